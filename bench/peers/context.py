@@ -1,0 +1,48 @@
+"""Context attention at batch 1 in plain PyTorch. Modes as in features.py; `time` prints seconds per row over 2,000 rows."""
+import json
+import sys
+
+import torch
+
+from common import read_csv, read_weights, timed
+
+mode, data, weights_path, threads = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+torch.set_num_threads(threads)
+rows = read_csv(data + "/train.csv")
+context, inputs, target = rows[:, 0].long().contiguous(), rows[:, 1:-1].contiguous(), rows[:, -1:].contiguous()
+weights = read_weights(weights_path)
+
+
+class ContextAttention(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = torch.nn.Embedding(*weights["attention.weight"].shape)
+        self.output = torch.nn.Linear(inputs.shape[1], 1)
+        self.load_state_dict(weights)
+
+    def forward(self, c, x):
+        return self.output(x * self.attention(c))
+
+
+model = ContextAttention()
+optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
+loss_function = torch.nn.MSELoss()
+
+
+def run(count):
+    total = torch.zeros((), dtype=torch.float64)
+    for row in range(count):
+        optimiser.zero_grad(set_to_none=True)
+        loss = loss_function(model(context[row : row + 1], inputs[row : row + 1]), target[row : row + 1])
+        loss.backward()
+        optimiser.step()
+        total += loss.detach()
+    return total.item() / count
+
+
+if mode == "loss":
+    print(json.dumps({"loss": run(len(inputs))}))
+else:
+    run(200)
+    seconds, _ = timed(lambda: run(2000))
+    print(json.dumps({"seconds": seconds / 2000}))

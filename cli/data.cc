@@ -1,0 +1,34 @@
+#include <iostream>
+
+#include "cli/flags.h"
+#include "cli/program.h"
+#include "fovea/core/error.h"
+
+namespace fovea::cli {
+
+void add_data(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "data", "writes a task's built-in data as plain files, to see the format");
+  auto task = std::make_shared<std::string>();
+  auto out = std::make_shared<std::string>();
+  auto assignments = std::make_shared<std::vector<std::string>>();
+  command->add_option("task", *task, "which task")->required();
+  command->add_option("--out", *out, "folder to write into")->required();
+  command->add_option("--set", *assignments, "one option, key=value, for example data.rows=1000")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->footer("Example:  fovea data features --out data/features --set data.rows=1000");
+  command->callback([=] {
+    Setup setup(*task);
+    for (const std::string& assignment : *assignments) setup.options().set_assignment(assignment);
+    require(!std::filesystem::exists(*out) ||
+                (std::filesystem::is_directory(*out) && std::filesystem::is_empty(*out)),
+            ErrorKind::InvalidArgument, *out,
+            ": exists and is not an empty folder; choose another --out");
+    make_folder(*out);
+    setup.task().write_data(*out);
+    std::cout << *out << "\n";
+  });
+}
+
+}  // namespace fovea::cli

@@ -1,0 +1,38 @@
+#include <iostream>
+
+#include "cli/flags.h"
+#include "cli/program.h"
+#include "fovea/core/text.h"
+
+namespace fovea::cli {
+
+void add_evaluate(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "evaluate", "metrics of a run on its own data or on a file with the same columns");
+  auto flags = std::make_shared<RowFlags>();
+  command->add_option("run", flags->run, "folder made by fovea train")->required();
+  command->add_option("data", flags->data, "file or folder; none: the run's own data");
+  add_row_flags(*command, *flags);
+  command->footer("Example:  fovea evaluate runs/first --json");
+  command->callback([flags] {
+    Pipeline pipeline = Pipeline::load(flags->run, flags->device);
+    const auto rows = choose_rows(pipeline, *flags);
+    const Metrics metrics = pipeline.measure(*rows);
+    if (flags->json) {
+      std::cout << Json{{"task", pipeline.task_name()},
+                        {"split", flags->split},
+                        {"rows", rows->size()},
+                        {"metrics", metrics_json(metrics)}}
+                       .dump()
+                << "\n";
+      return;
+    }
+    TextTable table({"metric", "value"});
+    for (const Metric& metric : metrics) table.add({metric.name, format_number(metric.value, 6)});
+    std::cerr << pipeline.task_name() << ", " << flags->split << " split, "
+              << format_count(rows->size()) << " rows\n";
+    std::cout << table.plain();
+  });
+}
+
+}  // namespace fovea::cli

@@ -1,0 +1,125 @@
+#include "cli/flags.h"
+
+#include "fovea/core/error.h"
+
+namespace fovea::cli {
+
+void add_train_flags(CLI::App& command, TrainFlags& flags) {
+  command.add_option("task", flags.task, "which task; `fovea tasks` lists them")->required();
+  command.add_option(
+      "data", flags.data,
+      "CSV or TSV file (plain or .gz) or a folder with train and val files; none: built-in data");
+  command.add_option("--target", flags.target, "column to predict");
+  command.add_option("--columns", flags.columns, "columns by role: role=name,…")->delimiter(',');
+  command
+      .add_option("--val-fraction", flags.validation_fraction,
+                  "share of rows held out when the data has no validation part")
+      ->check(CLI::Range(0.0, 0.99));
+  command.add_option("--seed", flags.seed, "decides weights, order and split");
+  command.add_option("--epochs", flags.epochs, "passes over the training rows");
+  command.add_option("--threads", flags.threads, "CPU threads");
+  command.add_option("--device", flags.device, "cpu or cuda");
+  command.add_option("--config", flags.config, "JSON file with options (comments allowed)");
+  command
+      .add_option("--set", flags.assignments,
+                  "one option, key=value; `fovea tasks TASK` lists the keys")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--quiet", flags.quiet, "no progress on standard error");
+  command.add_flag("--json", flags.json, "the result as one JSON value");
+}
+
+std::vector<std::string> roles_of(const std::vector<std::string>& columns,
+                                  const std::string& target) {
+  std::vector<std::string> roles = columns;
+  if (!target.empty()) roles.push_back("target=" + target);
+  return roles;
+}
+
+Setup make_setup(const TrainFlags& flags) {
+  Setup setup(flags.task);
+  if (!flags.config.empty()) {
+    Json config = read_json_file(flags.config);
+    if (config.is_object() && config.contains("task")) {
+      require(config["task"] == flags.task, ErrorKind::InvalidArgument, flags.config,
+              ": is for the task ", config["task"].dump(), ", not ", flags.task);
+      config.erase("task");
+    }
+    if (config.is_object()) config.erase("format_version");  // a run's config.json works too
+    setup.options().merge(config, flags.config);
+  }
+  setup.set_source(flags.data, roles_of(flags.columns, flags.target));
+  const auto set = [&](const char* key, const auto& value) {
+    setup.options().set(key, concat(value));
+  };
+  if (flags.seed) set("seed", *flags.seed);
+  if (flags.epochs) set("training.epochs", *flags.epochs);
+  if (flags.threads) set("threads", *flags.threads);
+  if (flags.device) set("device", *flags.device);
+  if (flags.validation_fraction)
+    set("data.validation_fraction", format_exact(*flags.validation_fraction));
+  for (const std::string& assignment : flags.assignments)
+    setup.options().set_assignment(assignment);
+  return setup;
+}
+
+void add_row_flags(CLI::App& command, RowFlags& flags) {
+  command.add_option("--target", flags.target,
+                     "column with the answers, when it is called otherwise than in training");
+  command.add_option("--columns", flags.columns, "columns by role: role=name,…")->delimiter(',');
+  command
+      .add_option("--split", flags.split,
+                  "train, validation or test (default: test if there is one, else validation)")
+      ->check(CLI::IsMember({"train", "validation", "test"}));
+  command.add_option("--device", flags.device, "cpu or cuda");
+  command.add_flag("--json", flags.json, "the result as one JSON value");
+}
+
+std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
+  const Splits splits = pipeline.load_data(flags.data, roles_of(flags.columns, flags.target));
+  const std::pair<const char*, std::shared_ptr<Dataset>> parts[] = {
+      {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
+  for (const auto& [name, rows] : parts) {
+    if (!rows || (!flags.split.empty() && flags.split != name)) continue;
+    flags.split = name;
+    return rows;
+  }
+  fail(ErrorKind::NotFound, "the data has no ",
+       flags.split.empty() ? "rows" : flags.split + " rows");
+}
+
+std::string metrics_text(const Metrics& metrics) {
+  std::string text;
+  for (const Metric& metric : metrics)
+    text += concat(text.empty() ? "" : "  ", metric.name, " ", format_number(metric.value, 4));
+  return text;
+}
+
+Json metrics_json(const Metrics& metrics) {
+  Json json = Json::object();
+  for (const Metric& metric : metrics) json[metric.name] = metric.value;
+  return json;
+}
+
+std::vector<std::string> split_values(const std::string& text) {
+  std::vector<std::string> values{""};
+  int depth = 0;
+  for (char character : text) {
+    depth += character == '[' ? 1 : character == ']' ? -1 : 0;
+    if (character == ',' && depth == 0)
+      values.emplace_back();
+    else
+      values.back() += character;
+  }
+  return values;
+}
+
+std::filesystem::path output_folder(const std::string& wanted, const std::string& base) {
+  if (!wanted.empty()) return wanted;
+  std::filesystem::path folder = base;
+  for (int number = 2; std::filesystem::exists(folder); ++number)
+    folder = concat(base, "-", number);
+  return folder;
+}
+
+}  // namespace fovea::cli

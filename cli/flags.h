@@ -1,0 +1,57 @@
+// Flags that mean the same in every command that has them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/setup.h"
+
+namespace fovea::cli {
+
+/// What decides a training: task, data, and every option.
+struct TrainFlags {
+  std::string task, data, config, target;
+  std::vector<std::string> columns, assignments;
+  std::optional<int64_t> seed, epochs, threads;
+  std::optional<std::string> device;
+  std::optional<double> validation_fraction;
+  bool quiet = false, json = false;
+};
+
+void add_train_flags(CLI::App& command, TrainFlags& flags);
+
+/// Config file first, then --set, then the named flags.
+Setup make_setup(const TrainFlags& flags);
+
+/// Where a run's rows come from when they are not its own.
+struct RowFlags {
+  std::string run, data, split, target;
+  std::vector<std::string> columns;
+  std::string device = "cpu";
+  bool json = false;
+};
+
+void add_row_flags(CLI::App& command, RowFlags& flags);
+
+/// The rows of the named split, or of test, or of validation; says which in `split`.
+std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags);
+
+/// --columns and --target together.
+std::vector<std::string> roles_of(const std::vector<std::string>& columns,
+                                  const std::string& target);
+
+/// "accuracy 0.9310  auc 0.9872".
+std::string metrics_text(const Metrics& metrics);
+Json metrics_json(const Metrics& metrics);
+
+/// `text` cut at commas that stand outside brackets.
+std::vector<std::string> split_values(const std::string& text);
+
+/// `wanted`, or the first of base, base-2, base-3, … that does not exist.
+std::filesystem::path output_folder(const std::string& wanted, const std::string& base);
+
+}  // namespace fovea::cli

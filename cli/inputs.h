@@ -1,0 +1,20 @@
+// What a user asks a run about: inputs on the command line, in a file, or on standard input.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fovea/tasks/pipeline.h"
+
+namespace fovea::cli {
+
+struct InputFlags {
+  std::vector<std::string> inputs;  // on the command line
+  std::string file;  // one input a line, or a table with a header; "-" is standard input
+};
+
+/// The examples in order. An error in line 7 of a file says so.
+std::vector<Example> read_inputs(const Pipeline& pipeline, const InputFlags& flags);
+
+}  // namespace fovea::cli

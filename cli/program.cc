@@ -1,0 +1,49 @@
+#include "cli/program.h"
+
+#include <torch/version.h>
+
+#include <iostream>
+
+#include "cli/interrupt.h"
+#include "fovea/core/error.h"
+#include "fovea/kernels/instruction_set.h"
+#include "fovea/tasks/version.h"
+
+namespace fovea::cli {
+
+int run_program(int argc, const char* const* argv) {
+  CLI::App program{"Attention networks: train one on your own files, see where it looks, ship it.",
+                   "fovea"};
+  program.set_version_flag("--version",
+                           concat("fovea ", version(), " (LibTorch ", TORCH_VERSION, ", ",
+                                  kernels::name_of(kernels::instruction_set()), ")"));
+  program.require_subcommand(1);
+  program.footer("Try:  fovea train features --out runs/first && fovea explain runs/first");
+  for (const auto add : {add_tasks, add_scores, add_data, add_train, add_evaluate, add_predict,
+                         add_explain, add_compare, add_prune, add_doctor})
+    add(program);
+  try {
+    program.parse(argc, argv);
+    std::cout << std::flush;
+    if (std::cout.good()) return interrupted_status();
+    std::cerr << "error: standard output cannot be written\n";
+    return 1;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    program.exit(error, std::cerr, std::cerr);
+    return 2;
+  } catch (const Failed&) {
+    return 1;
+  } catch (const Error& error) {
+    std::cerr << "error: " << error.what() << "\n";
+  } catch (const std::bad_alloc&) {
+    std::cerr << "error: out of memory; try a smaller training.batch_size or less data\n";
+  } catch (const std::exception& error) {
+    // LibTorch appends a stack trace; its first line says it all.
+    const std::string what = error.what();
+    std::cerr << "error: " << what.substr(0, what.find('\n')) << "\n";
+  }
+  return 1;
+}
+
+}  // namespace fovea::cli

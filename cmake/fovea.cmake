@@ -1,0 +1,157 @@
+# How this project builds a folder, a program, a test binary. The root CMakeLists.txt only lists them.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)  # programs too, or they could not share the precompiled header
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")  # the kernels ask for -O3 themselves
+include(GNUInstallDirs)
+
+# Flags of every target of ours, the same for all, so that they can share one precompiled header.
+add_library(fovea_flags INTERFACE)
+target_compile_options(fovea_flags INTERFACE -Wall -Wextra -Wno-unused-parameter -fno-math-errno
+                       "$<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-restrict;-Wno-array-bounds>")  # false alarms of GCC 12
+if(FOVEA_WERROR)
+  target_compile_options(fovea_flags INTERFACE -Werror)
+endif()
+if(FOVEA_SANITIZE)
+  target_compile_options(fovea_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(fovea_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+# torch/torch.h costs 11 to 15 seconds and 1 GB a file: it is compiled once, here.
+function(fovea_shared_header)
+  if(TARGET fovea_precompiled)
+    return()
+  endif()
+  file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cc "// holds the shared precompiled header\n")
+  add_library(fovea_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
+  target_link_libraries(fovea_precompiled PRIVATE fovea_flags ${TORCH_LIBRARIES} nlohmann_json::nlohmann_json)
+  target_precompile_headers(fovea_precompiled PRIVATE <torch/torch.h> <nlohmann/json.hpp>)
+endfunction()
+
+# Loading it costs 5 seconds a file, so it is left out of files that see no more of LibTorch than the Tensor class.
+function(fovea_use_shared_header target)
+  fovea_shared_header()
+  target_precompile_headers(${target} REUSE_FROM fovea_precompiled)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    file(STRINGS ${source} heavy LIMIT_COUNT 1
+         REGEX "include *(<torch/|\"fovea/(attention|nn|models|training|tasks)/|\"cli/|\"tests/support/(golden|gradient_check))")
+    if(NOT heavy)
+      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+endfunction()
+
+# fovea_folder(NAME DEPENDENCY…): the static library fovea::NAME from fovea/NAME/**.cc. A folder without sources yet is skipped.
+function(fovea_folder name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fovea/${name}/*.cc)
+  if(NOT sources)
+    add_library(fovea_${name} INTERFACE)
+    set(visibility INTERFACE)
+  else()
+    add_library(fovea_${name} STATIC ${sources})
+    set(visibility PUBLIC)
+    target_link_libraries(fovea_${name} PRIVATE $<BUILD_INTERFACE:fovea_flags>)
+  endif()
+  add_library(fovea::${name} ALIAS fovea_${name})
+  set_target_properties(fovea_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(fovea_${name} ${visibility} cxx_std_20)
+  target_include_directories(fovea_${name} ${visibility} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  foreach(dependency ${ARGN})
+    target_link_libraries(fovea_${name} ${visibility} fovea_${dependency})
+  endforeach()
+  if(name STREQUAL "kernels")
+    fovea_instruction_sets(${sources})
+  elseif(sources)
+    target_link_libraries(fovea_${name} PUBLIC ${TORCH_LIBRARIES} nlohmann_json::nlohmann_json Threads::Threads)
+    fovea_use_shared_header(fovea_${name})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY FOVEA_FOLDERS fovea_${name})
+endfunction()
+
+# kernels/x_avx2.cc and kernels/x_avx512.cc are built for that instruction set and chosen at run time.
+function(fovea_instruction_sets)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    return()
+  endif()
+  foreach(source ${ARGN})
+    if(source MATCHES "_avx512\\.cc$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+        "-mavx512f;-mavx512dq;-mavx512vl;-mavx512bw;-mfma;-mprefer-vector-width=512;-O3")
+    elseif(source MATCHES "_avx2\\.cc$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-O3")
+    elseif(source MATCHES "kernels/")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3")
+    endif()
+  endforeach()
+endfunction()
+
+# fovea_with(FOLDER MACRO LIBRARY): an optional library, used inside the folder's sources only.
+function(fovea_with folder macro library)
+  get_target_property(type fovea_${folder} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    return()
+  endif()
+  target_link_libraries(fovea_${folder} PRIVATE ${library})
+  target_compile_definitions(fovea_${folder} PRIVATE ${macro}=1)
+endfunction()
+
+# fovea_program(NAME FOLDER): the command-line program; its commands are a library, so that tests can call them.
+function(fovea_program name folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  if(NOT sources)
+    return()
+  endif()
+  get_property(folders GLOBAL PROPERTY FOVEA_FOLDERS)
+  add_library(fovea_${folder} STATIC ${sources})
+  target_include_directories(fovea_${folder} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(fovea_${folder} PRIVATE fovea_flags PUBLIC ${folders} CLI11::CLI11)
+  fovea_use_shared_header(fovea_${folder})
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/${folder}/main.cc)
+  target_link_libraries(${name} PRIVATE fovea_flags fovea_${folder})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# fovea_tests(FOLDER LIBRARY…): one test binary from tests/FOLDER/**_test.cc.
+function(fovea_tests folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(fovea_${folder}_tests ${sources})
+  target_include_directories(fovea_${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(fovea_${folder}_tests PRIVATE fovea_flags ${ARGN} GTest::gtest GTest::gtest_main)
+  if(NOT folder STREQUAL "kernels")
+    fovea_use_shared_header(fovea_${folder}_tests)
+  endif()
+  target_compile_definitions(fovea_${folder}_tests PRIVATE FOVEA_TEST_FILES="${PROJECT_SOURCE_DIR}/tests")
+  add_test(NAME ${folder} COMMAND fovea_${folder}_tests)
+endfunction()
+
+# cmake --install and find_package(fovea).
+function(fovea_install)
+  include(CMakePackageConfigHelpers)
+  get_property(folders GLOBAL PROPERTY FOVEA_FOLDERS)
+  add_library(fovea_all INTERFACE)
+  set_target_properties(fovea_all PROPERTIES EXPORT_NAME fovea)
+  add_library(fovea::fovea ALIAS fovea_all)
+  target_link_libraries(fovea_all INTERFACE ${folders})
+  install(TARGETS ${folders} fovea_all EXPORT fovea_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT fovea_targets FILE fovea-targets.cmake NAMESPACE fovea:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/fovea DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+          PATTERN "*-inl.h" EXCLUDE)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fovea-config.cmake.in ${CMAKE_BINARY_DIR}/fovea-config.cmake
+                                INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/fovea-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/fovea-config.cmake ${CMAKE_BINARY_DIR}/fovea-config-version.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
+endfunction()

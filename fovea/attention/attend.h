@@ -1,0 +1,62 @@
+// The one call of attention: scores, normaliser and alignment together.
+//   e = score(query, keys)
+//   a = normalise(e over the keys that mask and alignment leave), times the Gaussian for local-p
+//   context = a values
+// Pure: nothing is kept between calls. A fully masked query gets zero weights, zero context and
+// zero gradient. Whatever stands at a masked place, NaN and infinity included, reaches neither
+// result nor gradient; a query that MAY look at a key or value that is not finite gets NaN, and no
+// other query does.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+
+#include "fovea/attention/alignment.h"
+#include "fovea/attention/mask.h"
+#include "fovea/attention/memory.h"
+#include "fovea/attention/normaliser.h"
+#include "fovea/attention/score.h"
+#include "fovea/core/random.h"
+#include "fovea/core/tap.h"
+
+namespace fovea {
+
+/// Under which name and axes the weights are reported to a tap.
+struct MapLabel {
+  std::string name = "attention";
+  std::string query_axis;
+  std::string key_axis;
+};
+
+struct AttendInput {
+  at::Tensor query;                      // [B, Q, Dq] or [B, H, Q, Dq]
+  Memory memory;                         // from remember()
+  const ScoreFunction* score = nullptr;  // the one that the memory was made with
+  at::Tensor scores;                     // [B, H, Q, K], instead of query and score
+  KeepMask mask;                         // of this call, on top of the memory's
+  NormaliserOptions normaliser;
+  const Alignment* alignment = nullptr;  // null: global
+  int64_t first_position = 0;            // position of query 0, for causal, window and local-m
+  at::Tensor previous_weights;   // [B, H, Q, K], for location-aware and median; undefined at first
+  at::Tensor sharpness;          // [B, H, Q], for content (NTM's beta); may be undefined
+  std::optional<Random> random;  // dropout, hard, gumbel; without it these take the likeliest key
+  at::Tensor chosen;   // int64 [B, H, Q]: choices of hard or gumbel to repeat; may be undefined
+  double dropout = 0;  // of the weights, after they are reported; needs random
+  MapLabel map;
+};
+
+struct Attended {
+  /// [B, Q, Dv] for a query [B, Q, Dq] and one head, else [B, H, Q, Dv].
+  at::Tensor context;
+  at::Tensor weights;  // [B, H, Q, K], before dropout; what the tap returned, when there is one
+  at::Tensor log_probability;  // [B, H, Q] for hard, else undefined
+  at::Tensor chosen;           // int64 [B, H, Q] for hard and gumbel, else undefined
+  at::Tensor center;           // [B, H, Q] p_t for local-p and median, else undefined
+  KeepMask mask;               // the memory's, the call's and the alignment's together
+};
+
+Attended attend(const AttendInput& input, Tap* tap = nullptr);
+
+}  // namespace fovea

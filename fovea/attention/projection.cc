@@ -1,0 +1,30 @@
+#include "fovea/attention/projection.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+Projection::Projection(const ProjectionOptions& options, const Random& random) {
+  require(options.in > 0 && options.out > 0, ErrorKind::InvalidArgument, "a projection from ",
+          options.in, " to ", options.out, " numbers cannot be made; both sizes must be positive");
+  weight =
+      register_parameter("weight", glorot_uniform(options.out, options.in, random.split("weight")));
+  if (options.bias) bias = register_parameter("bias", at::zeros({options.out}));
+}
+
+at::Tensor Projection::forward(const at::Tensor& x) const {
+  require(x.size(-1) == weight.size(1), ErrorKind::InvalidArgument, "a projection of ",
+          weight.size(1), " numbers was given a tensor of shape ", x.sizes());
+  return torch::nn::functional::linear(x, weight, bias);  // [..., out]
+}
+
+at::Tensor glorot_uniform(int64_t out, int64_t in, const Random& random) {
+  const double limit = std::sqrt(6.0 / static_cast<double>(in + out));
+  return random.uniform_tensor({out, in}, -limit, limit, at::TensorOptions(at::kFloat));
+}
+
+}  // namespace fovea

@@ -1,0 +1,33 @@
+// x W^T + b, with weight [out, in] as PyTorch lays it out, initialised from a fovea::Random: Glorot
+// uniform (Glorot and Bengio 2010) for the weight, 0 for the bias. torch::nn::Linear would draw
+// from the process-wide generator.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include "fovea/core/random.h"
+
+namespace fovea {
+
+struct ProjectionOptions {
+  int64_t in = 0;
+  int64_t out = 0;
+  bool bias = true;
+};
+
+class Projection : public torch::nn::Module {
+ public:
+  Projection(const ProjectionOptions& options, const Random& random);
+
+  /// x [..., in] -> [..., out]
+  at::Tensor forward(const at::Tensor& x) const;
+
+  at::Tensor weight;  // [out, in]
+  at::Tensor bias;    // [out], undefined without one
+};
+
+/// Uniform in +-sqrt(6 / (in + out)): [out, in].
+at::Tensor glorot_uniform(int64_t out, int64_t in, const Random& random);
+
+}  // namespace fovea

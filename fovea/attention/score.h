@@ -1,0 +1,73 @@
+// Score functions: how well key h_j fits query s_i, one number e_ij per pair; a normaliser turns
+// rows of them into weights. The table (score_table()) lists each with its formula, paper and
+// parameter count; `model.score=<name>` picks one. Content-base (Graves 2014), additive (Bahdanau
+// 2015), location-base, general, dot (Luong 2015), scaled dot (Vaswani 2017), location-aware
+// (Chorowski 2015).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/core/options.h"
+#include "fovea/core/random.h"
+
+namespace fovea {
+
+struct ScoreOptions {
+  std::string name = "scaled-dot";
+  int64_t query_size = 0;
+  int64_t key_size = 0;
+  int64_t hidden_size = 128;     // m of additive and location-aware
+  bool bias = false;             // additive: v . tanh(W s + U h + b), as Xu 2015 has it
+  int64_t maximum_length = 512;  // S of location-base
+  int64_t filters = 10;          // location-aware
+  int64_t kernel_width = 201;    // location-aware; odd
+  void describe(OptionList& list);
+};
+
+struct ScoreInput {
+  at::Tensor query;             // [B, H, Q, Dq]
+  at::Tensor keys;              // [B, H or 1, K, F]: what prepare() made
+  at::Tensor previous_weights;  // [B, H, Q, K], read by location-aware; undefined counts as all 0
+  at::Tensor sharpness;  // [B, H, Q], content: NTM's beta, instead of the learned one, or undefined
+};
+
+class ScoreFunction : public torch::nn::Module {
+ public:
+  /// What depends on the keys alone, done once per sequence. keys [B, H, K, Dk] -> [B, H, K, F].
+  /// Row j may depend on key j only.
+  virtual at::Tensor prepare(const at::Tensor& keys) const { return keys; }
+
+  /// -> [B, H, Q, K]
+  virtual at::Tensor score(const ScoreInput& input) const = 0;
+};
+
+struct ScoreEntry {
+  std::string name;
+  std::string formula;
+  std::string paper;
+  std::string parameters;  // the count as a formula
+  int64_t (*parameter_count)(const ScoreOptions& options);
+  std::shared_ptr<ScoreFunction> (*make)(const ScoreOptions& options, const Random& random);
+  bool needs_equal_sizes;  // query and key of one size
+  bool depends_on_order;   // permuting the keys does more than permute the scores
+};
+
+std::span<const ScoreEntry> score_table();
+
+/// NotFound suggests the nearest name.
+const ScoreEntry& find_score(const std::string& name);
+std::vector<std::string> score_names();
+
+/// A score function with parameters drawn from `random`.
+std::shared_ptr<ScoreFunction> make_score(const ScoreOptions& options, const Random& random);
+
+/// The table as `fovea scores` prints it.
+std::string describe_scores();
+
+}  // namespace fovea

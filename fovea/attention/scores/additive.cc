@@ -1,0 +1,42 @@
+// Additive score v . tanh(W s + U h (+ b)), Bahdanau et al. 2015; the same as v . tanh([W U] [s ;
+// h]), Luong's concat. U h_j is prepared once per sequence.
+#include <torch/torch.h>
+
+#include "fovea/attention/projection.h"
+#include "fovea/attention/scores/factories.h"
+
+namespace fovea {
+
+namespace {
+
+class Additive : public ScoreFunction {
+ public:
+  Additive(const ScoreOptions& o, const Random& random)
+      : query(register_module("query", std::make_shared<Projection>(
+                                           ProjectionOptions{o.query_size, o.hidden_size, o.bias},
+                                           random.split("query")))),
+        key(register_module(
+            "key", std::make_shared<Projection>(ProjectionOptions{o.key_size, o.hidden_size, false},
+                                                random.split("key")))),
+        energy(register_module(
+            "energy", std::make_shared<Projection>(ProjectionOptions{o.hidden_size, 1, false},
+                                                   random.split("energy")))) {}
+
+  at::Tensor prepare(const at::Tensor& keys) const override { return key->forward(keys); }
+
+  at::Tensor score(const ScoreInput& input) const override {
+    const auto from_query = query->forward(input.query).unsqueeze(-2);   // [B, H, Q, 1, m]
+    const auto hidden = (from_query + input.keys.unsqueeze(-3)).tanh();  // [B, H, Q, K, m]
+    return energy->forward(hidden).squeeze(-1);                          // [B, H, Q, K]
+  }
+
+  std::shared_ptr<Projection> query, key, energy;
+};
+
+}  // namespace
+
+ScorePointer make_additive(const ScoreOptions& options, const Random& random) {
+  return std::make_shared<Additive>(options, random);
+}
+
+}  // namespace fovea

@@ -1,0 +1,24 @@
+// Dot score s . h, Luong et al. 2015. Entries of unit variance give a score of variance n: see
+// scaled_dot.cc.
+#include <torch/torch.h>
+
+#include "fovea/attention/scores/factories.h"
+
+namespace fovea {
+
+namespace {
+
+class Dot : public ScoreFunction {
+ public:
+  at::Tensor score(const ScoreInput& input) const override {
+    return at::matmul(input.query, input.keys.transpose(-2, -1));  // [B, H, Q, K]
+  }
+};
+
+}  // namespace
+
+ScorePointer make_dot(const ScoreOptions&, const Random&) {
+  return std::make_shared<Dot>();
+}
+
+}  // namespace fovea

@@ -1,0 +1,35 @@
+// General score s . (W h), Luong et al. 2015; the two sizes may differ. W h_j is prepared once per
+// sequence.
+#include <torch/torch.h>
+
+#include "fovea/attention/projection.h"
+#include "fovea/attention/scores/factories.h"
+
+namespace fovea {
+
+namespace {
+
+class General : public ScoreFunction {
+ public:
+  General(const ScoreOptions& o, const Random& random)
+      : weight(register_parameter(
+            "weight", glorot_uniform(o.query_size, o.key_size, random.split("weight")))) {}
+
+  at::Tensor prepare(const at::Tensor& keys) const override {
+    return at::matmul(keys, weight.t());  // [B, H, K, Dq]
+  }
+
+  at::Tensor score(const ScoreInput& input) const override {
+    return at::matmul(input.query, input.keys.transpose(-2, -1));  // [B, H, Q, K]
+  }
+
+  at::Tensor weight;  // [Dq, Dk]
+};
+
+}  // namespace
+
+ScorePointer make_general(const ScoreOptions& options, const Random& random) {
+  return std::make_shared<General>(options, random);
+}
+
+}  // namespace fovea

@@ -1,0 +1,65 @@
+// Location-aware (hybrid) score, Chorowski et al. 2015: f = F * previous weights, a 1-D convolution
+// that keeps the length, then v . tanh(W s + U h + L f + b). Before the first step the previous
+// weights count as 0, which leaves the additive score.
+#include <torch/torch.h>
+
+#include "fovea/attention/projection.h"
+#include "fovea/attention/scores/factories.h"
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+namespace {
+
+std::shared_ptr<Projection> projection(const ProjectionOptions& options, const Random& random) {
+  return std::make_shared<Projection>(options, random);
+}
+
+class LocationAware : public ScoreFunction {
+ public:
+  LocationAware(const ScoreOptions& o, const Random& random)
+      : query(register_module(
+            "query", projection({o.query_size, o.hidden_size, true}, random.split("query")))),
+        key(register_module("key",
+                            projection({o.key_size, o.hidden_size, false}, random.split("key")))),
+        location(register_module(
+            "location", projection({o.filters, o.hidden_size, false}, random.split("location")))),
+        energy(register_module("energy",
+                               projection({o.hidden_size, 1, false}, random.split("energy")))),
+        filters(register_parameter(
+            "filters",
+            glorot_uniform(o.filters, o.kernel_width, random.split("filters")).unsqueeze(1))) {}
+
+  at::Tensor prepare(const at::Tensor& keys) const override { return key->forward(keys); }
+
+  at::Tensor score(const ScoreInput& input) const override {
+    auto sum =
+        query->forward(input.query).unsqueeze(-2) + input.keys.unsqueeze(-3);  // [B, H, Q, K, m]
+    if (input.previous_weights.defined())
+      sum = sum + location->forward(features(input.previous_weights));
+    return energy->forward(sum.tanh()).squeeze(-1);  // [B, H, Q, K]
+  }
+
+  /// previous_weights [B, H, Q, K] -> [B, H, Q, K, f]
+  at::Tensor features(const at::Tensor& previous_weights) const {
+    const auto shape = previous_weights.sizes();
+    const auto rows = previous_weights.reshape({-1, 1, shape[3]});                 // [B*H*Q, 1, K]
+    const auto convolved = at::conv1d(rows, filters, {}, 1, filters.size(2) / 2);  // [B*H*Q, f, K]
+    return convolved.transpose(1, 2).reshape(
+        {shape[0], shape[1], shape[2], shape[3], filters.size(0)});
+  }
+
+  std::shared_ptr<Projection> query, key, location, energy;
+  at::Tensor filters;  // [f, 1, r], a conv1d weight
+};
+
+}  // namespace
+
+ScorePointer make_location_aware(const ScoreOptions& options, const Random& random) {
+  require(options.kernel_width % 2 == 1, ErrorKind::InvalidArgument,
+          "score 'location-aware' needs an odd kernel_width, found ", options.kernel_width,
+          "; an even filter has no middle and would shift the weights");
+  return std::make_shared<LocationAware>(options, random);
+}
+
+}  // namespace fovea

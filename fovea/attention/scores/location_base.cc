@@ -1,0 +1,37 @@
+// Location-base score (W s)_j, Luong et al. 2015: it sees the query and the key's place, never the
+// key, and so needs a fixed maximum length. Not Chorowski's location-aware score, which reads the
+// previous weights.
+#include <torch/torch.h>
+
+#include "fovea/attention/projection.h"
+#include "fovea/attention/scores/factories.h"
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+namespace {
+
+class LocationBase : public ScoreFunction {
+ public:
+  LocationBase(const ScoreOptions& o, const Random& random)
+      : weight(register_parameter(
+            "weight", glorot_uniform(o.maximum_length, o.query_size, random.split("weight")))) {}
+
+  at::Tensor score(const ScoreInput& input) const override {
+    const int64_t keys = input.keys.size(2);
+    require(keys <= weight.size(0), ErrorKind::InvalidArgument,
+            "score 'location-base' was made for at most ", weight.size(0), " keys and was given ",
+            keys, "; raise score.maximum_length, or choose a score that has no fixed length");
+    return at::matmul(input.query, weight.narrow(0, 0, keys).t());  // [B, H, Q, K]
+  }
+
+  at::Tensor weight;  // [S, Dq]
+};
+
+}  // namespace
+
+ScorePointer make_location_base(const ScoreOptions& options, const Random& random) {
+  return std::make_shared<LocationBase>(options, random);
+}
+
+}  // namespace fovea

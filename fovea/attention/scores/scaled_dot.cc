@@ -1,0 +1,27 @@
+// Scaled dot score s . h / sqrt(n), n the key size, Vaswani et al. 2017. The query is scaled, not
+// the larger score matrix.
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "fovea/attention/scores/factories.h"
+
+namespace fovea {
+
+namespace {
+
+class ScaledDot : public ScoreFunction {
+ public:
+  at::Tensor score(const ScoreInput& input) const override {
+    const double scale = 1 / std::sqrt(static_cast<double>(input.keys.size(-1)));
+    return at::matmul(input.query * scale, input.keys.transpose(-2, -1));  // [B, H, Q, K]
+  }
+};
+
+}  // namespace
+
+ScorePointer make_scaled_dot(const ScoreOptions&, const Random&) {
+  return std::make_shared<ScaledDot>();
+}
+
+}  // namespace fovea

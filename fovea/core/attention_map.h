@@ -1,0 +1,58 @@
+// One attention record for every model: who looks (query axis), at what (key axis), how much
+// (weights), and what kind of numbers these are. The kind decides which checks hold; the layout
+// decides the shape of `weights`.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fovea {
+
+/// A named, labelled dimension of an Example. Words in sentences in a document: the axis "word" has
+/// parent "sentence", and sentence i owns the words offsets[i] … offsets[i+1]-1.
+struct Axis {
+  std::string name;  // "columns", "source", "word"
+  std::string kind;  // what one unit is: "column", "position", "token", "cell", "frame", "node", …
+  std::vector<std::string> labels;  // one per unit
+  std::string parent;               // name of the axis that groups this one, or ""
+  std::vector<int64_t> offsets;     // one more than the parent has units; empty without a parent
+};
+
+enum class MapKind {
+  Distribution,  // rows are >= 0 and sum to 1
+  Partial,       // rows are >= 0 and sum to at most 1 (local-p, fully masked rows)
+  Gate,          // each weight in 0..1
+  Free,          // any number (context attention)
+  Contribution,  // signed, and each row sums to what `total` names
+};
+
+enum class MapLayout {
+  Dense,   // weights [B, H, Q, K]
+  Edges,   // index [2, E] (query, key) and weights [E, H]
+  Points,  // weights [B, H, Q, P]: place and scale of each glimpse
+};
+
+const char* name_of(MapKind kind);
+const char* name_of(MapLayout layout);
+
+struct AttentionMap {
+  std::string name;
+  std::string query_axis;  // name of an Axis of the Example, or "" for the one prediction
+  std::string key_axis;
+  MapKind kind = MapKind::Distribution;
+  MapLayout layout = MapLayout::Dense;
+  at::Tensor weights;
+  at::Tensor index;   // edges only
+  std::string total;  // contributions only: what a row sums to, for example "logit minus bias"
+};
+
+/// What is wrong with the map's numbers for its kind, or "" when nothing is. Padding must have been
+/// cut off before, or `keep` [B, Q, K] must say which weights are real: the others have to be
+/// exactly 0.
+std::string check_map(const AttentionMap& map, const at::Tensor& keep = {},
+                      double tolerance = 1e-4);
+
+}  // namespace fovea

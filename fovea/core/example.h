@@ -1,0 +1,44 @@
+// What travels between files and models. A reader makes Examples, a loader collates them into a
+// Batch, a model answers with one Prediction per example.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fovea/core/attention_map.h"
+
+namespace fovea {
+
+using NamedTensors = std::map<std::string, at::Tensor>;
+
+/// One input with everything that is known about it.
+struct Example {
+  NamedTensors tensors;    // "inputs", "target", …, without a batch dimension
+  std::vector<Axis> axes;  // labels for the pictures
+  NamedTensors truth;  // map name -> keep mask [Q, K] of what really matters, where it is planted
+  const Axis& axis(const std::string& name) const;
+};
+
+/// Examples side by side: each tensor [B, …], padded, with "<name>.keep" masks where padding is
+/// possible.
+struct Batch {
+  NamedTensors tensors;
+  int64_t size = 0;
+  const at::Tensor& at(const std::string& name) const;
+  bool has(const std::string& name) const { return tensors.count(name) > 0; }
+  Batch to(const at::Device& device) const;
+};
+
+/// One answer; each model fills what it has.
+struct Prediction {
+  at::Tensor scores;            // class probabilities [C]
+  at::Tensor values;            // numbers [V]
+  std::vector<int64_t> tokens;  // decoded output
+  at::Tensor
+      actions;  // sampled choices (hard attention, glimpses), kept so that a replay can repeat them
+};
+
+}  // namespace fovea

@@ -1,0 +1,36 @@
+// A progress bar with rate, time left and metrics. On a terminal it redraws one line on standard
+// error; elsewhere only the lines given to line() appear.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace fovea {
+
+class Progress {
+ public:
+  /// `unit` is what is counted ("rows"). A quiet progress prints nothing at all.
+  Progress(std::string title, int64_t total, std::string unit, bool quiet = false);
+  ~Progress();
+
+  /// Moves the bar; draws at most ten times a second.
+  void update(int64_t done, const std::string& metrics = "");
+  /// A lasting line above the bar (an epoch's result).
+  void line(const std::string& text);
+  void finish();
+
+  /// The bar's text for a terminal of that width; pure, for tests.
+  static std::string render(const std::string& title, int64_t done, int64_t total,
+                            const std::string& unit, double seconds, const std::string& metrics,
+                            int width);
+
+ private:
+  void erase();
+  std::string title_, unit_;
+  int64_t total_, first_ = -1;
+  bool quiet_, terminal_, drawn_ = false;
+  std::chrono::steady_clock::time_point start_, last_draw_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,331 @@
+#include "fovea/core/safetensors.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "fovea/core/error.h"
+#include "fovea/core/file.h"
+#include "fovea/core/json.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr uint64_t kHeaderLimit = 100'000'000;  // the format's own limit
+constexpr int64_t kDimensionLimit = 64;
+constexpr int kDepthLimit = 3;  // {name: {"shape": [
+
+// Sorted rather than ordered: with very many names the ordered type would take quadratic time.
+using Header = nlohmann::json;
+
+struct DtypeName {
+  const char* name;
+  at::ScalarType type;
+};
+
+// Every dtype that both the format and all supported LibTorch versions have.
+constexpr DtypeName kDtypes[] = {
+    {"F64", at::kDouble},
+    {"F32", at::kFloat},
+    {"F16", at::kHalf},
+    {"BF16", at::kBFloat16},
+    {"I64", at::kLong},
+    {"I32", at::kInt},
+    {"I16", at::kShort},
+    {"I8", at::kChar},
+    {"U8", at::kByte},
+    {"BOOL", at::kBool},
+    {"C64", at::kComplexFloat},
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1)
+    {"F8_E4M3", at::ScalarType::Float8_e4m3fn},
+    {"F8_E5M2", at::ScalarType::Float8_e5m2},
+#endif
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3)
+    {"U16", at::ScalarType::UInt16},
+    {"U32", at::ScalarType::UInt32},
+    {"U64", at::ScalarType::UInt64},
+#endif
+};
+
+/// The file in memory, shared by all tensors that point into it. Writes stay private to the
+/// process.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    require(descriptor >= 0, errno == ENOENT ? ErrorKind::NotFound : ErrorKind::Io, path.string(),
+            ": cannot be opened (", std::strerror(errno), ")");
+    struct stat status {};
+    const bool regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    size = regular ? static_cast<uint64_t>(status.st_size) : 0;
+    if (size > 0) {
+      void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+      if (address != MAP_FAILED) bytes = static_cast<char*>(address);
+    }
+    ::close(descriptor);
+    require(regular, ErrorKind::Io, path.string(), ": is not a regular file");
+    require(size == 0 || bytes != nullptr, ErrorKind::Io, path.string(),
+            ": cannot be mapped into memory (", std::strerror(errno), ")");
+  }
+  ~MappedFile() {
+    if (bytes) ::munmap(bytes, size);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  char* bytes = nullptr;
+  uint64_t size = 0;
+};
+
+struct Entry {
+  std::string name;
+  at::ScalarType type;
+  std::vector<int64_t> shape;
+  uint64_t begin, end;
+};
+
+/// Reads one header entry, refusing every number that does not fit the others.
+class HeaderReader {
+ public:
+  HeaderReader(std::string path, uint64_t data_size)
+      : path_(std::move(path)), data_size_(data_size) {}
+
+  Entry read(const std::string& name, const Header& value) const {
+    check(value.is_object() && value.size() == 3 && value.contains("dtype") &&
+              value.contains("shape") && value.contains("data_offsets") &&
+              value["dtype"].is_string(),
+          "tensor '", name, "' must have exactly dtype, shape and data_offsets");
+    Entry entry{name, dtype(name, value["dtype"].get<std::string>()), {}, 0, 0};
+    const uint64_t bytes = product(entry, value["shape"]);
+    const Header& offsets = value["data_offsets"];
+    check(offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() &&
+              offsets[1].is_number_unsigned(),
+          "tensor '", name, "': data_offsets must be two whole numbers");
+    entry.begin = offsets[0].get<uint64_t>(), entry.end = offsets[1].get<uint64_t>();
+    check(entry.begin <= entry.end && entry.end <= data_size_, "tensor '", name,
+          "': data_offsets [", entry.begin, ", ", entry.end, "] leave the data, which has ",
+          data_size_, " bytes (is the file truncated?)");
+    check(entry.end - entry.begin == bytes, "tensor '", name, "': shape and dtype need ", bytes,
+          " bytes, data_offsets give ", entry.end - entry.begin);
+    return entry;
+  }
+
+  template <class... Pieces>
+  void check(bool condition, const Pieces&... pieces) const {
+    if (!condition) fail(ErrorKind::BadData, path_, ": not a valid safetensors file: ", pieces...);
+  }
+
+ private:
+  at::ScalarType dtype(const std::string& tensor, const std::string& name) const {
+    for (const DtypeName& known : kDtypes)
+      if (name == known.name) return known.type;
+    fail(ErrorKind::Unsupported, path_, ": tensor '", tensor, "' has dtype ", name,
+         ", which this LibTorch does not have");
+  }
+
+  uint64_t product(Entry& entry, const Header& shape) const {
+    check(shape.is_array() && shape.size() <= kDimensionLimit, "tensor '", entry.name,
+          "': shape must be a list of at most ", kDimensionLimit, " numbers");
+    uint64_t bytes =
+        c10::elementSize(entry.type);  // with every 0 taken as 1: strides must not overflow either
+    bool empty = false;
+    for (const Header& extent : shape) {
+      check(extent.is_number_unsigned(), "tensor '", entry.name,
+            "': a dimension is not a whole number");
+      const uint64_t size = extent.get<uint64_t>();
+      empty = empty || size == 0;
+      check(!__builtin_mul_overflow(bytes, std::max<uint64_t>(size, 1), &bytes) &&
+                bytes <= uint64_t(INT64_MAX),
+            "tensor '", entry.name, "': the shape overflows");
+      entry.shape.push_back(static_cast<int64_t>(size));
+    }
+    return empty ? 0 : bytes;
+  }
+
+  std::string path_;
+  uint64_t data_size_;
+};
+
+uint64_t little_endian(const char* bytes) {
+  uint64_t value = 0;
+  for (int i = 7; i >= 0; --i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+/// What JSON text shows before it is parsed: how deep it nests, and how many members its objects
+/// have (one colon each). Exact up to the first syntax error, where the parser stops too.
+struct Outline {
+  int depth = 0;
+  size_t members = 0;
+
+  explicit Outline(const std::string& text) {
+    bool in_string = false;
+    int open = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      if (c == '"') in_string = !in_string;
+      if (in_string) {
+        i += c == '\\';
+        continue;
+      }
+      members += c == ':';
+      open += (c == '{' || c == '[') - (c == '}' || c == ']');
+      depth = std::max(depth, open);
+    }
+  }
+};
+
+size_t members_of(const Header& value) {
+  size_t count = value.is_object() ? value.size() : 0;
+  for (const Header& child : value)
+    if (child.is_structured()) count += members_of(child);
+  return count;
+}
+
+/// Parses the header; a name that occurs twice is refused, since two readers could then see two
+/// different files. The parser keeps only one of them, so the members are counted before and after.
+/// (Its callbacks would tell, in quadratic time.)
+Header parse_header(const std::string& text, const HeaderReader& reader) {
+  reader.check(!text.empty() && text[0] == '{', "the header does not begin with '{'");
+  reader.check(text.find('\0') == std::string::npos,
+               "the header holds a zero byte");  // the parser would stop there
+  const Outline outline(text);
+  reader.check(outline.depth <= kDepthLimit, "the header is nested too deeply");
+  Header header = Header::parse(text, nullptr, /*allow_exceptions=*/false);
+  reader.check(header.is_object(), "the header is not JSON");
+  reader.check(members_of(header) == outline.members, "a name occurs twice in the header");
+  return header;
+}
+
+}  // namespace
+
+SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+  auto file = std::make_shared<MappedFile>(path);
+  const HeaderReader no_data(path.string(), 0);
+  no_data.check(file->size >= 8, "it has ", file->size,
+                " bytes, fewer than the 8 of the header length");
+  const uint64_t header_size = little_endian(file->bytes);
+  no_data.check(header_size <= kHeaderLimit, "the header claims ", header_size,
+                " bytes, the limit is ", kHeaderLimit);
+  no_data.check(header_size <= file->size - 8, "the header claims ", header_size,
+                " bytes, the file has only ", file->size - 8,
+                " after its first 8 (is it truncated?)");
+  char* data = file->bytes + 8 + header_size;
+  const HeaderReader reader(path.string(), file->size - 8 - header_size);
+  const Header header = parse_header(std::string(file->bytes + 8, header_size), reader);
+
+  SafetensorsFile result;
+  std::vector<Entry> entries;
+  for (const auto& [name, value] : header.items()) {
+    if (name != "__metadata__") {
+      entries.push_back(reader.read(name, value));
+      continue;
+    }
+    reader.check(value.is_object(), "__metadata__ must be an object");
+    for (const auto& [key, text] : value.items()) {
+      reader.check(text.is_string(), "__metadata__ may hold texts only, '", key, "' is ",
+                   text.type_name());
+      result.metadata[key] = text.get<std::string>();
+    }
+  }
+  // No holes and no overlaps: every byte belongs to exactly one tensor.
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  uint64_t next = 0;
+  for (const Entry& entry : entries) {
+    reader.check(entry.begin == next, "tensor '", entry.name, "' begins at byte ", entry.begin,
+                 ", expected ", next, " (holes and overlaps are not allowed)");
+    next = entry.end;
+    reader.check(entry.type != at::kBool || std::all_of(data + entry.begin, data + entry.end,
+                                                        [](char b) { return b == 0 || b == 1; }),
+                 "tensor '", entry.name, "': a BOOL byte is neither 0 nor 1");
+    const auto options = torch::TensorOptions().dtype(entry.type);
+    const bool aligned =
+        reinterpret_cast<uintptr_t>(data + entry.begin) % c10::elementSize(entry.type) == 0;
+    at::Tensor tensor =
+        entry.begin == entry.end ? torch::empty(entry.shape, options) : at::Tensor();
+    if (!tensor.defined() && aligned)
+      tensor = torch::from_blob(
+          data + entry.begin, entry.shape, [file](void*) {}, options);
+    if (!tensor.defined()) {  // a foreign writer may not have padded its header
+      tensor = torch::empty(entry.shape, options);
+      std::memcpy(tensor.data_ptr(), data + entry.begin, entry.end - entry.begin);
+    }
+    result.tensors[entry.name] = tensor;
+  }
+  reader.check(next == file->size - 8 - header_size, "bytes are left over after the last tensor");
+  return result;
+}
+
+namespace {
+
+void require_utf8(const std::string& text) {
+  require(valid_utf8_prefix(text) == text.size(), ErrorKind::InvalidArgument,
+          "names and metadata of a safetensors file must be UTF-8, found byte ",
+          valid_utf8_prefix(text), " of '", text.substr(0, valid_utf8_prefix(text)),
+          "…' that is not");
+}
+
+/// On the CPU, row-major, nothing lazy left. PyTorch keeps conjugation and negation of complex
+/// views as a flag beside the data.
+at::Tensor plain(const std::string& name, const at::Tensor& tensor) {
+  require(name != "__metadata__", ErrorKind::InvalidArgument,
+          "a tensor cannot be called __metadata__");
+  require_utf8(name);
+  require(tensor.defined(), ErrorKind::InvalidArgument, "tensor '", name, "' is undefined");
+  require(tensor.layout() == at::kStrided, ErrorKind::Unsupported, "tensor '", name,
+          "': only dense tensors can be written");
+  return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous();
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path,
+                       const std::map<std::string, at::Tensor>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  std::vector<std::pair<std::string, at::Tensor>> ordered;
+  for (const auto& [name, tensor] : tensors) ordered.emplace_back(name, plain(name, tensor));
+  for (const auto& [key, text] : metadata) require_utf8(key), require_utf8(text);
+  // Widest elements first, so that every tensor is aligned without holes.
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+    return a.second.element_size() > b.second.element_size();
+  });
+  Json header = Json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  uint64_t offset = 0;
+  for (const auto& [name, tensor] : ordered) {
+    const auto* known =
+        std::find_if(std::begin(kDtypes), std::end(kDtypes),
+                     [&](const DtypeName& d) { return d.type == tensor.scalar_type(); });
+    require(known != std::end(kDtypes), ErrorKind::Unsupported, "tensor '", name,
+            "': safetensors has no dtype for ", tensor.scalar_type());
+    const uint64_t end = offset + static_cast<uint64_t>(tensor.numel()) *
+                                      static_cast<uint64_t>(tensor.element_size());
+    header[name] = {
+        {"dtype", known->name}, {"shape", tensor.sizes().vec()}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the data begins aligned
+  require(text.size() <= kHeaderLimit, ErrorKind::InvalidArgument, path.string(),
+          ": the header would take ", text.size(), " bytes, the limit of safetensors is ",
+          kHeaderLimit);
+  char length[8];
+  for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(text.size() >> (8 * i));
+  AtomicFile file(path);
+  file.write(length, sizeof length);
+  file.write(text);
+  for (const auto& [name, tensor] : ordered)
+    file.write(tensor.data_ptr(), static_cast<size_t>(tensor.numel() * tensor.element_size()));
+  file.commit();
+}
+
+}  // namespace fovea

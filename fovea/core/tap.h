@@ -1,0 +1,49 @@
+// The only way into a running model. Blocks and models take `Tap* tap = nullptr` as their last
+// argument; with a null tap they pay nothing and may use fused kernels. With a tap they report
+// every attention map and go on with what report() returns, so that the tap can also replace
+// weights (permuted, uniform, erased: the controls of explain/ need that).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fovea/core/attention_map.h"
+
+namespace fovea {
+
+class Tap {
+ public:
+  using Replacement = std::function<at::Tensor(const AttentionMap&)>;
+
+  /// Records the map as it was computed (nothing detached) and returns the weights to go on with:
+  /// the replacement's, or the map's own.
+  at::Tensor report(AttentionMap map);
+
+  /// Hands out `input` as a live leaf that gradients can be asked of; the model must go on with the
+  /// returned tensor.
+  at::Tensor leaf(const std::string& name, const at::Tensor& input);
+
+  /// From now on the weights of the map called `name` are what `replacement` makes of them.
+  void replace(const std::string& name, Replacement replacement) {
+    replacements_[name] = std::move(replacement);
+  }
+
+  const std::vector<AttentionMap>& maps() const { return maps_; }
+  /// The last map recorded under that name. NotFound lists the names that there are.
+  const AttentionMap& map(const std::string& name) const;
+  const std::map<std::string, at::Tensor>& leaves() const { return leaves_; }
+  void clear();
+
+ private:
+  std::vector<AttentionMap> maps_;
+  std::map<std::string, at::Tensor> leaves_;
+  std::map<std::string, Replacement> replacements_;
+};
+
+/// For blocks: reports to the tap when there is one and returns the weights to go on with.
+at::Tensor report_to(Tap* tap, AttentionMap map);
+at::Tensor leaf_of(Tap* tap, const std::string& name, const at::Tensor& input);
+
+}  // namespace fovea

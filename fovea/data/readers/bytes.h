@@ -1,0 +1,20 @@
+// A file's content, unpacked when it is gzip (RFC 1952, several members one after the other
+// allowed).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace fovea {
+
+struct FileBytes {
+  std::string content;  // unpacked
+  std::string hash;     // ContentHash of the bytes as they lie on disk
+};
+
+/// Reads `path`; gzip is recognised by its first two bytes. Refuses what unpacks to more than
+/// `limit` bytes. BadData for a damaged archive, Unsupported when this build has no zlib.
+FileBytes read_bytes(const std::filesystem::path& path, int64_t limit);
+
+}  // namespace fovea

@@ -1,0 +1,200 @@
+#include "fovea/data/source.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "fovea/core/error.h"
+#include "fovea/core/file.h"
+#include "fovea/core/random.h"
+#include "fovea/data/cells.h"
+
+namespace fovea {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+enum Part { kTrain, kValidation, kTest, kParts };
+
+/// The words that name a part, in a split column and as a file's name.
+const std::array<std::vector<std::string>, kParts> kWords{
+    {{"train", "training"}, {"val", "dev", "validation", "valid"}, {"test"}}};
+
+int part_of(std::string_view cell) {
+  std::string word(trim_cell(cell));
+  for (char& c : word)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  for (int part = 0; part < kParts; ++part)
+    if (std::find(kWords[size_t(part)].begin(), kWords[size_t(part)].end(), word) !=
+        kWords[size_t(part)].end())
+      return part;
+  return -1;
+}
+
+/// The file of one part, or nothing. Two candidates are an error: which one was meant cannot be
+/// known.
+std::optional<fs::path> find_part(const fs::path& folder, Part part) {
+  std::optional<fs::path> found;
+  for (const std::string& word : kWords[part])
+    for (const char* ending : {".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz"}) {
+      const fs::path path = folder / (word + ending);
+      if (!fs::exists(path)) continue;
+      require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
+              found ? found->filename().string() : "", " and ", path.filename().string(),
+              "; remove one");
+      found = path;
+    }
+  return found;
+}
+
+Json read_description(const fs::path& path, const std::string& task) {
+  const Json json = read_json_file(path);
+  const std::string where = path.string();
+  require(json.is_object() && json.value("format", Json()) == "fovea-dataset", ErrorKind::BadData,
+          where, ": \"format\" must be \"fovea-dataset\"");
+  const Json version = json.value("version", Json());
+  require(version.is_number_integer() && version >= 1, ErrorKind::BadData, where,
+          ": \"version\" must be a whole number");
+  require(version == 1, ErrorKind::Unsupported, where, ": version ", version.dump(),
+          " is newer than this program, which reads 1");
+  require(json.value("task", Json(task)) == task, ErrorKind::BadData, where,
+          ": holds data for the task ", json.value("task", Json(task)).dump(), ", not for \"", task,
+          "\"");
+  const Json standardise = json.value("standardise", Json("yes"));
+  require(standardise == "yes" || standardise == "no", ErrorKind::BadData, where,
+          ": \"standardise\" is ", standardise.dump(), ", expected \"yes\" or \"no\"");
+  return json;
+}
+
+/// The split column's name, or "". A column that is only called split but says something else is an
+/// ordinary one.
+std::string find_split_column(const CsvTable& table, const std::string& wanted) {
+  if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
+  const int64_t column = table.find("split");
+  if (column < 0) return "";
+  for (int64_t row = 0; row < table.rows(); ++row)
+    if (part_of(table.cell(row, column)) < 0) return "";
+  return "split";
+}
+
+void split_by_column(SourceTables& tables, const CsvTable& table) {
+  const int64_t column = table.column(tables.split_column);
+  std::array<std::vector<int64_t>, kParts> rows;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const int part = part_of(table.cell(row, column));
+    if (part < 0)
+      fail(ErrorKind::BadData, table.place(row), ": split column '", tables.split_column, "' is '",
+           table.cell(row, column), "'; expected train, val (or dev, valid, validation) or test");
+    rows[size_t(part)].push_back(row);
+  }
+  std::optional<CsvTable>* parts[kParts] = {&tables.train, &tables.validation, &tables.test};
+  for (size_t part = 0; part < kParts; ++part)
+    if (!rows[part].empty()) *parts[part] = table.select(rows[part]);
+  tables.notes.push_back(concat("split by column '", tables.split_column,
+                                "': ", format_count(int64_t(rows[kTrain].size())), " training, ",
+                                format_count(int64_t(rows[kValidation].size())), " validation, ",
+                                format_count(int64_t(rows[kTest].size())), " test rows"));
+}
+
+void open_file(SourceTables& tables, const DataSource& source, const SplitOptions& options) {
+  CsvTable table = read_csv(source.path);
+  tables.hash = table.hash;
+  tables.split_column = find_split_column(table, options.split);
+  if (!tables.split_column.empty()) {
+    split_by_column(tables, table);
+  } else if (source.whole) {
+    tables.test = std::move(table);
+  } else {
+    tables.train = std::move(table);
+  }
+}
+
+void open_folder(SourceTables& tables, const DataSource& source, const SplitOptions& options) {
+  std::optional<CsvTable>* parts[kParts] = {&tables.train, &tables.validation, &tables.test};
+  ContentHash hash;
+  for (int part = 0; part < kParts; ++part)
+    if (const auto path = find_part(source.path, Part(part))) {
+      *parts[part] = read_csv(*path);
+      hash.add(concat(kWords[size_t(part)][0], "=", (*parts[part])->hash, "\n"));
+    }
+  const fs::path description = source.path / "dataset.json";
+  if (fs::exists(description)) {
+    tables.description = read_description(description, options.task);
+    hash.add(hash_of_file(description));
+  }
+  tables.hash = hash.text();
+  if (tables.train) tables.split_column = find_split_column(*tables.train, options.split);
+}
+
+/// Cuts validation rows off the training rows when there are none.
+void hold_out(SourceTables& tables, const SplitOptions& options) {
+  if (!tables.train || tables.validation || options.fraction == 0) return;
+  const CsvTable all = *std::move(tables.train);
+  require(all.rows() > 1, ErrorKind::BadData, all.path,
+          ": has 1 training row; at least 2 are needed to hold one out");
+  const RowSplit rows = split_rows(all.rows(), options.fraction, options.seed);
+  tables.train = all.select(rows.train);
+  tables.validation = all.select(rows.validation);
+  tables.notes.push_back(concat("validation: ", format_count(int64_t(rows.validation.size())),
+                                " of the ", format_count(all.rows()), " rows, chosen with seed ",
+                                options.seed));
+}
+
+}  // namespace
+
+RowSplit split_rows(int64_t rows, double fraction, uint64_t seed) {
+  require(fraction >= 0 && fraction < 1, ErrorKind::InvalidArgument, "validation fraction ",
+          fraction, " is not in [0, 1)");
+  RowSplit split;
+  const std::vector<int64_t> order = Random(seed).split("validation rows").permutation(rows);
+  const int64_t count = fraction == 0 ? 0
+                                      : std::clamp<int64_t>(std::llround(fraction * double(rows)),
+                                                            1, std::max<int64_t>(rows - 1, 0));
+  split.validation.assign(order.begin(), order.begin() + count);
+  split.train.assign(order.begin() + count, order.end());
+  std::sort(split.validation.begin(), split.validation.end());
+  std::sort(split.train.begin(), split.train.end());
+  return split;
+}
+
+SourceTables open_source(const DataSource& source, const SplitOptions& options) {
+  SourceTables tables;
+  require(fs::exists(source.path), ErrorKind::NotFound, source.path.string(),
+          ": no such file or folder");
+  const bool folder = fs::is_directory(source.path);
+  if (folder) {
+    open_folder(tables, source, options);
+  } else {
+    open_file(tables, source, options);
+  }
+  const std::string path = source.path.string();
+  if (options.needs_training)
+    require(tables.train.has_value(), folder ? ErrorKind::NotFound : ErrorKind::BadData, path,
+            folder ? ": the folder has no train.csv (or .tsv, .csv.gz, .tsv.gz)"
+                   : ": no row belongs to the training split");
+  else
+    require(tables.train || tables.validation || tables.test, ErrorKind::NotFound, path,
+            ": the folder has no train, val or test file (.csv, .tsv, .csv.gz, .tsv.gz)");
+  hold_out(tables, options);
+  return tables;
+}
+
+std::string single_role(const Roles& roles, const std::string& role, const std::string& otherwise) {
+  const auto found = roles.find(role);
+  if (found == roles.end() || found->second.empty()) return otherwise;
+  require(found->second.size() == 1, ErrorKind::InvalidArgument, "the role '", role,
+          "' can have one column, it has ", found->second.size(), ": ", quoted_list(found->second));
+  return found->second[0];
+}
+
+void check_roles(const DataSource& source, const std::vector<std::string>& known) {
+  require(!source.path.empty() || source.roles.empty(), ErrorKind::InvalidArgument,
+          "column roles need a data file; the built-in data has its own columns");
+  for (const auto& [role, columns] : source.roles)
+    require(std::find(known.begin(), known.end(), role) != known.end(), ErrorKind::InvalidArgument,
+            "there is no column role '", role, "'", suggestion(role, known),
+            "; the roles are: ", join(known));
+}
+
+}  // namespace fovea

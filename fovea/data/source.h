@@ -1,0 +1,58 @@
+// Where rows come from: nothing (the built-in generator), one file, or a folder with train, val and
+// test files and perhaps a dataset.json. This file finds the files and cuts them into splits;
+// docs/formats/dataset.md states the rules.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fovea/core/json.h"
+#include "fovea/data/readers/csv.h"
+
+namespace fovea {
+
+/// Column roles as in --columns target=income,drop=id,drop=name.
+using Roles = std::map<std::string, std::vector<std::string>>;
+
+struct DataSource {
+  std::filesystem::path path;  // empty: built-in
+  Roles roles;
+  bool whole =
+      false;  // a file without a split column is one test split (evaluating on a file of one's own)
+};
+
+struct SplitOptions {
+  std::string task;   // what dataset.json must say, when there is one
+  std::string split;  // name of the split column; empty: one called "split", if its cells say so
+  double fraction = 0.2;       // of the training rows, when there is no validation part; 0: none
+  uint64_t seed = 0;           // chooses these rows
+  bool needs_training = true;  // otherwise any one part is enough
+};
+
+struct SourceTables {
+  std::optional<CsvTable> train, validation, test;
+  std::string split_column;  // the one in use, or ""
+  std::string hash;
+  Json description;  // dataset.json, or null
+  std::vector<std::string> notes;
+};
+
+/// Opens a file or folder. NotFound, or BadData with path:line.
+SourceTables open_source(const DataSource& source, const SplitOptions& options);
+
+/// Indices of `rows` rows, cut in two; both halves ascending.
+struct RowSplit {
+  std::vector<int64_t> train, validation;
+};
+RowSplit split_rows(int64_t rows, double fraction, uint64_t seed);
+
+/// The one value of a role, or `otherwise`. InvalidArgument when there are several.
+std::string single_role(const Roles& roles, const std::string& role, const std::string& otherwise);
+/// InvalidArgument for a role that the task does not know, and for roles without a file.
+void check_roles(const DataSource& source, const std::vector<std::string>& known);
+
+}  // namespace fovea

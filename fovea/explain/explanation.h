@@ -1,0 +1,73 @@
+// What is shown, apart from how: a prediction and its attention maps, each with labels for both
+// axes, ready for every output. Made by replaying a prediction with a Tap and joining the maps that
+// it recorded with the axes of the Example.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fovea/core/predictor.h"
+
+namespace fovea {
+
+/// One map with labels, as plain numbers.
+struct MapView {
+  std::string name;
+  std::string title;  // says which head when a map has several
+  MapKind kind = MapKind::Distribution;
+  std::string group;  // maps of the same group are series of one picture: a panel per query; ""
+                      // stands alone
+  std::string query_axis, key_axis;
+  std::vector<std::string> query_labels;  // Q of them
+  std::vector<std::string> key_labels;    // K of them
+  std::vector<double> weights;            // Q * K, row by row; NaN is a gap
+  std::vector<double> spread;             // Q * K or empty: one standard deviation over the data
+  std::vector<char> truth;                // Q * K or empty: 1 where a key is planted to matter
+
+  size_t queries() const { return query_labels.size(); }
+  size_t keys() const { return key_labels.size(); }
+  double weight(size_t query, size_t key) const { return weights[query * keys() + key]; }
+  double deviation(size_t query, size_t key) const {
+    return spread.empty() ? 0 : spread[query * keys() + key];
+  }
+  bool is_true(size_t query, size_t key) const {
+    return !truth.empty() && truth[query * keys() + key] != 0;
+  }
+};
+
+struct Explanation {
+  std::string task, title;
+  std::string prediction;  // for people: "malignant (0.97)"
+  std::vector<MapView> maps;
+  std::vector<std::string> notes;  // what a reader must know: broken maps, gaps
+};
+
+struct ExplainOptions {
+  std::string task, title;
+  std::map<std::string, std::string>
+      map_titles;    // by map name; a map without one is called by its name
+  int64_t head = 0;  // 0: the mean of all heads; n: the n-th
+  std::function<std::string(const Prediction&)>
+      describe;  // the prediction for people; scores or values when empty
+};
+
+/// Throws Internal, with both numbers, when the labels, weights, spread and truth of a map do not
+/// fit together.
+void check_sizes(const MapView& view);
+
+/// Joins a recorded map of one example (B = 1) with that example's labels and planted truth.
+/// Internal when an axis is missing or has another size; Unsupported for layouts other than dense.
+MapView view_of(const AttentionMap& map, const Example& example,
+                const ExplainOptions& options = {});
+
+/// Free maps over the same axes (context attention: A and A * w) become series of one picture.
+void group_free_maps(std::vector<MapView>& maps);
+
+/// Predicts, replays with a tap, joins. Maps that fail their own check are shown all the same, with
+/// a note.
+Explanation explain_example(const Predictor& predictor, const Example& example,
+                            const ExplainOptions& options = {});
+
+}  // namespace fovea

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <cmath>
+
+#include "fovea/core/text.h"
+#include "fovea/explain/labels.h"
+#include "fovea/explain/terminal_style.h"
+
+namespace fovea {
+namespace {
+
+constexpr size_t kMostRows = 200;
+constexpr size_t kTallestLabel = 14;  // column labels are written downwards
+constexpr int kLevels = 4;
+
+int level_of(double value, double largest) {
+  if (!(largest > 0)) return 0;
+  return static_cast<int>(std::lround(std::abs(value) / largest * kLevels));
+}
+
+/// Column labels written downwards, standing on the matrix.
+Lines column_labels(const MatrixCells& cells, size_t cell_width, const TerminalStyle& style) {
+  std::vector<std::vector<std::string>> stacks;
+  size_t tallest = 0;
+  for (const std::string& label : cells.column_labels) {
+    std::vector<std::string> letters = characters(style.safe(label));
+    if (letters.size() > kTallestLabel) {
+      letters.resize(kTallestLabel - 1);
+      letters.emplace_back(style.ellipsis().substr(0, style.ellipsis() == "..." ? 1 : 3));
+    }
+    tallest = std::max(tallest, letters.size());
+    stacks.push_back(std::move(letters));
+  }
+  Lines lines(tallest);
+  for (size_t line = 0; line < tallest; ++line) {
+    for (const auto& stack : stacks) {
+      const size_t skipped = tallest - stack.size();
+      std::string letter = line < skipped ? " " : stack[line - skipped];
+      // A wide character cannot stand in a column of one.
+      if (display_width(letter) > cell_width) letter = "?";
+      lines[line] += padded(letter, cell_width);
+    }
+  }
+  return lines;
+}
+
+std::string cell_text(const MatrixCells& cells, size_t index, size_t cell_width,
+                      const TerminalStyle& style) {
+  const double value = cells.values[index];
+  const bool is_true = cells.truth[index] != 0;
+  const bool is_gap = std::isnan(value);
+  const int level = is_gap ? 0 : level_of(value, cells.largest);
+  const Ink ink = is_gap ? Ink::Quiet : value < 0 ? Ink::Negative : Ink::Weight;
+  const std::string shade = is_gap ? "x" : style.shade(level);
+  if (cell_width == 1) return style.paint(is_true ? Ink::Truth : ink, shade);
+  if (is_true) return style.paint(ink, shade) + style.paint(Ink::Truth, style.truth_mark());
+  if (value < 0 && level > 0) return style.paint(ink, shade + "-");
+  return style.paint(ink, shade + shade);
+}
+
+/// The shades with their weights and what the marks mean, in as many lines as it takes.
+Lines legend_lines(const MatrixCells& cells, size_t cell_width, const TerminalStyle& style) {
+  struct Item {
+    Ink ink;
+    std::string mark, text;
+  };
+  const ValueFormat format(cells.largest);
+  std::vector<Item> items;
+  for (int level = 1; level <= kLevels; ++level)
+    items.push_back({Ink::Weight, style.shade(level), format(cells.largest * level / kLevels)});
+  // A cell of one column has no room for marks beside its shade: colour alone must tell.
+  const bool has_marks = cell_width > 1;
+  const std::string by_colour = has_marks ? "" : " (by colour)";
+  if (cells.has_truth)
+    items.push_back({Ink::Truth, has_marks ? style.truth_mark() : style.shade(kLevels),
+                     concat("planted", by_colour)});
+  if (cells.has_negative)
+    items.push_back(
+        {Ink::Negative, has_marks ? "-" : style.shade(kLevels), concat("negative", by_colour)});
+  if (cells.has_gap) items.push_back({Ink::Quiet, "x", "no number"});
+  Lines lines(1);
+  size_t used = 0;
+  for (const Item& item : items) {
+    const size_t width = 2 + display_width(item.text);
+    if (used > 0 && used + 2 + width > style.width()) {
+      lines.emplace_back();
+      used = 0;
+    }
+    lines.back() += concat(used > 0 ? "  " : "", style.paint(item.ink, item.mark), " ", item.text);
+    used += (used > 0 ? 2 : 0) + width;
+  }
+  return lines;
+}
+
+}  // namespace
+
+Lines terminal_matrix(const MapView& map, const TerminalStyle& style) {
+  size_t label_width = 0;
+  for (const std::string& label : map.query_labels)
+    label_width = std::max(label_width, display_width(style.label(label, style.width() / 3)));
+  const size_t room = style.width() - label_width - 1;
+  const size_t cell_width = map.keys() * 2 <= room ? 2 : 1;
+  const MatrixCells cells = reduce(map, kMostRows, room / cell_width);
+
+  Lines lines;
+  for (const std::string& line : column_labels(cells, cell_width, style))
+    lines.push_back(std::string(label_width + 1, ' ') + line);
+  for (size_t row = 0; row < cells.rows; ++row) {
+    std::string line = padded(style.label(cells.row_labels[row], label_width), label_width) + " ";
+    for (size_t column = 0; column < cells.columns; ++column)
+      line += cell_text(cells, row * cells.columns + column, cell_width, style);
+    lines.push_back(line);
+  }
+  for (const std::string& line : legend_lines(cells, cell_width, style)) lines.push_back(line);
+  if (const std::string text = reduction_text(cells); !text.empty())
+    lines.push_back(style.paint(Ink::Quiet, text));
+  return lines;
+}
+
+}  // namespace fovea

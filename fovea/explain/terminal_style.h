@@ -1,0 +1,48 @@
+// How terminal pictures look: colours, marks and bar characters, for terminals of any ability.
+// Internal to the terminal pictures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fovea/explain/terminal.h"
+
+namespace fovea {
+
+enum class Ink { Plain, Bold, Quiet, Weight, LightWeight, Negative, Truth };
+
+class TerminalStyle {
+ public:
+  explicit TerminalStyle(const TerminalOptions& options);
+
+  size_t width() const { return width_; }
+  const PictureOptions& picture() const { return options_.picture; }
+
+  /// `text` in a colour, where there are colours.
+  std::string paint(Ink ink, const std::string& text) const;
+  /// A label or sentence from elsewhere, made safe for this terminal.
+  std::string safe(const std::string& text) const;
+  /// safe(), at most `width` columns.
+  std::string label(const std::string& text, size_t width) const;
+  /// A bar of `share` (0..1) of `width` columns, padded to it, in a colour.
+  std::string bar(double share, size_t width, Ink ink) const;
+  /// One of five shades; 0 is blank.
+  std::string shade(int level) const;
+
+  std::string truth_mark() const { return options_.unicode ? "✓" : "*"; }
+  std::string plus_minus() const { return options_.unicode ? "±" : "+-"; }
+  std::string arrow() const { return options_.unicode ? " → " : " -> "; }
+  std::string ellipsis() const { return options_.unicode ? "…" : "..."; }
+
+ private:
+  TerminalOptions options_;
+  size_t width_;
+};
+
+/// Lines of one figure, without its title.
+using Lines = std::vector<std::string>;
+Lines terminal_bars(const MapView& map, const TerminalStyle& style);
+Lines terminal_panels(const Figure& figure, const TerminalStyle& style);
+Lines terminal_matrix(const MapView& map, const TerminalStyle& style);
+
+}  // namespace fovea

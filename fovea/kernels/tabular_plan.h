@@ -1,0 +1,35 @@
+// What the instruction-set files of tabular_net see: the shape without standard containers, and one
+// chunk of rows.
+#pragma once
+
+#include "fovea/kernels/tabular_net.h"
+
+namespace fovea::kernels {
+
+struct TabularPlan {
+  int64_t inputs, columns, layers, outputs;
+  const int64_t* column_of_input;
+  const int64_t* hidden;
+  TabularLoss loss;
+};
+
+struct TabularChunk {
+  const float* inputs;
+  const float* targets;
+  const int64_t* classes;
+  const int64_t* rows;
+  int64_t count;
+  float scale;  // weight of each row's loss in the gradient: 1 / rows of the whole batch
+};
+
+constexpr int64_t kTabularChunk =
+    256;  // rows processed at once: the buffers of a small net stay in the L1 and L2 caches
+constexpr int64_t kWidestLanes = 16;
+
+/// Rows padded to whole vectors of any instruction set. Static, because files of several
+/// instruction sets include it.
+static constexpr int64_t padded_rows(int64_t count) {
+  return (count + kWidestLanes - 1) / kWidestLanes * kWidestLanes;
+}
+
+}  // namespace fovea::kernels

@@ -1,0 +1,30 @@
+#include "fovea/models/initialise.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+namespace fovea {
+
+void initialise_like_keras(const at::Tensor& parameter, const Random& random) {
+  torch::NoGradGuard no_gradients;
+  if (parameter.dim() < 2) {
+    parameter.zero_();
+    return;
+  }
+  const double range = std::sqrt(6.0 / double(parameter.size(0) + parameter.size(1)));
+  parameter.copy_(random.uniform_tensor(parameter.sizes(), -range, range, parameter.options()));
+}
+
+void initialise_like_pytorch(const at::Tensor& parameter, int64_t fan_in, const Random& random) {
+  torch::NoGradGuard no_gradients;
+  const double range = 1 / std::sqrt(double(fan_in));
+  parameter.copy_(random.uniform_tensor(parameter.sizes(), -range, range, parameter.options()));
+}
+
+void initialise_normal(const at::Tensor& parameter, double deviation, const Random& random) {
+  torch::NoGradGuard no_gradients;
+  parameter.copy_(random.normal_tensor(parameter.sizes(), 0, deviation, parameter.options()));
+}
+
+}  // namespace fovea

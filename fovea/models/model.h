@@ -1,0 +1,104 @@
+// The interface of every network. A model sees batches, never files; it learns nothing about
+// training except through the two gears: loss() for the ordinary one, train_block() for tiny
+// networks whose steps are cheaper than a single autograd call.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/core/example.h"
+#include "fovea/core/random.h"
+#include "fovea/core/tap.h"
+
+namespace fovea {
+
+/// What a model may know of the step it is in.
+struct StepContext {
+  Random random;     // dropout and sampling of this step: the same at any thread count, and after a
+                     // resume
+  int64_t step = 0;  // optimiser steps taken before this one
+};
+
+struct Loss {
+  at::Tensor objective;  // scalar: the mean over the batch of what is minimised
+  std::map<std::string, at::Tensor> scalars;  // further numbers to log, each a scalar
+};
+
+/// Answers for a batch, side by side.
+struct Predictions {
+  at::Tensor scores;                         // class probabilities [B, C]
+  at::Tensor values;                         // numbers [B, V]
+  std::vector<std::vector<int64_t>> tokens;  // decoded outputs
+  at::Tensor actions;                        // sampled choices [B, …]
+  Prediction at(int64_t row) const;
+};
+
+/// One tensor that a model needs in its batches. A size of -1 may be anything; the first is always
+/// the batch.
+struct TensorSchema {
+  std::string name;
+  at::ScalarType type;
+  std::vector<int64_t> shape;
+};
+using Schema = std::vector<TensorSchema>;
+
+/// InvalidArgument with both shapes when the batch does not fit.
+void check_batch(const Batch& batch, const Schema& schema);
+
+struct LayerSummary {
+  std::string layer;                  // "attention (softmax of 10)"
+  std::vector<int64_t> output_shape;  // without the batch
+  int64_t parameters = 0;
+};
+
+/// The optimiser as a fast gear sees it: flat arrays in the order of the model's
+/// named_parameters().
+class BlockOptimiser {
+ public:
+  virtual ~BlockOptimiser() = default;
+  virtual float* parameters() = 0;
+  virtual float* gradient() = 0;  // to be overwritten with the gradient of the mean loss
+  virtual void step() = 0;        // clips, follows the schedule, updates the parameters
+};
+
+/// Rows for the fast gear: `order` cut into batches.
+struct TrainBlock {
+  const NamedTensors& columns;     // resident, on the CPU, contiguous: each [N, …]
+  std::span<const int64_t> order;  // rows, in the order of training
+  int64_t batch_size;
+};
+
+class Model : public torch::nn::Module {
+ public:
+  /// Fresh parameters from `random`; nothing else may decide them.
+  virtual void initialise(const Random& random) = 0;
+
+  virtual Schema schema() const = 0;
+  virtual std::vector<LayerSummary> summary() const = 0;
+
+  virtual Loss loss(const Batch& batch, const StepContext& context) = 0;
+
+  /// Inference; may use fused kernels.
+  virtual Predictions predict(const Batch& batch) const = 0;
+
+  /// The same once more with readable operations, every map reported to the tap. Returns one
+  /// log-probability or value per output unit [B, U]; what was sampled comes from `predictions`.
+  virtual at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const = 0;
+
+  /// The fast gear: trains on the whole block, one optimiser step per batch, and returns the sum of
+  /// the rows' losses.
+  virtual bool has_fast_gear() const { return false; }
+  virtual double train_block(const TrainBlock& block, BlockOptimiser& optimiser);
+
+  at::Device device() const;
+};
+
+/// All parameters of a CPU model one after the other, for kernels that read them.
+at::Tensor flat_parameters(const Model& model);
+
+}  // namespace fovea

@@ -1,0 +1,50 @@
+// Fair comparison: every combination of the varied options, each trained from several seeds, with
+// the mean and the 95 % interval of every metric.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fovea/core/text.h"
+#include "fovea/metrics/statistics.h"
+#include "fovea/tasks/setup.h"
+
+namespace fovea {
+
+struct Variation {
+  std::string key;  // "model.name"
+  std::vector<std::string> values;
+};
+
+struct CompareRequest {
+  std::function<Setup()> make_setup;  // everything that does not vary
+  std::vector<Variation> variations;
+  int64_t seeds = 5;  // the setup's seed and the ones after it
+  std::function<void(int64_t done, int64_t total, const std::string& now)>
+      progress;                       // may be empty
+  std::function<bool()> should_stop;  // may be empty
+};
+
+/// One combination.
+struct CompareRow {
+  std::vector<std::string> values;  // in the order of the variations
+  int64_t parameters = 0;
+  std::vector<Metrics> by_seed;  // of the best weights: on the test rows if there are any, else on
+                                 // the validation rows
+  std::vector<double> seconds;   // of training
+};
+
+struct Comparison {
+  std::string task, split;
+  std::vector<std::string> keys;
+  std::vector<int64_t> seeds;
+  std::vector<CompareRow> rows;
+
+  Json to_json() const;     // every value of every seed
+  TextTable table() const;  // mean ± half of the 95 % interval
+};
+
+Comparison compare(const CompareRequest& request);
+
+}  // namespace fovea

@@ -1,0 +1,35 @@
+// The task `context`: a context picks the one position of the input that matters.
+#pragma once
+
+#include "fovea/data/context_data.h"
+#include "fovea/models/context_attention.h"
+#include "fovea/tasks/task.h"
+
+namespace fovea {
+
+class ContextTask : public Task {
+ public:
+  void describe(OptionList& list) override;
+  TrainingOptions training_defaults() const override;
+  Splits load(const DataSource& source, uint64_t seed) override;
+  void write_data(const std::filesystem::path& folder) const override;
+  std::unique_ptr<Model> make_model() const override;
+  void save(const RunFolder& folder) const override;
+  void restore(const RunFolder& folder) override;
+  Metrics measure(const Model& model, const Dataset& rows) const override;
+  Example parse(const std::string& line) const override;
+  std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const override;
+  bool is_header(const std::string& first_line) const override;
+  Json input_schema() const override;
+  Json answer(const Prediction& prediction) const override;
+  std::string answer_line(const Prediction& prediction) const override;
+  Explanation overview(const Model& model, const Dataset& rows) const override;
+  ExplainOptions explain_options() const override;
+
+ private:
+  ContextDataOptions data_;
+  ContextAttentionOptions model_;
+  ContextEncoder encoder_;
+};
+
+}  // namespace fovea

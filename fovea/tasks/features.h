@@ -1,0 +1,40 @@
+// The task `features`: predict one column of a table from the others, with one attention weight per
+// column.
+#pragma once
+
+#include "fovea/data/features_data.h"
+#include "fovea/models/feature_attention.h"
+#include "fovea/tasks/task.h"
+
+namespace fovea {
+
+class FeaturesTask : public Task {
+ public:
+  void describe(OptionList& list) override;
+  TrainingOptions training_defaults() const override;
+  Splits load(const DataSource& source, uint64_t seed) override;
+  void write_data(const std::filesystem::path& folder) const override;
+  std::unique_ptr<Model> make_model() const override;
+  void save(const RunFolder& folder) const override;
+  void restore(const RunFolder& folder) override;
+  Metrics measure(const Model& model, const Dataset& rows) const override;
+  Example parse(const std::string& line) const override;
+  std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const override;
+  bool is_header(const std::string& first_line) const override;
+  Json input_schema() const override;
+  Json answer(const Prediction& prediction) const override;
+  std::string answer_line(const Prediction& prediction) const override;
+  Explanation overview(const Model& model, const Dataset& rows) const override;
+  ExplainOptions explain_options() const override;
+  std::vector<std::string> keep_most_attended(const Model& model, const Dataset& rows,
+                                              int64_t count) override;
+
+ private:
+  at::Tensor attention(const Model& model,
+                       const Dataset& rows) const;  // [N, C]; undefined for a model without
+  FeaturesDataOptions data_;
+  FeatureAttentionOptions model_;
+  TableEncoder encoder_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,38 @@
+// Raw rows typed by a user or read from a file, for the tasks whose input is a row of a table.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/core/error.h"
+#include "fovea/core/json.h"
+#include "fovea/data/cells.h"
+#include "fovea/data/readers/csv.h"
+
+namespace fovea {
+
+/// A JSON object's values as cells: null is a missing cell.
+NamedCells cells_of(const Json& object);
+
+/// Tab where there is one, else semicolon where there is one and no comma, else comma.
+char delimiter_of(const std::string& line);
+
+/// Whether every cell of `line` is the name of a column.
+bool names_columns(const std::string& line, std::span<const std::string> file_columns,
+                   std::span<const std::string> inputs);
+
+/// JSON schema of a row: an object with one property per column.
+Json row_schema(std::span<const std::string> columns);
+
+/// One row, as a JSON object or as plain cells.
+template <class Encoder>
+auto parse_row(const Encoder& encoder, const std::string& line) {
+  if (!trim(line).empty() && trim(line).front() == '{')
+    return encoder.encode_row(cells_of(parse_json(line, "input")));
+  require(!trim(line).empty(), ErrorKind::BadData,
+          "the input is empty; expected a row such as 0.1,0.2,… or a JSON object");
+  return encoder.encode_row(parse_csv_line(line, delimiter_of(line)));
+}
+
+}  // namespace fovea

@@ -1,0 +1,58 @@
+// A task together with every option that decides a run. Made from a task's name and the command
+// line, or from a run's config.json; the same list of options serves both.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fovea/tasks/registry.h"
+
+namespace fovea {
+
+/// Options that mean the same for every task.
+struct CommonOptions {
+  int64_t seed = 0;
+  int64_t threads = 1;
+  std::string device = "cpu";
+  std::string data_path;                  // absolute; empty: built-in data
+  std::vector<std::string> data_columns;  // role=name
+  void describe(OptionList& list);
+};
+
+class Setup {
+ public:
+  explicit Setup(const std::string& task);
+  static Setup from_config(const Json& config, const std::string& where);
+
+  const std::string& task_name() const { return name_; }
+  Task& task() { return *task_; }
+  const Task& task() const { return *task_; }
+  CommonOptions& common() { return state_->common; }
+  const CommonOptions& common() const { return state_->common; }
+  TrainingOptions& training() { return state_->training; }
+  const TrainingOptions& training() const { return state_->training; }
+  OptionList& options() { return state_->options; }
+
+  DataSource source() const;  // what the options name
+  void set_source(const std::string& path, const std::vector<std::string>& columns);
+  Json to_config() const;  // without the format version
+
+  /// Sets the number of threads and checks the device. Unsupported when LibTorch has no CUDA or
+  /// finds no GPU.
+  at::Device prepare_device() const;
+
+ private:
+  struct State {  // on the heap: the options hold references into it
+    CommonOptions common;
+    TrainingOptions training;
+    OptionList options;
+  };
+  std::string name_;
+  std::unique_ptr<Task> task_;
+  std::unique_ptr<State> state_;
+};
+
+/// "target=income,drop=id" or a list of such, as roles.
+Roles parse_roles(const std::vector<std::string>& columns);
+
+}  // namespace fovea

@@ -1,0 +1,34 @@
+#include "fovea/tasks/task.h"
+
+#include <torch/torch.h>
+
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+std::vector<std::string> Task::keep_most_attended(const Model&, const Dataset&, int64_t) {
+  fail(ErrorKind::Unsupported,
+       "prune: this task has no columns to drop; it works for runs of the task features");
+}
+
+Batch whole(const Dataset& rows) {
+  require(!rows.columns().empty(), ErrorKind::Internal, "these rows are not resident");
+  return {rows.columns(), rows.size()};
+}
+
+Batch stack(std::span<const Example> examples) {
+  Batch batch{{}, static_cast<int64_t>(examples.size())};
+  if (examples.empty()) return batch;
+  for (const auto& [name, first] : examples[0].tensors) {
+    std::vector<at::Tensor> rows;
+    for (const Example& example : examples) {
+      const auto found = example.tensors.find(name);
+      if (found == example.tensors.end()) break;
+      rows.push_back(found->second);
+    }
+    if (rows.size() == examples.size()) batch.tensors[name] = torch::stack(rows);  // [B, …]
+  }
+  return batch;
+}
+
+}  // namespace fovea

@@ -1,0 +1,102 @@
+#include "fovea/tasks/train.h"
+
+#include <torch/torch.h>
+
+#include "fovea/core/error.h"
+#include "fovea/kernels/instruction_set.h"
+#include "fovea/tasks/version.h"
+
+namespace fovea {
+
+namespace {
+
+int64_t rows_of(const std::shared_ptr<Dataset>& rows) {
+  return rows ? rows->size() : 0;
+}
+
+Json manifest_of(const Setup& setup, const Training& training, const RunFolder& folder) {
+  Json files = Json::object();
+  files["config.json"] = hash_of_file(folder.config());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "assets"))
+    if (entry.is_regular_file())
+      files["assets/" + entry.path().filename().string()] = hash_of_file(entry.path());
+  return {{"fovea", version()},
+          {"libtorch", TORCH_VERSION},
+          {"instruction_set", kernels::name_of(kernels::instruction_set())},
+          {"seed", setup.common().seed},
+          {"parameters", count_parameters(*training.model)},
+          {"data",
+           {{"hash", training.splits.hash},
+            {"source", setup.common().data_path.empty() ? "built-in" : setup.common().data_path},
+            {"rows",
+             {{"train", rows_of(training.splits.train)},
+              {"validation", rows_of(training.splits.validation)},
+              {"test", rows_of(training.splits.test)}}},
+            {"notes", training.splits.notes}}},
+          {"files", files}};
+}
+
+/// Writes everything but the weights, so that a training killed right after its first checkpoint
+/// can be resumed.
+void write_description(const Setup& setup, const Training& training, const RunFolder& folder) {
+  Json config{{"format_version", kRunFormatVersion}};
+  config.update(setup.to_config());
+  write_json_file(folder.config(), config);
+  setup.task().save(folder);
+  write_json_file(folder.manifest(), manifest_of(setup, training, folder));
+}
+
+void check_same_data(const RunFolder& folder, const Splits& splits) {
+  const Json manifest = read_json_file(folder.manifest());
+  const std::string before = manifest.value("/data/hash"_json_pointer, std::string());
+  require(before == splits.hash, ErrorKind::BadData, folder.path().string(),
+          ": the data changed since this run began (hash ", splits.hash, ", then ", before,
+          "); a resumed training must see the same rows");
+}
+
+}  // namespace
+
+int64_t count_parameters(const Model& model) {
+  int64_t total = 0;
+  for (const at::Tensor& parameter : model.parameters()) total += parameter.numel();
+  return total;
+}
+
+Setup setup_of_run(const RunFolder& folder) {
+  return Setup::from_config(folder.read_config(), folder.config().string());
+}
+
+Training train(Setup& setup, const TrainRequest& request) {
+  const at::Device device = setup.prepare_device();
+  RunFolder* folder = request.folder;
+  if (folder) {
+    require(request.resume || !folder->holds_run(), ErrorKind::InvalidArgument,
+            folder->path().string(),
+            ": already holds a run; add --resume to go on with it, or choose another --out");
+    folder->claim();
+    require(!request.resume || folder->holds_run(), ErrorKind::NotFound, folder->path().string(),
+            ": there is no checkpoint to resume; train without --resume");
+  }
+  Training training;
+  if (request.resume) setup.task().restore(*folder);
+  training.splits = setup.task().load(setup.source(), static_cast<uint64_t>(setup.common().seed));
+  if (request.resume) check_same_data(*folder, training.splits);
+  require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
+  training.model = setup.task().make_model();
+  training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
+  training.model->to(device);
+  if (request.loaded) request.loaded(training);
+  if (folder && !request.resume) write_description(setup, training, *folder);
+
+  const auto validation = training.splits.validation;
+  TrainerHooks hooks = request.hooks;
+  if (validation)
+    hooks.evaluate = [&] { return setup.task().measure(*training.model, *validation); };
+  Trainer trainer(*training.model, setup.training(), static_cast<uint64_t>(setup.common().seed),
+                  folder);
+  training.result = trainer.train(*training.splits.train, hooks, request.resume);
+  if (validation) training.validation = setup.task().measure(*training.model, *validation);
+  return training;
+}
+
+}  // namespace fovea

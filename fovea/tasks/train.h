@@ -1,0 +1,36 @@
+// From a setup to a trained model: load the data, build the model, run the trainer, write the run
+// folder.
+#pragma once
+
+#include <memory>
+
+#include "fovea/tasks/setup.h"
+#include "fovea/training/trainer.h"
+
+namespace fovea {
+
+struct Training {
+  Splits splits;
+  std::unique_ptr<Model> model;  // with the best weights, after train()
+  TrainingResult result;
+  Metrics validation;  // of the best weights; empty without validation rows
+};
+
+struct TrainRequest {
+  RunFolder* folder = nullptr;  // null: in memory only
+  bool resume = false;
+  TrainerHooks hooks;  // evaluate is filled in
+  std::function<void(const Training&)>
+      loaded;  // data read and model built, training about to begin; may be empty
+};
+
+/// Trains what the setup describes. Refuses a folder that already holds a run, unless it is
+/// resumed.
+Training train(Setup& setup, const TrainRequest& request);
+
+/// The setup of a run that is to be resumed, from its config.json.
+Setup setup_of_run(const RunFolder& folder);
+
+int64_t count_parameters(const Model& model);
+
+}  // namespace fovea

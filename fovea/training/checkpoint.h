@@ -1,0 +1,52 @@
+// Everything a training must remember to go on as if it had never stopped. Random numbers are
+// counter-based, so the seed, the epoch and the step are all the random state there is.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "fovea/core/json.h"
+#include "fovea/training/optimiser.h"
+#include "fovea/training/run_folder.h"
+
+namespace fovea {
+
+/// How one monitored metric fares.
+struct MonitorState {
+  double best = 0;
+  bool has_best = false;
+  int64_t epochs_without_gain = 0;
+};
+
+struct TrainerState {
+  int64_t epoch = 0;       // epochs completed
+  int64_t position = 0;    // rows of the current epoch already trained on
+  double loss_sum = 0;     // over these rows
+  double seconds = 0;      // spent on these rows
+  int64_t best_epoch = 0;  // 1 is the first; 0: none yet
+  std::map<std::string, MonitorState> monitors;
+  bool stopped_early = false;  // patience ran out
+
+  Json to_json() const;
+  static TrainerState from_json(const Json& json);
+};
+
+/// Parameters and buffers under their PyTorch names.
+std::map<std::string, at::Tensor> state_of(const Model& model);
+
+/// Copies weights into the model. BadData names a tensor that is missing, unknown or of another
+/// shape.
+void load_state(Model& model, const std::map<std::string, at::Tensor>& tensors,
+                const std::string& where);
+
+/// Weights with a checksum over their bytes in the metadata, so that a changed byte is noticed.
+void write_weights(const std::filesystem::path& path,
+                   const std::map<std::string, at::Tensor>& tensors);
+/// BadData when the checksum is there and does not fit; weights from elsewhere have none.
+std::map<std::string, at::Tensor> read_checked_weights(const std::filesystem::path& path);
+
+void write_checkpoint(const RunFolder& folder, const Model& model, Optimiser& optimiser,
+                      const TrainerState& state);
+TrainerState read_checkpoint(const RunFolder& folder, Model& model, Optimiser& optimiser);
+
+}  // namespace fovea

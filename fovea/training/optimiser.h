@@ -1,0 +1,48 @@
+// The optimisers, over one flat array: at construction all parameters of the model move into it (as
+// views), and so do their gradients. Autograd then accumulates where the kernel reads, a step is
+// one pass over memory, a checkpoint is three tensors, and both gears of the trainer share every
+// bit of it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "fovea/kernels/optimiser.h"
+#include "fovea/models/model.h"
+#include "fovea/training/options.h"
+#include "fovea/training/schedule.h"
+
+namespace fovea {
+
+class Optimiser : public BlockOptimiser {
+ public:
+  /// Parameters must be float32 and on one device.
+  Optimiser(Model& model, const TrainingOptions& options, int64_t steps_per_epoch);
+
+  float* parameters() override { return parameters_.data_ptr<float>(); }
+  float* gradient() override { return gradient_.data_ptr<float>(); }
+  void step() override;
+
+  void zero_gradient() { gradient_.zero_(); }
+  int64_t steps() const { return steps_; }
+  double last_rate() const { return last_rate_; }
+  Schedule& schedule() { return schedule_; }
+
+  // The state that a checkpoint keeps.
+  const at::Tensor& flat() const { return parameters_; }
+  const at::Tensor& first() const { return first_; }
+  const at::Tensor& second() const { return second_; }
+  void restore(int64_t steps, const at::Tensor& first, const at::Tensor& second);
+
+ private:
+  void clip();
+  void step_with_tensors();  // the kernel's formulas for a device that is not the CPU
+
+  TrainingOptions options_;
+  Schedule schedule_;
+  kernels::OptimiserSettings settings_;
+  at::Tensor parameters_, gradient_, first_, second_;  // [P]
+  int64_t steps_ = 0;
+  double last_rate_ = 0;
+};
+
+}  // namespace fovea

@@ -1,0 +1,61 @@
+#include "fovea/training/options.h"
+
+namespace fovea {
+
+void TrainingOptions::describe(OptionList& list) {
+  list.add("epochs", epochs, "passes over the training rows").at_least(0);
+  list.add("batch_size", batch_size, "rows per optimiser step").at_least(1).at_most(1 << 24);
+  list.add("shuffle", shuffle, "a new order of rows each epoch, decided by the seed");
+  list.add("gear", gear,
+           "fast: whole blocks of steps in one kernel, where the model has it; ordinary: autograd; "
+           "auto: fast if possible")
+      .choices({"auto", "fast", "ordinary"});
+  list.add("optimiser", optimiser, "how gradients move the weights")
+      .choices({"sgd", "adam", "adamw", "rmsprop", "adadelta"});
+  list.add("learning_rate", learning_rate,
+           "step size (the schedule's highest; with noam a factor, usually 1)")
+      .at_least(0);
+  list.add("momentum", momentum, "of sgd and rmsprop").at_least(0).below(1);
+  list.add("nesterov", nesterov, "Nesterov's form of sgd's momentum");
+  list.add("beta1", beta1, "adam, adamw: decay of the mean gradient").at_least(0).below(1);
+  list.add("beta2", beta2, "adam, adamw: decay of the mean squared gradient").at_least(0).below(1);
+  list.add("rho", rho, "rmsprop, adadelta: decay of the mean squared gradient")
+      .at_least(0)
+      .below(1);
+  list.add("epsilon", epsilon, "keeps divisions finite").above(0);
+  list.add("weight_decay", weight_decay, "L2 penalty (adamw: decoupled decay)").at_least(0);
+  list.add("clip_norm", clip_norm, "gradients with a larger norm are scaled down to it; 0: off")
+      .at_least(0);
+  list.add("clip_value", clip_value, "each gradient is cut to plus or minus this; 0: off")
+      .at_least(0);
+  list.add("schedule", schedule, "how the learning rate changes")
+      .choices({"constant", "step", "cosine", "noam", "linear", "plateau"});
+  list.add("warmup_steps", warmup_steps,
+           "optimiser steps over which the rate rises from 0 (noam: needed)")
+      .at_least(0);
+  list.add("step_epochs", step_epochs, "step: epochs between two cuts").at_least(1);
+  list.add("step_factor", step_factor, "step, plateau: the rate is multiplied by this")
+      .above(0)
+      .at_most(1);
+  list.add("minimum_rate", minimum_rate, "cosine, linear, plateau: the rate never falls below this")
+      .at_least(0);
+  list.add("model_width", model_width,
+           "noam: the width in rate = factor width^-.5 min(step^-.5, step warmup^-1.5)")
+      .at_least(1);
+  list.add("plateau_patience", plateau_patience, "plateau: epochs without gain before a cut")
+      .at_least(0);
+  list.add("monitor", monitor,
+           "validation metrics that decide which weights are best and when to stop; the first "
+           "decides the best");
+  list.add("stop_rule", stop_rule,
+           "with several monitored metrics: stop when either or when both stopped gaining")
+      .choices({"either", "both"});
+  list.add("patience", patience, "epochs without gain before training stops early; 0: never")
+      .at_least(0);
+  list.add("minimum_gain", minimum_gain, "a smaller change is not a gain").at_least(0);
+  list.add("checkpoint_seconds", checkpoint_seconds,
+           "at least so long between two checkpoints; 0: one after every epoch")
+      .at_least(0);
+}
+
+}  // namespace fovea

@@ -1,0 +1,45 @@
+// Everything that decides a training besides the data and the model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fovea/core/options.h"
+
+namespace fovea {
+
+struct TrainingOptions {
+  int64_t epochs = 10;
+  int64_t batch_size = 32;
+  bool shuffle = true;
+  std::string gear = "auto";
+
+  std::string optimiser = "adam";
+  double learning_rate = 1e-3;
+  double momentum = 0;
+  bool nesterov = false;
+  double beta1 = 0.9, beta2 = 0.999;
+  double rho = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  double clip_norm = 0;
+  double clip_value = 0;
+
+  std::string schedule = "constant";
+  int64_t warmup_steps = 0;
+  int64_t step_epochs = 5;
+  double step_factor = 0.5;
+  double minimum_rate = 0;
+  int64_t model_width = 512;
+  int64_t plateau_patience = 3;
+
+  std::vector<std::string> monitor = {"loss"};
+  std::string stop_rule = "both";
+  int64_t patience = 0;
+  double minimum_gain = 0;
+  double checkpoint_seconds = 10;
+
+  void describe(OptionList& list);
+};
+
+}  // namespace fovea

@@ -1,0 +1,76 @@
+// The one training loop. Two gears: the ordinary one asks the model for a loss and lets autograd do
+// the rest; the fast one hands whole blocks of rows to the model's own kernel. Everything else
+// (order of rows, schedule, clipping, checkpoints, early stopping, logging) is shared. A block
+// always covers the same rows, so a training that stops between two blocks and is resumed repeats
+// every addition of an uninterrupted one.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "fovea/data/dataset.h"
+#include "fovea/metrics/metric.h"
+#include "fovea/training/checkpoint.h"
+
+namespace fovea {
+
+struct EpochReport {
+  int64_t epoch = 0;         // from 1
+  int64_t steps = 0;         // optimiser steps so far
+  double loss = 0;           // mean over the rows, while the weights were moving
+  double learning_rate = 0;  // of the last step
+  double seconds = 0;        // training alone
+  Metrics validation;
+  bool best = false;  // by the first monitored metric
+  Json to_json() const;
+};
+
+struct TrainerHooks {
+  std::function<Metrics()> evaluate;  // on the validation rows, after each epoch; may be empty
+  std::function<void(const EpochReport&)> epoch_ended;  // may be empty
+  std::function<void(int64_t rows, double loss)>
+      progress;  // rows trained on in all epochs, mean loss so far; may be empty
+  std::function<bool()> should_stop;  // polled between blocks; may be empty
+};
+
+struct TrainingResult {
+  std::vector<EpochReport> epochs;  // those of this call
+  int64_t best_epoch = 0;
+  bool stopped = false;  // by should_stop, before the end
+  double seconds = 0;    // training alone, this call
+};
+
+class Trainer {
+ public:
+  /// With a folder, checkpoints and metrics go there; with none, the training lives in memory only.
+  Trainer(Model& model, const TrainingOptions& options, uint64_t seed,
+          const RunFolder* folder = nullptr);
+
+  /// Trains to the end, or until told to stop. Afterwards the model holds the best weights. With
+  /// `resume`, goes on from the folder's checkpoint.
+  TrainingResult train(const Dataset& rows, const TrainerHooks& hooks, bool resume = false);
+
+  /// Whether the fast gear is used for these rows.
+  bool uses_fast_gear(const Dataset& rows) const;
+
+ private:
+  void start(const Dataset& rows, bool resume);
+  bool train_epoch(const Dataset& rows, const TrainerHooks& hooks);  // false: told to stop
+  double train_rows(const Dataset& rows, std::span<const int64_t> order);
+  EpochReport end_epoch(const Dataset& rows, const TrainerHooks& hooks);
+  bool note_gains(const EpochReport& report);  // true: time to stop
+  void save(bool even_if_recent);
+
+  Model& model_;
+  TrainingOptions options_;
+  Random random_;
+  const RunFolder* folder_;
+  bool fast_ = false;
+  std::unique_ptr<Optimiser> optimiser_;
+  TrainerState state_;
+  std::map<std::string, at::Tensor> best_weights_;
+  bool best_is_written_ = true;
+  double last_save_ = 0;
+};
+
+}  // namespace fovea

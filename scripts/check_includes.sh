@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Who may include whom: the table of docs/architecture.md, checked against every #include of fovea/. Prints each breach as
+# file:line and exits 1 when there is one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+declare -A allowed=(
+  [kernels]=""
+  [core]=""
+  [metrics]="core"
+  [data]="core"
+  [decoding]="core"
+  [explain]="core metrics"
+  [attention]="core kernels"
+  [nn]="core kernels attention"
+  [models]="core kernels attention nn decoding"
+  [training]="core kernels data metrics models/model.h"
+  [tasks]="core kernels data metrics models training explain"
+  [serving]="core explain tasks"
+)
+
+breaches=0
+breach() {
+  echo "$1: $2"
+  breaches=$((breaches + 1))
+}
+
+for folder in fovea/*/; do
+  name=$(basename "$folder")
+  if [[ ! -v allowed[$name] ]]; then
+    breach "$folder" "this folder is not in the table of scripts/check_includes.sh"
+    continue
+  fi
+  while IFS=: read -r file line include; do
+    target=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$include")
+    if [[ $target != fovea/* ]]; then
+      breach "$file:$line" "includes \"$target\"; inside the library includes read \"fovea/<folder>/<file>.h\""
+      continue
+    fi
+    path=${target#fovea/}
+    [[ ${path%%/*} == "$name" ]] && continue
+    for entry in ${allowed[$name]}; do
+      [[ $path == "$entry" || $path == "$entry"/* ]] && continue 2
+    done
+    breach "$file:$line" "$name may not include $path (allowed: ${allowed[$name]:-nothing})"
+  done < <(grep -rnE '^\s*#\s*include\s*"' "$folder" --include='*.h' --include='*.cc' --include='*.cu' || true)
+done
+while IFS=: read -r file line _; do
+  breach "$file:$line" "kernels see no tensors"
+done < <(grep -rnE '#\s*include\s*<(torch|ATen|c10)/' fovea/kernels || true)
+
+if ((breaches > 0)); then
+  echo "$breaches breaches of the include rules"
+  exit 1
+fi
+echo "include rules hold"

@@ -1,0 +1,104 @@
+#include "fovea/core/tap.h"
+
+#include <torch/torch.h>
+
+#include "tests/core/testing.h"
+
+namespace fovea {
+namespace {
+
+AttentionMap map_of(const std::string& name, const at::Tensor& weights) {
+  AttentionMap map;
+  map.name = name;
+  map.weights = weights;
+  return map;
+}
+
+TEST(Tap, ReportsTheMapAndGoesOnWithIt) {
+  Tap tap;
+  const at::Tensor weights = torch::rand({1, 1, 2, 3});
+  EXPECT_TRUE(tap.report(map_of("a", weights)).is_same(weights));
+  ASSERT_EQ(tap.maps().size(), 1u);
+  EXPECT_TRUE(tap.map("a").weights.is_same(weights));
+}
+
+TEST(Tap, TheLastMapOfANameCounts) {
+  Tap tap;
+  tap.report(map_of("a", torch::zeros({1})));
+  tap.report(map_of("b", torch::zeros({2})));
+  tap.report(map_of("a", torch::zeros({3})));
+  EXPECT_EQ(tap.maps().size(), 3u);
+  EXPECT_EQ(tap.map("a").weights.size(0), 3);
+  expect_error(ErrorKind::NotFound, {"'c'", "a, b, a"}, [&] { tap.map("c"); });
+}
+
+TEST(Tap, ReplacesWeightsButRecordsWhatWasComputed) {
+  Tap tap;
+  const at::Tensor computed = torch::rand({1, 1, 2, 3});
+  tap.replace("a", [](const AttentionMap& map) { return torch::full_like(map.weights, 1.0 / 3); });
+  EXPECT_TRUE(tap.report(map_of("a", computed)).allclose(torch::full({1, 1, 2, 3}, 1.0 / 3)));
+  EXPECT_TRUE(tap.map("a").weights.is_same(computed));
+  EXPECT_TRUE(tap.report(map_of("b", computed)).is_same(computed)) << "other maps stay";
+  tap.replace("a", [](const AttentionMap& map) { return map.weights * 0; });
+  EXPECT_EQ(tap.report(map_of("a", computed)).sum().item<double>(), 0) << "the last one counts";
+}
+
+TEST(Tap, ReplacementsOfAnotherShapeAreRefused) {
+  Tap tap;
+  tap.replace("a", [](const AttentionMap&) { return torch::zeros({1, 1, 3, 2}); });
+  expect_error(ErrorKind::InvalidArgument, {"'a'", "[1, 1, 3, 2]", "[1, 1, 2, 3]"}, [&] {
+    tap.report(map_of("a", torch::zeros({1, 1, 2, 3})));
+  });
+  tap.replace("a", [](const AttentionMap&) { return at::Tensor(); });
+  expect_error(ErrorKind::InvalidArgument, {"'a'", "no tensor"},
+               [&] { tap.report(map_of("a", torch::zeros({1}))); });
+  EXPECT_TRUE(tap.maps().empty());
+}
+
+TEST(Tap, GradientsReachALeafAndTheMaps) {
+  Tap tap;
+  const at::Tensor input = torch::tensor({1.0, 2.0, 3.0});
+  const at::Tensor live = tap.leaf("inputs", input);
+  const at::Tensor weights = tap.report(map_of("a", live.softmax(0)));
+  const at::Tensor output = (weights * torch::tensor({1.0, 0.0, 0.0})).sum();
+  const auto gradients =
+      torch::autograd::grad({output}, {tap.leaves().at("inputs"), tap.map("a").weights});
+  const at::Tensor a = input.softmax(0);
+  const at::Tensor expected = a[0] * (torch::tensor({1.0, 0.0, 0.0}) - a);
+  EXPECT_TRUE(gradients[0].allclose(expected));
+  EXPECT_TRUE(gradients[1].allclose(torch::tensor({1.0, 0.0, 0.0})));
+  EXPECT_FALSE(input.requires_grad()) << "the caller's tensor is left alone";
+  live.detach().fill_(9);
+  EXPECT_EQ(input[0].item<double>(), 1) << "and shares no memory";
+}
+
+TEST(Tap, ALeafCutsOffWhatCameBefore) {
+  Tap tap;
+  const at::Tensor parameter = torch::ones({2}, torch::requires_grad());
+  EXPECT_TRUE(tap.leaf("x", parameter * 2).is_leaf());
+}
+
+TEST(Tap, ClearForgetsRecordsButKeepsReplacements) {
+  Tap tap;
+  tap.replace("a", [](const AttentionMap& map) { return map.weights + 1; });
+  tap.report(map_of("a", torch::zeros({1})));
+  tap.leaf("x", torch::zeros({1}));
+  tap.clear();
+  EXPECT_TRUE(tap.maps().empty());
+  EXPECT_TRUE(tap.leaves().empty());
+  EXPECT_EQ(tap.report(map_of("a", torch::zeros({1}))).item<float>(), 1);
+}
+
+TEST(Tap, WithoutATapNothingHappens) {
+  const at::Tensor weights = torch::rand({1, 1, 2, 3});
+  EXPECT_TRUE(report_to(nullptr, map_of("a", weights)).is_same(weights));
+  EXPECT_TRUE(leaf_of(nullptr, "x", weights).is_same(weights));
+  Tap tap;
+  report_to(&tap, map_of("a", weights));
+  EXPECT_TRUE(leaf_of(&tap, "x", weights).requires_grad());
+  EXPECT_EQ(tap.maps().size(), 1u);
+  EXPECT_EQ(tap.leaves().count("x"), 1u);
+}
+
+}  // namespace
+}  // namespace fovea

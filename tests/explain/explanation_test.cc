@@ -1,0 +1,128 @@
+#include "fovea/explain/explanation.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "fake_predictor.h"
+#include "fovea/core/error.h"
+
+namespace fovea {
+namespace {
+
+TEST(Explanation, JoinsMapsWithLabelsAndTruth) {
+  FakePredictor predictor;
+  predictor.maps = {dense_map("features", "", "columns", torch::tensor({{{{0.25, 0.75}}}}))};
+  Example example = example_with({{"columns", {"age", "income"}}});
+  example.truth["features"] = torch::tensor({{false, true}});
+  ExplainOptions options;
+  options.task = "features";
+  options.title = "Title";
+  options.map_titles["features"] = "Feature attention";
+  const Explanation explanation = explain_example(predictor, example, options);
+  ASSERT_EQ(explanation.maps.size(), 1u);
+  const MapView& map = explanation.maps[0];
+  EXPECT_EQ(explanation.task, "features");
+  EXPECT_EQ(explanation.prediction, "class 1 (0.8)");
+  EXPECT_EQ(map.title, "Feature attention");
+  EXPECT_EQ(map.query_labels, std::vector<std::string>{"prediction"});
+  EXPECT_EQ(map.key_labels, (std::vector<std::string>{"age", "income"}));
+  EXPECT_EQ(map.weights, (std::vector<double>{0.25, 0.75}));
+  EXPECT_EQ(map.truth, (std::vector<char>{0, 1}));
+  EXPECT_TRUE(map.spread.empty());
+  EXPECT_TRUE(explanation.notes.empty());
+}
+
+TEST(Explanation, HeadsAreAveragedOrChosen) {
+  const Example example = example_with({{"columns", {"a", "b"}}});
+  const AttentionMap map =
+      dense_map("m", "", "columns", torch::tensor({{{{1.0, 0.0}}, {{0.0, 1.0}}}}));
+  EXPECT_EQ(view_of(map, example).weights, (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(view_of(map, example).title, "m (mean of 2 heads)");
+  ExplainOptions options;
+  options.head = 2;
+  EXPECT_EQ(view_of(map, example, options).weights, (std::vector<double>{0, 1}));
+  EXPECT_EQ(view_of(map, example, options).title, "m (head 2 of 2)");
+  options.head = 3;
+  EXPECT_THROW(view_of(map, example, options), Error);
+}
+
+TEST(Explanation, AxesThatDoNotFitAreInternalErrors) {
+  const Example example = example_with({{"columns", {"a", "b", "c"}}});
+  auto message = [&](const AttentionMap& map) -> std::string {
+    try {
+      view_of(map, example);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Internal);
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(message(dense_map("m", "", "columns", torch::zeros({1, 1, 1, 2}))).find("2 weights"),
+            std::string::npos);
+  EXPECT_NE(message(dense_map("m", "", "columns", torch::zeros({1, 1, 1, 2}))).find("3 labels"),
+            std::string::npos);
+  EXPECT_NE(message(dense_map("m", "", "words", torch::zeros({1, 1, 1, 2}))).find("'words'"),
+            std::string::npos);
+  EXPECT_NE(message(dense_map("m", "", "columns", torch::zeros({1, 1, 2, 3}))).find("2 queries"),
+            std::string::npos);
+  EXPECT_NE(message(dense_map("m", "", "columns", torch::zeros({2, 1, 1, 3}))).find("[2, 1, 1, 3]"),
+            std::string::npos);
+}
+
+TEST(Explanation, BrokenMapsAreShownWithANote) {
+  FakePredictor predictor;
+  predictor.maps = {dense_map("m", "", "columns", torch::tensor({{{{0.9, 0.9}}}}))};
+  AttentionMap edges = dense_map("e", "", "columns", torch::ones({2, 1}));
+  edges.layout = MapLayout::Edges;
+  predictor.maps.push_back(edges);
+  const Explanation explanation =
+      explain_example(predictor, example_with({{"columns", {"a", "b"}}}));
+  EXPECT_EQ(explanation.maps.size(), 1u);
+  ASSERT_EQ(explanation.notes.size(), 2u);
+  EXPECT_NE(explanation.notes[0].find("'m' (distribution)"), std::string::npos);
+  EXPECT_NE(explanation.notes[1].find("edges"), std::string::npos);
+}
+
+TEST(Explanation, FreeMapsOverTheSameAxesBecomeSeries) {
+  FakePredictor predictor;
+  const at::Tensor weights = torch::tensor({{{{0.5, -2.0}}}});
+  predictor.maps = {dense_map("a", "context", "position", weights, MapKind::Free),
+                    dense_map("b", "context", "position", weights, MapKind::Free),
+                    dense_map("c", "", "position", weights, MapKind::Free)};
+  const Explanation explanation = explain_example(
+      predictor, example_with({{"context", {"context 3"}}, {"position", {"0", "1"}}}));
+  EXPECT_EQ(explanation.maps[0].group, "a");
+  EXPECT_EQ(explanation.maps[1].group, "a");
+  EXPECT_EQ(explanation.maps[2].group, "");
+}
+
+TEST(Explanation, DescribesPredictions) {
+  FakePredictor predictor;
+  const Example example = example_with({});
+  predictor.prediction = {};
+  predictor.prediction.values = torch::tensor({0.5, -2.25});
+  EXPECT_EQ(explain_example(predictor, example).prediction, "0.5, -2.25");
+  predictor.prediction.scores = torch::tensor({0.93});
+  EXPECT_EQ(explain_example(predictor, example).prediction, "probability 0.93");
+  ExplainOptions options;
+  options.describe = [](const Prediction&) { return "malignant"; };
+  EXPECT_EQ(explain_example(predictor, example, options).prediction, "malignant");
+}
+
+TEST(Explanation, CheckSizesNamesBothNumbers) {
+  MapView view;
+  view.query_labels = {"q"};
+  view.key_labels = {"a", "b"};
+  view.weights = {1};
+  EXPECT_THROW(check_sizes(view), Error);
+  view.weights = {1, 2};
+  EXPECT_NO_THROW(check_sizes(view));
+  view.spread = {1};
+  EXPECT_THROW(check_sizes(view), Error);
+  view.spread.clear();
+  view.truth = {1, 0, 1};
+  EXPECT_THROW(check_sizes(view), Error);
+}
+
+}  // namespace
+}  // namespace fovea

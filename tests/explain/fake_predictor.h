@@ -1,0 +1,54 @@
+// A predictor that reports the maps it was given.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fovea/core/predictor.h"
+
+namespace fovea {
+
+class FakePredictor : public Predictor {
+ public:
+  std::vector<Prediction> predict(std::span<const Example> examples) const override {
+    return std::vector<Prediction>(examples.size(), prediction);
+  }
+  at::Tensor replay(const Example& example, const Prediction&, Tap& tap) const override {
+    for (const AttentionMap& map : maps_for ? maps_for(example) : maps) tap.report(map);
+    return torch::zeros({1});
+  }
+
+  Prediction prediction{torch::tensor({0.2, 0.8}), {}, {}, {}};
+  std::vector<AttentionMap> maps;
+  std::function<std::vector<AttentionMap>(const Example&)> maps_for;
+};
+
+inline AttentionMap dense_map(const std::string& name, const std::string& query_axis,
+                              const std::string& key_axis, const at::Tensor& weights,
+                              MapKind kind = MapKind::Distribution) {
+  AttentionMap map;
+  map.name = name;
+  map.query_axis = query_axis;
+  map.key_axis = key_axis;
+  map.kind = kind;
+  map.weights = weights;
+  return map;
+}
+
+inline Example example_with(
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& axes) {
+  Example example;
+  for (const auto& [name, labels] : axes) {
+    Axis axis;
+    axis.name = name;
+    axis.labels = labels;
+    example.axes.push_back(axis);
+  }
+  return example;
+}
+
+}  // namespace fovea

@@ -1,0 +1,230 @@
+// What every model must do, run over a table of models. A new model adds one row.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "fovea/core/error.h"
+#include "fovea/models/context_attention.h"
+#include "fovea/models/feature_attention.h"
+#include "tests/support/golden.h"
+
+namespace fovea {
+namespace {
+
+using kernels::TabularLoss;
+using testing::largest_difference;
+
+struct Case {
+  std::string name;
+  std::function<std::shared_ptr<Model>()> make;
+  std::function<Batch(int64_t rows)> batch;
+  std::vector<std::string> maps;
+  int64_t parameters;
+};
+
+Batch table_batch(int64_t rows, int64_t inputs, TabularLoss loss) {
+  const Random random(3);
+  Batch batch{{{"inputs", random.split("x").normal_tensor({rows, inputs}, 0, 1, torch::kFloat32)}},
+              rows};
+  const at::Tensor draw = random.split("y").uniform_tensor({rows}, 0, 3, torch::kFloat32);
+  batch.tensors["target"] = loss == TabularLoss::CrossEntropy ? draw.floor().to(torch::kInt64)
+                            : loss == TabularLoss::BinaryCrossEntropy
+                                ? (draw > 1.5).to(torch::kFloat32)
+                                : draw - 1.5;
+  return batch;
+}
+
+Case table_case(const std::string& name, FeatureAttentionOptions options, TabularLoss loss,
+                int64_t parameters) {
+  const FeatureShape shape{
+      {"a", "b", "c"}, {0, 1, 1, 1, 2}, loss == TabularLoss::CrossEntropy ? 3 : 1, loss};
+  return {name, [=] { return std::make_shared<FeatureAttention>(options, shape); },
+          [=](int64_t rows) { return table_batch(rows, 5, loss); },
+          options.name == "attention" ? std::vector<std::string>{"attention"}
+                                      : std::vector<std::string>{},
+          parameters};
+}
+
+FeatureAttentionOptions table_options(const std::string& name, std::vector<int64_t> hidden,
+                                      const std::string& normaliser = "softmax") {
+  FeatureAttentionOptions options;
+  options.name = name;
+  options.hidden = std::move(hidden);
+  options.normaliser.name = normaliser;
+  return options;
+}
+
+Batch context_batch(int64_t rows) {
+  const Random random(4);
+  const at::Tensor context = torch::arange(rows) % 3;
+  const at::Tensor inputs = random.uniform_tensor({rows, 4}, 0, 1, torch::kFloat32);
+  return {{{"inputs", inputs},
+           {"context", context},
+           {"target", inputs.gather(1, context.unsqueeze(1)).squeeze(1)}},
+          rows};
+}
+
+std::vector<Case> cases() {
+  ContextAttentionOptions softmax;
+  softmax.name = "softmax";
+  return {
+      table_case("attention", table_options("attention", {}), TabularLoss::BinaryCrossEntropy,
+                 3 * 6 + 6),
+      table_case("attention_hidden", table_options("attention", {16, 8}), TabularLoss::CrossEntropy,
+                 18 + 96 + 136 + 27),
+      table_case("attention_number", table_options("attention", {12}), TabularLoss::SquaredError,
+                 18 + 72 + 13),
+      table_case("attention_sparsemax", table_options("attention", {16}, "sparsemax"),
+                 TabularLoss::BinaryCrossEntropy, 18 + 96 + 17),
+      table_case("plain", table_options("plain", {16}), TabularLoss::BinaryCrossEntropy, 96 + 17),
+      table_case("plain_matched", table_options("plain", {}), TabularLoss::BinaryCrossEntropy,
+                 3 * 7 + 1 + 7),
+      table_case("linear", table_options("linear", {}), TabularLoss::SquaredError, 6),
+      {"context_free",
+       [] {
+         return std::make_shared<ContextAttention>(ContextAttentionOptions{},
+                                                   ContextAttentionShape{3, 4});
+       },
+       context_batch,
+       {"attention", "effective"},
+       17},
+      {"context_softmax",
+       [=] {
+         return std::make_shared<ContextAttention>(softmax, ContextAttentionShape{3, 4});
+       },
+       context_batch,
+       {"attention"},
+       12},
+  };
+}
+
+class Contract : public ::testing::TestWithParam<Case> {
+ protected:
+  std::shared_ptr<Model> fresh(uint64_t seed = 1) {
+    auto model = GetParam().make();
+    model->initialise(Random(seed));
+    return model;
+  }
+};
+
+at::Tensor answers_of(const Predictions& predictions) {
+  return predictions.scores.defined() ? predictions.scores : predictions.values;
+}
+
+TEST_P(Contract, FitsItsSchemaAndSummary) {
+  auto model = fresh();
+  check_batch(GetParam().batch(4), model->schema());
+  int64_t total = 0, summed = 0;
+  for (const auto& parameter : model->parameters()) total += parameter.numel();
+  for (const auto& layer : model->summary()) summed += layer.parameters;
+  EXPECT_EQ(total, GetParam().parameters);
+  EXPECT_EQ(summed, total);
+}
+
+TEST_P(Contract, RefusesABatchThatDoesNotFit) {
+  auto model = fresh();
+  Batch batch = GetParam().batch(4);
+  batch.tensors["inputs"] = batch.tensors["inputs"].narrow(1, 0, 2);
+  EXPECT_THROW(check_batch(batch, model->schema()), Error);
+}
+
+TEST_P(Contract, SameSeedSameWeights) {
+  const auto a = flat_parameters(*fresh(7)), b = flat_parameters(*fresh(7)),
+             c = flat_parameters(*fresh(8));
+  EXPECT_TRUE(a.equal(b));
+  EXPECT_FALSE(a.equal(c));
+}
+
+TEST_P(Contract, OverfitsEightExamples) {
+  auto model = fresh();
+  const Batch batch = GetParam().batch(8);
+  torch::optim::Adam optimiser(model->parameters(), torch::optim::AdamOptions(0.05));
+  const double before = model->loss(batch, {Random(1), 0}).objective.item<double>();
+  for (int step = 0; step < 400; ++step) {
+    optimiser.zero_grad();
+    model->loss(batch, {Random(1), step}).objective.backward();
+    optimiser.step();
+  }
+  const double after = model->loss(batch, {Random(1), 0}).objective.item<double>();
+  EXPECT_LT(after, GetParam().name == "linear" ? 0.9 * before : 0.35 * before);
+}
+
+TEST_P(Contract, ReplayEqualsPredict) {
+  auto model = fresh();
+  const Batch batch = GetParam().batch(300);
+  const Predictions predictions = model->predict(batch);
+  Tap tap;
+  const at::Tensor replayed = model->replay(batch, predictions, &tap).squeeze(1);
+  const at::Tensor predicted = predictions.scores.defined()
+                                   ? std::get<0>(predictions.scores.max(1)).log()
+                                   : predictions.values.squeeze(1);
+  EXPECT_LT(largest_difference(replayed, predicted), 1e-5);
+}
+
+TEST_P(Contract, RecordsMapsOfTheirKind) {
+  auto model = fresh();
+  const Batch batch = GetParam().batch(5);
+  Tap tap;
+  model->replay(batch, model->predict(batch), &tap);
+  ASSERT_EQ(tap.maps().size(), GetParam().maps.size());
+  for (size_t i = 0; i < tap.maps().size(); ++i) {
+    EXPECT_EQ(tap.maps()[i].name, GetParam().maps[i]);
+    EXPECT_EQ(check_map(tap.maps()[i]), "");
+    EXPECT_EQ(tap.maps()[i].weights.size(0), 5);
+  }
+}
+
+TEST_P(Contract, AReplacedMapChangesTheOutput) {
+  auto model = fresh();
+  const Batch batch = GetParam().batch(5);
+  const Predictions predictions = model->predict(batch);
+  Tap plain;
+  const at::Tensor before = model->replay(batch, predictions, &plain);
+  for (const std::string& name : GetParam().maps) {
+    Tap tap;
+    tap.replace(name, [](const AttentionMap& map) { return map.weights.flip(-1); });
+    EXPECT_GT(largest_difference(model->replay(batch, predictions, &tap), before), 1e-4) << name;
+  }
+}
+
+TEST_P(Contract, GradientsReachTheInputLeaf) {
+  auto model = fresh();
+  const Batch batch = GetParam().batch(5);
+  Tap tap;
+  model->replay(batch, model->predict(batch), &tap).sum().backward();
+  ASSERT_EQ(tap.leaves().count("inputs"), 1u);
+  EXPECT_GT(tap.leaves().at("inputs").grad().abs().sum().item<double>(), 0);
+}
+
+TEST_P(Contract, RowsDoNotSeeEachOther) {
+  auto model = fresh();
+  Batch batch = GetParam().batch(6);
+  const at::Tensor before = answers_of(model->predict(batch)).clone();
+  batch.tensors["inputs"] = batch.tensors["inputs"].clone();
+  batch.tensors["inputs"][5].fill_(100);
+  EXPECT_TRUE(answers_of(model->predict(batch)).narrow(0, 0, 5).equal(before.narrow(0, 0, 5)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Contract, ::testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(FeatureAttention, HasTheTutorialsParameters) {
+  std::vector<std::string> columns;
+  std::vector<int64_t> column_of_input;
+  for (int64_t i = 0; i < 10; ++i) columns.push_back(concat("x", i)), column_of_input.push_back(i);
+  const FeatureShape shape{columns, column_of_input, 1, TabularLoss::BinaryCrossEntropy};
+  EXPECT_EQ(flat_parameters(FeatureAttention(table_options("attention", {}), shape)).numel(), 121);
+  EXPECT_EQ(flat_parameters(FeatureAttention(table_options("plain", {}), shape)).numel(), 121);
+  EXPECT_EQ(flat_parameters(ContextAttention({}, {5, 8})).numel(), 49);
+}
+
+TEST(FeatureAttention, DropoutAndSparsemaxUseTheOrdinaryGear) {
+  FeatureAttentionOptions options = table_options("attention", {4});
+  const FeatureShape shape{{"a"}, {0, 0}, 1, TabularLoss::BinaryCrossEntropy};
+  EXPECT_TRUE(FeatureAttention(options, shape).has_fast_gear());
+  options.dropout = 0.5;
+  EXPECT_FALSE(FeatureAttention(options, shape).has_fast_gear());
+}
+
+}  // namespace
+}  // namespace fovea

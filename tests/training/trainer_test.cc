@@ -1,0 +1,309 @@
+#include "fovea/training/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "fovea/models/context_attention.h"
+#include "fovea/models/feature_attention.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/golden.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+using testing::expect_error;
+using testing::largest_difference;
+using testing::TemporaryFolder;
+
+class Rows : public ColumnDataset {
+ public:
+  using ColumnDataset::ColumnDataset;
+  Example example(int64_t row) const override { return row_example(row); }
+};
+
+/// x in U(-1, 1), y = [x1 + x2 > 0].
+Rows table_rows(int64_t rows) {
+  const at::Tensor inputs = Random(1).uniform_tensor({rows, 4}, -1, 1, torch::kFloat32);
+  return Rows({{"inputs", inputs},
+               {"target", (inputs.select(1, 1) + inputs.select(1, 2) > 0).to(torch::kFloat32)}});
+}
+
+Rows context_rows(int64_t rows) {
+  const at::Tensor inputs = Random(2).uniform_tensor({rows, 6}, 0, 1, torch::kFloat32),
+                   context = torch::arange(rows) % 3;
+  return Rows({{"inputs", inputs},
+               {"context", context},
+               {"target", inputs.gather(1, context.unsqueeze(1) + 2).squeeze(1)}});
+}
+
+std::unique_ptr<Model> table_model(double dropout = 0) {
+  FeatureAttentionOptions options;
+  options.hidden = {6};
+  options.dropout = dropout;
+  auto model = std::make_unique<FeatureAttention>(
+      options,
+      FeatureShape{
+          {"a", "b", "c", "d"}, {0, 1, 2, 3}, 1, kernels::TabularLoss::BinaryCrossEntropy});
+  model->initialise(Random(5));
+  return model;
+}
+
+std::unique_ptr<Model> context_model() {
+  auto model =
+      std::make_unique<ContextAttention>(ContextAttentionOptions{}, ContextAttentionShape{3, 6});
+  model->initialise(Random(5));
+  return model;
+}
+
+TrainingOptions quick(int64_t epochs, int64_t batch_size, const std::string& gear = "auto") {
+  TrainingOptions options;
+  options.epochs = epochs;
+  options.batch_size = batch_size;
+  options.learning_rate = 0.01;
+  options.gear = gear;
+  options.checkpoint_seconds = 0;
+  return options;
+}
+
+/// Validation loss that only depends on the weights.
+TrainerHooks hooks_for(Model& model, const Dataset& rows) {
+  TrainerHooks hooks;
+  hooks.evaluate = [&] {
+    torch::NoGradGuard no_gradients;
+    return Metrics{
+        {"loss",
+         model.loss({rows.columns(), rows.size()}, {Random(0), 0}).objective.item<double>()}};
+  };
+  return hooks;
+}
+
+TEST(Gears, AgreeOnTables) {
+  const Rows rows = table_rows(1000);
+  for (const char* optimiser : {"sgd", "adam", "adamw", "rmsprop", "adadelta"}) {
+    auto fast = table_model(), ordinary = table_model();
+    TrainingOptions options = quick(2, 32, "fast");
+    options.optimiser = optimiser;
+    options.clip_norm = 1;
+    options.schedule = "cosine";
+    const auto a = Trainer(*fast, options, 3).train(rows, {});
+    options.gear = "ordinary";
+    const auto b = Trainer(*ordinary, options, 3).train(rows, {});
+    EXPECT_LT(largest_difference(flat_parameters(*fast), flat_parameters(*ordinary)), 2e-4)
+        << optimiser;
+    EXPECT_NEAR(a.epochs[1].loss, b.epochs[1].loss, 1e-5) << optimiser;
+    EXPECT_GT(largest_difference(flat_parameters(*fast), flat_parameters(*table_model())), 1e-3)
+        << optimiser;
+  }
+}
+
+TEST(Gears, AgreeOnContextsAtBatchOne) {
+  const Rows rows = context_rows(300);
+  auto fast = context_model(), ordinary = context_model();
+  Trainer(*fast, quick(2, 1, "fast"), 3).train(rows, {});
+  Trainer(*ordinary, quick(2, 1, "ordinary"), 3).train(rows, {});
+  EXPECT_LT(largest_difference(flat_parameters(*fast), flat_parameters(*ordinary)), 2e-4);
+}
+
+TEST(Gears, FastIsRefusedWhereThereIsNone) {
+  const Rows rows = table_rows(10);
+  auto model = table_model(0.5);
+  expect_error(ErrorKind::InvalidArgument, "no fast gear",
+               [&] { Trainer(*model, quick(1, 4, "fast"), 1).train(rows, {}); });
+}
+
+struct ResumeCase {
+  const char* name;
+  const char* gear;
+  double dropout;
+  int64_t rows;
+};
+
+class Resume : public ::testing::TestWithParam<ResumeCase> {};
+
+/// Stops after `stop_after` blocks again and again, each time resuming with a fresh model from the
+/// folder.
+TEST_P(Resume, EqualsAnUninterruptedRunBitForBit) {
+  const Rows rows = table_rows(GetParam().rows);
+  TrainingOptions options = quick(3, 64, GetParam().gear);
+  options.schedule = "plateau";
+  options.plateau_patience = 0;
+  TemporaryFolder folders;
+  RunFolder whole(folders / "whole"), parts(folders / "parts");
+  whole.claim();
+  parts.claim();
+  auto model = table_model(GetParam().dropout);
+  Trainer(*model, options, 9, &whole).train(rows, hooks_for(*model, rows));
+
+  bool resume = false, stopped = true;
+  for (int64_t stop_after = 1; stopped; ++stop_after) {
+    auto part = table_model(GetParam().dropout);
+    TrainerHooks hooks = hooks_for(*part, rows);
+    int64_t blocks = 0;
+    hooks.should_stop = [&] { return ++blocks >= stop_after; };
+    stopped = Trainer(*part, options, 9, &parts).train(rows, hooks, resume).stopped;
+    resume = true;
+    ASSERT_LT(stop_after, 50);
+  }
+  const SafetensorsFile a = read_safetensors(whole.last()), b = read_safetensors(parts.last());
+  ASSERT_EQ(a.tensors.size(), b.tensors.size());
+  for (const auto& [name, tensor] : a.tensors)
+    EXPECT_TRUE(tensor.equal(b.tensors.at(name))) << name;
+  EXPECT_EQ(read_file(whole.model()), read_file(parts.model()));
+
+  const auto without_seconds = [](const RunFolder& folder) {
+    std::vector<Json> lines;
+    std::ifstream file(folder.metrics());
+    for (std::string line; std::getline(file, line);) {
+      lines.push_back(parse_json(line, "metrics"));
+      lines.back().erase("seconds");
+    }
+    return lines;
+  };
+  EXPECT_EQ(without_seconds(whole), without_seconds(parts));
+  EXPECT_EQ(without_seconds(whole).size(), 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gears, Resume,
+                         ::testing::Values(ResumeCase{"fast", "fast", 0, 20000},
+                                           ResumeCase{"ordinary", "ordinary", 0, 9000},
+                                           ResumeCase{"dropout", "ordinary", 0.3, 9000}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Trainer, GoesOnForMoreEpochs) {
+  const Rows rows = table_rows(500);
+  TemporaryFolder folders;
+  RunFolder four(folders / "four"), two(folders / "two");
+  four.claim();
+  two.claim();
+  auto a = table_model(), b = table_model(), c = table_model();
+  Trainer(*a, quick(4, 32), 1, &four).train(rows, hooks_for(*a, rows));
+  Trainer(*b, quick(2, 32), 1, &two).train(rows, hooks_for(*b, rows));
+  const auto result =
+      Trainer(*c, quick(4, 32), 1, &two).train(rows, hooks_for(*c, rows), /*resume=*/true);
+  EXPECT_EQ(result.epochs.size(), 2u);
+  EXPECT_TRUE(flat_parameters(*a).equal(flat_parameters(*c)));
+}
+
+TEST(Trainer, StopsEarlyAndKeepsTheBest) {
+  const Rows rows = table_rows(200);
+  auto model = table_model();
+  TrainingOptions options = quick(20, 32);
+  options.patience = 2;
+  std::vector<double> losses{5, 4, 6, 7, 1};
+  size_t call = 0;
+  std::vector<at::Tensor> weights;
+  TrainerHooks hooks;
+  hooks.evaluate = [&] {
+    weights.push_back(flat_parameters(*model));
+    return Metrics{{"loss", losses[call++]}};
+  };
+  const auto result = Trainer(*model, options, 1).train(rows, hooks);
+  EXPECT_EQ(result.epochs.size(), 4u);
+  EXPECT_EQ(result.best_epoch, 2);
+  EXPECT_TRUE(flat_parameters(*model).equal(weights[1]));
+}
+
+TEST(Trainer, TwoMonitorsFollowTheRule) {
+  const Rows rows = table_rows(100);
+  for (const auto& [rule, epochs] :
+       {std::pair("either", size_t{2}), std::pair("both", size_t{4})}) {
+    auto model = table_model();
+    TrainingOptions options = quick(10, 32);
+    options.patience = 1;
+    options.monitor = {"loss", "accuracy"};
+    options.stop_rule = rule;
+    std::vector<double> accuracy{0.5, 0.6, 0.7, 0.7};
+    size_t call = 0;
+    TrainerHooks hooks;
+    hooks.evaluate = [&] {
+      const size_t now = call++;
+      return Metrics{{"loss", 1.0}, {"accuracy", accuracy[now], true}};
+    };
+    EXPECT_EQ(Trainer(*model, options, 1).train(rows, hooks).epochs.size(), epochs) << rule;
+  }
+}
+
+TEST(Trainer, NamesTheNearestMetric) {
+  const Rows rows = table_rows(10);
+  auto model = table_model();
+  TrainingOptions options = quick(1, 4);
+  options.monitor = {"los"};
+  expect_error(ErrorKind::InvalidArgument, "did you mean 'loss'",
+               [&] { Trainer(*model, options, 1).train(rows, {}); });
+}
+
+TEST(Trainer, SaysWhenTheLossIsNoNumber) {
+  Rows rows = table_rows(64);
+  rows.columns().at("inputs")[3][1].fill_(std::numeric_limits<float>::quiet_NaN());
+  for (const char* gear : {"fast", "ordinary"}) {
+    auto model = table_model();
+    expect_error(ErrorKind::BadData, "learning_rate",
+                 [&] { Trainer(*model, quick(1, 8, gear), 1).train(rows, {}); });
+  }
+}
+
+TEST(Trainer, RefusesEmptyData) {
+  const Rows rows = table_rows(0);
+  auto model = table_model();
+  expect_error(ErrorKind::BadData, "no training rows",
+               [&] { Trainer(*model, quick(1, 8), 1).train(rows, {}); });
+}
+
+TEST(Checkpoint, DamageIsNoticed) {
+  const Rows rows = table_rows(100);
+  TemporaryFolder folders;
+  RunFolder folder(folders / "run");
+  folder.claim();
+  auto model = table_model();
+  Trainer(*model, quick(1, 32), 1, &folder).train(rows, {});
+  const std::string good = read_file(folder.model());
+  std::string bad = good;
+  bad.back() ^= 1;
+  write_file(folder.model(), bad);
+  expect_error(ErrorKind::BadData, "checksum", [&] { read_checked_weights(folder.model()); });
+  write_file(folder.model(), good.substr(0, good.size() - 5));
+  expect_error(ErrorKind::BadData, "truncated", [&] { read_checked_weights(folder.model()); });
+  std::string last = read_file(folder.last());
+  last[last.size() - 3] ^= 4;
+  write_file(folder.last(), last);
+  auto fresh = table_model();
+  expect_error(ErrorKind::BadData, "damaged",
+               [&] { Trainer(*fresh, quick(2, 32), 1, &folder).train(rows, {}, true); });
+}
+
+TEST(Checkpoint, WeightsOfAnotherModelAreRefused) {
+  auto model = table_model();
+  auto tensors = state_of(*model);
+  tensors["output.weight"] = torch::zeros({1, 7});
+  expect_error(ErrorKind::BadData, "output.weight", [&] { load_state(*model, tensors, "file"); });
+  tensors = state_of(*model);
+  tensors.erase("output.bias");
+  expect_error(ErrorKind::BadData, "'output.bias' is missing",
+               [&] { load_state(*model, tensors, "file"); });
+  tensors = state_of(*model);
+  tensors["extra"] = torch::zeros({1});
+  expect_error(ErrorKind::BadData, "extra", [&] { load_state(*model, tensors, "file"); });
+  tensors = state_of(*model);
+  tensors["output.bias"] = torch::full({1}, std::numeric_limits<float>::infinity());
+  expect_error(ErrorKind::BadData, "NaN or infinity", [&] { load_state(*model, tensors, "file"); });
+}
+
+TEST(RunFolder, IsClaimedByOneTraining) {
+  TemporaryFolder folders;
+  RunFolder first(folders / "run"), second(folders / "run");
+  first.claim();
+  expect_error(ErrorKind::InvalidArgument, "another training", [&] { second.claim(); });
+}
+
+TEST(RunFolder, RefusesANewerFormatByName) {
+  TemporaryFolder folders;
+  RunFolder folder(folders / "run");
+  folder.claim();
+  write_json_file(folder.config(), {{"format_version", 99}, {"task", "features"}});
+  expect_error(ErrorKind::Unsupported, "run format 99", [&] { folder.read_config(); });
+}
+
+}  // namespace
+}  // namespace fovea
