@@ -61,7 +61,7 @@ void add_explain(CLI::App& program) {
       program.add_subcommand("explain", "draws where a run looks: over its data, or for one input");
   auto flags = std::make_shared<Flags>();
   command->add_option("run", flags->run, "folder made by fovea train")->required();
-  command->add_option("input", flags->inputs.inputs, "an input to explain; none: the whole data");
+  command->add_option("inputs", flags->inputs.inputs, "an input to explain; none: the whole data");
   command->add_option("--input", flags->inputs.file, "file with the input; - is standard input");
   command->add_option("--data", flags->data, "file or folder instead of the run's own data");
   command->add_option("--out", flags->out, "also write the picture: .svg, .png or .json");

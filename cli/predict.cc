@@ -13,7 +13,7 @@ void add_predict(CLI::App& program) {
   auto json = std::make_shared<bool>(false);
   command->add_option("run", *run, "folder made by fovea train")->required();
   command->add_option(
-      "input", inputs->inputs,
+      "inputs", inputs->inputs,
       "a row such as 0.1,0.2,… in the order of the file's columns, or a JSON object");
   command->add_option("--input", inputs->file,
                       "one input a line, or a table with a header; - is standard input");

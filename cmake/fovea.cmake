@@ -6,6 +6,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)  # programs too, or they could not share the precompiled header
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)  # a LibTorch outside the system folders is found after the installation too
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
@@ -31,7 +32,7 @@ function(fovea_shared_header)
   endif()
   file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cc "// holds the shared precompiled header\n")
   add_library(fovea_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
-  target_link_libraries(fovea_precompiled PRIVATE fovea_flags ${TORCH_LIBRARIES} nlohmann_json::nlohmann_json)
+  target_link_libraries(fovea_precompiled PRIVATE fovea_flags ${FOVEA_TORCH} nlohmann_json::nlohmann_json)
   target_precompile_headers(fovea_precompiled PRIVATE <torch/torch.h> <nlohmann/json.hpp>)
 endfunction()
 
@@ -71,7 +72,7 @@ function(fovea_folder name)
   if(name STREQUAL "kernels")
     fovea_instruction_sets(${sources})
   elseif(sources)
-    target_link_libraries(fovea_${name} PUBLIC ${TORCH_LIBRARIES} nlohmann_json::nlohmann_json Threads::Threads)
+    target_link_libraries(fovea_${name} PUBLIC ${FOVEA_TORCH} nlohmann_json::nlohmann_json Threads::Threads)
     fovea_use_shared_header(fovea_${name})
   endif()
   set_property(GLOBAL APPEND PROPERTY FOVEA_FOLDERS fovea_${name})
@@ -135,6 +136,7 @@ function(fovea_tests folder)
   endif()
   target_compile_definitions(fovea_${folder}_tests PRIVATE FOVEA_TEST_FILES="${PROJECT_SOURCE_DIR}/tests")
   add_test(NAME ${folder} COMMAND fovea_${folder}_tests)
+  set_tests_properties(${folder} PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)  # small products; several binaries run at once
 endfunction()
 
 # cmake --install and find_package(fovea).

@@ -63,8 +63,7 @@ void Optimiser::clip() {
 
 void Optimiser::step() {
   clip();
-  last_rate_ = schedule_.rate(++steps_);
-  settings_.learning_rate = float(last_rate_);
+  settings_.learning_rate = float(schedule_.rate(++steps_));
   if (!parameters_.is_cpu()) return step_with_tensors();
   kernels::optimiser_step(settings_, steps_, parameters(), gradient(), first_.data_ptr<float>(),
                           second_.data_ptr<float>(), parameters_.numel());
@@ -73,15 +72,16 @@ void Optimiser::step() {
 void Optimiser::step_with_tensors() {
   torch::NoGradGuard no_gradients;
   const auto& s = settings_;
+  const double rate = s.learning_rate;
   const bool adam = s.kind == OptimiserKind::Adam || s.kind == OptimiserKind::AdamW;
   at::Tensor g = gradient_;
   if (s.kind == OptimiserKind::AdamW)
-    parameters_.mul_(1 - last_rate_ * s.weight_decay);
+    parameters_.mul_(1 - rate * s.weight_decay);
   else if (s.weight_decay != 0)
     g = g + s.weight_decay * parameters_;
   if (s.kind == OptimiserKind::Sgd) {
     first_.mul_(s.momentum).add_(g);
-    parameters_.sub_(s.nesterov ? g + s.momentum * first_ : first_, last_rate_);
+    parameters_.sub_(s.nesterov ? g + s.momentum * first_ : first_, rate);
     return;
   }
   const double decay = adam ? s.beta2 : s.rho;
@@ -90,14 +90,14 @@ void Optimiser::step_with_tensors() {
     first_.mul_(s.beta1).add_(g, 1 - s.beta1);
     const double scale = 1 / std::sqrt(1 - std::pow(double(s.beta2), double(steps_)));
     parameters_.addcdiv_(first_, second_.sqrt().mul_(scale).add_(s.epsilon),
-                         -last_rate_ / (1 - std::pow(double(s.beta1), double(steps_))));
+                         -rate / (1 - std::pow(double(s.beta1), double(steps_))));
   } else if (s.kind == OptimiserKind::RmsProp) {
     first_.mul_(s.momentum).addcdiv_(g, second_.sqrt().add_(s.epsilon));
-    parameters_.sub_(first_, last_rate_);
+    parameters_.sub_(first_, rate);
   } else {
     const at::Tensor delta = g * (first_ + s.epsilon).sqrt_() / (second_ + s.epsilon).sqrt_();
     first_.mul_(s.rho).addcmul_(delta, delta, 1 - double(s.rho));
-    parameters_.sub_(delta, last_rate_);
+    parameters_.sub_(delta, rate);
   }
 }
 

@@ -24,7 +24,7 @@ class Optimiser : public BlockOptimiser {
 
   void zero_gradient() { gradient_.zero_(); }
   int64_t steps() const { return steps_; }
-  double last_rate() const { return last_rate_; }
+  double last_rate() const { return steps_ > 0 ? schedule_.rate(steps_) : 0; }  // of the newest step
   Schedule& schedule() { return schedule_; }
 
   // The state that a checkpoint keeps.
@@ -42,7 +42,6 @@ class Optimiser : public BlockOptimiser {
   kernels::OptimiserSettings settings_;
   at::Tensor parameters_, gradient_, first_, second_;  // [P]
   int64_t steps_ = 0;
-  double last_rate_ = 0;
 };
 
 }  // namespace fovea

@@ -8,6 +8,7 @@
 
 #include "cli/program.h"
 #include "fovea/core/json.h"
+#include "fovea/core/text.h"
 
 namespace fovea::testing {
 

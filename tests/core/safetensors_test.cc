@@ -94,7 +94,9 @@ const std::vector<std::pair<at::ScalarType, std::string>>& dtypes() {
 
 TEST(Safetensors, WritesWhatTheFormatDemands) {
   const TemporaryFolder folder;
-  Tensors tensors{{"empty", torch::empty({2, 0, 3})}, {"scalar", torch::tensor(-7, torch::kInt16)}};
+  Tensors tensors{{"empty", torch::empty({2, 0, 3})},
+                  {"one byte", torch::tensor({9}, torch::kUInt8)},
+                  {"scalar", torch::tensor(-7, torch::kInt16)}};
   for (const auto& [type, name] : dtypes())
     tensors["t." + name] = torch::arange(-3, 3).remainder(4).to(type).view({2, 3});
   const Metadata metadata{{"mode", "größe \"α\" \\ \n"}, {"", ""}};
@@ -148,7 +150,8 @@ TEST(Safetensors, RoundTripsEveryDtypeAndStride) {
                   {"64 dimensions", torch::tensor({3}).view(std::vector<int64_t>(64, 1))},
                   {"conjugated", wave.conj()},
                   {"adjoint", wave.conj().transpose(0, 1)},
-                  {"negated", torch::imag(wave.conj())}};
+                  {"negated", torch::imag(wave.conj())},
+                  {"negated, contiguous", torch::imag(wave.flatten().narrow(0, 1, 1).conj())}};
   for (const auto& [type, name] : dtypes()) tensors[name] = torch::arange(7).remainder(3).to(type);
   write_safetensors(folder / "f", tensors, {{"ключ", "значение 🙂"}});
   const SafetensorsFile file = read_safetensors(folder / "f");

@@ -78,7 +78,7 @@ std::vector<Case> cases() {
                  TabularLoss::BinaryCrossEntropy, 18 + 96 + 17),
       table_case("plain", table_options("plain", {16}), TabularLoss::BinaryCrossEntropy, 96 + 17),
       table_case("plain_matched", table_options("plain", {}), TabularLoss::BinaryCrossEntropy,
-                 3 * 7 + 1 + 7),
+                 3 * 7 + 1),
       table_case("linear", table_options("linear", {}), TabularLoss::SquaredError, 6),
       {"context_free",
        [] {
