@@ -109,7 +109,7 @@ def main():
             ours, theirs = start_up(fovea, os.path.abspath(arguments.empty), place, 2 * arguments.repeats)
             extra = statistics.median(ours) - statistics.median(theirs)
             row(["start to answer, s: fovea predict; empty LibTorch program", spread(ours, 1), spread(theirs, 1),
-                 f"+{extra:.3f} s", "at most +0.15 s"])
+                 f"{extra:+.3f} s", "at most +0.15 s"])
 
 
 if __name__ == "__main__":

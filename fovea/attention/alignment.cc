@@ -129,11 +129,10 @@ const std::vector<AlignmentEntry>& rows() {
 }  // namespace
 
 void AlignmentOptions::describe(OptionList& list) {
-  list.add("name", name, "where a query may look").choices(alignment_names());
+  list.add("alignment", name, "where a query may look").choices(alignment_names());
   list.add("half_width", half_width, "D: keys on each side of the middle of a local window")
       .at_least(1);
-  list.add("query_size", query_size, "local-p: numbers in a query; set by the model").at_least(0);
-  list.add("hidden_size", hidden_size, "local-p: hidden units of the position's network")
+  list.add("alignment_hidden", hidden_size, "local-p: hidden units of the position's network")
       .at_least(1);
 }
 

@@ -43,15 +43,15 @@ const std::vector<ScoreEntry>& rows() {
 }  // namespace
 
 void ScoreOptions::describe(OptionList& list) {
-  list.add("name", name, "score function; `fovea scores` lists them").choices(score_names());
-  list.add("query_size", query_size, "numbers in a query; set by the model").at_least(0);
-  list.add("key_size", key_size, "numbers in a key; set by the model").at_least(0);
-  list.add("hidden_size", hidden_size, "hidden units of additive and location-aware").at_least(1);
-  list.add("bias", bias, "additive: adds a bias inside the tanh");
+  list.add("score", name, "score function; `fovea scores` lists them").choices(score_names());
+  list.add("score_hidden", hidden_size, "hidden units of additive and location-aware").at_least(1);
+  list.add("score_bias", bias, "additive: adds a bias inside the tanh");
   list.add("maximum_length", maximum_length, "location-base: the most keys it can score")
       .at_least(1);
-  list.add("filters", filters, "location-aware: filters over the previous weights").at_least(1);
-  list.add("kernel_width", kernel_width, "location-aware: width of a filter, odd").at_least(1);
+  list.add("score_filters", filters, "location-aware: filters over the previous weights")
+      .at_least(1);
+  list.add("score_kernel_width", kernel_width, "location-aware: width of a filter, odd")
+      .at_least(1);
 }
 
 std::span<const ScoreEntry> score_table() {

@@ -20,7 +20,7 @@ namespace fovea {
 
 struct ScoreOptions {
   std::string name = "scaled-dot";
-  int64_t query_size = 0;
+  int64_t query_size = 0;  // set by the model, like key_size: not an option of users
   int64_t key_size = 0;
   int64_t hidden_size = 128;     // m of additive and location-aware
   bool bias = false;             // additive: v . tanh(W s + U h + b), as Xu 2015 has it

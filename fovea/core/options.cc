@@ -171,6 +171,11 @@ void OptionList::merge(const Json& object, const std::string& prefix, const std:
   for (const auto& [name, value] : object.items()) {
     const std::string key = prefix.empty() ? name : prefix + "." + name;
     if (value.is_object()) {
+      const auto inside = [&](const Option& option) {
+        return option.key().rfind(key + ".", 0) == 0;
+      };
+      if (value.empty() && std::none_of(options_.begin(), options_.end(), inside))
+        fail(ErrorKind::InvalidArgument, where, ": there is no group of options '", key, "'");
       merge(value, key, where);
       continue;
     }

@@ -73,9 +73,9 @@ class PanelsBlock : public Block {
     for (size_t i = 0; i < figure_.series.size(); ++i) {
       const MapView& map = *figure_.series[i];
       const bool is_share = map.kind == MapKind::Free || map.kind == MapKind::Contribution;
-      legend_.push_back({LegendMark::Square, series_colour(i),
-                         fitted(is_share ? concat("|", map.title, "|, as a share") : map.title, 300,
-                                kTextSize - 1)});
+      legend_.push_back(
+          {LegendMark::Square, series_colour(i),
+           fitted(is_share ? map.title + ", as a share" : map.title, 300, kTextSize - 1)});
     }
     const bool has_spread =
         std::any_of(figure_.series.begin(), figure_.series.end(), [](const MapView* map) {

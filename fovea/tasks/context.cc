@@ -154,6 +154,8 @@ Explanation ContextTask::overview(const Model& model, const Dataset& rows) const
   for (const std::string& name : order) {
     explanation.maps.push_back(averages.at(name).result());
     explanation.maps.back().spread.clear();  // one row per context: there is nothing to spread over
+    for (std::string& label : explanation.maps.back().query_labels)
+      label = encoder_.layout().context + " " + label;
   }
   group_free_maps(explanation.maps);
   return explanation;

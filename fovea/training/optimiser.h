@@ -24,7 +24,9 @@ class Optimiser : public BlockOptimiser {
 
   void zero_gradient() { gradient_.zero_(); }
   int64_t steps() const { return steps_; }
-  double last_rate() const { return steps_ > 0 ? schedule_.rate(steps_) : 0; }  // of the newest step
+  double last_rate() const {
+    return steps_ > 0 ? schedule_.rate(steps_) : 0;
+  }  // of the newest step
   Schedule& schedule() { return schedule_; }
 
   // The state that a checkpoint keeps.

@@ -90,6 +90,7 @@ TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bo
 }
 
 bool Trainer::train_epoch(const Dataset& rows, const TrainerHooks& hooks) {
+  const double start = now();
   std::vector<int64_t> order;
   if (options_.shuffle) {
     order =
@@ -98,6 +99,7 @@ bool Trainer::train_epoch(const Dataset& rows, const TrainerHooks& hooks) {
     order.resize(static_cast<size_t>(rows.size()));
     std::iota(order.begin(), order.end(), int64_t{0});
   }
+  state_.seconds += now() - start;
   const int64_t block =
       std::max<int64_t>(1, kBlockRows / options_.batch_size) * options_.batch_size;
   while (state_.position < rows.size()) {

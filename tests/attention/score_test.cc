@@ -196,12 +196,12 @@ TEST(Score, RefusesWhatCannotWork) {
 TEST(Score, OptionsAreDescribedAndTheTablePrints) {
   ScoreOptions options;
   OptionList list;
-  list.group("score", options);
-  list.set("score.name", "additive");
-  list.set("score.hidden_size", "17");
+  list.group("model", options);
+  list.set("model.score", "additive");
+  list.set("model.score_hidden", "17");
   EXPECT_EQ(options.name, "additive");
   EXPECT_EQ(options.hidden_size, 17);
-  EXPECT_THROW(list.set("score.name", "nothing"), Error);
+  EXPECT_THROW(list.set("model.score", "nothing"), Error);
   for (const auto& name : score_names()) EXPECT_NE(describe_scores().find(name), std::string::npos);
 }
 

@@ -204,6 +204,13 @@ TEST(Program, ListsAndHelps) {
   EXPECT_TRUE(holds(fovea({"--version"}).out, "fovea 0."));
 }
 
+TEST(Program, TheOptionsInTheDocumentsAreTheOptionsOfTheProgram) {
+  const std::string document = read_file(std::string(FOVEA_TEST_FILES) + "/../docs/options.md");
+  for (const char* task : {"features", "context"})
+    EXPECT_TRUE(holds(document, fovea({"tasks", task, "--markdown"}).out))
+        << "run scripts/write_options.sh";
+}
+
 TEST(Program, WrongUsageIsTwoAndErrorsAreOne) {
   EXPECT_EQ(fovea({}).status, 2);
   EXPECT_EQ(fovea({"fly"}).status, 2);

@@ -2,10 +2,12 @@
 
 #include <set>
 
-#include "tests/core/testing.h"
+#include "tests/support/expect_error.h"
 
 namespace fovea {
 namespace {
+
+using testing::expect_error;
 
 TEST(Error, EveryKindHasItsName) {
   const std::pair<ErrorKind, const char*> kinds[] = {

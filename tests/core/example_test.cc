@@ -2,10 +2,12 @@
 
 #include <torch/torch.h>
 
-#include "tests/core/testing.h"
+#include "tests/support/expect_error.h"
 
 namespace fovea {
 namespace {
+
+using testing::expect_error;
 
 TEST(Example, FindsAnAxisOrListsThoseThereAre) {
   Example example;

@@ -5,10 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/core/testing.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
+
+using testing::expect_error;
+using testing::TemporaryFolder;
 
 using Names = std::vector<std::string>;
 

@@ -3,10 +3,14 @@
 #include <cmath>
 
 #include "fovea/core/file.h"
-#include "tests/core/testing.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
+
+using testing::expect_error;
+using testing::TemporaryFolder;
 
 TEST(Json, KeepsTheOrderOfKeysAndAllowsComments) {
   const Json value = parse_json("{\"z\": 1, // one\n \"a\": /* two */ [2, 3]}", "config.json");

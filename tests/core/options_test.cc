@@ -3,10 +3,12 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/core/testing.h"
+#include "tests/support/expect_error.h"
 
 namespace fovea {
 namespace {
+
+using testing::expect_error;
 
 using Integers = std::vector<int64_t>;
 using Texts = std::vector<std::string>;

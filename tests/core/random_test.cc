@@ -8,10 +8,12 @@
 #include <numeric>
 #include <set>
 
-#include "tests/core/testing.h"
+#include "tests/support/expect_error.h"
 
 namespace fovea {
 namespace {
+
+using testing::expect_error;
 
 using Block = std::array<uint32_t, 4>;
 

@@ -12,10 +12,14 @@
 #include "fovea/core/file.h"
 #include "fovea/core/safetensors.h"
 #include "tests/core/raw_safetensors.h"
-#include "tests/core/testing.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
+
+using testing::expect_error;
+using testing::TemporaryFolder;
 
 struct Hostile {
   std::string what, bytes, says;

@@ -6,10 +6,14 @@
 
 #include "fovea/core/file.h"
 #include "tests/core/raw_safetensors.h"
-#include "tests/core/testing.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
+
+using testing::expect_error;
+using testing::TemporaryFolder;
 
 using Tensors = std::map<std::string, at::Tensor>;
 using Metadata = std::map<std::string, std::string>;

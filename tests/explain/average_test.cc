@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "fake_predictor.h"
 #include "fovea/core/error.h"
+#include "tests/explain/fake_predictor.h"
 
 namespace fovea {
 namespace {

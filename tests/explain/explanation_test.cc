@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "fake_predictor.h"
 #include "fovea/core/error.h"
+#include "tests/explain/fake_predictor.h"
 
 namespace fovea {
 namespace {

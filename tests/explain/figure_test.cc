@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "samples.h"
+#include "tests/explain/samples.h"
 
 namespace fovea {
 namespace {

@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "fovea/core/error.h"
-#include "samples.h"
-#include "temporary_folder.h"
+#include "tests/explain/samples.h"
+#include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
@@ -43,7 +43,7 @@ TEST(ExplanationJson, RoundTripIsExact) {
 }
 
 TEST(ExplanationJson, FileRoundTrip) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   write_explanation(folder.path() / "x.json", sample_features());
   expect_same(read_explanation(folder.path() / "x.json"), sample_features());
 }

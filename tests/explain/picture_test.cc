@@ -9,9 +9,9 @@
 #include "fovea/explain/block.h"
 #include "fovea/explain/json.h"
 #include "fovea/explain/svg_canvas.h"
-#include "samples.h"
-#include "temporary_folder.h"
-#include "xml.h"
+#include "tests/explain/samples.h"
+#include "tests/explain/xml.h"
+#include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
@@ -117,7 +117,7 @@ TEST(Picture, AxisScalesAreRound) {
 }
 
 TEST(Picture, WritesByEnding) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   write_picture(sample_features(), folder.path() / "x.SVG");
   EXPECT_EQ(read_file(folder.path() / "x.SVG").substr(0, 5), "<?xml");
   write_picture(sample_features(), folder.path() / "x.json");

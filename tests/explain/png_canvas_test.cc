@@ -7,8 +7,8 @@
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
 #include "fovea/explain/picture.h"
-#include "samples.h"
-#include "temporary_folder.h"
+#include "tests/explain/samples.h"
+#include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
@@ -34,7 +34,7 @@ bool can_write_png() {
 
 TEST(PngCanvas, WritesAPngOfTheRightSize) {
   if (!can_write_png()) GTEST_SKIP() << "built without cairo";
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   const auto canvas = make_png_canvas(120, 45.5);
   canvas->fill({0, 0, 120, 45.5}, palette::kWeight);
   canvas->line({0, 0}, {10, 10}, palette::kInk, 1);
@@ -49,7 +49,7 @@ TEST(PngCanvas, WritesAPngOfTheRightSize) {
 
 TEST(PngCanvas, EverySampleCanBeWritten) {
   if (!can_write_png()) GTEST_SKIP() << "built without cairo";
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   for (const Explanation& sample :
        {sample_features(), sample_contexts(), sample_matrix(), sample_odd()}) {
     const auto path = folder.path() / (sample.task + ".png");
@@ -60,7 +60,7 @@ TEST(PngCanvas, EverySampleCanBeWritten) {
 
 TEST(PngCanvas, AFailedWriteLeavesNothingBehind) {
   if (!can_write_png()) GTEST_SKIP() << "built without cairo";
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   EXPECT_THROW(make_png_canvas(10, 10)->save(folder.path() / "missing" / "x.png"), Error);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "xml.h"
+#include "tests/explain/xml.h"
 
 namespace fovea {
 namespace {

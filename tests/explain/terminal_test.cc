@@ -7,7 +7,7 @@
 
 #include "fovea/core/file.h"
 #include "fovea/core/text.h"
-#include "samples.h"
+#include "tests/explain/samples.h"
 
 namespace fovea {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "fovea/core/error.h"
-#include "golden.h"
+#include "tests/metrics/golden.h"
 
 namespace fovea {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fovea/core/error.h"
-#include "golden.h"
+#include "tests/metrics/golden.h"
 
 namespace fovea {
 namespace {
