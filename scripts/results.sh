@@ -20,6 +20,7 @@ context() {
       out=$(mktemp -d)/run
       $fovea train context --seed "$seed" --set model.name=$model --out "$out" --quiet --json |
         tr -d '\n ' | sed -E 's/.*"epoch":4,"steps":40000,"loss":([^,]+),.*"positions_found":([^,}]+).*/\1 \2/'
+      echo
       rm -rf "$(dirname "$out")"
     done | sort -g | awk -v model=$model '{loss[NR]=$1; found+=$2} END {printf "%s: MSE of epoch 4: median %.2e (%.2e to %.2e), positions found %.0f %%\n",
       model, (loss[5]+loss[6])/2, loss[1], loss[NR], 100*found/NR}'

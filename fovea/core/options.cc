@@ -147,7 +147,7 @@ Option& OptionList::find(const std::string& key) {
     keys.push_back(option.key());
   }
   fail(ErrorKind::InvalidArgument, "there is no option '", key, "'", suggestion(key, keys),
-       "; --help lists all");
+       "; `fovea tasks TASK` lists them all");
 }
 
 void OptionList::set(const std::string& key, const std::string& text) {

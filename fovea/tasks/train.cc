@@ -16,7 +16,6 @@ int64_t rows_of(const std::shared_ptr<Dataset>& rows) {
 
 Json manifest_of(const Setup& setup, const Training& training, const RunFolder& folder) {
   Json files = Json::object();
-  files["config.json"] = hash_of_file(folder.config());
   for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "assets"))
     if (entry.is_regular_file())
       files["assets/" + entry.path().filename().string()] = hash_of_file(entry.path());
@@ -36,12 +35,16 @@ Json manifest_of(const Setup& setup, const Training& training, const RunFolder& 
           {"files", files}};
 }
 
-/// Writes everything but the weights, so that a training killed right after its first checkpoint
-/// can be resumed.
-void write_description(const Setup& setup, const Training& training, const RunFolder& folder) {
+void write_config(const Setup& setup, const RunFolder& folder) {
   Json config{{"format_version", kRunFormatVersion}};
   config.update(setup.to_config());
   write_json_file(folder.config(), config);
+}
+
+/// Everything but the weights, so that a training killed right after its first checkpoint can be
+/// resumed.
+void write_description(const Setup& setup, const Training& training, const RunFolder& folder) {
+  write_config(setup, folder);
   setup.task().save(folder);
   write_json_file(folder.manifest(), manifest_of(setup, training, folder));
 }
@@ -87,6 +90,7 @@ Training train(Setup& setup, const TrainRequest& request) {
   training.model->to(device);
   if (request.loaded) request.loaded(training);
   if (folder && !request.resume) write_description(setup, training, *folder);
+  if (request.resume && folder->read_config() != setup.to_config()) write_config(setup, *folder);
 
   const auto validation = training.splits.validation;
   TrainerHooks hooks = request.hooks;

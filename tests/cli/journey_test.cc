@@ -190,6 +190,19 @@ TEST_F(Journey, ResumeRefusesOtherOptionsAndOtherData) {
             0);  // already complete
 }
 
+TEST_F(Journey, ResumeRemembersHowManyEpochsWereAskedFor) {
+  const std::string out = path("longer");
+  ASSERT_EQ(fovea({"train", "features", "--out", out, "--set", "data.rows=500", "--epochs", "1",
+                   "--quiet"})
+                .status,
+            0);
+  ASSERT_EQ(
+      fovea({"train", "features", "--out", out, "--resume", "--epochs", "3", "--quiet"}).status, 0);
+  EXPECT_EQ(read_json_file(out + "/config.json")["training"]["epochs"], 3);
+  EXPECT_EQ(read_json_file(out + "/config.json")["data"]["rows"], 500);
+  EXPECT_EQ(fovea({"doctor", out}).status, 0);
+}
+
 TEST(Program, ListsAndHelps) {
   EXPECT_TRUE(holds(fovea({"tasks"}).out, "features"));
   EXPECT_TRUE(holds(fovea({"tasks", "features"}).out, "training.learning_rate"));
