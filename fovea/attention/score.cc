@@ -85,11 +85,4 @@ std::shared_ptr<ScoreFunction> make_score(const ScoreOptions& options, const Ran
   return entry.make(options, random);
 }
 
-std::string describe_scores() {
-  TextTable table({"score", "formula", "parameters", "paper"});
-  for (const auto& entry : rows())
-    table.add({entry.name, entry.formula, entry.parameters, entry.paper});
-  return table.plain();
-}
-
 }  // namespace fovea

@@ -67,7 +67,4 @@ std::vector<std::string> score_names();
 /// A score function with parameters drawn from `random`.
 std::shared_ptr<ScoreFunction> make_score(const ScoreOptions& options, const Random& random);
 
-/// The table as `fovea scores` prints it.
-std::string describe_scores();
-
 }  // namespace fovea

@@ -24,10 +24,10 @@ double Schedule::rate(int64_t step) const {
   const double total = double(options_.epochs * steps_per_epoch_);
   const double share = std::clamp((s - warmup) / std::max(1.0, total - warmup), 0.0, 1.0);
   const double floor = std::min(options_.minimum_rate, top);
-  if (options_.schedule == "step")
-    return rise * top *
-           std::pow(options_.step_factor,
-                    double((step - 1) / steps_per_epoch_ / options_.step_epochs));
+  if (options_.schedule == "step") {
+    const int64_t steps_due = (step - 1) / steps_per_epoch_ / options_.step_epochs;
+    return rise * top * std::pow(options_.step_factor, double(steps_due));
+  }
   if (options_.schedule == "cosine")
     return rise * (floor + (top - floor) * (1 + std::cos(std::numbers::pi * share)) / 2);
   if (options_.schedule == "linear") return rise * (floor + (top - floor) * (1 - share));
