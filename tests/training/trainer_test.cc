@@ -172,6 +172,52 @@ INSTANTIATE_TEST_SUITE_P(Gears, Resume,
                                            ResumeCase{"dropout", "ordinary", 0.3, 9000}),
                          [](const auto& info) { return info.param.name; });
 
+TEST(Trainer, ReportsTheMeanLossOfAllRows) {
+  const Rows rows = table_rows(20001);  // several blocks, the last batch short
+  for (const char* gear : {"fast", "ordinary"}) {
+    auto model = table_model();
+    TrainingOptions options = quick(1, 64, gear);
+    options.learning_rate = 0;
+    const double expected = hooks_for(*model, rows).evaluate()[0].value;
+    EXPECT_NEAR(Trainer(*model, options, 1).train(rows, {}).epochs[0].loss, expected, 1e-5) << gear;
+  }
+}
+
+/// Remembers which rows were asked for.
+class Spy : public Rows {
+ public:
+  using Rows::Rows;
+  Batch batch(std::span<const int64_t> rows) const override {
+    seen.insert(seen.end(), rows.begin(), rows.end());
+    return Rows::batch(rows);
+  }
+  mutable std::vector<int64_t> seen;
+};
+
+std::vector<std::vector<int64_t>> orders_seen(bool shuffle, uint64_t seed) {
+  const Spy spy(table_rows(100).columns());
+  auto model = table_model();
+  TrainingOptions options = quick(2, 32, "ordinary");
+  options.shuffle = shuffle;
+  Trainer(*model, options, seed).train(spy, {});
+  const auto first = spy.seen.begin() + 1;  // one row is looked at before, to check the schema
+  return {{first, first + 100}, {first + 100, first + 200}};
+}
+
+TEST(Trainer, ShufflesAnewEachEpoch) {
+  std::vector<int64_t> all(100);
+  for (int64_t i = 0; i < 100; ++i) all[size_t(i)] = i;
+  EXPECT_EQ(orders_seen(false, 1), (std::vector{all, all}));
+  auto shuffled = orders_seen(true, 1);
+  EXPECT_NE(shuffled[0], shuffled[1]);
+  EXPECT_NE(shuffled, orders_seen(true, 2));
+  EXPECT_EQ(shuffled, orders_seen(true, 1));
+  for (auto& order : shuffled) {
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, all);
+  }
+}
+
 TEST(Trainer, GoesOnForMoreEpochs) {
   const Rows rows = table_rows(500);
   TemporaryFolder folders;
