@@ -49,7 +49,7 @@ std::optional<fs::path> find_part(const fs::path& folder, Part part) {
 }
 
 Json read_description(const fs::path& path, const std::string& task) {
-  const Json json = read_json_file(path);
+  Json json = read_json_file(path);
   const std::string where = path.string();
   require(json.is_object() && json.value("format", Json()) == "fovea-dataset", ErrorKind::BadData,
           where, ": \"format\" must be \"fovea-dataset\"");

@@ -42,10 +42,10 @@ class PanelsBlock : public Block {
     draw_legend(canvas, origin, legend_);
     const double top = origin.y + kLegendHeight + 6;
     for (size_t query = 0; query < shown_; ++query) {
-      const double column = static_cast<double>(query % columns_);
-      const double row = static_cast<double>(query / columns_);
+      const size_t column = query % columns_, row = query / columns_;
       draw_panel(canvas, query,
-                 {origin.x + column * (panel_width_ + kGap), top + row * (panel_height() + kGap)});
+                 {origin.x + static_cast<double>(column) * (panel_width_ + kGap),
+                  top + static_cast<double>(row) * (panel_height() + kGap)});
     }
     if (shown_ < figure_.map().queries())
       canvas.text({origin.x, origin.y + height_ - 6},
