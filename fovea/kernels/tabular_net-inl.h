@@ -165,6 +165,8 @@ void softmax(float* values, int64_t units, int64_t R, float* truth = nullptr) {
   }
 }
 
+constexpr int64_t kAhead = 24;
+
 /// Transposes the picked rows into x [I][R]; padding rows are zero and weigh nothing.
 void gather(Net& net, const TabularChunk& chunk) {
   const int64_t I = net.plan.inputs, R = net.R;
@@ -173,6 +175,10 @@ void gather(Net& net, const TabularChunk& chunk) {
       for (int64_t i = 0; i < I; ++i) net.x[i * R + r] = 0;
       net.weight[r] = net.target[r] = 0;
       continue;
+    }
+    if (r + kAhead < chunk.count) {  // shuffled rows are cache misses: ask for them early
+      __builtin_prefetch(chunk.inputs + chunk.rows[r + kAhead] * I);
+      if (chunk.targets) __builtin_prefetch(chunk.targets + chunk.rows[r + kAhead]);
     }
     const float* row = chunk.inputs + chunk.rows[r] * I;
     for (int64_t i = 0; i < I; ++i) net.x[i * R + r] = row[i];
