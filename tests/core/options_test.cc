@@ -85,7 +85,7 @@ TEST(Options, UnknownKeysNameTheNearest) {
                [&] { p.list.set("model.layer", "1"); });
   expect_error(ErrorKind::InvalidArgument, {"did you mean 'training.rate'"},
                [&] { p.list.set_assignment("rate=1"); });
-  expect_error(ErrorKind::InvalidArgument, {"--help"},
+  expect_error(ErrorKind::InvalidArgument, {"fovea tasks"},
                [&] { p.list.set("quite.unlike.any", "1"); });
   expect_error(ErrorKind::InvalidArgument, {"run.json", "did you mean 'model.layers'"}, [&] {
     p.list.merge(Json{{"modle", {{"layers", 3}}}}, "run.json");
