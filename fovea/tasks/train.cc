@@ -32,6 +32,7 @@ Json manifest_of(const Setup& setup, const Training& training, const RunFolder& 
               {"validation", rows_of(training.splits.validation)},
               {"test", rows_of(training.splits.test)}}},
             {"notes", training.splits.notes}}},
+          {"options", setup.to_config()},
           {"files", files}};
 }
 

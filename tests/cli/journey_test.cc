@@ -58,6 +58,7 @@ TEST_F(Journey, TheRunFolderIsComplete) {
   const Json manifest = read_json_file(run("features") + "/manifest.json");
   EXPECT_TRUE(manifest["data"]["hash"].is_string());
   EXPECT_EQ(manifest["seed"], 1);
+  EXPECT_EQ(manifest["options"]["training"]["batch_size"], 128);
   EXPECT_EQ(read_json_file(run("features") + "/config.json")["data"]["rows"], 4000);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(run("features")))
     EXPECT_FALSE(holds(entry.path().string(), ".tmp")) << entry.path();
