@@ -32,11 +32,18 @@ struct Batch {
   Batch to(const at::Device& device) const;
 };
 
+/// One decoded output and how likely the model holds it to be.
+struct Decoded {
+  std::vector<int64_t> tokens;
+  double log_probability = 0;  // sum over the tokens
+  std::string text;            // the tokens for people, filled in by the task
+};
+
 /// One answer; each model fills what it has.
 struct Prediction {
-  at::Tensor scores;            // class probabilities [C]
-  at::Tensor values;            // numbers [V]
-  std::vector<int64_t> tokens;  // decoded output
+  at::Tensor scores;             // class probabilities [C]
+  at::Tensor values;             // numbers [V]
+  std::vector<Decoded> outputs;  // decoded outputs, the chosen one first
   at::Tensor
       actions;  // sampled choices (hard attention, glimpses), kept so that a replay can repeat them
 };

@@ -19,6 +19,11 @@ class Predictor {
   /// output unit [U].
   virtual at::Tensor replay(const Example& example, const Prediction& prediction,
                             Tap& tap) const = 0;
+
+  /// The example with axes for what was put out, for maps whose queries are output units.
+  virtual Example describe_output(const Example& example, const Prediction&) const {
+    return example;
+  }
 };
 
 }  // namespace fovea

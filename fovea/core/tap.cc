@@ -6,17 +6,43 @@
 
 namespace fovea {
 
-at::Tensor Tap::report(AttentionMap map) {
-  at::Tensor weights = map.weights;
-  if (const auto replacement = replacements_.find(map.name); replacement != replacements_.end()) {
-    weights = replacement->second(map);
-    require(weights.defined(), ErrorKind::InvalidArgument, "map '", map.name,
-            "': the replacement is no tensor");
-    require(weights.sizes() == map.weights.sizes(), ErrorKind::InvalidArgument, "map '", map.name,
-            "': the replacement has shape ", weights.sizes(), ", the map ", map.weights.sizes());
-  }
-  maps_.push_back(std::move(map));
+at::Tensor Tap::replaced(const AttentionMap& map) const {
+  const auto replacement = replacements_.find(map.name);
+  if (replacement == replacements_.end()) return map.weights;
+  const at::Tensor weights = replacement->second(map);
+  require(weights.defined(), ErrorKind::InvalidArgument, "map '", map.name,
+          "': the replacement is no tensor");
+  require(weights.sizes() == map.weights.sizes(), ErrorKind::InvalidArgument, "map '", map.name,
+          "': the replacement has shape ", weights.sizes(), ", the map ", map.weights.sizes());
   return weights;
+}
+
+at::Tensor Tap::report(AttentionMap map) {
+  const at::Tensor weights = replaced(map);
+  record(std::move(map));
+  return weights;
+}
+
+at::Tensor StepTap::report(AttentionMap map) {
+  require(map.layout == MapLayout::Dense, ErrorKind::Internal, "map '", map.name,
+          "': only dense maps can be put together from steps");
+  const at::Tensor weights = outer_.replaced(map);
+  steps_[map.name].push_back(std::move(map));
+  return weights;
+}
+
+void StepTap::finish() {
+  for (auto& [name, steps] : steps_) {
+    AttentionMap whole = steps.front();
+    std::vector<at::Tensor> rows;
+    for (const AttentionMap& step : steps) {
+      rows.push_back(step.weights);                               // [B, H, 1, K]
+      if (step.kind == MapKind::Partial) whole.kind = step.kind;  // the weakest promise holds
+    }
+    whole.weights = torch::cat(rows, 2);  // [B, H, Q, K]
+    outer_.record(std::move(whole));
+  }
+  steps_.clear();
 }
 
 at::Tensor Tap::leaf(const std::string& name, const at::Tensor& input) {

@@ -16,10 +16,15 @@ namespace fovea {
 class Tap {
  public:
   using Replacement = std::function<at::Tensor(const AttentionMap&)>;
+  virtual ~Tap() = default;
 
   /// Records the map as it was computed (nothing detached) and returns the weights to go on with:
   /// the replacement's, or the map's own.
-  at::Tensor report(AttentionMap map);
+  virtual at::Tensor report(AttentionMap map);
+
+  /// The two halves of report(), for decoders that compute a map row by row (StepTap).
+  at::Tensor replaced(const AttentionMap& map) const;
+  void record(AttentionMap map) { maps_.push_back(std::move(map)); }
 
   /// Hands out `input` as a live leaf that gradients can be asked of; the model must go on with the
   /// returned tensor.
@@ -40,6 +45,19 @@ class Tap {
   std::vector<AttentionMap> maps_;
   std::map<std::string, at::Tensor> leaves_;
   std::map<std::string, Replacement> replacements_;
+};
+
+/// Stands between a decoder that goes step by step and the tap: each step's rows pass through the
+/// tap's replacements at once, and finish() records them as one map [B, H, Q, K].
+class StepTap : public Tap {
+ public:
+  explicit StepTap(Tap& outer) : outer_(outer) {}
+  at::Tensor report(AttentionMap map) override;
+  void finish();
+
+ private:
+  Tap& outer_;
+  std::map<std::string, std::vector<AttentionMap>> steps_;
 };
 
 /// For blocks: reports to the tap when there is one and returns the weights to go on with.

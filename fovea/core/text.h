@@ -54,7 +54,8 @@ bool parse_integer(std::string_view text, int64_t& value);
 /// Number of bytes of the longest valid UTF-8 prefix; text.size() when all of it is valid.
 size_t valid_utf8_prefix(std::string_view text);
 
-/// Columns that `text` takes in a terminal: code points, with combining marks counted as none.
+/// Columns that `text` takes in a terminal: one a code point, two for East Asian wide characters
+/// and emoji, none for combining marks.
 size_t display_width(std::string_view text);
 
 /// A row of cells aligned under each other; numbers to the right.

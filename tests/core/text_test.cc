@@ -123,7 +123,16 @@ TEST(Text, DisplayWidthCountsColumns) {
   EXPECT_EQ(display_width("größe"), 5u);
   EXPECT_EQ(display_width("e\xCC\x81"), 1u) << "a combining accent takes no room";
   EXPECT_EQ(display_width("日本"), 4u);
-  EXPECT_EQ(display_width("━╌"), 2u);
+  EXPECT_EQ(display_width("━╌░▓█✓␣…"), 8u) << "what pictures are made of";
+  EXPECT_EQ(display_width("。！￥"), 6u) << "wide punctuation and signs";
+  EXPECT_EQ(display_width("한국"), 4u);
+  EXPECT_EQ(display_width("\u1112\u1161\u11AB"), 2u) << "the same first letter in three parts";
+  EXPECT_EQ(display_width("⌚✅⭐😀🚀"), 10u) << "emoji of every age";
+  EXPECT_EQ(display_width("☀✈\U0001F321"), 3u) << "symbols that terminals draw narrow";
+  EXPECT_EQ(display_width("كِتَاب"), 4u) << "Arabic vowel marks";
+  EXPECT_EQ(display_width("שָׁלוֹם"), 4u) << "Hebrew points";
+  EXPECT_EQ(display_width("\u304B\u3099"), 2u) << "a Japanese voicing mark";
+  EXPECT_EQ(display_width("a\u200Db\u200E"), 2u) << "joiners and direction marks";
   EXPECT_EQ(display_width("\xFF\xFF"), 2u);
 }
 

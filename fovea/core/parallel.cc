@@ -1,0 +1,123 @@
+#include "fovea/core/parallel.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace fovea {
+
+namespace {
+
+/// Threads that wait for work and die with the process.
+class Workers {
+ public:
+  ~Workers() { resize(0); }
+
+  void resize(size_t count) {
+    if (count == threads_.size()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    ending_ = false;
+    for (size_t i = 0; i < count; ++i)
+      threads_.emplace_back([this, seen = round_] { serve(seen); });
+  }
+
+  size_t size() const { return threads_.size(); }
+
+  void run(int64_t count, const std::function<void(int64_t)>& job) {
+    {
+      const std::lock_guard lock(mutex_);
+      job_ = &job;
+      count_ = count;
+      next_ = 0;
+      failure_ = nullptr;
+      busy_ = threads_.size();
+      ++round_;
+    }
+    wake_.notify_all();
+    work();
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return busy_ == 0; });
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void work() {
+    for (int64_t i = next_++; i < count_; i = next_++) {
+      try {
+        (*job_)(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+        next_ = count_;  // the rest is not wanted any more
+      }
+    }
+  }
+
+  void serve(uint64_t seen) {
+    at::set_num_threads(1);  // OpenMP keeps this setting per thread
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return ending_ || round_ != seen; });
+        if (ending_) return;
+        seen = round_;
+      }
+      work();
+      const std::lock_guard lock(mutex_);
+      if (--busy_ == 0) done_.notify_all();
+    }
+  }
+
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  const std::function<void(int64_t)>* job_ = nullptr;
+  std::atomic<int64_t> next_{0};
+  int64_t count_ = 0;
+  size_t busy_ = 0;
+  uint64_t round_ = 0;
+  bool ending_ = false;
+  std::exception_ptr failure_;
+};
+
+Workers& workers() {
+  static Workers pool;
+  return pool;
+}
+
+int64_t thread_count = 1;
+
+}  // namespace
+
+void set_threads(int64_t count) {
+  thread_count = count > 0 ? count : std::max<int64_t>(1, std::thread::hardware_concurrency());
+  at::set_num_threads(1);
+  workers().resize(0);  // started again when there is work
+}
+
+int64_t threads() {
+  return thread_count;
+}
+
+void run_parallel(int64_t count, const std::function<void(int64_t)>& job) {
+  if (count <= 1 || thread_count <= 1) {
+    for (int64_t i = 0; i < count; ++i) job(i);
+    return;
+  }
+  workers().resize(static_cast<size_t>(thread_count - 1));
+  workers().run(count, job);
+}
+
+}  // namespace fovea
