@@ -1,0 +1,71 @@
+// What all search methods share: calling the model row by row, and reading its answer. Private to
+// this folder.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "fovea/decoding/search.h"
+
+namespace fovea {
+
+using Hypotheses = std::vector<std::vector<Hypothesis>>;  // [B][n]
+
+Hypotheses greedy_search(const SearchProblem& problem, const StepFunction& step);
+Hypotheses beam_search(const SearchOptions& options, const SearchProblem& problem,
+                       const StepFunction& step);
+Hypotheses sample_search(const SearchOptions& options, const SearchProblem& problem,
+                         const StepFunction& step);
+
+/// Calls the step function position by position and checks the shapes of what comes back.
+class Steps {
+ public:
+  Steps(const SearchProblem& problem, const StepFunction& step);
+
+  /// tokens[i] continues row origin[i] of the call before, or of the inputs at first. The
+  /// log-probabilities come back in single precision at least, -inf for forbidden symbols.
+  StepOutput next(const std::vector<int64_t>& tokens, const std::vector<int64_t>& origin);
+
+  int64_t position() const { return position_; }  // how many calls there were
+
+ private:
+  const SearchProblem& problem_;
+  const StepFunction& step_;
+  at::Tensor forbidden_;
+  int64_t rows_;  // of the call before
+  int64_t position_ = 0;
+};
+
+/// Numbers on the problem's device.
+at::Tensor to_device(const std::vector<int64_t>& numbers, at::Device device);
+
+/// Throws when the log-probability of a row's likeliest symbol is none: NaN, or above 0.
+void check_likeliest(double log_probability, int64_t input, int64_t position);
+
+/// Throws: every symbol has the probability 0.
+[[noreturn]] void fail_without_symbol(int64_t input, int64_t position);
+
+struct TopSymbols {
+  at::Tensor values, symbols;  // [R, count], best first; of equal values the smaller symbol
+};
+
+/// The best `count` symbols of each row of log_probabilities [R, V]; the same ones on any device.
+TopSymbols top_symbols(const at::Tensor& log_probabilities, int64_t count);
+
+/// One output that grows by one symbol at a time.
+struct Row {
+  int64_t input = 0, draw = 0;
+  Hypothesis hypothesis;
+};
+
+/// [R, 3] in double: log-probability of the likeliest symbol, the chosen symbol, its
+/// log-probability. Called with log_probabilities [R, V] and the rows' position.
+using Choose = std::function<at::Tensor(const at::Tensor& log_probabilities,
+                                        const std::vector<Row>& rows, int64_t position)>;
+
+/// `draws` outputs of each input, all side by side, each by one choice per position.
+Hypotheses extend_rows(const SearchProblem& problem, const StepFunction& step, int64_t draws,
+                       const Choose& choose);
+
+}  // namespace fovea
