@@ -134,11 +134,14 @@ Explanation explain_average(const Predictor& predictor, std::span<const Example>
     for (size_t i = 0; i < part.size(); ++i) {
       tap.clear();
       predictor.replay(part[i], predictions[i], tap);
+      // Its notes are not needed: an average shows only truth that never changes.
+      const Example described =
+          describe_example(predictor, part[i], predictions[i], tap.maps()).example;
       for (const AttentionMap& map : tap.maps()) {
         note_problem(map, complaints);
         if (map.layout != MapLayout::Dense) continue;
         if (averages.find(map.name) == averages.end()) names.push_back(map.name);
-        averages[map.name].add(view_of(map, part[i], options));
+        averages[map.name].add(view_of(map, described, options));
       }
     }
   }

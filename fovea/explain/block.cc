@@ -2,20 +2,33 @@
 
 #include <cmath>
 
+#include "fovea/core/text.h"
 #include "fovea/explain/labels.h"
 
 namespace fovea {
 namespace {
 
 constexpr double kSwatch = 11;
+constexpr double kBeforeText = 6;
+constexpr double kAfterText = 20;
+
+/// From the start of one item to the start of the next.
+double advance_of(const LegendItem& item) {
+  return kSwatch + kBeforeText + text_width(item.text, kTextSize - 1) + kAfterText;
+}
 
 class EmptyBlock : public Block {
  public:
-  EmptyBlock() { height_ = 24; }
+  explicit EmptyBlock(const std::string& what) : text_(concat("This ", what, " is empty.")) {
+    height_ = 24;
+  }
   void draw(Canvas& canvas, Point origin) const override {
-    canvas.text({origin.x, origin.y + 14}, "This map is empty.",
+    canvas.text({origin.x, origin.y + 14}, text_,
                 {kTextSize, palette::kQuietInk, Anchor::Start, false, 0});
   }
+
+ private:
+  std::string text_;
 };
 
 void draw_mark(Canvas& canvas, const Rectangle& place, const LegendItem& item) {
@@ -37,14 +50,19 @@ void draw_mark(Canvas& canvas, const Rectangle& place, const LegendItem& item) {
 
 }  // namespace
 
+double legend_width(const std::vector<LegendItem>& items) {
+  double width = 0;
+  for (const LegendItem& item : items) width += advance_of(item);
+  return width;
+}
+
 void draw_legend(Canvas& canvas, Point origin, const std::vector<LegendItem>& items) {
   double x = origin.x;
   for (const LegendItem& item : items) {
     draw_mark(canvas, {x, origin.y + 2, kSwatch, kSwatch}, item);
-    x += kSwatch + 6;
-    canvas.text({x, origin.y + 11.5}, item.text,
+    canvas.text({x + kSwatch + kBeforeText, origin.y + 11.5}, item.text,
                 {kTextSize - 1, palette::kQuietInk, Anchor::Start, false, 0});
-    x += text_width(item.text, kTextSize - 1) + 20;
+    x += advance_of(item);
   }
 }
 
@@ -58,8 +76,8 @@ AxisScale axis_scale(double largest) {
   return {step * std::ceil(largest / step * 0.999), step};
 }
 
-std::unique_ptr<Block> empty_block() {
-  return std::make_unique<EmptyBlock>();
+std::unique_ptr<Block> empty_block(const std::string& what) {
+  return std::make_unique<EmptyBlock>(what);
 }
 
 }  // namespace fovea

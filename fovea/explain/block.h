@@ -38,6 +38,7 @@ struct LegendItem {
 inline constexpr double kLegendHeight = 24;
 
 /// The items in a row from `origin`, the upper left corner.
+double legend_width(const std::vector<LegendItem>& items);
 void draw_legend(Canvas& canvas, Point origin, const std::vector<LegendItem>& items);
 
 /// A round end and a round step for an axis that starts at 0: at most six ticks.
@@ -46,8 +47,8 @@ struct AxisScale {
 };
 AxisScale axis_scale(double largest);
 
-/// "no keys" text in place of a figure.
-std::unique_ptr<Block> empty_block();
+/// "This map is empty." in place of a figure.
+std::unique_ptr<Block> empty_block(const std::string& what = "map");
 
 std::unique_ptr<Block> bars_block(const MapView& map, const PictureOptions& options);
 std::unique_ptr<Block> panels_block(const Figure& figure, const PictureOptions& options);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fovea {
 
@@ -58,6 +59,8 @@ class Canvas {
 
   virtual void fill(const Rectangle& rectangle, Colour colour) = 0;
   virtual void line(Point from, Point to, Colour colour, double thickness) = 0;
+  /// Filled; the corners in order, the last one joined to the first.
+  virtual void polygon(const std::vector<Point>& corners, Colour colour) = 0;
   /// `at` is the anchor on the baseline. Any text is safe: it is escaped by the backend after
   /// printable().
   virtual void text(Point at, std::string_view text, const TextStyle& style) = 0;

@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -49,6 +50,23 @@ std::vector<std::string> labels_of(const AttentionMap& map, const std::string& a
        " units, but the example has ", example.axes.size(), " other axes: ", join(names));
 }
 
+/// Whether the labels of that axis were made from the output, not from the example.
+bool is_of_output(const std::string& axis_name, const Example& example, const Example& described) {
+  auto find = [&](const Example& from) {
+    return std::find_if(from.axes.begin(), from.axes.end(),
+                        [&](const Axis& axis) { return axis.name == axis_name; });
+  };
+  const auto now = find(described), before = find(example);
+  return now != described.axes.end() &&
+         (before == example.axes.end() || before->labels != now->labels);
+}
+
+/// Whether the truth [Q, K] marks the weights [1, H, Q, K] of the map.
+bool fits(const at::Tensor& truth, const AttentionMap& map) {
+  return map.weights.defined() && map.weights.dim() == 4 && truth.dim() == 2 &&
+         truth.size(0) == map.weights.size(2) && truth.size(1) == map.weights.size(3);
+}
+
 std::vector<char> truth_of(const AttentionMap& map, const Example& example, const MapView& view) {
   const auto found = example.truth.find(map.name);
   if (found == example.truth.end() || !found->second.defined()) return {};
@@ -76,8 +94,10 @@ std::string describe_prediction(const Prediction& prediction) {
   std::vector<std::string> parts;
   if (prediction.values.defined())
     for (const double value : numbers(prediction.values)) parts.push_back(format_number(value));
-  if (parts.empty())
-    for (const int64_t token : prediction.tokens) parts.push_back(std::to_string(token));
+  if (!parts.empty() || prediction.outputs.empty()) return join(parts);
+  const Decoded& chosen = prediction.outputs.front();
+  if (!chosen.text.empty()) return chosen.text;
+  for (const int64_t token : chosen.tokens) parts.push_back(std::to_string(token));
   return join(parts);
 }
 
@@ -127,6 +147,25 @@ void group_free_maps(std::vector<MapView>& maps) {
   }
 }
 
+DescribedExample describe_example(const Predictor& predictor, const Example& example,
+                                  const Prediction& prediction,
+                                  const std::vector<AttentionMap>& maps) {
+  DescribedExample described{predictor.describe_output(example, prediction), {}};
+  NamedTensors& truths = described.example.truth;
+  for (const AttentionMap& map : maps) {
+    const auto truth = truths.find(map.name);
+    if (truth == truths.end() || !truth->second.defined() || map.layout != MapLayout::Dense)
+      continue;
+    if (fits(truth->second, map) || !is_of_output(map.query_axis, example, described.example))
+      continue;
+    described.notes.push_back(concat("map '", map.name, "': its planted truth of shape ",
+                                     truth->second.sizes(),
+                                     " is left out, since the output is another one"));
+    truths.erase(truth);
+  }
+  return described;
+}
+
 Explanation explain_example(const Predictor& predictor, const Example& example,
                             const ExplainOptions& options) {
   const std::vector<Prediction> predictions = predictor.predict({&example, 1});
@@ -140,13 +179,15 @@ Explanation explain_example(const Predictor& predictor, const Example& example,
   explanation.title = options.title;
   explanation.prediction =
       options.describe ? options.describe(predictions[0]) : describe_prediction(predictions[0]);
+  DescribedExample described = describe_example(predictor, example, predictions[0], tap.maps());
+  explanation.notes = std::move(described.notes);
   for (const AttentionMap& map : tap.maps()) {
     if (map.layout != MapLayout::Dense) {
       explanation.notes.push_back(
           concat("map '", map.name, "' is not drawn: its layout is ", name_of(map.layout)));
       continue;
     }
-    explanation.maps.push_back(view_of(map, example, options));
+    explanation.maps.push_back(view_of(map, described.example, options));
     if (const std::string problem = check_map(map); !problem.empty())
       explanation.notes.push_back(concat("map '", map.name, "' (", name_of(map.kind),
                                          ") is not what it should be: ", problem));

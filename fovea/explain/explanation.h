@@ -65,6 +65,16 @@ MapView view_of(const AttentionMap& map, const Example& example,
 /// Free maps over the same axes (context attention: A and A * w) become series of one picture.
 void group_free_maps(std::vector<MapView>& maps);
 
+/// An example with axes for its output, as the predictor describes them. Planted truth that does
+/// not fit the map of that output is left out, with a note: it belongs to the right output.
+struct DescribedExample {
+  Example example;
+  std::vector<std::string> notes;
+};
+DescribedExample describe_example(const Predictor& predictor, const Example& example,
+                                  const Prediction& prediction,
+                                  const std::vector<AttentionMap>& maps);
+
 /// Predicts, replays with a tap, joins. Maps that fail their own check are shown all the same, with
 /// a note.
 Explanation explain_example(const Predictor& predictor, const Example& example,

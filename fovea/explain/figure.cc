@@ -124,9 +124,9 @@ MatrixCells reduce(const MapView& map, size_t most_rows, size_t most_columns) {
   cells.row_step = step_for(map.queries(), most_rows);
   cells.column_step = step_for(map.keys(), most_columns);
   for (size_t query = 0; query < map.queries(); query += cells.row_step)
-    cells.row_labels.push_back(map.query_labels[query]);
+    cells.row_labels.push_back(visible_blanks(map.query_labels[query]));
   for (size_t key = 0; key < map.keys(); key += cells.column_step)
-    cells.column_labels.push_back(map.key_labels[key]);
+    cells.column_labels.push_back(visible_blanks(map.key_labels[key]));
   cells.rows = cells.row_labels.size();
   cells.columns = cells.column_labels.size();
   cells.values.assign(cells.rows * cells.columns, std::numeric_limits<double>::quiet_NaN());

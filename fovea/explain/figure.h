@@ -68,8 +68,9 @@ PanelRow panel_row(const MapView& map, size_t query);
 /// magnitude that falls into it.
 struct MatrixCells {
   size_t rows = 0, columns = 0;
-  size_t row_step = 1, column_step = 1;                // how many queries and keys share a cell
-  std::vector<std::string> row_labels, column_labels;  // of the first in each cell
+  size_t row_step = 1, column_step = 1;  // how many queries and keys share a cell
+  std::vector<std::string> row_labels,
+      column_labels;  // of the first in each cell, with visible_blanks()
   std::vector<double> values;
   std::vector<char> truth;
   double largest = 0;  // magnitude

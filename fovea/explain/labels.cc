@@ -12,6 +12,7 @@ namespace fovea {
 namespace {
 
 constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr const char* kBlankMark = "␣";
 
 /// Bytes of the valid code point at `at`, or 0.
 size_t code_point_length(std::string_view text, size_t at) {
@@ -75,6 +76,19 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string visible_blanks(std::string_view text) {
+  std::vector<std::string> pieces;
+  for_each_code_point(text, [&](std::string_view piece) { pieces.emplace_back(piece); });
+  auto is_blank = [](const std::string& piece) {
+    return piece == " " || piece == "\u00A0" || piece == "\u3000";
+  };
+  const auto first = std::find_if_not(pieces.begin(), pieces.end(), is_blank);
+  const auto last = std::find_if_not(pieces.rbegin(), std::make_reverse_iterator(first), is_blank);
+  std::fill(pieces.begin(), first, kBlankMark);
+  std::fill(pieces.rbegin(), last, kBlankMark);
+  return join(pieces, "");
+}
+
 std::string valid_utf8(std::string_view text) {
   std::string result;
   for_each_code_point(text, [&](std::string_view piece) { result += piece; });
@@ -84,7 +98,9 @@ std::string valid_utf8(std::string_view text) {
 std::string ascii_only(std::string_view text) {
   std::string result;
   for (const std::string& character : characters(text))
-    result += character.size() == 1 ? character : std::string(display_width(character), '?');
+    result += character.size() == 1     ? character
+              : character == kBlankMark ? "_"
+                                        : std::string(display_width(character), '?');
   return result;
 }
 

@@ -14,10 +14,14 @@ namespace fovea {
 /// U+FFFD.
 std::string printable(std::string_view text);
 
+/// Blanks at both ends as "␣": a label of one blank is a letter of its source like any other.
+std::string visible_blanks(std::string_view text);
+
 /// Invalid UTF-8 as U+FFFD, all else as it is.
 std::string valid_utf8(std::string_view text);
 
-/// Everything beyond ASCII as '?', for terminals that have nothing else.
+/// Everything beyond ASCII as '?' and the mark of a blank as '_', for terminals that have nothing
+/// else.
 std::string ascii_only(std::string_view text);
 
 /// One element per code point, combining marks joined to the character before them.

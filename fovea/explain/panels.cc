@@ -18,6 +18,11 @@ constexpr double kGap = 26;
 constexpr size_t kMostPanels = 24;
 constexpr size_t kMostColumns = 3;
 constexpr double kNarrowestSlot = 16;
+constexpr double kMostLabel = 90;
+
+std::string shown(const std::string& label) {
+  return fitted(visible_blanks(label), kMostLabel, kSmallTextSize);
+}
 
 class PanelsBlock : public Block {
  public:
@@ -64,7 +69,7 @@ class PanelsBlock : public Block {
   void measure_labels() {
     double widest = 0;
     for (const std::string& label : figure_.map().key_labels)
-      widest = std::max(widest, text_width(fitted(label, 90, kSmallTextSize), kSmallTextSize));
+      widest = std::max(widest, text_width(shown(label), kSmallTextSize));
     upright_ = widest > slot_width() - 3;
     label_height_ = upright_ ? widest + 4 : 14;
   }
@@ -171,12 +176,12 @@ class PanelsBlock : public Block {
 
   void draw_label(Canvas& canvas, const std::string& label, const Rectangle& place) const {
     const double middle = place.x + place.width / 2, bottom = place.y + place.height;
-    const std::string shown = fitted(label, 90, kSmallTextSize);
+    const std::string text = shown(label);
     if (upright_) {
-      canvas.text({middle + 3.5, bottom + 6}, shown,
+      canvas.text({middle + 3.5, bottom + 6}, text,
                   {kSmallTextSize, palette::kInk, Anchor::End, false, -90});
     } else {
-      canvas.text({middle, bottom + 14}, shown,
+      canvas.text({middle, bottom + 14}, text,
                   {kSmallTextSize, palette::kInk, Anchor::Middle, false, 0});
     }
   }

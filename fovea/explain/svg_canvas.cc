@@ -65,6 +65,13 @@ void SvgCanvas::line(Point from, Point to, Colour colour, double thickness) {
                   "\" stroke-width=\"", number(thickness), "\"/>\n");
 }
 
+void SvgCanvas::polygon(const std::vector<Point>& corners, Colour colour) {
+  body_ += "<polygon points=\"";
+  for (const Point& corner : corners)
+    body_ += concat(&corner == corners.data() ? "" : " ", number(corner.x), ",", number(corner.y));
+  body_ += concat("\" fill=\"", hexadecimal(colour), "\"/>\n");
+}
+
 void SvgCanvas::text(Point at, std::string_view text, const TextStyle& style) {
   body_ += concat("<text x=\"", number(at.x), "\" y=\"", number(at.y), "\" font-size=\"",
                   number(style.size), "\" fill=\"", hexadecimal(style.colour), "\"");

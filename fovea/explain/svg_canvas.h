@@ -15,6 +15,7 @@ class SvgCanvas : public Canvas {
 
   void fill(const Rectangle& rectangle, Colour colour) override;
   void line(Point from, Point to, Colour colour, double thickness) override;
+  void polygon(const std::vector<Point>& corners, Colour colour) override;
   void text(Point at, std::string_view text, const TextStyle& style) override;
   void save(const std::filesystem::path& path) override;
 

@@ -104,6 +104,37 @@ std::string TerminalStyle::shade(int level) const {
   return options_.unicode ? kBlocks[level] : kLetters[level];
 }
 
+Lines legend_lines(const std::vector<LegendEntry>& entries, const TerminalStyle& style) {
+  Lines lines;
+  size_t used = 0;
+  for (const LegendEntry& entry : entries) {
+    const std::string text = style.label(entry.text, style.width() - 4);
+    const size_t width = display_width(entry.mark) + 1 + display_width(text);
+    if (lines.empty() || used + 2 + width > style.width()) {
+      lines.emplace_back();
+      used = 0;
+    }
+    lines.back() += concat(used > 0 ? "  " : "", style.paint(entry.ink, entry.mark), " ", text);
+    used += (used > 0 ? 2 : 0) + width;
+  }
+  return lines;
+}
+
+Lines note_lines(const std::vector<std::string>& notes, const TerminalStyle& style) {
+  Lines lines;
+  for (const std::string& note : notes)
+    for (const std::string& line : wrapped(style.safe(concat("note: ", note)), style.width()))
+      lines.push_back(style.paint(Ink::Quiet, line));
+  return lines;
+}
+
+std::string text_of(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines)
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  return text;
+}
+
 std::string render_terminal(const Explanation& explanation, const TerminalOptions& options) {
   const TerminalStyle style(options);
   Lines lines;
@@ -116,16 +147,10 @@ std::string render_terminal(const Explanation& explanation, const TerminalOption
     lines.push_back(title_line(figure, style));
     for (std::string& line : lines_for(figure, style)) lines.push_back(std::move(line));
   }
-  const std::vector<std::string> notes = notes_of(explanation);
+  const Lines notes = note_lines(notes_of(explanation), style);
   if (!notes.empty()) lines.emplace_back();
-  for (const std::string& note : notes) {
-    for (const std::string& line : wrapped(style.safe(concat("note: ", note)), style.width()))
-      lines.push_back(style.paint(Ink::Quiet, line));
-  }
-  std::string text;
-  for (const std::string& line : lines)
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  return text;
+  lines.insert(lines.end(), notes.begin(), notes.end());
+  return text_of(lines);
 }
 
 }  // namespace fovea

@@ -32,7 +32,8 @@ BarTexts bar_texts(const MapView& map, const BarSelection& selection, const Term
   }
   const ValueFormat format(std::max(texts.largest, widest_spread));
   std::vector<std::string> names;
-  for (const size_t key : selection.keys) names.push_back(style.safe(map.key_labels[key]));
+  for (const size_t key : selection.keys)
+    names.push_back(style.safe(visible_blanks(map.key_labels[key])));
   names = distinct_starts(names, style.width() / 3, style.ellipsis());
   for (size_t i = 0; i < selection.keys.size(); ++i) {
     const size_t key = selection.keys[i];
@@ -70,7 +71,7 @@ class Panel {
     if (options.order == BarOrder::Automatic) options.order = BarOrder::Keys;
     selection_ = select_bars(heights_, options);
     for (const size_t key : selection_.keys)
-      labels_.push_back(style.safe(figure.map().key_labels[key]));
+      labels_.push_back(style.safe(visible_blanks(figure.map().key_labels[key])));
   }
 
   Lines lines(size_t width) const {

@@ -1,3 +1,5 @@
+// A map as shaded cells: queries downwards, their labels close to the cells; keys to the right,
+// their labels written downwards.
 #include <algorithm>
 #include <cmath>
 
@@ -9,12 +11,25 @@ namespace fovea {
 namespace {
 
 constexpr size_t kMostRows = 200;
-constexpr size_t kTallestLabel = 14;  // column labels are written downwards
+constexpr size_t kTallestLabel = 16;  // column labels are written downwards
 constexpr int kLevels = 4;
+constexpr double kFaintest = 1.0 / 16;
 
 int level_of(double value, double largest) {
   if (!(largest > 0)) return 0;
-  return static_cast<int>(std::lround(std::abs(value) / largest * kLevels));
+  const double share = std::abs(value) / largest;
+  // A row that looks everywhere a little must not seem to look nowhere.
+  const int least = share >= kFaintest ? 1 : 0;
+  return std::max(least, static_cast<int>(std::lround(share * kLevels)));
+}
+
+/// Whether some column label needs two columns for a letter.
+bool has_wide_letters(const MapView& map, const TerminalStyle& style) {
+  return std::any_of(map.key_labels.begin(), map.key_labels.end(), [&](const std::string& label) {
+    const std::vector<std::string> letters = characters(style.safe(label));
+    return std::any_of(letters.begin(), letters.end(),
+                       [](const std::string& letter) { return display_width(letter) > 1; });
+  });
 }
 
 /// Column labels written downwards, standing on the matrix.
@@ -34,10 +49,7 @@ Lines column_labels(const MatrixCells& cells, size_t cell_width, const TerminalS
   for (size_t line = 0; line < tallest; ++line) {
     for (const auto& stack : stacks) {
       const size_t skipped = tallest - stack.size();
-      std::string letter = line < skipped ? " " : stack[line - skipped];
-      // A wide character cannot stand in a column of one.
-      if (display_width(letter) > cell_width) letter = "?";
-      lines[line] += padded(letter, cell_width);
+      lines[line] += padded(line < skipped ? " " : stack[line - skipped], cell_width);
     }
   }
   return lines;
@@ -58,13 +70,9 @@ std::string cell_text(const MatrixCells& cells, size_t index, size_t cell_width,
 }
 
 /// The shades with their weights and what the marks mean, in as many lines as it takes.
-Lines legend_lines(const MatrixCells& cells, size_t cell_width, const TerminalStyle& style) {
-  struct Item {
-    Ink ink;
-    std::string mark, text;
-  };
+Lines matrix_legend(const MatrixCells& cells, size_t cell_width, const TerminalStyle& style) {
   const ValueFormat format(cells.largest);
-  std::vector<Item> items;
+  std::vector<LegendEntry> items;
   for (int level = 1; level <= kLevels; ++level)
     items.push_back({Ink::Weight, style.shade(level), format(cells.largest * level / kLevels)});
   // A cell of one column has no room for marks beside its shade: colour alone must tell.
@@ -77,18 +85,7 @@ Lines legend_lines(const MatrixCells& cells, size_t cell_width, const TerminalSt
     items.push_back(
         {Ink::Negative, has_marks ? "-" : style.shade(kLevels), concat("negative", by_colour)});
   if (cells.has_gap) items.push_back({Ink::Quiet, "x", "no number"});
-  Lines lines(1);
-  size_t used = 0;
-  for (const Item& item : items) {
-    const size_t width = 2 + display_width(item.text);
-    if (used > 0 && used + 2 + width > style.width()) {
-      lines.emplace_back();
-      used = 0;
-    }
-    lines.back() += concat(used > 0 ? "  " : "", style.paint(item.ink, item.mark), " ", item.text);
-    used += (used > 0 ? 2 : 0) + width;
-  }
-  return lines;
+  return legend_lines(items, style);
 }
 
 }  // namespace
@@ -96,23 +93,27 @@ Lines legend_lines(const MatrixCells& cells, size_t cell_width, const TerminalSt
 Lines terminal_matrix(const MapView& map, const TerminalStyle& style) {
   size_t label_width = 0;
   for (const std::string& label : map.query_labels)
-    label_width = std::max(label_width, display_width(style.label(label, style.width() / 3)));
+    label_width =
+        std::max(label_width, display_width(style.label(visible_blanks(label), style.width() / 3)));
   const size_t room = style.width() - label_width - 1;
-  const size_t cell_width = map.keys() * 2 <= room ? 2 : 1;
+  // Wide letters do not fit into narrow cells: then rather fewer cells.
+  size_t cell_width = map.keys() * 2 <= room || has_wide_letters(map, style) ? 2 : 1;
   const MatrixCells cells = reduce(map, kMostRows, room / cell_width);
+  if (cells.columns * 2 <= room) cell_width = 2;
 
   Lines lines;
   for (const std::string& line : column_labels(cells, cell_width, style))
     lines.push_back(std::string(label_width + 1, ' ') + line);
   for (size_t row = 0; row < cells.rows; ++row) {
-    std::string line = padded(style.label(cells.row_labels[row], label_width), label_width) + " ";
+    const std::string label = style.label(cells.row_labels[row], label_width);
+    std::string line = std::string(label_width - display_width(label), ' ') + label + " ";
     for (size_t column = 0; column < cells.columns; ++column)
       line += cell_text(cells, row * cells.columns + column, cell_width, style);
     lines.push_back(line);
   }
-  for (const std::string& line : legend_lines(cells, cell_width, style)) lines.push_back(line);
-  if (const std::string text = reduction_text(cells); !text.empty())
-    lines.push_back(style.paint(Ink::Quiet, text));
+  for (const std::string& line : matrix_legend(cells, cell_width, style)) lines.push_back(line);
+  for (const std::string& line : wrapped(reduction_text(cells), style.width()))
+    lines.push_back(style.paint(Ink::Quiet, line));
   return lines;
 }
 

@@ -16,6 +16,7 @@ class TerminalStyle {
   explicit TerminalStyle(const TerminalOptions& options);
 
   size_t width() const { return width_; }
+  bool unicode() const { return options_.unicode; }
   const PictureOptions& picture() const { return options_.picture; }
 
   /// `text` in a colour, where there are colours.
@@ -41,6 +42,19 @@ class TerminalStyle {
 
 /// Lines of one figure, without its title.
 using Lines = std::vector<std::string>;
+
+/// A mark and what it means.
+struct LegendEntry {
+  Ink ink;
+  std::string mark, text;
+};
+/// As many to a line as fit.
+Lines legend_lines(const std::vector<LegendEntry>& entries, const TerminalStyle& style);
+/// "note: …", wrapped.
+Lines note_lines(const std::vector<std::string>& notes, const TerminalStyle& style);
+/// The lines without trailing spaces, each ended.
+std::string text_of(const Lines& lines);
+
 Lines terminal_bars(const MapView& map, const TerminalStyle& style);
 Lines terminal_panels(const Figure& figure, const TerminalStyle& style);
 Lines terminal_matrix(const MapView& map, const TerminalStyle& style);

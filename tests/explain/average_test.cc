@@ -76,6 +76,17 @@ TEST(Average, OtherKeysHaveNoCommonMean) {
   EXPECT_THROW(MapAverage().result(), Error);
 }
 
+TEST(Average, OutputsAreLabelledByThePredictor) {
+  FakePredictor predictor;
+  predictor.maps = {dense_map("alignment", "output", "source", torch::full({1, 1, 2, 2}, 0.5))};
+  predictor.output_axes = example_with({{"output", {"A", "<end>"}}}).axes;
+  Example example = example_with({{"source", {"a", "b"}}});
+  example.truth["alignment"] = torch::zeros({3, 2}, torch::kBool);  // of another output
+  const Explanation explanation = explain_average(predictor, std::vector<Example>(3, example));
+  EXPECT_EQ(explanation.maps[0].query_labels, (std::vector<std::string>{"A", "<end>"}));
+  EXPECT_TRUE(explanation.maps[0].truth.empty());
+}
+
 TEST(Average, ExplainsManyExamples) {
   FakePredictor predictor;
   predictor.maps_for = [](const Example& example) {

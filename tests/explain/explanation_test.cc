@@ -5,6 +5,7 @@
 
 #include "fovea/core/error.h"
 #include "tests/explain/fake_predictor.h"
+#include "tests/support/expect_error.h"
 
 namespace fovea {
 namespace {
@@ -96,6 +97,46 @@ TEST(Explanation, FreeMapsOverTheSameAxesBecomeSeries) {
   EXPECT_EQ(explanation.maps[2].group, "");
 }
 
+/// A predictor whose output has that many units, over a source of two.
+FakePredictor with_output(const std::vector<std::string>& units) {
+  FakePredictor predictor;
+  const auto count = static_cast<int64_t>(units.size());
+  predictor.maps = {dense_map("alignment", "output", "source", torch::full({1, 1, count, 2}, 0.5))};
+  predictor.output_axes = example_with({{"output", units}}).axes;
+  return predictor;
+}
+
+TEST(Explanation, OutputsAreLabelledByThePredictor) {
+  Example example = example_with({{"source", {"a", "b"}}});
+  example.truth["alignment"] = torch::tensor({{true, false}, {false, true}, {false, false}});
+  const Explanation explanation = explain_example(with_output({"A", "B", "<end>"}), example);
+  EXPECT_EQ(explanation.maps[0].query_labels, (std::vector<std::string>{"A", "B", "<end>"}));
+  EXPECT_EQ(explanation.maps[0].truth, (std::vector<char>{1, 0, 0, 1, 0, 0}));
+  EXPECT_TRUE(explanation.notes.empty());
+}
+
+TEST(Explanation, TruthOfAnotherOutputIsLeftOutWithANote) {
+  Example example = example_with({{"source", {"a", "b"}}});
+  example.truth["alignment"] = torch::tensor({{true, false}, {false, true}, {false, false}});
+  const Explanation explanation = explain_example(with_output({"A", "<end>"}), example);
+  EXPECT_TRUE(explanation.maps[0].truth.empty());
+  ASSERT_EQ(explanation.notes.size(), 1u);
+  EXPECT_NE(explanation.notes[0].find("'alignment'"), std::string::npos);
+  EXPECT_NE(explanation.notes[0].find("[3, 2]"), std::string::npos) << explanation.notes[0];
+  // As many numbers, but turned round: no truth for this output either.
+  example.truth["alignment"] = torch::zeros({2, 3}, torch::kBool);
+  EXPECT_TRUE(explain_example(with_output({"A", "B", "<end>"}), example).maps[0].truth.empty());
+}
+
+TEST(Explanation, TruthThatDoesNotFitAnAxisOfTheExampleIsStillAnError) {
+  FakePredictor predictor = with_output({"A", "B"});
+  predictor.output_axes.clear();
+  Example example = example_with({{"source", {"a", "b"}}, {"output", {"A", "B"}}});
+  example.truth["alignment"] = torch::zeros({3, 2}, torch::kBool);
+  testing::expect_error(ErrorKind::Internal, "planted truth has 6",
+                        [&] { explain_example(predictor, example); });
+}
+
 TEST(Explanation, DescribesPredictions) {
   FakePredictor predictor;
   const Example example = example_with({});
@@ -104,6 +145,13 @@ TEST(Explanation, DescribesPredictions) {
   EXPECT_EQ(explain_example(predictor, example).prediction, "0.5, -2.25");
   predictor.prediction.scores = torch::tensor({0.93});
   EXPECT_EQ(explain_example(predictor, example).prediction, "probability 0.93");
+  predictor.prediction = {};
+  predictor.prediction.outputs.resize(2);
+  predictor.prediction.outputs[0].tokens = {7, 2};
+  predictor.prediction.outputs[1].tokens = {7, 3};
+  EXPECT_EQ(explain_example(predictor, example).prediction, "7, 2") << "the chosen one alone";
+  predictor.prediction.outputs[0].text = "le chat";
+  EXPECT_EQ(explain_example(predictor, example).prediction, "le chat");
   ExplainOptions options;
   options.describe = [](const Prediction&) { return "malignant"; };
   EXPECT_EQ(explain_example(predictor, example, options).prediction, "malignant");

@@ -22,8 +22,15 @@ class FakePredictor : public Predictor {
     return torch::zeros({1});
   }
 
+  Example describe_output(const Example& example, const Prediction&) const override {
+    Example described = example;
+    for (const Axis& axis : output_axes) described.axes.push_back(axis);
+    return described;
+  }
+
   Prediction prediction{torch::tensor({0.2, 0.8}), {}, {}, {}};
   std::vector<AttentionMap> maps;
+  std::vector<Axis> output_axes;
   std::function<std::vector<AttentionMap>(const Example&)> maps_for;
 };
 

@@ -88,6 +88,12 @@ TEST(Figure, ReduceKeepsTheLargestMagnitude) {
   EXPECT_EQ(reduction_text(reduce(map, 3, 4)), "");
 }
 
+TEST(Figure, LabelsOfBlanksAreVisible) {
+  const MatrixCells cells = reduce(sample_date().maps[0], 100, 100);
+  EXPECT_EQ(cells.column_labels[8], "␣");
+  EXPECT_EQ(cells.column_labels[9], "9");
+}
+
 TEST(Figure, GapsAreNoted) {
   const std::vector<std::string> notes = notes_of(sample_odd());
   ASSERT_EQ(notes.size(), 2u);

@@ -26,6 +26,16 @@ TEST(Labels, AsciiOnlyKeepsTheWidth) {
   EXPECT_EQ(ascii_only("e\xCC\x81"), "?");
 }
 
+TEST(Labels, BlanksAtBothEndsAreVisible) {
+  EXPECT_EQ(visible_blanks(" "), "␣");
+  EXPECT_EQ(visible_blanks("  "), "␣␣");
+  EXPECT_EQ(visible_blanks(" the old man "), "␣the old man␣");
+  EXPECT_EQ(visible_blanks("\u00A0\u3000"), "␣␣");
+  EXPECT_EQ(visible_blanks("a b"), "a b");
+  EXPECT_EQ(visible_blanks(""), "");
+  EXPECT_EQ(ascii_only(visible_blanks(" ")), "_");
+}
+
 TEST(Labels, ShortenCountsColumnsNotBytes) {
   EXPECT_EQ(shorten("abcdef", 6), "abcdef");
   EXPECT_EQ(shorten("abcdefg", 6), "abcde…");

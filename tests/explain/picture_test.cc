@@ -41,7 +41,8 @@ Explanation one_map(size_t queries, size_t keys) {
 
 TEST(Picture, EverySampleIsWellFormed) {
   for (const Explanation& sample :
-       {sample_features(), sample_contexts(), sample_matrix(), sample_long(), sample_odd()})
+       {sample_features(), sample_contexts(), sample_matrix(), sample_long(), sample_odd(),
+        sample_date(), sample_translation(), sample_arabic(), sample_chinese(), sample_document()})
     EXPECT_EQ(xml_problem(svg_of(sample)), "") << sample.title;
 }
 
@@ -101,6 +102,35 @@ TEST(Picture, SignedMatricesHaveTwoColours) {
   explanation.maps[0].kind = MapKind::Contribution;
   explanation.maps[0].weights[0] = -1;
   EXPECT_TRUE(contains(svg_of(explanation), "#2864b4"));
+}
+
+TEST(Picture, ColumnLabelsStandAsTheyFit) {
+  const std::string letters = svg_of(sample_date());  // level
+  EXPECT_EQ(occurrences(letters, "rotate("), 0u);
+  EXPECT_EQ(occurrences(letters, ">␣</text>"), 3u);
+  const std::string words = svg_of(sample_translation());
+  EXPECT_EQ(occurrences(words, "rotate(-50 "), 14u);
+  EXPECT_TRUE(contains(words, ">außergewöhnlich</text>"));
+  const std::string many = svg_of(sample_document());
+  EXPECT_EQ(occurrences(many, "rotate(-90 "), 80u);  // upright, and not one left out
+  EXPECT_TRUE(contains(many, ">Wort59</text>"));
+}
+
+TEST(Picture, TruthIsOutlinedWithoutLinesBetweenTrueCells) {
+  // Four cells alone, a block of 2 x 3, a block of 2 x 1: 4 * 4 + 10 + 6 sides, and the legend.
+  const std::string svg = svg_of(sample_date());
+  EXPECT_EQ(occurrences(svg, "fill=\"#1e8c3e\""), 4u * 4 + 10 + 6 + 4);
+}
+
+TEST(Picture, SmallFiguresStandOnASmallPage) {
+  auto width = [](const Explanation& explanation) {
+    return draw(explanation, make_svg_canvas)->width();
+  };
+  EXPECT_LT(width(sample_date()), width(sample_features()));
+  EXPECT_GT(width(sample_document()), width(sample_features()));
+  Explanation titled = one_map(2, 2);
+  titled.title = std::string(60, 'W');
+  EXPECT_GT(width(titled), width(one_map(2, 2)));
 }
 
 TEST(Picture, AxisScalesAreRound) {

@@ -38,6 +38,7 @@ TEST(PngCanvas, WritesAPngOfTheRightSize) {
   const auto canvas = make_png_canvas(120, 45.5);
   canvas->fill({0, 0, 120, 45.5}, palette::kWeight);
   canvas->line({0, 0}, {10, 10}, palette::kInk, 1);
+  canvas->polygon({{0, 0}, {5, 0}, {5, 5}}, palette::kInk);
   canvas->text({60, 20}, "bad\xFF \x1b", {12, palette::kInk, Anchor::Middle, false, 30});
   canvas->save(folder.path() / "x.png");
   const std::string bytes = read_file(folder.path() / "x.png");
@@ -50,8 +51,8 @@ TEST(PngCanvas, WritesAPngOfTheRightSize) {
 TEST(PngCanvas, EverySampleCanBeWritten) {
   if (!can_write_png()) GTEST_SKIP() << "built without cairo";
   const testing::TemporaryFolder folder;
-  for (const Explanation& sample :
-       {sample_features(), sample_contexts(), sample_matrix(), sample_odd()}) {
+  for (const Explanation& sample : {sample_features(), sample_contexts(), sample_matrix(),
+                                    sample_odd(), sample_arabic(), sample_chinese()}) {
     const auto path = folder.path() / (sample.task + ".png");
     write_picture(sample, path);
     EXPECT_GT(std::filesystem::file_size(path), 5000u) << sample.task;

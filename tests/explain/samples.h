@@ -4,7 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "fovea/core/text.h"
+#include "fovea/explain/chart.h"
 #include "fovea/explain/explanation.h"
 
 namespace fovea {
@@ -81,6 +85,97 @@ inline Explanation sample_matrix() {
   return {"dates", "Where each output letter looks", "2025-01-02", {map}, {}};
 }
 
+inline std::vector<std::string> words_of(const std::string& sentence) {
+  return split(sentence, ' ');
+}
+
+/// A map of soft rows: each query looks mostly at `centres[query]` and a little around it; a
+/// negative centre looks everywhere alike.
+inline MapView soft_alignment(std::vector<std::string> target, std::vector<std::string> source,
+                              const std::vector<double>& centres) {
+  MapView map;
+  map.name = map.title = "alignment";
+  map.query_axis = "output";
+  map.key_axis = "source";
+  map.query_labels = std::move(target);
+  map.key_labels = std::move(source);
+  for (const double centre : centres) {
+    std::vector<double> row(map.keys());
+    double sum = 0;
+    for (size_t key = 0; key < row.size(); ++key) {
+      const double distance = static_cast<double>(key) - centre;
+      row[key] = centre < 0 ? 1 : 0.004 + std::exp(-1.2 * distance * distance);
+      sum += row[key];
+    }
+    for (const double weight : row) map.weights.push_back(weight / sum);
+  }
+  return map;
+}
+
+/// A date letter by letter, with the planted truth: 11 x 19.
+inline Explanation sample_date() {
+  std::vector<std::string> source, target;
+  for (const char letter : std::string("Saturday 9 May 2018")) source.emplace_back(1, letter);
+  for (const char letter : std::string("2018-05-09")) target.emplace_back(1, letter);
+  target.emplace_back("<end>");
+  MapView map = soft_alignment(target, source, {15, 16, 17, 18, 14.4, 12, 12, 10.5, 9, 9, -1});
+  map.truth.assign(map.weights.size(), 0);
+  const std::pair<size_t, size_t> planted[] = {
+      {15, 15}, {16, 16}, {17, 17}, {18, 18}, {1, 0},  // a dash: none
+      {11, 13}, {11, 13}, {1, 0},   {9, 9},   {9, 9}};
+  for (size_t query = 0; query < 10; ++query)
+    for (size_t key = planted[query].first; key <= planted[query].second; ++key)
+      map.truth[query * map.keys() + key] = 1;
+  return {"date", "Where each output letter looks", "2018-05-09", {map}, {}};
+}
+
+/// A sentence word by word: 12 x 14, long words and umlauts.
+inline Explanation sample_translation() {
+  const MapView map = soft_alignment(
+      words_of("the very large houses across the street were sold yesterday . <end>"),
+      words_of("Die außergewöhnlich großen Häuser gegenüber auf der anderen Straßenseite wurden "
+               "gestern nachmittag verkauft ."),
+      {0, 1, 2, 3, 4, 6, 8, 9, 12, 10, 13, 13});
+  return {"translation", "Where each word looks", "the very large houses …", {map}, {}};
+}
+
+inline Explanation sample_arabic() {
+  const MapView map =
+      soft_alignment(words_of("I read the new book in the library . <end>"),
+                     words_of("قرأت الكتاب الجديد في المكتبة ."), {0, 0, 1, 2, 1, 3, 4, 4, 5, 5});
+  MapView back =
+      soft_alignment(words_of("قرأت الكتاب الجديد في المكتبة ."),
+                     words_of("I read the new book in the library ."), {1, 4, 3, 5, 7, 8});
+  back.name = back.title = "and back";
+  return {"arabic", "Right to left", "", {map, back}, {}};
+}
+
+inline Explanation sample_chinese() {
+  std::vector<std::string> source;
+  for (const char* letter :
+       {"我", "昨", "天", "在", "图", "书", "馆", "看", "了", "新", "书", "。"})
+    source.emplace_back(letter);
+  const MapView map =
+      soft_alignment(words_of("I read the new book in the library yesterday . <end>"), source,
+                     {0, 7, 9, 9, 10, 3, 5, 5, 1.5, 11, 11});
+  MapView back = soft_alignment(source, words_of("I read the new book in the library yesterday ."),
+                                {0, 8, 8, 5, 7, 7, 7, 1, 1, 3, 4, 9});
+  back.name = back.title = "and back";
+  return {"chinese", "Wide letters", "", {map, back}, {}};
+}
+
+/// 60 x 80 words.
+inline Explanation sample_document() {
+  std::vector<std::string> source, target;
+  std::vector<double> centres;
+  for (int i = 0; i < 80; ++i) source.push_back("word" + std::to_string(i));
+  for (int i = 0; i < 60; ++i) {
+    target.push_back("Wort" + std::to_string(i));
+    centres.push_back(i * 79 / 59.0 + 2 * std::sin(i));
+  }
+  return {"document", "A whole paragraph", "", {soft_alignment(target, source, centres)}, {}};
+}
+
 /// Forty columns with long names.
 inline Explanation sample_long() {
   MapView map;
@@ -112,6 +207,24 @@ inline Explanation sample_odd() {
   map.weights = {0.5, -0.25, std::numeric_limits<double>::quiet_NaN(), 0.1,
                  0.0, 1e-9,  std::numeric_limits<double>::infinity(),  -1};
   return {"odd", "Odd input", "value -3", {map}, {"a note with <markup>"}};
+}
+
+/// BLEU over the length of the source, with and without attention, with a gap.
+inline LineChart sample_chart() {
+  LineChart chart;
+  chart.title = "Translation by length of the source";
+  chart.x_label = "words of the source";
+  chart.y_label = "BLEU";
+  chart.x_ticks = {"1-5", "6-10", "11-15", "16-20", "21-30", "31-40", "41-50", "51+"};
+  chart.series = {{"with attention",
+                   {36.1, 34.8, 34.2, 33.5, 32.9, 32.4, 31.8, 30.6},
+                   {1.2, 0.8, 0.7, 0.7, 0.9, 1.4, 2.2, 3.1}},
+                  {"without attention",
+                   {35.2, 33.1, 30.0, 26.4, 21.3, 16.0, std::nan(""), 9.8},
+                   {1.3, 0.9, 0.8, 0.8, 1.0, 1.5, std::nan(""), 2.6}}};
+  chart.counts = {412, 1893, 2210, 1644, 1102, 377, 98, 41};
+  chart.notes = {"intervals: 95 % over 5 seeds"};
+  return chart;
 }
 
 }  // namespace fovea

@@ -11,6 +11,7 @@ TEST(SvgCanvas, WritesPlainElements) {
   SvgCanvas canvas(100, 50);
   canvas.fill({1, 2, 3.14159, 4}, {255, 0, 16});
   canvas.line({0, 0}, {10, 10.5}, palette::kInk, 1);
+  canvas.polygon({{0, 0}, {4, 0.25}, {2, 3}}, palette::kInk);
   canvas.text({5, 6}, "a<b", {10, palette::kInk, Anchor::End, true, -45});
   EXPECT_EQ(
       canvas.document(),
@@ -20,6 +21,7 @@ TEST(SvgCanvas, WritesPlainElements) {
       "font-family=\"&quot;DejaVu Sans&quot;, sans-serif\">\n"
       "<rect x=\"1\" y=\"2\" width=\"3.14\" height=\"4\" fill=\"#ff0010\"/>\n"
       "<line x1=\"0\" y1=\"0\" x2=\"10\" y2=\"10.5\" stroke=\"#222222\" stroke-width=\"1\"/>\n"
+      "<polygon points=\"0,0 4,0.25 2,3\" fill=\"#222222\"/>\n"
       "<text x=\"5\" y=\"6\" font-size=\"10\" fill=\"#222222\" text-anchor=\"end\" "
       "font-weight=\"bold\" "
       "transform=\"rotate(-45 5 6)\">a&lt;b</text>\n"

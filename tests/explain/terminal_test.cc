@@ -48,6 +48,11 @@ TEST(Terminal, GoldenPictures) {
     expect_golden(render_terminal(sample_contexts(), plain(width)), "contexts" + ending);
     expect_golden(render_terminal(sample_matrix(), plain(width)), "matrix" + ending);
   }
+  expect_golden(render_terminal(sample_date(), plain(80)), "date_80.txt");
+  expect_golden(render_terminal(sample_translation(), plain(80)), "translation_80.txt");
+  expect_golden(render_terminal(sample_arabic(), plain(80)), "arabic_80.txt");
+  expect_golden(render_terminal(sample_chinese(), plain(80)), "chinese_80.txt");
+  expect_golden(render_terminal(sample_document(), plain(120)), "document_120.txt");
   expect_golden(render_terminal(sample_long(), plain(80)), "long_80.txt");
   expect_golden(render_terminal(sample_odd(), plain(80)), "odd_80.txt");
   expect_golden(render_terminal(sample_features(), plain(80, false)), "features_ascii.txt");
@@ -57,7 +62,9 @@ TEST(Terminal, GoldenPictures) {
 
 TEST(Terminal, NoLineIsWiderThanTheTerminal) {
   for (const Explanation& sample :
-       {sample_features(), sample_contexts(), sample_matrix(), sample_long(), sample_odd()}) {
+       {sample_features(), sample_contexts(), sample_matrix(), sample_long(), sample_odd(),
+        sample_date(), sample_translation(), sample_arabic(), sample_chinese(),
+        sample_document()}) {
     for (const int width : {40, 60, 80, 120, 200}) {
       for (const bool unicode : {true, false}) {
         const std::string text = render_terminal(sample, plain(width, unicode));
@@ -84,8 +91,8 @@ TEST(Terminal, ColourOnlyAddsEscapeCodes) {
 }
 
 TEST(Terminal, AsciiMeansAscii) {
-  for (const Explanation& sample :
-       {sample_features(), sample_contexts(), sample_matrix(), sample_odd(), sample_long()})
+  for (const Explanation& sample : {sample_features(), sample_contexts(), sample_matrix(),
+                                    sample_odd(), sample_long(), sample_date(), sample_chinese()})
     for (const char byte : render_terminal(sample, plain(80, false)))
       EXPECT_TRUE(byte == '\n' || (byte >= ' ' && byte <= '~')) << static_cast<int>(byte);
 }
@@ -116,8 +123,30 @@ TEST(Terminal, MatrixMarksNegativeWeightsAndGaps) {
   explanation.maps[0].weights[5] = -0.57;
   explanation.maps[0].weights[6] = std::nan("");
   const std::string text = render_terminal(explanation, plain(80));
-  EXPECT_NE(text.find("2     ██▒▒░░    █-xx\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    2 ██▒▒░░    █-xx\n"), std::string::npos) << text;
   EXPECT_NE(text.find("- negative  x no number\n"), std::string::npos) << text;
+}
+
+TEST(Terminal, WideLettersOverAMatrixStayThemselves) {
+  Explanation explanation = sample_chinese();
+  const std::string text = render_terminal(explanation, plain(80));
+  EXPECT_NE(text.find("          我昨天在图书馆看了新书。\n"), std::string::npos) << text;
+  // Too many for the width: fewer cells, but none so narrow that a letter would not fit.
+  MapView& map = explanation.maps[0];
+  const size_t keys = map.keys();
+  for (size_t i = keys; i < 60; ++i) map.key_labels.push_back(map.key_labels[i % keys]);
+  map.weights.assign(map.queries() * map.keys(), 1.0 / 60);
+  const std::string narrow = render_terminal(explanation, plain(60));
+  EXPECT_NE(narrow.find("each cell shows the largest of 1 x 3 weights"), std::string::npos);
+  EXPECT_NE(narrow.find("          我在馆新"), std::string::npos) << narrow;
+  EXPECT_EQ(narrow.find('?'), std::string::npos);
+}
+
+TEST(Terminal, AFaintRowStillShows) {
+  const std::string text = render_terminal(sample_date(), plain(80));
+  std::string faint = "<end> ";
+  for (int i = 0; i < 19; ++i) faint += "░░";
+  EXPECT_NE(text.find(faint + "\n"), std::string::npos) << text;
 }
 
 TEST(Terminal, EmptyAndHugeMaps) {
