@@ -15,22 +15,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum Part { kTrain, kValidation, kTest, kParts };
-
 /// The words that name a part, in a split column and as a file's name.
 const std::array<std::vector<std::string>, kParts> kWords{
     {{"train", "training"}, {"val", "dev", "validation", "valid"}, {"test"}}};
-
-int part_of(std::string_view cell) {
-  std::string word(trim_cell(cell));
-  for (char& c : word)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  for (int part = 0; part < kParts; ++part)
-    if (std::find(kWords[size_t(part)].begin(), kWords[size_t(part)].end(), word) !=
-        kWords[size_t(part)].end())
-      return part;
-  return -1;
-}
 
 /// The file of one part, or nothing. Two candidates are an error: which one was meant cannot be
 /// known.
@@ -46,25 +33,6 @@ std::optional<fs::path> find_part(const fs::path& folder, Part part) {
       found = path;
     }
   return found;
-}
-
-Json read_description(const fs::path& path, const std::string& task) {
-  Json json = read_json_file(path);
-  const std::string where = path.string();
-  require(json.is_object() && json.value("format", Json()) == "fovea-dataset", ErrorKind::BadData,
-          where, ": \"format\" must be \"fovea-dataset\"");
-  const Json version = json.value("version", Json());
-  require(version.is_number_integer() && version >= 1, ErrorKind::BadData, where,
-          ": \"version\" must be a whole number");
-  require(version == 1, ErrorKind::Unsupported, where, ": version ", version.dump(),
-          " is newer than this program, which reads 1");
-  require(json.value("task", Json(task)) == task, ErrorKind::BadData, where,
-          ": holds data for the task ", json.value("task", Json(task)).dump(), ", not for \"", task,
-          "\"");
-  const Json standardise = json.value("standardise", Json("yes"));
-  require(standardise == "yes" || standardise == "no", ErrorKind::BadData, where,
-          ": \"standardise\" is ", standardise.dump(), ", expected \"yes\" or \"no\"");
-  return json;
 }
 
 /// The split column's name, or "". A column that is only called split but says something else is an
@@ -142,6 +110,36 @@ void hold_out(SourceTables& tables, const SplitOptions& options) {
 }
 
 }  // namespace
+
+int part_of(std::string_view text) {
+  std::string word(trim_cell(text));
+  for (char& c : word)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  for (int part = 0; part < kParts; ++part)
+    if (std::find(kWords[size_t(part)].begin(), kWords[size_t(part)].end(), word) !=
+        kWords[size_t(part)].end())
+      return part;
+  return -1;
+}
+
+Json read_description(const fs::path& path, const std::string& task) {
+  Json json = read_json_file(path);
+  const std::string where = path.string();
+  require(json.is_object() && json.value("format", Json()) == "fovea-dataset", ErrorKind::BadData,
+          where, ": \"format\" must be \"fovea-dataset\"");
+  const Json version = json.value("version", Json());
+  require(version.is_number_integer() && version >= 1, ErrorKind::BadData, where,
+          ": \"version\" must be a whole number");
+  require(version == 1, ErrorKind::Unsupported, where, ": version ", version.dump(),
+          " is newer than this program, which reads 1");
+  require(task.empty() || json.value("task", Json(task)) == task, ErrorKind::BadData, where,
+          ": holds data for the task ", json.value("task", Json(task)).dump(), ", not for \"", task,
+          "\"");
+  const Json standardise = json.value("standardise", Json("yes"));
+  require(standardise == "yes" || standardise == "no", ErrorKind::BadData, where,
+          ": \"standardise\" is ", standardise.dump(), ", expected \"yes\" or \"no\"");
+  return json;
+}
 
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed) {
   require(fraction >= 0 && fraction < 1, ErrorKind::InvalidArgument, "validation fraction ",

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fovea/core/json.h"
@@ -23,7 +24,16 @@ struct DataSource {
   Roles roles;
   bool whole =
       false;  // a file without a split column is one test split (evaluating on a file of one's own)
+  std::filesystem::path target_path = {};  // two parallel files: `path` holds the sources
 };
+
+/// The parts of a data set, and the one that a word names in a split column or as a file's name
+/// (train, training; val, dev, validation, valid; test; in any case), or -1.
+enum Part { kTrain, kValidation, kTest, kParts };
+int part_of(std::string_view word);
+
+/// A folder's dataset.json. BadData unless it is one for `task` (empty: for any task).
+Json read_description(const std::filesystem::path& path, const std::string& task);
 
 struct SplitOptions {
   std::string task;   // what dataset.json must say, when there is one
