@@ -12,14 +12,18 @@ void add_data(CLI::App& program) {
   auto task = std::make_shared<std::string>();
   auto out = std::make_shared<std::string>();
   auto assignments = std::make_shared<std::vector<std::string>>();
+  auto locales = std::make_shared<std::vector<std::string>>();
   command->add_option("task", *task, "which task")->required();
   command->add_option("--out", *out, "folder to write into")->required();
   command->add_option("--set", *assignments, "one option, key=value, for example data.rows=1000")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--locales", *locales, "dates: ICU locales such as en,de,fr, or all")
+      ->delimiter(',');
   command->footer("Example:  fovea data features --out data/features --set data.rows=1000");
   command->callback([=] {
     Setup setup(*task);
+    if (!locales->empty()) setup.options().set("data.locales", join(*locales, ","));
     for (const std::string& assignment : *assignments) setup.options().set_assignment(assignment);
     require(!std::filesystem::exists(*out) ||
                 (std::filesystem::is_directory(*out) && std::filesystem::is_empty(*out)),

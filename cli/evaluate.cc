@@ -15,7 +15,7 @@ void add_evaluate(CLI::App& program) {
   add_row_flags(*command, *flags);
   command->footer("Example:  fovea evaluate runs/first --json");
   command->callback([flags] {
-    Pipeline pipeline = Pipeline::load(flags->run, flags->device);
+    Pipeline pipeline = Pipeline::load(flags->run, flags->device, flags->assignments);
     const auto rows = choose_rows(pipeline, *flags);
     const Metrics metrics = pipeline.measure(*rows);
     if (flags->json) {

@@ -1,7 +1,3 @@
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <iostream>
 
 #include "cli/flags.h"
@@ -16,23 +12,13 @@ namespace fovea::cli {
 
 namespace {
 
-TerminalOptions terminal_of_user() {
-  TerminalOptions options;
-  const bool terminal = ::isatty(STDOUT_FILENO) != 0;
-  winsize size{};
-  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    options.width = size.ws_col;
-  options.colour = terminal && std::getenv("NO_COLOR") == nullptr;
-  return options;
-}
-
 struct Flags : RowFlags {
   InputFlags inputs;
   std::vector<std::string> out;
 };
 
 void run(Flags& flags) {
-  Pipeline pipeline = Pipeline::load(flags.run, flags.device);
+  Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
   std::vector<Explanation> explanations;
   if (flags.inputs.inputs.empty() && flags.inputs.file.empty()) {
     explanations.push_back(pipeline.overview(*choose_rows(pipeline, flags)));

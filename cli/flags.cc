@@ -1,14 +1,44 @@
 #include "cli/flags.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "fovea/core/error.h"
 
 namespace fovea::cli {
 
-void add_train_flags(CLI::App& command, TrainFlags& flags) {
+namespace {
+
+void add_assignments(CLI::App& command, std::vector<std::string>& assignments, const char* help) {
+  command.add_option("--set", assignments, help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// Two parallel files come instead of DATA, and together.
+void check_parallel(const std::string& data, const std::string& source,
+                    const std::string& target_text) {
+  require(source.empty() == target_text.empty(), ErrorKind::InvalidArgument,
+          "two parallel files are named together: --source FILE --target-text FILE");
+  require(source.empty() || data.empty(), ErrorKind::InvalidArgument,
+          "give either DATA or --source and --target-text");
+}
+
+}  // namespace
+
+void add_data_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("task", flags.task, "which task; `fovea tasks` lists them")->required();
-  command.add_option(
-      "data", flags.data,
-      "CSV or TSV file (plain or .gz) or a folder with train and val files; none: built-in data");
+  command.add_option("data", flags.data,
+                     "file (plain or .gz), prepared file, or a folder with train and val files; "
+                     "none: built-in data");
+  command.add_option("--source", flags.source, "parallel text files: the sources, one a line");
+  command.add_option("--target-text", flags.target_text, "parallel text files: the targets");
+  command.add_option("--direction", flags.direction,
+                     "translate: from which language to which, de-en");
+  command.add_option("--locales", flags.locales, "dates: ICU locales such as en,de,fr, or all")
+      ->delimiter(',');
   command.add_option("--target", flags.target, "column to predict");
   command.add_option("--columns", flags.columns, "columns by role: role=name,…")->delimiter(',');
   command
@@ -16,15 +46,16 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
                   "share of rows held out when the data has no validation part")
       ->check(CLI::Range(0.0, 0.99));
   command.add_option("--seed", flags.seed, "decides weights, order and split");
-  command.add_option("--epochs", flags.epochs, "passes over the training rows");
-  command.add_option("--threads", flags.threads, "CPU threads");
-  command.add_option("--device", flags.device, "cpu or cuda");
   command.add_option("--config", flags.config, "JSON file with options (comments allowed)");
-  command
-      .add_option("--set", flags.assignments,
-                  "one option, key=value; `fovea tasks TASK` lists the keys")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_assignments(command, flags.assignments,
+                  "one option, key=value; `fovea tasks TASK` lists the keys");
+}
+
+void add_train_flags(CLI::App& command, TrainFlags& flags) {
+  add_data_flags(command, flags);
+  command.add_option("--epochs", flags.epochs, "passes over the training rows");
+  command.add_option("--threads", flags.threads, "CPU threads; 0: one per processor");
+  command.add_option("--device", flags.device, "cpu or cuda");
   command.add_flag("--quiet", flags.quiet, "no progress on standard error");
   command.add_flag("--json", flags.json, "the result as one JSON value");
 }
@@ -48,7 +79,9 @@ Setup make_setup(const TrainFlags& flags) {
     if (config.is_object()) config.erase("format_version");  // a run's config.json works too
     setup.options().merge(config, flags.config);
   }
-  setup.set_source(flags.data, roles_of(flags.columns, flags.target));
+  check_parallel(flags.data, flags.source, flags.target_text);
+  setup.set_source(flags.source.empty() ? flags.data : flags.source,
+                   roles_of(flags.columns, flags.target), flags.target_text);
   const auto set = [&](const char* key, const auto& value) {
     setup.options().set(key, concat(value));
   };
@@ -56,6 +89,8 @@ Setup make_setup(const TrainFlags& flags) {
   if (flags.epochs) set("training.epochs", *flags.epochs);
   if (flags.threads) set("threads", *flags.threads);
   if (flags.device) set("device", *flags.device);
+  if (flags.direction) set("data.direction", *flags.direction);
+  if (!flags.locales.empty()) set("data.locales", join(flags.locales, ","));
   if (flags.validation_fraction)
     set("data.validation_fraction", format_exact(*flags.validation_fraction));
   for (const std::string& assignment : flags.assignments)
@@ -63,9 +98,17 @@ Setup make_setup(const TrainFlags& flags) {
   return setup;
 }
 
+void add_decoding_flag(CLI::App& command, std::vector<std::string>& assignments) {
+  add_assignments(command, assignments,
+                  "how outputs are searched for, for example decoding.method=beam");
+}
+
 void add_row_flags(CLI::App& command, RowFlags& flags) {
   command.add_option("--target", flags.target,
                      "column with the answers, when it is called otherwise than in training");
+  command.add_option("--source", flags.source, "parallel text files: the sources, one a line");
+  command.add_option("--target-text", flags.target_text, "parallel text files: the targets");
+  add_decoding_flag(command, flags.assignments);
   command.add_option("--columns", flags.columns, "columns by role: role=name,…")->delimiter(',');
   command
       .add_option("--split", flags.split,
@@ -76,7 +119,10 @@ void add_row_flags(CLI::App& command, RowFlags& flags) {
 }
 
 std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
-  const Splits splits = pipeline.load_data(flags.data, roles_of(flags.columns, flags.target));
+  check_parallel(flags.data, flags.source, flags.target_text);
+  const Splits splits =
+      pipeline.load_data(flags.source.empty() ? flags.data : flags.source,
+                         roles_of(flags.columns, flags.target), flags.target_text);
   const std::pair<const char*, std::shared_ptr<Dataset>> parts[] = {
       {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
   for (const auto& [name, rows] : parts) {
@@ -86,6 +132,16 @@ std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
   }
   fail(ErrorKind::NotFound, "the data has no ",
        flags.split.empty() ? "rows" : flags.split + " rows");
+}
+
+TerminalOptions terminal_of_user() {
+  TerminalOptions options;
+  const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+  winsize size{};
+  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    options.width = size.ws_col;
+  options.colour = terminal && std::getenv("NO_COLOR") == nullptr;
+  return options;
 }
 
 std::string metrics_text(const Metrics& metrics) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/explain/terminal.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/setup.h"
 
@@ -14,8 +15,9 @@ namespace fovea::cli {
 
 /// What decides a training: task, data, and every option.
 struct TrainFlags {
-  std::string task, data, config, target;
-  std::vector<std::string> columns, assignments;
+  std::string task, data, source, target_text, config, target;
+  std::vector<std::string> columns, assignments, locales;
+  std::optional<std::string> direction;
   std::optional<int64_t> seed, epochs, threads;
   std::optional<std::string> device;
   std::optional<double> validation_fraction;
@@ -23,17 +25,22 @@ struct TrainFlags {
 };
 
 void add_train_flags(CLI::App& command, TrainFlags& flags);
+/// Those of them that name the task's data; `fovea prepare` has only these.
+void add_data_flags(CLI::App& command, TrainFlags& flags);
 
 /// Config file first, then --set, then the named flags.
 Setup make_setup(const TrainFlags& flags);
 
 /// Where a run's rows come from when they are not its own.
 struct RowFlags {
-  std::string run, data, split, target;
-  std::vector<std::string> columns;
+  std::string run, data, source, target_text, split, target;
+  std::vector<std::string> columns, assignments;
   std::string device = "cpu";
   bool json = false;
 };
+
+/// --set for a run that is already trained.
+void add_decoding_flag(CLI::App& command, std::vector<std::string>& assignments);
 
 void add_row_flags(CLI::App& command, RowFlags& flags);
 
@@ -43,6 +50,9 @@ std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags);
 /// --columns and --target together.
 std::vector<std::string> roles_of(const std::vector<std::string>& columns,
                                   const std::string& target);
+
+/// Width and colours of the user's terminal; plain text of 80 columns when there is none.
+TerminalOptions terminal_of_user();
 
 /// "accuracy 0.9310  auc 0.9872".
 std::string metrics_text(const Metrics& metrics);

@@ -46,10 +46,12 @@ std::vector<Example> read_lines(const Pipeline& pipeline, const std::string& con
                                 const std::string& name) {
   std::vector<Example> examples;
   int64_t number = 0;
-  for (std::string line : split(content, '\n')) {
+  std::vector<std::string> lines = split(content, '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();  // after the last line end
+  for (std::string& line : lines) {
     ++number;
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (trim(line).empty()) continue;
+    if (trim(line).empty() && !pipeline.setup().task().takes_plain_text()) continue;
     try {
       examples.push_back(pipeline.parse(line));
     } catch (const Error& error) {
@@ -72,7 +74,7 @@ std::vector<Example> read_inputs(const Pipeline& pipeline, const InputFlags& fla
     return examples;
   }
   const std::string content = content_of(file), name = file == "-" ? "standard input" : file;
-  require(!trim(content).empty(), ErrorKind::BadData, name, ": is empty");
+  require(!content.empty(), ErrorKind::BadData, name, ": is empty");
   const Task& task = pipeline.setup().task();
   const std::string first_line = content.substr(0, content.find_first_of("\r\n"));
   std::vector<Example> more;

@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "cli/flags.h"
 #include "cli/inputs.h"
 #include "cli/program.h"
 
@@ -11,17 +12,21 @@ void add_predict(CLI::App& program) {
   auto run = std::make_shared<std::string>();
   auto device = std::make_shared<std::string>("cpu");
   auto json = std::make_shared<bool>(false);
+  auto assignments = std::make_shared<std::vector<std::string>>();
   command->add_option("run", *run, "folder made by fovea train")->required();
   command->add_option(
       "inputs", inputs->inputs,
-      "a row such as 0.1,0.2,… in the order of the file's columns, or a JSON object");
+      "a text, a row such as 0.1,0.2,… in the order of the file's columns, or a JSON object");
   command->add_option("--input", inputs->file,
                       "one input a line, or a table with a header; - is standard input");
   command->add_option("--device", *device, "cpu or cuda");
+  add_decoding_flag(*command, *assignments);
   command->add_flag("--json", *json, "answers as one JSON list");
-  command->footer("Example:  fovea predict runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6");
+  command->footer(
+      "Examples:\n  fovea predict runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6\n"
+      "  fovea predict runs/dates \"Saturday 9 May 2018\" --set decoding.method=beam");
   command->callback([=] {
-    const Pipeline pipeline = Pipeline::load(*run, *device);
+    const Pipeline pipeline = Pipeline::load(*run, *device, *assignments);
     const std::vector<Example> examples = read_inputs(pipeline, *inputs);
     const std::vector<Prediction> predictions = pipeline.predict(examples);
     Json answers = Json::array();

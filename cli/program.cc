@@ -18,9 +18,11 @@ int run_program(int argc, const char* const* argv) {
                            concat("fovea ", version(), " (LibTorch ", TORCH_VERSION, ", ",
                                   kernels::name_of(kernels::instruction_set()), ")"));
   program.require_subcommand(1);
-  program.footer("Try:  fovea train features --out runs/first && fovea explain runs/first");
-  for (const auto add : {add_tasks, add_scores, add_data, add_train, add_evaluate, add_predict,
-                         add_explain, add_compare, add_prune, add_doctor})
+  program.footer(
+      "Try:  fovea train dates --out runs/dates && fovea explain runs/dates \"Saturday 9 May "
+      "2018\"");
+  for (const auto add : {add_tasks, add_scores, add_data, add_prepare, add_train, add_evaluate,
+                         add_predict, add_explain, add_compare, add_prune, add_doctor})
     add(program);
   try {
     program.parse(argc, argv);

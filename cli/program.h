@@ -14,6 +14,7 @@ int run_program(int argc, const char* const* argv);
 void add_tasks(CLI::App& program);
 void add_scores(CLI::App& program);
 void add_data(CLI::App& program);
+void add_prepare(CLI::App& program);
 void add_train(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_predict(CLI::App& program);

@@ -53,6 +53,7 @@ endfunction()
 # fovea_folder(NAME DEPENDENCY…): the static library fovea::NAME from fovea/NAME/**.cc. A folder without sources yet is skipped.
 function(fovea_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fovea/${name}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_module\\.cc$")
   if(NOT sources)
     add_library(fovea_${name} INTERFACE)
     set(visibility INTERFACE)
@@ -95,14 +96,29 @@ function(fovea_instruction_sets)
   endforeach()
 endfunction()
 
-# fovea_with(FOLDER MACRO LIBRARY): an optional library, used inside the folder's sources only.
-function(fovea_with folder macro library)
+# fovea_with(FOLDER MACRO LIBRARY…): an optional library, used inside the folder's sources only.
+function(fovea_with folder macro)
   get_target_property(type fovea_${folder} TYPE)
   if(type STREQUAL "INTERFACE_LIBRARY")
     return()
   endif()
-  target_link_libraries(fovea_${folder} PRIVATE ${library})
+  target_link_libraries(fovea_${folder} PRIVATE ${ARGN})
   target_compile_definitions(fovea_${folder} PRIVATE ${macro}=1)
+endfunction()
+
+# fovea_module(FOLDER PREFIX SOURCE LIBRARY…): an optional library whose symbols must not meet those of the others. It stays
+# behind a shared library of ours, made from x_module.cc, which the folder opens at run time. PREFIX_PLACES says where it may lie.
+function(fovea_module folder prefix source)
+  string(TOLOWER ${prefix} target)
+  add_library(${target} MODULE ${source})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE fovea_flags ${ARGN})
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fovea)
+  string(REPLACE "FOVEA_" "FOVEA_WITH_" macro ${prefix})
+  set(installed ${CMAKE_INSTALL_FULL_LIBDIR}/fovea/$<TARGET_FILE_NAME:${target}>)
+  target_compile_definitions(fovea_${folder} PRIVATE ${macro}=1 ${prefix}_PLACES="$<TARGET_FILE:${target}>:${installed}")
+  target_link_libraries(fovea_${folder} PRIVATE ${CMAKE_DL_LIBS})
+  add_dependencies(fovea_${folder} ${target})
 endfunction()
 
 # fovea_program(NAME FOLDER): the command-line program; its commands are a library, so that tests can call them.

@@ -15,7 +15,7 @@ declare -A allowed=(
   [nn]="core kernels attention"
   [models]="core kernels attention nn decoding"
   [training]="core kernels data metrics models/model.h"
-  [tasks]="core kernels data metrics models training explain"
+  [tasks]="core kernels data metrics models decoding training explain"
   [serving]="core explain tasks"
 )
 

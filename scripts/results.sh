@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast]…
-# The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below.
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast]…
+# The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
+# long ones on a GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fovea=build/release/fovea
 data=${FOVEA_DATA:-../shared/data}
+device=(--device "${FOVEA_DEVICE:-cpu}")  # of the long ones
 
 heading() { echo && echo "== $*"; }
 needs() { [[ -d $data/$1 ]] || { echo "not found: $data/$1 (set FOVEA_DATA)" >&2; return 1; }; }
@@ -66,7 +68,45 @@ breast() {
   done
 }
 
-for part in "${@:-features context why adult breast}"; do
+dates() {
+  heading "dates, English, 3 seeds: exact match on 4,000 texts of unseen days"
+  $fovea compare dates --vary model.score=general --seeds 3 --quiet
+}
+scores() {
+  heading "dates, every score function, 3 seeds"
+  $fovea compare dates --vary model.score=content,additive,location-base,general,dot,scaled-dot,location-aware --seeds 3 --quiet
+}
+alignments() {
+  heading "dates, every alignment and no attention, 3 seeds"
+  $fovea compare dates --vary model.alignment=global,local-m,local-p --also model.attention=none --seeds 3 --quiet --out runs/alignments
+}
+locales() {
+  heading "dates in all locales of ICU (about an hour on 2 cores; add --device cuda)"
+  $fovea train dates --locales all --config configs/seq2seq-dates-all.json --out runs/dates-all "${device[@]}"
+  $fovea evaluate runs/dates-all "${device[@]}"
+}
+phrases() {
+  heading "translate, built-in sentences, 3 seeds"
+  $fovea compare translate --vary model.attention=soft,none --seeds 3 --quiet
+}
+multi30k() {
+  needs multi30k || return 0
+  heading "Multi30k English to German, test 2016, with and without attention, 3 seeds"
+  $fovea compare translate "$data/multi30k" --config configs/seq2seq-multi30k.json --vary model.attention=soft,none --seeds 3 --quiet \
+    --out runs/multi30k "${device[@]}"
+}
+tatoeba() {
+  needs tatoeba || return 0
+  heading "Tatoeba German to English"
+  $fovea train translate "$data/tatoeba" --config configs/seq2seq-tatoeba.json --out runs/tatoeba "${device[@]}"
+  $fovea evaluate runs/tatoeba "${device[@]}"
+}
+forecast() {
+  heading "forecast, planted lag, with and without attention, 3 seeds"
+  $fovea compare forecast --vary model.attention=soft,none --seeds 3 --quiet
+}
+
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast locales multi30k tatoeba}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     "$name"

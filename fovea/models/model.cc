@@ -11,7 +11,7 @@ Prediction Predictions::at(int64_t row) const {
   if (scores.defined()) one.scores = scores[row];
   if (values.defined()) one.values = values[row];
   if (actions.defined()) one.actions = actions[row];
-  if (!tokens.empty()) one.tokens = tokens[static_cast<size_t>(row)];
+  if (!outputs.empty()) one.outputs = outputs[static_cast<size_t>(row)];
   return one;
 }
 

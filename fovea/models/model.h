@@ -27,14 +27,15 @@ struct StepContext {
 struct Loss {
   at::Tensor objective;  // scalar: the mean over the batch of what is minimised
   std::map<std::string, at::Tensor> scalars;  // further numbers to log, each a scalar
+  at::Tensor units = at::Tensor();  // scalar: how many terms the mean has; undefined: one per row
 };
 
 /// Answers for a batch, side by side.
 struct Predictions {
-  at::Tensor scores;                         // class probabilities [B, C]
-  at::Tensor values;                         // numbers [B, V]
-  std::vector<std::vector<int64_t>> tokens;  // decoded outputs
-  at::Tensor actions;                        // sampled choices [B, …]
+  at::Tensor scores;                          // class probabilities [B, C]
+  at::Tensor values;                          // numbers [B, V]
+  std::vector<std::vector<Decoded>> outputs;  // decoded outputs, the chosen one of each row first
+  at::Tensor actions;                         // sampled choices [B, …]
   Prediction at(int64_t row) const;
 };
 

@@ -1,5 +1,17 @@
 #include "fovea/tasks/compare.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <list>
+#include <thread>
+#include <utility>
+
 #include "fovea/core/error.h"
 #include "fovea/tasks/train.h"
 
@@ -24,21 +36,171 @@ std::vector<std::vector<std::string>> combinations(const std::vector<Variation>&
   return all;
 }
 
-void train_one(const CompareRequest& request, int64_t seed, CompareRow& row, std::string& split) {
+/// A JSON value as a user would type it.
+std::string plain_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// JSON has no NaN: null stands for it.
+double number_of(const Json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+/// The options of one row: those of the grid, or the one that stands beside it.
+struct RowPlan {
+  std::vector<std::string> values;  // one per key, for the table
+  std::vector<std::string> assignments;
+};
+
+std::vector<RowPlan> plan_rows(const CompareRequest& request, const std::vector<std::string>& keys,
+                               Setup& first) {
+  std::vector<RowPlan> plans;
+  for (const auto& values : combinations(request.variations)) {
+    RowPlan plan{values, {}};
+    for (size_t i = 0; i < values.size(); ++i)
+      plan.assignments.push_back(request.variations[i].key + "=" + values[i]);
+    plan.values.resize(keys.size());
+    for (size_t i = values.size(); i < keys.size(); ++i)
+      plan.values[i] = plain_text(first.options().find(keys[i]).value());
+    plans.push_back(std::move(plan));
+  }
+  for (const std::string& assignment : request.also) {
+    RowPlan plan{std::vector<std::string>(keys.size(), "-"), {assignment}};
+    const std::string key = assignment.substr(0, assignment.find('='));
+    for (size_t i = 0; i < keys.size(); ++i)
+      if (keys[i] == key) plan.values[i] = assignment.substr(key.size() + 1);
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+/// What one training gave.
+struct Trained {
+  std::string split;
+  int64_t parameters = 0;
+  double seconds = 0;
+  Metrics metrics;
+  LengthCurve curve;
+};
+
+Trained train_one(const CompareRequest& request, const RowPlan& plan, int64_t seed) {
   Setup setup = request.make_setup();
-  for (size_t i = 0; i < row.values.size(); ++i)
-    setup.options().set(request.variations[i].key, row.values[i]);
+  for (const std::string& assignment : plan.assignments) setup.options().set_assignment(assignment);
   setup.common().seed = seed;
+  if (setup.common().threads == 0 && request.jobs > 1)  // the processors are shared
+    setup.common().threads = std::max<int64_t>(
+        1, static_cast<int64_t>(std::thread::hardware_concurrency()) / request.jobs);
   TrainRequest training_request;
   training_request.hooks.should_stop = request.should_stop;
   const Training training = train(setup, training_request);
   const auto& test = training.splits.test;
   require(test || training.splits.validation, ErrorKind::BadData,
           "compare: the data has neither test nor validation rows");
-  split = test ? "test" : "validation";
-  row.parameters = count_parameters(*training.model);
-  row.by_seed.push_back(test ? setup.task().measure(*training.model, *test) : training.validation);
-  row.seconds.push_back(training.result.seconds);
+  return {
+      test ? "test" : "validation", count_parameters(*training.model), training.result.seconds,
+      test ? setup.task().measure(*training.model, *test) : training.validation,
+      setup.task().measure_by_length(*training.model, test ? *test : *training.splits.validation)};
+}
+
+Json curve_json(const LengthCurve& curve) {
+  return {{"metric", curve.metric},
+          {"buckets", curve.buckets},
+          {"values", curve.values},
+          {"counts", curve.counts}};
+}
+
+Json trained_json(const Trained& trained) {
+  Json metrics = Json::array();
+  for (const Metric& metric : trained.metrics)
+    metrics.push_back({metric.name, metric.value, metric.higher_is_better});
+  return {{"split", trained.split},
+          {"parameters", trained.parameters},
+          {"seconds", trained.seconds},
+          {"metrics", metrics},
+          {"curve", curve_json(trained.curve)}};
+}
+
+Trained trained_from_json(const Json& json) {
+  Trained trained{json.at("split"), json.at("parameters"), json.at("seconds"), {}, {}};
+  for (const Json& metric : json.at("metrics"))
+    trained.metrics.push_back({metric[0], number_of(metric[1]), metric[2]});
+  const Json& curve = json.at("curve");
+  trained.curve = {curve.at("metric"), curve.at("buckets"), {}, curve.at("counts")};
+  for (const Json& value : curve.at("values")) trained.curve.values.push_back(number_of(value));
+  return trained;
+}
+
+/// A training in a process of its own; its result comes back through a file without a name.
+class Child {
+ public:
+  Child(size_t index, const std::function<Trained()>& work) : index_(index), file_(std::tmpfile()) {
+    require(file_ != nullptr, ErrorKind::Io, "compare: no temporary file can be made");
+    std::cout << std::flush;
+    process_ = ::fork();
+    require(process_ >= 0, ErrorKind::Io, "compare: no further process can be started");
+    if (process_ > 0) return;
+    Json result;
+    try {
+      result = trained_json(work());
+    } catch (const std::exception& error) {
+      result = {{"error", std::string(error.what()).substr(0, 2000)}};
+    }
+    const std::string text = result.dump();
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0;
+    ::_exit(written ? 0 : 1);
+  }
+  Child(Child&& other) noexcept
+      : index_(other.index_),
+        process_(other.process_),
+        file_(std::exchange(other.file_, nullptr)) {}
+  ~Child() {
+    if (file_) std::fclose(file_);
+  }
+
+  size_t index() const { return index_; }
+  pid_t process() const { return process_; }
+
+  /// After it has ended.
+  Trained result() {
+    std::string text;
+    std::rewind(file_);
+    for (int byte = std::fgetc(file_); byte != EOF; byte = std::fgetc(file_))
+      text += static_cast<char>(byte);
+    require(!text.empty(), ErrorKind::Io, "compare: a training ended without a result");
+    const Json json = parse_json(text, "compare");
+    require(!json.contains("error"), ErrorKind::BadData, json.value("error", ""));
+    return trained_from_json(json);
+  }
+
+ private:
+  size_t index_;
+  pid_t process_ = 0;
+  std::FILE* file_;
+};
+
+/// Results of work(0) … work(count - 1), at most `jobs` at the same time.
+std::vector<Trained> run_in_processes(size_t count, size_t jobs,
+                                      const std::function<Trained(size_t)>& work,
+                                      const std::function<void(size_t done)>& progress) {
+  std::vector<Trained> results(count);
+  std::list<Child> running;
+  size_t next = 0, done = 0;
+  while (done < count) {
+    while (next < count && running.size() < jobs) {
+      const size_t index = next++;
+      running.emplace_back(index, [&] { return work(index); });
+    }
+    int status = 0;
+    const pid_t ended = ::wait(&status);
+    const auto child = std::find_if(running.begin(), running.end(),
+                                    [&](const Child& one) { return one.process() == ended; });
+    if (child == running.end()) continue;  // interrupted by a signal, or somebody else's child
+    results[child->index()] = child->result();
+    running.erase(child);
+    progress(++done);
+  }
+  return results;
 }
 
 std::vector<double> values_of(const CompareRow& row, const std::string& metric) {
@@ -65,28 +227,85 @@ std::vector<std::string> metric_names(const std::vector<CompareRow>& rows) {
 
 Comparison compare(const CompareRequest& request) {
   Setup first = request.make_setup();
-  for (const Variation& variation : request.variations)
-    first.options().find(variation.key);  // a wrong key fails at once
   Comparison comparison{first.task_name(), "", {}, {}, {}};
-  for (const Variation& variation : request.variations) comparison.keys.push_back(variation.key);
+  std::vector<std::string>& keys = comparison.keys;
+  for (const Variation& variation : request.variations) keys.push_back(variation.key);
+  for (const std::string& assignment : request.also) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+  for (const std::string& key : keys) first.options().find(key);  // a wrong key fails at once
   for (int64_t i = 0; i < request.seeds; ++i) comparison.seeds.push_back(first.common().seed + i);
-  const auto all = combinations(request.variations);
-  const auto total = static_cast<int64_t>(all.size()) * request.seeds;
-  int64_t done = 0;
-  for (const auto& values : all) {
-    CompareRow row;
-    row.values = values;
-    for (int64_t seed : comparison.seeds) {
-      if (request.progress)
-        request.progress(done, total, concat(join(values, " "), " seed ", seed));
-      train_one(request, seed, row, comparison.split);
-      ++done;
-      require(!request.should_stop || !request.should_stop(), ErrorKind::InvalidArgument,
-              "compare: interrupted; nothing was written");
+  const std::vector<RowPlan> plans = plan_rows(request, keys, first);
+  const auto per_row = static_cast<size_t>(request.seeds);
+  const size_t total = plans.size() * per_row;
+  const auto seed_of = [&](size_t index) { return comparison.seeds[index % per_row]; };
+  const auto report = [&](size_t done) {
+    if (!request.progress || done >= total) return;
+    request.progress(static_cast<int64_t>(done), static_cast<int64_t>(total),
+                     concat(join(plans[done / per_row].assignments, " "), " seed ", seed_of(done)));
+  };
+  const auto work = [&](size_t index) {
+    Trained trained = train_one(request, plans[index / per_row], seed_of(index));
+    require(!request.should_stop || !request.should_stop(), ErrorKind::InvalidArgument,
+            "compare: interrupted; nothing was written");
+    return trained;
+  };
+  std::vector<Trained> results;
+  report(0);
+  if (request.jobs > 1) {
+    results = run_in_processes(total, static_cast<size_t>(request.jobs), work, report);
+  } else {
+    for (size_t index = 0; index < total; ++index) {
+      results.push_back(work(index));
+      report(index + 1);
     }
-    comparison.rows.push_back(std::move(row));
+  }
+  for (size_t index = 0; index < total; ++index) {
+    if (index % per_row == 0)
+      comparison.rows.push_back({plans[index / per_row].values, 0, {}, {}, {}});
+    CompareRow& row = comparison.rows.back();
+    Trained& trained = results[index];
+    comparison.split = trained.split;
+    row.parameters = trained.parameters;
+    row.seconds.push_back(trained.seconds);
+    row.by_seed.push_back(std::move(trained.metrics));
+    if (!trained.curve.buckets.empty()) row.curves.push_back(std::move(trained.curve));
   }
   return comparison;
+}
+
+std::optional<LineChart> Comparison::chart() const {
+  LineChart chart;
+  for (const CompareRow& row : rows) {
+    if (row.curves.empty()) return std::nullopt;
+    const LengthCurve& first = row.curves[0];
+    if (chart.x_ticks.empty()) {
+      chart.x_ticks = first.buckets;
+      chart.counts = first.counts;
+      chart.y_label = first.metric;
+    }
+    if (first.buckets != chart.x_ticks) return std::nullopt;  // rows with different test data
+    LineSeries line{join(row.values, " "), {}, {}};
+    for (size_t bucket = 0; bucket < first.buckets.size(); ++bucket) {
+      std::vector<double> values;
+      for (const LengthCurve& curve : row.curves)
+        if (std::isfinite(curve.values[bucket])) values.push_back(curve.values[bucket]);
+      const bool any = !values.empty();
+      const Summary summary = any ? summarize(values) : Summary{};
+      line.values.push_back(any ? summary.mean : std::numeric_limits<double>::quiet_NaN());
+      line.half_intervals.push_back(
+          summary.interval.value_or(std::numeric_limits<double>::quiet_NaN()));
+    }
+    chart.series.push_back(std::move(line));
+  }
+  if (chart.x_ticks.empty()) return std::nullopt;
+  chart.title = concat(task, ": ", chart.y_label, " by the length of the source");
+  chart.x_label = "source tokens";
+  chart.notes.push_back(concat("mean over ", seeds.size(),
+                               seeds.size() == 1 ? " seed, " : " seeds, ", split, " rows",
+                               seeds.size() > 1 ? "; bars: 95 % interval of the mean" : ""));
+  return chart;
 }
 
 Json Comparison::to_json() const {
@@ -111,6 +330,7 @@ Json Comparison::to_json() const {
                                 {"values", values_of(row, name)}};
       if (summary.interval) entry["metrics"][name]["interval"] = *summary.interval;
     }
+    for (const LengthCurve& curve : row.curves) entry["by_length"].push_back(curve_json(curve));
     json["rows"].push_back(entry);
   }
   return json;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fovea/core/text.h"
+#include "fovea/explain/chart.h"
 #include "fovea/metrics/statistics.h"
 #include "fovea/tasks/setup.h"
 
@@ -20,7 +22,9 @@ struct Variation {
 struct CompareRequest {
   std::function<Setup()> make_setup;  // everything that does not vary
   std::vector<Variation> variations;
-  int64_t seeds = 5;  // the setup's seed and the ones after it
+  std::vector<std::string> also;  // "key=value": one row more for each, beside the grid
+  int64_t seeds = 5;              // the setup's seed and the ones after it
+  int64_t jobs = 1;               // trainings at the same time, each in a process of its own
   std::function<void(int64_t done, int64_t total, const std::string& now)>
       progress;                       // may be empty
   std::function<bool()> should_stop;  // may be empty
@@ -33,6 +37,7 @@ struct CompareRow {
   std::vector<Metrics> by_seed;  // of the best weights: on the test rows if there are any, else on
                                  // the validation rows
   std::vector<double> seconds;   // of training
+  std::vector<LengthCurve> curves;  // by seed; empty where the task has none
 };
 
 struct Comparison {
@@ -43,6 +48,9 @@ struct Comparison {
 
   Json to_json() const;     // every value of every seed
   TextTable table() const;  // mean ± half of the 95 % interval
+  /// The task's metric against the length of the source, a line per row; nothing where the task has
+  /// no such curve.
+  std::optional<LineChart> chart() const;
 };
 
 Comparison compare(const CompareRequest& request);

@@ -51,12 +51,19 @@ Batch some_rows(Pipeline& pipeline, std::string& detail) {
   return rows->batch(picked);
 }
 
+/// Which weights of a map are not on padding [B, Q, K]; undefined when nothing is padded.
+at::Tensor keep_of(const AttentionMap& map, const Batch& batch) {
+  if (!batch.has(map.key_axis + ".keep")) return {};
+  const at::Tensor keys = batch.at(map.key_axis + ".keep");  // [B, K]
+  return keys.unsqueeze(1).expand({keys.size(0), map.weights.size(2), keys.size(1)});
+}
+
 std::string check_maps(const Model& model, const Batch& batch, std::string& detail) {
   Tap tap;
   model.replay(batch, model.predict(batch), &tap);
   for (const AttentionMap& map : tap.maps()) {
     detail += concat(detail.empty() ? "" : ", ", map.name, " (", name_of(map.kind), ")");
-    if (const std::string problem = check_map(map); !problem.empty())
+    if (const std::string problem = check_map(map, keep_of(map, batch)); !problem.empty())
       return map.name + ": " + problem;
   }
   if (tap.maps().empty()) detail = "this model has no attention";
@@ -66,10 +73,19 @@ std::string check_maps(const Model& model, const Batch& batch, std::string& deta
 std::string check_paths(const Model& model, const Batch& batch, std::string& detail) {
   const Predictions answers = model.predict(batch);
   Tap tap;
-  const at::Tensor replayed = model.replay(batch, answers, &tap).squeeze(1);  // [B]
-  const at::Tensor predicted = answers.scores.defined() ? std::get<0>(answers.scores.max(1)).log()
-                                                        : answers.values.squeeze(1);
-  const double difference = (replayed - predicted).abs().max().item<double>();
+  const at::Tensor replayed = model.replay(batch, answers, &tap).cpu();  // [B, U]
+  at::Tensor predicted, again = replayed;
+  if (!answers.outputs.empty()) {
+    std::vector<double> sums;  // of one output each
+    for (const auto& outputs : answers.outputs) sums.push_back(outputs[0].log_probability);
+    predicted = torch::tensor(sums, torch::kFloat64);
+    again = replayed.to(torch::kFloat64).sum(1);
+  } else if (answers.scores.defined()) {
+    predicted = std::get<0>(answers.scores.max(1, true)).log().cpu();
+  } else {
+    predicted = answers.values.cpu();
+  }
+  const double difference = (again - predicted).abs().max().item<double>();
   detail = concat("largest difference ", format_number(difference, 2));
   return difference < 1e-4
              ? ""

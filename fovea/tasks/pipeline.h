@@ -14,7 +14,9 @@ namespace fovea {
 class Pipeline : public Predictor {
  public:
   /// Loads config, assets and weights; each missing or damaged file has its own error.
-  static Pipeline load(const std::filesystem::path& run, const std::string& device = "cpu");
+  /// `assignments` ("decoding.beam=5") change how answers are searched for, never the weights.
+  static Pipeline load(const std::filesystem::path& run, const std::string& device = "cpu",
+                       const std::vector<std::string>& assignments = {});
 
   const std::string& task_name() const { return setup_.task_name(); }
   const Setup& setup() const { return setup_; }
@@ -25,10 +27,12 @@ class Pipeline : public Predictor {
   Example parse(const std::string& line) const { return setup_.task().parse(line); }
   std::vector<Prediction> predict(std::span<const Example> examples) const override;
   at::Tensor replay(const Example& example, const Prediction& prediction, Tap& tap) const override;
+  Example describe_output(const Example& example, const Prediction& prediction) const override;
 
   /// The run's own data, or `path` read with the run's encodings (a file without a split column is
   /// all test rows).
-  Splits load_data(const std::string& path, const std::vector<std::string>& columns = {});
+  Splits load_data(const std::string& path, const std::vector<std::string>& columns = {},
+                   const std::string& target_path = "");
   Metrics measure(const Dataset& rows) const { return setup_.task().measure(*model_, rows); }
   Explanation explain(const Example& example) const;
   Explanation overview(const Dataset& rows) const { return setup_.task().overview(*model_, rows); }

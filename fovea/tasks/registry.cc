@@ -2,7 +2,10 @@
 
 #include "fovea/core/error.h"
 #include "fovea/tasks/context.h"
+#include "fovea/tasks/dates.h"
 #include "fovea/tasks/features.h"
+#include "fovea/tasks/forecast.h"
+#include "fovea/tasks/translate.h"
 
 namespace fovea {
 
@@ -20,6 +23,16 @@ const TaskRow kTasks[] = {
     {"context", "a context picks the position that matters", "free, softmax",
      "context -> positions", "CSV or TSV with a header: context, one column per position, y",
      make<ContextTask>},
+    {"dates", "a date as people write it becomes yyyy-mm-dd", "seq2seq",
+     "output character -> source character", "TSV with two columns: text, date", make<DatesTask>},
+    {"translate", "a sentence becomes a sentence in another language", "seq2seq",
+     "output token -> source token",
+     "TSV with two or more columns: source, target, further references; two parallel text files; a "
+     "folder of either",
+     make<TranslateTask>},
+    {"forecast", "the next steps of numeric series from the last ones", "seq2seq",
+     "output step -> past step", "CSV with a header: one row per step, one column per series",
+     make<ForecastTask>},
 };
 
 }  // namespace

@@ -1,18 +1,22 @@
 #include "fovea/tasks/setup.h"
 
-#include <ATen/Parallel.h>
 #include <torch/torch.h>
 
 #include "fovea/core/error.h"
+#include "fovea/core/parallel.h"
 
 namespace fovea {
 
 void CommonOptions::describe(OptionList& list) {
   list.add("seed", seed, "decides the first weights, the order of rows and which rows are held out")
       .at_least(0);
-  list.add("threads", threads, "CPU threads").at_least(1).at_most(1024);
+  list.add("threads", threads, "CPU threads; 0: one per processor. They change no result")
+      .at_least(0)
+      .at_most(1024);
   list.add("device", device, "where to compute").choices({"cpu", "cuda"});
   list.add("source.path", data_path, "file or folder of the data; empty: the built-in data");
+  list.add("source.target_path", target_path,
+           "the second of two parallel text files, line by line the target of the first");
   list.add("source.columns", data_columns, "columns by role, role=name");
 }
 
@@ -55,18 +59,23 @@ Roles parse_roles(const std::vector<std::string>& columns) {
 DataSource Setup::source() const {
   DataSource source;
   source.path = common().data_path;
+  source.target_path = common().target_path;
   source.roles = parse_roles(common().data_columns);
   return source;
 }
 
-void Setup::set_source(const std::string& path, const std::vector<std::string>& columns) {
-  if (!path.empty())
-    common().data_path = std::filesystem::absolute(path).lexically_normal().string();
+void Setup::set_source(const std::string& path, const std::vector<std::string>& columns,
+                       const std::string& target_path) {
+  const auto absolute = [](const std::string& given) {
+    return std::filesystem::absolute(given).lexically_normal().string();
+  };
+  if (!path.empty()) common().data_path = absolute(path), common().target_path.clear();
+  if (!target_path.empty()) common().target_path = absolute(target_path);
   if (!columns.empty()) common().data_columns = columns;
 }
 
 at::Device Setup::prepare_device() const {
-  at::set_num_threads(static_cast<int>(common().threads));
+  set_threads(common().threads);
   if (common().device == "cpu") return at::kCPU;
   require(torch::cuda::is_available(), ErrorKind::Unsupported,
           "--device cuda: this LibTorch finds no CUDA GPU; use --device cpu");

@@ -12,9 +12,10 @@ namespace fovea {
 /// Options that mean the same for every task.
 struct CommonOptions {
   int64_t seed = 0;
-  int64_t threads = 1;
+  int64_t threads = 0;
   std::string device = "cpu";
   std::string data_path;                  // absolute; empty: built-in data
+  std::string target_path;                // absolute; the second of two parallel files
   std::vector<std::string> data_columns;  // role=name
   void describe(OptionList& list);
 };
@@ -34,7 +35,8 @@ class Setup {
   OptionList& options() { return state_->options; }
 
   DataSource source() const;  // what the options name
-  void set_source(const std::string& path, const std::vector<std::string>& columns);
+  void set_source(const std::string& path, const std::vector<std::string>& columns,
+                  const std::string& target_path = "");
   Json to_config() const;  // without the format version
 
   /// Sets the number of threads and checks the device. Unsupported when LibTorch has no CUDA or

@@ -11,6 +11,23 @@ std::vector<std::string> Task::keep_most_attended(const Model&, const Dataset&, 
        "prune: this task has no columns to drop; it works for runs of the task features");
 }
 
+void Task::prepare(const DataSource&, uint64_t, const std::filesystem::path&) {
+  fail(ErrorKind::Unsupported,
+       "prepare: this task reads its files quickly enough; it works for dates and translate");
+}
+
+LengthCurve Task::measure_by_length(const Model&, const Dataset&) const {
+  return {};
+}
+
+std::shared_ptr<Dataset> Task::parse_table(const std::filesystem::path&) const {
+  fail(ErrorKind::Internal, "this task has no tables");
+}
+
+Batch Task::collate(std::span<const Example> examples) const {
+  return stack(examples);
+}
+
 Batch whole(const Dataset& rows) {
   require(!rows.columns().empty(), ErrorKind::Internal, "these rows are not resident");
   return {rows.columns(), rows.size()};

@@ -18,6 +18,14 @@
 
 namespace fovea {
 
+/// One metric by the length of the source: where a model without attention gives way.
+struct LengthCurve {
+  std::string metric;                // "bleu"
+  std::vector<std::string> buckets;  // "1-5", "6-10", …; empty: the task has no such curve
+  std::vector<double> values;        // NaN where a bucket is empty
+  std::vector<int64_t> counts;       // rows in each
+};
+
 class Task {
  public:
   virtual ~Task() = default;
@@ -32,6 +40,9 @@ class Task {
   virtual Splits load(const DataSource& source, uint64_t seed) = 0;
   /// Writes the built-in data as plain files.
   virtual void write_data(const std::filesystem::path& folder) const = 0;
+  /// Reads and encodes once, into one file that trains anywhere. Unsupported where reading is
+  /// quick.
+  virtual void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path);
 
   /// A model for the encodings that load() or restore() left, with undecided weights.
   virtual std::unique_ptr<Model> make_model() const = 0;
@@ -39,17 +50,29 @@ class Task {
   virtual void restore(const RunFolder& folder) = 0;
 
   virtual Metrics measure(const Model& model, const Dataset& rows) const = 0;
+  virtual LengthCurve measure_by_length(const Model& model, const Dataset& rows) const;
 
   /// One input: a JSON object, or a row as plain text. BadData says what does not fit.
   virtual Example parse(const std::string& line) const = 0;
-  /// A table of inputs with a header; null when `first_line` is not one.
-  virtual std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const = 0;
-  virtual bool is_header(const std::string& first_line) const = 0;
+  /// Every line of a file is an input, empty ones too.
+  virtual bool takes_plain_text() const { return false; }
+  /// A table of inputs with a header, where `first_line` is one.
+  virtual std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const;
+  virtual bool is_header(const std::string& first_line) const { return false; }
   virtual Json input_schema() const = 0;
+  /// Examples side by side.
+  virtual Batch collate(std::span<const Example> examples) const;
+  /// Fills in what of a prediction is for people and needs the example: texts.
+  virtual void finish(const Model& model, std::span<const Example> examples,
+                      std::vector<Prediction>& predictions) const {}
 
   virtual Json answer(const Prediction& prediction) const = 0;
   virtual std::string answer_line(const Prediction& prediction) const = 0;
 
+  /// The example with axes for what was put out.
+  virtual Example describe_output(const Example& example, const Prediction& prediction) const {
+    return example;
+  }
   /// The picture of the whole model: over these rows.
   virtual Explanation overview(const Model& model, const Dataset& rows) const = 0;
   /// Titles for the maps of one prediction.

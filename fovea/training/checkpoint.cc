@@ -11,6 +11,7 @@ Json TrainerState::to_json() const {
   Json json{{"epoch", epoch},
             {"position", position},
             {"loss_sum", loss_sum},
+            {"loss_units", loss_units},
             {"seconds", seconds},
             {"best_epoch", best_epoch},
             {"stopped_early", stopped_early},
@@ -23,8 +24,13 @@ Json TrainerState::to_json() const {
 }
 
 TrainerState TrainerState::from_json(const Json& json) {
-  TrainerState state{json.at("epoch"),        json.at("position"),   json.at("loss_sum"),
-                     json.at("seconds"),      json.at("best_epoch"), {},
+  TrainerState state{json.at("epoch"),
+                     json.at("position"),
+                     json.at("loss_sum"),
+                     json.at("loss_units"),
+                     json.at("seconds"),
+                     json.at("best_epoch"),
+                     {},
                      json.at("stopped_early")};
   for (const auto& [name, monitor] : json.at("monitors").items())
     state.monitors[name] = {monitor.at("best"), monitor.at("has_best"),

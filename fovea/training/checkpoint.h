@@ -21,7 +21,8 @@ struct MonitorState {
 struct TrainerState {
   int64_t epoch = 0;       // epochs completed
   int64_t position = 0;    // rows of the current epoch already trained on
-  double loss_sum = 0;     // over these rows
+  double loss_sum = 0;     // over the units of these rows
+  double loss_units = 0;   // terms of the loss in these rows: rows, or target positions
   double seconds = 0;      // spent on these rows
   int64_t best_epoch = 0;  // 1 is the first; 0: none yet
   std::map<std::string, MonitorState> monitors;

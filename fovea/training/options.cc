@@ -5,6 +5,19 @@ namespace fovea {
 void TrainingOptions::describe(OptionList& list) {
   list.add("epochs", epochs, "passes over the training rows").at_least(0);
   list.add("batch_size", batch_size, "rows per optimiser step").at_least(1).at_most(1 << 24);
+  list.add("batch_tokens", batch_tokens,
+           "sequences: as many rows per step as fit into so many padded positions, instead of "
+           "batch_size; 0: off")
+      .at_least(0);
+  list.add("pool_batches", pool_batches,
+           "sequences: the rows of so many batches are sorted by length before they are cut into "
+           "batches; 0: no sorting")
+      .at_least(0);
+  list.add("parts", parts,
+           "on a CPU each batch is cut into so many parts, which run side by side when there are "
+           "threads; the result depends on this number, never on the threads")
+      .at_least(1)
+      .at_most(1024);
   list.add("shuffle", shuffle, "a new order of rows each epoch, decided by the seed");
   list.add("gear", gear,
            "fast: whole blocks of steps in one kernel, where the model has it; ordinary: autograd; "

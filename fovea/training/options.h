@@ -11,6 +11,9 @@ namespace fovea {
 struct TrainingOptions {
   int64_t epochs = 10;
   int64_t batch_size = 32;
+  int64_t batch_tokens = 0;
+  int64_t pool_batches = 0;
+  int64_t parts = 1;
   bool shuffle = true;
   std::string gear = "auto";
 

@@ -8,12 +8,16 @@
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/parallel.h"
+#include "fovea/data/batches.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr int64_t kBlockRows = 8192;  // rows between two looks at the clock and at should_stop
+// Between two looks at the clock and at should_stop:
+constexpr int64_t kBlockRows = 8192;  // rows of the fast gear
+constexpr size_t kBlockBatches = 16;  // batches of the ordinary one
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -53,8 +57,10 @@ void Trainer::start(const Dataset& rows, bool resume) {
   std::vector<int64_t> first{0};
   check_batch(rows.batch(first), model_.schema());
   fast_ = uses_fast_gear(rows);
-  optimiser_ = std::make_unique<Optimiser>(
-      model_, options_, (rows.size() + options_.batch_size - 1) / options_.batch_size);
+  const int64_t steps_per_epoch =
+      fast_ ? (rows.size() + options_.batch_size - 1) / options_.batch_size
+            : int64_t(batches_of(rows, 0).size());
+  optimiser_ = std::make_unique<Optimiser>(model_, options_, steps_per_epoch);
   state_ = {};
   if (resume) {
     require(folder_ != nullptr, ErrorKind::Internal, "a training in memory cannot be resumed");
@@ -89,62 +95,132 @@ TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bo
   return result;
 }
 
+std::vector<int64_t> Trainer::order_of(const Dataset& rows, int64_t epoch) const {
+  if (options_.shuffle)
+    return random_.split("order").split(static_cast<uint64_t>(epoch)).permutation(rows.size());
+  std::vector<int64_t> order(static_cast<size_t>(rows.size()));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  return order;
+}
+
+std::vector<std::vector<int64_t>> Trainer::batches_of(const Dataset& rows, int64_t epoch) const {
+  const BatchOptions plan{options_.batch_size, options_.batch_tokens, options_.pool_batches,
+                          options_.shuffle};
+  return plan_batches(rows, order_of(rows, epoch), plan,
+                      random_.split("batches").split(static_cast<uint64_t>(epoch)));
+}
+
 bool Trainer::train_epoch(const Dataset& rows, const TrainerHooks& hooks) {
   const double start = now();
   std::vector<int64_t> order;
-  if (options_.shuffle) {
-    order =
-        random_.split("order").split(static_cast<uint64_t>(state_.epoch)).permutation(rows.size());
+  std::vector<std::vector<int64_t>> batches;
+  size_t batch = 0;  // the next one
+  if (fast_) {
+    order = order_of(rows, state_.epoch);
   } else {
-    order.resize(static_cast<size_t>(rows.size()));
-    std::iota(order.begin(), order.end(), int64_t{0});
+    batches = batches_of(rows, state_.epoch);
+    for (int64_t done = 0; done < state_.position; ++batch) done += int64_t(batches[batch].size());
   }
   state_.seconds += now() - start;
-  const int64_t block =
+  const int64_t block_rows =
       std::max<int64_t>(1, kBlockRows / options_.batch_size) * options_.batch_size;
   while (state_.position < rows.size()) {
     const double begin = now();
-    const int64_t count = std::min(block, rows.size() - state_.position);
-    const double sum =
-        train_rows(rows, std::span(order).subspan(size_t(state_.position), size_t(count)));
-    require(std::isfinite(sum), ErrorKind::BadData, "the loss became ", sum, " near step ",
-            optimiser_->steps(), " of epoch ", state_.epoch + 1,
+    BlockLoss loss;
+    int64_t count = 0;
+    if (fast_) {
+      count = std::min(block_rows, rows.size() - state_.position);
+      const auto picked = std::span(order).subspan(size_t(state_.position), size_t(count));
+      loss = {model_.train_block({rows.columns(), picked, options_.batch_size}, *optimiser_),
+              double(count)};
+    } else {
+      const auto block = std::span<const std::vector<int64_t>>(batches).subspan(
+          batch, std::min(kBlockBatches, batches.size() - batch));
+      loss = train_batches(rows, block);
+      for (const auto& picked : block) count += int64_t(picked.size());
+      batch += block.size();
+    }
+    require(std::isfinite(loss.sum), ErrorKind::BadData, "the loss became ", loss.sum,
+            " near step ", optimiser_->steps(), " of epoch ", state_.epoch + 1,
             "; lower training.learning_rate, set training.clip_norm, or look for extreme values in "
             "the data");
-    state_.loss_sum += sum;
+    state_.loss_sum += loss.sum;
+    state_.loss_units += loss.units;
     state_.position += count;
     state_.seconds += now() - begin;
     if (hooks.progress)
       hooks.progress(state_.epoch * rows.size() + state_.position,
-                     state_.loss_sum / double(state_.position));
+                     state_.loss_sum / state_.loss_units);
     if (hooks.should_stop && hooks.should_stop()) return false;
     if (state_.position < rows.size()) save(/*even_if_recent=*/false);
   }
   return true;
 }
 
-double Trainer::train_rows(const Dataset& rows, std::span<const int64_t> order) {
-  if (fast_) return model_.train_block({rows.columns(), order, options_.batch_size}, *optimiser_);
+Trainer::BlockLoss Trainer::train_batches(const Dataset& rows,
+                                          std::span<const std::vector<int64_t>> batches) {
   const at::Device device = model_.device();
-  at::Tensor sum = torch::zeros({}, torch::TensorOptions().dtype(torch::kFloat64).device(device));
-  for (size_t begin = 0; begin < order.size(); begin += size_t(options_.batch_size)) {
-    const auto picked =
-        order.subspan(begin, std::min(size_t(options_.batch_size), order.size() - begin));
+  // Sums stay on the device: one look at them per block, not per step.
+  at::Tensor sums = torch::zeros({2}, torch::TensorOptions().dtype(torch::kFloat64).device(device));
+  for (const std::vector<int64_t>& picked : batches) {
+    if (device.is_cpu() && options_.parts > 1) {
+      sums += train_parts(rows, picked);
+      continue;
+    }
     const int64_t step = optimiser_->steps();
     const StepContext context{random_.split("step").split(static_cast<uint64_t>(step)), step};
     optimiser_->zero_gradient();
     const Loss loss = model_.loss(rows.batch(picked).to(device), context);
     loss.objective.backward();
     optimiser_->step();
-    sum += loss.objective.detach().to(torch::kFloat64) * double(picked.size());
+    const at::Tensor units = loss.units.defined()
+                                 ? loss.units.to(torch::kFloat64)
+                                 : torch::full({}, double(picked.size()), sums.options());
+    sums += torch::stack({loss.objective.detach().to(torch::kFloat64) * units, units});
   }
-  return sum.item<double>();
+  const at::Tensor both = sums.cpu();
+  return {both[0].item<double>(), both[1].item<double>()};
+}
+
+at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> picked) {
+  const int64_t parts = std::min(options_.parts, int64_t(picked.size())),
+                step = optimiser_->steps();
+  const Random random = random_.split("step").split(static_cast<uint64_t>(step));
+  const std::vector<at::Tensor> parameters = model_.parameters();
+  struct Part {
+    double loss = 0, units = 0;
+    std::vector<at::Tensor> gradients;
+  };
+  std::vector<Part> results(static_cast<size_t>(parts));
+  run_parallel(parts, [&](int64_t part) {
+    std::vector<int64_t> own;  // every parts-th row: neighbours have similar lengths
+    for (size_t row = size_t(part); row < picked.size(); row += size_t(parts))
+      own.push_back(picked[row]);
+    const Loss loss =
+        model_.loss(rows.batch(own), {random.split(static_cast<uint64_t>(part)), step});
+    Part& result = results[size_t(part)];
+    result.loss = loss.objective.item<double>();
+    result.units = loss.units.defined() ? loss.units.item<double>() : double(own.size());
+    result.gradients =
+        torch::autograd::grad({loss.objective}, parameters, {}, /*retain_graph=*/false,
+                              /*create_graph=*/false, /*allow_unused=*/true);
+  });
+  double units = 0, sum = 0;
+  for (const Part& part : results) units += part.units, sum += part.loss * part.units;
+  torch::NoGradGuard no_gradients;
+  optimiser_->zero_gradient();
+  for (const Part& part : results)  // always in this order
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (part.gradients[i].defined())
+        parameters[i].mutable_grad().add_(part.gradients[i], part.units / units);
+  optimiser_->step();
+  return torch::tensor({sum, units}, torch::kFloat64);
 }
 
 EpochReport Trainer::end_epoch(const Dataset& rows, const TrainerHooks& hooks) {
   EpochReport report{state_.epoch + 1,
                      optimiser_->steps(),
-                     state_.loss_sum / double(rows.size()),
+                     state_.loss_sum / state_.loss_units,
                      optimiser_->last_rate(),
                      state_.seconds,
                      {},
@@ -152,7 +228,7 @@ EpochReport Trainer::end_epoch(const Dataset& rows, const TrainerHooks& hooks) {
   if (hooks.evaluate) report.validation = hooks.evaluate();
   state_.epoch += 1;
   state_.position = 0;
-  state_.loss_sum = state_.seconds = 0;
+  state_.loss_sum = state_.loss_units = state_.seconds = 0;
   const bool stop = note_gains(report);
   report.best = state_.best_epoch == report.epoch;
   if (report.best) best_weights_ = copy_of(state_of(model_)), best_is_written_ = false;

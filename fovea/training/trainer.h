@@ -2,7 +2,8 @@
 // the rest; the fast one hands whole blocks of rows to the model's own kernel. Everything else
 // (order of rows, schedule, clipping, checkpoints, early stopping, logging) is shared. A block
 // always covers the same rows, so a training that stops between two blocks and is resumed repeats
-// every addition of an uninterrupted one.
+// every addition of an uninterrupted one. On a CPU a batch may be cut into parts that run side by
+// side; their gradients are added in a fixed order, so the number of threads changes no bit.
 #pragma once
 
 #include <functional>
@@ -56,7 +57,14 @@ class Trainer {
  private:
   void start(const Dataset& rows, bool resume);
   bool train_epoch(const Dataset& rows, const TrainerHooks& hooks);  // false: told to stop
-  double train_rows(const Dataset& rows, std::span<const int64_t> order);
+  /// One block of rows or of batches: sum of the loss over its units, and their number.
+  struct BlockLoss {
+    double sum = 0, units = 0;
+  };
+  std::vector<int64_t> order_of(const Dataset& rows, int64_t epoch) const;
+  std::vector<std::vector<int64_t>> batches_of(const Dataset& rows, int64_t epoch) const;
+  BlockLoss train_batches(const Dataset& rows, std::span<const std::vector<int64_t>> batches);
+  at::Tensor train_parts(const Dataset& rows, std::span<const int64_t> picked);
   EpochReport end_epoch(const Dataset& rows, const TrainerHooks& hooks);
   bool note_gains(const EpochReport& report);  // true: time to stop
   void save(bool even_if_recent);

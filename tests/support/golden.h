@@ -21,6 +21,7 @@ inline at::Tensor tensor_of(const Json& json, at::ScalarType type = at::kFloat) 
     shape.push_back(int64_t(level->size()));
   std::vector<double> values;
   const std::function<void(const Json&)> flatten = [&](const Json& level) {
+    if (level.is_boolean()) return values.push_back(level.get<bool>() ? 1 : 0);
     if (!level.is_array()) return values.push_back(level.get<double>());
     for (const Json& item : level) flatten(item);
   };

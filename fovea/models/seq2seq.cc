@@ -1,0 +1,452 @@
+#include "fovea/models/seq2seq.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+/// Column j of row b becomes column length_b - 1 - j; padding stays. x [B, S, D]
+Tensor reversed(const Tensor& x, const Tensor& lengths) {
+  const auto place = at::arange(x.size(1), lengths.options()).unsqueeze(0);  // [1, S]
+  const auto mirrored = lengths.unsqueeze(1) - 1 - place;                    // [B, S]
+  const auto index = at::where(mirrored >= 0, mirrored, place).to(x.device());
+  return x.gather(1, index.unsqueeze(-1).expand_as(x));
+}
+
+Tensor affine(const torch::nn::Linear& layer, const Tensor& x) {
+  return torch::linear(x, layer->weight, layer->bias);
+}
+
+/// One number per source, made from its symbols: what is drawn for a source does not depend on its
+/// neighbours in a batch. source [B, S]
+std::vector<int64_t> numbers_of(const Tensor& source) {
+  const Tensor symbols = source.to(at::kCPU, at::kLong).contiguous();
+  std::vector<int64_t> numbers;
+  for (int64_t row = 0; row < symbols.size(0); ++row) {
+    uint64_t hash = 0xcbf29ce484222325ull;
+    const int64_t* symbol = symbols.data_ptr<int64_t>() + row * symbols.size(1);
+    for (int64_t i = 0; i < symbols.size(1) && symbol[i] != 0; ++i)  // without padding
+      hash = (hash ^ static_cast<uint64_t>(symbol[i])) * 0x100000001b3ull;
+    numbers.push_back(static_cast<int64_t>(hash >> 1));
+  }
+  return numbers;
+}
+
+void initialise_linear(const torch::nn::Linear& layer, const Random& random) {
+  layer->weight.copy_(
+      glorot_uniform(layer->weight.size(0), layer->weight.size(1), random.split("weight")));
+  if (layer->bias.defined()) layer->bias.zero_();
+}
+
+void initialise_embedding(const torch::nn::Embedding& table, const Random& random) {
+  const double deviation = 1 / std::sqrt(double(table->weight.size(1)));
+  table->weight.copy_(random.normal_tensor(table->weight.sizes(), 0, deviation, at::kFloat));
+}
+
+}  // namespace
+
+Seq2Seq::Seq2Seq(Seq2SeqOptions options, SearchOptions search, Seq2SeqShape shape)
+    : options_(std::move(options)), search_(std::move(search)), shape_(shape) {
+  auto& o = options_;
+  const bool bidirectional = o.bidirectional;
+  if (o.encoder_hidden == 0) {
+    require(!bidirectional || o.hidden % 2 == 0, ErrorKind::InvalidArgument,
+            "model.hidden=", o.hidden, " must be even: each direction of the encoder gets half");
+    o.encoder_hidden = bidirectional ? o.hidden / 2 : o.hidden;
+  }
+  if (o.readout_size == 0) o.readout_size = o.tie_embeddings ? o.embedding : o.hidden;
+  const int64_t encoded = o.encoder_hidden * (bidirectional ? 2 : 1);
+
+  if (shape_.source_symbols > 0)
+    source_embedding_ = register_module("source_embedding",
+                                        torch::nn::Embedding(shape_.source_symbols, o.embedding));
+  else
+    source_input_ =
+        register_module("source_input", torch::nn::Linear(shape_.source_width, o.embedding));
+  encoder_ = register_module(
+      "encoder", std::make_shared<Recurrent>(RecurrentOptions{o.cell, o.embedding, o.encoder_hidden,
+                                                              o.layers, bidirectional, o.dropout}));
+  make_bridge(encoded);
+  if (o.attention == "none" && o.summary)
+    summary_ = register_module("summary", torch::nn::Linear(encoded, o.hidden));
+
+  if (!writes_text())
+    target_input_ =
+        register_module("target_input", torch::nn::Linear(shape_.target_width, o.embedding));
+  else if (shape_.shared_vocabulary)
+    target_embedding_ = source_embedding_;
+  else
+    target_embedding_ = register_module("target_embedding",
+                                        torch::nn::Embedding(shape_.target_symbols, o.embedding));
+  decoder_ =
+      register_module("decoder", std::make_shared<Decoder>(DecoderOptions{
+                                     {o.cell, o.embedding, o.hidden, o.layers, false, o.dropout},
+                                     o.attention,
+                                     o.decoder,
+                                     encoded,
+                                     summary_ ? o.hidden : 0,
+                                     o.input_feeding,
+                                     o.readout,
+                                     o.readout_from,
+                                     o.readout_size,
+                                     o.dropout,
+                                     o.score,
+                                     o.normaliser,
+                                     o.alignment}));
+
+  const int64_t units = writes_text() ? shape_.target_symbols : shape_.target_width;
+  if (o.tie_embeddings) {
+    require(writes_text() && decoder_->readout_size() == o.embedding, ErrorKind::InvalidArgument,
+            "model.tie_embeddings: the readout has ", decoder_->readout_size(),
+            " numbers and the embedding ", o.embedding, "; they must be equal");
+    tied_bias_ = register_parameter("output_bias", at::zeros({units}));
+  } else {
+    output_ = register_module("output", torch::nn::Linear(decoder_->readout_size(), units));
+  }
+  require(!feeds_itself() || search_.method == "greedy", ErrorKind::InvalidArgument,
+          "model.feedback=own feeds the softmax back whatever symbol was chosen: only "
+          "decoding.method=greedy has a meaning, found ",
+          search_.method);
+}
+
+void Seq2Seq::make_bridge(int64_t encoded) {
+  const auto& o = options_;
+  if (o.bridge == "copy") {
+    require(!o.bidirectional && o.encoder_hidden == o.hidden, ErrorKind::InvalidArgument,
+            "model.bridge=copy hands the encoder's states over as they are: it needs "
+            "model.bidirectional=no and equal sizes");
+    return;
+  }
+  require(o.bridge != "backward" || o.bidirectional, ErrorKind::InvalidArgument,
+          "model.bridge=backward needs model.bidirectional=yes");
+  const int64_t inputs = o.bridge == "backward" ? o.encoder_hidden : encoded;
+  for (int64_t layer = 0; layer < o.layers; ++layer) {
+    bridge_.push_back(
+        register_module(concat("bridge_l", layer), torch::nn::Linear(inputs, o.hidden)));
+    if (o.cell == "lstm")
+      cell_bridge_.push_back(
+          register_module(concat("cell_bridge_l", layer), torch::nn::Linear(inputs, o.hidden)));
+  }
+}
+
+void Seq2Seq::initialise(const Random& random) {
+  torch::NoGradGuard no_gradients;
+  if (source_embedding_) initialise_embedding(source_embedding_, random.split("source_embedding"));
+  if (target_embedding_ && !shape_.shared_vocabulary)
+    initialise_embedding(target_embedding_, random.split("target_embedding"));
+  if (source_input_) initialise_linear(source_input_, random.split("source_input"));
+  if (target_input_) initialise_linear(target_input_, random.split("target_input"));
+  if (summary_) initialise_linear(summary_, random.split("summary"));
+  if (output_) initialise_linear(output_, random.split("output"));
+  if (tied_bias_.defined()) tied_bias_.zero_();
+  for (size_t layer = 0; layer < bridge_.size(); ++layer)
+    initialise_linear(bridge_[layer], random.split("bridge").split(layer));
+  for (size_t layer = 0; layer < cell_bridge_.size(); ++layer)
+    initialise_linear(cell_bridge_[layer], random.split("cell_bridge").split(layer));
+  encoder_->initialise(random.split("encoder"));
+  decoder_->initialise(random.split("decoder"));
+}
+
+Schema Seq2Seq::schema() const {
+  Schema schema;
+  if (shape_.source_symbols > 0)
+    schema.push_back({"source", at::kLong, {-1, -1}});
+  else
+    schema.push_back({"source", at::kFloat, {-1, -1, shape_.source_width}});
+  schema.push_back({"source.keep", at::kBool, {-1, -1}});
+  if (writes_text())
+    schema.push_back({"target", at::kLong, {-1, -1}});
+  else
+    schema.push_back({"target", at::kFloat, {-1, -1, shape_.target_width}});
+  schema.push_back({"target.keep", at::kBool, {-1, -1}});
+  return schema;
+}
+
+std::vector<LayerSummary> Seq2Seq::summary() const {
+  const auto count = [](const torch::nn::Module& module) {
+    int64_t total = 0;
+    for (const Tensor& parameter : module.parameters()) total += parameter.numel();
+    return total;
+  };
+  const auto& o = options_;
+  std::vector<LayerSummary> layers;
+  const int64_t encoded = encoder_->output_size();
+  layers.push_back({source_embedding_ ? concat("source embedding (", shape_.source_symbols, ")")
+                                      : concat("source input (", shape_.source_width, ")"),
+                    {o.embedding},
+                    source_embedding_ ? count(*source_embedding_) : count(*source_input_)});
+  layers.push_back({concat("encoder (", o.layers, " x ", o.bidirectional ? "bidirectional " : "",
+                           o.cell, o.reverse_source ? ", source reversed" : "", ")"),
+                    {encoded},
+                    count(*encoder_)});
+  int64_t bridge = 0;
+  for (const auto& layer : bridge_) bridge += count(*layer);
+  for (const auto& layer : cell_bridge_) bridge += count(*layer);
+  if (bridge > 0) layers.push_back({concat("bridge (", o.bridge, ")"), {o.hidden}, bridge});
+  if (summary_) layers.push_back({"summary", {o.hidden}, count(*summary_)});
+  if (!shape_.shared_vocabulary)
+    layers.push_back({target_embedding_ ? concat("target embedding (", shape_.target_symbols, ")")
+                                        : concat("target input (", shape_.target_width, ")"),
+                      {o.embedding},
+                      target_embedding_ ? count(*target_embedding_) : count(*target_input_)});
+  layers.push_back({concat("decoder (", o.cell,
+                           o.attention == "none" ? std::string(", no attention")
+                                                 : concat(", ", o.decoder, ", ", o.score.name, ", ",
+                                                          o.alignment.name),
+                           ", ", o.readout, " readout)"),
+                    {decoder_->readout_size()},
+                    count(*decoder_)});
+  layers.push_back({writes_text() ? "output (softmax)" : "output (linear)",
+                    {writes_text() ? shape_.target_symbols : shape_.target_width},
+                    output_ ? count(*output_) : tied_bias_.numel()});
+  return layers;
+}
+
+Tensor Seq2Seq::embed_source(const Batch& batch, Tap* tap) const {
+  const Tensor source = batch.at("source");
+  const Tensor embedded = source_embedding_ ? torch::embedding(source_embedding_->weight, source)
+                                            : torch::linear(source, source_input_->weight,
+                                                            source_input_->bias);  // [B, S, E]
+  return leaf_of(tap, "source", embedded);
+}
+
+Tensor Seq2Seq::embed_target(const Tensor& units) const {
+  return target_embedding_ ? torch::embedding(target_embedding_->weight, units)
+                           : affine(target_input_, units);
+}
+
+Tensor Seq2Seq::first_unit(int64_t batch) const {
+  const auto options = at::TensorOptions(device());
+  return writes_text() ? at::full({batch}, shape_.begin, options.dtype(at::kLong))
+                       : at::zeros({batch, shape_.target_width}, options.dtype(at::kFloat));
+}
+
+Tensor Seq2Seq::output_of(const Tensor& readout) const {
+  return output_ ? affine(output_, readout)
+                 : torch::linear(readout, target_embedding_->weight, tied_bias_);
+}
+
+Tensor Seq2Seq::feed_back(const Tensor& output) const {
+  return writes_text() ? at::matmul(output.softmax(-1), target_embedding_->weight)  // [B, E]
+                       : embed_target(output);
+}
+
+Seq2Seq::Encoded Seq2Seq::encode(const Batch& batch, const Random* random, Tap* tap) const {
+  const Tensor keep = batch.at("source.keep");                   // [B, S]
+  const Tensor lengths = keep.sum(1).to(at::kCPU).clamp_min(1);  // [B]
+  Random own;
+  if (random) own = random->split("source");
+  Tensor x = sequence_dropout(embed_source(batch, tap), options_.dropout, random ? &own : nullptr);
+  if (options_.reverse_source) x = reversed(x, lengths);
+  const RecurrentOutput read =
+      encoder_->run(x, lengths, {}, encoder_->dropout_masks(x.size(0), random ? &own : nullptr));
+  Tensor encoded = read.outputs;  // [B, S, D]
+  if (options_.reverse_source) encoded = reversed(encoded, lengths);
+
+  const size_t d = options_.bidirectional ? 2 : 1;
+  const auto last = [&](const std::vector<Tensor>& states, size_t layer) {
+    if (options_.bridge == "backward") return states[layer * d + 1];
+    return d == 1 ? states[layer] : at::cat({states[layer * d], states[layer * d + 1]}, 1);
+  };
+  RecurrentState start = read.state;
+  if (!bridge_.empty()) {
+    start = {};
+    for (size_t layer = 0; layer < bridge_.size(); ++layer) {
+      start.hidden.push_back(affine(bridge_[layer], last(read.state.hidden, layer)).tanh());
+      if (!cell_bridge_.empty())
+        start.cell.push_back(affine(cell_bridge_[layer], last(read.state.cell, layer)));
+    }
+  }
+  Tensor summary;
+  if (summary_) {
+    const auto& top = read.state.hidden;
+    summary = affine(summary_, d == 1 ? top.back() : at::cat({top[top.size() - 2], top.back()}, 1))
+                  .tanh();  // [B, H]
+  }
+  Encoded result;
+  result.source = decoder_->look_at(encoded, KeepMask::from_keep(keep), summary);
+  result.start = decoder_->start(std::move(start), result.source);
+  return result;
+}
+
+Seq2Seq::Written Seq2Seq::write(const Encoded& encoded, const Tensor& target, const Random* random,
+                                double teacher_share, Tap* tap) const {
+  const int64_t batch = target.size(0), steps = target.size(1);
+  Random own;
+  if (random) own = random->split("target");
+  const DecoderMasks masks = decoder_->masks(batch, random ? &own : nullptr);
+  Tensor input_mask;  // [B, E]
+  if (random && options_.dropout > 0)
+    input_mask = dropout(at::ones({batch, options_.embedding}, at::TensorOptions(device())),
+                         options_.dropout, own.split("input"));
+  const auto masked = [&](const Tensor& x) {
+    return !input_mask.defined() ? x : x * (x.dim() == 3 ? input_mask.unsqueeze(1) : input_mask);
+  };
+  const Tensor first = first_unit(batch);
+  if (teacher_share >= 1) {
+    const Tensor units = at::cat({first.unsqueeze(1), target.narrow(1, 0, steps - 1)}, 1);
+    const DecoderRun run =
+        decoder_->run(masked(embed_target(units)), encoded.start, encoded.source, masks, tap);
+    return {output_of(run.readouts), run.weights};
+  }
+  std::optional<StepTap> step_tap;
+  if (tap) step_tap.emplace(*tap);
+  std::vector<Tensor> outputs, weights;
+  DecoderState state = encoded.start;
+  Tensor x = embed_target(first);  // [B, E]
+  for (int64_t t = 0; t < steps; ++t) {
+    const DecoderStep now =
+        decoder_->step(masked(x), state, encoded.source, masks, step_tap ? &*step_tap : nullptr);
+    state = now.state;
+    outputs.push_back(output_of(now.readout));
+    if (now.weights.defined()) weights.push_back(now.weights);
+    if (t + 1 == steps) break;
+    if (teacher_share <= 0) {
+      x = feed_back(outputs.back());
+    } else {
+      // Bengio et al. 2015: each example flips its own coin at each step.
+      const Tensor guess = writes_text() ? outputs.back().argmax(-1) : outputs.back().detach();
+      Tensor teacher = own.split("teacher")
+                           .split(static_cast<uint64_t>(t))
+                           .bernoulli_tensor({batch}, teacher_share,
+                                             at::TensorOptions(device()).dtype(at::kBool));
+      if (!writes_text()) teacher = teacher.unsqueeze(1);
+      x = embed_target(at::where(teacher, target.select(1, t), guess));
+    }
+  }
+  if (step_tap) step_tap->finish();
+  return {at::stack(outputs, 1), weights.empty() ? Tensor() : at::cat(weights, 2)};
+}
+
+Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
+  const Tensor& target = batch.at("target");
+  const Tensor& keep = batch.at("target.keep");  // [B, T]
+  Loss loss;
+  loss.units = keep.sum();
+  if (writes_text()) {
+    loss.objective =
+        at::cross_entropy_loss(written.outputs.flatten(0, 1), target.flatten(), {},
+                               at::Reduction::Mean, shape_.padding, options_.label_smoothing);
+  } else {
+    const Tensor error = (written.outputs - target).square().mean(-1);  // [B, T]
+    loss.objective = (error * keep).sum() / loss.units;
+  }
+  if (options_.coverage > 0 && written.weights.defined()) {
+    const Tensor weights = written.weights.squeeze(1);           // [B, T, K]
+    const Tensor covered = weights.cumsum(1) - weights;          // before each step
+    const Tensor again = at::minimum(weights, covered).sum(-1);  // [B, T]
+    loss.objective = loss.objective + options_.coverage * (again * keep).sum() / loss.units;
+  }
+  return loss;
+}
+
+Loss Seq2Seq::loss(const Batch& batch, const StepContext& context) {
+  const auto& o = options_;
+  const bool draws = o.dropout > 0 || o.feedback == "scheduled" || o.normaliser.name == "gumbel";
+  const Random* random = draws ? &context.random : nullptr;
+  double teacher_share = 1;
+  if (o.feedback == "own") teacher_share = 0;
+  if (o.feedback == "scheduled")
+    teacher_share =
+        o.scheduled_k / (o.scheduled_k + std::exp(double(context.step) / o.scheduled_k));
+  return loss_of(batch, write(encode(batch, random, nullptr), batch.at("target"), random,
+                              teacher_share, nullptr));
+}
+
+std::pair<double, int64_t> Seq2Seq::negative_log_likelihood(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  const Tensor& target = batch.at("target");
+  const Written written =
+      write(encode(batch, nullptr, nullptr), target, nullptr, feeds_itself() ? 0 : 1, nullptr);
+  const Tensor sum = at::cross_entropy_loss(written.outputs.flatten(0, 1), target.flatten(), {},
+                                            at::Reduction::Sum, shape_.padding);
+  return {sum.item<double>(), batch.at("target.keep").sum().item<int64_t>()};
+}
+
+Predictions Seq2Seq::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  if (!writes_text()) return predict_numbers(batch, nullptr);
+  Encoded encoded = encode(batch, nullptr, nullptr);
+  DecoderState state = encoded.start;
+  Tensor output;                        // [R, V], the newest
+  Tensor row = at::arange(batch.size);  // which input each live row belongs to
+  const StepFunction step = [&](const StepInput& in) -> StepOutput {
+    if (in.origin.defined()) {
+      const Tensor origin = in.origin.to(device());
+      state = state.select(origin);
+      if (output.defined()) output = output.index_select(0, origin);
+      const Tensor rows = row.index_select(0, in.origin.to(at::kCPU));
+      if (!rows.equal(row)) encoded.source = encoded.source.select(origin);
+      row = rows;
+    }
+    const bool own = feeds_itself() && output.defined();
+    const DecoderStep now = decoder_->step(own ? feed_back(output) : embed_target(in.tokens), state,
+                                           encoded.source, {}, nullptr);
+    state = now.state;
+    output = output_of(now.readout);
+    const bool covered = search_.coverage_penalty > 0 && now.weights.defined();
+    return {output.log_softmax(-1), covered ? now.weights.flatten(1) : Tensor()};
+  };
+  const Tensor lengths = batch.at("source.keep").sum(1).to(at::kCPU);
+  SearchProblem problem;
+  problem.inputs = batch.size;
+  problem.begin = shape_.begin;
+  problem.end = shape_.end;
+  problem.forbidden = {shape_.padding, shape_.begin};
+  problem.keep = batch.at("source.keep");
+  problem.device = device();
+  problem.numbers = numbers_of(batch.at("source"));
+  for (int64_t i = 0; i < batch.size; ++i)
+    problem.maximum_length.push_back(
+        search_.maximum_length > 0 ? search_.maximum_length : 2 * lengths[i].item<int64_t>() + 20);
+  const auto found = search(search_, problem, step);
+  Predictions predictions;
+  predictions.outputs.resize(static_cast<size_t>(batch.size));
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (lengths[int64_t(i)].item<int64_t>() == 0) {  // nothing in, nothing out
+      predictions.outputs[i].push_back({});
+      continue;
+    }
+    for (const Hypothesis& hypothesis : found[i])
+      predictions.outputs[i].push_back({hypothesis.tokens, hypothesis.log_probability, ""});
+  }
+  return predictions;
+}
+
+Predictions Seq2Seq::predict_numbers(const Batch& batch, Tap* tap) const {
+  const Tensor shape_only =
+      at::zeros({batch.size, shape_.horizon, shape_.target_width}, at::TensorOptions(device()));
+  Predictions predictions;
+  predictions.values =
+      write(encode(batch, nullptr, tap), shape_only, nullptr, 0, tap).outputs.flatten(1);
+  return predictions;
+}
+
+Tensor Seq2Seq::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
+  if (!writes_text()) return predict_numbers(batch, tap).values;  // [B, T O]
+  int64_t longest = 0;
+  for (const auto& outputs : predictions.outputs)
+    longest = std::max(longest, int64_t(outputs.empty() ? 0 : outputs[0].tokens.size()));
+  Tensor target = at::full({batch.size, longest}, shape_.padding, at::kLong);
+  for (int64_t row = 0; row < batch.size; ++row) {
+    const auto& outputs = predictions.outputs[static_cast<size_t>(row)];
+    if (outputs.empty()) continue;
+    std::copy(outputs[0].tokens.begin(), outputs[0].tokens.end(),
+              target.data_ptr<int64_t>() + row * longest);
+  }
+  target = target.to(device());
+  const Encoded encoded = encode(batch, nullptr, tap);
+  if (longest == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
+  const Written written = write(encoded, target, nullptr, feeds_itself() ? 0 : 1, tap);
+  const Tensor log_probabilities = written.outputs.log_softmax(-1);  // [B, T, V]
+  return log_probabilities.gather(2, target.unsqueeze(-1)).squeeze(-1) * (target != shape_.padding);
+}
+
+}  // namespace fovea

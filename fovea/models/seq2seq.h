@@ -1,0 +1,114 @@
+// Sequence to sequence: an encoder reads the source, a decoder writes the target one unit at a
+// time, looking back through attention (or not). Units are symbols or vectors of numbers.
+//   encoder   rnn, gru or lstm, layers, both directions; h_j = [forward_j ; backward_j]
+//   decoder   nn/decoder.h: Bahdanau 2015, Luong 2015, or without attention Cho 2014 (a summary
+//             c = tanh(V h_S) fed to every step) and Sutskever 2014 (states handed over, source
+//             reversed)
+//   output    p(y_t) = softmax(W r_t + b), or y_t = W r_t + b for numbers
+//   loss      mean over the real target positions of -log p(y_t) (with label smoothing), or of the
+//             squared error; plus coverage * mean_t sum_j min(a_tj, sum_{u<t} a_uj)   (See 2017)
+// shared/papers.md, sections 3 to 6 and 12; docs/results.md says what was reached.
+#pragma once
+
+#include <torch/nn/modules/embedding.h>
+#include <torch/nn/modules/linear.h>
+
+#include <memory>
+#include <optional>
+
+#include "fovea/core/options.h"
+#include "fovea/decoding/search.h"
+#include "fovea/models/model.h"
+#include "fovea/nn/decoder.h"
+
+namespace fovea {
+
+struct Seq2SeqOptions {
+  std::string name = "seq2seq";
+  std::string cell = "gru";
+  int64_t hidden = 128;        // of the decoder, and of the encoder's output
+  int64_t encoder_hidden = 0;  // of each direction; 0: hidden, halved for two directions
+  int64_t layers = 1;
+  int64_t embedding = 64;
+  bool bidirectional = true;
+  bool reverse_source = false;
+  double dropout = 0;           // of embeddings, between layers, of the readout
+  bool tie_embeddings = false;  // output matrix = target embedding
+  std::string attention = "soft";
+  std::string decoder = "luong";
+  bool input_feeding = false;
+  bool summary = true;           // attention=none: the summary is fed to every step
+  std::string bridge = "dense";  // from the encoder's last states to the decoder's first
+  std::string readout = "tanh";
+  std::string readout_from = "new";
+  int64_t readout_size = 0;  // 0: hidden; with tied embeddings: embedding
+  std::string feedback = "teacher";
+  double scheduled_k = 1000;  // scheduled: p(teacher) = k / (k + exp(step / k))
+  double coverage = 0;
+  double label_smoothing = 0;
+  ScoreOptions score;
+  NormaliserOptions normaliser;
+  AlignmentOptions alignment;
+  void describe(OptionList& list);
+};
+
+/// What the data decides: symbols (how many) or numbers (how many at each step).
+struct Seq2SeqShape {
+  int64_t source_symbols = 0, target_symbols = 0;  // 0: numbers
+  int64_t source_width = 0, target_width = 0;
+  int64_t horizon = 0;             // numbers: steps to predict
+  bool shared_vocabulary = false;  // one embedding serves both sides
+  int64_t padding = 0, begin = 2, end = 3;
+};
+
+class Seq2Seq : public Model {
+ public:
+  Seq2Seq(Seq2SeqOptions options, SearchOptions search, Seq2SeqShape shape);
+
+  void initialise(const Random& random) override;
+  Schema schema() const override;
+  std::vector<LayerSummary> summary() const override;
+  Loss loss(const Batch& batch, const StepContext& context) override;
+  Predictions predict(const Batch& batch) const override;
+  /// Log-probability of each output symbol, or each output number: [B, U].
+  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
+
+  /// Sum of -log p over the real target positions of the batch, and their number.
+  std::pair<double, int64_t> negative_log_likelihood(const Batch& batch) const;
+
+ private:
+  struct Encoded {
+    DecoderSource source;
+    DecoderState start;
+  };
+  struct Written {
+    at::Tensor outputs;  // logits [B, T, V] or numbers [B, T, O]
+    at::Tensor weights;  // [B, 1, T, K] or undefined
+  };
+  bool writes_text() const { return shape_.target_symbols > 0; }
+  bool feeds_itself() const { return options_.feedback == "own"; }
+  Encoded encode(const Batch& batch, const Random* random, Tap* tap) const;
+  at::Tensor embed_source(const Batch& batch, Tap* tap) const;  // [B, S, E]
+  at::Tensor embed_target(const at::Tensor& units) const;       // [B] or [B, T] or [B, T, O]
+  at::Tensor first_unit(int64_t batch) const;                   // begin, or zeros [B, O]
+  at::Tensor output_of(const at::Tensor& readout) const;        // [B, (T,) V or O]
+  at::Tensor feed_back(const at::Tensor& output) const;         // own output -> [B, E]
+  Written write(const Encoded& encoded, const at::Tensor& target, const Random* random,
+                double teacher_share, Tap* tap) const;
+  Loss loss_of(const Batch& batch, const Written& written) const;
+  Predictions predict_numbers(const Batch& batch, Tap* tap) const;
+  void make_bridge(int64_t encoded);
+
+  Seq2SeqOptions options_;
+  SearchOptions search_;
+  Seq2SeqShape shape_;
+  torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};
+  torch::nn::Linear source_input_{nullptr}, target_input_{nullptr};  // numbers
+  std::shared_ptr<Recurrent> encoder_;
+  std::vector<torch::nn::Linear> bridge_, cell_bridge_;
+  torch::nn::Linear summary_{nullptr}, output_{nullptr};
+  at::Tensor tied_bias_;
+  std::shared_ptr<Decoder> decoder_;
+};
+
+}  // namespace fovea

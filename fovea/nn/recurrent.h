@@ -1,0 +1,80 @@
+// Recurrent networks over whole sequences and step by step, with the parameters, names and layouts
+// of torch.nn.RNN (tanh), torch.nn.GRU and torch.nn.LSTM (weight_ih_l0 [G H, I], weight_hh_l0,
+// bias_ih_l0, bias_hh_l0, …_reverse), so that state dicts fit. torch's GRU gates the product:
+//   h~ = tanh(W x + b + r * (U h + b'));  h = (1 - z) * h~ + z * h_prev
+// where Cho 2014 and Bahdanau 2015 write U (r * h). Padding never enters: sequences are packed.
+// Dropout between layers uses one mask for all steps of a sequence (Gal and Ghahramani 2016).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <string>
+#include <vector>
+
+#include "fovea/core/random.h"
+
+namespace fovea {
+
+struct RecurrentOptions {
+  std::string cell = "gru";  // rnn, gru or lstm
+  int64_t input_size = 0;
+  int64_t hidden_size = 0;  // of each direction
+  int64_t layers = 1;
+  bool bidirectional = false;
+  double dropout = 0;  // between layers
+};
+
+/// What a layer remembers; one tensor [B, H] per layer and direction (layer 0 forward, layer 0
+/// backward, layer 1 forward, …).
+struct RecurrentState {
+  std::vector<at::Tensor> hidden;
+  std::vector<at::Tensor> cell;  // lstm only
+
+  /// The examples of `rows` (int64 [R], repetition allowed).
+  RecurrentState select(const at::Tensor& rows) const;
+};
+
+struct RecurrentOutput {
+  at::Tensor outputs;    // [B, S, D H], 0 at padding
+  RecurrentState state;  // after the last real step (backward: after the first)
+};
+
+class Recurrent : public torch::nn::Module {
+ public:
+  explicit Recurrent(RecurrentOptions options);
+
+  /// Matrices of the input Glorot uniform, recurrent ones orthogonal (each gate), biases 0 (lstm:
+  /// 1 for the forget gate).
+  void initialise(const Random& random);
+
+  /// A whole sequence. x [B, S, I]; lengths int64 [B] on the CPU, at least 1 each, or undefined
+  /// when all are S; `start` may be empty: zeros; `masks` from dropout_masks(), or empty.
+  RecurrentOutput run(const at::Tensor& x, const at::Tensor& lengths, const RecurrentState& start,
+                      const std::vector<at::Tensor>& masks) const;
+
+  /// One step of a network that goes forward only. x [B, I]; the new output is hidden.back().
+  RecurrentState step(const at::Tensor& x, const RecurrentState& state,
+                      const std::vector<at::Tensor>& masks) const;
+
+  /// One mask per border between two layers, scaled; empty without dropout.
+  std::vector<at::Tensor> dropout_masks(int64_t batch, const Random* random) const;
+
+  RecurrentState zeros(int64_t batch) const;
+  const RecurrentOptions& options() const { return options_; }
+  int64_t output_size() const { return directions() * options_.hidden_size; }
+
+ private:
+  int64_t directions() const { return options_.bidirectional ? 2 : 1; }
+  std::vector<at::Tensor> weights_of(int64_t layer) const;  // in the order LibTorch wants them
+  RecurrentOptions options_;
+  std::vector<std::vector<at::Tensor>> weights_;  // per layer and direction: w_ih, w_hh, b_ih, b_hh
+};
+
+/// Rows orthonormal (columns, when there are more rows): [rows, columns], drawn from `random`.
+at::Tensor orthogonal(int64_t rows, int64_t columns, const Random& random);
+
+/// x [B, …, D] times one mask [B, 1 …, D] per example, the same at every step.
+at::Tensor sequence_dropout(const at::Tensor& x, double rate, const Random* random);
+
+}  // namespace fovea

@@ -1,0 +1,39 @@
+// The task `forecast`: the next steps of numeric series from the last ones.
+#pragma once
+
+#include "fovea/data/series_data.h"
+#include "fovea/models/seq2seq.h"
+#include "fovea/tasks/task.h"
+
+namespace fovea {
+
+class ForecastTask : public Task {
+ public:
+  ForecastTask();
+  void describe(OptionList& list) override;
+  TrainingOptions training_defaults() const override;
+  Splits load(const DataSource& source, uint64_t seed) override;
+  void write_data(const std::filesystem::path& folder) const override;
+  std::unique_ptr<Model> make_model() const override;
+  void save(const RunFolder& folder) const override;
+  void restore(const RunFolder& folder) override;
+  Metrics measure(const Model& model, const Dataset& rows) const override;
+  Example parse(const std::string& line) const override;
+  std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const override;
+  bool is_header(const std::string& first_line) const override;
+  Json input_schema() const override;
+  Batch collate(std::span<const Example> examples) const override;
+  Json answer(const Prediction& prediction) const override;
+  std::string answer_line(const Prediction& prediction) const override;
+  Explanation overview(const Model& model, const Dataset& rows) const override;
+  ExplainOptions explain_options() const override;
+
+ private:
+  /// Step by step, each target series: [T][O], in the series' own units.
+  std::vector<std::vector<double>> forecast(const Prediction& prediction) const;
+  SeriesDataOptions data_;
+  Seq2SeqOptions model_;
+  SeriesEncoder encoder_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,67 @@
+// What the tasks on pairs of texts share (dates, translate): a seq2seq model between two
+// tokenisers, decoding, metrics over texts, alignments for pictures.
+#pragma once
+
+#include "fovea/data/pairs_data.h"
+#include "fovea/decoding/search.h"
+#include "fovea/metrics/translation.h"
+#include "fovea/models/seq2seq.h"
+#include "fovea/tasks/task.h"
+
+namespace fovea {
+
+/// The built-in data of such a task.
+struct BuiltInPairs {
+  std::vector<TextPair> train, validation, test;
+  std::vector<std::string> notes;
+};
+
+class PairsTask : public Task {
+ public:
+  Splits load(const DataSource& source, uint64_t seed) override;
+  void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path) override;
+  void write_data(const std::filesystem::path& folder) const override;
+  std::unique_ptr<Model> make_model() const override;
+  void save(const RunFolder& folder) const override;
+  void restore(const RunFolder& folder) override;
+  Metrics measure(const Model& model, const Dataset& rows) const override;
+  LengthCurve measure_by_length(const Model& model, const Dataset& rows) const override;
+  Example parse(const std::string& line) const override;
+  bool takes_plain_text() const override { return true; }
+  Batch collate(std::span<const Example> examples) const override;
+  void finish(const Model& model, std::span<const Example> examples,
+              std::vector<Prediction>& predictions) const override;
+  Json input_schema() const override;
+  Json answer(const Prediction& prediction) const override;
+  std::string answer_line(const Prediction& prediction) const override;
+  Example describe_output(const Example& example, const Prediction& prediction) const override;
+  Explanation overview(const Model& model, const Dataset& rows) const override;
+  ExplainOptions explain_options() const override;
+
+ protected:
+  virtual std::string name() const = 0;
+  virtual BuiltInPairs built_in() const = 0;
+  virtual Json built_in_options() const = 0;  // what decides the built-in data, for its hash
+  virtual bool is_translation() const = 0;    // BLEU and chrF are reported
+
+  PairsOptions pairs_;
+  Seq2SeqOptions model_;
+  SearchOptions search_;
+
+ private:
+  /// Decoded and wanted texts, and what the model thinks of the wanted ones.
+  struct Outcome {
+    std::vector<std::string> outputs;
+    std::vector<References> references;
+    std::vector<std::vector<int64_t>> output_tokens, target_tokens;  // without the end symbol
+    std::vector<int64_t> source_lengths;
+    double nats = 0;
+    int64_t symbols = 0;
+    double truth_sum = 0, truth_rows = 0;  // share of attention on what is planted
+  };
+  Outcome decode(const Model& model, const PairDataset& rows) const;
+  std::vector<std::string> pieces(const std::vector<int64_t>& tokens) const;
+  PairTokenisers tokenisers_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,53 @@
+#include "fovea/tasks/translate.h"
+
+namespace fovea {
+
+TranslateTask::TranslateTask() {
+  pairs_.tokens = "unigram";
+  pairs_.vocabulary_size = 8000;
+  pairs_.maximum_length = 100;
+  model_.hidden = 256;
+  model_.embedding = 128;
+  model_.dropout = 0.2;
+  model_.score.name = "general";
+}
+
+void TranslateTask::describe(OptionList& list) {
+  struct Data {
+    PhrasesOptions& phrases;
+    PairsOptions& pairs;
+    void describe(OptionList& own) { phrases.describe(own), pairs.describe(own); }
+  } data{phrases_, pairs_};
+  list.group("data", data);
+  list.group("model", model_);
+  list.group("decoding", search_);
+}
+
+TrainingOptions TranslateTask::training_defaults() const {
+  TrainingOptions options;
+  options.epochs = 10;
+  options.batch_size = 64;
+  options.pool_batches = 50;
+  options.parts = 2;
+  options.learning_rate = 1e-3;
+  options.schedule = "cosine";
+  options.warmup_steps = 200;
+  options.clip_norm = 1;
+  options.monitor = {"bleu"};
+  return options;
+}
+
+BuiltInPairs TranslateTask::built_in() const {
+  PhrasesDraw draw = draw_phrases(phrases_);
+  return {std::move(draw.train), std::move(draw.validation), std::move(draw.test),
+          std::move(draw.notes)};
+}
+
+Json TranslateTask::built_in_options() const {
+  OptionList list;
+  PhrasesOptions options = phrases_;
+  options.describe(list);
+  return list.to_json();
+}
+
+}  // namespace fovea
