@@ -2,6 +2,7 @@
 
 #include "cli/flags.h"
 #include "cli/program.h"
+#include "fovea/core/progress.h"
 #include "fovea/core/text.h"
 
 namespace fovea::cli {
@@ -17,20 +18,27 @@ void add_evaluate(CLI::App& program) {
   command->callback([flags] {
     Pipeline pipeline = Pipeline::load(flags->run, flags->device, flags->assignments);
     const auto rows = choose_rows(pipeline, *flags);
-    const Metrics metrics = pipeline.measure(*rows);
+    Metrics metrics;
+    {
+      Progress progress("measuring", rows->size(), "rows");
+      pipeline.setup().task().progress = [&](int64_t done) { progress.update(done); };
+      metrics = pipeline.measure(*rows);
+    }
+    const std::vector<std::string> notes = pipeline.setup().task().metric_notes(*rows);
     if (flags->json) {
-      std::cout << Json{{"task", pipeline.task_name()},
-                        {"split", flags->split},
-                        {"rows", rows->size()},
-                        {"metrics", metrics_json(metrics)}}
-                       .dump()
-                << "\n";
+      Json json{{"task", pipeline.task_name()},
+                {"split", flags->split},
+                {"rows", rows->size()},
+                {"metrics", metrics_json(metrics)}};
+      if (!notes.empty()) json["notes"] = notes;
+      std::cout << json.dump() << "\n";
       return;
     }
     TextTable table({"metric", "value"});
     for (const Metric& metric : metrics) table.add({metric.name, format_number(metric.value, 6)});
     std::cerr << pipeline.task_name() << ", " << flags->split << " split, "
               << format_count(rows->size()) << " rows\n";
+    for (const std::string& note : notes) std::cerr << note << "\n";
     std::cout << table.plain();
   });
 }

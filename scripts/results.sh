@@ -73,12 +73,12 @@ dates() {
   $fovea compare dates --vary model.score=general --seeds 3 --quiet
 }
 scores() {
-  heading "dates, every score function, 3 seeds"
-  $fovea compare dates --vary model.score=content,additive,location-base,general,dot,scaled-dot,location-aware --seeds 3 --quiet
+  heading "dates, every score function, 3 seeds, half of the usual epochs"
+  $fovea compare dates --vary model.score=content,additive,location-base,general,dot,scaled-dot,location-aware --epochs 2 --seeds 3 --quiet
 }
 alignments() {
-  heading "dates, every alignment and no attention, 3 seeds"
-  $fovea compare dates --vary model.alignment=global,local-m,local-p --also model.attention=none --seeds 3 --quiet --out runs/alignments
+  heading "dates, every alignment and no attention, 3 seeds, half of the usual epochs"
+  $fovea compare dates --vary model.alignment=global,local-m,local-p --also model.attention=none --epochs 2 --seeds 3 --quiet
 }
 locales() {
   heading "dates in all locales of ICU (about an hour on 2 cores; add --device cuda)"
@@ -91,9 +91,12 @@ phrases() {
 }
 multi30k() {
   needs multi30k || return 0
-  heading "Multi30k English to German, test 2016, with and without attention, 3 seeds"
-  $fovea compare translate "$data/multi30k" --config configs/seq2seq-multi30k.json --vary model.attention=soft,none --seeds 3 --quiet \
-    --out runs/multi30k "${device[@]}"
+  heading "Multi30k English to German, test 2016"
+  $fovea train translate "$data/multi30k" --config configs/seq2seq-multi30k.json --out runs/multi30k "${device[@]}"
+  $fovea evaluate runs/multi30k "${device[@]}"
+  heading "the same with and without attention, 3 seeds, 22 epochs"
+  $fovea compare translate "$data/multi30k" --config configs/seq2seq-multi30k.json --epochs 22 --set decoding.length_penalty=1 \
+    --vary model.attention=soft,none --seeds 3 --quiet --out runs/multi30k-length "${device[@]}"
 }
 tatoeba() {
   needs tatoeba || return 0

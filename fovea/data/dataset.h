@@ -21,7 +21,9 @@ class Dataset {
   virtual Example example(
       int64_t row) const = 0;  // with labelled axes and, where it is known, planted truth
   virtual Batch batch(std::span<const int64_t> rows) const = 0;  // collated, in the given order
-  virtual int64_t length(int64_t row) const { return 1; }  // what a row costs: its longest sequence
+  virtual int64_t length(int64_t /*row*/) const {
+    return 1;
+  }                                             // its longest sequence: what it costs
   virtual const NamedTensors& columns() const;  // resident columns [N, …]; empty when not resident
 };
 

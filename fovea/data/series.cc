@@ -1,8 +1,6 @@
 #include "fovea/data/series.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/zeros.h>
+#include <torch/torch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +50,7 @@ void find_windows(SeriesArrays& arrays, const SeriesLayout& layout) {
 at::Tensor gather(const at::Tensor& values, std::span<const int64_t> starts, int64_t length) {
   const int64_t width = values.size(1);
   at::Tensor gathered =
-      at::empty({int64_t(starts.size()), length, width}, values.options());  // [B, length, K]
+      torch::empty({int64_t(starts.size()), length, width}, values.options());  // [B, length, K]
   const float* from = values.data_ptr<float>();
   float* to = gathered.data_ptr<float>();
   for (const int64_t start : starts) {
@@ -126,7 +124,7 @@ int64_t SeriesDataset::start(int64_t row) const {
 void SeriesDataset::set_truth(std::span<const int64_t> positions) {
   require(int64_t(positions.size()) == layout_->horizon, ErrorKind::Internal, "the truth has ",
           positions.size(), " positions for ", layout_->horizon, " outputs");
-  truth_ = at::zeros({layout_->horizon, layout_->window}, at::kBool);  // [T, S]
+  truth_ = torch::zeros({layout_->horizon, layout_->window}, torch::kBool);  // [T, S]
   for (size_t step = 0; step < positions.size(); ++step)
     if (positions[step] >= 0)
       truth_.data_ptr<bool>()[int64_t(step) * layout_->window + positions[step]] = true;
@@ -153,12 +151,34 @@ Batch SeriesDataset::batch(std::span<const int64_t> rows) const {
   }
   Batch batch;
   batch.size = int64_t(rows.size());
-  batch.tensors["source"] = gather(arrays_.inputs, begins, layout_->window);          // [B, S, F]
-  batch.tensors["source.keep"] = at::ones({batch.size, layout_->window}, at::kBool);  // [B, S]
+  batch.tensors["source"] = gather(arrays_.inputs, begins, layout_->window);  // [B, S, F]
+  batch.tensors["source.keep"] =
+      torch::ones({batch.size, layout_->window}, torch::kBool);  // [B, S]
   if (arrays_.targets.defined()) {
     batch.tensors["target"] = gather(arrays_.targets, ends, layout_->horizon);  // [B, T, O]
-    batch.tensors["target.keep"] = at::ones({batch.size, layout_->horizon}, at::kBool);  // [B, T]
+    batch.tensors["target.keep"] =
+        torch::ones({batch.size, layout_->horizon}, torch::kBool);  // [B, T]
   }
+  return batch;
+}
+
+Batch collate_series(std::span<const Example> examples) {
+  Batch batch;
+  batch.size = int64_t(examples.size());
+  if (examples.empty()) return batch;
+  const at::Tensor& first = examples[0].tensors.at("source");  // [S, F]
+  const int64_t length = first.size(0), width = first.size(1);
+  at::Tensor source = torch::empty({batch.size, length, width}, torch::kFloat32);  // [B, S, F]
+  float* to = source.data_ptr<float>();
+  for (const Example& example : examples) {
+    const at::Tensor steps = example.tensors.at("source").contiguous();
+    require(steps.sizes() == first.sizes(), ErrorKind::InvalidArgument, "an input has ",
+            steps.size(0), " steps of ", steps.size(1), " series, another ", length, " of ", width);
+    std::memcpy(to, steps.data_ptr<float>(), size_t(length * width) * sizeof(float));
+    to += length * width;
+  }
+  batch.tensors["source"] = source;
+  batch.tensors["source.keep"] = torch::ones({batch.size, length}, torch::kBool);  // [B, S]
   return batch;
 }
 
@@ -176,7 +196,7 @@ double SeriesEncoder::original(double value, int64_t series) const {
 /// The series at these places side by side, standardised.
 at::Tensor SeriesEncoder::pack(const Values& series, std::span<const int64_t> places) const {
   const auto steps = int64_t(series[0].size()), width = int64_t(places.size());
-  at::Tensor packed = at::empty({steps, width}, at::kFloat);  // [N, K]
+  at::Tensor packed = torch::empty({steps, width}, torch::kFloat32);  // [N, K]
   for (int64_t column = 0; column < width; ++column) {
     const auto place = size_t(places[size_t(column)]);
     const double mean = layout_->means[place], deviation = layout_->deviations[place];

@@ -1,10 +1,6 @@
 // The part of SeriesEncoder for prediction: the end of a table, or steps that a user typed.
-#include <ATen/ops/empty.h>
-#include <ATen/ops/ones.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "fovea/core/error.h"
@@ -149,26 +145,6 @@ Example SeriesEncoder::encode_row(const std::string& text) const {
   return last_window(std::move(steps.inputs), std::move(steps.times), "input",
                      [](int64_t step) { return concat("input: step ", step + 1); })
       ->example(0);
-}
-
-Batch collate_series(std::span<const Example> examples) {
-  Batch batch;
-  batch.size = int64_t(examples.size());
-  if (examples.empty()) return batch;
-  const at::Tensor& first = examples[0].tensors.at("source");  // [S, F]
-  const int64_t length = first.size(0), width = first.size(1);
-  at::Tensor source = at::empty({batch.size, length, width}, at::kFloat);  // [B, S, F]
-  float* to = source.data_ptr<float>();
-  for (const Example& example : examples) {
-    const at::Tensor steps = example.tensors.at("source").contiguous();
-    require(steps.sizes() == first.sizes(), ErrorKind::InvalidArgument, "an input has ",
-            steps.size(0), " steps of ", steps.size(1), " series, another ", length, " of ", width);
-    std::memcpy(to, steps.data_ptr<float>(), size_t(length * width) * sizeof(float));
-    to += length * width;
-  }
-  batch.tensors["source"] = source;
-  batch.tensors["source.keep"] = at::ones({batch.size, length}, at::kBool);  // [B, S]
-  return batch;
 }
 
 }  // namespace fovea

@@ -22,12 +22,12 @@ class Vocabulary {
   explicit Vocabulary(const std::vector<std::string>& tokens);
   /// By falling count, ties alphabetically; those seen less than `minimum_count` times, and those
   /// beyond `maximum_size` (special symbols included; 0: no limit), are left out.
-  static Vocabulary from_counts(const std::map<std::string, int64_t>& counts,
-                                int64_t minimum_count, int64_t maximum_size);
+  static Vocabulary from_counts(const std::map<std::string, int64_t>& counts, int64_t minimum_count,
+                                int64_t maximum_size);
 
   int64_t size() const { return static_cast<int64_t>(tokens_.size()); }
-  int64_t id(std::string_view token) const;       // kUnknown when it is not there
-  const std::string& token(int64_t id) const;     // InvalidArgument when out of range
+  int64_t id(std::string_view token) const;    // kUnknown when it is not there
+  const std::string& token(int64_t id) const;  // InvalidArgument when out of range
   static bool is_special(int64_t id) { return id < kSpecial; }
 
   Json to_json() const;  // the list of tokens, special ones left out

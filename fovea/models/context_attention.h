@@ -2,8 +2,8 @@
 //   free     y = w . (x * A[c]) + b     A = Embedding(contexts, positions), N(0, 1); weights of any
 //   sign, no softmax softmax  y = sum_k softmax(A[c])_k x_k
 // The honest picture of `free` is |A[c] * w|, since w trades scale with A; both are reported. 49
-// and 40 parameters for 5 contexts and 8 positions. After the PyTorch tutorial (shared/papers.md,
-// section 2).
+// and 40 parameters for 5 contexts and 8 positions. After the PyTorch tutorial on
+// attention.
 #pragma once
 
 #include <torch/nn/modules/embedding.h>

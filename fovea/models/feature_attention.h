@@ -6,7 +6,7 @@
 // f: hidden layers h = relu(W h + b), then one output (two classes: its logit; a number) or one per
 // class. With 10 columns and no hidden layer attention has (10*10 + 10) + (10 + 1) = 121
 // parameters. a depends on the whole x, so the network is not linear. After the Keras tutorial on
-// attention for dense layers (shared/papers.md, section 1).
+// attention for dense layers.
 #pragma once
 
 #include <torch/nn/modules/linear.h>

@@ -7,7 +7,8 @@
 //   output    p(y_t) = softmax(W r_t + b), or y_t = W r_t + b for numbers
 //   loss      mean over the real target positions of -log p(y_t) (with label smoothing), or of the
 //             squared error; plus coverage * mean_t sum_j min(a_tj, sum_{u<t} a_uj)   (See 2017)
-// shared/papers.md, sections 3 to 6 and 12; docs/results.md says what was reached.
+// docs/results.md says what was reached with which options; configs/seq2seq-*.json hold the
+// papers'.
 #pragma once
 
 #include <torch/nn/modules/embedding.h>

@@ -1,6 +1,9 @@
 #include "fovea/nn/recurrent.h"
 
 #include <torch/torch.h>
+#include <torch/version.h>
+
+#include <optional>
 
 #include "fovea/attention/projection.h"
 #include "fovea/core/error.h"
@@ -35,6 +38,23 @@ LengthOrder sort_by_length(const Tensor& lengths, const at::Device& device) {
   if (order.equal(at::arange(order.size(0)))) return {{}, {}, lengths};
   return {order.to(device), order.argsort().to(device), std::get<0>(sorted)};
 }
+
+// cuDNN wants a layer's weights in one piece of memory of its own; the optimiser's flat array is
+// another one. They are copied at every call, which costs little, and LibTorch complains at every
+// call, which nobody wants to read.
+class IgnoreWarnings : public c10::WarningHandler {
+#if TORCH_VERSION_MAJOR >= 2
+  void process(const c10::Warning&) override {}
+#else
+  void process(const c10::SourceLocation&, const std::string&, const bool) override {}
+#endif
+};
+
+#if TORCH_VERSION_MAJOR >= 2
+using WarningGuard = c10::WarningUtils::WarningHandlerGuard;
+#else
+using WarningGuard = c10::Warning::WarningHandlerGuard;
+#endif
 
 Tensor reordered(const Tensor& x, const Tensor& order) {
   return order.defined() ? x.index_select(0, order) : x;
@@ -121,6 +141,9 @@ RecurrentOutput Recurrent::run(const Tensor& x, const Tensor& lengths, const Rec
               .to(x.device());
     }
   }
+  IgnoreWarnings ignore;
+  std::optional<WarningGuard> guard;
+  if (x.is_cuda()) guard.emplace(&ignore);
   RecurrentOutput result;
   for (int64_t layer = 0; layer < options_.layers; ++layer) {
     std::vector<Tensor> hidden, cell;

@@ -1,18 +1,12 @@
 #include "fovea/tasks/compare.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <iostream>
 #include <limits>
-#include <list>
 #include <thread>
-#include <utility>
 
 #include "fovea/core/error.h"
+#include "fovea/tasks/processes.h"
 #include "fovea/tasks/train.h"
 
 namespace fovea {
@@ -130,79 +124,6 @@ Trained trained_from_json(const Json& json) {
   return trained;
 }
 
-/// A training in a process of its own; its result comes back through a file without a name.
-class Child {
- public:
-  Child(size_t index, const std::function<Trained()>& work) : index_(index), file_(std::tmpfile()) {
-    require(file_ != nullptr, ErrorKind::Io, "compare: no temporary file can be made");
-    std::cout << std::flush;
-    process_ = ::fork();
-    require(process_ >= 0, ErrorKind::Io, "compare: no further process can be started");
-    if (process_ > 0) return;
-    Json result;
-    try {
-      result = trained_json(work());
-    } catch (const std::exception& error) {
-      result = {{"error", std::string(error.what()).substr(0, 2000)}};
-    }
-    const std::string text = result.dump();
-    const bool written =
-        std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0;
-    ::_exit(written ? 0 : 1);
-  }
-  Child(Child&& other) noexcept
-      : index_(other.index_),
-        process_(other.process_),
-        file_(std::exchange(other.file_, nullptr)) {}
-  ~Child() {
-    if (file_) std::fclose(file_);
-  }
-
-  size_t index() const { return index_; }
-  pid_t process() const { return process_; }
-
-  /// After it has ended.
-  Trained result() {
-    std::string text;
-    std::rewind(file_);
-    for (int byte = std::fgetc(file_); byte != EOF; byte = std::fgetc(file_))
-      text += static_cast<char>(byte);
-    require(!text.empty(), ErrorKind::Io, "compare: a training ended without a result");
-    const Json json = parse_json(text, "compare");
-    require(!json.contains("error"), ErrorKind::BadData, json.value("error", ""));
-    return trained_from_json(json);
-  }
-
- private:
-  size_t index_;
-  pid_t process_ = 0;
-  std::FILE* file_;
-};
-
-/// Results of work(0) … work(count - 1), at most `jobs` at the same time.
-std::vector<Trained> run_in_processes(size_t count, size_t jobs,
-                                      const std::function<Trained(size_t)>& work,
-                                      const std::function<void(size_t done)>& progress) {
-  std::vector<Trained> results(count);
-  std::list<Child> running;
-  size_t next = 0, done = 0;
-  while (done < count) {
-    while (next < count && running.size() < jobs) {
-      const size_t index = next++;
-      running.emplace_back(index, [&] { return work(index); });
-    }
-    int status = 0;
-    const pid_t ended = ::wait(&status);
-    const auto child = std::find_if(running.begin(), running.end(),
-                                    [&](const Child& one) { return one.process() == ended; });
-    if (child == running.end()) continue;  // interrupted by a signal, or somebody else's child
-    results[child->index()] = child->result();
-    running.erase(child);
-    progress(++done);
-  }
-  return results;
-}
-
 std::vector<double> values_of(const CompareRow& row, const std::string& metric) {
   std::vector<double> values;
   for (const Metrics& metrics : row.by_seed)
@@ -254,7 +175,10 @@ Comparison compare(const CompareRequest& request) {
   std::vector<Trained> results;
   report(0);
   if (request.jobs > 1) {
-    results = run_in_processes(total, static_cast<size_t>(request.jobs), work, report);
+    const auto found = run_in_processes(
+        total, static_cast<size_t>(request.jobs),
+        [&](size_t index) { return trained_json(work(index)); }, report);
+    for (const Json& one : found) results.push_back(trained_from_json(one));
   } else {
     for (size_t index = 0; index < total; ++index) {
       results.push_back(work(index));

@@ -21,6 +21,9 @@ constexpr int64_t kRowsOfOverview = 1000;
 ForecastTask::ForecastTask() {
   model_.hidden = 64;
   model_.embedding = 32;
+  // A window has places, not contents: what stands 12 steps back is told by where it stands.
+  model_.score.name = "location-base";
+  model_.score.maximum_length = data_.rows.window;
 }
 
 void ForecastTask::describe(OptionList& list) {
@@ -30,7 +33,7 @@ void ForecastTask::describe(OptionList& list) {
 
 TrainingOptions ForecastTask::training_defaults() const {
   TrainingOptions options;
-  options.epochs = 20;
+  options.epochs = 10;
   options.batch_size = 64;
   options.parts = 2;
   options.learning_rate = 3e-3;
@@ -53,7 +56,9 @@ std::unique_ptr<Model> ForecastTask::make_model() const {
   shape.source_width = layout.inputs;
   shape.target_width = int64_t(layout.targets.size());
   shape.horizon = layout.horizon;
-  return std::make_unique<Seq2Seq>(model_, SearchOptions{}, shape);
+  Seq2SeqOptions options = model_;
+  options.score.maximum_length = std::max(options.score.maximum_length, layout.window);
+  return std::make_unique<Seq2Seq>(options, SearchOptions{}, shape);
 }
 
 void ForecastTask::save(const RunFolder& folder) const {

@@ -11,7 +11,7 @@ std::vector<LengthBucket> length_buckets(std::span<const int64_t> lengths) {
   std::vector<int64_t> sorted(lengths.begin(), lengths.end());
   std::sort(sorted.begin(), sorted.end());
   const int64_t shortest = sorted.front(), longest = sorted.back();
-  const int64_t usual = sorted[sorted.size() * 99 / 100];
+  const int64_t usual = sorted[(sorted.size() * 99 - 1) / 100];  // of all but the longest hundredth
   int64_t step = 1;
   for (int64_t scale = 1; (usual - 1) / step - (shortest - 1) / step >= 10; scale *= 10)
     for (const int64_t factor : {1, 2, 5}) {

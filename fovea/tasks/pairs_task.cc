@@ -3,24 +3,17 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
-#include "fovea/core/parallel.h"
 #include "fovea/data/prepared.h"
-#include "fovea/metrics/attention_truth.h"
-#include "fovea/metrics/sequences.h"
-#include "fovea/tasks/length_buckets.h"
+#include "fovea/data/readers/text_pairs.h"
 
 namespace fovea {
 
 namespace {
 
-const std::string kBlank = "\u2581";    // marks the beginning of a word
-constexpr int64_t kRowsOfTruth = 1000;  // attention is held against the planted truth on so many
+const std::string kBlank = "\u2581";  // marks the beginning of a word
 
 void save_tokeniser(const RunFolder& folder, const std::string& side, const Tokeniser& tokeniser) {
   const TokeniserState state = tokeniser.state();
@@ -33,25 +26,6 @@ std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const s
   if (std::filesystem::exists(folder.asset(side + ".model")))
     state.model = read_file(folder.asset(side + ".model"));
   return Tokeniser::restore(state, folder.asset(side + ".json").string());
-}
-
-/// Rows cut into batches of similar source length, for decoding.
-std::vector<std::vector<int64_t>> batches_by_length(const PairDataset& rows, int64_t size) {
-  std::vector<int64_t> order(static_cast<size_t>(rows.size()));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t left, int64_t right) {
-    return rows.source_length(left) < rows.source_length(right);
-  });
-  std::vector<std::vector<int64_t>> batches;
-  for (size_t begin = 0; begin < order.size(); begin += size_t(size))
-    batches.emplace_back(order.begin() + int64_t(begin),
-                         order.begin() + int64_t(std::min(order.size(), begin + size_t(size))));
-  return batches;
-}
-
-std::vector<int64_t> without_end(std::vector<int64_t> tokens) {
-  if (!tokens.empty() && tokens.back() == Vocabulary::kEnd) tokens.pop_back();
-  return tokens;
 }
 
 /// Which source token each output token looks at most [U], or empty without attention.
@@ -67,8 +41,13 @@ Splits PairsTask::load(const DataSource& source, uint64_t seed) {
   pairs_.task = name();
   if (!source.path.empty()) return load_pairs(source, pairs_, tokenisers_, seed);
   check_roles(source, {});
+  require(pairs_.direction.empty() && pairs_.test.empty(), ErrorKind::InvalidArgument,
+          "data.direction and data.test choose among files; the built-in data has none");
   BuiltInPairs drawn = built_in();
-  const PairTexts texts{std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test)};
+  PairTexts texts{std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test)};
+  if (pairs_.swap)
+    for (auto* part : {&texts.train, &texts.validation, &texts.test})
+      for (TextPair& pair : *part) swap_sides(pair);
   Splits splits = encode_splits(texts, pairs_, tokenisers_);
   ContentHash hash;
   hash.add(concat(name(), " ", built_in_options().dump()));
@@ -81,7 +60,9 @@ Splits PairsTask::load(const DataSource& source, uint64_t seed) {
 void PairsTask::prepare(const DataSource& source, uint64_t seed,
                         const std::filesystem::path& path) {
   const Splits splits = load(source, seed);
-  write_prepared(path, splits, tokenisers_, name(), built_in_options());
+  OptionList list;
+  pairs_.describe(list);
+  write_prepared(path, splits, tokenisers_, name(), list.to_json());
 }
 
 void PairsTask::write_data(const std::filesystem::path& folder) const {
@@ -143,118 +124,6 @@ void PairsTask::finish(const Model& model, std::span<const Example> examples,
       }
       output.text = tokenisers_.target->join(texts);
     }
-}
-
-PairsTask::Outcome PairsTask::decode(const Model& model, const PairDataset& rows) const {
-  const auto& seq2seq = dynamic_cast<const Seq2Seq&>(model);
-  const bool cpu = model.device().is_cpu();
-  const auto batches = batches_by_length(rows, cpu ? 64 : 512);
-  Outcome outcome;
-  const auto count = static_cast<size_t>(rows.size());
-  outcome.outputs.resize(count);
-  outcome.references.resize(count);
-  outcome.output_tokens.resize(count);
-  outcome.target_tokens.resize(count);
-  outcome.source_lengths.resize(count);
-  std::vector<double> nats(batches.size()), truth_sum(batches.size()), truth_rows(batches.size());
-  std::vector<int64_t> symbols(batches.size());
-  const auto do_batch = [&](int64_t index) {
-    torch::NoGradGuard no_gradients;
-    const auto at = static_cast<size_t>(index);
-    const std::vector<int64_t>& picked = batches[at];
-    const Batch batch = rows.batch(picked).to(model.device());
-    const Predictions answers = model.predict(batch);
-    std::tie(nats[at], symbols[at]) = seq2seq.negative_log_likelihood(batch);
-    std::vector<Example> examples;
-    std::vector<Prediction> predictions;
-    for (size_t i = 0; i < picked.size(); ++i) {
-      examples.push_back(rows.example(picked[i]));
-      predictions.push_back(answers.at(int64_t(i)));
-    }
-    finish(model, examples, predictions);
-    for (size_t i = 0; i < picked.size(); ++i) {
-      const auto row = static_cast<size_t>(picked[i]);
-      outcome.outputs[row] = predictions[i].outputs[0].text;
-      outcome.references[row] = rows.references(picked[i]);
-      outcome.output_tokens[row] = without_end(predictions[i].outputs[0].tokens);
-      outcome.target_tokens[row] = without_end(rows.target_ids(picked[i]));
-      outcome.source_lengths[row] = rows.source_length(picked[i]);
-    }
-    if (!rows.has_truth() || index * int64_t(picked.size()) >= kRowsOfTruth) return;
-    // Teacher-forced with the right output: only that has a planted truth.
-    Predictions right;
-    for (const int64_t row : picked) right.outputs.push_back({{rows.target_ids(row), 0, ""}});
-    Tap tap;
-    model.replay(batch, right, &tap);
-    if (tap.maps().empty()) return;
-    const at::Tensor weights = tap.map("attention").weights.mean(1).cpu();  // [B, T, S]
-    at::Tensor keep = torch::zeros(weights.sizes(), torch::kBool);
-    for (size_t i = 0; i < picked.size(); ++i) {
-      const at::Tensor own = rows.truth(picked[i]);  // [T, S]
-      keep[int64_t(i)].narrow(0, 0, own.size(0)).narrow(1, 0, own.size(1)).copy_(own);
-    }
-    if (const auto share = attention_truth(weights.flatten(0, 1), keep.flatten(0, 1))) {
-      truth_rows[at] = keep.any(-1).sum().item<double>();
-      truth_sum[at] = *share * truth_rows[at];
-    }
-  };
-  if (cpu) {
-    run_parallel(static_cast<int64_t>(batches.size()), do_batch);
-  } else {
-    for (size_t i = 0; i < batches.size(); ++i) do_batch(int64_t(i));
-  }
-  for (size_t i = 0; i < batches.size(); ++i) {  // in this order, whatever thread was first
-    outcome.nats += nats[i];
-    outcome.symbols += symbols[i];
-    outcome.truth_sum += truth_sum[i];
-    outcome.truth_rows += truth_rows[i];
-  }
-  return outcome;
-}
-
-Metrics PairsTask::measure(const Model& model, const Dataset& rows) const {
-  const Outcome outcome = decode(model, dynamic_cast<const PairDataset&>(rows));
-  std::vector<Symbols> output_characters, target_characters;
-  for (size_t i = 0; i < outcome.outputs.size(); ++i) {
-    output_characters.push_back(code_points(outcome.outputs[i]));
-    target_characters.push_back(code_points(outcome.references[i][0]));
-  }
-  Metrics metrics{
-      {"loss", outcome.nats / double(outcome.symbols)},
-      {"perplexity", perplexity(outcome.nats, outcome.symbols)},
-      {"exact_match", exact_match(output_characters, target_characters), true},
-      {"token_accuracy", position_accuracy(outcome.output_tokens, outcome.target_tokens), true},
-      {"character_accuracy", position_accuracy(output_characters, target_characters), true},
-      {"edit_distance", error_rate(output_characters, target_characters)}};
-  if (is_translation()) {
-    metrics.push_back({"bleu", corpus_bleu(outcome.outputs, outcome.references).score, true});
-    metrics.push_back({"chrf", corpus_chrf(outcome.outputs, outcome.references), true});
-  }
-  if (outcome.truth_rows > 0)
-    metrics.push_back({"attention_truth", outcome.truth_sum / outcome.truth_rows, true});
-  return metrics;
-}
-
-LengthCurve PairsTask::measure_by_length(const Model& model, const Dataset& rows) const {
-  const Outcome outcome = decode(model, dynamic_cast<const PairDataset&>(rows));
-  LengthCurve curve;
-  curve.metric = is_translation() ? "bleu" : "exact_match";
-  for (const LengthBucket& bucket : length_buckets(outcome.source_lengths)) {
-    std::vector<std::string> outputs;
-    std::vector<References> references;
-    double right = 0;
-    for (const size_t row : bucket.rows) {
-      outputs.push_back(outcome.outputs[row]);
-      references.push_back(outcome.references[row]);
-      right += outcome.outputs[row] == outcome.references[row][0];
-    }
-    curve.buckets.push_back(bucket.label);
-    curve.counts.push_back(int64_t(bucket.rows.size()));
-    curve.values.push_back(bucket.rows.empty() ? std::numeric_limits<double>::quiet_NaN()
-                           : is_translation()  ? corpus_bleu(outputs, references).score
-                                               : right / double(bucket.rows.size()));
-  }
-  return curve;
 }
 
 Example PairsTask::parse(const std::string& line) const {

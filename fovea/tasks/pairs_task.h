@@ -25,6 +25,7 @@ class PairsTask : public Task {
   void save(const RunFolder& folder) const override;
   void restore(const RunFolder& folder) override;
   Metrics measure(const Model& model, const Dataset& rows) const override;
+  std::vector<std::string> metric_notes(const Dataset& rows) const override;
   LengthCurve measure_by_length(const Model& model, const Dataset& rows) const override;
   Example parse(const std::string& line) const override;
   bool takes_plain_text() const override { return true; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,6 +52,10 @@ class Task {
 
   virtual Metrics measure(const Model& model, const Dataset& rows) const = 0;
   virtual LengthCurve measure_by_length(const Model& model, const Dataset& rows) const;
+  /// How a metric was computed, where that has to be said: the signature of BLEU.
+  virtual std::vector<std::string> metric_notes(const Dataset& rows) const { return {}; }
+  /// Told how many rows were measured, by tasks that decode; may be empty.
+  std::function<void(int64_t rows)> progress;
 
   /// One input: a JSON object, or a row as plain text. BadData says what does not fit.
   virtual Example parse(const std::string& line) const = 0;

@@ -200,6 +200,25 @@ TEST_F(Sequences, OddTextsHaveDefinedAnswers) {
   EXPECT_EQ(nothing.out, "\n");
 }
 
+TEST_F(Sequences, UnknownWordsAreCopiedFromWhereTheDecoderLooked) {
+  std::string rare;  // each word once: all of them are unknown, on both sides
+  for (int i = 0; i < 60; ++i) rare += concat("n", i, "\tn", i, "\n");
+  for (int i = 0; i < 6; ++i) rare += "common\tcommon\n";  // there must be one known word
+  std::vector<std::string> arguments{"train",   "translate", file("rare.tsv", rare),
+                                     "--quiet", "--epochs",  "10",
+                                     "--out",   path("run")};
+  for (const char* setting :
+       {"data.tokens=words", "data.minimum_count=2", "model.hidden=8", "model.embedding=6",
+        "training.batch_size=8", "training.learning_rate=0.02", "training.warmup_steps=0",
+        "training.monitor=loss"})
+    arguments.insert(arguments.end(), {"--set", setting});
+  const Outcome trained = fovea(arguments);
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Outcome answers = fovea({"predict", path("run"), "zebra", "n17", "common"});
+  EXPECT_EQ(answers.status, 0) << answers.err;
+  EXPECT_EQ(answers.out, "zebra\nn17\ncommon\n");
+}
+
 TEST_F(Sequences, LongLinesTrainOnlyWithinTheLimit) {
   std::string wide;
   for (int i = 0; i < 10000; ++i) wide += "x";

@@ -102,5 +102,103 @@ TEST(Tap, WithoutATapNothingHappens) {
   EXPECT_EQ(tap.leaves().count("x"), 1u);
 }
 
+/// One step of a decoder: row [B, H, 1, K].
+AttentionMap step_of(const at::Tensor& whole, int64_t step, MapKind kind = MapKind::Distribution) {
+  AttentionMap map = map_of("attention", whole.narrow(2, step, 1));
+  map.query_axis = "target";
+  map.key_axis = "source";
+  map.kind = kind;
+  return map;
+}
+
+TEST(StepTap, PutsTheStepsTogetherAsOneMap) {
+  Tap tap;
+  StepTap steps(tap);
+  const at::Tensor whole = torch::rand({2, 3, 4, 5}), other = torch::rand({2, 1, 4, 5});
+  for (int64_t step = 0; step < 4; ++step) {
+    const AttentionMap row = step_of(whole, step);
+    EXPECT_TRUE(steps.report(row).is_same(row.weights));
+    steps.report(map_of("other", other.narrow(2, step, 1)));
+  }
+  EXPECT_TRUE(tap.maps().empty()) << "nothing is recorded before the end";
+  steps.finish();
+  ASSERT_EQ(tap.maps().size(), 2u);
+  const AttentionMap& map = tap.map("attention");
+  EXPECT_TRUE(map.weights.equal(whole));  // [B, H, Q, K]
+  EXPECT_EQ(map.query_axis, "target");
+  EXPECT_EQ(map.key_axis, "source");
+  EXPECT_EQ(map.kind, MapKind::Distribution);
+  EXPECT_TRUE(tap.map("other").weights.equal(other));
+}
+
+TEST(StepTap, RowsPassTheReplacementOneByOne) {
+  Tap tap;
+  std::vector<at::Tensor> seen;
+  tap.replace("attention", [&](const AttentionMap& map) {
+    seen.push_back(map.weights);
+    return map.weights * static_cast<double>(seen.size());
+  });
+  StepTap steps(tap);
+  const at::Tensor whole = torch::rand({2, 1, 3, 4});
+  for (int64_t step = 0; step < 3; ++step) {
+    const at::Tensor row = whole.narrow(2, step, 1);
+    EXPECT_TRUE(steps.report(step_of(whole, step)).equal(row * double(step + 1)));
+    ASSERT_EQ(seen.size(), size_t(step + 1));
+    EXPECT_TRUE(seen.back().equal(row)) << "a replacement sees what was computed";
+  }
+  steps.finish();
+  EXPECT_TRUE(tap.map("attention").weights.equal(whole)) << "and so does the record";
+  EXPECT_EQ(seen.size(), 3u) << "finish() replaces nothing once more";
+}
+
+TEST(StepTap, TheWeakestKindWins) {
+  const at::Tensor whole = torch::rand({1, 1, 3, 2});
+  for (int64_t partial = 0; partial < 3; ++partial) {
+    Tap tap;
+    StepTap steps(tap);
+    for (int64_t step = 0; step < 3; ++step)
+      steps.report(
+          step_of(whole, step, step == partial ? MapKind::Partial : MapKind::Distribution));
+    steps.finish();
+    EXPECT_EQ(tap.map("attention").kind, MapKind::Partial) << "step " << partial;
+  }
+}
+
+TEST(StepTap, FinishingTwiceRecordsNothingNew) {
+  Tap tap;
+  StepTap steps(tap);
+  steps.finish();
+  EXPECT_TRUE(tap.maps().empty());
+  const at::Tensor first = torch::rand({1, 1, 2, 3}), second = torch::rand({1, 1, 4, 3});
+  for (int64_t step = 0; step < 2; ++step) steps.report(step_of(first, step));
+  steps.finish();
+  steps.finish();
+  ASSERT_EQ(tap.maps().size(), 1u);
+  EXPECT_TRUE(tap.map("attention").weights.equal(first));
+  for (int64_t step = 0; step < 4; ++step) steps.report(step_of(second, step));
+  steps.finish();
+  ASSERT_EQ(tap.maps().size(), 2u);
+  EXPECT_TRUE(tap.map("attention").weights.equal(second)) << "the next sentence starts anew";
+}
+
+TEST(StepTap, OnlyDenseMapsHaveSteps) {
+  Tap tap;
+  StepTap steps(tap);
+  AttentionMap edges = map_of("edges", torch::rand({4, 1}));
+  edges.layout = MapLayout::Edges;
+  expect_error(ErrorKind::Internal, {"'edges'", "dense"}, [&] { steps.report(edges); });
+}
+
+TEST(StepTap, GradientsReachTheRowsOfTheMap) {
+  Tap tap;
+  StepTap steps(tap);
+  const at::Tensor scores = torch::rand({1, 1, 2, 3}, torch::requires_grad());
+  for (int64_t step = 0; step < 2; ++step) steps.report(step_of(scores, step));
+  steps.finish();
+  const auto gradient =
+      torch::autograd::grad({tap.map("attention").weights.select(2, 1).sum()}, {scores});
+  EXPECT_TRUE(gradient[0].equal(torch::tensor({0.f, 1.f}).view({1, 1, 2, 1}).expand({1, 1, 2, 3})));
+}
+
 }  // namespace
 }  // namespace fovea

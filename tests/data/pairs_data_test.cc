@@ -272,11 +272,16 @@ TEST(PairsData, PreparedFilesBringTheirTokenisers) {
     expect_error(ErrorKind::BadData, "other symbols", [&] {
       load_pairs({path, {}, false}, {}, other, 1);
     });
-    PairTokenisers fresh;
-    expect_error(ErrorKind::InvalidArgument, {"maximum_length=50", "maximum_length=60"}, [&] {
-      load_pairs({path, {}, false}, with("maximum_length=60"), fresh, 1);
-    });
-    EXPECT_EQ(load_pairs({path, {}, false}, with("maximum_length=50"), fresh, 1).train->size(), 1);
+    PairTokenisers fresh, again;
+    for (const char* other_way : {"swap=yes", "direction=de-en", "test=test_b"})
+      expect_error(ErrorKind::InvalidArgument, {"was prepared with", "prepare the data again"},
+                   [&] {
+                     load_pairs({path, {}, false}, with(other_way), fresh, 1);
+                   });
+    EXPECT_TRUE(has_note(load_pairs({path, {}, false}, with("maximum_length=60"), fresh, 1).notes,
+                         "prepared with maximum_length=50"));
+    EXPECT_FALSE(has_note(load_pairs({path, {}, false}, with("maximum_length=50"), again, 1).notes,
+                          "prepared with"));
     PairsOptions dates;
     dates.task = "dates";
     expect_error(ErrorKind::BadData, {"'translate'", "'dates'"}, [&] {
