@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BLAS_FOLDERS = sorted(glob.glob("/usr/lib/*/openblas-*/"))
@@ -20,38 +21,65 @@ def run(command, environment=None):
     return result.stdout
 
 
+class Work(typing.NamedTuple):
+    """What one comparison times. The first of `epochs` epochs is warm-up; an epoch has `units` of what is reported."""
+
+    name: str
+    unit: str
+    units: int
+    scale: float
+    goal: str
+    epochs: int = 6
+    data_options: tuple = ()
+    evaluates: bool = False  # the peer can also evaluate a run
+    rows: int = 0  # in a unit, where the peer knows the floor
+
+
+WORK = (
+    Work("features", "ms an epoch of 70,000 rows, batch 128", 1, 1e3, "30"),
+    Work("context", "us a row, batch 1", 10000, 1e6, "500"),
+    Work("dates", "ms a step of 64 rows", 100, 1e3, "-", epochs=2, data_options=("--set", "data.rows=6400"), evaluates=True, rows=64),
+)
+
+
 class Task:
     """One comparison: the same data, weights and order for both sides."""
 
-    def __init__(self, fovea, name, unit, rows_per_unit, scale, place):
-        self.fovea, self.name, self.unit, self.rows_per_unit, self.scale = fovea, name, unit, rows_per_unit, scale
-        self.data, self.start = os.path.join(place, name), os.path.join(place, name + "-start")
+    def __init__(self, fovea, work, threads, place):
+        self.fovea, self.work, self.threads, name = fovea, work, threads, work.name
+        self.name, self.data, self.start = name, os.path.join(place, name), os.path.join(place, name + "-start")
         self.place, self.runs = place, 0
-        run([fovea, "data", name, "--out", self.data])
+        run([fovea, "data", name, "--out", self.data, *work.data_options])
         run([fovea, "train", name, self.data, "--epochs", "0", "--out", self.start, "--quiet"])
         self.settings = None
 
     def ours(self, *more):
         self.runs += 1
         out = os.path.join(self.place, f"{self.name}-{self.runs}")
-        return json.loads(run([self.fovea, "train", self.name, self.data, "--out", out, "--quiet", "--json", *more]))
+        limit = ["--threads", str(self.threads)]
+        return json.loads(run([self.fovea, "train", self.name, self.data, "--out", out, "--quiet", "--json", *limit, *more]))
 
-    def peer(self, mode, threads=1, blas=None):
+    def peer(self, mode, threads=1, blas=None, run_folder=None):
         environment = {"LD_LIBRARY_PATH": blas} if blas else {}
-        weights = os.path.join(self.start, "model.safetensors")
+        weights = os.path.join(run_folder or self.start, "model.safetensors")
         script = os.path.join(HERE, "peers", self.name + ".py")
         return json.loads(run([sys.executable, script, mode, self.data, weights, str(threads)], environment))
 
     def check_loss(self):
-        ours = self.ours("--epochs", "1", "--set", "training.shuffle=no")["epochs"][0]["loss"]
-        theirs = self.peer("loss")["loss"]
+        trained = self.ours("--epochs", "1", "--set", "training.shuffle=no")
+        self.compare("loss of one epoch from the same weights", trained["epochs"][0]["loss"], self.peer("loss")["loss"], 1e-3)
+        if self.work.evaluates:
+            theirs = self.peer("evaluate", run_folder=trained["run"])["loss"]
+            self.compare("validation loss with the weights that ours reached", trained["metrics"]["loss"], theirs, 1e-4)
+
+    def compare(self, what, ours, theirs, tolerance):
         difference = abs(ours - theirs) / abs(theirs)
-        print(f"{self.name}: loss of one epoch from the same weights: ours {ours:.7f}, PyTorch {theirs:.7f}", file=sys.stderr)
-        if difference > 1e-3:
+        print(f"{self.name}: {what}: ours {ours:.7f}, PyTorch {theirs:.7f}", file=sys.stderr)
+        if difference > tolerance:
             sys.exit(f"{self.name}: the losses differ by {difference:.2%}: not the same work, nothing is timed")
 
     def choose_settings(self):
-        candidates = [(threads, blas) for threads in (1, 2) for blas in (BLAS_FOLDERS or [None])]
+        candidates = [(threads, blas) for threads in range(1, self.threads + 1) for blas in (BLAS_FOLDERS or [None])]
         times = {candidate: self.peer("time", *candidate)["seconds"] for candidate in candidates}
         self.settings = min(times, key=times.get)
         threads, blas = self.settings
@@ -61,10 +89,17 @@ class Task:
     def measure(self, repeats):
         ours, theirs = [], []
         for _ in range(repeats):
-            epochs = [epoch["seconds"] for epoch in self.ours("--epochs", "6")["epochs"][1:]]
-            ours.append(statistics.median(epochs) / self.rows_per_unit)
+            epochs = [epoch["seconds"] for epoch in self.ours("--epochs", str(self.work.epochs))["epochs"][1:]]
+            ours.append(statistics.median(epochs) / self.work.units)
             theirs.append(self.peer("time", *self.settings)["seconds"])
         return ours, theirs
+
+    def report_floor(self, seconds):
+        """What share of the matrix products' peak our best step reaches; the peak is taken right after it, on one core."""
+        floor = self.peer("floor", 1, self.settings[1])
+        reached = floor["flop_per_row"] * self.work.rows / seconds
+        print(f"{self.name}: {floor['flop_per_row'] / 1e6:.1f} Mflop a row, ours {reached / 1e9:.0f} Gflop a second; a large sgemm on "
+              f"one core {floor['flop_per_second'] / 1e9:.0f}: {reached / floor['flop_per_second']:.0%}", file=sys.stderr)
 
 
 def spread(values, scale):
@@ -92,20 +127,26 @@ def main():
     parser.add_argument("--fovea", required=True)
     parser.add_argument("--empty", default=None, help="the empty LibTorch program")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2, help="the most threads that either side may use")
+    parser.add_argument("--only", choices=[work.name for work in WORK], help="one comparison instead of all")
     arguments = parser.parse_args()
     fovea = os.path.abspath(arguments.fovea)
     with tempfile.TemporaryDirectory() as place:
         row(["work", "ours", "PyTorch", "ratio", "at least"])
         row(["---"] * 5)
-        for name, unit, rows, scale, goal in (("features", "ms an epoch of 70,000 rows, batch 128", 1, 1e3, 30),
-                                              ("context", "us a row, batch 1", 10000, 1e6, 500)):
-            task = Task(fovea, name, unit, rows, scale, place)
+        for work in WORK:
+            if arguments.only not in (None, work.name):
+                continue
+            task = Task(fovea, work, arguments.threads, place)
             task.check_loss()
             task.choose_settings()
             ours, theirs = task.measure(arguments.repeats)
             ratio = statistics.median(theirs) / statistics.median(ours)
-            row([f"{name}: {unit}", spread(ours, scale), spread(theirs, scale), f"{ratio:.0f}", str(goal)])
-        if arguments.empty:
+            digits = 0 if ratio >= 10 else 2
+            row([f"{work.name}: {work.unit}", spread(ours, work.scale), spread(theirs, work.scale), f"{ratio:.{digits}f}", work.goal])
+            if work.rows:
+                task.report_floor(min(ours))
+        if arguments.empty and not arguments.only:
             ours, theirs = start_up(fovea, os.path.abspath(arguments.empty), place, 2 * arguments.repeats)
             extra = statistics.median(ours) - statistics.median(theirs)
             row(["start to answer, s: fovea predict; empty LibTorch program", spread(ours, 1), spread(theirs, 1),
