@@ -136,7 +136,7 @@ class FolderReader {
   /// A file called test wins over test_2016 and test_2017; of these the first one is taken.
   std::optional<PairFiles> choose_test(std::vector<std::string>& notes) const {
     if (options_.test.empty()) {
-      const auto exact = choose([](const NamedFile& file) { return part_of(file.stem) == kTest; });
+      auto exact = choose([](const NamedFile& file) { return part_of(file.stem) == kTest; });
       if (exact) return exact;
     }
     const std::string prefix = options_.test.empty() ? "test" : options_.test;

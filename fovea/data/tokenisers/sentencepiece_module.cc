@@ -10,13 +10,15 @@ namespace {
 
 class Texts : public sentencepiece::SentenceIterator {
  public:
-  explicit Texts(const std::function<bool(std::string&)>& next) : next_(next) { Next(); }
+  explicit Texts(const std::function<bool(std::string&)>& next) : next_(next) { advance(); }
   bool done() const override { return done_; }
-  void Next() override { done_ = !next_(text_); }
+  void Next() override { advance(); }
   const std::string& value() const override { return text_; }
   sentencepiece::util::Status status() const override { return {}; }
 
  private:
+  void advance() { done_ = !next_(text_); }
+
   const std::function<bool(std::string&)>& next_;
   std::string text_;
   bool done_ = false;
