@@ -87,8 +87,11 @@ void draw_stroke(Canvas& canvas, Point from, Point to, const Look& look) {
     const double share = std::min(at / length, 1.0);
     return Point{from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
   };
-  for (double at = 0; at < length; at += kDash + kPause)
+  const int dashes = static_cast<int>(std::ceil(length / (kDash + kPause)));
+  for (int dash = 0; dash < dashes; ++dash) {
+    const double at = dash * (kDash + kPause);
     canvas.line(between(at), between(at + kDash), look.colour, kLineWidth);
+  }
 }
 
 class ChartBlock : public Block {
