@@ -10,14 +10,7 @@ DatesTask::DatesTask() {
 }
 
 void DatesTask::describe(OptionList& list) {
-  struct Data {
-    DatesOptions& dates;
-    PairsOptions& pairs;
-    void describe(OptionList& own) { dates.describe(own), pairs.describe(own); }
-  } data{dates_, pairs_};
-  list.group("data", data);
-  list.group("model", model_);
-  list.group("decoding", search_);
+  describe_with(dates_, list);
 }
 
 TrainingOptions DatesTask::training_defaults() const {
@@ -40,10 +33,7 @@ BuiltInPairs DatesTask::built_in() const {
 }
 
 Json DatesTask::built_in_options() const {
-  OptionList list;
-  DatesOptions options = dates_;
-  options.describe(list);
-  return list.to_json();
+  return json_of(dates_);
 }
 
 }  // namespace fovea

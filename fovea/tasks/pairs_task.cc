@@ -60,9 +60,7 @@ Splits PairsTask::load(const DataSource& source, uint64_t seed) {
 void PairsTask::prepare(const DataSource& source, uint64_t seed,
                         const std::filesystem::path& path) {
   const Splits splits = load(source, seed);
-  OptionList list;
-  pairs_.describe(list);
-  write_prepared(path, splits, tokenisers_, name(), list.to_json());
+  write_prepared(path, splits, tokenisers_, name(), json_of(pairs_));
 }
 
 void PairsTask::write_data(const std::filesystem::path& folder) const {

@@ -45,6 +45,25 @@ class PairsTask : public Task {
   virtual Json built_in_options() const = 0;  // what decides the built-in data, for its hash
   virtual bool is_translation() const = 0;    // BLEU and chrF are reported
 
+  /// The groups data. (the generator's options, then those of files), model. and decoding.
+  template <class Generator>
+  void describe_with(Generator& generator, OptionList& list) {
+    struct Data {
+      Generator& generator;
+      PairsOptions& pairs;
+      void describe(OptionList& own) { generator.describe(own), pairs.describe(own); }
+    } data{generator, pairs_};
+    list.group("data", data);
+    list.group("model", model_);
+    list.group("decoding", search_);
+  }
+  template <class Options>
+  static Json json_of(Options options) {
+    OptionList list;
+    options.describe(list);
+    return list.to_json();
+  }
+
   PairsOptions pairs_;
   Seq2SeqOptions model_;
   SearchOptions search_;

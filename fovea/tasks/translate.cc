@@ -13,14 +13,7 @@ TranslateTask::TranslateTask() {
 }
 
 void TranslateTask::describe(OptionList& list) {
-  struct Data {
-    PhrasesOptions& phrases;
-    PairsOptions& pairs;
-    void describe(OptionList& own) { phrases.describe(own), pairs.describe(own); }
-  } data{phrases_, pairs_};
-  list.group("data", data);
-  list.group("model", model_);
-  list.group("decoding", search_);
+  describe_with(phrases_, list);
 }
 
 TrainingOptions TranslateTask::training_defaults() const {
@@ -44,10 +37,7 @@ BuiltInPairs TranslateTask::built_in() const {
 }
 
 Json TranslateTask::built_in_options() const {
-  OptionList list;
-  PhrasesOptions options = phrases_;
-  options.describe(list);
-  return list.to_json();
+  return json_of(phrases_);
 }
 
 }  // namespace fovea
