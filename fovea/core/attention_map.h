@@ -11,14 +11,29 @@
 
 namespace fovea {
 
+/// Where a unit stands in its axis's text: code points begin … end-1; begin -1: nowhere.
+struct Span {
+  int64_t begin = -1, end = -1;
+};
+
 /// A named, labelled dimension of an Example. Words in sentences in a document: the axis "word" has
-/// parent "sentence", and sentence i owns the words offsets[i] … offsets[i+1]-1.
+/// parent "sentence", and sentence i owns the words offsets[i] … offsets[i+1]-1. Only the first
+/// three fields are always there; docs/formats/explanation.md says what the others show.
 struct Axis {
   std::string name;  // "columns", "source", "word"
   std::string kind;  // what one unit is: "column", "position", "token", "cell", "frame", "node", …
-  std::vector<std::string> labels;  // one per unit
-  std::string parent;               // name of the axis that groups this one, or ""
-  std::vector<int64_t> offsets;     // one more than the parent has units; empty without a parent
+  std::vector<std::string> labels;    // one per unit
+  std::string parent = "";            // name of the axis that groups this one, or ""
+  std::vector<int64_t> offsets = {};  // one more than the parent has units; empty without a parent
+  bool output = false;                // the units were put out by the model
+  std::string text = "";              // the text that the units stand in, and where
+  std::vector<Span> spans = {};
+  std::vector<std::string> values = {};  // of columns, a review's rating, …; "" where there is none
+  int64_t grid_rows = 0, grid_columns = 0;  // cells over the picture `media`, row by row
+  std::string media = "";                   // name of a Medium
+  std::vector<double> times = {};
+  std::string time_unit = "";
+  at::Tensor spectrogram = at::Tensor();  // [frequencies, units]
 };
 
 enum class MapKind {
@@ -47,6 +62,7 @@ struct AttentionMap {
   at::Tensor weights;
   at::Tensor index;   // edges only
   std::string total;  // contributions only: what a row sums to, for example "logit minus bias"
+  int64_t layer = 0;  // of stacked attention, from 1; 0: there is only one
 };
 
 /// What is wrong with the map's numbers for its kind, or "" when nothing is. Padding must have been

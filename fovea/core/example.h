@@ -14,11 +14,21 @@ namespace fovea {
 
 using NamedTensors = std::map<std::string, at::Tensor>;
 
+/// A picture or a sound that axes refer to, as the bytes of its file.
+struct Medium {
+  std::string name, type;  // type: "image/png", "audio/wav", …
+  std::string bytes;
+  int64_t width = 0, height = 0;  // pictures
+  std::string alt;                // what it shows, for those who cannot see it
+};
+
 /// One input with everything that is known about it.
 struct Example {
   NamedTensors tensors;    // "inputs", "target", …, without a batch dimension
   std::vector<Axis> axes;  // labels for the pictures
   NamedTensors truth;  // map name -> keep mask [Q, K] of what really matters, where it is planted
+  std::vector<Medium> media = {};
+  std::string given = "";  // the input as the user gave it, where it was one line
   const Axis& axis(const std::string& name) const;
 };
 

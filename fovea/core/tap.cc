@@ -45,8 +45,14 @@ void StepTap::finish() {
   steps_.clear();
 }
 
-at::Tensor Tap::leaf(const std::string& name, const at::Tensor& input) {
-  return leaves_[name] = input.detach().clone().set_requires_grad(true);
+at::Tensor Tap::leaf(const std::string& axis, const at::Tensor& input,
+                     std::vector<int64_t> unit_of) {
+  require(unit_of.empty() || (input.dim() > 1 && input.size(1) == int64_t(unit_of.size())),
+          ErrorKind::Internal, "leaf '", axis, "': ", unit_of.size(),
+          " units for an input of shape ", input.sizes());
+  Leaf& leaf = leaves_[axis];
+  leaf = {input.detach().clone().set_requires_grad(true), std::move(unit_of)};
+  return leaf.values;
 }
 
 const AttentionMap& Tap::map(const std::string& name) const {
@@ -66,8 +72,9 @@ at::Tensor report_to(Tap* tap, AttentionMap map) {
   return tap ? tap->report(std::move(map)) : map.weights;
 }
 
-at::Tensor leaf_of(Tap* tap, const std::string& name, const at::Tensor& input) {
-  return tap ? tap->leaf(name, input) : input;
+at::Tensor leaf_of(Tap* tap, const std::string& axis, const at::Tensor& input,
+                   const std::vector<int64_t>& unit_of) {
+  return tap ? tap->leaf(axis, input, unit_of) : input;
 }
 
 }  // namespace fovea

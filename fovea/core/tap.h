@@ -13,6 +13,14 @@
 
 namespace fovea {
 
+/// An input that gradients can be asked of. `values` is [B, N, …]; element n belongs to unit
+/// unit_of[n] of the axis, or to unit n where `unit_of` is empty (one column of a table may be
+/// several inputs).
+struct Leaf {
+  at::Tensor values;
+  std::vector<int64_t> unit_of;
+};
+
 class Tap {
  public:
   using Replacement = std::function<at::Tensor(const AttentionMap&)>;
@@ -26,9 +34,9 @@ class Tap {
   at::Tensor replaced(const AttentionMap& map) const;
   void record(AttentionMap map) { maps_.push_back(std::move(map)); }
 
-  /// Hands out `input` as a live leaf that gradients can be asked of; the model must go on with the
-  /// returned tensor.
-  at::Tensor leaf(const std::string& name, const at::Tensor& input);
+  /// Hands out the units of an axis as a live leaf; the model must go on with the returned tensor.
+  at::Tensor leaf(const std::string& axis, const at::Tensor& input,
+                  std::vector<int64_t> unit_of = {});
 
   /// From now on the weights of the map called `name` are what `replacement` makes of them.
   void replace(const std::string& name, Replacement replacement) {
@@ -38,12 +46,12 @@ class Tap {
   const std::vector<AttentionMap>& maps() const { return maps_; }
   /// The last map recorded under that name. NotFound lists the names that there are.
   const AttentionMap& map(const std::string& name) const;
-  const std::map<std::string, at::Tensor>& leaves() const { return leaves_; }
+  const std::map<std::string, Leaf>& leaves() const { return leaves_; }  // by axis
   void clear();
 
  private:
   std::vector<AttentionMap> maps_;
-  std::map<std::string, at::Tensor> leaves_;
+  std::map<std::string, Leaf> leaves_;
   std::map<std::string, Replacement> replacements_;
 };
 
@@ -62,6 +70,7 @@ class StepTap : public Tap {
 
 /// For blocks: reports to the tap when there is one and returns the weights to go on with.
 at::Tensor report_to(Tap* tap, AttentionMap map);
-at::Tensor leaf_of(Tap* tap, const std::string& name, const at::Tensor& input);
+at::Tensor leaf_of(Tap* tap, const std::string& axis, const at::Tensor& input,
+                   const std::vector<int64_t>& unit_of = {});
 
 }  // namespace fovea

@@ -46,7 +46,7 @@ std::vector<LayerSummary> ContextAttention::summary() const {
 }
 
 at::Tensor ContextAttention::values(const Batch& batch, Tap* tap) const {
-  const at::Tensor inputs = leaf_of(tap, "inputs", batch.at("inputs"));  // [B, P]
+  const at::Tensor inputs = leaf_of(tap, "positions", batch.at("inputs"));  // [B, P]
   at::Tensor weights =
       torch::embedding(attention_->weight, batch.at("context")).view({-1, 1, 1, shape_.positions});
   if (!output_) weights = masked_softmax(weights, KeepMask::all());  // [B, 1, 1, P]

@@ -106,7 +106,7 @@ std::vector<LayerSummary> FeatureAttention::summary() const {
 
 at::Tensor FeatureAttention::outputs(const at::Tensor& given, const Random* random,
                                      Tap* tap) const {
-  const at::Tensor inputs = leaf_of(tap, "inputs", given);  // [B, I]
+  const at::Tensor inputs = leaf_of(tap, "columns", given, shape_.column_of_input);  // [B, I]
   at::Tensor h = inputs;
   if (attention_) {
     const at::Tensor scores = torch::linear(inputs, attention_->weight, attention_->bias)

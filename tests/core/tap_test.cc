@@ -64,7 +64,7 @@ TEST(Tap, GradientsReachALeafAndTheMaps) {
   const at::Tensor weights = tap.report(map_of("a", live.softmax(0)));
   const at::Tensor output = (weights * torch::tensor({1.0, 0.0, 0.0})).sum();
   const auto gradients =
-      torch::autograd::grad({output}, {tap.leaves().at("inputs"), tap.map("a").weights});
+      torch::autograd::grad({output}, {tap.leaves().at("inputs").values, tap.map("a").weights});
   const at::Tensor a = input.softmax(0);
   const at::Tensor expected = a[0] * (torch::tensor({1.0, 0.0, 0.0}) - a);
   EXPECT_TRUE(gradients[0].allclose(expected));

@@ -192,8 +192,15 @@ TEST_P(Contract, GradientsReachTheInputLeaf) {
   const Batch batch = GetParam().batch(5);
   Tap tap;
   model->replay(batch, model->predict(batch), &tap).sum().backward();
-  ASSERT_EQ(tap.leaves().count("inputs"), 1u);
-  EXPECT_GT(tap.leaves().at("inputs").grad().abs().sum().item<double>(), 0);
+  ASSERT_EQ(tap.leaves().size(), 1u);
+  const auto& [axis, leaf] = *tap.leaves().begin();
+  EXPECT_GT(leaf.values.grad().abs().sum().item<double>(), 0);
+  // Its units are those of the axis that the maps look at.
+  for (const AttentionMap& map : tap.maps()) {
+    EXPECT_EQ(axis, map.key_axis);
+    const int64_t units = leaf.unit_of.empty() ? leaf.values.size(1) : leaf.unit_of.back() + 1;
+    EXPECT_EQ(units, map.weights.size(3));
+  }
 }
 
 TEST_P(Contract, RowsDoNotSeeEachOther) {
