@@ -44,8 +44,8 @@ void ContextDataset::set_truth(const ContextTruth& truth) {
 Example ContextDataset::example(int64_t row) const {
   Example example = row_example(row);
   const auto context = size_t(example.tensors.at("context").item<int64_t>());
-  example.axes = {Axis{"context", "context", {layout_->contexts[context]}, "", {}},
-                  Axis{"positions", "position", layout_->positions, "", {}}};
+  example.axes = {Axis{"context", "context", {layout_->contexts[context]}},
+                  Axis{"positions", "position", layout_->positions}};
   if (context < truth_.size() && truth_[context].defined())
     example.truth["attention"] = truth_[context];
   return example;
@@ -152,8 +152,10 @@ Example ContextEncoder::encode_row(const NamedCells& row) const {
   }
   const int64_t context = context_index(named_cell(row, layout_->context), "input row");
   example.tensors = {{"inputs", inputs}, {"context", torch::tensor(context, torch::kInt64)}};
-  example.axes = {Axis{"context", "context", {layout_->contexts[size_t(context)]}, "", {}},
-                  Axis{"positions", "position", layout_->positions, "", {}}};
+  example.axes = {Axis{"context", "context", {layout_->contexts[size_t(context)]}},
+                  Axis{"positions", "position", layout_->positions}};
+  for (const std::string& position : layout_->positions)
+    example.axes[1].values.push_back(named_cell(row, position));
   return example;
 }
 

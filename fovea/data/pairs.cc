@@ -35,6 +35,26 @@ std::string label_of(std::string_view text, size_t begin, size_t end) {
   return written.empty() ? kWhiteSpaceLabel : std::string(written);
 }
 
+/// Bytes of a text as places of code points.
+class CodePoints {
+ public:
+  explicit CodePoints(std::string_view text) {
+    for (const char byte : text) {
+      at_byte_.push_back(count_);
+      count_ += (byte & 0xc0) != 0x80;  // the first byte of each
+    }
+    at_byte_.push_back(count_);
+    // A byte inside a code point belongs to it.
+    for (size_t i = 0; i < text.size(); ++i)
+      if ((text[i] & 0xc0) == 0x80) --at_byte_[i];
+  }
+  Span span(size_t begin, size_t end) const { return {at_byte_[begin], at_byte_[end]}; }
+
+ private:
+  std::vector<int64_t> at_byte_;
+  int64_t count_ = 0;
+};
+
 /// Rows of different lengths side by side, padded with 0.
 struct PaddedRows {
   at::Tensor ids, keep;  // [B, width]
@@ -89,9 +109,14 @@ Example PairDataset::example(int64_t row) const {
   at::Tensor source = at::empty({tokens.size()}, at::kLong);  // [S]
   std::copy(ids, ids + tokens.size(), source.data_ptr<int64_t>());
   example.tensors["source"] = source;
-  Axis axis{"source", "token", {}, "", {}};
-  for (int64_t i = 0; i < tokens.size(); ++i)
-    axis.labels.push_back(label_of(text, size_t(spans[2 * i]), size_t(spans[2 * i + 1])));
+  Axis axis{"source", "token", {}};
+  axis.text = text;
+  const CodePoints places(text);
+  for (int64_t i = 0; i < tokens.size(); ++i) {
+    const auto begin = size_t(spans[2 * i]), end = size_t(spans[2 * i + 1]);
+    axis.labels.push_back(label_of(text, begin, end));
+    axis.spans.push_back(places.span(begin, end));
+  }
   example.axes.push_back(std::move(axis));
   if (has_truth() && range_of(arrays_, "links.offsets", row).size() > 0)
     example.truth["attention"] = truth(row);
@@ -199,10 +224,13 @@ Batch collate_sources(std::span<const Example> examples) {
 Example encode_source(const Tokeniser& tokeniser, const std::string& text) {
   const std::vector<Token> tokens = tokeniser.encode(text);
   at::Tensor source = at::empty({int64_t(tokens.size())}, at::kLong);  // [S]
-  Axis axis{"source", "token", {}, "", {}};
+  Axis axis{"source", "token", {}};
+  axis.text = text;
+  const CodePoints places(text);
   for (size_t i = 0; i < tokens.size(); ++i) {
     source.data_ptr<int64_t>()[i] = tokens[i].id;
     axis.labels.push_back(label_of(text, tokens[i].begin, tokens[i].end));
+    axis.spans.push_back(places.span(tokens[i].begin, tokens[i].end));
   }
   Example example;
   example.tensors["source"] = source;

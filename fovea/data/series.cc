@@ -65,8 +65,10 @@ std::vector<Axis> make_axes(const SeriesLayout& layout, std::span<const std::str
   for (int64_t step = 0; times.empty() && step < layout.window; ++step)
     source.push_back(concat("t-", layout.window - 1 - step));
   for (int64_t step = 1; step <= layout.horizon; ++step) target.push_back(concat("t+", step));
-  return {Axis{"source", "step", std::move(source), "", {}},
-          Axis{"target", "step", std::move(target), "", {}}};
+  std::vector<Axis> axes{Axis{"source", "step", std::move(source)},
+                         Axis{"target", "step", std::move(target)}};
+  axes[1].output = true;
+  return axes;
 }
 
 }  // namespace

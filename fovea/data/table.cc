@@ -54,7 +54,7 @@ void TableDataset::set_truth(const std::vector<std::string>& columns) {
 
 Example TableDataset::example(int64_t row) const {
   Example example = row_example(row);
-  example.axes = {Axis{"columns", "column", layout_->columns, "", {}}};
+  example.axes = {Axis{"columns", "column", layout_->columns}};
   if (truth_.defined()) example.truth["attention"] = truth_;
   return example;
 }
@@ -157,8 +157,21 @@ Example TableEncoder::encode_row(const NamedCells& row) const {
     next += column.inputs();
   }
   example.tensors["inputs"] = inputs[0];  // [I]
-  example.axes = {Axis{"columns", "column", layout_->columns, "", {}}};
+  example.axes = {Axis{"columns", "column", layout_->columns}};
+  for (const TableColumn& column : columns_)
+    example.axes[0].values.push_back(named_cell(row, column.name()));
   return example;
+}
+
+std::vector<std::string> TableEncoder::decode_row(const at::Tensor& inputs) const {
+  const at::Tensor row = inputs.contiguous();  // [I]
+  const float* next = row.data_ptr<float>();
+  std::vector<std::string> cells;
+  for (const TableColumn& column : columns_) {
+    cells.push_back(column.decode(next));
+    next += column.inputs();
+  }
+  return cells;
 }
 
 Example TableEncoder::encode_row(const std::vector<std::string>& cells) const {

@@ -100,6 +100,10 @@ class TableEncoder {
   /// the target.
   Example encode_row(const std::vector<std::string>& cells) const;
 
+  /// The row [I] as a user would write it, one cell per column.
+  std::vector<std::string> decode_row(const at::Tensor& inputs) const;
+  const std::vector<TableColumn>& columns() const { return columns_; }
+
  private:
   void finish();
   void note_columns();

@@ -116,6 +116,18 @@ void TableColumn::encode(double value, float* inputs) const {
   inputs[0] = float(standardised_ ? (value - mean_) / deviation_ : value);
 }
 
+std::string TableColumn::decode(const float* inputs) const {
+  if (number_) {
+    if (missing_share_ > 0 && inputs[1] != 0) return "";
+    if (constant_) return format_number(mean_, 6);
+    return format_number(standardised_ ? inputs[0] * deviation_ + mean_ : double(inputs[0]), 6);
+  }
+  if (constant_) return categories_.empty() ? "" : categories_.front();
+  for (size_t i = 0; i < categories_.size(); ++i)
+    if (inputs[i] != 0) return categories_[i];
+  return "";
+}
+
 bool TableColumn::encode(std::string_view cell, float* inputs) const {
   cell = trim_cell(cell);
   const bool missing = is_missing(cell);

@@ -44,6 +44,8 @@ class TableColumn {
   /// is due.
   bool encode(std::string_view cell, float* inputs) const;
   void encode(double value, float* inputs) const;  // numbers only; NaN is missing
+  /// The cell that gives these inputs; "" for a missing one, and for a category without a name.
+  std::string decode(const float* inputs) const;
 
  private:
   struct TextHash {
