@@ -1,0 +1,150 @@
+// Input editor for a row of a table: a field per column of the schema, and a place to paste a whole row as
+// JSON or cells.
+
+import {element} from "fovea/parts/dom.js";
+import {cellsOf} from "fovea/page/csv.js";
+
+function isScalar(property) {
+  return (
+    Boolean(property.enum) ||
+    ["number", "integer", "string"].some((type) => [property.type].flat().includes(type))
+  );
+}
+
+function isNumber(property) {
+  return !property.enum && ["number", "integer"].some((type) => [property.type].flat().includes(type));
+}
+
+function fieldOf(name, property, changed) {
+  const attributes = {name, on: {input: changed}};
+  if (property.enum) {
+    const options = ["", ...property.enum].map((value) =>
+      element("option", {value: String(value), text: String(value)}),
+    );
+    return element("select", attributes, ...options);
+  }
+  const type = isNumber(property)
+    ? {type: "number", step: "any", inputmode: "decimal"}
+    : {type: "text", dir: "auto"};
+  return element("input", {...attributes, ...type, autocomplete: "off", spellcheck: "false"});
+}
+
+/** The value of one column from its text; undefined where there is none. */
+function valueOf(name, property, written) {
+  const trimmed = written.trim();
+  if (trimmed === "") return undefined;
+  if (property.enum) {
+    const found = property.enum.find((value) => String(value) === trimmed);
+    if (found === undefined) throw new Error(`${name}: “${trimmed}” is not one of ${property.enum}.`);
+    return found;
+  }
+  if (!isNumber(property)) return written;
+  const number = Number(trimmed);
+  if (!Number.isFinite(number)) throw new Error(`${name}: “${trimmed}” is not a number.`);
+  return number;
+}
+
+function rowOf(pairs, schema) {
+  const input = {};
+  for (const [name, written] of pairs) {
+    const property = schema.properties[name];
+    const value = property && valueOf(name, property, String(written ?? ""));
+    if (value !== undefined) input[name] = value;
+  }
+  return input;
+}
+
+function missing(input, schema) {
+  return (schema.required ?? []).filter((name) => !(name in input));
+}
+
+function fromCells(header, cells, schema) {
+  const names = Object.keys(schema.properties);
+  if (!header && cells.length < names.length) {
+    throw new Error(`The row has ${cells.length} cells; expected ${names.length}: ${names.join(", ")}.`);
+  }
+  return rowOf(
+    (header ?? names).map((name, place) => [name.trim(), cells[place]]),
+    schema,
+  );
+}
+
+/** See inputs/index.js. */
+export const row = {
+  fits(schema) {
+    return schema.type === "object" && Object.values(schema.properties ?? {}).every(isScalar);
+  },
+
+  parse(line, schema) {
+    const trimmed = line.trim();
+    if (trimmed.startsWith("{")) return rowOf(Object.entries(JSON.parse(trimmed)), schema);
+    return fromCells(null, cellsOf(trimmed)[0] ?? [], schema);
+  },
+
+  fromCells,
+
+  text(input, schema) {
+    const cells = Object.keys(schema.properties).map((name) => String(input[name] ?? ""));
+    return cells.every((cell) => /^[^",;{\s]*$/.test(cell)) ? cells.join(",") : JSON.stringify(input);
+  },
+
+  caption(input) {
+    return Object.entries(input)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ");
+  },
+
+  mount(host, {schema, changed, label}) {
+    const fields = new Map();
+    for (const [name, property] of Object.entries(schema.properties)) {
+      fields.set(name, fieldOf(name, property, changed));
+    }
+    const write = (input) => {
+      for (const [name, field] of fields) field.value = input[name] ?? "";
+    };
+    host.append(
+      element(
+        "div",
+        {class: "input-row", role: "group", "aria-label": label},
+        ...Array.from(fields, ([name, field]) => element("label", {}, element("bdi", {text: name}), field)),
+      ),
+      pasteBox(schema, (input) => (write(input), changed())),
+    );
+    return {
+      read() {
+        const wrong = Array.from(fields.keys()).filter((name) => fields.get(name).validity.badInput);
+        if (wrong.length > 0) return {problem: `Not a number: ${wrong.join(", ")}.`};
+        const input = rowOf(
+          Array.from(fields, ([name, field]) => [name, field.value]),
+          schema,
+        );
+        const absent = missing(input, schema);
+        return absent.length > 0 ? {problem: `Still empty: ${absent.join(", ")}.`} : {input};
+      },
+      write,
+      focus: () => fields.values().next().value?.focus(),
+    };
+  },
+};
+
+function pasteBox(schema, pasted) {
+  const problem = element("p", {class: "problem", role: "status"});
+  const area = element("textarea", {
+    rows: 2,
+    spellcheck: "false",
+    "aria-label": "A row as cells or JSON",
+    placeholder: '0.1, 0.7, … or {"x0": 0.1, …}',
+    on: {
+      input: () => {
+        problem.textContent = "";
+        if (area.value.trim() === "") return;
+        try {
+          pasted(row.parse(area.value, schema));
+        } catch (failure) {
+          problem.textContent = failure.message;
+        }
+      },
+    },
+  });
+  return element("details", {class: "paste-row"}, element("summary", {text: "Paste a row"}), area, problem);
+}

@@ -1,0 +1,86 @@
+// The server's HTTP interface (docs/formats/http.md) for the page: three requests, one kind of error. All
+// addresses are relative to the document, so the page also works behind a path prefix. The API key stays in
+// this tab's sessionStorage.
+
+const keyName = "fovea-api-key";
+
+/** What went wrong, as the server says it; status 0: no server answered. `retryAfter`: seconds, or null. */
+export class ServerError extends Error {
+  constructor(status, {message, field = ""}, retryAfter = null) {
+    super(message);
+    this.status = status;
+    this.field = field;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same request may work later without anybody changing it. */
+  get passing() {
+    return [0, 429, 503].includes(this.status);
+  }
+}
+
+/** The requests of the page. Each rejects with a ServerError, or an AbortError when `signal` says so. */
+export class Server {
+  get key() {
+    return sessionStorage.getItem(keyName) ?? "";
+  }
+
+  set key(text) {
+    if (text) sessionStorage.setItem(keyName, text);
+    else sessionStorage.removeItem(keyName);
+  }
+
+  /** The models as docs/formats/http.md lists them. */
+  async models(signal) {
+    const response = await this.#fetch("v1/models", {signal});
+    return (await response.json()).models;
+  }
+
+  /** An explanation as JSON. */
+  async explain(request, signal) {
+    const response = await this.#post("v1/explain", request, signal);
+    return response.json();
+  }
+
+  /** The answer alone, of a model without maps. */
+  async predict(request, signal) {
+    const response = await this.#post("v1/predict", request, signal);
+    return (await response.json()).predictions[0];
+  }
+
+  /** The report as a Blob of HTML. */
+  async report(request, signal) {
+    const response = await this.#post("v1/explain", {...request, format: "html"}, signal);
+    return response.blob();
+  }
+
+  #post(address, request, signal) {
+    const headers = {"Content-Type": "application/json"};
+    return this.#fetch(address, {method: "POST", headers, body: JSON.stringify(request), signal});
+  }
+
+  async #fetch(address, options) {
+    const headers = {...options.headers};
+    if (this.key) headers.Authorization = `Bearer ${this.key}`;
+    let response;
+    try {
+      response = await fetch(address, {...options, headers, cache: "no-store"});
+    } catch (failure) {
+      if (failure.name === "AbortError") throw failure;
+      throw new ServerError(0, {message: "The server does not answer."});
+    }
+    if (!response.ok) throw await errorOf(response);
+    return response;
+  }
+}
+
+async function errorOf(response) {
+  const seconds = Number.parseFloat(response.headers.get("Retry-After"));
+  let said = {message: `The server answered ${response.status} ${response.statusText}`.trim() + "."};
+  try {
+    said = (await response.json()).error ?? said;
+  } catch {
+    // A proxy in between answers in HTML; the status has to do.
+  }
+  return new ServerError(response.status, said, Number.isFinite(seconds) ? seconds : null);
+}

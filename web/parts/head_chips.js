@@ -1,0 +1,21 @@
+// Switches for the heads whose weights are drawn together, each with the colour of its lines.
+import {series} from "fovea/parts/colour.js";
+import {element} from "fovea/parts/dom.js";
+
+/** Fills `node` with a switch for each of `choices` (maps); `onChange(maps)` gets those that are on then. */
+export function showHeadChips(node, choices, shown, onChange) {
+  node.hidden = choices.length === 0;
+  const toggled = (map) => choices.filter((other) => shown.includes(other) !== (other === map));
+  const chip = (map, place) => element("button", {
+    type: "button", class: "head-chip", "aria-pressed": String(shown.includes(map)),
+    style: {"--chip": map.head === 0 ? "var(--accent)" : series(place - 1)},
+    text: map.head === 0 ? "mean" : `head ${map.head}`,
+    on: {
+      click: () => {
+        onChange(toggled(map));
+        node.children[place]?.focus();  // the new switch in the place of this one
+      },
+    },
+  });
+  node.replaceChildren(...choices.map(chip));
+}

@@ -1,0 +1,97 @@
+// How weights become colours: as a share of the map's largest weight, signed or not. In large maps most
+// weights are small beside the largest, so the share is drawn as its root, and a few rows that are far above
+// all others (the first rows of causal attention see only themselves) do not set the scale: what is above its
+// `ceiling` has the last colour.
+import {
+  diverging, divergingInk, divergingTable, ink, sequential, sequentialTable,
+} from "fovea/parts/colour.js";
+
+const manyKeys = 64;
+const manyRows = 16;  // of the coarsest level
+const usualRows = 0.9;
+
+/** largest (> 0), signed, power (1 or 0.5), threshold (share of the largest below which weights are
+    hidden), ceiling. */
+export class WeightScale {
+  constructor({largest, signed, power = 1, threshold = 0, ceiling = largest}) {
+    Object.assign(this, {largest: largest || 1, signed, power, threshold, ceiling: ceiling || largest || 1});
+  }
+
+  /** The scale that suits a map. */
+  static async of(map, threshold = 0, power = map.weights.columns > manyKeys ? 0.5 : 1) {
+    const {weights} = map;
+    const largest = await weights.largest();
+    const usual = await usualPeak(weights);
+    const ceiling = usual < largest / 2 ? usual : largest;
+    return new WeightScale({largest, signed: await map.isSigned(), power, threshold, ceiling});
+  }
+
+  /** 0..1, or -1..1 where signed; NaN for a gap, 0 for what is hidden. */
+  share(value) {
+    if (this.hides(value)) return 0;
+    const magnitude = Math.abs(value) / this.ceiling;
+    const share = Math.min(1, this.power === 1 ? magnitude : Math.sqrt(magnitude));
+    return this.signed && value < 0 ? -share : share;
+  }
+
+  /** Whether the threshold hides a weight. */
+  hides(value) {
+    return Math.abs(value) < this.threshold * this.largest;
+  }
+
+  /** The colour of a weight. */
+  colour(value) {
+    return this.signed ? diverging(this.share(value)) : sequential(this.share(value));
+  }
+
+  /** A text colour that is readable on it. */
+  ink(value) {
+    return this.signed ? divergingInk(this.share(value)) : ink(this.share(value));
+  }
+
+  /** Pixels of weights into `target`, an Uint32Array of as many RGBA words; gaps stay clear. */
+  paint(weights, target) {
+    const palette = this.#palette();
+    const [centre, reach] = this.signed ? [127.5, 127.5] : [0, 255];
+    const factor = 1 / this.ceiling;
+    const least = this.threshold * this.largest * factor;
+    for (let i = 0; i < weights.length; ++i) {
+      const weight = weights[i];
+      if (weight !== weight) {  // NaN
+        target[i] = 0;
+        continue;
+      }
+      const magnitude = Math.abs(weight) * factor;
+      let share = magnitude < least ? 0 : magnitude < 1 ? magnitude : 1;
+      if (this.power !== 1) share = Math.sqrt(share);
+      target[i] = palette[(centre + (weight < 0 ? -share : share) * reach + 0.5) & 255];
+    }
+  }
+
+  #palette() {
+    const bytes = this.signed ? divergingTable() : sequentialTable();
+    if (this.paletteOf?.bytes !== bytes) this.paletteOf = {bytes, words: pixelWords(bytes)};
+    return this.paletteOf.words;
+  }
+}
+
+function pixelWords(bytes) {
+  const words = new Uint32Array(256);
+  const channels = new Uint8Array(words.buffer);
+  for (let i = 0; i < 256; ++i) channels.set([bytes[3 * i], bytes[3 * i + 1], bytes[3 * i + 2], 255], 4 * i);
+  return words;
+}
+
+// The largest magnitude that nine in ten rows of the coarsest level stay below.
+async function usualPeak(weights) {
+  const level = weights.levels.length - 1;
+  const {rows, columns} = weights.levels[level];
+  if (rows < manyRows) return Infinity;
+  const band = await weights.band(level, 0, rows);
+  const peaks = new Float32Array(rows);
+  band.forEach((weight, i) => {
+    const row = Math.floor(i / columns);
+    if (Math.abs(weight) > peaks[row]) peaks[row] = Math.abs(weight);
+  });
+  return peaks.sort()[Math.floor(usualRows * (rows - 1))];
+}

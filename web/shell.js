@@ -1,0 +1,190 @@
+// One explanation on screen: heading, pickers of maps and views, layers and heads, search, threshold, the
+// view itself, notes and what was measured about whether to believe it.
+import {Actions} from "fovea/parts/actions.js";
+import {clear, element} from "fovea/parts/dom.js";
+import {faithfulnessPanel} from "fovea/parts/faithfulness.js";
+import {heading} from "fovea/parts/heading.js";
+import {showHelp} from "fovea/parts/help.js";
+import {Pager} from "fovea/parts/pager.js";
+import {Tabs} from "fovea/parts/tabs.js";
+import {Tools} from "fovea/parts/tools.js";
+import {Tooltip} from "fovea/parts/tooltip.js";
+import {viewsFor} from "fovea/views/index.js";
+
+const caution = "Attention is evidence, not proof: a large weight says where the model looked, " +
+  "not that the answer rests on it.";
+const mapKeys = ["map", "layer", "head", "view"];
+const shells = [];  // keys pressed outside of all of them go to the first
+
+/** Fills `host`. `compact` leaves out what a page around it has. */
+export class Shell {
+  constructor(host, explanation, {state, compact = false}) {
+    Object.assign(this, {host, explanation, state, compact, map: null, view: null, mounted: null});
+    this.tooltip = new Tooltip();
+    this.families = new Tabs("Maps", (key) => this.#pickFamily(key));
+    this.views = new Tabs("Views", (id) => state.set({view: id, zoom: ""}));
+    this.layers = new Pager("layer", (layer) => state.set({layer}));
+    this.heads = new Pager("head", (head) => state.set({head}));
+    this.actions = new Actions(this, compact);
+    this.tools = new Tools(this);
+    this.stage = element("section", {class: "shell-stage", role: "tabpanel"});
+    this.live = element("div", {class: "visually-hidden", "aria-live": "polite"});
+    this.#build();
+    this.unsubscribe = state.subscribe((changed) => this.#changed(changed));
+    this.keyListener = (event) => this.#key(event);
+    document.addEventListener("keydown", this.keyListener);
+    this.observer = new ResizeObserver(() => this.#resized());
+    this.observer.observe(this.stage);
+    this.resizeListener = () => this.#resized();
+    window.addEventListener("resize", this.resizeListener);
+    shells.push(this);
+    this.#choose();
+  }
+
+  /** Takes everything away again. */
+  destroy() {
+    shells.splice(shells.indexOf(this), 1);
+    this.unsubscribe();
+    this.observer.disconnect();
+    document.removeEventListener("keydown", this.keyListener);
+    window.removeEventListener("resize", this.resizeListener);
+    clearTimeout(this.liveTimer);
+    this.#unmount();
+    clear(this.host);
+  }
+
+  /** Says a text through the live region; `visibly` also shows it above the picture. */
+  announce(text, visibly = false) {
+    clearTimeout(this.liveTimer);
+    this.liveTimer = setTimeout(() => { this.live.textContent = text; }, 120);
+    if (visibly) this.tooltip.show(window.innerWidth / 2, 80, [text]);
+  }
+
+  /** A name for files: task, map, layer and head. */
+  fileName() {
+    const {task, title} = this.explanation;
+    const {name, layer, head} = this.map ?? {};
+    const parts = [task || title || "attention", name, layer && `layer-${layer}`, head && `head-${head}`];
+    return parts.filter(Boolean).join("-");
+  }
+
+  #build() {
+    const {explanation, compact} = this;
+    const notes = explanation.notes.map((note) => element("li", {dir: "auto", text: note}));
+    this.tools.node.prepend(this.layers.node, this.heads.node);
+    this.controls = element("div", {class: "shell-controls"}, this.views.node, this.tools.node);
+    const measured = explanation.faithfulness;
+    this.root = element("article", {class: compact ? "shell compact" : "shell"},
+      element("div", {class: "shell-top"}, heading(explanation, compact), this.actions.node),
+      this.families.node, this.controls, this.stage,
+      notes.length > 0 && element("ul", {class: "shell-notes", "aria-label": "Notes"}, notes),
+      measured.length > 0 && faithfulnessPanel(measured, explanation),
+      element("p", {class: "shell-caution", text: caution}), this.live);
+    clear(this.host).append(this.root);
+  }
+
+  #pickFamily(key) {
+    this.state.set({map: key, layer: 0, head: 0, view: "", query: -1, key: -1, zoom: ""});
+  }
+
+  #changed(changed) {
+    if (changed.has("theme")) this.actions.showTheme();
+    const before = this.mounted;
+    if (mapKeys.some((key) => changed.has(key))) this.#choose();
+    if (this.mounted === before) this.mounted?.update(changed);
+    this.tools.show();
+  }
+
+  // The map and the view that the state asks for, or the nearest there are.
+  #choose() {
+    const families = this.explanation.families();
+    const name = this.state.get("map");
+    const holdsName = ({maps}) => maps.some((map) => map.name === name);
+    const family = families.find(({key}) => key === name) ?? families.find(holdsName) ?? families[0];
+    if (!family) return this.#showNothing("There are no maps in this explanation.");
+    const ofGroup = family.grouped && holdsName(family) ? name : undefined;
+    const map = family.find(this.state.get("layer"), this.state.get("head"), ofGroup);
+    const views = viewsFor(map, this.explanation);
+    const view = views.find(({id}) => id === this.state.get("view")) ?? views[0];
+    this.#showPickers(families, family, map, views, view);
+    if (!view) return this.#showNothing("This map is empty: it has no queries or no keys.");
+    if (map !== this.map || view !== this.view || !this.mounted) this.#mount(family, map, view);
+  }
+
+  #showPickers(families, family, map, views, view) {
+    this.families.show(families.map(({key, title}) => ({id: key, title})), family.key);
+    this.views.show(views.map(({id, title}) => ({id, title})), view?.id);
+    this.layers.show(family.layers.map((layer) => ({value: layer, text: `Layer ${layer}`})), map.layer);
+    const heads = family.heads.map((head) => ({value: head, text: `Head ${head}`}));
+    this.heads.show(heads.length > 1 ? [{value: 0, text: "Mean of heads"}, ...heads] : heads, map.head);
+    // Some views have pickers of their own.
+    if (view?.picks?.includes("layer")) this.layers.node.hidden = true;
+    if (view?.picks?.includes("head")) this.heads.node.hidden = true;
+  }
+
+  #mount(family, map, view) {
+    this.#unmount();
+    Object.assign(this, {map, view});
+    this.controls.hidden = false;
+    const inside = (name, axis) => (this.state.get(name) < axis.size ? this.state.get(name) : -1);
+    this.state.set({query: inside("query", map.queryAxis), key: inside("key", map.keyAxis)});
+    const context = {
+      explanation: this.explanation, map, maps: family.maps, state: this.state, tooltip: this.tooltip,
+      set: (partial) => this.state.set(partial), announce: (text) => this.announce(text),
+    };
+    try {
+      this.mounted = view.mount(clear(this.stage), context);
+      this.stage.setAttribute("aria-label", this.mounted.describe());
+    } catch (error) {
+      this.#showNothing(`This view cannot be drawn: ${error.message}`);
+    }
+    this.tools.show();
+  }
+
+  #unmount() {
+    this.mounted?.destroy();
+    this.mounted = null;
+  }
+
+  #showNothing(text) {
+    this.#unmount();
+    clear(this.stage).append(element("p", {class: "message", text}));
+    this.stage.setAttribute("aria-label", text);
+    this.controls.hidden = this.explanation.maps.length === 0;
+  }
+
+  // Canvases follow the width; the height of the window matters to them too, but their own height must not
+  // start a circle.
+  #resized() {
+    const size = `${this.stage.clientWidth} ${window.innerHeight}`;
+    if (size === this.size || this.stage.clientWidth === 0) return;
+    this.size = size;
+    this.mounted?.resize();
+  }
+
+  #key(event) {
+    const {target} = event;
+    const mine = this.host.contains(target) || (target === document.body && shells[0] === this);
+    const typing = target.closest?.("input:not([type=range]), select, textarea, dialog");
+    if (!mine || typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const actions = {
+      "/": () => this.tools.focusSearch(),
+      "[": () => this.layers.step(-1),
+      "]": () => this.layers.step(1),
+      ",": () => this.heads.step(-1),
+      ".": () => this.heads.step(1),
+      t: () => this.actions.nextTheme(),
+      v: () => this.#nextView(),
+      "?": () => this.compact || showHelp(),
+    };
+    if (!Object.hasOwn(actions, event.key)) return;
+    actions[event.key]();
+    event.preventDefault();
+  }
+
+  #nextView() {
+    const views = viewsFor(this.map, this.explanation);
+    const next = views[(views.indexOf(this.view) + 1) % views.length];
+    if (next) this.state.set({view: next.id, zoom: ""});
+  }
+}

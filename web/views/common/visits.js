@@ -1,0 +1,62 @@
+// Visits and the codes that they own, whichever of the two a map is over.
+import {number, visible} from "fovea/parts/format.js";
+import {readBars} from "fovea/views/common/bar_rows.js";
+
+/** visits, codes: axes, codes may be null; byCode: the map is over codes; codeMap: another map is. */
+export class Visits {
+  constructor(map, explanation) {
+    const {keyAxis} = map;
+    const parent = keyAxis.parent && keyAxis.offsets ? explanation.axis(keyAxis.parent) : null;
+    const children = explanation.axes.find((axis) => axis.parent === keyAxis.name && axis.offsets) ?? null;
+    this.map = map;
+    this.byCode = Boolean(parent);
+    this.visits = parent ?? keyAxis;
+    this.codes = parent ? keyAxis : children;
+    this.codeMap = this.byCode ? null : denseMapOver(children, explanation);
+  }
+
+  /** The map that the listed codes' weights are from, or null. */
+  get listedMap() {
+    return this.byCode ? this.map : this.codeMap;
+  }
+
+  /** One per visit: {index, name, time (or null), parts: bars of the map, sum, listed: bars of its codes}. */
+  async read(query) {
+    const {visits, codeMap} = this;
+    const codeQuery = Math.min(query, (codeMap?.queryAxis.size ?? 0) - 1);
+    const [bars, codes] = await Promise.all([
+      readBars(this.map, query),
+      codeMap && readBars(codeMap, codeQuery),
+    ]);
+    return visits.labels.map((_, index) => {
+      const parts = this.byCode ? this.#owned(bars, index) : [bars[index]];
+      const listed = this.byCode ? parts : this.#owned(codes ?? this.#bareCodes(), index);
+      const sum = parts.reduce((total, {weight}) => total + (weight || 0), 0);
+      return {index, name: this.#name(index), time: visits.times?.[index] ?? null, parts, sum, listed};
+    });
+  }
+
+  #owned(bars, visit) {
+    return this.codes ? bars.slice(this.codes.offsets[visit], this.codes.offsets[visit + 1]) : [];
+  }
+
+  // Codes of which only the names are known.
+  #bareCodes() {
+    const bare = {weight: NaN, low: NaN, high: NaN, value: null, isTrue: false};
+    return this.codes?.labels.map((label, key) => ({...bare, key, label: visible(label)})) ?? [];
+  }
+
+  #name(index) {
+    const {labels, times, timeUnit} = this.visits;
+    return times ? `${visible(labels[index])}, ${number(times[index])} ${timeUnit}` : visible(labels[index]);
+  }
+}
+
+/** Bars in falling order of magnitude. */
+export function bySize(bars) {
+  return [...bars].sort((a, b) => (Math.abs(b.weight) || 0) - (Math.abs(a.weight) || 0) || a.key - b.key);
+}
+
+function denseMapOver(axis, explanation) {
+  return explanation.maps.find(({keyAxis, layout}) => keyAxis === axis && layout === "dense") ?? null;
+}
