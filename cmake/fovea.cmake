@@ -106,6 +106,17 @@ function(fovea_with folder macro)
   target_compile_definitions(fovea_${folder} PRIVATE ${macro}=1)
 endfunction()
 
+# fovea_embed(FOLDER FILES): the files of the folder FILES become part of the library (explain/web_files.h).
+function(fovea_embed folder files)
+  file(GLOB_RECURSE paths CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${files}/*)
+  set(output ${CMAKE_BINARY_DIR}/${files}_files.cc)
+  add_custom_command(OUTPUT ${output} DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+                     COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/${files} -DOUTPUT=${output}
+                             -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  target_sources(fovea_${folder} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # fovea_module(FOLDER PREFIX SOURCE LIBRARY…): an optional library whose symbols must not meet those of the others. It stays
 # behind a shared library of ours, made from x_module.cc, which the folder opens at run time. PREFIX_PLACES says where it may lie.
 function(fovea_module folder prefix source)

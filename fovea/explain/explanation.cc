@@ -7,26 +7,47 @@
 #include <limits>
 
 #include "fovea/core/error.h"
+#include "fovea/explain/stacks.h"
 
 namespace fovea {
 namespace {
 
 /// [Q, K]: the mean of the heads or one of them, and how the title says so.
-at::Tensor choose_head(const AttentionMap& map, const ExplainOptions& options, std::string& title) {
+at::Tensor choose_head(const AttentionMap& map, int64_t head, std::string& title) {
   const at::Tensor weights = map.weights.detach().to(at::kCPU, at::kDouble);  // [1, H, Q, K]
   require(weights.dim() == 4 && weights.size(0) == 1 && weights.size(1) > 0, ErrorKind::Internal,
           "map '", map.name, "' of one example has weights ", weights.sizes(),
           ", expected [1, H, Q, K]");
   const int64_t heads = weights.size(1);
-  require(options.head >= 0 && options.head <= heads, ErrorKind::InvalidArgument, "map '", map.name,
-          "' has ", heads, " heads, found head ", options.head, "; try 1 to ", heads,
-          ", or 0 for their mean");
-  if (options.head > 0) {
-    title += concat(" (head ", options.head, " of ", heads, ")");
-    return weights[0][options.head - 1];  // [Q, K]
+  require(head >= 0 && head <= heads, ErrorKind::InvalidArgument, "map '", map.name, "' has ",
+          heads, " heads, found head ", head, "; try 1 to ", heads, ", or 0 for their mean");
+  if (head > 0) {
+    title += concat(" (head ", head, " of ", heads, ")");
+    return weights[0][head - 1];  // [Q, K]
   }
   if (heads > 1) title += concat(" (mean of ", heads, " heads)");
   return weights[0].mean(0);  // [Q, K]
+}
+
+/// index [2, E] and weights [E, H] as one list of edges.
+void take_edges(const AttentionMap& map, int64_t head, MapView& view) {
+  const at::Tensor index = map.index.to(at::kCPU, at::kLong).contiguous();  // [2, E]
+  at::Tensor weights = map.weights.detach().to(at::kCPU, at::kDouble);      // [E, H]
+  require(weights.dim() == 2 && index.dim() == 2 && index.size(0) == 2 &&
+              index.size(1) == weights.size(0) && head <= weights.size(1),
+          ErrorKind::Internal, "map '", map.name, "' has an index ", index.sizes(), " for weights ",
+          weights.sizes());
+  weights = (head > 0 ? weights.select(1, head - 1) : weights.mean(1)).contiguous();  // [E]
+  const int64_t edges = weights.size(0), *places = index.data_ptr<int64_t>();
+  view.edge_queries.assign(places, places + edges);
+  view.edge_keys.assign(places + edges, places + 2 * edges);
+  view.weights.assign(weights.data_ptr<double>(), weights.data_ptr<double>() + edges);
+}
+
+/// Labels of the axis, whose size nothing else says.
+std::vector<std::string> labels_of_whole(const std::string& axis_name, const Example& example) {
+  return axis_name.empty() ? std::vector<std::string>{"prediction"}
+                           : example.axis(axis_name).labels;
 }
 
 /// The labels of one axis of a map.
@@ -50,15 +71,9 @@ std::vector<std::string> labels_of(const AttentionMap& map, const std::string& a
        " units, but the example has ", example.axes.size(), " other axes: ", join(names));
 }
 
-/// Whether the labels of that axis were made from the output, not from the example.
-bool is_of_output(const std::string& axis_name, const Example& example, const Example& described) {
-  auto find = [&](const Example& from) {
-    return std::find_if(from.axes.begin(), from.axes.end(),
-                        [&](const Axis& axis) { return axis.name == axis_name; });
-  };
-  const auto now = find(described), before = find(example);
-  return now != described.axes.end() &&
-         (before == example.axes.end() || before->labels != now->labels);
+bool is_of_output(const std::string& axis_name, const Example& described) {
+  return std::any_of(described.axes.begin(), described.axes.end(),
+                     [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
 }
 
 /// Whether the truth [Q, K] marks the weights [1, H, Q, K] of the map.
@@ -101,35 +116,91 @@ std::string describe_prediction(const Prediction& prediction) {
   return join(parts);
 }
 
+/// One view, or one per head.
+void add_views(const AttentionMap& map, const Example& example, const ExplainOptions& options,
+               std::vector<MapView>& views) {
+  const int64_t heads = map.weights.defined() && map.weights.dim() > 1 ? map.weights.size(1) : 1;
+  if (options.heads == Heads::Mean || options.head > 0 || heads == 1) {
+    views.push_back(view_of(map, example, options));
+    return;
+  }
+  for (int64_t head = 1; head <= heads; ++head) {
+    ExplainOptions one = options;
+    one.head = head;
+    views.push_back(view_of(map, example, one));
+    views.back().title = views.back().title.substr(0, views.back().title.rfind(" (head "));
+  }
+}
+
+/// Those that the maps name, and their parents.
+std::vector<Axis> axes_of(const std::vector<MapView>& maps, const Example& example) {
+  std::vector<std::string> names;
+  for (const MapView& map : maps) names.insert(names.end(), {map.query_axis, map.key_axis});
+  for (size_t i = 0; i < names.size(); ++i)
+    for (const Axis& axis : example.axes)
+      if (axis.name == names[i] && !axis.parent.empty()) names.push_back(axis.parent);
+  std::vector<Axis> axes;
+  for (const Axis& axis : example.axes)
+    if (std::find(names.begin(), names.end(), axis.name) != names.end()) axes.push_back(axis);
+  return axes;
+}
+
 }  // namespace
 
 void check_sizes(const MapView& view) {
-  const size_t expected = view.queries() * view.keys();
+  const size_t expected = view.layout == MapLayout::Edges    ? view.edge_queries.size()
+                          : view.layout == MapLayout::Points ? view.queries() * view.point_width
+                                                             : view.queries() * view.keys();
   require(view.weights.size() == expected, ErrorKind::Internal, "map '", view.name, "' has ",
           view.weights.size(), " weights for ", view.queries(), " queries and ", view.keys(),
           " keys, expected ", expected);
-  require(view.spread.empty() || view.spread.size() == expected, ErrorKind::Internal, "map '",
-          view.name, "' has ", view.spread.size(), " deviations for ", expected, " weights");
-  require(view.truth.empty() || view.truth.size() == expected, ErrorKind::Internal, "map '",
-          view.name, "' has ", view.truth.size(), " truth marks for ", expected, " weights");
+  const auto check = [&](size_t size, const char* what) {
+    require(size == 0 || size == expected, ErrorKind::Internal, "map '", view.name, "' has ", size,
+            " ", what, " for ", expected, " weights");
+  };
+  check(view.spread.size(), "deviations");
+  check(view.truth.size(), "truth marks");
+  check(view.low.size(), "lower ends");
+  check(view.high.size(), "upper ends");
+  require(view.low.size() == view.high.size() && view.edge_keys.size() == view.edge_queries.size(),
+          ErrorKind::Internal, "map '", view.name, "' has only half of its intervals or edges");
+  for (size_t i = 0; i < view.edge_keys.size(); ++i)
+    require(
+        size_t(view.edge_queries[i]) < view.queries() && size_t(view.edge_keys[i]) < view.keys(),
+        ErrorKind::Internal, "map '", view.name, "' has an edge ", view.edge_queries[i], " -> ",
+        view.edge_keys[i], " for ", view.queries(), " queries and ", view.keys(), " keys");
 }
 
 MapView view_of(const AttentionMap& map, const Example& example, const ExplainOptions& options) {
-  require(map.layout == MapLayout::Dense, ErrorKind::Unsupported, "map '", map.name,
-          "' has the layout ", name_of(map.layout), "; only dense maps can be drawn");
   require(map.weights.defined(), ErrorKind::Internal, "map '", map.name, "' has no weights");
   MapView view;
   view.name = map.name;
   const auto title = options.map_titles.find(map.name);
   view.title = title == options.map_titles.end() ? map.name : title->second;
   view.kind = map.kind;
+  view.layout = map.layout;
+  view.layer = map.layer;
+  view.head = options.head;
+  view.total = map.total;
   view.query_axis = map.query_axis;
   view.key_axis = map.key_axis;
-  const at::Tensor weights = choose_head(map, options, view.title).contiguous();  // [Q, K]
+  if (map.layout == MapLayout::Edges) {
+    take_edges(map, options.head, view);
+    view.query_labels = labels_of_whole(map.query_axis, example);
+    view.key_labels = labels_of_whole(map.key_axis, example);
+    check_sizes(view);
+    return view;
+  }
+  const at::Tensor weights = choose_head(map, options.head, view.title).contiguous();  // [Q, K]
   view.query_labels = labels_of(map, map.query_axis, example, weights.size(0));
-  view.key_labels = labels_of(map, map.key_axis, example, weights.size(1));
   const double* values = weights.data_ptr<double>();
   view.weights.assign(values, values + weights.numel());
+  if (map.layout == MapLayout::Points) {
+    view.point_width = size_t(weights.size(1));
+    view.key_labels = labels_of_whole(map.key_axis, example);
+    return view;
+  }
+  view.key_labels = labels_of(map, map.key_axis, example, weights.size(1));
   view.truth = truth_of(map, example, view);
   return view;
 }
@@ -139,12 +210,44 @@ void group_free_maps(std::vector<MapView>& maps) {
     for (size_t j = 0; j < i; ++j) {
       MapView &left = maps[j], &right = maps[i];
       if (left.kind != MapKind::Free || right.kind != MapKind::Free) continue;
+      if (left.layout != MapLayout::Dense || right.layout != MapLayout::Dense) continue;
+      if (left.head != right.head || left.layer != right.layer) continue;
       if (left.query_axis != right.query_axis || left.key_axis != right.key_axis) continue;
       if (left.query_labels != right.query_labels || left.key_labels != right.key_labels) continue;
       if (left.group.empty()) left.group = left.name;
       if (right.group.empty()) right.group = left.group;
     }
   }
+}
+
+Explanation mean_of_heads(const Explanation& explanation) {
+  Explanation result = explanation;
+  result.maps.clear();
+  std::vector<int64_t> heads;  // how many each view stands for
+  for (const MapView& map : explanation.maps) {
+    const auto same =
+        std::find_if(result.maps.begin(), result.maps.end(), [&](const MapView& other) {
+          return map.head > 0 && map.layout == MapLayout::Dense && other.name == map.name &&
+                 other.layer == map.layer && other.layout == map.layout &&
+                 other.query_labels == map.query_labels && other.key_labels == map.key_labels;
+        });
+    if (same == result.maps.end()) {
+      result.maps.push_back(map);
+      heads.push_back(1);
+      continue;
+    }
+    ++heads[size_t(same - result.maps.begin())];
+    for (size_t i = 0; i < map.weights.size(); ++i) same->weights[i] += map.weights[i];
+  }
+  for (size_t i = 0; i < result.maps.size(); ++i) {
+    MapView& map = result.maps[i];
+    if (map.layer > 0) map.title += concat(", layer ", map.layer);
+    if (heads[i] == 1) continue;
+    for (double& weight : map.weights) weight /= double(heads[i]);
+    map.title += concat(" (mean of ", heads[i], " heads)");
+    map.head = 0;
+  }
+  return result;
 }
 
 DescribedExample describe_example(const Predictor& predictor, const Example& example,
@@ -156,8 +259,7 @@ DescribedExample describe_example(const Predictor& predictor, const Example& exa
     const auto truth = truths.find(map.name);
     if (truth == truths.end() || !truth->second.defined() || map.layout != MapLayout::Dense)
       continue;
-    if (fits(truth->second, map) || !is_of_output(map.query_axis, example, described.example))
-      continue;
+    if (fits(truth->second, map) || !is_of_output(map.query_axis, described.example)) continue;
     described.notes.push_back(concat("map '", map.name, "': its planted truth of shape ",
                                      truth->second.sizes(),
                                      " is left out, since the output is another one"));
@@ -166,34 +268,40 @@ DescribedExample describe_example(const Predictor& predictor, const Example& exa
   return described;
 }
 
-Explanation explain_example(const Predictor& predictor, const Example& example,
-                            const ExplainOptions& options) {
-  const std::vector<Prediction> predictions = predictor.predict({&example, 1});
-  require(predictions.size() == 1, ErrorKind::Internal, "one example gave ", predictions.size(),
-          " predictions");
+Explanation explain_prediction(const Predictor& predictor, const Example& example,
+                               const Prediction& prediction, const ExplainOptions& options) {
+  torch::NoGradGuard no_gradients;
   Tap tap;
-  predictor.replay(example, predictions[0], tap);
+  predictor.replay(example, prediction, tap);
 
   Explanation explanation;
   explanation.task = options.task;
   explanation.title = options.title;
   explanation.prediction =
-      options.describe ? options.describe(predictions[0]) : describe_prediction(predictions[0]);
-  DescribedExample described = describe_example(predictor, example, predictions[0], tap.maps());
+      options.describe ? options.describe(prediction) : describe_prediction(prediction);
+  DescribedExample described = describe_example(predictor, example, prediction, tap.maps());
   explanation.notes = std::move(described.notes);
   for (const AttentionMap& map : tap.maps()) {
-    if (map.layout != MapLayout::Dense) {
-      explanation.notes.push_back(
-          concat("map '", map.name, "' is not drawn: its layout is ", name_of(map.layout)));
-      continue;
-    }
-    explanation.maps.push_back(view_of(map, described.example, options));
+    add_views(map, described.example, options, explanation.maps);
     if (const std::string problem = check_map(map); !problem.empty())
       explanation.notes.push_back(concat("map '", map.name, "' (", name_of(map.kind),
                                          ") is not what it should be: ", problem));
   }
+  add_stacks(explanation.maps);
+  explanation.input = example.given;
+  if (options.answer) explanation.answer = options.answer(prediction);
+  explanation.axes = axes_of(explanation.maps, described.example);
+  explanation.media = described.example.media;
   group_free_maps(explanation.maps);
   return explanation;
+}
+
+Explanation explain_example(const Predictor& predictor, const Example& example,
+                            const ExplainOptions& options) {
+  const std::vector<Prediction> predictions = predictor.predict({&example, 1});
+  require(predictions.size() == 1, ErrorKind::Internal, "one example gave ", predictions.size(),
+          " predictions");
+  return explain_prediction(predictor, example, predictions[0], options);
 }
 
 }  // namespace fovea

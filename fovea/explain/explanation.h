@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "fovea/core/json.h"
 #include "fovea/core/predictor.h"
+#include "fovea/explain/faithfulness.h"
 
 namespace fovea {
 
@@ -20,11 +22,18 @@ struct MapView {
   std::string group;  // maps of the same group are series of one picture: a panel per query; ""
                       // stands alone
   std::string query_axis, key_axis;
-  std::vector<std::string> query_labels;  // Q of them
-  std::vector<std::string> key_labels;    // K of them
-  std::vector<double> weights;            // Q * K, row by row; NaN is a gap
-  std::vector<double> spread;             // Q * K or empty: one standard deviation over the data
-  std::vector<char> truth;                // Q * K or empty: 1 where a key is planted to matter
+  std::vector<std::string> query_labels;    // Q of them
+  std::vector<std::string> key_labels;      // K of them
+  std::vector<double> weights;              // Q * K, row by row; NaN is a gap
+  std::vector<double> spread;               // Q * K or empty: one standard deviation over the data
+  std::vector<char> truth;                  // Q * K or empty: 1 where a key is known to matter
+  std::vector<double> low = {}, high = {};  // Q * K or empty: an interval of each weight, and
+  std::string interval_of = "";             // what varies: "5 seeds"
+  std::string total = "";                   // contributions: what a row sums to
+  int64_t layer = 0, head = 0;              // from 1; 0: there is only one, or a mean
+  MapLayout layout = MapLayout::Dense;
+  std::vector<int64_t> edge_queries = {}, edge_keys = {};  // edges: where each weight belongs
+  size_t point_width = 0;                                  // points: numbers of each row
 
   size_t queries() const { return query_labels.size(); }
   size_t keys() const { return key_labels.size(); }
@@ -42,28 +51,42 @@ struct Explanation {
   std::string prediction;  // for people: "malignant (0.97)"
   std::vector<MapView> maps;
   std::vector<std::string> notes;  // what a reader must know: broken maps, gaps
+  std::string input = "";          // as the user gave it
+  Json answer = nullptr;           // the prediction for programs
+  std::vector<Axis> axes = {};     // what is known of the axes besides their labels
+  std::vector<Medium> media = {};
+  std::vector<Faithfulness> faithfulness = {};
 };
+
+/// Which heads of a map become views.
+enum class Heads { Mean, All };
 
 struct ExplainOptions {
   std::string task, title;
   std::map<std::string, std::string>
       map_titles;    // by map name; a map without one is called by its name
-  int64_t head = 0;  // 0: the mean of all heads; n: the n-th
+  int64_t head = 0;  // n: only the n-th; 0: as `heads` says
+  Heads heads = Heads::Mean;
   std::function<std::string(const Prediction&)>
       describe;  // the prediction for people; scores or values when empty
+  std::function<Json(const Prediction&)> answer;  // the prediction for programs
 };
 
 /// Throws Internal, with both numbers, when the labels, weights, spread and truth of a map do not
 /// fit together.
 void check_sizes(const MapView& view);
 
-/// Joins a recorded map of one example (B = 1) with that example's labels and planted truth.
-/// Internal when an axis is missing or has another size; Unsupported for layouts other than dense.
+/// Joins a recorded map of one example (B = 1) with that example's labels and planted truth: the
+/// mean of its heads, or one of them. Internal when an axis is missing or has another size.
 MapView view_of(const AttentionMap& map, const Example& example,
                 const ExplainOptions& options = {});
 
 /// Free maps over the same axes (context attention: A and A * w) become series of one picture.
 void group_free_maps(std::vector<MapView>& maps);
+
+/// The explanation with one view per map and layer: the mean of its heads. For pictures that have
+/// no room for all.
+Explanation mean_of_heads(const Explanation& explanation);
 
 /// An example with axes for its output, as the predictor describes them. Planted truth that does
 /// not fit the map of that output is left out, with a note: it belongs to the right output.
@@ -75,8 +98,12 @@ DescribedExample describe_example(const Predictor& predictor, const Example& exa
                                   const Prediction& prediction,
                                   const std::vector<AttentionMap>& maps);
 
-/// Predicts, replays with a tap, joins. Maps that fail their own check are shown all the same, with
-/// a note.
+/// Replays that prediction with a tap and joins. Maps that fail their own check are shown all the
+/// same, with a note.
+Explanation explain_prediction(const Predictor& predictor, const Example& example,
+                               const Prediction& prediction, const ExplainOptions& options = {});
+
+/// Predicts first.
 Explanation explain_example(const Predictor& predictor, const Example& example,
                             const ExplainOptions& options = {});
 

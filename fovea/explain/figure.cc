@@ -36,6 +36,7 @@ std::vector<Figure> arrange(const Explanation& explanation) {
   std::vector<Figure> figures;
   for (const MapView& map : explanation.maps) {
     check_sizes(map);
+    if (map.layout != MapLayout::Dense) continue;  // notes_of() says so
     if (map.group.empty()) {
       figures.push_back({map.queries() > 1 ? FigureKind::Matrix : FigureKind::Bars, {&map}});
       continue;
@@ -58,6 +59,9 @@ std::string axes_text(const MapView& map) {
 std::vector<std::string> notes_of(const Explanation& explanation) {
   std::vector<std::string> notes = explanation.notes;
   for (const MapView& map : explanation.maps) {
+    if (map.layout != MapLayout::Dense)
+      notes.push_back(concat("map '", map.name, "' is not drawn here: its layout is ",
+                             name_of(map.layout), "; a report (.html) shows it"));
     const auto gaps = std::count_if(map.weights.begin(), map.weights.end(),
                                     [](double weight) { return !std::isfinite(weight); });
     if (gaps > 0)

@@ -1,19 +1,18 @@
 #include "fovea/explain/json.h"
 
-#include <cmath>
-#include <limits>
-#include <optional>
+#include <ATen/ATen.h>
 
-#include "fovea/core/error.h"
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "fovea/core/base64.h"
 #include "fovea/core/file.h"
 #include "fovea/explain/labels.h"
 
 namespace fovea {
 namespace {
-
-constexpr const char* kFormat = "fovea-explanation";
-constexpr MapKind kKinds[] = {MapKind::Distribution, MapKind::Partial, MapKind::Gate, MapKind::Free,
-                              MapKind::Contribution};
 
 Json texts_to_json(const std::vector<std::string>& texts) {
   Json list = Json::array();
@@ -21,178 +20,238 @@ Json texts_to_json(const std::vector<std::string>& texts) {
   return list;
 }
 
-/// Q rows of K values; `convert` makes one value.
-template <class Value, class Convert>
-Json rows_to_json(const MapView& view, const std::vector<Value>& values, const Convert& convert) {
-  Json rows = Json::array();
-  for (size_t query = 0; query < view.queries(); ++query) {
-    Json row = Json::array();
-    for (size_t key = 0; key < view.keys(); ++key)
-      row.push_back(convert(values[query * view.keys() + key]));
-    rows.push_back(std::move(row));
-  }
-  return rows;
+Json number_to_json(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
-Json map_to_json(const MapView& view) {
+/// A number where the text is one.
+Json value_to_json(const std::string& text) {
+  if (text.empty()) return nullptr;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && std::isfinite(number) ? Json(number) : Json(valid_utf8(text));
+}
+
+Json axis_to_json(const Axis& axis, ChunkWriter& chunks) {
+  Json json;
+  json["name"] = valid_utf8(axis.name);
+  json["kind"] = valid_utf8(axis.kind);
+  json["labels"] = texts_to_json(axis.labels);
+  if (axis.output) json["output"] = true;
+  if (!axis.spans.empty()) {
+    json["text"] = valid_utf8(axis.text);
+    json["spans"] = Json::array();
+    for (const Span& span : axis.spans)
+      json["spans"].push_back(span.begin < 0 ? Json(nullptr) : Json{span.begin, span.end});
+  }
+  if (!axis.parent.empty()) {
+    json["parent"] = valid_utf8(axis.parent);
+    json["offsets"] = axis.offsets;
+  }
+  if (axis.grid_rows > 0)
+    json["grid"] = {{"rows", axis.grid_rows},
+                    {"columns", axis.grid_columns},
+                    {"media", valid_utf8(axis.media)}};
+  else if (!axis.media.empty())
+    json["media"] = valid_utf8(axis.media);
+  if (!axis.times.empty()) {
+    json["times"] = axis.times;
+    json["time_unit"] = valid_utf8(axis.time_unit);
+  }
+  if (!axis.values.empty()) {
+    json["values"] = Json::array();
+    for (const std::string& value : axis.values) json["values"].push_back(value_to_json(value));
+  }
+  if (axis.spectrogram.defined()) {
+    const at::Tensor sound = axis.spectrogram.to(at::kCPU, at::kDouble).contiguous();
+    Matrix matrix{size_t(sound.size(0)), size_t(sound.size(1)), {}};
+    matrix.values.assign(sound.data_ptr<double>(), sound.data_ptr<double>() + sound.numel());
+    json["spectrogram"] = matrix_to_json(matrix, Packing::Packed, chunks);
+  }
+  return json;
+}
+
+Json medium_to_json(const Medium& medium) {
+  Json json{{"name", valid_utf8(medium.name)}, {"type", medium.type}};
+  if (medium.width > 0) json["width"] = medium.width, json["height"] = medium.height;
+  if (!medium.alt.empty()) json["alt"] = valid_utf8(medium.alt);
+  json["data"] = base64_encode(medium.bytes);
+  return json;
+}
+
+/// The axes of the file: those of the explanation, and one for each other list of labels that a map
+/// has. Names are made unique.
+class AxisTable {
+ public:
+  explicit AxisTable(const std::vector<Axis>& known) : axes_(known) {}
+
+  std::string name_for(const std::string& wanted, const std::vector<std::string>& labels) {
+    const std::string base = wanted.empty() ? "prediction" : wanted;
+    std::string name = base;
+    for (int number = 2;; ++number) {
+      const auto found = std::find_if(axes_.begin(), axes_.end(),
+                                      [&](const Axis& axis) { return axis.name == name; });
+      if (found == axes_.end()) break;
+      if (found->labels == labels) return name;
+      name = concat(base, "-", number);
+    }
+    Axis axis;
+    axis.name = name;
+    axis.kind = wanted.empty() ? "prediction" : kind_of(wanted);
+    axis.labels = labels;
+    axes_.push_back(std::move(axis));
+    return name;
+  }
+  const std::vector<Axis>& axes() const { return axes_; }
+
+ private:
+  /// Of the axis that already has the name, with other labels.
+  std::string kind_of(const std::string& name) const {
+    for (const Axis& axis : axes_)
+      if (axis.name == name) return axis.kind;
+    return "";
+  }
+  std::vector<Axis> axes_;
+};
+
+SparseMatrix sparse_of(const MapView& view) {
+  SparseMatrix matrix{view.queries(), view.keys(), {}, {}, {}};
+  std::vector<size_t> order(view.weights.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(view.edge_queries[a], view.edge_keys[a]) <
+           std::pair(view.edge_queries[b], view.edge_keys[b]);
+  });
+  matrix.starts.assign(view.queries() + 1, 0);
+  for (const size_t edge : order) {
+    ++matrix.starts[size_t(view.edge_queries[edge]) + 1];
+    matrix.keys.push_back(uint32_t(view.edge_keys[edge]));
+    matrix.values.push_back(view.weights[edge]);
+  }
+  std::partial_sum(matrix.starts.begin(), matrix.starts.end(), matrix.starts.begin());
+  return matrix;
+}
+
+Json map_to_json(const MapView& view, Packing packing, AxisTable& axes, ChunkWriter& chunks) {
   check_sizes(view);
-  auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+  const auto matrix = [&](const std::vector<double>& values) {
+    return matrix_to_json({view.queries(), view.keys(), values}, packing, chunks);
+  };
   Json map;
   map["name"] = valid_utf8(view.name);
   map["title"] = valid_utf8(view.title);
   map["kind"] = name_of(view.kind);
+  if (view.layout != MapLayout::Dense) map["layout"] = name_of(view.layout);
+  if (view.layer > 0) map["layer"] = view.layer;
+  if (view.head > 0) map["head"] = view.head;
   if (!view.group.empty()) map["group"] = valid_utf8(view.group);
-  map["query_axis"] = valid_utf8(view.query_axis);
-  map["key_axis"] = valid_utf8(view.key_axis);
-  map["query_labels"] = texts_to_json(view.query_labels);
-  map["key_labels"] = texts_to_json(view.key_labels);
-  map["weights"] = rows_to_json(view, view.weights, number);
-  if (!view.spread.empty()) map["spread"] = rows_to_json(view, view.spread, number);
-  if (!view.truth.empty())
-    map["truth"] = rows_to_json(view, view.truth, [](char value) { return value != 0 ? 1 : 0; });
+  map["query_axis"] = valid_utf8(axes.name_for(view.query_axis, view.query_labels));
+  map["key_axis"] = valid_utf8(axes.name_for(view.key_axis, view.key_labels));
+  if (view.layout == MapLayout::Edges)
+    map["weights"] = matrix_to_json(sparse_of(view), chunks);
+  else if (view.layout == MapLayout::Points)
+    map["weights"] =
+        matrix_to_json({view.queries(), view.point_width, view.weights}, Packing::Plain, chunks);
+  else
+    map["weights"] = matrix(view.weights);
+  if (!view.spread.empty()) map["spread"] = matrix(view.spread);
+  if (!view.low.empty())
+    map["interval"] = {{"low", matrix(view.low)},
+                       {"high", matrix(view.high)},
+                       {"of", valid_utf8(view.interval_of)}};
+  if (!view.truth.empty()) {
+    map["truth"] = Json::array();
+    for (size_t i = 0; i < view.truth.size(); ++i)
+      if (view.truth[i] != 0) map["truth"].push_back(Json{i / view.keys(), i % view.keys()});
+  }
+  if (!view.total.empty()) map["total"] = valid_utf8(view.total);
   return map;
 }
 
-/// A JSON value that knows its place, so that every complaint can name it.
-class Field {
- public:
-  Field(const Json& value, std::string place) : value_(value), place_(std::move(place)) {}
-
-  std::optional<Field> find(const char* key) const {
-    expect(value_.is_object(), "an object");
-    const auto found = value_.find(key);
-    if (found == value_.end()) return {};
-    return Field(*found, concat(place_, place_.ends_with(": ") ? "" : ".", key));
-  }
-  Field at(const char* key) const {
-    const auto found = find(key);
-    require(found.has_value(), ErrorKind::BadData, place_, place_.ends_with(": ") ? "" : ": ",
-            "the field \"", key, "\" is missing");
-    return *found;
-  }
-  /// Calls visit(element, index) for each element of a list; `size` elements are expected, or any
-  /// number.
-  template <class Visit>
-  void each(std::optional<size_t> size, const Visit& visit) const {
-    expect(value_.is_array(), "a list");
-    require(!size || value_.size() == *size, ErrorKind::BadData, place_, ": found ", value_.size(),
-            " elements, expected ", size.value_or(0));
-    for (size_t i = 0; i < value_.size(); ++i) visit(Field(value_[i], concat(place_, "[", i, "]")));
-  }
-  std::string text() const {
-    expect(value_.is_string(), "a text");
-    return value_.get<std::string>();
-  }
-  std::vector<std::string> texts() const {
-    std::vector<std::string> result;
-    each({}, [&](const Field& field) { result.push_back(field.text()); });
-    return result;
-  }
-  double number() const {
-    if (value_.is_null()) return std::numeric_limits<double>::quiet_NaN();
-    expect(value_.is_number(), "a number or null");
-    return value_.get<double>();
-  }
-  int64_t integer() const {
-    expect(value_.is_number_integer(), "a whole number");
-    return value_.get<int64_t>();
-  }
-  char mark() const {
-    expect(value_.is_boolean() || value_ == 0 || value_ == 1, "0 or 1");
-    return value_.is_boolean() ? value_.get<bool>() : value_ == 1;
-  }
-  const std::string& place() const { return place_; }
-
- private:
-  void expect(bool holds, const char* what) const {
-    require(holds, ErrorKind::BadData, place_, place_.ends_with(": ") ? "" : ": ", "found ",
-            value_.is_structured() ? value_.type_name()
-                                   : value_.dump(-1, ' ', true, Json::error_handler_t::replace),
-            ", expected ", what);
-  }
-  const Json& value_;
-  std::string place_;
-};
-
-/// Q rows of K values each, checked, row by row.
-template <class Value, class Read>
-std::vector<Value> rows_from_json(const Field& field, const MapView& view, const Read& read) {
-  std::vector<Value> values;
-  field.each(view.queries(), [&](const Field& row) {
-    row.each(view.keys(), [&](const Field& value) { values.push_back(read(value)); });
-  });
-  return values;
+Json measure_to_json(const FaithfulnessMeasure& measure) {
+  Json json{{"name", measure.name},
+            {"value", measure.value ? number_to_json(*measure.value) : Json(nullptr)}};
+  if (measure.interval)
+    json["interval"] = {number_to_json((*measure.interval)[0]),
+                        number_to_json((*measure.interval)[1])};
+  if (measure.baseline) json["baseline"] = number_to_json(*measure.baseline);
+  json["better"] = measure.better;
+  json["about"] = measure.about;
+  return json;
 }
 
-MapKind kind_from_json(const Field& field) {
-  const std::string name = field.text();
-  std::vector<std::string> known;
-  for (const MapKind kind : kKinds) {
-    if (name == name_of(kind)) return kind;
-    known.emplace_back(name_of(kind));
+Json curve_to_json(const FaithfulnessCurve& curve) {
+  Json json{{"name", curve.name}, {"about", curve.about}, {"x", curve.x}};
+  json["series"] = Json::array();
+  for (const auto& series : curve.series) {
+    Json values = Json::array();
+    for (const double value : series.values) values.push_back(number_to_json(value));
+    json["series"].push_back({{"name", series.name}, {"values", values}});
   }
-  fail(ErrorKind::BadData, field.place(), ": unknown kind \"", name, "\"", suggestion(name, known),
-       ", expected one of ", join(known));
+  return json;
 }
 
-MapView map_from_json(const Field& field) {
-  MapView view;
-  view.name = field.at("name").text();
-  view.title = field.at("title").text();
-  view.kind = kind_from_json(field.at("kind"));
-  if (const auto group = field.find("group")) view.group = group->text();
-  view.query_axis = field.at("query_axis").text();
-  view.key_axis = field.at("key_axis").text();
-  view.query_labels = field.at("query_labels").texts();
-  view.key_labels = field.at("key_labels").texts();
-  auto number = [](const Field& value) { return value.number(); };
-  view.weights = rows_from_json<double>(field.at("weights"), view, number);
-  if (const auto spread = field.find("spread"))
-    view.spread = rows_from_json<double>(*spread, view, number);
-  if (const auto truth = field.find("truth"))
-    view.truth =
-        rows_from_json<char>(*truth, view, [](const Field& value) { return value.mark(); });
-  return view;
+size_t weights_of(const Explanation& explanation) {
+  size_t sum = 0;
+  for (const MapView& map : explanation.maps) sum += map.weights.size();
+  return sum;
 }
 
 }  // namespace
 
-Json explanation_to_json(const Explanation& explanation) {
+Json faithfulness_to_json(const Faithfulness& judged) {
+  Json json{{"map", valid_utf8(judged.map)}, {"verdict", valid_utf8(judged.verdict)},
+            {"trust", judged.trust},         {"examples", judged.examples},
+            {"output", judged.output},       {"measures", Json::array()},
+            {"curves", Json::array()},       {"notes", texts_to_json(judged.notes)}};
+  for (const auto& measure : judged.measures) json["measures"].push_back(measure_to_json(measure));
+  for (const auto& curve : judged.curves) json["curves"].push_back(curve_to_json(curve));
+  return json;
+}
+
+Json explanation_to_json(const Explanation& explanation, Precision precision, ChunkWriter& chunks) {
+  const Packing packing = weights_of(explanation) <= kPlainWeights ? Packing::Plain
+                          : precision == Precision::Exact          ? Packing::Exact
+                                                                   : Packing::Packed;
   Json value;
-  value["format"] = kFormat;
+  value["format"] = "fovea-explanation";
   value["version"] = kExplanationVersion;
   value["task"] = valid_utf8(explanation.task);
   value["title"] = valid_utf8(explanation.title);
-  value["prediction"] = valid_utf8(explanation.prediction);
-  value["maps"] = Json::array();
-  for (const MapView& map : explanation.maps) value["maps"].push_back(map_to_json(map));
+  if (!explanation.input.empty()) value["input"] = valid_utf8(explanation.input);
+  value["prediction"] = {{"text", valid_utf8(explanation.prediction)}};
+  if (!explanation.answer.is_null()) value["prediction"]["answer"] = explanation.answer;
+  AxisTable axes(explanation.axes);
+  Json maps = Json::array();
+  for (const MapView& map : explanation.maps)
+    maps.push_back(map_to_json(map, packing, axes, chunks));
+  value["axes"] = Json::array();
+  for (const Axis& axis : axes.axes()) value["axes"].push_back(axis_to_json(axis, chunks));
+  if (!explanation.media.empty()) {
+    value["media"] = Json::array();
+    for (const Medium& medium : explanation.media) value["media"].push_back(medium_to_json(medium));
+  }
+  value["maps"] = std::move(maps);
+  if (!explanation.faithfulness.empty()) {
+    value["faithfulness"] = Json::array();
+    for (const Faithfulness& judged : explanation.faithfulness)
+      value["faithfulness"].push_back(faithfulness_to_json(judged));
+  }
   value["notes"] = texts_to_json(explanation.notes);
   return value;
 }
 
-Explanation explanation_from_json(const Json& value, const std::string& where) {
-  const Field root(value, concat(where, ": "));
-  const Field format = root.at("format");
-  require(format.text() == kFormat, ErrorKind::BadData, format.place(), ": found \"", format.text(),
-          "\", expected \"", kFormat, "\"");
-  const int64_t version = root.at("version").integer();
-  require(version >= 1, ErrorKind::BadData, where, ": version: found ", version,
-          ", versions start at 1");
-  require(version <= kExplanationVersion, ErrorKind::Unsupported, where, ": ", kFormat, " version ",
-          version, " is newer than version ", kExplanationVersion,
-          ", which this build reads; try a newer fovea");
-  Explanation explanation;
-  explanation.task = root.at("task").text();
-  explanation.title = root.at("title").text();
-  explanation.prediction = root.at("prediction").text();
-  root.at("maps").each({},
-                       [&](const Field& map) { explanation.maps.push_back(map_from_json(map)); });
-  explanation.notes = root.at("notes").texts();
-  return explanation;
+Json explanation_to_json(const Explanation& explanation, Precision precision) {
+  ChunkWriter chunks;
+  Json value = explanation_to_json(explanation, precision, chunks);
+  if (!chunks.chunks().empty()) value["chunks"] = chunks.take();
+  return value;
 }
 
-void write_explanation(const std::filesystem::path& path, const Explanation& explanation) {
-  write_file(path, explanation_to_json(explanation).dump() + "\n");
+void write_explanation(const std::filesystem::path& path, const Explanation& explanation,
+                       Precision precision) {
+  write_file(path, explanation_to_json(explanation, precision).dump() + "\n");
 }
 
 Explanation read_explanation(const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-// The one exchange format of an explanation: {"format": "fovea-explanation", "version": 1, …}. The
+// The one exchange format of an explanation: {"format": "fovea-explanation", "version": 2, …}. The
 // program writes it, the server answers with it, the report and the page read nothing else.
 // docs/formats/explanation.md lists every field and what is refused.
 #pragma once
@@ -8,20 +8,33 @@
 
 #include "fovea/core/json.h"
 #include "fovea/explain/explanation.h"
+#include "fovea/explain/matrix_codec.h"
 
 namespace fovea {
 
-inline constexpr int kExplanationVersion = 1;
+inline constexpr int kExplanationVersion = 2;
+
+enum class Precision {
+  Shown,  // large maps within 0.4 % of a row's largest weight, with the exact top of each row
+  Exact,  // float32
+};
 
 /// Weights that are not finite become null; invalid UTF-8 in labels becomes U+FFFD.
-Json explanation_to_json(const Explanation& explanation);
+Json explanation_to_json(const Explanation& explanation, Precision precision = Precision::Shown);
+
+/// The same without "chunks": they go to `chunks`, which several explanations may share.
+Json explanation_to_json(const Explanation& explanation, Precision precision, ChunkWriter& chunks);
+
+/// One entry of "faithfulness".
+Json faithfulness_to_json(const Faithfulness& judged);
 
 /// Checks everything. BadData names the field by its path ("maps[0].weights[2]") after `where`;
-/// Unsupported for a newer version.
+/// Unsupported for another version.
 Explanation explanation_from_json(const Json& value, const std::string& where);
 
 /// Compact text of one line, written atomically.
-void write_explanation(const std::filesystem::path& path, const Explanation& explanation);
+void write_explanation(const std::filesystem::path& path, const Explanation& explanation,
+                       Precision precision = Precision::Shown);
 Explanation read_explanation(const std::filesystem::path& path);
 
 }  // namespace fovea

@@ -111,9 +111,11 @@ void write_by_ending(const std::filesystem::path& path, const Writers& writers) 
     writers.draw(make_svg_canvas)->save(path);
   } else if (ending == ".png") {
     writers.draw(make_png_canvas)->save(path);
+  } else if (ending == ".html" && writers.write_html) {
+    writers.write_html(path);
   } else {
-    fail(ErrorKind::Unsupported, path.string(),
-         ": pictures are written as .svg, .png or .json, found ",
+    fail(ErrorKind::Unsupported, path.string(), ": pictures are written as .svg, .png",
+         writers.write_html ? ", .json or .html" : " or .json", ", found ",
          ending.empty() ? "no ending" : concat("the ending ", ending));
   }
 }

@@ -31,9 +31,11 @@ std::unique_ptr<Canvas> draw_page(const Page& page, const CanvasFactory& make_ca
 struct Writers {
   std::function<std::unique_ptr<Canvas>(const CanvasFactory&)> draw;
   std::function<void(const std::filesystem::path&)> write_json;
+  std::function<void(const std::filesystem::path&)> write_html = {};  // charts have none
 };
 
-/// .svg, .png or .json by the ending of `path`; Unsupported for any other.
+/// .svg, .png, .json or, where there is a writer, .html by the ending of `path`; Unsupported for
+/// any other.
 void write_by_ending(const std::filesystem::path& path, const Writers& writers);
 
 }  // namespace fovea

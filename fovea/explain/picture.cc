@@ -4,6 +4,7 @@
 #include "fovea/explain/block.h"
 #include "fovea/explain/json.h"
 #include "fovea/explain/page.h"
+#include "fovea/explain/report.h"
 
 namespace fovea {
 namespace {
@@ -31,8 +32,8 @@ Section section_for(const Figure& figure, const PictureOptions& options) {
 std::unique_ptr<Canvas> draw(const Explanation& explanation, const CanvasFactory& make_canvas,
                              const PictureOptions& options) {
   Page page{explanation.title, explanation.prediction, {}, notes_of(explanation)};
-  for (const Figure& figure : arrange(explanation))
-    page.sections.push_back(section_for(figure, options));
+  const Explanation drawn = mean_of_heads(explanation);
+  for (const Figure& figure : arrange(drawn)) page.sections.push_back(section_for(figure, options));
   return draw_page(page, make_canvas);
 }
 
@@ -40,7 +41,10 @@ void write_picture(const Explanation& explanation, const std::filesystem::path& 
                    const PictureOptions& options) {
   write_by_ending(
       path, {[&](const CanvasFactory& factory) { return draw(explanation, factory, options); },
-             [&](const std::filesystem::path& place) { write_explanation(place, explanation); }});
+             [&](const std::filesystem::path& place) { write_explanation(place, explanation); },
+             [&](const std::filesystem::path& place) {
+               write_report(place, {&explanation, 1});
+             }});
 }
 
 }  // namespace fovea

@@ -15,7 +15,8 @@ namespace fovea {
 std::unique_ptr<Canvas> draw(const Explanation& explanation, const CanvasFactory& make_canvas,
                              const PictureOptions& options = {});
 
-/// Writes .svg, .png or .json by the ending of `path`; Unsupported for any other.
+/// Writes .svg, .png, .json or .html (a report) by the ending of `path`; Unsupported for any other.
+/// Heads are drawn as their mean, except in reports and .json.
 void write_picture(const Explanation& explanation, const std::filesystem::path& path,
                    const PictureOptions& options = {});
 

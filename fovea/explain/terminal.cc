@@ -142,10 +142,15 @@ std::string render_terminal(const Explanation& explanation, const TerminalOption
     lines.push_back(style.paint(Ink::Bold, style.label(explanation.title, style.width())));
   if (!explanation.prediction.empty())
     lines.push_back(style.label(explanation.prediction, style.width()));
-  for (const Figure& figure : arrange(explanation)) {
+  const Explanation drawn = mean_of_heads(explanation);
+  for (const Figure& figure : arrange(drawn)) {
     if (!lines.empty()) lines.emplace_back();
     lines.push_back(title_line(figure, style));
     for (std::string& line : lines_for(figure, style)) lines.push_back(std::move(line));
+  }
+  for (const Faithfulness& judged : explanation.faithfulness) {
+    lines.emplace_back();
+    for (std::string& line : terminal_faithfulness(judged, style)) lines.push_back(std::move(line));
   }
   const Lines notes = note_lines(notes_of(explanation), style);
   if (!notes.empty()) lines.emplace_back();

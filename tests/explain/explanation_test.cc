@@ -73,15 +73,53 @@ TEST(Explanation, AxesThatDoNotFitAreInternalErrors) {
 TEST(Explanation, BrokenMapsAreShownWithANote) {
   FakePredictor predictor;
   predictor.maps = {dense_map("m", "", "columns", torch::tensor({{{{0.9, 0.9}}}}))};
-  AttentionMap edges = dense_map("e", "", "columns", torch::ones({2, 1}));
-  edges.layout = MapLayout::Edges;
-  predictor.maps.push_back(edges);
   const Explanation explanation =
       explain_example(predictor, example_with({{"columns", {"a", "b"}}}));
   EXPECT_EQ(explanation.maps.size(), 1u);
-  ASSERT_EQ(explanation.notes.size(), 2u);
+  ASSERT_EQ(explanation.notes.size(), 1u);
   EXPECT_NE(explanation.notes[0].find("'m' (distribution)"), std::string::npos);
-  EXPECT_NE(explanation.notes[1].find("edges"), std::string::npos);
+}
+
+TEST(Explanation, EdgesAreListed) {
+  AttentionMap map = dense_map("e", "node", "node", torch::tensor({{0.25, 0.75}, {1.0, 0.0}}));
+  map.layout = MapLayout::Edges;
+  map.index = torch::tensor({{0, 1}, {2, 1}});
+  const Example graph = example_with({{"node", {"a", "b", "c"}}});
+  ExplainOptions options;
+  options.head = 2;
+  const MapView view = view_of(map, graph, options);
+  EXPECT_EQ(view.edge_queries, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(view.edge_keys, (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ(view.weights, (std::vector<double>{0.75, 0}));
+  EXPECT_EQ(view_of(map, graph).weights, (std::vector<double>{0.5, 0.5})) << "the mean";
+  map.index = torch::tensor({{0, 3}, {2, 1}});
+  EXPECT_THROW(view_of(map, graph), Error) << "there is no node 3";
+}
+
+TEST(Explanation, EveryHeadAndLayerIsAViewAndPicturesShowTheirMean) {
+  FakePredictor predictor;
+  for (int64_t layer = 1; layer <= 2; ++layer) {
+    AttentionMap map = dense_map("self", "token", "token", torch::rand({1, 3, 4, 4}).softmax(-1));
+    map.layer = layer;
+    predictor.maps.push_back(map);
+  }
+  ExplainOptions options;
+  options.heads = Heads::All;
+  const Explanation all = explain_example(
+      predictor, example_with({{"token", {"a", "b", "c", "d"}}, {"unused", {"x"}}}), options);
+  ASSERT_EQ(all.maps.size(), 2u * 3u + 2u) << "and rollout and flow";
+  EXPECT_EQ(all.maps[4].layer, 2);
+  EXPECT_EQ(all.maps[4].head, 2);
+  EXPECT_EQ(all.maps[4].title, "self");
+  EXPECT_EQ(all.maps[6].name, "self rollout");
+  ASSERT_EQ(all.axes.size(), 1u) << "only axes that a map names";
+  const Explanation mean = mean_of_heads(all);
+  ASSERT_EQ(mean.maps.size(), 4u);
+  EXPECT_EQ(mean.maps[1].title, "self, layer 2 (mean of 3 heads)");
+  const at::Tensor expected = predictor.maps[1].weights[0].mean(0).to(torch::kDouble);
+  for (int64_t q = 0; q < 4; ++q)
+    for (int64_t k = 0; k < 4; ++k)
+      EXPECT_NEAR(mean.maps[1].weight(size_t(q), size_t(k)), expected[q][k].item<double>(), 1e-7);
 }
 
 TEST(Explanation, FreeMapsOverTheSameAxesBecomeSeries) {

@@ -17,14 +17,19 @@ class FakePredictor : public Predictor {
   std::vector<Prediction> predict(std::span<const Example> examples) const override {
     return std::vector<Prediction>(examples.size(), prediction);
   }
-  at::Tensor replay(const Example& example, const Prediction&, Tap& tap) const override {
-    for (const AttentionMap& map : maps_for ? maps_for(example) : maps) tap.report(map);
-    return torch::zeros({1});
+  /// One example at a time: its maps are [1, H, Q, K].
+  at::Tensor replay_batch(std::span<const Example> examples, std::span<const Prediction>,
+                          Tap& tap) const override {
+    for (const AttentionMap& map : maps_for ? maps_for(examples[0]) : maps) tap.report(map);
+    return torch::zeros({int64_t(examples.size()), 1});
   }
 
   Example describe_output(const Example& example, const Prediction&) const override {
     Example described = example;
-    for (const Axis& axis : output_axes) described.axes.push_back(axis);
+    for (Axis axis : output_axes) {
+      axis.output = true;
+      described.axes.push_back(axis);
+    }
     return described;
   }
 

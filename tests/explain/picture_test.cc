@@ -152,13 +152,15 @@ TEST(Picture, WritesByEnding) {
   EXPECT_EQ(read_file(folder.path() / "x.SVG").substr(0, 5), "<?xml");
   write_picture(sample_features(), folder.path() / "x.json");
   EXPECT_EQ(read_explanation(folder.path() / "x.json").maps.size(), 1u);
-  for (const char* name : {"x.html", "x"}) {
+  write_picture(sample_features(), folder.path() / "x.html");
+  EXPECT_EQ(read_file(folder.path() / "x.html").substr(0, 9), "<!doctype");
+  for (const char* name : {"x.pdf", "x"}) {
     try {
       write_picture(sample_features(), folder.path() / name);
       ADD_FAILURE() << name;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
-      EXPECT_TRUE(contains(error.what(), ".svg, .png or .json"));
+      EXPECT_TRUE(contains(error.what(), ".svg, .png, .json or .html"));
     }
     EXPECT_FALSE(std::filesystem::exists(folder.path() / name));
   }

@@ -1,0 +1,23 @@
+# cmake -DFOLDER=web -DOUTPUT=web_files.cc -P embed.cmake: the files of a folder as one C++ source, each a raw string literal.
+file(GLOB_RECURSE paths RELATIVE ${FOLDER} ${FOLDER}/*.js ${FOLDER}/*.html ${FOLDER}/*.css ${FOLDER}/*.svg)
+list(SORT paths)
+file(WRITE ${OUTPUT}.new "#include \"fovea/explain/web_files.h\"\n\nnamespace fovea {\nnamespace {\n\nconst WebFile kFiles[] = {\n")
+foreach(path ${paths})
+  if(path MATCHES "\\.js$")
+    set(type "text/javascript; charset=utf-8")
+  elseif(path MATCHES "\\.html$")
+    set(type "text/html; charset=utf-8")
+  elseif(path MATCHES "\\.css$")
+    set(type "text/css; charset=utf-8")
+  else()
+    set(type "image/svg+xml")
+  endif()
+  file(READ ${FOLDER}/${path} content)
+  file(APPEND ${OUTPUT}.new "{\"${path}\", \"${type}\", R\"~web~(")
+  file(APPEND ${OUTPUT}.new "${content}")
+  file(APPEND ${OUTPUT}.new ")~web~\"},\n")
+endforeach()
+file(APPEND ${OUTPUT}.new "};\n\n}  // namespace\n\nstd::span<const WebFile> web_files() {\n  return kFiles;\n}\n\n\
+const WebFile* find_web_file(std::string_view path) {\n  for (const WebFile& file : kFiles)\n    if (file.path == path) return &file;\n\
+  return nullptr;\n}\n\n}  // namespace fovea\n")
+file(RENAME ${OUTPUT}.new ${OUTPUT})

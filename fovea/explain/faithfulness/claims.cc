@@ -1,0 +1,126 @@
+#include "fovea/explain/faithfulness/claims.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "fovea/core/error.h"
+#include "fovea/explain/rollout.h"
+
+namespace fovea::faithfulness {
+namespace {
+
+using at::Tensor;
+
+bool is_signed(MapKind kind) {
+  return kind == MapKind::Free || kind == MapKind::Contribution;
+}
+
+/// [Q, K], doubles: the mean over layers and heads, of magnitudes where weights have signs.
+Tensor mean_of_layers(std::span<const AttentionMap> layers) {
+  std::vector<Tensor> means;
+  for (const AttentionMap& layer : layers) {
+    const Tensor weights = layer.weights.detach().to(at::kCPU, at::kDouble);  // [1, H, Q, K]
+    require(weights.dim() == 4 && weights.size(0) == 1 && weights.size(1) > 0 &&
+                (means.empty() || weights[0][0].sizes() == means[0].sizes()),
+            ErrorKind::Internal, "map '", layer.name, "' of one example has weights ",
+            weights.sizes(), ", expected [1, H, Q, K] alike in all layers");
+    means.push_back((is_signed(layer.kind) ? weights.abs() : weights)[0].mean(0));  // [Q, K]
+  }
+  return torch::stack(means).mean(0).abs();  // [Q, K]
+}
+
+Tensor matrix_of(std::span<const AttentionMap> layers, std::vector<std::string>& notes) {
+  const bool finite = std::all_of(layers.begin(), layers.end(), [](const AttentionMap& layer) {
+    return layer.weights.isfinite().all().item<bool>();
+  });
+  if (finite && is_stack(layers)) {
+    notes.push_back("several layers: judged by their rollout");
+    return rollout_map(layers).weights[0][0];  // [N, N]
+  }
+  if (layers.size() > 1) notes.push_back("several layers: judged by their mean");
+  const Tensor mean = mean_of_layers(layers);  // [Q, K]
+  if (!finite) notes.push_back("weights that are no numbers count as 0");
+  return mean.nan_to_num(0, 0, 0);
+}
+
+/// The marks [Q, K] of what is known to matter, or nothing where they do not fit the map.
+Tensor truth_of(const Subject& subject, const std::string& map, const Tensor& weights,
+                std::vector<std::string>& notes) {
+  const auto found = subject.described.truth.find(map);
+  if (found == subject.described.truth.end() || !found->second.defined()) return {};
+  const Tensor truth = found->second.detach().to(at::kCPU).ne(0);
+  if (truth.sizes() == weights.sizes()) return truth;
+  if (truth.numel() == weights.numel()) return truth.reshape(weights.sizes());
+  notes.push_back("what is known to matter belongs to another output and is left out");
+  return {};
+}
+
+/// row [K], booleans; nothing where no unit is marked.
+std::vector<char> marks_in(const Tensor& row) {
+  if (!row.any().item<bool>()) return {};
+  const Tensor marks = row.contiguous();
+  const bool* values = marks.data_ptr<bool>();
+  return {values, values + marks.numel()};
+}
+
+Claim claim_of(const Tensor& row, const Tensor& truth, int64_t unit) {
+  const Tensor weights = row.contiguous();  // [K]
+  const double* values = weights.data_ptr<double>();
+  Claim claim{{values, values + weights.numel()}, unit, {}};
+  if (truth.defined()) claim.truth = marks_in(truth);
+  return claim;
+}
+
+bool is_output(const Subject& subject, const std::string& axis_name) {
+  const auto& axes = subject.described.axes;
+  return std::any_of(axes.begin(), axes.end(),
+                     [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
+}
+
+/// `count` of the rows 0 … rows-1, rising.
+std::vector<int64_t> draw_rows(int64_t rows, int64_t count, const Random& random) {
+  std::vector<int64_t> drawn = random.split("rows").permutation(rows);
+  drawn.resize(static_cast<size_t>(std::min(rows, count)));
+  std::sort(drawn.begin(), drawn.end());
+  return drawn;
+}
+
+}  // namespace
+
+Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers, int64_t most_rows,
+                 const Random& random) {
+  Claims claims;
+  const AttentionMap& map = layers.front();
+  const Tensor weights = matrix_of(layers, claims.notes);  // [Q, K]
+  const int64_t rows = weights.size(0);
+  claims.units = weights.size(1);
+  if (rows == 0 || claims.units == 0) return claims;
+  const Tensor truth = truth_of(subject, map.name, weights, claims.notes);  // [Q, K]
+  const auto outputs = static_cast<int64_t>(subject.original.size());
+  const bool of_output = is_output(subject, map.query_axis);
+  claims.by_row = of_output && rows == outputs;
+  if (!claims.by_row) {
+    if (of_output)
+      claims.notes.push_back("its rows are not the units of the output: judged by their mean");
+    claims.list.push_back(
+        claim_of(weights.mean(0), truth.defined() ? truth.any(0) : truth, kAllUnits));
+    return claims;
+  }
+  if (rows > most_rows)
+    claims.notes.push_back(concat("of longer outputs ", most_rows, " units were judged"));
+  for (const int64_t row : draw_rows(rows, most_rows, random))
+    claims.list.push_back(claim_of(weights[row], truth.defined() ? truth[row] : truth, row));
+  return claims;
+}
+
+Order order_of(std::span<const double> weights, const Random& random) {
+  Order order = random.permutation(static_cast<int64_t>(weights.size()));
+  std::stable_sort(order.begin(), order.end(), [&](int64_t left, int64_t right) {
+    return weights[static_cast<size_t>(left)] > weights[static_cast<size_t>(right)];
+  });
+  return order;
+}
+
+}  // namespace fovea::faithfulness

@@ -1,0 +1,39 @@
+// What a map claims: how much each unit of its key axis matters, for one output unit or for all of
+// them together. A map whose queries are the output's units claims something in each row; any other
+// map makes one claim, the mean of its rows.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/core/random.h"
+#include "fovea/explain/faithfulness/subject.h"
+
+namespace fovea::faithfulness {
+
+using Order = std::vector<int64_t>;  // units, the most important first
+
+struct Claim {
+  std::vector<double> weights;  // one per unit of the key axis, magnitudes
+  int64_t unit = kAllUnits;     // the output unit that it is about
+  std::vector<char> truth;      // units that are known to matter; empty: not known, or none
+};
+
+struct Claims {
+  std::vector<Claim> list;
+  int64_t units = 0;    // of the key axis
+  bool by_row = false;  // one claim per output unit
+  std::vector<std::string> notes;
+};
+
+/// From the maps of one name [1, H, Q, K]: their layers. Heads are averaged; layers of
+/// self-attention become their rollout, other layers their mean. Of more than `most_rows` rows so
+/// many are drawn.
+Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers, int64_t most_rows,
+                 const Random& random);
+
+/// Falling; equal weights stand in random order.
+Order order_of(std::span<const double> weights, const Random& random);
+
+}  // namespace fovea::faithfulness

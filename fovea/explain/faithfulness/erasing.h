@@ -1,0 +1,48 @@
+// Taking units away and putting them back, in one order or another: comprehensiveness and
+// sufficiency (DeYoung et al. 2020), deletion and insertion curves (Petsiuk et al. 2018).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fovea/explain/faithfulness/claims.h"
+#include "fovea/explain/faithfulness/erasures.h"
+#include "fovea/explain/faithfulness/figures.h"
+
+namespace fovea::faithfulness {
+
+/// Numbers of units: the size of the rationale for each bin (at least one unit), and for each point
+/// of a curve.
+struct Steps {
+  std::vector<int64_t> bins, points;
+};
+Steps steps_of(std::span<const double> bins, std::span<const double> x, int64_t units);
+
+/// Orders of units: one list per claim, or the same lists for every claim.
+struct Orders {
+  std::vector<Order> list;
+  bool shared = false;
+};
+
+/// Asks for the outputs without the first n units, and without all but the first n.
+void want_orders(Erasures& erasures, const Orders& orders, std::span<const int64_t> counts);
+
+/// The mean over claims (and over shared orders) of the mean over the bins:
+///   comprehensiveness  drop without the first n,  sufficiency  drop with the first n alone.
+struct Aopc {
+  std::optional<double> comprehensiveness, sufficiency;
+};
+Aopc aopc_of(const Subject& subject, const Erasures& erasures, const Claims& claims,
+             const Orders& orders, std::span<const int64_t> counts);
+
+/// The mean over claims (and over shared orders) of the output along an order.
+struct Curves {
+  std::vector<double> deletion, insertion;
+};
+Curves curves_of(const Subject& subject, const Erasures& erasures, const Claims& claims,
+                 const Orders& orders, std::span<const int64_t> counts);
+
+/// By trapezoids, over the shares x from 0 to 1.
+std::optional<double> area_under(std::span<const double> x, std::span<const double> values);
+
+}  // namespace fovea::faithfulness

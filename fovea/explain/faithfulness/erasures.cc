@@ -1,0 +1,68 @@
+#include "fovea/explain/faithfulness/erasures.h"
+
+#include <algorithm>
+
+#include "fovea/core/error.h"
+
+namespace fovea::faithfulness {
+
+Erasures::Erasures(const Subject& subject, std::string axis, int64_t units)
+    : subject_(subject), axis_(std::move(axis)), units_(static_cast<size_t>(units)) {
+  for (const Axis& known : subject_.described.axes)
+    if (known.name == axis_ && known.labels.size() != units_)
+      refusal_ = concat("the map has ", units_, " keys, but the axis '", axis_, "' has ",
+                        known.labels.size(), " units: they cannot be taken away");
+  try {
+    const int64_t first = 0;
+    if (units > 0 && possible()) subject_.predictor.erase(subject_.example, axis_, {&first, 1});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Unsupported) throw;
+    refusal_ = error.what();
+  }
+  found_[Set(units_)] = subject_.original;
+}
+
+Erasures::Set Erasures::set_of(std::span<const int64_t> units) const {
+  Set set(units_);
+  for (const int64_t unit : units) set.at(static_cast<size_t>(unit)) = true;
+  return set;
+}
+
+void Erasures::want(std::span<const int64_t> units) {
+  Set set = set_of(units);
+  if (found_.try_emplace(set).second) wanted_.push_back(std::move(set));
+}
+
+void Erasures::run() {
+  for (size_t begin = 0; begin < wanted_.size(); begin += subject_.rows_at_once) {
+    const size_t end = std::min(begin + subject_.rows_at_once, wanted_.size());
+    std::vector<Example> variants;
+    for (size_t i = begin; i < end; ++i) {
+      std::vector<int64_t> units;
+      for (size_t unit = 0; unit < units_; ++unit)
+        if (wanted_[i][unit]) units.push_back(static_cast<int64_t>(unit));
+      variants.push_back(subject_.predictor.erase(subject_.example, axis_, units));
+    }
+    QuietTap tap;
+    std::vector<Outputs> outputs = subject_.replay(variants, tap);
+    for (size_t i = begin; i < end; ++i) found_[wanted_[i]] = std::move(outputs[i - begin]);
+  }
+  wanted_.clear();
+}
+
+const Outputs& Erasures::without(std::span<const int64_t> units) const {
+  const auto found = found_.find(set_of(units));
+  require(found != found_.end() && !found->second.empty(), ErrorKind::Internal,
+          "the outputs without ", units.size(), " units of the axis '", axis_,
+          "' were never asked for");
+  return found->second;
+}
+
+double Erasures::largest_change() const {
+  double largest = 0;
+  for (const auto& [set, outputs] : found_)
+    if (!outputs.empty()) largest = std::max(largest, subject_.change(kAllUnits, outputs));
+  return largest;
+}
+
+}  // namespace fovea::faithfulness

@@ -1,0 +1,117 @@
+#include "fovea/explain/faithfulness/importance.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace fovea::faithfulness {
+namespace {
+
+using at::Tensor;
+
+constexpr size_t kMostRowsWithGraph = 32;  // a graph holds every step of every row
+
+/// The output units whose gradients are wanted: one per claim; one claim about several values is
+/// the mean of theirs.
+std::vector<int64_t> units_of(const Subject& subject, const Claims& claims) {
+  std::vector<int64_t> units;
+  if (subject.values && !claims.by_row) {
+    units.resize(subject.original.size());
+    std::iota(units.begin(), units.end(), int64_t{0});
+  } else {
+    for (const Claim& claim : claims.list) units.push_back(claim.unit);
+  }
+  return units;
+}
+
+/// The sum over rows of what each row's gradient is asked of. outputs [B, U]
+Tensor objective(const Subject& subject, const Tensor& outputs, std::span<const int64_t> units) {
+  const Tensor numbers = subject.values ? outputs : outputs.exp();
+  Tensor sum = numbers.new_zeros({});
+  for (size_t row = 0; row < units.size(); ++row) {
+    const Tensor own = numbers[static_cast<int64_t>(row)];  // [U]
+    sum = sum + (units[row] == kAllUnits ? own.mean() : own[units[row]]);
+  }
+  return sum;
+}
+
+/// gradient * value summed over the features of each unit [B, K], magnitudes, or nothing where the
+/// leaf does not fit the axis.
+Tensor per_unit(const Leaf& leaf, const Tensor& gradient, int64_t units) {
+  Tensor products = (gradient * leaf.values).detach().to(at::kCPU, at::kDouble);  // [B, N, …]
+  if (products.dim() > 2) products = products.flatten(2).sum(2);                  // [B, N]
+  if (leaf.unit_of.empty()) return products.size(1) == units ? products.abs() : Tensor();
+  for (const int64_t unit : leaf.unit_of)
+    if (unit < 0 || unit >= units) return {};
+  return torch::zeros({products.size(0), units}, torch::kFloat64)
+      .index_add(1, torch::tensor(leaf.unit_of), products)  // [B, K]
+      .abs();
+}
+
+/// One batch of copies, each asked for the gradient of its own output unit [B, K].
+Tensor batch_of_gradients(const Subject& subject, const AttentionMap& map, int64_t keys,
+                          std::span<const int64_t> units) {
+  const torch::AutoGradMode gradients(true);
+  QuietTap tap;
+  tap.replace(map.name, [](const AttentionMap& live) { return live.weights.detach(); });
+  const std::vector<Example> examples(units.size(), subject.example);
+  const std::vector<Prediction> predictions(units.size(), subject.prediction);
+  const Tensor outputs = subject.predictor.replay_batch(examples, predictions, tap);  // [B, U]
+  const auto leaf = tap.leaves().find(map.key_axis);
+  if (leaf == tap.leaves().end() || !outputs.requires_grad()) return {};
+  const Tensor gradient =
+      torch::autograd::grad({objective(subject, outputs, units)}, {leaf->second.values}, {},
+                            /*retain_graph=*/false, /*create_graph=*/false,
+                            /*allow_unused=*/true)[0];
+  return gradient.defined() ? per_unit(leaf->second, gradient, keys) : Tensor();
+}
+
+/// Outputs have the precision of floats: changes that differ by less are ties.
+void round_to_precision(std::vector<double>& changes, double largest_output) {
+  constexpr double kPrecision = 1e-6;
+  for (const double change : changes) largest_output = std::max(largest_output, change);
+  const double step = kPrecision * largest_output;
+  if (step > 0)
+    for (double& change : changes) change = step * std::round(change / step);
+}
+
+}  // namespace
+
+std::optional<Importances> gradient_times_input(const Subject& subject, const AttentionMap& map,
+                                                const Claims& claims) {
+  const std::vector<int64_t> all = units_of(subject, claims);
+  const std::span<const int64_t> units(all);
+  const size_t step = std::min(subject.rows_at_once, kMostRowsWithGraph);
+  std::vector<Tensor> parts;
+  for (size_t begin = 0; begin < units.size(); begin += step) {
+    const size_t count = std::min(step, units.size() - begin);
+    parts.push_back(batch_of_gradients(subject, map, claims.units, units.subspan(begin, count)));
+    if (!parts.back().defined()) return {};
+  }
+  if (parts.empty()) return {};
+  Tensor rows = torch::cat(parts);                            // [units, K]
+  if (!claims.by_row) rows = rows.mean(0, /*keepdim=*/true);  // [1, K]
+  rows = rows.nan_to_num(0, 0, 0).contiguous();
+  Importances result;
+  const double* place = rows.data_ptr<double>();
+  for (size_t row = 0; row < claims.list.size(); ++row, place += claims.units)
+    result.emplace_back(place, place + claims.units);
+  return result;
+}
+
+Importances leave_one_out(const Subject& subject, const Erasures& erasures, const Claims& claims) {
+  Importances result(claims.list.size());
+  for (int64_t unit = 0; unit < claims.units; ++unit) {
+    const Outputs& outputs = erasures.without({&unit, 1});
+    for (size_t claim = 0; claim < result.size(); ++claim)
+      result[claim].push_back(subject.change(claims.list[claim].unit, outputs));
+  }
+  double largest = 0;
+  for (const double output : subject.original) largest = std::max(largest, std::abs(output));
+  for (std::vector<double>& changes : result) round_to_precision(changes, largest);
+  return result;
+}
+
+}  // namespace fovea::faithfulness

@@ -1,0 +1,90 @@
+#include "fovea/explain/faithfulness/subject.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fovea/core/error.h"
+
+namespace fovea::faithfulness {
+namespace {
+
+constexpr int64_t kMostRows = 256;
+constexpr int64_t kMostWeights = int64_t{1} << 26;  // of all maps of a batch: 256 MB
+
+/// outputs [B, U], log-probabilities unless they are values
+at::Tensor numbers_of(const at::Tensor& outputs, bool values) {
+  const at::Tensor plain = outputs.detach().to(at::kCPU, at::kDouble);
+  return (values ? plain : plain.exp()).contiguous();
+}
+
+std::vector<Outputs> rows_of(const at::Tensor& numbers) {
+  const int64_t rows = numbers.size(0), units = numbers.size(1);
+  const double* place = numbers.data_ptr<double>();
+  std::vector<Outputs> result;
+  for (int64_t row = 0; row < rows; ++row)
+    result.emplace_back(place + row * units, place + (row + 1) * units);
+  return result;
+}
+
+double mean_of(const Outputs& outputs) {
+  return std::accumulate(outputs.begin(), outputs.end(), 0.0) / static_cast<double>(outputs.size());
+}
+
+}  // namespace
+
+std::vector<Outputs> Subject::replay(std::span<const Example> variants, Tap& tap) const {
+  torch::NoGradGuard no_gradients;
+  const std::vector<Prediction> same(variants.size(), prediction);
+  const at::Tensor outputs = predictor.replay_batch(variants, same, tap);
+  require(outputs.dim() == 2 && outputs.size(0) == static_cast<int64_t>(variants.size()) &&
+              (original.empty() || outputs.size(1) == static_cast<int64_t>(original.size())),
+          ErrorKind::Internal, "a replay of ", variants.size(), " variants with ", original.size(),
+          " output units gave ", outputs.sizes());
+  const at::Tensor numbers = numbers_of(outputs, values);
+  require(numbers.isfinite().all().item<bool>(), ErrorKind::Unsupported,
+          "the network put out a number that is not finite: faithfulness cannot be measured");
+  return rows_of(numbers);
+}
+
+std::vector<Outputs> Subject::replay_copies(size_t count, Tap& tap) const {
+  return replay(std::vector<Example>(count, example), tap);
+}
+
+double Subject::drop(int64_t unit, const Outputs& now) const {
+  if (values) return change(unit, now);
+  return level(unit, original) - level(unit, now);
+}
+
+double Subject::change(int64_t unit, const Outputs& now) const {
+  if (values) return level(unit, now);
+  return std::abs(level(unit, original) - level(unit, now));
+}
+
+double Subject::level(int64_t unit, const Outputs& now) const {
+  if (!values) return unit == kAllUnits ? mean_of(now) : now[static_cast<size_t>(unit)];
+  Outputs changes(now.size());
+  for (size_t u = 0; u < now.size(); ++u) changes[u] = std::abs(original[u] - now[u]);
+  return unit == kAllUnits ? mean_of(changes) : changes[static_cast<size_t>(unit)];
+}
+
+Subject examine(const Predictor& predictor, const Example& example, const Prediction& prediction) {
+  Subject subject{predictor, example, predictor.describe_output(example, prediction), prediction};
+  subject.values = prediction.values.defined() && prediction.values.numel() > 0;
+  Tap tap;
+  subject.original = subject.replay({&example, 1}, tap)[0];
+  int64_t weights = 1;
+  for (AttentionMap map : tap.maps()) {
+    if (!map.weights.defined()) continue;
+    map.weights = map.weights.detach();
+    weights += map.weights.numel();
+    subject.maps.push_back(std::move(map));
+  }
+  subject.rows_at_once =
+      static_cast<size_t>(std::clamp<int64_t>(kMostWeights / weights, 1, kMostRows));
+  return subject;
+}
+
+}  // namespace fovea::faithfulness

@@ -1,0 +1,101 @@
+#include "fovea/explain/faithfulness/claims.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <set>
+
+#include "fovea/explain/rollout.h"
+#include "tests/explain/faithfulness/linear_predictor.h"
+
+namespace fovea::faithfulness {
+namespace {
+
+using at::Tensor;
+
+AttentionMap map_of(const Tensor& weights, MapKind kind = MapKind::Distribution) {
+  AttentionMap map;
+  map.name = "attention";
+  map.query_axis = map.key_axis = "units";
+  map.kind = kind;
+  map.weights = weights;
+  return map;
+}
+
+/// With three units of input and one of output.
+struct Fixture {
+  LinearPredictor predictor{numbers_of({0.5, 0.3, 0.2}), torch::ones({3}, torch::kFloat64)};
+  Example example = example_of({1, 1, 1});
+  Subject subject = examine(predictor, example, predictor.predict({&example, 1})[0]);
+
+  Claims claims(const std::vector<AttentionMap>& layers) const {
+    return claims_of(subject, layers, 32, Random(0));
+  }
+};
+
+TEST(Claims, QueriesThatAreInputsAreOneClaim) {
+  const Claims claims = Fixture().claims(
+      {map_of(torch::tensor({{{{1.0, 0.0, 0.0}, {0.0, 0.5, 0.5}}}}, torch::kFloat64))});
+  ASSERT_EQ(claims.list.size(), 1u);
+  EXPECT_FALSE(claims.by_row);
+  EXPECT_EQ(claims.list[0].unit, kAllUnits);
+  EXPECT_EQ(claims.list[0].weights, (std::vector<double>{0.5, 0.25, 0.25}));
+}
+
+TEST(Claims, LayersOfSelfAttentionAreJudgedByTheirRollout) {
+  torch::manual_seed(4);
+  std::vector<AttentionMap> layers;
+  for (int64_t layer = 1; layer <= 3; ++layer) {
+    layers.push_back(map_of(torch::randn({1, 2, 3, 3}, torch::kFloat64).softmax(-1)));
+    layers.back().layer = layer;
+  }
+  const Claims claims = Fixture().claims(layers);
+  const Tensor expected = rollout_map(layers).weights[0][0].mean(0);
+  for (int64_t unit = 0; unit < 3; ++unit)
+    EXPECT_NEAR(claims.list[0].weights[size_t(unit)], expected[unit].item<double>(), 1e-12);
+  ASSERT_EQ(claims.notes.size(), 1u);
+  EXPECT_NE(claims.notes[0].find("rollout"), std::string::npos);
+}
+
+TEST(Claims, LayersThatAreNoStackAreJudgedByTheirMean) {
+  std::vector<AttentionMap> layers{
+      map_of(torch::tensor({{{{-1.0, 0.0, 0.5}}}}, torch::kFloat64), MapKind::Free),
+      map_of(torch::tensor({{{{1.0, 0.5, 0.5}}}}, torch::kFloat64), MapKind::Free)};
+  const Claims claims = Fixture().claims(layers);
+  EXPECT_EQ(claims.list[0].weights, (std::vector<double>{1, 0.25, 0.5}));
+  EXPECT_NE(claims.notes.at(0).find("mean"), std::string::npos);
+}
+
+TEST(Claims, WeightsThatAreNoNumbersCountAsNothing) {
+  const Claims claims =
+      Fixture().claims({map_of(torch::tensor({{{{std::nan(""), 0.4, 0.6}}}}, torch::kFloat64))});
+  EXPECT_EQ(claims.list[0].weights, (std::vector<double>{0, 0.4, 0.6}));
+  EXPECT_NE(claims.notes.at(0).find("no numbers"), std::string::npos);
+  EXPECT_TRUE(Fixture().claims({map_of(torch::zeros({1, 1, 2, 0}))}).list.empty());
+}
+
+TEST(Claims, TruthIsThatOfTheRowOrOfAnyRow) {
+  Fixture fixture;
+  const auto weights = torch::full({1, 1, 2, 3}, 1.0 / 3, torch::kFloat64);
+  fixture.subject.described.truth["attention"] = torch::tensor({{1, 0, 0}, {0, 0, 1}});
+  EXPECT_EQ(fixture.claims({map_of(weights)}).list[0].truth, (std::vector<char>{1, 0, 1}));
+  fixture.subject.described.truth["attention"] = torch::zeros({2, 3});
+  EXPECT_TRUE(fixture.claims({map_of(weights)}).list[0].truth.empty());
+}
+
+TEST(Claims, OrderFallsAndTiesAreDrawn) {
+  const std::vector<double> weights{0.1, 0.5, 0.1, 0.2, 0.1};
+  std::set<Order> seen;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const Order order = order_of(weights, Random(seed));
+    EXPECT_EQ(order[0], 1);
+    EXPECT_EQ(order[1], 3);
+    seen.insert(order);
+  }
+  EXPECT_EQ(seen.size(), 6u);  // every order of the three units of weight 0.1
+  EXPECT_EQ(order_of(weights, Random(1)), order_of(weights, Random(1)));
+}
+
+}  // namespace
+}  // namespace fovea::faithfulness
