@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include "fovea/core/error.h"
+#include "fovea/data/erase.h"
 #include "fovea/explain/average.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/tasks/rows.h"
@@ -116,9 +117,8 @@ bool ContextTask::is_header(const std::string& first_line) const {
 }
 
 Json ContextTask::input_schema() const {
-  std::vector<std::string> columns{encoder_.layout().context};
-  columns.insert(columns.end(), encoder_.layout().positions.begin(),
-                 encoder_.layout().positions.end());
+  std::vector<RowColumn> columns{{encoder_.layout().context, encoder_.layout().contexts}};
+  for (const std::string& position : encoder_.layout().positions) columns.push_back({position});
   return row_schema(columns);
 }
 
@@ -150,7 +150,10 @@ Explanation ContextTask::overview(const Model& model, const Dataset& rows) const
                           "Which position each context looks at",
                           "weights of the model itself: the same for every row",
                           {},
-                          {}};
+                          {},
+                          "",
+                          nullptr,
+                          {Axis{"positions", "position", encoder_.layout().positions}}};
   for (const std::string& name : order) {
     explanation.maps.push_back(averages.at(name).result());
     explanation.maps.back().spread.clear();  // one row per context: there is nothing to spread over
@@ -161,12 +164,33 @@ Explanation ContextTask::overview(const Model& model, const Dataset& rows) const
   return explanation;
 }
 
+Example ContextTask::erase(const Example& example, const std::string& axis,
+                           std::span<const int64_t> units) const {
+  if (axis != "positions") return Task::erase(example, axis, units);
+  return erase_inputs(example, "inputs", units, {}, encoder_.layout().input_means);
+}
+
+std::vector<Json> ContextTask::example_inputs(const Dataset& rows, int64_t count) const {
+  const ContextLayout& layout = encoder_.layout();
+  std::vector<Json> inputs;
+  for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
+    const NamedTensors tensors = rows.example(row).tensors;
+    Json input{{layout.context, layout.contexts[size_t(tensors.at("context").item<int64_t>())]}};
+    for (size_t i = 0; i < layout.positions.size(); ++i) {
+      const double value = tensors.at("inputs")[int64_t(i)].item<double>();
+      input[layout.positions[i]] = rounded(value * layout.deviation + layout.mean);
+    }
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
 ExplainOptions ContextTask::explain_options() const {
   ExplainOptions options;
   options.task = "context";
   options.title = "Which position the context looks at";
   const bool free = model_.name == "free";
-  options.map_titles = {{"attention", free ? "|A|" : "softmax(A)"}, {"effective", "|A*w|"}};
+  options.map_titles = {{"attention", free ? "A" : "softmax(A)"}, {"effective", "A*w"}};
   options.describe = [this](const Prediction& prediction) {
     return encoder_.layout().target + " = " + answer_line(prediction);
   };

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/data/erase.h"
+#include "fovea/explain/stability.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/metrics/regression.h"
@@ -108,7 +110,10 @@ bool FeaturesTask::is_header(const std::string& first_line) const {
 }
 
 Json FeaturesTask::input_schema() const {
-  return row_schema(encoder_.layout().columns);
+  std::vector<RowColumn> columns;
+  for (const TableColumn& column : encoder_.columns())
+    columns.push_back({column.name(), column.categories()});
+  return row_schema(columns);
 }
 
 Json FeaturesTask::answer(const Prediction& prediction) const {
@@ -131,6 +136,27 @@ std::string FeaturesTask::answer_line(const Prediction& prediction) const {
   return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
 }
 
+namespace {
+
+/// How well the mean over the rows is known. weights [N, C]
+void add_interval(const at::Tensor& weights, MapView& map) {
+  constexpr int64_t kMostRows = 2000;  // of more rows an even choice: the interval is rougher then
+  const int64_t rows = std::min(weights.size(0), kMostRows);
+  if (rows < 2) return;
+  std::vector<MapView> views(size_t(rows), map);
+  for (int64_t i = 0; i < rows; ++i) {
+    const at::Tensor row = weights[i * weights.size(0) / rows].contiguous();  // [C]
+    views[size_t(i)].weights.assign(row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
+    views[size_t(i)].spread.clear();
+  }
+  const MapView known = mean_with_bootstrap(views);
+  map.low = known.low;
+  map.high = known.high;
+  map.interval_of = known.interval_of;
+}
+
+}  // namespace
+
 Explanation FeaturesTask::overview(const Model& model, const Dataset& rows) const {
   require(model_.name == "attention", ErrorKind::Unsupported, "explain: a ", model_.name,
           " model has no attention to show; train with "
@@ -147,6 +173,7 @@ Explanation FeaturesTask::overview(const Model& model, const Dataset& rows) cons
   map.key_labels = layout.columns;
   map.weights.assign(mean.data_ptr<double>(), mean.data_ptr<double>() + mean.numel());
   map.spread.assign(deviation.data_ptr<double>(), deviation.data_ptr<double>() + deviation.numel());
+  add_interval(weights, map);
   const NamedTensors truth = rows.example(0).truth;
   if (truth.count("attention")) {
     const at::Tensor keep = truth.at("attention").flatten().to(torch::kChar).contiguous();
@@ -156,7 +183,25 @@ Explanation FeaturesTask::overview(const Model& model, const Dataset& rows) cons
           "Where the model looks to predict " + layout.target,
           concat("mean over ", format_count(rows.size()), " rows, ± one standard deviation"),
           {map},
-          {}};
+          {},
+          "",
+          nullptr,
+          {Axis{"columns", "column", layout.columns}}};
+}
+
+Example FeaturesTask::erase(const Example& example, const std::string& axis,
+                            std::span<const int64_t> units) const {
+  if (axis != "columns") return Task::erase(example, axis, units);
+  return erase_inputs(example, "inputs", units, encoder_.layout().column_of_input,
+                      encoder_.layout().input_means);
+}
+
+std::vector<Json> FeaturesTask::example_inputs(const Dataset& rows, int64_t count) const {
+  std::vector<Json> inputs;
+  for (int64_t row = 0; row < std::min(count, rows.size()); ++row)
+    inputs.push_back(row_object(encoder_.layout().columns,
+                                encoder_.decode_row(rows.example(row).tensors.at("inputs"))));
+  return inputs;
 }
 
 ExplainOptions FeaturesTask::explain_options() const {

@@ -26,6 +26,9 @@ class FeaturesTask : public Task {
   std::string answer_line(const Prediction& prediction) const override;
   Explanation overview(const Model& model, const Dataset& rows) const override;
   ExplainOptions explain_options() const override;
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override;
+  std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const override;
   std::vector<std::string> keep_most_attended(const Model& model, const Dataset& rows,
                                               int64_t count) override;
 

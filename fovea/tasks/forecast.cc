@@ -4,6 +4,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/data/erase.h"
 #include "fovea/explain/average.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/regression.h"
@@ -196,6 +197,28 @@ Explanation ForecastTask::overview(const Model& model, const Dataset& rows) cons
   else
     explanation.maps.push_back(average.result());
   return explanation;
+}
+
+Example ForecastTask::erase(const Example& example, const std::string& axis,
+                            std::span<const int64_t> units) const {
+  if (axis != "source") return Task::erase(example, axis, units);
+  return erase_steps(example, "source", units);
+}
+
+std::vector<Json> ForecastTask::example_inputs(const Dataset& rows, int64_t count) const {
+  const SeriesLayout& layout = encoder_.layout();
+  const auto names = layout.input_names();
+  std::vector<Json> inputs;
+  for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
+    const at::Tensor window = rows.example(row).tensors.at("source");  // [S, F]
+    Json input = Json::object();
+    for (size_t f = 0; f < names.size(); ++f)
+      for (int64_t step = 0; step < window.size(0); ++step)
+        input[names[f]].push_back(
+            rounded(encoder_.original(window[step][int64_t(f)].item<double>(), int64_t(f))));
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
 }
 
 ExplainOptions ForecastTask::explain_options() const {

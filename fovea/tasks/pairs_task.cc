@@ -6,8 +6,10 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/data/erase.h"
 #include "fovea/data/prepared.h"
 #include "fovea/data/readers/text_pairs.h"
+#include "fovea/tasks/task_predictor.h"
 
 namespace fovea {
 
@@ -140,9 +142,7 @@ Batch PairsTask::collate(std::span<const Example> examples) const {
 }
 
 Json PairsTask::input_schema() const {
-  return {{"type", "object"},
-          {"properties", {{"source", {{"type", "string"}}}}},
-          {"required", {"source"}}};
+  return {{"type", "string"}};
 }
 
 Json PairsTask::answer(const Prediction& prediction) const {
@@ -166,7 +166,8 @@ std::string PairsTask::answer_line(const Prediction& prediction) const {
 
 Example PairsTask::describe_output(const Example& example, const Prediction& prediction) const {
   Example described = example;
-  Axis axis{"target", "token", {}, "", {}};
+  Axis axis{"target", "token", {}};
+  axis.output = true;
   if (!prediction.outputs.empty())
     for (const int64_t token : prediction.outputs[0].tokens)
       axis.labels.push_back(
@@ -176,34 +177,27 @@ Example PairsTask::describe_output(const Example& example, const Prediction& pre
 }
 
 Explanation PairsTask::overview(const Model& model, const Dataset& rows) const {
-  struct Direct : Predictor {  // one row of the data, seen by explain_example
-    const PairsTask& task;
-    const Model& model;
-    Direct(const PairsTask& t, const Model& m) : task(t), model(m) {}
-    std::vector<Prediction> predict(std::span<const Example> examples) const override {
-      const Predictions answers = model.predict(task.collate(examples).to(model.device()));
-      std::vector<Prediction> predictions;
-      for (size_t i = 0; i < examples.size(); ++i) predictions.push_back(answers.at(int64_t(i)));
-      task.finish(model, examples, predictions);
-      return predictions;
-    }
-    at::Tensor replay(const Example& example, const Prediction& prediction,
-                      Tap& tap) const override {
-      Predictions chosen;
-      chosen.outputs = {prediction.outputs};
-      return model.replay(task.collate({&example, 1}).to(model.device()), chosen, &tap)[0];
-    }
-    Example describe_output(const Example& example, const Prediction& prediction) const override {
-      return task.describe_output(example, prediction);
-    }
-  };
   const auto& pairs = dynamic_cast<const PairDataset&>(rows);
   require(pairs.size() > 0, ErrorKind::BadData, "there are no rows to explain");
   Explanation explanation =
-      explain_example(Direct(*this, model), pairs.example(0), explain_options());
+      explain_example(TaskPredictor(*this, model), pairs.example(0), explain_options());
   explanation.notes.push_back(concat("the first of ", format_count(pairs.size()), " rows: \"",
                                      pairs.source_text(0), "\"; give an input to see another"));
   return explanation;
+}
+
+Example PairsTask::erase(const Example& example, const std::string& axis,
+                         std::span<const int64_t> units) const {
+  if (axis != "source") return Task::erase(example, axis, units);
+  return erase_symbols(example, "source", units);
+}
+
+std::vector<Json> PairsTask::example_inputs(const Dataset& rows, int64_t count) const {
+  const auto& pairs = dynamic_cast<const PairDataset&>(rows);
+  std::vector<Json> inputs;
+  for (int64_t row = 0; row < std::min(count, pairs.size()); ++row)
+    inputs.push_back(pairs.source_text(row));
+  return inputs;
 }
 
 ExplainOptions PairsTask::explain_options() const {

@@ -38,6 +38,9 @@ class PairsTask : public Task {
   Example describe_output(const Example& example, const Prediction& prediction) const override;
   Explanation overview(const Model& model, const Dataset& rows) const override;
   ExplainOptions explain_options() const override;
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override;
+  std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const override;
 
  protected:
   virtual std::string name() const = 0;

@@ -8,12 +8,6 @@
 
 namespace fovea {
 
-namespace {
-
-constexpr size_t kRowsAtOnce = 256;  // bounds the memory of a large file of inputs
-
-}  // namespace
-
 std::map<std::string, at::Tensor> read_weights(const RunFolder& folder) {
   require(std::filesystem::exists(folder.model()), ErrorKind::NotFound, folder.path().string(),
           ": the run is incomplete, model.safetensors is missing");
@@ -38,35 +32,36 @@ Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& dev
   load_state(*pipeline.model_, read_weights(pipeline.folder_), pipeline.folder_.model().string());
   pipeline.model_->to(place);
   pipeline.model_->eval();
+  pipeline.predictor_ = std::make_unique<TaskPredictor>(pipeline.setup_.task(), *pipeline.model_);
   return pipeline;
 }
 
+Example Pipeline::parse(const std::string& line) const {
+  Example example = setup_.task().parse(line);
+  example.given = line;
+  return example;
+}
+
 std::vector<Prediction> Pipeline::predict(std::span<const Example> examples) const {
-  if (examples.empty()) return {};
-  std::vector<Prediction> predictions;
-  for (size_t begin = 0; begin < examples.size(); begin += kRowsAtOnce) {
-    const auto some = examples.subspan(begin, std::min(kRowsAtOnce, examples.size() - begin));
-    const Predictions answers = model_->predict(setup_.task().collate(some).to(model_->device()));
-    for (size_t row = 0; row < some.size(); ++row) predictions.push_back(answers.at(int64_t(row)));
-  }
-  setup_.task().finish(*model_, examples, predictions);
-  return predictions;
+  return predictor_->predict(examples);
+}
+
+at::Tensor Pipeline::replay_batch(std::span<const Example> examples,
+                                  std::span<const Prediction> predictions, Tap& tap) const {
+  return predictor_->replay_batch(examples, predictions, tap);
 }
 
 Example Pipeline::describe_output(const Example& example, const Prediction& prediction) const {
-  return setup_.task().describe_output(example, prediction);
+  return predictor_->describe_output(example, prediction);
 }
 
-at::Tensor Pipeline::replay(const Example& example, const Prediction& prediction, Tap& tap) const {
-  const auto batched = [](const at::Tensor& tensor) {
-    return tensor.defined() ? tensor.unsqueeze(0) : tensor;
-  };
-  Predictions answers{batched(prediction.scores),
-                      batched(prediction.values),
-                      {prediction.outputs},
-                      batched(prediction.actions)};
-  const Batch batch = setup_.task().collate({&example, 1}).to(model_->device());
-  return model_->replay(batch, answers, &tap)[0];  // [U]
+Example Pipeline::erase(const Example& example, const std::string& axis,
+                        std::span<const int64_t> units) const {
+  return predictor_->erase(example, axis, units);
+}
+
+std::unique_ptr<Predictor> Pipeline::randomised(uint64_t seed) const {
+  return predictor_->randomised(seed);
 }
 
 Splits Pipeline::load_data(const std::string& path, const std::vector<std::string>& columns,
@@ -80,8 +75,17 @@ Splits Pipeline::load_data(const std::string& path, const std::vector<std::strin
   return setup_.task().load(source, static_cast<uint64_t>(setup_.common().seed));
 }
 
-Explanation Pipeline::explain(const Example& example) const {
-  return explain_example(*this, example, setup_.task().explain_options());
+Explanation Pipeline::explain(const Example& example, Heads heads) const {
+  return explain(example, predict({&example, 1}).front(), heads);
+}
+
+Explanation Pipeline::explain(const Example& example, const Prediction& prediction,
+                              Heads heads) const {
+  const Task& task = setup_.task();
+  ExplainOptions options = task.explain_options();
+  options.heads = heads;
+  options.answer = [&task](const Prediction& prediction) { return task.answer(prediction); };
+  return explain_prediction(*this, example, prediction, options);
 }
 
 }  // namespace fovea

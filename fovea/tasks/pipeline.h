@@ -8,6 +8,7 @@
 
 #include "fovea/core/predictor.h"
 #include "fovea/tasks/setup.h"
+#include "fovea/tasks/task_predictor.h"
 
 namespace fovea {
 
@@ -24,17 +25,26 @@ class Pipeline : public Predictor {
   const Model& model() const { return *model_; }
   const RunFolder& folder() const { return folder_; }
 
-  Example parse(const std::string& line) const { return setup_.task().parse(line); }
+  /// One input as the user gave it: a JSON object, or a row or text as it is.
+  Example parse(const std::string& line) const;
   std::vector<Prediction> predict(std::span<const Example> examples) const override;
-  at::Tensor replay(const Example& example, const Prediction& prediction, Tap& tap) const override;
+  at::Tensor replay_batch(std::span<const Example> examples,
+                          std::span<const Prediction> predictions, Tap& tap) const override;
   Example describe_output(const Example& example, const Prediction& prediction) const override;
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override;
+  std::unique_ptr<Predictor> randomised(uint64_t seed) const override;
 
   /// The run's own data, or `path` read with the run's encodings (a file without a split column is
   /// all test rows).
   Splits load_data(const std::string& path, const std::vector<std::string>& columns = {},
                    const std::string& target_path = "");
   Metrics measure(const Dataset& rows) const { return setup_.task().measure(*model_, rows); }
-  Explanation explain(const Example& example) const;
+  /// `heads`: their mean for pictures, all of them for reports.
+  Explanation explain(const Example& example, Heads heads = Heads::Mean) const;
+  /// Of that answer, which may be another run's.
+  Explanation explain(const Example& example, const Prediction& prediction,
+                      Heads heads = Heads::Mean) const;
   Explanation overview(const Dataset& rows) const { return setup_.task().overview(*model_, rows); }
 
  private:
@@ -42,6 +52,7 @@ class Pipeline : public Predictor {
   RunFolder folder_;
   Setup setup_;
   std::unique_ptr<Model> model_;
+  std::unique_ptr<TaskPredictor> predictor_;
 };
 
 /// Weights checked against their own checksum. BadData when a byte changed.

@@ -33,11 +33,36 @@ bool names_columns(const std::string& line, std::span<const std::string> file_co
   return std::all_of(cells.begin(), cells.end(), known);
 }
 
-Json row_schema(std::span<const std::string> columns) {
-  Json properties = Json::object();
-  for (const std::string& column : columns)
-    properties[column] = {{"type", {"number", "string", "null"}}};
-  return {{"type", "object"}, {"properties", properties}, {"required", columns}};
+Json row_schema(std::span<const RowColumn> columns) {
+  Json properties = Json::object(), names = Json::array();
+  for (const RowColumn& column : columns) {
+    names.push_back(column.name);
+    if (column.categories.empty())
+      properties[column.name] = {{"type", "number"}};
+    else
+      properties[column.name] = {{"type", "string"}, {"enum", column.categories}};
+  }
+  return {{"type", "object"}, {"properties", properties}, {"required", names}};
+}
+
+double rounded(double value) {
+  double shorter = value;
+  parse_number(format_number(value, 4), shorter);
+  return shorter;
+}
+
+Json row_object(std::span<const std::string> columns, std::span<const std::string> cells) {
+  Json row = Json::object();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    double number = 0;
+    if (cells[i].empty())
+      row[columns[i]] = nullptr;
+    else if (parse_cell(cells[i], number))
+      row[columns[i]] = number;
+    else
+      row[columns[i]] = cells[i];
+  }
+  return row;
 }
 
 }  // namespace fovea

@@ -22,8 +22,18 @@ char delimiter_of(const std::string& line);
 bool names_columns(const std::string& line, std::span<const std::string> file_columns,
                    std::span<const std::string> inputs);
 
-/// JSON schema of a row: an object with one property per column.
-Json row_schema(std::span<const std::string> columns);
+/// JSON schema of a row: an object with one property per column, in their order.
+struct RowColumn {
+  std::string name;
+  std::vector<std::string> categories = {};  // empty: a number
+};
+Json row_schema(std::span<const RowColumn> columns);
+
+/// A row as a JSON object: cells that are numbers as such, missing ones as null.
+Json row_object(std::span<const std::string> columns, std::span<const std::string> cells);
+
+/// The number as people would write it: at most four digits.
+double rounded(double value);
 
 /// One row, as a JSON object or as plain cells.
 template <class Encoder>

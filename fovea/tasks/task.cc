@@ -16,6 +16,10 @@ void Task::prepare(const DataSource&, uint64_t, const std::filesystem::path&) {
        "prepare: this task reads its files quickly enough; it works for dates and translate");
 }
 
+Example Task::erase(const Example&, const std::string& axis, std::span<const int64_t>) const {
+  fail(ErrorKind::Unsupported, "units of the axis '", axis, "' cannot be erased");
+}
+
 LengthCurve Task::measure_by_length(const Model&, const Dataset&) const {
   return {};
 }

@@ -82,6 +82,11 @@ class Task {
   virtual Explanation overview(const Model& model, const Dataset& rows) const = 0;
   /// Titles for the maps of one prediction.
   virtual ExplainOptions explain_options() const = 0;
+  /// The example without these units of the axis. Unsupported for an axis that cannot lose units.
+  virtual Example erase(const Example& example, const std::string& axis,
+                        std::span<const int64_t> units) const;
+  /// Some rows as a user would give them, to try the run with.
+  virtual std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const { return {}; }
 
   /// Keeps only what attention looks at most, for `fovea prune`. Unsupported where that has no
   /// meaning.

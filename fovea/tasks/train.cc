@@ -42,11 +42,17 @@ void write_config(const Setup& setup, const RunFolder& folder) {
   write_json_file(folder.config(), config);
 }
 
+constexpr int64_t kExampleInputs = 5;  // for people who try the run in a browser
+
 /// Everything but the weights, so that a training killed right after its first checkpoint can be
 /// resumed.
 void write_description(const Setup& setup, const Training& training, const RunFolder& folder) {
   write_config(setup, folder);
   setup.task().save(folder);
+  const Splits& splits = training.splits;
+  const Dataset& rows =
+      splits.validation && splits.validation->size() > 0 ? *splits.validation : *splits.train;
+  folder.write_asset("examples.json", setup.task().example_inputs(rows, kExampleInputs));
   write_json_file(folder.manifest(), manifest_of(setup, training, folder));
 }
 

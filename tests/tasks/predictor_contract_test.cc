@@ -1,0 +1,165 @@
+// What the Predictor of every task must do for explain/ and serving/, over the whole registry. A
+// new task adds one row.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "fovea/core/error.h"
+#include "fovea/explain/faithfulness.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+struct Case {
+  std::string task;
+  std::vector<std::string> assignments;
+  std::string axis;  // that can lose units
+  bool needs_icu = false;
+};
+
+const Case kCases[] = {
+    {"features", {"data.rows=400", "training.epochs=1"}, "columns"},
+    {"context", {"training.epochs=1"}, "positions"},
+    {"dates",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.embedding=8", "training.epochs=1"},
+     "source",
+     true},
+    {"translate",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.embedding=8", "training.epochs=1"},
+     "source",
+     true},
+    {"forecast", {"training.epochs=1", "model.hidden=8"}, "source"},
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& row) {
+  return out << row.task;
+}
+
+class PredictorContract : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+#ifndef FOVEA_WITH_ICU
+    if (GetParam().needs_icu) GTEST_SKIP() << "needs ICU";
+#endif
+    fovea::Setup setup(GetParam().task);
+    for (const std::string& assignment : GetParam().assignments)
+      setup.options().set_assignment(assignment);
+    RunFolder run(folder.path() / "run");
+    TrainRequest request;
+    request.folder = &run;
+    train(setup, request);
+    pipeline.emplace(Pipeline::load(folder.path() / "run"));
+    const Splits splits = pipeline->load_data("");
+    const Dataset& rows = splits.validation ? *splits.validation : *splits.train;
+    for (int64_t row = 0; row < 3; ++row) examples.push_back(rows.example(row));
+    predictions = pipeline->predict(examples);
+  }
+  testing::TemporaryFolder folder;
+  std::optional<Pipeline> pipeline;
+  std::vector<Example> examples;
+  std::vector<Prediction> predictions;
+};
+
+TEST_P(PredictorContract, ABatchReplaysAsEachAlone) {
+  Tap together;
+  const at::Tensor all = pipeline->replay_batch(examples, predictions, together);  // [B, U]
+  for (int64_t i = 0; i < 3; ++i) {
+    Tap tap;
+    const at::Tensor one = pipeline->replay(examples[size_t(i)], predictions[size_t(i)], tap);
+    EXPECT_TRUE(all[i].narrow(0, 0, one.size(0)).allclose(one, 1e-4, 1e-5)) << i;
+    EXPECT_EQ(all[i].narrow(0, one.size(0), all.size(1) - one.size(0)).abs().sum().item<float>(),
+              0);
+  }
+}
+
+TEST_P(PredictorContract, ErasingChangesTheOutputAndKeepsTheSizes) {
+  const Example& example = examples[0];
+  const auto units = int64_t(example.axis(GetParam().axis).labels.size());
+  std::vector<int64_t> all(static_cast<size_t>(units));
+  for (int64_t i = 0; i < units; ++i) all[size_t(i)] = i;
+  const Example erased = pipeline->erase(example, GetParam().axis, all);
+  EXPECT_EQ(erased.axis(GetParam().axis).labels, example.axis(GetParam().axis).labels);
+  Tap tap;
+  const at::Tensor before = pipeline->replay(example, predictions[0], tap),
+                   after = pipeline->replay(erased, predictions[0], tap);
+  EXPECT_EQ(before.sizes(), after.sizes());
+  EXPECT_FALSE(before.equal(after));
+  EXPECT_TRUE(pipeline->replay(pipeline->erase(example, GetParam().axis, {}), predictions[0], tap)
+                  .equal(before))
+      << "nothing erased, nothing changed";
+  EXPECT_THROW(pipeline->erase(example, "no such axis", all), Error);
+}
+
+TEST_P(PredictorContract, TheUntrainedNetworkIsAnother) {
+  const auto untrained = pipeline->randomised(7);
+  ASSERT_NE(untrained, nullptr);
+  Tap tap, other, again;
+  pipeline->replay(examples[0], predictions[0], tap);
+  untrained->replay(examples[0], predictions[0], other);
+  pipeline->randomised(7)->replay(examples[0], predictions[0], again);
+  ASSERT_EQ(tap.maps().size(), other.maps().size());
+  EXPECT_FALSE(tap.maps()[0].weights.equal(other.maps()[0].weights));
+  EXPECT_TRUE(again.maps()[0].weights.equal(other.maps()[0].weights)) << "the same for a seed";
+}
+
+TEST_P(PredictorContract, GradientsReachTheUnitsThatTheMapLooksAt) {
+  Tap tap;
+  pipeline->replay(examples[0], predictions[0], tap).sum().backward();
+  ASSERT_EQ(tap.leaves().count(GetParam().axis), 1u);
+  const Leaf& leaf = tap.leaves().at(GetParam().axis);
+  EXPECT_GT(leaf.values.grad().abs().sum().item<double>(), 0);
+  const int64_t units = leaf.unit_of.empty() ? leaf.values.size(1) : leaf.unit_of.back() + 1;
+  EXPECT_EQ(units, int64_t(examples[0].axis(GetParam().axis).labels.size()));
+}
+
+TEST_P(PredictorContract, FaithfulnessIsMeasured) {
+  FaithfulnessOptions options;
+  options.permutations = 5;
+  const auto judged = measure_faithfulness(*pipeline, examples, options);
+  ASSERT_FALSE(judged.empty());
+  for (const Faithfulness& one : judged) {
+    EXPECT_EQ(one.examples, 3);
+    EXPECT_FALSE(one.verdict.empty());
+    EXPECT_FALSE(one.curves.empty());
+    for (const FaithfulnessMeasure& measure : one.measures)
+      EXPECT_TRUE(!measure.value || std::isfinite(*measure.value)) << measure.name;
+  }
+}
+
+TEST_P(PredictorContract, ExampleInputsCanBeGivenBack) {
+  const Json inputs = pipeline->folder().read_asset("examples.json");
+  ASSERT_GT(inputs.size(), 0u);
+  std::vector<Example> parsed;
+  for (const Json& input : inputs)
+    parsed.push_back(pipeline->parse(input.is_string() ? input.get<std::string>() : input.dump()));
+  EXPECT_EQ(pipeline->predict(parsed).size(), inputs.size());
+  // Numbers were shortened for people, texts were not.
+  const auto& [name, tensor] =
+      *examples[0].tensors.find(examples[0].tensors.count("inputs") ? "inputs" : "source");
+  if (tensor.is_floating_point())
+    EXPECT_TRUE(parsed[0].tensors.at(name).allclose(tensor, 1e-2, 1e-2));
+  else
+    EXPECT_TRUE(parsed[0].tensors.at(name).equal(tensor));
+}
+
+TEST_P(PredictorContract, ExplanationsFitTheirAxes) {
+  const Explanation explanation = pipeline->explain(examples[0], Heads::All);
+  ASSERT_FALSE(explanation.maps.empty());
+  EXPECT_FALSE(explanation.answer.is_null());
+  for (const MapView& map : explanation.maps)
+    for (const std::string& name : {map.query_axis, map.key_axis}) {
+      const bool known = std::any_of(explanation.axes.begin(), explanation.axes.end(),
+                                     [&](const Axis& axis) { return axis.name == name; });
+      EXPECT_TRUE(known || name.empty()) << name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tasks, PredictorContract, ::testing::ValuesIn(kCases),
+                         [](const auto& row) { return row.param.task; });
+
+}  // namespace
+}  // namespace fovea
