@@ -1,0 +1,170 @@
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "cli/interrupt.h"
+#include "cli/program.h"
+#include "fovea/core/error.h"
+#include "fovea/serving/pipeline_model.h"
+#include "fovea/serving/server.h"
+
+namespace fovea::cli {
+
+namespace {
+
+struct Flags {
+  std::vector<std::string> runs, named;
+  serving::ServerOptions server;
+  serving::PipelineOptions pipeline;
+  double max_wait_milliseconds = 2, drain_seconds = 20;
+};
+
+/// SIGTERM and SIGINT wait to be asked for, in every thread that is started meanwhile.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  /// Whether one came within that time.
+  bool wait(long milliseconds) const {
+    const timespec time{milliseconds / 1000, milliseconds % 1000 * 1000000};
+    return sigtimedwait(&signals_, nullptr, &time) > 0;
+  }
+
+ private:
+  sigset_t signals_{}, before_{};
+};
+
+std::vector<serving::ModelSource> sources_of(const Flags& flags) {
+  std::vector<serving::ModelSource> sources;
+  for (const std::string& run : flags.runs)
+    sources.push_back(serving::source_of_run(run, "", flags.pipeline));
+  for (const std::string& named : flags.named) {
+    const size_t equals = named.find('=');
+    require(equals != std::string::npos && equals > 0 && equals + 1 < named.size(),
+            ErrorKind::InvalidArgument, "--model ", named, ": expected NAME=RUN");
+    sources.push_back(serving::source_of_run(named.substr(equals + 1), named.substr(0, equals),
+                                             flags.pipeline));
+  }
+  require(!sources.empty(), ErrorKind::InvalidArgument,
+          "there is nothing to serve; name a run: fovea serve runs/dates");
+  return sources;
+}
+
+/// The characters of RFC 6750: others do not survive every proxy.
+void check_key(const std::string& key) {
+  const auto known = [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("-._~+/=").find(char(c)) != std::string_view::npos;
+  };
+  require(std::all_of(key.begin(), key.end(), known), ErrorKind::InvalidArgument,
+          "--api-key: may hold only letters, digits and - . _ ~ + / =");
+}
+
+/// Until a signal comes or no model is left to wait for.
+void wait_for_end(const serving::Server& server, const HeldSignals& signals) {
+  std::vector<bool> told(server.host().models().size(), false);
+  while (!signals.wait(100)) {
+    for (size_t i = 0; i < told.size(); ++i) {
+      const serving::HostedModel& model = *server.host().models()[i];
+      if (told[i] || model.status() == serving::ModelStatus::Loading) continue;
+      told[i] = true;
+      std::cerr << model.name() << " is "
+                << (model.status() == serving::ModelStatus::Ready ? "ready"
+                                                                  : "broken: " + model.error())
+                << "\n";
+    }
+    require(!server.host().all_are(serving::ModelStatus::Failed), ErrorKind::BadData,
+            "no model could be loaded");
+  }
+}
+
+void drain(serving::Server& server, double seconds) {
+  std::cerr << "finishing what has come; a second signal ends at once\n";
+  if (server.drain(std::chrono::milliseconds(int64_t(seconds * 1000)))) return;
+  std::cerr << "error: " << server.in_flight() << " requests were not done after " << seconds
+            << " s\n"
+            << std::flush;
+  std::_Exit(1);  // a worker may be in the middle of something long
+}
+
+void run(const Flags& flags) {
+  check_key(flags.server.api_key);
+  const bool open = !serving::is_loopback(flags.server.transport.host);
+  if (open && flags.server.api_key.empty())
+    std::cerr << "warning: everyone who reaches this machine can use the models; set "
+                 "FOVEA_API_KEY to ask for a key\n";
+  const HeldSignals signals;
+  serving::Server server(flags.server, sources_of(flags));
+  std::cout << "listening on " << server.address() << "\n" << std::flush;
+  wait_for_end(server, signals);
+  drain(server, flags.drain_seconds);
+}
+
+}  // namespace
+
+void add_serve(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("serve", "answers over HTTP, with a page to look at");
+  auto flags = std::make_shared<Flags>();
+  serving::ServerOptions& server = flags->server;
+  const auto option = [command](const std::string& name, auto& value, const std::string& help) {
+    std::string variable = "FOVEA_" + name;
+    for (char& character : variable)
+      character = character == '-' ? '_' : char(std::toupper(static_cast<unsigned char>(character)));
+    return command->add_option("--" + name, value, help)->envname(variable)->capture_default_str();
+  };
+  command->add_option("runs", flags->runs, "folders made by fovea train");
+  option("model", flags->named, "NAME=RUN: a run under a name of its own")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  option("host", server.transport.host, "address to listen on; 0.0.0.0: all of this machine");
+  option("port", server.transport.port, "0: any free one")->check(CLI::Range(0, 65535));
+  option("max-batch", server.batching.max_batch, "inputs that are predicted together")
+      ->check(CLI::Range(1, 65536));
+  option("max-wait-ms", flags->max_wait_milliseconds, "how long an input waits for others")
+      ->check(CLI::Range(0.0, 10000.0));
+  option("queue", server.batching.queue, "inputs that may wait for each model; then 429")
+      ->check(CLI::Range(1, 1 << 20));
+  option("body-limit", server.transport.protocol.body_limit, "bytes of a request; then 413")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 32));
+  option("max-length", server.max_length, "units (tokens, steps) of an input; then 422")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  option("timeout", server.timeout_seconds, "seconds until an answer; then 504")
+      ->check(CLI::Range(0.001, 86400.0));
+  option("read-timeout", server.transport.protocol.read_seconds,
+         "seconds in which a request must arrive; then 408")
+      ->check(CLI::Range(0.001, 86400.0));
+  option("keep-alive", server.transport.protocol.keep_alive_seconds,
+         "seconds that a connection may be idle")
+      ->check(CLI::Range(0.0, 86400.0));
+  option("threads", flags->pipeline.threads, "threads of LibTorch for each model")
+      ->check(CLI::Range(1, 1024));
+  option("connections", server.transport.connections, "connections at once; then 503")
+      ->check(CLI::Range(1, 65536));
+  option("api-key", server.api_key,
+         "ask for this key; better as FOVEA_API_KEY, which other users do not see");
+  option("cors", server.cors, "origin whose pages may use the server, or *");
+  option("log", server.log, "access log as JSON lines: a file, - for standard error, or none");
+  option("drain-seconds", flags->drain_seconds, "time to finish after SIGTERM")
+      ->check(CLI::Range(0.0, 86400.0));
+  option("device", flags->pipeline.device, "cpu or cuda");
+  option("set", flags->pipeline.assignments, "how outputs are searched for: decoding.method=beam")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->footer(
+      "Example:  fovea serve runs/dates --port 8080   and then open http://127.0.0.1:8080\n"
+      "Every flag is also an environment variable: --max-batch is FOVEA_MAX_BATCH.");
+  command->callback([flags] {
+    flags->server.batching.max_wait =
+        std::chrono::microseconds(int64_t(flags->max_wait_milliseconds * 1000));
+    run(*flags);
+  });
+}
+
+}  // namespace fovea::cli

@@ -1,0 +1,150 @@
+#include "fovea/serving/codec.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fovea/serving/http_error.h"
+#include "fovea/serving/strict_json.h"
+
+namespace fovea::serving {
+
+namespace {
+
+Json parse_object(const std::string& body, const std::vector<std::string>& known) {
+  Json object = parse_strictly(body);
+  if (!object.is_object())
+    refuse_field("", "the body must be a JSON object, this is ", object.type_name());
+  for (const auto& [name, value] : object.items())
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string shown = shorten(name, 64);
+      refuse_field(shown, "there is no such field", suggestion(shown, known), "; known are ",
+                   join(known));
+    }
+  return object;
+}
+
+[[noreturn]] void wrong_type(const std::string& field, const char* expected, const Json& found) {
+  refuse_field(field, "expected ", expected, ", found ", found.type_name());
+}
+
+/// Null when it is not there.
+const Json* find(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string text_field(const Json& object, const char* name) {
+  const Json* value = find(object, name);
+  if (!value) return "";
+  if (!value->is_string()) wrong_type(name, "a text", *value);
+  return value->get<std::string>();
+}
+
+bool flag_field(const Json& object, const char* name) {
+  const Json* value = find(object, name);
+  if (!value) return false;
+  if (!value->is_boolean()) wrong_type(name, "true or false", *value);
+  return value->get<bool>();
+}
+
+/// A whole number from `lowest` on; 3.0 is one too.
+int64_t number_of(const Json& value, const std::string& field, int64_t lowest) {
+  constexpr int64_t kHighest = std::numeric_limits<int32_t>::max();
+  if (!value.is_number()) wrong_type(field, "a whole number", value);
+  const double number = value.get<double>();
+  if (number < static_cast<double>(lowest) || number > static_cast<double>(kHighest))
+    refuse_field(field, text_of(value), " is not between ", lowest, " and ", kHighest);
+  if (number != std::floor(number)) refuse_field(field, text_of(value), " is not a whole number");
+  return static_cast<int64_t>(number);
+}
+
+std::vector<int64_t> number_list(const Json& value, const std::string& field, int64_t lowest) {
+  if (!value.is_array()) wrong_type(field, "a list of whole numbers", value);
+  if (value.empty()) refuse_field(field, "the list is empty; leave it out for all of them");
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < value.size(); ++i)
+    numbers.push_back(number_of(value[i], concat(field, "[", i, "]"), lowest));
+  std::vector<int64_t> sorted = numbers;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) refuse_field(field, *twice, " stands there twice");
+  return numbers;
+}
+
+std::vector<std::string> text_list(const Json& value, const std::string& field) {
+  if (!value.is_array()) wrong_type(field, "a list of texts", value);
+  if (value.empty()) refuse_field(field, "the list is empty; leave it out for all of them");
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (!value[i].is_string()) wrong_type(concat(field, "[", i, "]"), "a text", value[i]);
+    texts.push_back(value[i].get<std::string>());
+  }
+  return texts;
+}
+
+GivenInput input_of(const Json& value, std::string field) {
+  if (value.is_string()) return {value.get<std::string>(), std::move(field)};
+  if (!value.is_object()) wrong_type(field, "a text or an object", value);
+  return {text_of(value), std::move(field)};
+}
+
+Selection selection_of(const Json& object) {
+  Selection selection;
+  if (const Json* maps = find(object, "maps")) selection.maps = text_list(*maps, "maps");
+  if (const Json* layers = find(object, "layers"))
+    selection.layers = number_list(*layers, "layers", 1);
+  if (const Json* heads = find(object, "heads")) {
+    selection.mean_of_heads = *heads == "mean";
+    if (!selection.mean_of_heads) {
+      if (!heads->is_array()) wrong_type("heads", "\"mean\" or a list of whole numbers", *heads);
+      selection.heads = number_list(*heads, "heads", 1);
+    }
+  }
+  if (const Json* rows = find(object, "rows")) selection.rows = number_list(*rows, "rows", 0);
+  if (const Json* top = find(object, "top_k")) selection.top_k = number_of(*top, "top_k", 1);
+  return selection;
+}
+
+}  // namespace
+
+PredictRequest parse_predict(const std::string& body) {
+  const Json object = parse_object(body, {"model", "input", "inputs"});
+  PredictRequest request;
+  request.model = text_field(object, "model");
+  const Json* one = find(object, "input");
+  const Json* several = find(object, "inputs");
+  if (!one == !several)
+    refuse_field(one ? "inputs" : "input",
+                 one ? "give either input or inputs, not both" : "is missing");
+  if (one) request.inputs.push_back(input_of(*one, "input"));
+  if (several && (!several->is_array() || several->empty()))
+    refuse_field("inputs", "expected a list with at least one input");
+  if (several && several->size() > kMostInputs)
+    throw HttpError(413, "too_large",
+                    concat("inputs: ", several->size(), " inputs, at most ", kMostInputs,
+                           " fit into one request; send several"),
+                    "inputs");
+  for (size_t i = 0; several && i < several->size(); ++i)
+    request.inputs.push_back(input_of((*several)[i], concat("inputs[", i, "]")));
+  return request;
+}
+
+ExplainRequest parse_explain(const std::string& body) {
+  const Json object = parse_object(body, {"model", "input", "maps", "layers", "heads", "rows",
+                                          "top_k", "faithfulness", "format"});
+  ExplainRequest request;
+  request.model = text_field(object, "model");
+  const Json* input = find(object, "input");
+  if (!input) refuse_field("input", "is missing");
+  request.input = input_of(*input, "input");
+  request.selection = selection_of(object);
+  request.faithfulness = flag_field(object, "faithfulness");
+  const std::string format = text_field(object, "format");
+  if (!format.empty() && format != "json" && format != "html")
+    refuse_field("format", "'", shorten(format, 64), "' is unknown; expected json or html");
+  request.html = format == "html";
+  return request;
+}
+
+}  // namespace fovea::serving

@@ -1,0 +1,38 @@
+// Bodies of requests, checked: text in, plain values out. Every refusal is a 400 that names the
+// field (413 for too many inputs), an unknown field with the nearest known one. Knows no model.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fovea/serving/selection.h"
+
+namespace fovea::serving {
+
+/// How many inputs one request may hold.
+inline constexpr size_t kMostInputs = 1024;
+
+/// One input as Pipeline::parse() takes it, and where it stood in the body.
+struct GivenInput {
+  std::string line;
+  std::string field;  // "input" or "inputs[3]"
+};
+
+struct PredictRequest {
+  std::string model;  // empty: the only one
+  std::vector<GivenInput> inputs;
+};
+
+struct ExplainRequest {
+  std::string model;
+  GivenInput input;
+  Selection selection;
+  bool faithfulness = false;
+  bool html = false;
+};
+
+PredictRequest parse_predict(const std::string& body);
+ExplainRequest parse_explain(const std::string& body);
+
+}  // namespace fovea::serving

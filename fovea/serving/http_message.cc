@@ -1,0 +1,69 @@
+#include "fovea/serving/http_message.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace fovea::serving {
+
+std::string_view HttpRequest::header(std::string_view name) const {
+  for (const auto& [key, value] : headers)
+    if (key == name) return value;
+  return {};
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+bool accepts(std::string_view header, std::string_view token) {
+  for (const std::string& item : split(lower_case(header), ',')) {
+    const std::vector<std::string> parts = split(item, ';');
+    if (parts.empty() || trim(parts[0]) != token) continue;
+    double quality = 1;
+    for (size_t i = 1; i < parts.size(); ++i)
+      if (trim(parts[i]).starts_with("q=")) parse_number(trim(parts[i]).substr(2), quality);
+    return quality > 0;
+  }
+  return false;
+}
+
+std::string format_last_response(const HttpResponse& response) {
+  const auto reason = [&] {
+    switch (response.status) {
+      case 400:
+        return "Bad Request";
+      case 408:
+        return "Request Timeout";
+      case 431:
+        return "Request Header Fields Too Large";
+      case 503:
+        return "Service Unavailable";
+      default:
+        return "Error";
+    }
+  };
+  std::string text = concat("HTTP/1.1 ", response.status, " ", reason(), "\r\n");
+  for (const auto& [name, value] : response.headers) text += concat(name, ": ", value, "\r\n");
+  return text + concat("Date: ", http_date(), "\r\nContent-Type: ", response.type,
+                       "\r\nContent-Length: ", response.body.size(),
+                       "\r\nConnection: close\r\n\r\n", response.body);
+}
+
+std::string http_date() {
+  static const char* const kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static const char* const kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[64];  // not strftime, whose names follow the locale
+  std::snprintf(text, sizeof text, "%s, %02d %s %d %02d:%02d:%02d GMT", kDays[parts.tm_wday],
+                parts.tm_mday, kMonths[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour,
+                parts.tm_min, parts.tm_sec);
+  return text;
+}
+
+}  // namespace fovea::serving

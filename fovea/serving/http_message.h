@@ -1,0 +1,54 @@
+// A request and its answer as the rest of the server sees them, whatever library reads and writes
+// them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fovea/serving/http_error.h"
+
+namespace fovea::serving {
+
+using HeaderList = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string method, path, remote;
+  HeaderList headers;  // names in lower case
+  /// To be called at most once, and only when the body is wanted. HttpError 400, 408, 411, 413.
+  std::function<std::string()> read_body;
+  /// The first of that name (in lower case), or "".
+  std::string_view header(std::string_view name) const;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body;
+  HeaderList headers;
+  bool compress = false;  // worth compressing, where the client understands it
+};
+
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+  /// Both are called from many threads at once and throw nothing.
+  virtual HttpResponse handle(HttpRequest& request) = 0;
+  /// The answer to something that is no request.
+  virtual HttpResponse refuse(const HttpError& error, const std::string& remote) = 0;
+};
+
+/// Whether a header of the form "a, b;q=0.5, c;q=0" accepts `token`.
+bool accepts(std::string_view header, std::string_view token);
+
+std::string lower_case(std::string_view text);
+
+/// The bytes of an answer after which the connection is closed.
+std::string format_last_response(const HttpResponse& response);
+
+/// For the header Date: "Sun, 06 Nov 1994 08:49:37 GMT".
+std::string http_date();
+
+}  // namespace fovea::serving

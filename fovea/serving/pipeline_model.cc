@@ -1,0 +1,104 @@
+#include "fovea/serving/pipeline_model.h"
+
+#include <ATen/Parallel.h>
+
+#include <set>
+
+#include "fovea/core/error.h"
+#include "fovea/explain/faithfulness.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
+
+namespace fovea::serving {
+
+namespace {
+
+/// Workers of several models compute at the same time, so nothing may go through run_parallel():
+/// with one thread it does everything where it is called.
+std::vector<std::string> with_one_thread(std::vector<std::string> assignments) {
+  assignments.push_back("threads=1");
+  return assignments;
+}
+
+class PipelineModel : public ServedModel {
+ public:
+  PipelineModel(const std::filesystem::path& run, const PipelineOptions& options)
+      : pipeline_(Pipeline::load(run, options.device, with_one_thread(options.assignments))),
+        threads_(options.threads) {
+    const Task& task = pipeline_.setup().task();
+    const ExplainOptions shown = task.explain_options();
+    card_.task = pipeline_.task_name();
+    card_.title = shown.title;
+    card_.input_schema = task.input_schema();
+    card_.parameters = count_parameters(pipeline_.model());
+    if (std::filesystem::exists(pipeline_.folder().asset("examples.json")))
+      card_.examples = pipeline_.folder().read_asset("examples.json");
+    if (!card_.examples.is_array()) card_.examples = Json::array();
+    for (const auto& [name, title] : shown.map_titles)
+      card_.maps.push_back({{"name", name}, {"title", title}});
+    if (!card_.examples.empty()) try_first_example();
+  }
+
+  const ModelCard& card() const override { return card_; }
+  Example parse(const std::string& line) const override { return pipeline_.parse(line); }
+  Json answer(const Prediction& prediction) const override {
+    return pipeline_.setup().task().answer(prediction);
+  }
+
+  void enter_worker() override { at::set_num_threads(threads_); }
+
+  std::vector<Prediction> predict(std::span<const Example> examples) override {
+    return pipeline_.predict(examples);
+  }
+
+  Explanation explain(const Example& example, const ExplainWish& wish) override {
+    Explanation explanation = pipeline_.explain(example, wish.heads);
+    if (wish.faithfulness)
+      explanation.faithfulness = measure_faithfulness(pipeline_, {&example, 1});
+    return explanation;
+  }
+
+ private:
+  /// The first request of a user should not be the slow one; and which maps this model really has
+  /// shows only then. An example that no longer fits is no reason not to serve.
+  void try_first_example() {
+    const Json& first = card_.examples[0];
+    try {
+      const Explanation explanation = pipeline_.explain(
+          pipeline_.parse(first.is_string() ? first.get<std::string>() : first.dump()));
+      std::set<std::string> there;
+      for (const MapView& map : explanation.maps) there.insert(map.name);
+      Json maps = Json::array();
+      for (const std::string& name : there) {
+        Json entry{{"name", name}, {"title", name}};
+        for (const Json& known : card_.maps)
+          if (known["name"] == name) entry = known;
+        maps.push_back(std::move(entry));
+      }
+      card_.maps = std::move(maps);
+    } catch (const Error&) {
+    }
+  }
+
+  Pipeline pipeline_;
+  int threads_;
+  ModelCard card_;
+};
+
+}  // namespace
+
+ModelSource source_of_run(const std::filesystem::path& run, const std::string& name,
+                          const PipelineOptions& options) {
+  const RunFolder folder(run);
+  const Json config = folder.read_config();
+  std::string own = std::filesystem::absolute(run).lexically_normal().filename().string();
+  if (own.empty())  // "runs/dates/"
+    own = std::filesystem::absolute(run).lexically_normal().parent_path().filename().string();
+  ModelSource source;
+  source.name = name.empty() ? own : name;
+  source.task = config.value("task", "");
+  source.load = [run, options] { return std::make_unique<PipelineModel>(run, options); };
+  return source;
+}
+
+}  // namespace fovea::serving

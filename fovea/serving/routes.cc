@@ -1,0 +1,33 @@
+#include "fovea/serving/routes.h"
+
+namespace fovea::serving {
+
+namespace {
+
+constexpr Route kRoutes[] = {
+    {"GET", "/", Action::Page, false, "The page"},
+    {"GET", "/web/", Action::WebFile, false, "A file of the page"},
+    {"GET", "/health", Action::Health, false, "Whether the server is ready, and each model"},
+    {"GET", "/metrics", Action::Metrics, true, "Counters for Prometheus"},
+    {"GET", "/v1/models", Action::Models, true, "The models and what they take"},
+    {"GET", "/openapi.json", Action::OpenApi, false, "This description"},
+    {"POST", "/v1/predict", Action::Predict, true, "Answers for one or several inputs"},
+    {"POST", "/v1/explain", Action::Explain, true, "Where the model looked for one input"},
+};
+
+}  // namespace
+
+std::span<const Route> routes() {
+  return kRoutes;
+}
+
+const Route* find_route(std::string_view path) {
+  for (const Route& route : kRoutes) {
+    const std::string_view known = route.path;
+    if (path == known || (known.size() > 1 && known.back() == '/' && path.starts_with(known)))
+      return &route;
+  }
+  return nullptr;
+}
+
+}  // namespace fovea::serving

@@ -1,0 +1,282 @@
+#include "fovea/serving/server.h"
+
+#include <algorithm>
+
+#include "fovea/explain/json.h"
+#include "fovea/explain/report.h"
+#include "fovea/serving/codec.h"
+#include "fovea/serving/request_id.h"
+#include "fovea/serving/sha256.h"
+#include "fovea/serving/web_pages.h"
+
+namespace fovea::serving {
+
+namespace {
+
+HttpResponse json_response(const Json& value, int status = 200) {
+  HttpResponse response;
+  response.status = status;
+  response.body = text_of(value);
+  return response;
+}
+
+HttpResponse error_response(const HttpError& error) {
+  HttpResponse response = json_response(error.to_json(), error.status());
+  if (error.status() == 429 || error.status() == 503)
+    response.headers.emplace_back("Retry-After", "1");
+  if (error.status() == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+void check_method(const HttpRequest& request, const Route& route) {
+  const std::string allowed = route.method;
+  if (request.method == allowed || (request.method == "HEAD" && allowed == "GET")) return;
+  throw HttpError(405, "method_not_allowed",
+                  concat(route.path, " takes ", allowed, ", not ", request.method));
+}
+
+/// A name for the downloaded report, of characters that no system minds.
+std::string file_name(std::string name) {
+  for (char& character : name)
+    if (!std::isalnum(static_cast<unsigned char>(character))) character = '-';
+  return name + ".html";
+}
+
+}  // namespace
+
+Server::Server(const ServerOptions& options, std::vector<ModelSource> sources)
+    : options_(options),
+      log_(options.log),
+      host_(std::move(sources), options.batching, metrics_),
+      transport_(options.transport, *this) {}
+
+HttpResponse Server::handle(HttpRequest& request) {
+  const auto begin = Clock::now();
+  AccessRecord record;
+  record.id = request_id(request.header("x-request-id"));
+  record.method = request.method;
+  record.path = shorten(request.path, 256);
+  record.remote = request.remote;
+  ++in_flight_;
+  HttpResponse response;
+  try {
+    response = answer(request, record);
+  } catch (...) {
+    std::string detail;
+    const HttpError error = error_of(std::current_exception(), detail);
+    record.error = detail.empty() ? error.what() : detail;
+    response = error_response(error);
+  }
+  add_headers(request, response);
+  response.headers.emplace_back("X-Request-Id", record.id);
+  --in_flight_;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  const Route* route = find_route(request.path);
+  metrics_.request_done(route ? route->path : "other", response.status, seconds);
+  record.status = response.status;
+  record.bytes = response.body.size();
+  record.milliseconds = seconds * 1000;
+  log_.write(record);
+  return response;
+}
+
+HttpResponse Server::refuse(const HttpError& error, const std::string& remote) {
+  AccessRecord record;
+  record.id = request_id("");
+  record.remote = remote;
+  record.error = error.what();
+  record.status = error.status();
+  HttpResponse response = error_response(error);
+  add_headers({}, response);
+  response.headers.emplace_back("X-Request-Id", record.id);
+  record.bytes = response.body.size();
+  metrics_.request_done("other", error.status(), 0);
+  log_.write(record);
+  return response;
+}
+
+HttpResponse Server::answer(HttpRequest& request, AccessRecord& record) {
+  const Route* route = find_route(request.path);
+  if (!route)
+    throw HttpError(404, "not_found",
+                    concat("there is no address ", shorten(request.path, 200),
+                           "; /openapi.json lists them"));
+  if (request.method == "OPTIONS" && !options_.cors.empty() &&
+      !request.header("access-control-request-method").empty()) {
+    HttpResponse preflight;
+    preflight.status = 204;
+    preflight.headers = {{"Access-Control-Allow-Methods", "GET, POST"},
+                         {"Access-Control-Allow-Headers", "Content-Type, Authorization, X-API-Key"},
+                         {"Access-Control-Max-Age", "600"}};
+    return preflight;
+  }
+  check_method(request, *route);
+  if (route->needs_key) check_key(request);
+  return act(route->action, request, record);
+}
+
+HttpResponse Server::act(Action action, HttpRequest& request, AccessRecord& record) {
+  switch (action) {
+    case Action::Page:
+      return web_file("page.html", request);
+    case Action::WebFile:
+      return web_file(std::string_view(request.path).substr(std::string_view("/web/").size()),
+                      request);
+    case Action::Health:
+      return health();
+    case Action::Metrics:
+      return metrics();
+    case Action::Models:
+      return models();
+    case Action::OpenApi: {
+      HttpResponse response = json_response(openapi(!options_.api_key.empty()));
+      response.compress = true;
+      return response;
+    }
+    case Action::Predict:
+      return predict(request.read_body(), record);
+    case Action::Explain:
+      return explain(request.read_body(), record);
+  }
+  fail(ErrorKind::Internal, "an action without an answer");
+}
+
+void Server::check_key(const HttpRequest& request) const {
+  if (options_.api_key.empty()) return;
+  std::string_view given = request.header("x-api-key");
+  const std::string_view authorization = request.header("authorization");
+  if (given.empty() && lower_case(authorization.substr(0, 7)) == "bearer ")
+    given = trim(authorization.substr(7));
+  if (!same_secret(given, options_.api_key))
+    throw HttpError(401, "unauthorized",
+                    given.empty() ? "this server wants an API key: Authorization: Bearer KEY"
+                                  : "this is not the API key");
+}
+
+/// Headers that every answer has, unless it has its own.
+void Server::add_headers(const HttpRequest& request, HttpResponse& response) const {
+  const auto add = [&](const char* name, const std::string& value) {
+    const auto same = [&](const auto& header) { return header.first == name; };
+    if (std::none_of(response.headers.begin(), response.headers.end(), same))
+      response.headers.emplace_back(name, value);
+  };
+  add("X-Content-Type-Options", "nosniff");
+  add("Referrer-Policy", "no-referrer");
+  add("Cache-Control", "no-store");
+  add("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  if (response.status == 405)
+    if (const Route* route = find_route(request.path)) add("Allow", route->method);
+  if (options_.cors.empty()) return;
+  if (options_.cors != "*") add("Vary", "Origin");
+  if (options_.cors != "*" && request.header("origin") != options_.cors) return;
+  add("Access-Control-Allow-Origin", options_.cors);
+  add("Access-Control-Expose-Headers", "Retry-After, X-Request-Id");
+}
+
+HttpResponse Server::health() const {
+  Json states = Json::object();
+  for (const auto& model : host_.models()) states[model->name()] = name_of(model->status());
+  const char* status = transport_.is_draining()             ? "draining"
+                       : host_.any_is(ModelStatus::Failed)  ? "failed"
+                       : host_.any_is(ModelStatus::Loading) ? "loading"
+                                                            : "ready";
+  const bool ready = std::string_view(status) == "ready";
+  return json_response({{"status", status}, {"models", states}}, ready ? 200 : 503);
+}
+
+HttpResponse Server::metrics() const {
+  std::vector<Gauge> gauges;
+  for (const auto& model : host_.models())
+    gauges.push_back({"fovea_queue_inputs", "Inputs that wait.", label("model", model->name()),
+                      static_cast<double>(model->waiting())});
+  for (const auto& model : host_.models())
+    gauges.push_back({"fovea_model_ready", "1 once the model answers.",
+                      label("model", model->name()),
+                      model->status() == ModelStatus::Ready ? 1.0 : 0.0});
+  gauges.push_back({"fovea_requests_in_flight", "Requests without an answer yet.", "",
+                    static_cast<double>(in_flight_)});
+  gauges.push_back({"fovea_connections", "Open connections.", "",
+                    static_cast<double>(transport_.connections())});
+  gauges.push_back({"fovea_connections_refused_total", "Connections beyond the limit.", "",
+                    static_cast<double>(transport_.refused()), "counter"});
+  gauges.push_back({"fovea_log_lines_lost_total", "Lines that the access log could not take.", "",
+                    static_cast<double>(log_.lost()), "counter"});
+  gauges.push_back(
+      {"process_resident_memory_bytes", "Memory that the process holds.", "", resident_bytes()});
+  HttpResponse response;
+  response.type = "text/plain; version=0.0.4; charset=utf-8";
+  response.body = metrics_.text(gauges);
+  return response;
+}
+
+HttpResponse Server::models() const {
+  Json list = Json::array();
+  for (const auto& model : host_.models()) list.push_back(model->to_json());
+  HttpResponse response = json_response({{"models", std::move(list)}});
+  response.compress = true;
+  return response;
+}
+
+Clock::time_point Server::deadline() const {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(options_.timeout_seconds));
+}
+
+Example Server::parse(const ServedModel& model, const std::string& line,
+                      const std::string& field) const {
+  Example example;
+  try {
+    example = model.parse(line);
+  } catch (const Error& error) {
+    throw error_of_input(error, field);
+  }
+  for (const Axis& axis : example.axes)
+    if (static_cast<int64_t>(axis.labels.size()) > options_.max_length)
+      throw HttpError(422, "too_long",
+                      concat(field, ": has ", axis.labels.size(), " units on the axis '", axis.name,
+                             "', this server takes at most ", options_.max_length),
+                      field);
+  return example;
+}
+
+HttpResponse Server::predict(const std::string& body, AccessRecord& record) {
+  const auto until = deadline();
+  const PredictRequest request = parse_predict(body);
+  HostedModel& hosted = host_.find(request.model);
+  record.model = hosted.name();
+  std::vector<Example> examples;
+  for (const GivenInput& input : request.inputs)
+    examples.push_back(parse(hosted.model(), input.line, input.field));
+  const BatchAnswer answers = hosted.batcher().predict(std::move(examples), until);
+  record.batch = answers.batch;
+  Json predictions = Json::array();
+  for (const Prediction& prediction : answers.predictions)
+    predictions.push_back(hosted.model().answer(prediction));
+  return json_response({{"model", hosted.name()}, {"predictions", std::move(predictions)}});
+}
+
+HttpResponse Server::explain(const std::string& body, AccessRecord& record) {
+  const auto until = deadline();
+  const ExplainRequest request = parse_explain(body);
+  HostedModel& hosted = host_.find(request.model);
+  record.model = hosted.name();
+  ExplainWish wish;
+  wish.heads = request.selection.mean_of_heads ? Heads::Mean : Heads::All;
+  wish.faithfulness = request.faithfulness;
+  Explanation explanation = hosted.batcher().explain(
+      parse(hosted.model(), request.input.line, request.input.field), wish, until);
+  select_parts(explanation, request.selection);
+  HttpResponse response;
+  response.compress = true;
+  if (request.html) {
+    response.type = "text/html; charset=utf-8";
+    response.body = report_html({&explanation, 1});
+    response.headers.emplace_back(
+        "Content-Disposition", concat("attachment; filename=\"", file_name(hosted.name()), "\""));
+  } else {
+    response.body = text_of(explanation_to_json(explanation));
+  }
+  return response;
+}
+
+}  // namespace fovea::serving

@@ -1,0 +1,62 @@
+// The HTTP server of docs/formats/http.md: models behind routes, with keys, limits, metrics and a log.
+// Everything that a client can do wrong ends in a JSON error; nothing that it sends ends the server.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "fovea/serving/access_log.h"
+#include "fovea/serving/model_host.h"
+#include "fovea/serving/routes.h"
+#include "fovea/serving/transport.h"
+
+namespace fovea::serving {
+
+struct ServerOptions {
+  TransportOptions transport;
+  BatcherOptions batching;
+  double timeout_seconds = 30;  // from a request's head to its answer
+  int64_t max_length = 4096;    // units of an axis that an input may have
+  std::string api_key;          // empty: none is asked for
+  std::string cors;             // an origin, or *; empty: other sites' pages are not let in
+  std::string log = "-";        // file, "-" or "none"
+};
+
+class Server : private HttpHandler {
+ public:
+  /// Listens from now on, and loads the models in the background.
+  Server(const ServerOptions& options, std::vector<ModelSource> sources);
+
+  std::string address() const { return transport_.address(); }
+  int port() const { return transport_.port(); }
+  const ModelHost& host() const { return host_; }
+  int64_t in_flight() const { return in_flight_; }
+
+  /// Accepts nothing more and answers what has come; false when that was not done within the time.
+  bool drain(std::chrono::milliseconds limit) { return transport_.drain(limit); }
+
+ private:
+  HttpResponse handle(HttpRequest& request) override;
+  HttpResponse refuse(const HttpError& error, const std::string& remote) override;
+  HttpResponse answer(HttpRequest& request, AccessRecord& record);
+  HttpResponse act(Action action, HttpRequest& request, AccessRecord& record);
+  HttpResponse health() const;
+  HttpResponse metrics() const;
+  HttpResponse models() const;
+  HttpResponse predict(const std::string& body, AccessRecord& record);
+  HttpResponse explain(const std::string& body, AccessRecord& record);
+  void check_key(const HttpRequest& request) const;
+  void add_headers(const HttpRequest& request, HttpResponse& response) const;
+  Example parse(const ServedModel& model, const std::string& line, const std::string& field) const;
+  Clock::time_point deadline() const;
+
+  const ServerOptions options_;
+  Metrics metrics_;
+  AccessLog log_;
+  std::atomic<int64_t> in_flight_{0};
+  ModelHost host_;
+  Transport transport_;  // last: ends first
+};
+
+}  // namespace fovea::serving

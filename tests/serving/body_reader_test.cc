@@ -1,0 +1,146 @@
+#include "fovea/serving/body_reader.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "tests/serving/expect_refusal.h"
+
+namespace fovea::serving {
+namespace {
+
+using fovea::testing::expect_refusal;
+
+/// Two ends of a connection: ours and the client's.
+struct Pair {
+  explicit Pair(double seconds = 5) {
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    connection = std::make_unique<Connection>(ends[0], "test");
+    connection->begin(Connection::Clock::now() +
+                          std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)),
+                      1000);
+  }
+  ~Pair() { ::close(ends[1]); }
+  void send(const std::string& text) const {
+    EXPECT_EQ(::send(ends[1], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  }
+  void end() const { ::shutdown(ends[1], SHUT_WR); }
+  std::string read(const HeaderList& headers, size_t limit = 100) const {
+    return read_body(*connection, framing_of(headers), limit);
+  }
+  int ends[2];
+  std::unique_ptr<Connection> connection;
+};
+
+const HeaderList kChunked{{"transfer-encoding", "chunked"}};
+
+TEST(BodyReader, ByLength) {
+  const Pair pair;
+  pair.send("hello and more");
+  EXPECT_EQ(pair.read({{"content-length", "5"}}), "hello");
+  EXPECT_EQ(pair.read({{"content-length", "0"}}), "");
+  EXPECT_EQ(pair.read({{"content-length", "9"}, {"content-length", "9"}}), " and more");
+}
+
+TEST(BodyReader, InChunks) {
+  const Pair pair;
+  pair.send("5\r\nhello\r\n1;name=value\r\n \r\nA\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\nrest");
+  EXPECT_EQ(pair.read(kChunked), "hello 0123456789");
+  EXPECT_EQ(pair.read({{"content-length", "4"}}), "rest");
+}
+
+TEST(BodyReader, NeverMoreThanTheLimit) {
+  const Pair pair;
+  expect_refusal(413, "larger than the 100", [&] { pair.read({{"content-length", "101"}}); });
+  expect_refusal(413, "larger", [&] { pair.read({{"content-length", "18446744073709551615"}}); });
+  pair.send("40\r\n" + std::string(64, 'x') + "\r\n40\r\n");
+  expect_refusal(413, "larger than the 100", [&] { pair.read(kChunked); });
+  const Pair other;
+  other.send("ffffffffffffffff\r\n");
+  expect_refusal(413, "larger", [&] { other.read(kChunked); });
+}
+
+TEST(BodyReader, RefusesAFramingThatCanBeReadInTwoWays) {
+  const HeaderList cases[] = {
+      {{"content-length", "5"}, {"content-length", "6"}},
+      {{"content-length", "5"}, {"transfer-encoding", "chunked"}},
+      {{"transfer-encoding", "gzip, chunked"}},
+      {{"transfer-encoding", "chunked"}, {"transfer-encoding", "chunked"}},
+      {{"content-length", "-1"}},
+      {{"content-length", "5 "}},
+      {{"content-length", "0x5"}},
+      {{"content-length", ""}},
+      {{"content-length", "99999999999999999999"}},
+  };
+  for (const HeaderList& headers : cases) expect_refusal(400, "", [&] { framing_of(headers); });
+}
+
+TEST(BodyReader, RefusesChunksThatAreNone) {
+  for (const std::string text : {"x\r\n", "\r\n", "-5\r\n", "5\r\nhelloo\r\n", "5x\r\nhello\r\n",
+                                 "5\r\nhel", "fffffffffffffffff\r\n"}) {
+    const Pair pair;
+    pair.send(text);
+    pair.end();
+    expect_refusal(400, "", [&] { pair.read(kChunked); });
+  }
+  const Pair pair;
+  pair.send(std::string(900, '1'));
+  expect_refusal(400, "not a number", [&] { pair.read(kChunked); });
+}
+
+TEST(BodyReader, EndsEarlyOrTooLate) {
+  const Pair early;
+  early.send("abc");
+  early.end();
+  expect_refusal(400, "after 3 bytes, 7 are missing",
+                 [&] { early.read({{"content-length", "10"}}); });
+  const Pair late(0.05);
+  late.send("abc");
+  expect_refusal(408, "in time", [&] { late.read({{"content-length", "10"}}); });
+  expect_refusal(411, "Content-Length", [&] { late.read({}); });
+}
+
+TEST(BodyReader, SaysContinueToAClientThatWaits) {
+  const Pair pair;
+  std::thread client([&] {
+    char word[64] = "";
+    EXPECT_EQ(::recv(pair.ends[1], word, sizeof word, 0), 25);
+    EXPECT_STREQ(word, "HTTP/1.1 100 Continue\r\n\r\n");
+    pair.send("body");
+  });
+  EXPECT_EQ(pair.read({{"content-length", "4"}, {"expect", "100-continue"}}), "body");
+  client.join();
+}
+
+TEST(Connection, TheHeadHasALimitHoweverItComes) {
+  const Pair pair;
+  pair.connection->begin(Connection::Clock::now() + std::chrono::seconds(5), 10);
+  pair.send("0123456789abcdef");
+  char bytes[8];
+  EXPECT_EQ(pair.connection->read(bytes, 8), 8);
+  EXPECT_EQ(pair.connection->read(bytes, 8), 2);
+  EXPECT_EQ(pair.connection->read(bytes, 8), -1);
+  EXPECT_EQ(pair.connection->problem(), Connection::Problem::TooLarge);
+}
+
+TEST(Connection, AClientThatReadsNothingIsGivenUp) {
+  const Pair pair;
+  pair.connection->set_write_seconds(0.05);
+  const std::string much(size_t{8} << 20, 'x');
+  pair.connection->write(much.data(), much.size());
+  EXPECT_FALSE(pair.connection->flush());
+  EXPECT_EQ(pair.connection->problem(), Connection::Problem::Broken);
+}
+
+TEST(Connection, AClientThatHasGoneIsNoSignal) {
+  const Pair pair;
+  ::shutdown(pair.ends[1], SHUT_RDWR);
+  pair.connection->write("x", 1);
+  EXPECT_FALSE(pair.connection->flush());
+}
+
+}  // namespace
+}  // namespace fovea::serving

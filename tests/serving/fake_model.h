@@ -1,0 +1,122 @@
+// A model whose answers are its inputs, reversed, and which can be told to wait. Inputs with a
+// meaning: "bad" does not parse, "boom" breaks the batch that it is in, "long:N" has N units.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fovea/core/error.h"
+#include "fovea/serving/served_model.h"
+
+namespace fovea::testing {
+
+class FakeModel : public serving::ServedModel {
+ public:
+  FakeModel() {
+    card_.task = "echo";
+    card_.title = "What comes back";
+    card_.input_schema = {{"type", "string"}};
+    card_.examples = {"abc"};
+    card_.maps = {{{"name", "attention"}, {"title", "attention"}}};
+    card_.parameters = 7;
+  }
+
+  const serving::ModelCard& card() const override { return card_; }
+
+  Example parse(const std::string& line) const override {
+    require(line != "bad", ErrorKind::BadData, "'bad' is not an input");
+    require(line != "io", ErrorKind::Io, "/secret/path: cannot be read");
+    Example example;
+    const size_t units = line.starts_with("long:") ? std::stoul(line.substr(5)) : line.size();
+    example.axes = {{"letters", "token", std::vector<std::string>(units, "x")}};
+    example.given = line;
+    return example;
+  }
+
+  Json answer(const Prediction& prediction) const override {
+    return {{"text", prediction.outputs.at(0).text}};
+  }
+
+  std::vector<Prediction> predict(std::span<const Example> examples) override {
+    enter(examples.size());
+    std::vector<Prediction> predictions;
+    for (const Example& example : examples) {
+      if (example.given == "boom") throw std::runtime_error("the secret of the machine room");
+      const std::string reversed(example.given.rbegin(), example.given.rend());
+      predictions.emplace_back();
+      predictions.back().outputs.push_back({{}, 0, reversed});
+    }
+    return predictions;
+  }
+
+  Explanation explain(const Example& example, const serving::ExplainWish& wish) override {
+    enter(0);
+    if (example.given == "boom") throw std::runtime_error("the secret of the machine room");
+    Explanation explanation;
+    explanation.task = "echo";
+    explanation.input = example.given;
+    const int64_t heads = wish.heads == Heads::All ? 2 : 0;
+    for (int64_t head = wish.heads == Heads::All ? 1 : 0; head <= heads; ++head) {
+      MapView map;
+      map.name = map.title = "attention";
+      map.query_axis = "out";
+      map.key_axis = "letters";
+      map.query_labels = {"p", "q", "r"};
+      map.key_labels = {"a", "b"};
+      map.weights = {0.25, 0.75, 1, 0, 0.5, 0.5};
+      map.head = head;
+      explanation.maps.push_back(map);
+    }
+    explanation.axes = {{"out", "token", {"p", "q", "r"}}, {"letters", "token", {"a", "b"}}};
+    if (wish.faithfulness) {
+      explanation.faithfulness.emplace_back();
+      explanation.faithfulness[0].map = "attention";
+      explanation.faithfulness[0].verdict = "believe it";
+      explanation.faithfulness[0].trust = "supported";
+    }
+    return explanation;
+  }
+
+  /// Everything stops inside the model until release().
+  void hold() {
+    const std::lock_guard lock(mutex_);
+    held_ = true;
+  }
+  void release() {
+    {
+      const std::lock_guard lock(mutex_);
+      held_ = false;
+    }
+    changed_.notify_all();
+  }
+  /// Until the model has been called that often.
+  void wait_for_calls(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return batches_.size() >= count; });
+  }
+  /// Sizes of the batches so far; 0 is an explanation.
+  std::vector<size_t> batches() const {
+    const std::lock_guard lock(mutex_);
+    return batches_;
+  }
+
+ private:
+  void enter(size_t inputs) {
+    std::unique_lock lock(mutex_);
+    batches_.push_back(inputs);
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !held_; });
+  }
+
+  serving::ModelCard card_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<size_t> batches_;
+  bool held_ = false;
+};
+
+}  // namespace fovea::testing

@@ -1,0 +1,157 @@
+// Real runs behind the server: what it answers is what the run itself answers.
+#include "fovea/serving/pipeline_model.h"
+
+#include <gtest/gtest.h>
+
+#include "fovea/core/file.h"
+#include "fovea/explain/json.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
+#include "tests/serving/test_server.h"
+#include "tests/serving/train_run.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea::serving {
+namespace {
+
+using fovea::testing::Answer;
+using fovea::testing::expect_error;
+using fovea::testing::TemporaryFolder;
+using fovea::testing::test_options;
+using fovea::testing::train_run;
+
+void wait_until_ready(const Server& server) {
+  while (server.host().any_is(ModelStatus::Loading)) std::this_thread::yield();
+  ASSERT_TRUE(server.host().all_are(ModelStatus::Ready)) << server.host().models()[0]->error();
+}
+
+class PipelineModelTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    train_run("features", {"data.rows=500", "training.epochs=2"}, *folder_ / "table");
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  static std::filesystem::path run() { return *folder_ / "table"; }
+  static std::unique_ptr<TemporaryFolder> folder_;
+};
+
+std::unique_ptr<TemporaryFolder> PipelineModelTest::folder_;
+
+const std::string kRow = R"({"x0":0.1,"x1":-0.2,"x2":0.3,"x3":0.4,"x4":-0.5,)"
+                         R"("x5":0.6,"x6":0.7,"x7":-0.8,"x8":0.9,"x9":0})";
+
+TEST_F(PipelineModelTest, ServesWhatTheRunPredicts) {
+  Server server(test_options(), {source_of_run(run(), "", {})});
+  wait_until_ready(server);
+  const Pipeline pipeline = Pipeline::load(run());
+  const std::vector<Example> examples{pipeline.parse(kRow)};
+  const Json expected = pipeline.setup().task().answer(pipeline.predict(examples)[0]);
+  const Answer answer = fovea::testing::post(server.port(), "/v1/predict",
+                                             R"({"model":"table","input":)" + kRow + "}");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.json()["predictions"][0], expected);
+  const Answer text =
+      fovea::testing::post(server.port(), "/v1/predict",
+                           R"({"input":"0.1,-0.2,0.3,0.4,-0.5,0.6,0.7,-0.8,0.9,0"})");
+  EXPECT_EQ(text.json()["predictions"][0], expected);
+}
+
+TEST_F(PipelineModelTest, ServesTheRunsExplanation) {
+  Server server(test_options(), {source_of_run(run(), "named", {})});
+  wait_until_ready(server);
+  const Pipeline pipeline = Pipeline::load(run());
+  const Answer answer =
+      fovea::testing::post(server.port(), "/v1/explain", "{\"input\":" + kRow + "}");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.json(), explanation_to_json(pipeline.explain(pipeline.parse(kRow), Heads::All)));
+  const Answer judged = fovea::testing::post(
+      server.port(), "/v1/explain", "{\"faithfulness\":true,\"input\":" + kRow + "}");
+  ASSERT_EQ(judged.status, 200) << judged.body;
+  EXPECT_EQ(judged.json()["faithfulness"][0]["map"], "attention");
+}
+
+TEST_F(PipelineModelTest, DescribesTheRun) {
+  const std::unique_ptr<ServedModel> model = source_of_run(run(), "", {}).load();
+  const ModelCard& card = model->card();
+  EXPECT_EQ(card.task, "features");
+  EXPECT_FALSE(card.title.empty());
+  EXPECT_EQ(card.input_schema["type"], "object");
+  EXPECT_EQ(card.parameters, count_parameters(Pipeline::load(run()).model()));
+  EXPECT_EQ(card.maps[0]["name"], "attention");
+}
+
+TEST_F(PipelineModelTest, ExamplesComeFromTheRunAndCanBeTried) {
+  std::filesystem::create_directories(run() / "assets");
+  write_file(run() / "assets" / "examples.json", "[" + kRow + "]");
+  const std::unique_ptr<ServedModel> model = source_of_run(run(), "", {}).load();
+  ASSERT_EQ(model->card().examples.size(), 1u);
+  EXPECT_NO_THROW(model->parse(model->card().examples[0].dump()));
+  write_file(run() / "assets" / "examples.json", R"(["no longer fits"])");
+  EXPECT_EQ(source_of_run(run(), "", {}).load()->card().maps.size(), 1u);
+  write_file(run() / "assets" / "examples.json", "{}");
+  EXPECT_EQ(source_of_run(run(), "", {}).load()->card().examples, Json::array());
+  std::filesystem::remove(run() / "assets" / "examples.json");
+  EXPECT_EQ(source_of_run(run(), "", {}).load()->card().examples, Json::array());
+}
+
+TEST_F(PipelineModelTest, NamesOfRuns) {
+  EXPECT_EQ(source_of_run(run(), "", {}).name, "table");
+  EXPECT_EQ(source_of_run(run().string() + "/", "", {}).name, "table");
+  EXPECT_EQ(source_of_run(run() / "." / "assets" / "..", "", {}).name, "table");
+  EXPECT_EQ(source_of_run(run(), "other", {}).name, "other");
+  EXPECT_EQ(source_of_run(run(), "", {}).task, "features");
+}
+
+TEST_F(PipelineModelTest, AMissingRunIsAnErrorAtOnceADamagedOneLater) {
+  expect_error(ErrorKind::NotFound, "nowhere", [] { source_of_run("/nowhere", "", {}); });
+  const std::filesystem::path damaged = *folder_ / "damaged";
+  std::filesystem::copy(run(), damaged, std::filesystem::copy_options::recursive);
+  write_file(damaged / "model.safetensors", "damaged");
+  Server server(test_options(), {source_of_run(damaged, "", {})});
+  while (server.host().any_is(ModelStatus::Loading)) std::this_thread::yield();
+  EXPECT_TRUE(server.host().all_are(ModelStatus::Failed));
+  const Answer answer = fovea::testing::get(server.port(), "/v1/models");
+  EXPECT_EQ(answer.json()["models"][0]["status"], "failed");
+  EXPECT_NE(answer.body.find("safetensors"), std::string::npos);
+}
+
+TEST_F(PipelineModelTest, InputsThatDoNotFitAreExplained) {
+  Server server(test_options(), {source_of_run(run(), "", {})});
+  wait_until_ready(server);
+  for (const std::string input :
+       {R"({"x0": 1})", R"("1,2")", R"("")", R"({"x0": "many"})", R"({"x0": [1]})"}) {
+    const Answer answer =
+        fovea::testing::post(server.port(), "/v1/predict", "{\"input\":" + input + "}");
+    EXPECT_EQ(answer.status, 422) << input << " " << answer.body;
+    EXPECT_EQ(answer.json()["error"]["field"], "input");
+  }
+}
+
+/// Inputs of many threads through parse(), batches and answer(): each must get its own.
+TEST_F(PipelineModelTest, ManyClientsAtOnceGetTheirOwnAnswers) {
+  Server server(test_options(), {source_of_run(run(), "", {})});
+  wait_until_ready(server);
+  const Pipeline pipeline = Pipeline::load(run());
+  std::vector<std::thread> clients;
+  std::atomic<int> right{0};
+  for (int i = 0; i < 8; ++i)
+    clients.emplace_back([&, i] {
+      fovea::testing::Client client(server.port());
+      for (int n = 0; n < 20; ++n) {
+        std::string row = "{\"x0\":" + format_exact(0.01 * i - 0.02 * n) + kRow.substr(kRow.find(','));
+        const Answer answer = client.post("/v1/predict", "{\"input\":" + row + "}");
+        const std::vector<Example> one{pipeline.parse(row)};
+        const Json expected = pipeline.setup().task().answer(pipeline.predict(one)[0]);
+        right += answer.status == 200 &&
+                 std::abs(answer.json()["predictions"][0]["probability"].get<double>() -
+                          expected["probability"].get<double>()) < 1e-6;
+      }
+    });
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(right, 160);
+}
+
+}  // namespace
+}  // namespace fovea::serving
