@@ -1,43 +1,168 @@
+#include <algorithm>
 #include <iostream>
 
 #include "cli/flags.h"
 #include "cli/inputs.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
+#include "fovea/core/progress.h"
+#include "fovea/data/readers/npz.h"
+#include "fovea/explain/faithfulness.h"
 #include "fovea/explain/json.h"
+#include "fovea/explain/outside.h"
 #include "fovea/explain/picture.h"
+#include "fovea/explain/report.h"
+#include "fovea/explain/stability.h"
 #include "fovea/explain/terminal.h"
 
 namespace fovea::cli {
 
 namespace {
 
+constexpr int64_t kRowsMeasured = 200;   // of a data set, when faithfulness is asked for
+constexpr int64_t kRowsInOverview = 50;  // in a report that nobody asked to measure more
+
 struct Flags : RowFlags {
   InputFlags inputs;
-  std::vector<std::string> out;
+  std::vector<std::string> out, with;
+  std::string weights, labels;
+  OutsideOptions outside;
+  std::optional<bool> faithfulness;  // unset: reports have it
+  std::optional<int64_t> rows;
+  bool exact = false, quiet = false;
 };
 
-void run(Flags& flags) {
-  Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
-  std::vector<Explanation> explanations;
-  if (flags.inputs.inputs.empty() && flags.inputs.file.empty()) {
-    explanations.push_back(pipeline.overview(*choose_rows(pipeline, flags)));
-  } else {
-    for (const Example& example : read_inputs(pipeline, flags.inputs))
-      explanations.push_back(pipeline.explain(example));
-    require(explanations.size() == 1 || flags.out.empty(), ErrorKind::InvalidArgument,
-            "--out holds one picture, there are ", explanations.size(),
-            " inputs; explain them one by one");
+bool ends_in(const std::string& path, const char* ending) {
+  return std::filesystem::path(path).extension() == ending;
+}
+
+bool writes(const Flags& flags, const char* ending) {
+  return std::any_of(flags.out.begin(), flags.out.end(),
+                     [&](const std::string& path) { return ends_in(path, ending); });
+}
+
+bool wants_faithfulness(const Flags& flags) {
+  return flags.faithfulness.value_or(writes(flags, ".html"));
+}
+
+/// Up to `count` examples, evenly spread over the rows.
+std::vector<Example> spread_examples(const Dataset& rows, int64_t count) {
+  std::vector<Example> examples;
+  count = std::min(count, rows.size());
+  for (int64_t i = 0; i < count; ++i) examples.push_back(rows.example(i * rows.size() / count));
+  return examples;
+}
+
+std::vector<Faithfulness> measure(const Pipeline& pipeline, std::span<const Example> examples,
+                                  const Flags& flags) {
+  Progress progress("faithfulness", int64_t(examples.size()), "examples", flags.quiet);
+  FaithfulnessOptions options;
+  options.progress = [&](int64_t done) { progress.update(done); };
+  std::vector<Faithfulness> judged = measure_faithfulness(pipeline, examples, options);
+  progress.finish();
+  return judged;
+}
+
+/// `fovea explain RUN DATA --faithfulness`: what could be an input is the name of data.
+void find_data(Flags& flags) {
+  if (flags.inputs.inputs.size() != 1 || !flags.data.empty() || !flags.faithfulness) return;
+  if (!std::filesystem::exists(flags.inputs.inputs[0])) return;
+  flags.data = flags.inputs.inputs[0];
+  flags.inputs.inputs.clear();
+}
+
+/// The whole data: the overview, and whether to believe it.
+Explanation explain_rows(Pipeline& pipeline, Flags& flags) {
+  const auto rows = choose_rows(pipeline, flags);
+  Explanation explanation = pipeline.overview(*rows);
+  if (!flags.with.empty())
+    fail(ErrorKind::InvalidArgument, "--with compares runs on one input; give an input");
+  if (wants_faithfulness(flags)) {
+    const int64_t count = flags.rows.value_or(flags.faithfulness ? kRowsMeasured : kRowsInOverview);
+    explanation.faithfulness = measure(pipeline, spread_examples(*rows, count), flags);
   }
-  for (const std::string& path : flags.out) write_picture(explanations.front(), path);
+  return explanation;
+}
+
+/// The mean over runs of the same output: how far does each weight move from seed to seed?
+Explanation over_seeds(const Pipeline& pipeline, const Example& example, Heads heads,
+                       const std::vector<Pipeline>& others) {
+  const Prediction prediction = pipeline.predict({&example, 1})[0];
+  std::vector<Explanation> explanations{pipeline.explain(example, prediction, heads)};
+  const Explanation own = explanations.front();
+  for (const Pipeline& other : others)
+    explanations.push_back(other.explain(other.parse(example.given), prediction, heads));
+  Explanation mean = mean_over_seeds(explanations);
+  mean.prediction = concat(own.prediction, "; ", mean.prediction);
+  mean.input = own.input;
+  mean.answer = own.answer;
+  mean.axes = own.axes;
+  mean.media = own.media;
+  return mean;
+}
+
+std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const Flags& flags) {
+  std::vector<Pipeline> others;
+  for (const std::string& run : flags.with) {
+    others.push_back(Pipeline::load(run, flags.device, flags.assignments));
+    require(others.back().task_name() == pipeline.task_name(), ErrorKind::InvalidArgument, run,
+            ": is a run of the task ", others.back().task_name(), ", not ", pipeline.task_name());
+  }
+  const bool all_heads = flags.json || writes(flags, ".html") || writes(flags, ".json");
+  std::vector<Explanation> explanations;
+  for (const Example& example : read_inputs(pipeline, flags.inputs)) {
+    const Heads heads = all_heads ? Heads::All : Heads::Mean;
+    explanations.push_back(others.empty() ? pipeline.explain(example, heads)
+                                          : over_seeds(pipeline, example, heads, others));
+    if (wants_faithfulness(flags))
+      explanations.back().faithfulness = measure(pipeline, {&example, 1}, flags);
+  }
+  return explanations;
+}
+
+void write_all(const std::vector<Explanation>& explanations, const Flags& flags) {
+  for (const std::string& path : flags.out) {
+    if (ends_in(path, ".html")) {
+      write_report(path, explanations);
+      continue;
+    }
+    require(explanations.size() == 1, ErrorKind::InvalidArgument, path,
+            ": holds one picture, there are ", explanations.size(),
+            " inputs; a report (.html) holds all of them");
+    if (ends_in(path, ".json") && flags.exact)
+      write_explanation(path, explanations.front(), Precision::Exact);
+    else
+      write_picture(explanations.front(), path);
+  }
   Json list = Json::array();
   for (const Explanation& explanation : explanations) {
     if (flags.json)
-      list.push_back(explanation_to_json(explanation));
+      list.push_back(
+          explanation_to_json(explanation, flags.exact ? Precision::Exact : Precision::Shown));
     else
       std::cout << render_terminal(explanation, terminal_of_user());
   }
   if (flags.json) std::cout << (list.size() == 1 ? list[0] : list).dump() << "\n";
+}
+
+void run(Flags& flags) {
+  if (!flags.weights.empty()) {
+    require(flags.run.empty(), ErrorKind::InvalidArgument,
+            "--weights shows a file of weights; leave the run out");
+    write_all(
+        {explanation_of_file(flags.weights, flags.labels, flags.outside,
+                             [](const std::filesystem::path& path) { return read_npz(path); })},
+        flags);
+    return;
+  }
+  require(!flags.run.empty(), ErrorKind::InvalidArgument,
+          "name a run, as fovea explain runs/first, or a file: fovea explain --weights FILE");
+  find_data(flags);
+  Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
+  if (flags.inputs.inputs.empty() && flags.inputs.file.empty())
+    write_all({explain_rows(pipeline, flags)}, flags);
+  else
+    write_all(explain_inputs(pipeline, flags), flags);
 }
 
 }  // namespace
@@ -46,13 +171,41 @@ void add_explain(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("explain", "draws where a run looks: over its data, or for one input");
   auto flags = std::make_shared<Flags>();
-  command->add_option("run", flags->run, "folder made by fovea train")->required();
-  command->add_option("inputs", flags->inputs.inputs, "an input to explain; none: the whole data");
-  command->add_option("--input", flags->inputs.file, "file with the input; - is standard input");
+  command->add_option("run", flags->run, "folder made by fovea train");
+  command->add_option("inputs", flags->inputs.inputs, "inputs to explain; none: the whole data");
+  command->add_option("--input", flags->inputs.file, "file with inputs; - is standard input");
   command->add_option("--data", flags->data, "file or folder instead of the run's own data");
-  command->add_option("--out", flags->out, "also write the picture: .svg, .png or .json");
+  command->add_option("--out", flags->out,
+                      "also write .html (a report that needs nothing else), .svg, .png or .json");
+  command->add_flag_callback(
+      "--faithfulness", [flags] { flags->faithfulness = true; },
+      "measure whether the picture can be believed; reports do so unless they are told not to");
+  command->add_flag_callback(
+      "--no-faithfulness", [flags] { flags->faithfulness = false; }, "leave that out of a report");
+  command->add_option("--rows", flags->rows, "rows of the data to measure (default 200)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--with", flags->with,
+                      "further runs of the same task, other seeds: the interval of each weight");
+  command->add_option("--weights", flags->weights,
+                      "show attention from elsewhere: .json, .safetensors or .npz; no run then");
+  command->add_option("--labels", flags->labels,
+                      "labels for --weights: a file, or texts with commas between them");
+  command->add_option("--batch", flags->outside.batch, "--weights: row of the batch, from 0");
+  command->add_option("--dimensions", flags->outside.dimensions,
+                      "--weights: a letter per dimension, as LBHQK; by default by their number");
+  command->add_option("--tensors", flags->outside.tensors, "--weights: only these, by name")
+      ->delimiter(',');
+  command->add_option("--layers", flags->outside.layers, "--weights: only these, from 1")
+      ->delimiter(',');
+  command->add_option("--heads", flags->outside.heads, "--weights: only these, from 1")
+      ->delimiter(',');
+  command->add_flag("--exact", flags->exact, "large maps in .json as float32, not within 0.4 %");
+  command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   add_row_flags(*command, *flags);
-  command->footer("Example:  fovea explain runs/first --out attention.svg");
+  command->footer(
+      "Examples:\n  fovea explain runs/first --out report.html\n"
+      "  fovea explain runs/dates \"9 May 2018\" --faithfulness\n"
+      "  fovea explain --weights attentions.npz --labels tokens.txt --out report.html");
   command->callback([flags] { run(*flags); });
 }
 

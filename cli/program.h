@@ -22,5 +22,6 @@ void add_explain(CLI::App& program);
 void add_compare(CLI::App& program);
 void add_prune(CLI::App& program);
 void add_doctor(CLI::App& program);
+void add_serve(CLI::App& program);
 
 }  // namespace fovea::cli

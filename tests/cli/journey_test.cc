@@ -119,7 +119,7 @@ TEST_F(Journey, ExplainDrawsEverything) {
   const Outcome row =
       fovea({"explain", run("features"), "-0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6", "--json"});
   ASSERT_EQ(row.status, 0) << row.err;
-  EXPECT_TRUE(holds(row.json()["prediction"].get<std::string>(), "y = 1"));
+  EXPECT_TRUE(holds(row.json()["prediction"]["text"].get<std::string>(), "y = 1"));
   const Outcome context = fovea({"explain", run("context"), "--json"});
   ASSERT_EQ(context.status, 0) << context.err;
   EXPECT_EQ(context.json()["maps"].size(), 2u);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "fovea/core/file.h"
+#include "fovea/explain/json.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
@@ -77,8 +78,11 @@ TEST_F(Sequences, DatesFromTrainingToPicture) {
       {"explain", path("run"), "9 May 2018", "--out", path("map.svg"), "--out", path("map.json")});
   EXPECT_EQ(picture.status, 0) << picture.err;
   EXPECT_TRUE(std::filesystem::exists(path("map.svg")));
-  const Json map = read_json_file(path("map.json"))["maps"][0];
-  EXPECT_EQ(map.at("key_labels").size(), 10u);
+  const Explanation explanation = read_explanation(path("map.json"));
+  EXPECT_EQ(explanation.maps.at(0).keys(), 10u);
+  EXPECT_EQ(explanation.axes.at(0).text, "9 May 2018");
+  EXPECT_EQ(explanation.axes.at(0).spans.at(3).begin, 3);
+  EXPECT_TRUE(explanation.axes.at(1).output);
   EXPECT_EQ(fovea({"explain", path("run")}).status, 0);
   EXPECT_EQ(fovea({"doctor", path("run")}).status, 0) << fovea({"doctor", path("run")}).out;
 }

@@ -1,0 +1,101 @@
+// The ways of looking: reports, whether to believe them, several seeds, weights from elsewhere.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <filesystem>
+
+#include "fovea/core/file.h"
+#include "fovea/core/safetensors.h"
+#include "fovea/explain/json.h"
+#include "tests/cli/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+using testing::fovea;
+using testing::Outcome;
+using testing::TemporaryFolder;
+
+constexpr const char* kRow = "-0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6";
+
+class Seeing : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) { return (folder / name).string(); }
+  std::string train(const std::string& seed) {
+    const std::string run = path("run" + seed);
+    const Outcome outcome = fovea({"train", "features", "--set", "data.rows=2000", "--epochs", "3",
+                                   "--seed", seed, "--out", run, "--quiet"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return run;
+  }
+  static bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(Seeing, AReportHoldsAllInputsAndWhetherToBelieveThem) {
+  const std::string run = train("0");
+  const Outcome outcome =
+      fovea({"explain", run, kRow, "0,0,0,0,0,0,0,0,0,0", "--quiet", "--out", path("r.html")});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::string html = read_file(path("r.html"));
+  EXPECT_TRUE(holds(html, "id=\"explanation\">[{"));
+  EXPECT_TRUE(holds(html, "\"comprehensiveness\""));
+  ASSERT_EQ(fovea({"explain", run, kRow, "--no-faithfulness", "--out", path("q.html")}).status, 0);
+  EXPECT_FALSE(holds(read_file(path("q.html")), "\"comprehensiveness\""));
+  const Outcome two = fovea({"explain", run, kRow, kRow, "--out", path("two.svg")});
+  EXPECT_EQ(two.status, 1);
+  EXPECT_TRUE(holds(two.err, "a report (.html) holds all of them")) << two.err;
+}
+
+TEST_F(Seeing, FaithfulnessOfADataSet) {
+  const std::string run = train("0");
+  ASSERT_EQ(fovea({"data", "features", "--set", "data.rows=300", "--out", path("data")}).status, 0);
+  const Outcome table =
+      fovea({"explain", run, path("data"), "--faithfulness", "--rows", "20", "--quiet"});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_TRUE(holds(table.out, "Should I believe it?")) << table.out;
+  EXPECT_TRUE(holds(table.out, "over 20 examples")) << table.out;
+  const Outcome json =
+      fovea({"explain", run, "--faithfulness", "--rows", "5", "--json", "--quiet"});
+  ASSERT_EQ(json.status, 0) << json.err;
+  const Explanation back = explanation_from_json(json.json(), "test");
+  ASSERT_EQ(back.faithfulness.size(), 1u);
+  EXPECT_EQ(back.faithfulness[0].examples, 5);
+  EXPECT_FALSE(back.maps[0].low.empty()) << "bootstraps of the mean";
+}
+
+TEST_F(Seeing, SeveralSeedsGiveIntervals) {
+  const std::string first = train("0"), second = train("1"), third = train("2");
+  const Outcome outcome =
+      fovea({"explain", first, kRow, "--with", second, "--with", third, "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Explanation mean = explanation_from_json(outcome.json(), "test");
+  ASSERT_EQ(mean.maps.size(), 1u);
+  EXPECT_TRUE(holds(mean.maps[0].interval_of, "3 seeds")) << mean.maps[0].interval_of;
+  for (size_t key = 0; key < 10; ++key) EXPECT_LE(mean.maps[0].low[key], mean.maps[0].high[key]);
+  EXPECT_EQ(fovea({"explain", first, "--with", second}).status, 1) << "over the data: no input";
+}
+
+TEST_F(Seeing, WeightsFromElsewhere) {
+  write_safetensors(path("w.safetensors"),
+                    {{"attentions.0", torch::rand({1, 2, 3, 3}).softmax(-1)},
+                     {"attentions.1", torch::rand({1, 2, 3, 3}).softmax(-1)}});
+  const Outcome outcome = fovea({"explain", "--weights", path("w.safetensors"), "--labels",
+                                 "the,cat,sat", "--out", path("w.html"), "--out", path("w.json")});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "cat"));
+  const Explanation back = read_explanation(path("w.json"));
+  EXPECT_GE(back.maps.size(), 4u);
+  EXPECT_EQ(back.maps[0].key_labels, (std::vector<std::string>{"the", "cat", "sat"}));
+  // What was written can be shown again.
+  EXPECT_EQ(fovea({"explain", "--weights", path("w.json"), "--out", path("again.html")}).status, 0);
+  EXPECT_TRUE(holds(fovea({"explain"}).err, "name a run"));
+  EXPECT_EQ(fovea({"explain", "--weights", path("missing.npz")}).status, 1);
+  EXPECT_EQ(fovea({"explain", "run", "--weights", path("w.json")}).status, 1);
+}
+
+}  // namespace
+}  // namespace fovea
