@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The tests in a browser: trains one small run per task, then opens reports and the served page in headless Chromium.
+# usage: run.sh PROGRAM
+set -euo pipefail
+program=$(realpath "$1")
+cd "$(dirname "$0")"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+[[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --silent --no-audit --no-fund
+mkdir -p "$work/runs" "$work/output"
+train() { "$program" train "$1" --out "$work/runs/$1" --quiet "${@:2}" >/dev/null; }
+train features --set data.rows=4000 --epochs 4
+train context
+train dates --set data.rows=4000 --epochs 1
+train translate --set data.rows=3000 --epochs 1
+train forecast --epochs 1
+
+# What the program writes must keep to the format too.
+"$program" explain "$work/runs/features" --out "$work/output/features.json" >/dev/null
+"$program" explain "$work/runs/context" --out "$work/output/context.json" >/dev/null
+"$program" explain "$work/runs/dates" "9 May 2018" --faithfulness --quiet --out "$work/output/dates.json" >/dev/null
+"$program" explain "$work/runs/forecast" --out "$work/output/forecast.json" >/dev/null
+
+FOVEA_PROGRAM=$program FOVEA_WEB_RUNS=$work/runs FOVEA_WEB_OUTPUT=$work/output node --test .
