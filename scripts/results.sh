@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness]…
 # The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -108,8 +108,35 @@ forecast() {
   heading "forecast, planted lag, with and without attention, 3 seeds"
   $fovea compare forecast --vary model.attention=soft,none --seeds 3 --quiet
 }
+faithfulness() {
+  for task in features context dates translate forecast; do
+    heading "$task: should the attention be believed? 200 rows of the test (or validation) part; mean of 3 seeds (lowest to highest)"
+    epochs=()
+    [[ $task == translate ]] && epochs=(--epochs 2)
+    for seed in 0 1 2; do
+      out=$(mktemp -d)/run
+      $fovea train "$task" --seed "$seed" "${epochs[@]}" --out "$out" --quiet >/dev/null
+      $fovea explain "$out" --faithfulness --rows 200 --quiet
+      rm -rf "$(dirname "$out")"
+    done | mean_of_tables
+  done
+}
+# The tables of "Should I believe it?" from several runs as one: columns stand two blanks apart.
+mean_of_tables() {
+  awk -F'  +' '
+    /^Should I believe it\?/ {map = $0; sub(/^Should I believe it\? /, "", map); trust = map; sub(/:.*/, "", map); sub(/.*: /, "", trust)
+                             verdict[map] = verdict[map] " " trust; next}
+    map == "" || $1 == "measure" || $2 !~ /^-?[0-9.e-]+$/ {next}
+    {key = map "\t" $1; if (!(key in n)) order[++count] = key
+     n[key]++; sum[key] += $2; if (n[key] == 1 || $2 < low[key]) low[key] = $2; if (n[key] == 1 || $2 > high[key]) high[key] = $2
+     random = $3 ~ /^\[/ ? $4 : $3; if (random ~ /^-?[0-9.e-]+$/) {base[key] += random; has[key] = 1}}
+    END {for (map in verdict) printf "%s:%s\n", map, verdict[map]
+         for (i = 1; i <= count; ++i) {key = order[i]; split(key, part, "\t")
+           printf "%-10s %-27s %7.3f (%.3f to %.3f)", part[1], part[2], sum[key] / n[key], low[key], high[key]
+           printf has[key] ? sprintf("  random %.3f\n", base[key] / n[key]) : "\n"}}'
+}
 
-for part in "${@:-features context why adult breast dates scores alignments phrases forecast locales multi30k tatoeba}"; do
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast faithfulness locales multi30k tatoeba}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     "$name"
