@@ -50,8 +50,8 @@ std::vector<serving::ModelSource> sources_of(const Flags& flags) {
     const size_t equals = named.find('=');
     require(equals != std::string::npos && equals > 0 && equals + 1 < named.size(),
             ErrorKind::InvalidArgument, "--model ", named, ": expected NAME=RUN");
-    sources.push_back(serving::source_of_run(named.substr(equals + 1), named.substr(0, equals),
-                                             flags.pipeline));
+    sources.push_back(
+        serving::source_of_run(named.substr(equals + 1), named.substr(0, equals), flags.pipeline));
   }
   require(!sources.empty(), ErrorKind::InvalidArgument,
           "there is nothing to serve; name a run: fovea serve runs/dates");
@@ -116,7 +116,8 @@ void add_serve(CLI::App& program) {
   const auto option = [command](const std::string& name, auto& value, const std::string& help) {
     std::string variable = "FOVEA_" + name;
     for (char& character : variable)
-      character = character == '-' ? '_' : char(std::toupper(static_cast<unsigned char>(character)));
+      character =
+          character == '-' ? '_' : char(std::toupper(static_cast<unsigned char>(character)));
     return command->add_option("--" + name, value, help)->envname(variable)->capture_default_str();
   };
   command->add_option("runs", flags->runs, "folders made by fovea train");

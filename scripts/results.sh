@@ -126,6 +126,7 @@ mean_of_tables() {
   awk -F'  +' '
     /^Should I believe it\?/ {map = $0; sub(/^Should I believe it\? /, "", map); trust = map; sub(/:.*/, "", map); sub(/.*: /, "", trust)
                              verdict[map] = verdict[map] " " trust; next}
+    /^output: / {map = ""; next}
     map == "" || $1 == "measure" || $2 !~ /^-?[0-9.e-]+$/ {next}
     {key = map "\t" $1; if (!(key in n)) order[++count] = key
      n[key]++; sum[key] += $2; if (n[key] == 1 || $2 < low[key]) low[key] = $2; if (n[key] == 1 || $2 > high[key]) high[key] = $2

@@ -47,7 +47,7 @@ Example ContextDataset::example(int64_t row) const {
   example.axes = {Axis{"context", "context", {layout_->contexts[context]}},
                   Axis{"positions", "position", layout_->positions}};
   if (context < truth_.size() && truth_[context].defined())
-    example.truth["attention"] = truth_[context];
+    example.truth["attention"] = example.truth["effective"] = truth_[context];  // of both maps
   return example;
 }
 

@@ -172,7 +172,7 @@ Json map_to_json(const MapView& view, Packing packing, AxisTable& axes, ChunkWri
 Json measure_to_json(const FaithfulnessMeasure& measure) {
   Json json{{"name", measure.name},
             {"value", measure.value ? number_to_json(*measure.value) : Json(nullptr)}};
-  if (measure.interval)
+  if (measure.interval && std::isfinite((*measure.interval)[0] + (*measure.interval)[1]))
     json["interval"] = {number_to_json((*measure.interval)[0]),
                         number_to_json((*measure.interval)[1])};
   if (measure.baseline) json["baseline"] = number_to_json(*measure.baseline);

@@ -198,6 +198,9 @@ bool make_sparse(const Matrix& matrix, SparseMatrix& sparse) {
 
 #if FOVEA_WITH_ZLIB
 std::string inflated(const std::string& packed, size_t bytes, const std::string& place) {
+  constexpr size_t kMostGrowth = 1032;  // deflate cannot pack tighter
+  require(bytes / kMostGrowth <= packed.size(), ErrorKind::BadData, place, ": does not hold ",
+          bytes, " bytes, as its matrix says");
   std::string result(bytes + 1, '\0');  // one more, to see that there is no more
   uLongf size = uLongf(result.size());
   const int status =
@@ -323,12 +326,14 @@ void MatrixReader::read_packed(const Field& field, Matrix& matrix) {
   const Encoding encoding = field.at("encoding").one_of(kEncodings);
   const auto band = size_t(field.at("band").integer(1, INT32_MAX));
   const Field numbers = field.at("chunks");
-  matrix.values.resize(matrix.rows * matrix.columns);
   size_t first = 0;
   numbers.each((matrix.rows + band - 1) / band, [&](const Field& number) {
     const size_t rows = std::min(band, matrix.rows - first);
-    decode_band(chunk(number, compression, band_bytes(encoding, rows, matrix.columns)), encoding,
-                rows, matrix.columns, matrix.values.data() + first * matrix.columns);
+    const std::string bytes =
+        chunk(number, compression, band_bytes(encoding, rows, matrix.columns));
+    matrix.values.resize((first + rows) * matrix.columns);  // only once the bytes are there
+    decode_band(bytes, encoding, rows, matrix.columns,
+                matrix.values.data() + first * matrix.columns);
     first += rows;
   });
   if (const auto top = field.find("top")) read_top(*top, compression, matrix);

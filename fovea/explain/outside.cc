@@ -16,6 +16,7 @@
 #include "fovea/explain/outside_json.h"
 #include "fovea/explain/outside_names.h"
 #include "fovea/explain/outside_shape.h"
+#include "fovea/explain/stacks.h"
 
 namespace fovea {
 namespace {
@@ -154,8 +155,6 @@ class Builder {
     const bool brain = weights.scalar_type() == at::kBFloat16;
     view.kind = kind_of(view.weights, view.keys(), brain ? kBrainTolerance : kTolerance);
     view.title = view.name;
-    if (view.layer > 0) view.title += concat(": layer ", view.layer);
-    if (view.head > 0) view.title += concat(view.layer > 0 ? ", head " : ": head ", view.head);
     FamilyTally& tally = tallies_[view.name];
     tally.type = weights.scalar_type();
     tally.add(view, gaps);
@@ -209,6 +208,7 @@ Explanation choose_maps(Explanation explanation, const OutsideOptions& options) 
     return !named || !wanted(options.layers, map.layer) || !wanted(options.heads, map.head);
   });
   require_maps(explanation);
+  add_stacks(explanation.maps);
   return explanation;
 }
 
@@ -251,6 +251,7 @@ Explanation explanation_of_weights(const std::map<std::string, at::Tensor>& tens
   check_amount(stacks, places, options);
   Builder(stacks, std::move(places), labels, options).build(explanation);
   require_maps(explanation);
+  add_stacks(explanation.maps);
   return explanation;
 }
 

@@ -189,8 +189,4 @@ AttentionMap rollout_map(std::span<const AttentionMap> layers) {
   return map_of(layers[0], " rollout", MapKind::Distribution, all[all.size(0) - 1]);
 }
 
-AttentionMap flow_map(std::span<const AttentionMap> layers) {
-  return map_of(layers[0], " flow", MapKind::Gate, attention_flow(means_of_heads(layers)));
-}
-
 }  // namespace fovea

@@ -27,10 +27,8 @@ at::Tensor attention_flow(std::span<const at::Tensor> layers);
 /// axis, of a kind without negative weights.
 bool is_stack(std::span<const AttentionMap> layers);
 
-/// Both as maps [1, 1, N, N] called "<name> rollout" (a distribution) and "<name> flow" (gates),
-/// from the maps of one example [1, H, N, N], in the order of `layer`. Unsupported unless
-/// is_stack().
+/// Rollout as a map [1, 1, N, N] called "<name> rollout", from the maps of one example [1, H, N,
+/// N], in the order of `layer`. Unsupported unless is_stack().
 AttentionMap rollout_map(std::span<const AttentionMap> layers);
-AttentionMap flow_map(std::span<const AttentionMap> layers);
 
 }  // namespace fovea

@@ -15,8 +15,10 @@ constexpr size_t kMostForFlow = 48;  // positions; flow takes time with the four
 
 /// The layers [N, N] of one family, in order; none unless they are a stack.
 std::vector<at::Tensor> layers_of(const std::vector<MapView>& maps, const MapView& first) {
-  if (first.layer == 0 || first.layout != MapLayout::Dense || first.query_axis != first.key_axis ||
-      first.query_labels != first.key_labels || first.keys() == 0)
+  const bool is_share = first.kind == MapKind::Distribution || first.kind == MapKind::Partial;
+  if (!is_share || first.layer == 0 || first.layout != MapLayout::Dense ||
+      first.query_axis != first.key_axis || first.query_labels != first.key_labels ||
+      first.keys() == 0)
     return {};
   std::map<int64_t, std::vector<at::Tensor>> heads;
   for (const MapView& map : maps) {

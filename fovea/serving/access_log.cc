@@ -33,14 +33,11 @@ AccessLog::~AccessLog() {
 
 void AccessLog::write(const AccessRecord& record) {
   if (descriptor_ < 0) return;
-  Json line{{"time", time_stamp()},
-            {"id", record.id},
-            {"remote", record.remote},
-            {"method", record.method},
-            {"path", record.path},
-            {"status", record.status},
-            {"bytes", record.bytes},
-            {"milliseconds", std::round(record.milliseconds * 1000) / 1000}};
+  Json line{
+      {"time", time_stamp()},    {"id", record.id},
+      {"remote", record.remote}, {"method", record.method},
+      {"path", record.path},     {"status", record.status},
+      {"bytes", record.bytes},   {"milliseconds", std::round(record.milliseconds * 1000) / 1000}};
   if (!record.model.empty()) line["model"] = record.model;
   if (record.batch > 0) line["batch"] = record.batch;
   if (!record.error.empty()) line["error"] = record.error;

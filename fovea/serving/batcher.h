@@ -1,7 +1,8 @@
 // Requests of many clients, answered together. One worker thread owns the model: it takes the
-// inputs that wait, up to max_batch of them, when the oldest has waited max_wait or there are enough, and
-// predicts them in one call. Explanations run alone, between the batches. The queue is bounded: a
-// request that finds it full is refused at once, one that waits longer than its deadline is dropped.
+// inputs that wait, up to max_batch of them, when the oldest has waited max_wait or there are
+// enough, and predicts them in one call. Explanations run alone, between the batches. The queue is
+// bounded: a request that finds it full is refused at once, one that waits longer than its deadline
+// is dropped.
 #pragma once
 
 #include <chrono>
@@ -21,15 +22,16 @@ namespace fovea::serving {
 using Clock = std::chrono::steady_clock;
 
 struct BatcherOptions {
-  int64_t max_batch = 64;                                // inputs
-  std::chrono::microseconds max_wait{2000};              // for more of them
-  int64_t queue = 256;                                   // inputs that may wait
+  int64_t max_batch = 64;                                   // inputs
+  std::chrono::microseconds max_wait{2000};                 // for more of them
+  int64_t queue = 256;                                      // inputs that may wait
   std::function<void(size_t inputs)> batch_done = nullptr;  // told of each batch
 };
 
 struct BatchAnswer {
   std::vector<Prediction> predictions;
-  int64_t batch = 0;  // inputs that were predicted together with the first of these, itself included
+  int64_t batch =
+      0;  // inputs that were predicted together with the first of these, itself included
 };
 
 class Batcher {

@@ -14,8 +14,8 @@ constexpr size_t kLongestLine = 256;  // of a chunk's size and its extensions
 }
 
 [[noreturn]] void too_large(size_t limit) {
-  throw HttpError(413, "too_large", concat("the body is larger than the ", limit,
-                                           " bytes that this server takes"));
+  throw HttpError(413, "too_large",
+                  concat("the body is larger than the ", limit, " bytes that this server takes"));
 }
 
 /// Appends exactly `size` bytes.

@@ -22,8 +22,8 @@ struct BodyFraming {
 /// HttpError 400 when the headers contradict themselves or say something unknown.
 BodyFraming framing_of(const HeaderList& headers);
 
-/// HttpError 400 when the body ends early or a chunk is malformed, 408 when it is too slow, 411 when
-/// it has no length, 413 when it is larger than the limit.
+/// HttpError 400 when the body ends early or a chunk is malformed, 408 when it is too slow, 411
+/// when it has no length, 413 when it is larger than the limit.
 std::string read_body(Connection& connection, const BodyFraming& framing, size_t limit);
 
 }  // namespace fovea::serving

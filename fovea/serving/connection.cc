@@ -113,7 +113,8 @@ bool Connection::flush() {
     }
     pollfd watched{socket_, POLLOUT, 0};
     const bool full = errno == EAGAIN || errno == EWOULDBLOCK;
-    const bool again = errno == EINTR || (full && ::poll(&watched, 1, milliseconds_until(until)) > 0);
+    const bool again =
+        errno == EINTR || (full && ::poll(&watched, 1, milliseconds_until(until)) > 0);
     if (!again) problem_ = Problem::Broken;
   }
   output_.clear();

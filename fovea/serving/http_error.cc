@@ -7,7 +7,8 @@ namespace fovea::serving {
 namespace {
 
 const char* const kOurFault =
-    "something went wrong inside the server; its access log has the details under this request's id";
+    "something went wrong inside the server; its access log has the details under this request's "
+    "id";
 
 bool is_ours(ErrorKind kind) {
   return kind == ErrorKind::Io || kind == ErrorKind::Internal;

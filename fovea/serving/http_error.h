@@ -39,8 +39,8 @@ template <class... Pieces>
 /// An Error about an input as the client reads it: 422, or 500 where the fault is ours.
 HttpError error_of_input(const Error& error, const std::string& field);
 
-/// Any exception as the client reads it. What is not a refusal or an Error is a mistake of ours: the
-/// client learns no details, `detail` does.
+/// Any exception as the client reads it. What is not a refusal or an Error is a mistake of ours:
+/// the client learns no details, `detail` does.
 HttpError error_of(std::exception_ptr exception, std::string& detail);
 
 /// At most `most` bytes of what a client sent, cut between characters, for messages.

@@ -88,18 +88,17 @@ class HttpProtocol::Core : public httplib::Server {
           refuse(error_of_head(current->connection, response.status), response);
           return HandlerResponse::Handled;
         }));
-    set_post_routing_handler([](const httplib::Request&, httplib::Response& response) {
-      finish_headers(response);
-    });
+    set_post_routing_handler(
+        [](const httplib::Request&, httplib::Response& response) { finish_headers(response); });
   }
 
   Next serve(Connection& connection, const std::function<bool()>& is_last) {
     Exchange exchange{connection, is_last};
     current = &exchange;
-    connection.begin(Connection::Clock::now() +
-                         std::chrono::duration_cast<Connection::Clock::duration>(
-                             std::chrono::duration<double>(options_.read_seconds)),
-                     options_.head_limit);
+    connection.begin(
+        Connection::Clock::now() + std::chrono::duration_cast<Connection::Clock::duration>(
+                                       std::chrono::duration<double>(options_.read_seconds)),
+        options_.head_limit);
     SocketStream stream(connection);
     bool closed = false;
     process_request(stream, false, closed, [&](httplib::Request& request) { begin(request); });
@@ -132,8 +131,8 @@ class HttpProtocol::Core : public httplib::Server {
     HttpRequest view;
     view.headers = exchange.headers;
     const std::string_view connection = view.header("connection");
-    exchange.close =
-        accepts(connection, "close") || (exchange.old_version && !accepts(connection, "keep-alive"));
+    exchange.close = accepts(connection, "close") ||
+                     (exchange.old_version && !accepts(connection, "keep-alive"));
     try {
       exchange.framing = framing_of(exchange.headers);
     } catch (const HttpError& error) {

@@ -1,6 +1,7 @@
-// Sockets that have got their answer while their client may still be sending. To close such a socket
-// at once would reset the connection, and the client might lose the answer: so what still comes is
-// read and thrown away, until the client closes too or its time is up. One thread for all of them.
+// Sockets that have got their answer while their client may still be sending. To close such a
+// socket at once would reset the connection, and the client might lose the answer: so what still
+// comes is read and thrown away, until the client closes too or its time is up. One thread for all
+// of them.
 #pragma once
 
 #include <chrono>

@@ -83,9 +83,10 @@ std::string Metrics::text(std::span<const Gauge> gauges) const {
   const std::lock_guard lock(mutex_);
   std::string text = head("fovea_requests_total", "Requests by route and status.", "counter");
   for (const auto& [key, count] : requests_)
-    text += line("fovea_requests_total",
-                 concat(label("route", key.first), ",", label("status", std::to_string(key.second))),
-                 std::to_string(count));
+    text +=
+        line("fovea_requests_total",
+             concat(label("route", key.first), ",", label("status", std::to_string(key.second))),
+             std::to_string(count));
   text += family("fovea_request_seconds", "From the head of a request to its answer.", "route",
                  seconds_);
   text += family("fovea_batch_inputs", "Inputs that were predicted together.", "model", batches_);

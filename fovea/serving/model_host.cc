@@ -57,8 +57,8 @@ ModelHost::ModelHost(std::vector<ModelSource> sources, const BatcherOptions& opt
   require(!sources.empty(), ErrorKind::InvalidArgument, "there is no model to serve");
   std::set<std::string> names;
   for (ModelSource& source : sources) {
-    require(names.insert(source.name).second, ErrorKind::InvalidArgument,
-            "two models are called '", source.name, "'; give them names: --model NAME=RUN");
+    require(names.insert(source.name).second, ErrorKind::InvalidArgument, "two models are called '",
+            source.name, "'; give them names: --model NAME=RUN");
     BatcherOptions own = options;
     own.batch_done = [&metrics, name = source.name](size_t inputs) {
       metrics.batch_done(name, inputs);
@@ -103,8 +103,9 @@ HostedModel& ModelHost::find(const std::string& name) {
   if (status == ModelStatus::Loading)
     throw HttpError(503, "loading", concat("the model '", found->name(), "' is still loading"));
   if (status == ModelStatus::Failed)
-    throw HttpError(503, "failed",
-                    concat("the model '", found->name(), "' could not be loaded: ", found->error()));
+    throw HttpError(
+        503, "failed",
+        concat("the model '", found->name(), "' could not be loaded: ", found->error()));
   return *found;
 }
 

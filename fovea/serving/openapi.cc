@@ -41,17 +41,16 @@ Json predict_schema() {
 Json explain_schema() {
   const Json mean{{"const", "mean"}};
   const Json numbers = list_of(whole_number(1), "from 1; all by default");
-  return object(
-      {{"model", text("name of a model; may be left out when there is one")},
-       {"input", reference("Input")},
-       {"maps", list_of({{"type", "string"}}, "names of maps; all by default")},
-       {"layers", numbers},
-       {"heads", {{"oneOf", {mean, numbers}}}},
-       {"rows", list_of(whole_number(0), "query indices from 0; all by default")},
-       {"top_k", whole_number(1)},
-       {"faithfulness", {{"type", "boolean"}, {"default", false}}},
-       {"format", {{"enum", {"json", "html"}}, {"default", "json"}}}},
-      {"input"});
+  return object({{"model", text("name of a model; may be left out when there is one")},
+                 {"input", reference("Input")},
+                 {"maps", list_of({{"type", "string"}}, "names of maps; all by default")},
+                 {"layers", numbers},
+                 {"heads", {{"oneOf", {mean, numbers}}}},
+                 {"rows", list_of(whole_number(0), "query indices from 0; all by default")},
+                 {"top_k", whole_number(1)},
+                 {"faithfulness", {{"type", "boolean"}, {"default", false}}},
+                 {"format", {{"enum", {"json", "html"}}, {"default", "json"}}}},
+                {"input"});
 }
 
 Json model_schema() {
@@ -77,8 +76,9 @@ Json error_schema() {
 }
 
 Json schemas() {
-  return {{"Input", {{"type", {"string", "object"}},
-                     {"description", "what `fovea predict` takes; input_schema of the model says it"}}},
+  return {{"Input",
+           {{"type", {"string", "object"}},
+            {"description", "what `fovea predict` takes; input_schema of the model says it"}}},
           {"Predict", predict_schema()},
           {"Predictions",
            {{"type", "object"},
@@ -156,10 +156,8 @@ Json operation(const Route& route, bool has_key) {
     described["requestBody"]["required"] = true;
   }
   if (route.action == Action::WebFile)
-    described["parameters"] = {{{"name", "file"},
-                                {"in", "path"},
-                                {"required", true},
-                                {"schema", {{"type", "string"}}}}};
+    described["parameters"] = {
+        {{"name", "file"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}}};
   described["responses"] = {{"200", success(route.action)}};
   described["responses"].update(refusals(route, has_key));
   if (route.needs_key && has_key)

@@ -22,11 +22,10 @@ void choose_maps(Explanation& explanation, const std::vector<std::string>& names
   const std::vector<std::string> known(there.begin(), there.end());
   for (const std::string& name : names)
     if (!there.count(name))
-      throw HttpError(
-          422, "not_found",
-          concat("maps: there is no map '", shorten(name, 64), "'",
-                 suggestion(shorten(name, 64), known), "; there are: ", join(known)),
-          "maps");
+      throw HttpError(422, "not_found",
+                      concat("maps: there is no map '", shorten(name, 64), "'",
+                             suggestion(shorten(name, 64), known), "; there are: ", join(known)),
+                      "maps");
   std::erase_if(explanation.maps, [&](const MapView& map) { return !holds(names, map.name); });
   std::erase_if(explanation.faithfulness,
                 [&](const Faithfulness& entry) { return !holds(names, entry.map); });
@@ -40,8 +39,8 @@ void choose_numbers(Explanation& explanation, const char* field, int64_t MapView
     highest = std::max(highest, std::max<int64_t>(1, map.*number));
   for (const int64_t value : wanted)
     if (value > highest)
-      throw HttpError(422, "not_found", concat(field, ": there is no ", value, "; the last is ",
-                                               highest), field);
+      throw HttpError(422, "not_found",
+                      concat(field, ": there is no ", value, "; the last is ", highest), field);
   std::erase_if(explanation.maps, [&](const MapView& map) {
     return !holds(wanted, std::max<int64_t>(1, map.*number));
   });
@@ -78,7 +77,9 @@ void cut_map(MapView& map, const std::vector<int64_t>& rows) {
                            map.queries(), ", the first is 0"),
                     "rows");
   if (map.layout == MapLayout::Edges) {
-    keep_edges(map, [&](size_t edge) { return std::binary_search(rows.begin(), rows.end(), map.edge_queries[edge]); });
+    keep_edges(map, [&](size_t edge) {
+      return std::binary_search(rows.begin(), rows.end(), map.edge_queries[edge]);
+    });
     for (int64_t& query : map.edge_queries)
       query = std::lower_bound(rows.begin(), rows.end(), query) - rows.begin();
   } else {

@@ -1,5 +1,6 @@
-// The HTTP server of docs/formats/http.md: models behind routes, with keys, limits, metrics and a log.
-// Everything that a client can do wrong ends in a JSON error; nothing that it sends ends the server.
+// The HTTP server of docs/formats/http.md: models behind routes, with keys, limits, metrics and a
+// log. Everything that a client can do wrong ends in a JSON error; nothing that it sends ends the
+// server.
 #pragma once
 
 #include <atomic>

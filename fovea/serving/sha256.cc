@@ -50,8 +50,8 @@ void add_block(std::array<uint32_t, 8>& state, const uint8_t* block) {
   for (size_t i = 0; i < 64; ++i) {
     const uint32_t one = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
                          ((e & f) ^ (~e & g)) + kRounds[i] + words[i];
-    const uint32_t two = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) +
-                         ((a & b) ^ (a & c) ^ (b & c));
+    const uint32_t two =
+        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + one;
     d = c, c = b, b = a, a = one + two;
   }
@@ -72,7 +72,8 @@ Digest sha256(std::string_view bytes) {
   for (size_t at = 0; at < padded.size(); at += 64)
     add_block(state, reinterpret_cast<const uint8_t*>(padded.data()) + at);
   Digest digest{};
-  for (size_t i = 0; i < 32; ++i) digest[i] = static_cast<uint8_t>(state[i / 4] >> (24 - i % 4 * 8));
+  for (size_t i = 0; i < 32; ++i)
+    digest[i] = static_cast<uint8_t>(state[i / 4] >> (24 - i % 4 * 8));
   return digest;
 }
 

@@ -38,7 +38,8 @@ class Builder {
 
   bool key(std::string& name) {
     std::unordered_set<std::string>& names = open_.back().names;
-    if (!names.insert(name).second) refuse("the key '" + shorten(name, 64) + "' stands there twice");
+    if (!names.insert(name).second)
+      refuse("the key '" + shorten(name, 64) + "' stands there twice");
     if (names.size() > limits_.keys)
       refuse(concat("an object has more than ", limits_.keys, " keys"));
     open_.back().key = std::move(name);

@@ -1,5 +1,6 @@
 // The listening socket and its connections: accepts them, gives each a thread, refuses quickly what
-// is too many, and drains: accepts no more, lets every request that has arrived be answered, closes.
+// is too many, and drains: accepts no more, lets every request that has arrived be answered,
+// closes.
 #pragma once
 
 #include <atomic>

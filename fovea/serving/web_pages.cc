@@ -40,9 +40,9 @@ std::string page_policy(std::string_view html) {
     if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) break;
     if (html.substr(at, begin - at).find(" src=") != std::string_view::npos) continue;
     const Digest digest = sha256(html.substr(begin + 1, end - begin - 1));
-    hashes += concat(" 'sha256-",
-                     base64_encode({reinterpret_cast<const char*>(digest.data()), digest.size()}),
-                     "'");
+    hashes +=
+        concat(" 'sha256-",
+               base64_encode({reinterpret_cast<const char*>(digest.data()), digest.size()}), "'");
   }
   return concat("default-src 'none'; script-src 'self'", hashes,
                 "; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src blob: "
@@ -52,8 +52,7 @@ std::string page_policy(std::string_view html) {
 
 HttpResponse web_file(std::string_view path, const HttpRequest& request) {
   const WebFile* file = find_web_file(path);
-  if (!file)
-    throw HttpError(404, "not_found", concat("there is no file ", shorten(path, 200)));
+  if (!file) throw HttpError(404, "not_found", concat("there is no file ", shorten(path, 200)));
   HttpResponse response;
   const std::string& tag = tags().at(file->path);
   response.headers = {{"ETag", tag}, {"Cache-Control", "no-cache"}};

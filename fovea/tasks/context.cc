@@ -140,8 +140,7 @@ Explanation ContextTask::overview(const Model& model, const Dataset& rows) const
     std::vector<int64_t> one{row};
     model.replay(rows.batch(one).to(model.device()), {}, &tap);
     for (const AttentionMap& map : tap.maps()) {
-      Example example = rows.example(row);
-      if (example.truth.count("attention")) example.truth[map.name] = example.truth.at("attention");
+      const Example example = rows.example(row);
       if (averages.count(map.name) == 0) order.push_back(map.name);
       averages[map.name].add(view_of(map, example, explain_options()));
     }

@@ -1,31 +1,16 @@
 // Which labels go to which tensor, through explanation_of_weights.
 #include "fovea/explain/outside_axes.h"
 
-#include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "tests/explain/outside_samples.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {
 namespace {
 
 using testing::expect_error;
-using Tensors = std::map<std::string, at::Tensor>;
 using Texts = std::vector<std::string>;
-
-at::Tensor uniform(int64_t queries, int64_t keys) {
-  return torch::full({queries, keys}, 1.0 / double(keys), at::kDouble);
-}
-
-Explanation explain(const Tensors& tensors, const std::string& labels = "") {
-  return explanation_of_weights(tensors, read_labels(labels));
-}
-
-bool has_note(const Explanation& explanation, const std::string& words) {
-  for (const std::string& note : explanation.notes)
-    if (note.find(words) != std::string::npos) return true;
-  return false;
-}
 
 const MapView& map_of(const Explanation& explanation, const std::string& name) {
   for (const MapView& map : explanation.maps)
@@ -94,6 +79,18 @@ TEST(OutsideAxes, EncoderDecoderAndCrossShareSourceAndTarget) {
   ASSERT_EQ(explanation.axes.size(), 2u);
   for (const Axis& axis : explanation.axes) EXPECT_EQ(axis.output, axis.name == "target");
   EXPECT_TRUE(explanation.notes.empty());
+}
+
+TEST(OutsideAxes, AListThatFitsOneSizeIsNotForcedOnAnother) {
+  const Tensors tensors{{"encoder_attentions", uniform(3, 3)},
+                        {"decoder_attentions", uniform(4, 4)},
+                        {"cross_attentions", uniform(4, 3)}};
+  const Explanation explanation = explain(tensors, "the,cat,!");
+  EXPECT_EQ(map_of(explanation, "encoder_attentions").key_labels[0], "the");
+  EXPECT_EQ(map_of(explanation, "decoder_attentions").key_labels, (Texts{"0", "1", "2", "3"}));
+  EXPECT_EQ(map_of(explanation, "cross_attentions").key_labels[0], "the");
+  EXPECT_EQ(map_of(explanation, "cross_attentions").query_labels.size(), 4u);
+  EXPECT_TRUE(has_note(explanation, "no labels fit the 4 units of the axis 'target' of 'decoder"));
 }
 
 TEST(OutsideAxes, ATensorAloneCalledEncoderIsNoTranslation) {

@@ -73,6 +73,13 @@ TEST(OutsideNames, NumbersThatCountNothingStayInTheName) {
             (Texts{"attention12345678/0/0", "attention12345679/0/0"}));
 }
 
+TEST(OutsideNames, FamiliesThatWouldBeCalledTheSameStayApart) {
+  EXPECT_EQ(shown(Texts{"layer_0", "layer_1", "block_0", "block_1"}),
+            (Texts{"attention/1/0", "attention/2/0", "block_*/1/0", "block_*/2/0"}));
+  EXPECT_EQ(shown(Texts{"attn", "attn.1", "attn.2"}),
+            (Texts{"attn/0/0", "attn.*/1/0", "attn.*/2/0"}));
+}
+
 TEST(OutsideNames, HeadsAreNamedToo) {
   EXPECT_EQ(shown(Texts{"layer_0_head_0", "layer_0_head_1", "layer_1_head_0"}),
             (Texts{"attention/1/1", "attention/1/2", "attention/2/1"}));

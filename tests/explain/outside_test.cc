@@ -1,12 +1,12 @@
 #include "fovea/explain/outside.h"
 
-#include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include <cmath>
 
 #include "fovea/core/safetensors.h"
 #include "fovea/explain/json.h"
+#include "tests/explain/outside_samples.h"
 #include "tests/explain/samples.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
@@ -16,31 +16,6 @@ namespace {
 
 using testing::expect_error;
 using testing::TemporaryFolder;
-using Tensors = std::map<std::string, at::Tensor>;
-
-/// Rows of a softmax over numbers that differ everywhere.
-at::Tensor attention(at::IntArrayRef shape) {
-  int64_t count = 1;
-  for (const int64_t size : shape) count *= size;
-  return (torch::arange(count, at::kDouble).mul(0.7).sin() * 2).reshape(shape).softmax(-1);
-}
-
-Explanation explain(const Tensors& tensors, const std::string& labels = "",
-                    const OutsideOptions& options = {}) {
-  return explanation_of_weights(tensors, read_labels(labels), options);
-}
-
-void expect_weights(const MapView& map, const at::Tensor& expected) {
-  const at::Tensor found =
-      torch::tensor(map.weights, at::kDouble).view({int64_t(map.queries()), int64_t(map.keys())});
-  EXPECT_TRUE(torch::equal(found, expected.to(at::kDouble))) << map.title;
-}
-
-bool has_note(const Explanation& explanation, const std::string& words) {
-  for (const std::string& note : explanation.notes)
-    if (note.find(words) != std::string::npos) return true;
-  return false;
-}
 
 TEST(Outside, OneRowIsAPredictionOverKeys) {
   const Explanation explanation = explain({{"weights", attention({3})}}, "age,income,rooms");
@@ -55,69 +30,12 @@ TEST(Outside, OneRowIsAPredictionOverKeys) {
   EXPECT_TRUE(explanation.notes.empty());
 }
 
-TEST(Outside, EveryShapeGivesItsHeadsInOrder) {
-  const at::Tensor five = attention({2, 2, 3, 4, 5});  // [L, B, H, Q, K]
-  struct Case {
-    std::string name, dimensions;
-    at::Tensor tensor;
-    int64_t layers, heads;
-  };
-  const Case cases[] = {{"a", "", five[0][0][0], 0, 0},
-                        {"a", "", five[0][0], 0, 3},
-                        {"a", "", five[0].select(0, 0).unsqueeze(0), 0, 3},
-                        {"a", "", five, 2, 3},
-                        {"a", "LHQK", five.select(1, 0), 2, 3},
-                        {"all_layers", "", five.select(1, 0), 2, 3},
-                        {"layers", "", five.select(1, 0).select(1, 0), 2, 0},
-                        {"a", "lqk", five.select(1, 0).select(1, 0), 2, 0},
-                        {"a", "KQH", five[0][0].permute({2, 1, 0}), 0, 3},
-                        {"a", "HLQK", five.select(1, 0).transpose(0, 1), 2, 3}};
-  for (const Case& one : cases) {
-    SCOPED_TRACE(concat(one.name, " ", one.dimensions, " ", one.tensor.sizes()));
-    OutsideOptions options;
-    options.dimensions = one.dimensions;
-    const Explanation explanation = explain({{one.name, one.tensor}}, "", options);
-    const int64_t layers = std::max<int64_t>(one.layers, 1),
-                  heads = std::max<int64_t>(one.heads, 1);
-    ASSERT_EQ(int64_t(explanation.maps.size()), layers * heads);
-    for (int64_t layer = 0; layer < layers; ++layer)
-      for (int64_t head = 0; head < heads; ++head) {
-        const MapView& map = explanation.maps[size_t(layer * heads + head)];
-        EXPECT_EQ(map.name, one.name);
-        EXPECT_EQ(map.layer, one.layers == 0 ? 0 : layer + 1);
-        EXPECT_EQ(map.head, one.heads == 0 ? 0 : head + 1);
-        expect_weights(map, five[layer][0][head]);
-      }
-  }
-}
-
-TEST(Outside, ARowOfABatchIsChosenAndSaid) {
-  const at::Tensor batch = attention({2, 3, 4, 4});
-  const Tensors layers{{"attentions.0", batch}, {"attentions.1", batch}};
-  Explanation explanation = explain(layers);
-  EXPECT_TRUE(has_note(explanation,
-                       "'attentions.0' [2, 3, 4, 4] and 1 more like it: a batch of 2, "
-                       "of which row 0 is shown (if the first dimension is layers"));
-  EXPECT_EQ(explanation.notes.size(), 1u);
-  OutsideOptions options;
-  options.batch = 1;
-  explanation = explain(layers, "", options);
-  EXPECT_TRUE(has_note(explanation, "row 1 is shown"));
-  expect_weights(explanation.maps[1], batch[1][1]);
-  options.batch = 2;
-  expect_error(ErrorKind::InvalidArgument, {"'attentions.0'", "[2, 3, 4, 4]", "no row 2"},
-               [&] { explain(layers, "", options); });
-  expect_error(ErrorKind::InvalidArgument, "no tensor has a batch", [&] {
-    explain({{"a", attention({2, 2})}}, "", options);
-  });
-}
-
 TEST(Outside, NumberedTensorsAreLayersOfOneFamily) {
   Tensors tensors;
   for (int64_t layer = 0; layer < 12; ++layer)
     tensors[concat("attentions.", layer)] = attention({1, 2, 3, 3}) * 0.5 + double(layer) / 100;
   const Explanation explanation = explain(tensors, "a,b,c");
-  ASSERT_EQ(explanation.maps.size(), 24u);
+  ASSERT_EQ(explanation.maps.size(), 26u) << "and rollout and flow";
   for (size_t i = 0; i < 24; ++i) {
     const MapView& map = explanation.maps[i];
     EXPECT_EQ(map.name, "attentions");
@@ -125,7 +43,7 @@ TEST(Outside, NumberedTensorsAreLayersOfOneFamily) {
     EXPECT_EQ(map.head, int64_t(i % 2 + 1));
     expect_weights(map, tensors[concat("attentions.", i / 2)][0][int64_t(i % 2)]);
   }
-  EXPECT_EQ(explanation.maps[23].title, "attentions: layer 12, head 2");
+  EXPECT_EQ(explanation.maps[23].title, "attentions");
   ASSERT_EQ(explanation.axes.size(), 1u);
   EXPECT_EQ(explanation.axes[0].name, "tokens");
   EXPECT_EQ(explanation.axes[0].kind, "token");
@@ -182,7 +100,7 @@ TEST(Outside, TensorsLayersAndHeadsCanBeChosen) {
   options.heads = {1, 3};
   const Explanation explanation = explain(tensors, "", options);
   ASSERT_EQ(explanation.maps.size(), 2u);
-  EXPECT_EQ(explanation.maps[1].title, "attentions: layer 2, head 3");
+  EXPECT_EQ(explanation.maps[1].title, "attentions");
   options.tensors = {"attentions.0"};
   options.layers = {};
   EXPECT_EQ(explain(tensors, "", options).maps.size(), 2u);
@@ -192,50 +110,6 @@ TEST(Outside, TensorsLayersAndHeadsCanBeChosen) {
   options.tensors = {"atentions"};
   expect_error(ErrorKind::NotFound, {"did you mean 'attentions'?", "hidden"},
                [&] { explain(tensors, "", options); });
-}
-
-TEST(Outside, WholeNumbersBesideWeightsAreLeftOutUnlessNamed) {
-  const Tensors tensors{{"attentions", attention({2, 2})},
-                        {"input_ids", torch::tensor({101, 102}, at::kLong)}};
-  EXPECT_EQ(explain(tensors).maps.size(), 1u);
-  EXPECT_TRUE(has_note(explain(tensors), "'input_ids' [2] is left out"));
-  OutsideOptions options;
-  options.tensors = {"input_ids", "attentions"};
-  EXPECT_EQ(explain(tensors, "", options).maps.size(), 2u);
-  EXPECT_EQ(explain({{"mask", torch::tensor({1, 0}, at::kLong)}}).maps.size(), 1u);
-}
-
-TEST(Outside, WhatCannotBeAttentionIsRefusedWithItsShape) {
-  expect_error(ErrorKind::BadData, "no tensors", [&] { explain({}); });
-  expect_error(ErrorKind::BadData, {"'s'", "[]", "expected [K]"}, [&] {
-    explain({{"s", torch::tensor(1.0)}});
-  });
-  expect_error(ErrorKind::BadData, {"'six'", "[1, 1, 1, 1, 1, 1]", "[layers, batch, heads, Q, K]"},
-               [&] {
-                 explain({{"six", torch::ones({1, 1, 1, 1, 1, 1})}});
-               });
-  expect_error(ErrorKind::BadData, {"'none'", "[0, 3]", "no weights"}, [&] {
-    explain({{"none", torch::ones({0, 3})}});
-  });
-  expect_error(ErrorKind::Unsupported, "'c'", [&] {
-    explain({{"c", torch::ones({2, 2}, at::kComplexFloat)}});
-  });
-  OutsideOptions options;
-  for (const char* wrong : {"HQ", "HHQK", "XQK", "HQ K"}) {
-    options.dimensions = wrong;
-    expect_error(ErrorKind::InvalidArgument, {wrong, "at most once"}, [&] {
-      explain({{"a", attention({2, 2, 2})}}, "", options);
-    });
-  }
-  options.dimensions = "LHQK";
-  expect_error(ErrorKind::InvalidArgument, {"4 letters", "[2, 2, 2]"}, [&] {
-    explain({{"a", attention({2, 2, 2})}}, "", options);
-  });
-  options = {};
-  options.batch = -1;
-  expect_error(ErrorKind::InvalidArgument, "count from 0", [&] {
-    explain({{"a", attention({2, 2})}}, "", options);
-  });
 }
 
 TEST(Outside, TooMuchIsRefusedBeforeItIsCopied) {

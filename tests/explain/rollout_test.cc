@@ -120,14 +120,11 @@ TEST(Rollout, MapsAreSortedByLayerAndHeadsAveraged) {
         torch::stack({layers[size_t(layer)], more[size_t(layer)]}).unsqueeze(0), layer + 1));
   ASSERT_TRUE(is_stack(maps));
   const std::vector<Tensor> means{(layers[0] + more[0]) / 2, (layers[1] + more[1]) / 2};
-  const AttentionMap rolled = rollout_map(maps), flow = flow_map(maps);
+  const AttentionMap rolled = rollout_map(maps);
   EXPECT_EQ(rolled.name, "self rollout");
-  EXPECT_EQ(flow.name, "self flow");
   EXPECT_EQ(rolled.key_axis, "tokens");
   EXPECT_TRUE(torch::allclose(rolled.weights[0][0], rollout(means)[1]));
-  EXPECT_TRUE(torch::allclose(flow.weights[0][0], attention_flow(means)));
   EXPECT_EQ(check_map(rolled), "");
-  EXPECT_EQ(check_map(flow), "");
 }
 
 TEST(Rollout, RefusesWhatIsNoStack) {
@@ -151,7 +148,6 @@ TEST(Rollout, RefusesWhatIsNoStack) {
   EXPECT_FALSE(is_stack(maps));
   testing::expect_error(ErrorKind::Unsupported, {"self", "two or more"},
                         [&] { rollout_map(maps); });
-  testing::expect_error(ErrorKind::Unsupported, "two or more", [] { flow_map({}); });
 }
 
 }  // namespace

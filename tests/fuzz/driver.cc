@@ -92,10 +92,34 @@ class Mutator {
   const std::string& pick(const std::vector<std::string>& pool) { return pool[below(pool.size())]; }
 
   void change_once(std::string& input, const std::vector<std::string>& pool) {
-    static const std::vector<std::string> words = {
-        "{", "}", "[", "]", ":", ",", "\"", "null", "true", "-1", "0", "1e308", "1e999", "0.5", "\\u0000",
-        "\\ud800", "\xff", "\xf0\x9f\x98\x80", "\r\n", "0\r\n\r\n", "ffffffffffffffff", "4294967295",
-        "-9223372036854775808", "18446744073709551615", "\"a\":", "F32", "I64", "BF16"};
+    static const std::vector<std::string> words = {"{",
+                                                   "}",
+                                                   "[",
+                                                   "]",
+                                                   ":",
+                                                   ",",
+                                                   "\"",
+                                                   "null",
+                                                   "true",
+                                                   "-1",
+                                                   "0",
+                                                   "1e308",
+                                                   "1e999",
+                                                   "0.5",
+                                                   "\\u0000",
+                                                   "\\ud800",
+                                                   "\xff",
+                                                   "\xf0\x9f\x98\x80",
+                                                   "\r\n",
+                                                   "0\r\n\r\n",
+                                                   "ffffffffffffffff",
+                                                   "4294967295",
+                                                   "-9223372036854775808",
+                                                   "18446744073709551615",
+                                                   "\"a\":",
+                                                   "F32",
+                                                   "I64",
+                                                   "BF16"};
     const size_t at = below(input.size() + 1);
     const size_t length = below(std::min<size_t>(input.size() - at, 64) + 1);
     switch (below(9)) {
@@ -173,7 +197,8 @@ int main(int argc, char** argv) {
     const std::string input = mutator.change(pool);
     if (run(input)) pool.push_back(input);
   }
-  const auto places = std::count_if(known, known + kMapSize, [](uint8_t seen) { return seen != 0; });
+  const auto places =
+      std::count_if(known, known + kMapSize, [](uint8_t seen) { return seen != 0; });
   std::printf("%llu inputs, %zu seeds, %zu more that reached something new, %ld steps of code\n",
               static_cast<unsigned long long>(executions), seeds, pool.size() - seeds,
               static_cast<long>(places));

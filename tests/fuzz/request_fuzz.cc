@@ -29,7 +29,8 @@ void read_chunked(const std::string& text) {
 
 void read_headers(const std::string& text) {
   const size_t middle = text.size() / 2;
-  framing_of({{"content-length", text.substr(0, middle)}, {"transfer-encoding", text.substr(middle)}});
+  framing_of(
+      {{"content-length", text.substr(0, middle)}, {"transfer-encoding", text.substr(middle)}});
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ TEST(Batcher, EachGetsItsOwnAnswer) {
   for (int i = 0; i < 32; ++i)
     threads.emplace_back([&, i] {
       const std::string text = std::to_string(100 + i), turned(text.rbegin(), text.rend());
-      const auto answer = setting.batcher.predict(setting.inputs(size_t(1 + i % 3), text), in(10000));
+      const auto answer =
+          setting.batcher.predict(setting.inputs(size_t(1 + i % 3), text), in(10000));
       for (const Prediction& prediction : answer.predictions)
         if (prediction.outputs[0].text != turned) return;
       right += answer.predictions.size() == size_t(1 + i % 3);
@@ -192,8 +193,7 @@ TEST(Batcher, ExplanationsRunAloneBetweenTheBatches) {
   setting.block();
   setting.ask(1, "x");
   setting.wait_for_queue(1);
-  std::thread explaining(
-      [&] { setting.batcher.explain(setting.model.parse("e"), {}, in(10000)); });
+  std::thread explaining([&] { setting.batcher.explain(setting.model.parse("e"), {}, in(10000)); });
   setting.wait_for_queue(2);
   setting.ask(1, "y");
   setting.wait_for_queue(3);

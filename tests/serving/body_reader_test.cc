@@ -19,9 +19,9 @@ struct Pair {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     connection = std::make_unique<Connection>(ends[0], "test");
-    connection->begin(Connection::Clock::now() +
-                          std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)),
-                      1000);
+    connection->begin(
+        Connection::Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)),
+        1000);
   }
   ~Pair() { ::close(ends[1]); }
   void send(const std::string& text) const {
@@ -95,8 +95,9 @@ TEST(BodyReader, EndsEarlyOrTooLate) {
   const Pair early;
   early.send("abc");
   early.end();
-  expect_refusal(400, "after 3 bytes, 7 are missing",
-                 [&] { early.read({{"content-length", "10"}}); });
+  expect_refusal(400, "after 3 bytes, 7 are missing", [&] {
+    early.read({{"content-length", "10"}});
+  });
   const Pair late(0.05);
   late.send("abc");
   expect_refusal(408, "in time", [&] { late.read({{"content-length", "10"}}); });

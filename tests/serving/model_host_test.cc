@@ -81,8 +81,9 @@ TEST(ModelHost, OneThatFailsLeavesTheOthers) {
 
 TEST(ModelHost, RefusesTwoOfOneNameAndNone) {
   Metrics metrics;
-  expect_error(ErrorKind::InvalidArgument, "two models are called 'a'",
-               [&] { ModelHost({fake("a"), fake("a")}, {}, metrics); });
+  expect_error(ErrorKind::InvalidArgument, "two models are called 'a'", [&] {
+    ModelHost({fake("a"), fake("a")}, {}, metrics);
+  });
   expect_error(ErrorKind::InvalidArgument, "no model", [&] { ModelHost({}, {}, metrics); });
 }
 

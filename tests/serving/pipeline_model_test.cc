@@ -52,9 +52,8 @@ TEST_F(PipelineModelTest, ServesWhatTheRunPredicts) {
                                              R"({"model":"table","input":)" + kRow + "}");
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.json()["predictions"][0], expected);
-  const Answer text =
-      fovea::testing::post(server.port(), "/v1/predict",
-                           R"({"input":"0.1,-0.2,0.3,0.4,-0.5,0.6,0.7,-0.8,0.9,0"})");
+  const Answer text = fovea::testing::post(
+      server.port(), "/v1/predict", R"({"input":"0.1,-0.2,0.3,0.4,-0.5,0.6,0.7,-0.8,0.9,0"})");
   EXPECT_EQ(text.json()["predictions"][0], expected);
 }
 
@@ -66,8 +65,8 @@ TEST_F(PipelineModelTest, ServesTheRunsExplanation) {
       fovea::testing::post(server.port(), "/v1/explain", "{\"input\":" + kRow + "}");
   ASSERT_EQ(answer.status, 200) << answer.body;
   EXPECT_EQ(answer.json(), explanation_to_json(pipeline.explain(pipeline.parse(kRow), Heads::All)));
-  const Answer judged = fovea::testing::post(
-      server.port(), "/v1/explain", "{\"faithfulness\":true,\"input\":" + kRow + "}");
+  const Answer judged = fovea::testing::post(server.port(), "/v1/explain",
+                                             "{\"faithfulness\":true,\"input\":" + kRow + "}");
   ASSERT_EQ(judged.status, 200) << judged.body;
   EXPECT_EQ(judged.json()["faithfulness"][0]["map"], "attention");
 }
@@ -140,7 +139,8 @@ TEST_F(PipelineModelTest, ManyClientsAtOnceGetTheirOwnAnswers) {
     clients.emplace_back([&, i] {
       fovea::testing::Client client(server.port());
       for (int n = 0; n < 20; ++n) {
-        std::string row = "{\"x0\":" + format_exact(0.01 * i - 0.02 * n) + kRow.substr(kRow.find(','));
+        std::string row =
+            "{\"x0\":" + format_exact(0.01 * i - 0.02 * n) + kRow.substr(kRow.find(','));
         const Answer answer = client.post("/v1/predict", "{\"input\":" + row + "}");
         const std::vector<Example> one{pipeline.parse(row)};
         const Json expected = pipeline.setup().task().answer(pipeline.predict(one)[0]);

@@ -11,7 +11,8 @@ TEST(Routes, FindsWholePathsAndFolders) {
   EXPECT_EQ(find_route("/")->action, Action::Page);
   EXPECT_EQ(find_route("/v1/predict")->action, Action::Predict);
   EXPECT_EQ(find_route("/web/views/matrix.js")->action, Action::WebFile);
-  for (const char* path : {"", "//", "/v1", "/v1/predict/", "/webb", "/healthy", "health", "/V1/predict"})
+  for (const char* path :
+       {"", "//", "/v1", "/v1/predict/", "/webb", "/healthy", "health", "/V1/predict"})
     EXPECT_EQ(find_route(path), nullptr) << path;
 }
 

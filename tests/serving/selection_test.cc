@@ -30,8 +30,7 @@ MapView view(const std::string& name, int64_t layer, int64_t head) {
 Explanation sample() {
   Explanation explanation;
   for (const int64_t layer : {1, 2})
-    for (const int64_t head : {1, 2})
-      explanation.maps.push_back(view("cross", layer, head));
+    for (const int64_t head : {1, 2}) explanation.maps.push_back(view("cross", layer, head));
   explanation.maps.push_back(view("last", 0, 0));
   explanation.axes = {{"target", "token", {"x", "y", "z"}}, {"source", "token", {"a", "b", "c"}}};
   explanation.axes[0].text = "xyz";
@@ -98,7 +97,8 @@ TEST(Selection, RowsTakeTheirUnitsAlong) {
 
 TEST(Selection, RowsOfSelfAttentionGetAnAxisOfTheirOwn) {
   Explanation explanation = sample();
-  for (MapView& map : explanation.maps) map.query_axis = "source", map.query_labels = map.key_labels;
+  for (MapView& map : explanation.maps)
+    map.query_axis = "source", map.query_labels = map.key_labels;
   Selection selection;
   selection.rows = {1};
   const Explanation left = selected(explanation, selection);

@@ -33,7 +33,8 @@ class Program {
     ::dup2(::open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
     for (const std::string& variable : environment) ::putenv(const_cast<char*>(variable.c_str()));
     std::vector<char*> argv{const_cast<char*>("fovea"), const_cast<char*>("serve")};
-    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : arguments)
+      argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     ::execv(FOVEA_PROGRAM, argv.data());
     ::_exit(127);
@@ -101,8 +102,9 @@ TEST_F(Serve, TakesItsFlagsFromTheEnvironment) {
   EXPECT_EQ(testing::get(port, "/v1/models").status, 401);
   const Answer models = testing::get(port, "/v1/models", "X-API-Key: sesame\r\n");
   EXPECT_EQ(models.json()["models"][1]["name"], "two");
-  EXPECT_EQ(testing::post(port, "/v1/predict", std::string(101, ' '), "X-API-Key: sesame\r\n").status,
-            413);
+  EXPECT_EQ(
+      testing::post(port, "/v1/predict", std::string(101, ' '), "X-API-Key: sesame\r\n").status,
+      413);
   program.signal(SIGTERM);
   EXPECT_EQ(program.wait(), 0);
 }

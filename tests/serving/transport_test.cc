@@ -1,4 +1,4 @@
-// Connections that behave badly, connections that are too many, and the end of a server.
+// Connections that behave badly, and connections that are too many.
 #include "fovea/serving/transport.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,8 @@ TEST(Transport, AConnectionEndsAfterSoManyRequests) {
 
 TEST(Transport, ClosesWhenAsked) {
   const TestServer server;
-  for (const std::string header : {"Connection: close", "connection: Close", "Connection: x, close"}) {
+  for (const std::string header :
+       {"Connection: close", "connection: Close", "Connection: x, close"}) {
     Client client(server.port());
     EXPECT_TRUE(client.get("/health", header + "\r\n").closes()) << header;
     EXPECT_TRUE(client.ends_within(5));
@@ -121,8 +122,9 @@ TEST(Transport, ALargeBodyIsRefusedBeforeItIsRead) {
   const std::string megabyte(size_t{1} << 20, 'x');
   int sent = 0;
   while (sent < 100 && client.send(megabyte)) ++sent;
+  EXPECT_EQ(sent, 100) << "a client that does not look up while it sends must not be cut off";
   const Answer answer = client.receive();
-  EXPECT_EQ(answer.status, 413) << "after " << sent << " MiB";
+  EXPECT_EQ(answer.status, 413);
   EXPECT_EQ(answer.kind(), "too_large");
   EXPECT_TRUE(answer.closes());
   expect_alive(server);
@@ -290,68 +292,6 @@ TEST(Transport, KnowsWhoCanReachAHost) {
   EXPECT_TRUE(is_loopback("localhost"));
   EXPECT_FALSE(is_loopback("0.0.0.0"));
   EXPECT_FALSE(is_loopback("::"));
-}
-
-TEST(Transport, DrainingAnswersWhatHasComeAndNothingMore) {
-  TestServer server;
-  server.model().hold();
-  Client busy(server.port()), idle(server.port());
-  EXPECT_EQ(idle.get("/health").status, 200);
-  busy.send(predict_text());
-  server.model().wait_for_calls(1);
-  bool drained = false;
-  std::thread draining([&] { drained = server.server().drain(milliseconds(10000)); });
-  while (Client(server.port()).connected()) std::this_thread::sleep_for(milliseconds(1));
-  const Answer health = idle.get("/health");  // a connection that was there is still served
-  EXPECT_EQ(health.status, 503);
-  EXPECT_EQ(health.json()["status"], "draining");
-  EXPECT_TRUE(health.closes());
-  server.model().release();
-  const Answer answer = busy.receive();
-  EXPECT_EQ(answer.status, 200);
-  EXPECT_TRUE(answer.closes());
-  draining.join();
-  EXPECT_TRUE(drained);
-}
-
-TEST(Transport, DrainingGivesUpAfterItsTime) {
-  TestServer server;
-  server.model().hold();
-  Client busy(server.port());
-  busy.send(predict_text());
-  server.model().wait_for_calls(1);
-  EXPECT_FALSE(server.server().drain(milliseconds(50)));
-}
-
-/// Clients that ask as fast as they can until they cannot connect any more. A request is lost when
-/// the connection ends without an answer to it.
-TEST(Transport, DrainingUnderLoadLosesNothing) {
-  for (int round = 0; round < 3; ++round) {
-    TestServer server;
-    std::atomic<int> answered{0}, lost{0}, wrong{0};
-    std::atomic<bool> over{false};
-    std::vector<std::thread> clients;
-    for (int i = 0; i < 16; ++i)
-      clients.emplace_back([&, port = server.port()] {
-        while (!over) {
-          Client client(port);
-          if (!client.connected()) return;
-          for (bool open = true; open && !over;) {
-            const Answer answer = client.post("/v1/predict", kPredict);
-            if (answer.status == 0) ++lost;
-            if (answer.status != 0 && answer.status != 200) ++wrong;
-            answered += answer.status == 200;
-            open = answer.status != 0 && !answer.closes();
-          }
-        }
-      });
-    while (answered < 200) std::this_thread::yield();
-    EXPECT_TRUE(server.server().drain(milliseconds(10000)));
-    over = true;
-    for (std::thread& client : clients) client.join();
-    EXPECT_EQ(lost, 0);
-    EXPECT_EQ(wrong, 0);
-  }
 }
 
 }  // namespace

@@ -46,7 +46,9 @@ TEST(WebPages, ThePolicyNamesInlineScriptsByTheirHash) {
   // printf '{"imports":{}}' | openssl dgst -sha256 -binary | base64
   const std::string policy = page_policy(
       "<script type=\"importmap\">{\"imports\":{}}</script><script src=\"a.js\">x</script>");
-  EXPECT_NE(policy.find("script-src 'self' 'sha256-URrTy+Il/Nz0lHojVUx275hWqAWhkSF0VsHbUM4/6Hw=';"), std::string::npos) << policy;
+  EXPECT_NE(policy.find("script-src 'self' 'sha256-URrTy+Il/Nz0lHojVUx275hWqAWhkSF0VsHbUM4/6Hw=';"),
+            std::string::npos)
+      << policy;
   EXPECT_EQ(page_policy("<p>").find("sha256"), std::string::npos);
   EXPECT_EQ(page_policy("<script>never ends").find("sha256"), std::string::npos);
 }

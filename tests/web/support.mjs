@@ -65,7 +65,7 @@ function mayLoad(address, origin) {
 
 /**
  * Opens a page for `body({page, context})`. Fails where it has console errors, page errors, or requests that
- * leave the origin (without `origin`: the files of this machine). `expected`: console errors that are provoked.
+ * leave the origin (without `origin`: the files of this machine). `expected`: console errors a test provokes.
  */
 export async function visit(browser, address, {origin = "", expected = [], ...options}, body) {
   const context = await browser.newContext({viewport: desktop, acceptDownloads: true, ...options});

@@ -203,12 +203,14 @@ TEST(HostileNpz, EveryTruncationOfAnArrayIsRefused) {
 /// A bomb that the limits of the format allow: what is promised is what is written, no more.
 TEST(HostileNpz, UnpackingStopsAtTheDeclaredSize) {
   const std::string whole = read_file(fixture("arrays_deflated.npz"));
+  if (outcome_of(whole) != Outcome::Read) GTEST_SKIP() << "built without zlib";
   for (const int change : {-1, 1, -100, 100, 1000}) {
     std::string bytes = whole;
     const size_t size_at = bytes.find("PK\x01\x02") + 24;
     const int before = static_cast<unsigned char>(bytes[size_at]);
     bytes.replace(size_at, 2, little(static_cast<uint64_t>(before + change), 2));
-    EXPECT_EQ(outcome_of(bytes), Outcome::Refused) << change;
+    expect_error(ErrorKind::BadData, {"'half.npy' does not unpack to"},
+                 [&] { parse_npz(bytes, "f.npz"); });
   }
 }
 
