@@ -205,7 +205,7 @@ TEST(Faithfulness, IntervalsOverExamples) {
   const std::vector<Example> examples{example_of(kInput), example_of({2, 4, 2, 8}),
                                       example_of({3, 6, 3, 12})};
   const auto result = measure_faithfulness(four_units(), examples, options_of_tests()).at(0);
-  const FaithfulnessMeasure& measure = find(result, "comprehensiveness");
+  const FaithfulnessMeasure measure = find(result, "comprehensiveness");
   EXPECT_NEAR(*measure.value, 1.4, 1e-12);  // 0.7, 1.4, 2.1
   EXPECT_NEAR(measure.interval.value()[0], 1.4 - 4.302652730 * 0.7 / std::sqrt(3.0), 1e-6);
   EXPECT_NEAR(measure.interval.value()[1], 1.4 + 4.302652730 * 0.7 / std::sqrt(3.0), 1e-6);

@@ -66,9 +66,9 @@ TEST(OutsideAxes, EncoderDecoderAndCrossShareSourceAndTarget) {
       {"decoder_attentions.1", uniform(3, 3)}, {"cross_attentions.1", uniform(3, 3)}};
   const Explanation explanation =
       explain(tensors, R"({"queries": ["le", "chat", "."], "keys": ["the", "cat", "!"]})");
-  const MapView& encoder = map_of(explanation, "encoder_attentions");
-  const MapView& decoder = map_of(explanation, "decoder_attentions");
-  const MapView& cross = map_of(explanation, "cross_attentions");
+  const MapView encoder = map_of(explanation, "encoder_attentions");
+  const MapView decoder = map_of(explanation, "decoder_attentions");
+  const MapView cross = map_of(explanation, "cross_attentions");
   EXPECT_EQ(encoder.query_axis, "source");
   EXPECT_EQ(encoder.key_axis, "source");
   EXPECT_EQ(encoder.key_labels[0], "the");
