@@ -11,23 +11,25 @@ namespace fovea::serving {
 
 namespace {
 
-/// Entity tags by path, made once.
-const std::map<std::string_view, std::string>& tags() {
+/// What goes with a file, made once.
+struct Prepared {
+  std::string tag;
+  std::string policy;  // documents only
+};
+
+const std::map<std::string_view, Prepared>& prepared() {
   static const auto made = [] {
-    std::map<std::string_view, std::string> all;
+    std::map<std::string_view, Prepared> all;
     for (const WebFile& file : web_files()) {
       ContentHash hash;
       hash.add(file.content);
-      all[file.path] = concat("\"", hash.text().substr(hash.text().find(':') + 1), "\"");
+      Prepared& entry = all[file.path];
+      entry.tag = concat("\"", hash.text().substr(hash.text().find(':') + 1), "\"");
+      if (file.path.ends_with(".html")) entry.policy = page_policy(file.content);
     }
     return all;
   }();
   return made;
-}
-
-const std::string& policy_of(const WebFile& page) {
-  static const std::string policy = page_policy(page.content);  // there is one page
-  return policy;
 }
 
 }  // namespace
@@ -54,11 +56,10 @@ HttpResponse web_file(std::string_view path, const HttpRequest& request) {
   const WebFile* file = find_web_file(path);
   if (!file) throw HttpError(404, "not_found", concat("there is no file ", shorten(path, 200)));
   HttpResponse response;
-  const std::string& tag = tags().at(file->path);
-  response.headers = {{"ETag", tag}, {"Cache-Control", "no-cache"}};
-  if (path.ends_with(".html"))
-    response.headers.emplace_back("Content-Security-Policy", policy_of(*file));
-  if (request.header("if-none-match") == tag) {
+  const Prepared& known = prepared().at(file->path);
+  response.headers = {{"ETag", known.tag}, {"Cache-Control", "no-cache"}};
+  if (!known.policy.empty()) response.headers.emplace_back("Content-Security-Policy", known.policy);
+  if (request.header("if-none-match") == known.tag) {
     response.status = 304;
     return response;
   }

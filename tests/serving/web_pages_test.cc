@@ -54,7 +54,10 @@ TEST(WebPages, ThePolicyNamesInlineScriptsByTheirHash) {
 }
 
 TEST(WebPages, ThePageHasItsPolicy) {
+  const std::string other = header_of(web_file("report.html", {}), "Content-Security-Policy");
   const std::string policy = header_of(web_file("page.html", {}), "Content-Security-Policy");
+  EXPECT_EQ(policy, page_policy(find_web_file("page.html")->content));
+  EXPECT_EQ(other, page_policy(find_web_file("report.html")->content));
   EXPECT_NE(policy.find("default-src 'none'"), std::string::npos);
   EXPECT_NE(policy.find("'sha256-"), std::string::npos) << "the page's import map is inline";
   EXPECT_EQ(policy.find("http:"), std::string::npos);

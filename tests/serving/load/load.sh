@@ -6,6 +6,7 @@ program=$1 run=$2 model=$3 seconds=${4:-30}
 shift $(($# < 4 ? $# : 4))
 here=$(dirname "$0")
 folder=$(mktemp -d)
+: >"$folder/out"
 "$program" serve --model "$model=$run" --port 0 --log none "$@" >"$folder/out" 2>"$folder/err" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
