@@ -11,9 +11,10 @@ flags=(-std=c++20 -O1 -g -fPIC -I. -isystem /usr/include/torch/csrc/api/include 
        -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 libraries=(-ltorch -Wl,--no-as-needed -ltorch_cpu -Wl,--as-needed -lc10 -lglog -lz)
 
-# compile NAME SOURCE…: objects that are older than their source or any header.
-newest_header=$(find fovea -name '*.h' -newer $out/headers 2>/dev/null | head -1)
-[[ -e $out/headers && -z $newest_header ]] || { rm -f $out/*.o && touch $out/headers; }
+# Objects older than any header are made anew.
+[[ -e $out/headers && -z $(find fovea -name '*.h' -newer $out/headers) ]] || { rm -f $out/*.o && touch $out/headers; }
+
+# compile NAME SOURCE…
 compile() {
   for source in "${@:2}"; do
     object=$out/$1-$(tr / - <<<"${source%.cc}").o
