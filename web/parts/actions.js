@@ -24,7 +24,7 @@ export class Actions {
         {title: "Numbers shown", hint: "CSV", action: () => this.#save("csv")},
         {title: "Whole explanation", hint: "JSON", action: () => this.#save("json")},
       ]),
-      !compact && this.link, this.theme, !compact && button("Keys", showHelp));
+      !compact && this.link, this.theme, !compact && button("Keys", () => showHelp()));
     this.showTheme();
   }
 

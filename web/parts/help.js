@@ -17,11 +17,11 @@ const keys = [
   [["Shift"], ["←"], "move a zoomed picture"],
 ];
 
-/** Opens it; it closes with Escape. */
-export function showHelp() {
+/** Opens it, with further keys on top; it closes with Escape. */
+export function showHelp(more = []) {
   const dialog = element("dialog", {"aria-labelledby": "help-title", on: {close: () => dialog.remove()}},
     element("h2", {id: "help-title", text: "Keys"}),
-    element("dl", {class: "keys"}, keys.flatMap((entry) => [
+    element("dl", {class: "keys"}, [...more, ...keys].flatMap((entry) => [
       element("dt", {}, entry.slice(0, -1).map(([name]) => element("kbd", {text: name}))),
       element("dd", {text: entry.at(-1)}),
     ])),
