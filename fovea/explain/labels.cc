@@ -95,6 +95,32 @@ std::string valid_utf8(std::string_view text) {
   return result;
 }
 
+std::string escape_markup(std::string_view text) {
+  std::string result;
+  for (const char character : text) {
+    switch (character) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += character;
+    }
+  }
+  return result;
+}
+
 std::string ascii_only(std::string_view text) {
   std::string result;
   for (const std::string& character : characters(text))

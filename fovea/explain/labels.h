@@ -20,6 +20,9 @@ std::string visible_blanks(std::string_view text);
 /// Invalid UTF-8 as U+FFFD, all else as it is.
 std::string valid_utf8(std::string_view text);
 
+/// With &, <, > and quotes as SVG and HTML want them.
+std::string escape_markup(std::string_view text);
+
 /// Everything beyond ASCII as '?' and the mark of a blank as '_', for terminals that have nothing
 /// else.
 std::string ascii_only(std::string_view text);

@@ -24,27 +24,6 @@ std::string script_json(const Json& value) {
   return safe;
 }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char character : valid_utf8(text)) switch (character) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += character;
-    }
-  return result;
-}
-
 /// Every module under the name by which the others import it.
 std::string import_map() {
   Json imports = Json::object();
@@ -83,7 +62,7 @@ std::string report_html(std::span<const Explanation> explanations) {
                    "</script>\n");
   const std::string& title = explanations.front().title;
   std::string html = file_content("report.html");
-  fill(html, "<!--title-->", title.empty() ? "Fovea report" : escaped(title));
+  fill(html, "<!--title-->", title.empty() ? "Fovea report" : escape_markup(valid_utf8(title)));
   fill(html, "<!--style-->", file_content("style.css"));
   fill(html, "<!--importmap-->", import_map());
   fill(html, "<!--explanation-->", data);

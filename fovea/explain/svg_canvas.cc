@@ -10,32 +10,6 @@
 namespace fovea {
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char character : printable(text)) {
-    switch (character) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += character;
-    }
-  }
-  return result;
-}
-
 /// Two decimals at most: a hundredth of a point is invisible.
 std::string number(double value) {
   return format_number(std::round(value * 100) / 100, 8);
@@ -81,7 +55,7 @@ void SvgCanvas::text(Point at, std::string_view text, const TextStyle& style) {
   if (style.rotation != 0)
     body_ += concat(" transform=\"rotate(", number(style.rotation), " ", number(at.x), " ",
                     number(at.y), ")\"");
-  body_ += concat(">", escaped(text), "</text>\n");
+  body_ += concat(">", escape_markup(printable(text)), "</text>\n");
 }
 
 std::string SvgCanvas::document() const {

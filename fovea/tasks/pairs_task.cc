@@ -180,7 +180,7 @@ Explanation PairsTask::overview(const Model& model, const Dataset& rows) const {
   const auto& pairs = dynamic_cast<const PairDataset&>(rows);
   require(pairs.size() > 0, ErrorKind::BadData, "there are no rows to explain");
   Explanation explanation =
-      explain_example(TaskPredictor(*this, model), pairs.example(0), explain_options());
+      explain_example(BorrowedPredictor(*this, model), pairs.example(0), explain_options());
   explanation.notes.push_back(concat("the first of ", format_count(pairs.size()), " rows: \"",
                                      pairs.source_text(0), "\"; give an input to see another"));
   return explanation;

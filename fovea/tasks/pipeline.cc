@@ -32,7 +32,6 @@ Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& dev
   load_state(*pipeline.model_, read_weights(pipeline.folder_), pipeline.folder_.model().string());
   pipeline.model_->to(place);
   pipeline.model_->eval();
-  pipeline.predictor_ = std::make_unique<TaskPredictor>(pipeline.setup_.task(), *pipeline.model_);
   return pipeline;
 }
 
@@ -40,28 +39,6 @@ Example Pipeline::parse(const std::string& line) const {
   Example example = setup_.task().parse(line);
   example.given = line;
   return example;
-}
-
-std::vector<Prediction> Pipeline::predict(std::span<const Example> examples) const {
-  return predictor_->predict(examples);
-}
-
-at::Tensor Pipeline::replay_batch(std::span<const Example> examples,
-                                  std::span<const Prediction> predictions, Tap& tap) const {
-  return predictor_->replay_batch(examples, predictions, tap);
-}
-
-Example Pipeline::describe_output(const Example& example, const Prediction& prediction) const {
-  return predictor_->describe_output(example, prediction);
-}
-
-Example Pipeline::erase(const Example& example, const std::string& axis,
-                        std::span<const int64_t> units) const {
-  return predictor_->erase(example, axis, units);
-}
-
-std::unique_ptr<Predictor> Pipeline::randomised(uint64_t seed) const {
-  return predictor_->randomised(seed);
 }
 
 Splits Pipeline::load_data(const std::string& path, const std::vector<std::string>& columns,

@@ -6,13 +6,12 @@
 #include <memory>
 #include <optional>
 
-#include "fovea/core/predictor.h"
 #include "fovea/tasks/setup.h"
 #include "fovea/tasks/task_predictor.h"
 
 namespace fovea {
 
-class Pipeline : public Predictor {
+class Pipeline : public TaskPredictor {
  public:
   /// Loads config, assets and weights; each missing or damaged file has its own error.
   /// `assignments` ("decoding.beam=5") change how answers are searched for, never the weights.
@@ -22,18 +21,12 @@ class Pipeline : public Predictor {
   const std::string& task_name() const { return setup_.task_name(); }
   const Setup& setup() const { return setup_; }
   Setup& setup() { return setup_; }
-  const Model& model() const { return *model_; }
+  const Task& task() const override { return setup_.task(); }
+  const Model& model() const override { return *model_; }
   const RunFolder& folder() const { return folder_; }
 
   /// One input as the user gave it: a JSON object, or a row or text as it is.
   Example parse(const std::string& line) const;
-  std::vector<Prediction> predict(std::span<const Example> examples) const override;
-  at::Tensor replay_batch(std::span<const Example> examples,
-                          std::span<const Prediction> predictions, Tap& tap) const override;
-  Example describe_output(const Example& example, const Prediction& prediction) const override;
-  Example erase(const Example& example, const std::string& axis,
-                std::span<const int64_t> units) const override;
-  std::unique_ptr<Predictor> randomised(uint64_t seed) const override;
 
   /// The run's own data, or `path` read with the run's encodings (a file without a split column is
   /// all test rows).
@@ -52,7 +45,6 @@ class Pipeline : public Predictor {
   RunFolder folder_;
   Setup setup_;
   std::unique_ptr<Model> model_;
-  std::unique_ptr<TaskPredictor> predictor_;
 };
 
 /// Weights checked against their own checksum. BadData when a byte changed.

@@ -1,4 +1,5 @@
-// A task and a model of it as a Predictor: what explain/ may know of them.
+// A task and a model of it as a Predictor: what explain/ and serving/ may know of them. Who has
+// both only says where they are.
 #pragma once
 
 #include "fovea/core/predictor.h"
@@ -8,8 +9,8 @@ namespace fovea {
 
 class TaskPredictor : public Predictor {
  public:
-  /// Both must outlive this object.
-  TaskPredictor(const Task& task, const Model& model) : task_(task), model_(model) {}
+  virtual const Task& task() const = 0;
+  virtual const Model& model() const = 0;
 
   std::vector<Prediction> predict(std::span<const Example> examples) const override;
   at::Tensor replay_batch(std::span<const Example> examples,
@@ -18,6 +19,14 @@ class TaskPredictor : public Predictor {
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override;
   std::unique_ptr<Predictor> randomised(uint64_t seed) const override;
+};
+
+/// Of a task and a model that belong to somebody else and outlive it.
+class BorrowedPredictor : public TaskPredictor {
+ public:
+  BorrowedPredictor(const Task& task, const Model& model) : task_(task), model_(model) {}
+  const Task& task() const override { return task_; }
+  const Model& model() const override { return model_; }
 
  private:
   const Task& task_;

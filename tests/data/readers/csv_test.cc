@@ -63,13 +63,10 @@ TEST(Csv, QuotesCanBeOrdinaryCharacters) {
 }
 
 TEST(Csv, GzipEqualsPlain) {
-  CsvTable packed;
-  try {
-    packed = read_csv(fixture("people.csv.gz"));
-  } catch (const Error& error) {
-    ASSERT_EQ(error.kind(), ErrorKind::Unsupported) << error.what();
-    GTEST_SKIP() << "built without zlib";
-  }
+#ifndef FOVEA_WITH_ZLIB
+  GTEST_SKIP() << "built without zlib";
+#endif
+  const CsvTable packed = read_csv(fixture("people.csv.gz"));
   const CsvTable plain = read_csv(fixture("people.csv"));
   ASSERT_EQ(packed.rows(), plain.rows());
   for (int64_t row = 0; row < plain.rows(); ++row)

@@ -203,7 +203,10 @@ TEST(HostileNpz, EveryTruncationOfAnArrayIsRefused) {
 /// A bomb that the limits of the format allow: what is promised is what is written, no more.
 TEST(HostileNpz, UnpackingStopsAtTheDeclaredSize) {
   const std::string whole = read_file(fixture("arrays_deflated.npz"));
-  if (outcome_of(whole) != Outcome::Read) GTEST_SKIP() << "built without zlib";
+#ifndef FOVEA_WITH_ZLIB
+  GTEST_SKIP() << "built without zlib";
+#endif
+  ASSERT_EQ(outcome_of(whole), Outcome::Read);
   for (const int change : {-1, 1, -100, 100, 1000}) {
     std::string bytes = whole;
     const size_t size_at = bytes.find("PK\x01\x02") + 24;

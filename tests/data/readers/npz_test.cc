@@ -58,12 +58,10 @@ TEST(Npz, EveryDtypeOrderAndVersionThatNumpyWrites) {
 }
 
 TEST(Npz, Deflated) {
-  try {
-    expect_golden_arrays(read_npz(fixture("arrays_deflated.npz")));
-  } catch (const Error& error) {
-    ASSERT_EQ(error.kind(), ErrorKind::Unsupported) << error.what();
-    GTEST_SKIP() << "built without zlib";
-  }
+#ifndef FOVEA_WITH_ZLIB
+  GTEST_SKIP() << "built without zlib";
+#endif
+  expect_golden_arrays(read_npz(fixture("arrays_deflated.npz")));
 }
 
 TEST(Npz, AHandmadeArchiveWithACommentAndOneArrayAlone) {
