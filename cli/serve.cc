@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <set>
 
 #include "cli/interrupt.h"
 #include "cli/program.h"
@@ -42,19 +43,40 @@ class HeldSignals {
   sigset_t signals_{}, before_{};
 };
 
-std::vector<serving::ModelSource> sources_of(const Flags& flags) {
-  std::vector<serving::ModelSource> sources;
-  for (const std::string& run : flags.runs)
-    sources.push_back(serving::source_of_run(run, "", flags.pipeline));
+struct NamedRun {
+  std::string name, run;  // no name: that of the folder
+};
+
+std::vector<NamedRun> runs_of(const Flags& flags) {
+  std::vector<NamedRun> runs;
+  for (const std::string& run : flags.runs) runs.push_back({"", run});
   for (const std::string& named : flags.named) {
     const size_t equals = named.find('=');
     require(equals != std::string::npos && equals > 0 && equals + 1 < named.size(),
             ErrorKind::InvalidArgument, "--model ", named, ": expected NAME=RUN");
-    sources.push_back(
-        serving::source_of_run(named.substr(equals + 1), named.substr(0, equals), flags.pipeline));
+    runs.push_back({named.substr(0, equals), named.substr(equals + 1)});
   }
-  require(!sources.empty(), ErrorKind::InvalidArgument,
+  require(!runs.empty(), ErrorKind::InvalidArgument,
           "there is nothing to serve; name a run: fovea serve runs/dates");
+  return runs;
+}
+
+/// Each run takes those of --set that its task has; one that no run has is a mistake.
+std::vector<serving::ModelSource> sources_of(const Flags& flags) {
+  std::vector<serving::ModelSource> sources;
+  std::set<std::string> unused(flags.pipeline.assignments.begin(),
+                               flags.pipeline.assignments.end());
+  for (const NamedRun& named : runs_of(flags)) {
+    serving::PipelineOptions own = flags.pipeline;
+    std::erase_if(own.assignments, [&](const std::string& assignment) {
+      if (!serving::run_has_option(named.run, assignment)) return true;
+      unused.erase(assignment);
+      return false;
+    });
+    sources.push_back(serving::source_of_run(named.run, named.name, own));
+  }
+  require(unused.empty(), ErrorKind::InvalidArgument, "--set ", *unused.begin(),
+          ": none of these runs has such an option; `fovea tasks TASK` lists them");
   return sources;
 }
 

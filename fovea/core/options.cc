@@ -140,6 +140,11 @@ void Option::set(const Json& value) {
   set(value.is_number_float() ? format_exact(value.get<double>()) : value.dump());
 }
 
+bool OptionList::has(const std::string& key) const {
+  return std::any_of(options_.begin(), options_.end(),
+                     [&](const Option& option) { return option.key() == key; });
+}
+
 Option& OptionList::find(const std::string& key) {
   std::vector<std::string> keys;
   for (Option& option : options_) {

@@ -78,6 +78,7 @@ class OptionList {
   std::string help_text() const;  // for a terminal
   std::string markdown() const;   // for docs
   const std::deque<Option>& options() const { return options_; }
+  bool has(const std::string& key) const;
   Option& find(const std::string& key);
 
  private:

@@ -101,4 +101,11 @@ ModelSource source_of_run(const std::filesystem::path& run, const std::string& n
   return source;
 }
 
+bool run_has_option(const std::filesystem::path& run, const std::string& assignment) {
+  const RunFolder folder(run);
+  return Setup::from_config(folder.read_config(), folder.config().string())
+      .options()
+      .has(assignment.substr(0, assignment.find('=')));
+}
+
 }  // namespace fovea::serving

@@ -20,4 +20,7 @@ struct PipelineOptions {
 ModelSource source_of_run(const std::filesystem::path& run, const std::string& name,
                           const PipelineOptions& options);
 
+/// Whether the run has the option of that assignment ("decoding.beam=5").
+bool run_has_option(const std::filesystem::path& run, const std::string& assignment);
+
 }  // namespace fovea::serving

@@ -122,6 +122,20 @@ TEST_F(Serve, RefusesToStartWithNothingToServe) {
   EXPECT_EQ(outcome({run(), "--port", "70000"}).first, 2);
   EXPECT_EQ(outcome({run(), "--api-key", "a b"}).first, 1);
   EXPECT_EQ(outcome({"--model", "nameless"}).first, 1);
+  const auto [status, told] = outcome({run(), "--set", "decoding.beam=2"});
+  EXPECT_EQ(status, 1);
+  EXPECT_NE(told.find("none of these runs has such an option"), std::string::npos) << told;
+}
+
+TEST_F(Serve, GivesEachRunTheOptionsItsTaskHas) {
+  testing::train_run("dates", {"data.rows=200", "training.epochs=1"}, *folder_ / "dates");
+  Program program(folder_->path(), {run(), (*folder_ / "dates").string(), "--port", "0", "--log",
+                                    "none", "--set", "decoding.method=beam"});
+  const int port = program.port();
+  EXPECT_EQ(testing::post(port, "/v1/predict", R"({"model":"dates","input":"Saturday 9 May 2018"})")
+                .status,
+            200);
+  EXPECT_EQ(testing::get(port, "/health").json()["status"], "ready");
 }
 
 TEST_F(Serve, EndsWhenNoModelCanBeLoaded) {
