@@ -3,6 +3,7 @@ import argparse
 import glob
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -33,13 +34,50 @@ class Work(typing.NamedTuple):
     data_options: tuple = ()
     evaluates: bool = False  # the peer can also evaluate a run
     rows: int = 0  # in a unit, where the peer knows the floor
+    task: str = ""  # of the program, unless it is called `name`; so is the peer's script
+    script: str = ""
+    words: tuple = ()  # instead of the task's own data: (rows, words a side, different words)
+    options: tuple = ()
+    same_loss: tuple = ()  # further options for the comparison of losses
+
+
+def transformer(name, unit, goal, rows, words, steps, options=()):
+    """Pairs of random words, all of one length: nothing but the network is timed."""
+    settings = ("model.name=transformer", "data.tokens=words", "data.minimum_count=1", f"training.batch_size={rows}", *options)
+    return Work(name, unit, steps, 1e3, str(goal), epochs=2, rows=rows, task="translate", script="transformer",
+                words=(rows * steps, words, 7996), options=assigned(*settings),
+                same_loss=assigned("model.dropout=0", "model.attention_dropout=0"))
+
+
+def assigned(*settings):
+    return tuple(part for setting in settings for part in ("--set", setting))
 
 
 WORK = (
     Work("features", "ms an epoch of 70,000 rows, batch 128", 1, 1e3, "30"),
     Work("context", "us a row, batch 1", 10000, 1e6, "500"),
     Work("dates", "ms a step of 64 rows", 100, 1e3, "-", epochs=2, data_options=("--set", "data.rows=6400"), evaluates=True, rows=64),
+    transformer("transformer-3x256", "ms a step, 64 x 15 tokens, vocabulary 8,000", 1.4, rows=64, words=15, steps=20),
+    transformer("transformer-6x512", "ms a step, 32 x 30 tokens, vocabulary 8,000", 1.2, rows=32, words=30, steps=18,
+                options=("model.layers=6", "model.hidden=512")),
 )
+
+
+def write_words(folder, rows, words, different):
+    """Pairs of random words as the task translate reads them; a target's end symbol makes both sides equally long. Words are dealt like
+    cards, so that all of them occur."""
+    draw, deck = random.Random(1), []
+
+    def line(count):
+        if len(deck) < count:
+            deck.extend(draw.sample(range(different), different))
+        return " ".join(f"w{deck.pop()}" for _ in range(count))
+
+    os.makedirs(folder)
+    for name, count in (("train.tsv", rows), ("val.tsv", 8), ("test.tsv", 200)):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write("source\ttarget\n")
+            file.writelines(f"{line(words)}\t{line(words - 1)}\n" for _ in range(count))
 
 
 class Task:
@@ -48,25 +86,29 @@ class Task:
     def __init__(self, fovea, work, threads, place):
         self.fovea, self.work, self.threads, name = fovea, work, threads, work.name
         self.name, self.data, self.start = name, os.path.join(place, name), os.path.join(place, name + "-start")
-        self.place, self.runs = place, 0
-        run([fovea, "data", name, "--out", self.data, *work.data_options])
-        run([fovea, "train", name, self.data, "--epochs", "0", "--out", self.start, "--quiet"])
+        self.place, self.runs, self.task = place, 0, work.task or name
+        if work.words:
+            write_words(self.data, *work.words)
+        else:
+            run([fovea, "data", name, "--out", self.data, *work.data_options])
+        run([fovea, "train", self.task, self.data, "--epochs", "0", "--out", self.start, "--quiet", *work.options])
         self.settings = None
 
     def ours(self, *more):
         self.runs += 1
         out = os.path.join(self.place, f"{self.name}-{self.runs}")
         limit = ["--threads", str(self.threads)]
-        return json.loads(run([self.fovea, "train", self.name, self.data, "--out", out, "--quiet", "--json", *limit, *more]))
+        command = [self.fovea, "train", self.task, self.data, "--out", out, "--quiet", "--json", *limit, *self.work.options, *more]
+        return json.loads(run(command))
 
     def peer(self, mode, threads=1, blas=None, run_folder=None):
         environment = {"LD_LIBRARY_PATH": blas} if blas else {}
         weights = os.path.join(run_folder or self.start, "model.safetensors")
-        script = os.path.join(HERE, "peers", self.name + ".py")
+        script = os.path.join(HERE, "peers", (self.work.script or self.name) + ".py")
         return json.loads(run([sys.executable, script, mode, self.data, weights, str(threads)], environment))
 
     def check_loss(self):
-        trained = self.ours("--epochs", "1", "--set", "training.shuffle=no")
+        trained = self.ours("--epochs", "1", "--set", "training.shuffle=no", *self.work.same_loss)
         self.compare("loss of one epoch from the same weights", trained["epochs"][0]["loss"], self.peer("loss")["loss"], 1e-3)
         if self.work.evaluates:
             theirs = self.peer("evaluate", run_folder=trained["run"])["loss"]

@@ -34,6 +34,25 @@ const char* name_of(MapLayout layout) {
   return "dense";
 }
 
+int64_t heads_of(const AttentionMap& map) {
+  if (map.source) return map.source->sizes()[1];
+  return map.weights.defined() && map.weights.dim() > 1 ? map.weights.size(1) : 1;
+}
+
+at::Tensor head_of(const AttentionMap& map, int64_t example, int64_t head) {
+  if (!map.source) return map.weights[example][head];
+  return map.source->rows(example, head, 0, map.source->sizes()[2]);
+}
+
+at::Tensor dense_weights(const AttentionMap& map) {
+  if (!map.source) return map.weights;
+  const auto [batch, heads, queries, keys] = map.source->sizes();
+  std::vector<at::Tensor> all;
+  for (int64_t example = 0; example < batch; ++example)
+    for (int64_t head = 0; head < heads; ++head) all.push_back(head_of(map, example, head));
+  return torch::stack(all).view({batch, heads, queries, keys});
+}
+
 namespace {
 
 /// Rows of an edge list are the edges that share a query; a query without edges has no row.
@@ -62,6 +81,12 @@ std::string check_rows(const AttentionMap& map, const at::Tensor& weights, const
 }  // namespace
 
 std::string check_map(const AttentionMap& map, const at::Tensor& keep, double tolerance) {
+  if (map.source) {
+    AttentionMap whole = map;
+    whole.weights = dense_weights(map);
+    whole.source = nullptr;
+    return check_map(whole, keep, tolerance);
+  }
   if (!map.weights.defined()) return "there are no weights";
   const int64_t dimensions = map.layout == MapLayout::Edges ? 2 : 4;
   if (map.weights.dim() != dimensions)

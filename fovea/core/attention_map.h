@@ -5,7 +5,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,17 +55,35 @@ enum class MapLayout {
 const char* name_of(MapKind kind);
 const char* name_of(MapLayout layout);
 
+/// Exact weights of a map that was computed without storing them: any rows on demand, from the
+/// queries, the keys and what a row's exponentials sum to.
+class WeightSource {
+ public:
+  virtual ~WeightSource() = default;
+  virtual std::array<int64_t, 4> sizes() const = 0;  // B, H, Q, K
+  /// Rows first … first + count - 1 of one head of one example: [count, K], without gradient.
+  virtual at::Tensor rows(int64_t example, int64_t head, int64_t first, int64_t count) const = 0;
+};
+
 struct AttentionMap {
   std::string name;
   std::string query_axis;  // name of an Axis of the Example, or "" for the one prediction
   std::string key_axis;
   MapKind kind = MapKind::Distribution;
   MapLayout layout = MapLayout::Dense;
-  at::Tensor weights;
-  at::Tensor index;   // edges only
-  std::string total;  // contributions only: what a row sums to, for example "logit minus bias"
-  int64_t layer = 0;  // of stacked attention, from 1; 0: there is only one
+  at::Tensor weights;  // undefined where there is a source instead
+  at::Tensor index;    // edges only
+  std::string total;   // contributions only: what a row sums to, for example "logit minus bias"
+  int64_t layer = 0;   // of stacked attention, from 1; 0: there is only one
+  std::shared_ptr<const WeightSource> source = nullptr;  // dense maps recorded on demand
 };
+
+/// How many heads the map has.
+int64_t heads_of(const AttentionMap& map);
+/// One head of one example of a dense map, from the weights or their source: [Q, K].
+at::Tensor head_of(const AttentionMap& map, int64_t example, int64_t head);
+/// All weights of a dense map as one tensor: [B, H, Q, K].
+at::Tensor dense_weights(const AttentionMap& map);
 
 /// What is wrong with the map's numbers for its kind, or "" when nothing is. Padding must have been
 /// cut off before, or `keep` [B, Q, K] must say which weights are real: the others have to be

@@ -159,11 +159,16 @@ void OptionList::set(const std::string& key, const std::string& text) {
   find(key).set(text);
 }
 
-void OptionList::set_assignment(const std::string& assignment) {
+std::pair<std::string, std::string> split_assignment(const std::string& assignment) {
   const size_t equals = assignment.find('=');
   require(equals != std::string::npos && equals > 0, ErrorKind::InvalidArgument, "--set ",
           assignment, ": expected key=value, for example --set training.batch_size=64");
-  set(std::string(trim(assignment.substr(0, equals))), assignment.substr(equals + 1));
+  return {std::string(trim(assignment.substr(0, equals))), assignment.substr(equals + 1)};
+}
+
+void OptionList::set_assignment(const std::string& assignment) {
+  const auto [key, value] = split_assignment(assignment);
+  set(key, value);
 }
 
 void OptionList::merge(const Json& object, const std::string& where) {

@@ -9,6 +9,7 @@
 #include <deque>
 #include <limits>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -49,6 +50,9 @@ class Option {
   double high_ = std::numeric_limits<double>::infinity();
   bool low_is_open_ = false, high_is_open_ = false;
 };
+
+/// "a.b=c" as key and value. InvalidArgument when there is no key.
+std::pair<std::string, std::string> split_assignment(const std::string& assignment);
 
 /// The options of a whole program: every group under its prefix. Holds references: the structs must
 /// outlive it.

@@ -14,7 +14,8 @@ namespace fovea {
 
 namespace {
 
-/// Threads that wait for work and die with the process.
+/// Threads that wait for work and die with the process. The caller does not wait for threads that
+/// wake up too late to find work.
 class Workers {
  public:
   ~Workers() { resize(0); }
@@ -42,12 +43,13 @@ class Workers {
       count_ = count;
       next_ = 0;
       failure_ = nullptr;
-      busy_ = threads_.size();
+      open_ = true;
       ++round_;
     }
     wake_.notify_all();
     work();
     std::unique_lock lock(mutex_);
+    open_ = false;
     done_.wait(lock, [this] { return busy_ == 0; });
     if (failure_) std::rethrow_exception(failure_);
   }
@@ -70,9 +72,10 @@ class Workers {
     for (;;) {
       {
         std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return ending_ || round_ != seen; });
+        wake_.wait(lock, [&] { return ending_ || (open_ && round_ != seen); });
         if (ending_) return;
         seen = round_;
+        ++busy_;
       }
       work();
       const std::lock_guard lock(mutex_);
@@ -86,7 +89,8 @@ class Workers {
   const std::function<void(int64_t)>* job_ = nullptr;
   std::atomic<int64_t> next_{0};
   int64_t count_ = 0;
-  size_t busy_ = 0;
+  size_t busy_ = 0;    // threads that take part in this round
+  bool open_ = false;  // a round still takes threads
   uint64_t round_ = 0;
   bool ending_ = false;
   std::exception_ptr failure_;
@@ -98,6 +102,26 @@ Workers& workers() {
 }
 
 int64_t thread_count = 1;
+std::atomic<bool> in_use = false;  // a run_parallel() is under way
+
+/// Holds the workers for one call, unless another call has them.
+class Claim {
+ public:
+  Claim() : granted_(!in_use.exchange(true)) {}
+  ~Claim() {
+    if (granted_) in_use = false;
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  bool granted() const { return granted_; }
+
+ private:
+  bool granted_;
+};
+
+void run_in_place(int64_t count, const std::function<void(int64_t)>& job) {
+  for (int64_t i = 0; i < count; ++i) job(i);
+}
 
 }  // namespace
 
@@ -112,10 +136,9 @@ int64_t threads() {
 }
 
 void run_parallel(int64_t count, const std::function<void(int64_t)>& job) {
-  if (count <= 1 || thread_count <= 1) {
-    for (int64_t i = 0; i < count; ++i) job(i);
-    return;
-  }
+  if (count <= 1 || thread_count <= 1) return run_in_place(count, job);
+  const Claim claim;
+  if (!claim.granted()) return run_in_place(count, job);
   workers().resize(static_cast<size_t>(thread_count - 1));
   workers().run(count, job);
 }

@@ -12,7 +12,9 @@ void set_threads(int64_t count);
 int64_t threads();
 
 /// Runs job(0) … job(count - 1), each once, in any order; returns when all are done. The first
-/// exception of a job is thrown again here. Must not be called from inside a job.
+/// exception of a job is thrown again here. From inside a job, or while another thread is at it,
+/// the jobs run one after the other where they are: a function may use this without knowing who
+/// calls it.
 void run_parallel(int64_t count, const std::function<void(int64_t)>& job);
 
 }  // namespace fovea

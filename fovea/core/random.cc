@@ -9,26 +9,19 @@
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/parallel.h"
+#include "fovea/kernels/dropout.h"
+#include "fovea/kernels/philox.h"
 
 namespace fovea {
 
 namespace {
 
-/// One Philox4x32 block: ten rounds of two 32x32-bit products.
-std::array<uint32_t, 4> philox(uint64_t counter_low, uint64_t counter_high, uint64_t key) {
-  uint32_t c0 = uint32_t(counter_low), c1 = uint32_t(counter_low >> 32);
-  uint32_t c2 = uint32_t(counter_high), c3 = uint32_t(counter_high >> 32);
-  uint32_t k0 = uint32_t(key), k1 = uint32_t(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t p0 = uint64_t{0xD2511F53} * c0, p1 = uint64_t{0xCD9E8D57} * c2;
-    c0 = uint32_t(p1 >> 32) ^ c1 ^ k0;
-    c2 = uint32_t(p0 >> 32) ^ c3 ^ k1;
-    c1 = uint32_t(p1);
-    c3 = uint32_t(p0);
-    k0 += 0x9E3779B9;
-    k1 += 0xBB67AE85;
-  }
-  return {c0, c1, c2, c3};
+using kernels::philox;
+
+/// The first 64 bits of a block.
+uint64_t first_word(const kernels::PhiloxBlock& block) {
+  return uint64_t{block.words[0]} << 32 | block.words[1];
 }
 
 /// log(x) for x > 0 by exact operations only: x = m 2^e, log m = 2 artanh((m-1)/(m+1)).
@@ -102,17 +95,15 @@ at::Tensor filled(at::IntArrayRef shape, const at::TensorOptions& options, Draw 
 Random Random::split(std::string_view name) const {
   uint64_t hash = 0xcbf29ce484222325ull;
   for (unsigned char byte : name) hash = (hash ^ byte) * 0x100000001b3ull;
-  const auto block = philox(hash, 0x6e616d65, key_);
-  return Random(uint64_t{block[0]} << 32 | block[1]);
+  return Random(first_word(philox(hash, 0x6e616d65, key_)));
 }
 
 Random Random::split(uint64_t index) const {
-  const auto block = philox(index, 0x696e6478, key_);
-  return Random(uint64_t{block[0]} << 32 | block[1]);
+  return Random(first_word(philox(index, 0x696e6478, key_)));
 }
 
 std::array<uint32_t, 4> Random::words(uint64_t counter) const {
-  return philox(counter, 0, key_);
+  return std::to_array(philox(counter, 0, key_).words);
 }
 
 double Random::uniform(uint64_t counter) const {
@@ -162,11 +153,59 @@ at::Tensor Random::bernoulli_tensor(at::IntArrayRef shape, double keep,
   return filled(shape, options, [&](uint64_t i) { return uniform(i) < keep ? 1.0 : 0.0; });
 }
 
+namespace {
+
+/// Elements of one part of a dropout, about.
+constexpr int64_t kDropoutPart = 1 << 16;
+
+/// The kernel over a CPU tensor of float32; the last dimension is the columns.
+at::Tensor dropped(const kernels::Dropout& how, const at::Tensor& x) {
+  const at::Tensor from = x.contiguous(), to = at::empty_like(from);
+  const int64_t columns = x.dim() > 0 ? x.size(-1) : 1;
+  const int64_t rows = columns > 0 ? x.numel() / columns : 0;
+  const int64_t rows_of_part = std::max<int64_t>(1, kDropoutPart / std::max<int64_t>(1, columns));
+  run_parallel((rows + rows_of_part - 1) / rows_of_part, [&](int64_t part) {
+    const int64_t first = part * rows_of_part;
+    kernels::dropout(how, from.data_ptr<float>() + first * columns, first,
+                     std::min(rows_of_part, rows - first), columns,
+                     to.data_ptr<float>() + first * columns);
+  });
+  return to;
+}
+
+/// Everywhere else the mask is made on the CPU and moved, so that devices agree.
+at::Tensor dropped_elsewhere(double rate, uint64_t key, const at::Tensor& x) {
+  kernels::Dropout keep(rate, key);
+  keep.scale = 1;
+  const at::Tensor kept = dropped(keep, at::ones(x.sizes(), at::kFloat));
+  return (x * (1 / (1 - rate))).masked_fill(kept.eq(0).to(x.device()), 0);
+}
+
+class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
+                            double rate, int64_t key) {
+    context->saved_data["rate"] = rate;
+    context->saved_data["key"] = key;
+    return dropped(kernels::Dropout(rate, static_cast<uint64_t>(key)), x);
+  }
+
+  static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
+                                               const torch::autograd::tensor_list& gradients) {
+    const double rate = context->saved_data["rate"].toDouble();
+    const int64_t key = context->saved_data["key"].toInt();
+    return {DropoutFunction::apply(gradients[0], rate, key), {}, {}};
+  }
+};
+
+}  // namespace
+
 at::Tensor dropout(const at::Tensor& x, double rate, const Random& random) {
   require(rate >= 0 && rate < 1, ErrorKind::InvalidArgument, "dropout rate ", rate,
           " is not in [0, 1)");
   if (rate == 0) return x;
-  return x * random.bernoulli_tensor(x.sizes(), 1 - rate, x.options()).div_(1 - rate);
+  if (!x.is_cpu() || x.scalar_type() != at::kFloat) return dropped_elsewhere(rate, random.key(), x);
+  return DropoutFunction::apply(x, rate, static_cast<int64_t>(random.key()));
 }
 
 }  // namespace fovea

@@ -49,7 +49,9 @@ class Random {
   uint64_t key_;
 };
 
-/// x with each element zeroed with probability `rate` and the rest scaled by 1/(1-rate).
+/// x with each element zeroed with probability `rate`, whatever it was, and the rest scaled by
+/// 1/(1-rate). Which are zeroed depends on the stream and the element's place in [rows, columns]
+/// (columns: the last dimension) alone, by the rule of kernels/dropout.h; no mask is stored.
 at::Tensor dropout(const at::Tensor& x, double rate, const Random& random);
 
 }  // namespace fovea

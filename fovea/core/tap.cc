@@ -27,12 +27,13 @@ at::Tensor StepTap::report(AttentionMap map) {
   require(map.layout == MapLayout::Dense, ErrorKind::Internal, "map '", map.name,
           "': only dense maps can be put together from steps");
   const at::Tensor weights = outer_.replaced(map);
-  steps_[map.name].push_back(std::move(map));
+  auto& steps = steps_[{map.name, map.layer}];
+  steps.push_back(std::move(map));
   return weights;
 }
 
 void StepTap::finish() {
-  for (auto& [name, steps] : steps_) {
+  for (auto& [place, steps] : steps_) {
     AttentionMap whole = steps.front();
     std::vector<at::Tensor> rows;
     for (const AttentionMap& step : steps) {

@@ -1,7 +1,8 @@
 // The only way into a running model. Blocks and models take `Tap* tap = nullptr` as their last
 // argument; with a null tap they pay nothing and may use fused kernels. With a tap they report
 // every attention map and go on with what report() returns, so that the tap can also replace
-// weights (permuted, uniform, erased: the controls of explain/ need that).
+// weights (permuted, uniform, erased: the controls of explain/ need that). A tap that only looks
+// may let fused kernels run: see Record.
 #pragma once
 
 #include <functional>
@@ -21,10 +22,21 @@ struct Leaf {
   std::vector<int64_t> unit_of;
 };
 
+/// What a tap keeps of the maps. Live: every weight, part of the computation, which therefore takes
+/// the readable path. OnDemand: a fused kernel may compute, and a map holds a source from which any
+/// rows can be had exactly; maps of which nothing is asked cost next to nothing.
+enum class Record { Live, OnDemand };
+
 class Tap {
  public:
   using Replacement = std::function<at::Tensor(const AttentionMap&)>;
+  explicit Tap(Record record = Record::Live) : record_(record) {}
   virtual ~Tap() = default;
+
+  /// Whether the weights of the map called `name` must be there while the model computes.
+  virtual bool needs_live(const std::string& name) const {
+    return record_ == Record::Live || replacements_.count(name) > 0;
+  }
 
   /// Records the map as it was computed (nothing detached) and returns the weights to go on with:
   /// the replacement's, or the map's own.
@@ -50,6 +62,7 @@ class Tap {
   void clear();
 
  private:
+  Record record_;
   std::vector<AttentionMap> maps_;
   std::map<std::string, Leaf> leaves_;
   std::map<std::string, Replacement> replacements_;
@@ -60,12 +73,13 @@ class Tap {
 class StepTap : public Tap {
  public:
   explicit StepTap(Tap& outer) : outer_(outer) {}
+  bool needs_live(const std::string&) const override { return true; }  // rows are put together
   at::Tensor report(AttentionMap map) override;
   void finish();
 
  private:
   Tap& outer_;
-  std::map<std::string, std::vector<AttentionMap>> steps_;
+  std::map<std::pair<std::string, int64_t>, std::vector<AttentionMap>> steps_;  // name and layer
 };
 
 /// For blocks: reports to the tap when there is one and returns the weights to go on with.

@@ -140,6 +140,47 @@ TEST_F(Parallel, ZeroMeansOnePerProcessor) {
   EXPECT_EQ(runs_of(50), once(50));
 }
 
+TEST_F(Parallel, JobsInsideJobsRunWhereTheyAre) {
+  for (const int64_t threads : {1, 2, 5}) {
+    set_threads(threads);
+    std::vector<std::atomic<int>> runs(20 * 30);
+    std::atomic<int> strangers{0};
+    run_parallel(20, [&](int64_t outer) {
+      const auto here = std::this_thread::get_id();
+      run_parallel(30, [&](int64_t inner) {
+        ++runs[static_cast<size_t>(outer * 30 + inner)];
+        strangers += std::this_thread::get_id() != here;
+      });
+    });
+    EXPECT_EQ(std::vector<int>(runs.begin(), runs.end()), once(600)) << threads << " threads";
+    EXPECT_EQ(strangers, 0);
+    EXPECT_THROW(
+        run_parallel(
+            4, [](int64_t) { run_parallel(4, [](int64_t) { throw std::out_of_range("inner"); }); }),
+        std::out_of_range);
+    EXPECT_EQ(runs_of(50), once(50)) << "the workers are free again";
+  }
+}
+
+TEST_F(Parallel, ALoneJobMayUseAllThreads) {
+  set_threads(2);
+  bool met = false;
+  run_parallel(1, [&](int64_t) { met = meet(2); });
+  EXPECT_TRUE(met);
+}
+
+TEST_F(Parallel, SeveralThreadsMayCallAtTheSameTime) {
+  set_threads(3);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 500; ++round) wrong += runs_of(7) != once(7);
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_F(Parallel, EveryJobComputesWithOneThreadOfTheLibrary) {
   at::set_num_threads(4);
   set_threads(3);

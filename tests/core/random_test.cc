@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "fovea/core/parallel.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {
@@ -239,6 +240,68 @@ TEST(Dropout, ZeroesAShareAndScalesTheRest) {
   EXPECT_TRUE(torch::equal(slope, y.detach() / 3));
   EXPECT_TRUE(torch::equal(dropout(x, 0.25, Random(13)), y)) << "the same stream, the same zeros";
   EXPECT_FALSE(torch::equal(dropout(x, 0.25, Random(14)), y));
+}
+
+/// Whether an element is dropped, from the rule of kernels/dropout.h.
+bool is_dropped(double rate, const Random& random, uint64_t row, uint64_t column) {
+  const uint64_t key = random.key(), low = column / 64 * 16 + column % 16;
+  const Block block =
+      reference_philox({uint32_t(low), uint32_t(low >> 32), uint32_t(row), uint32_t(row >> 32)},
+                       {uint32_t(key), uint32_t(key >> 32)});
+  return block[column % 64 / 16] < uint64_t(std::llround(rate * 4294967296.0));
+}
+
+TEST(Dropout, FollowsItsRuleForEveryElementType) {
+  const Random random = Random(15).split("dropout");
+  for (const auto type : {torch::kFloat32, torch::kFloat64, torch::kBFloat16}) {
+    const at::Tensor x = torch::ones({2, 3, 70}, type);
+    const at::Tensor y = dropout(x, 0.5, random).to(torch::kFloat64).view({6, 70});
+    EXPECT_EQ(dropout(x, 0.5, random).scalar_type(), type);
+    for (int64_t row = 0; row < 6; ++row)
+      for (int64_t column = 0; column < 70; ++column)
+        EXPECT_EQ(y[row][column].item<double>(),
+                  is_dropped(0.5, random, uint64_t(row), uint64_t(column)) ? 0 : 2);
+  }
+}
+
+TEST(Dropout, LayoutAndThreadsDoNotMatter) {
+  const at::Tensor x = torch::rand({300, 1000});
+  const at::Tensor y = dropout(x, 0.1, Random(16));
+  EXPECT_TRUE(torch::equal(dropout(x.t().contiguous().t(), 0.1, Random(16)), y));
+  EXPECT_TRUE(torch::equal(dropout(x.to(torch::kFloat64), 0.1, Random(16)).eq(0), y.eq(0)));
+  set_threads(3);
+  const at::Tensor again = dropout(x, 0.1, Random(16));
+  set_threads(1);
+  EXPECT_TRUE(torch::equal(again, y));
+}
+
+TEST(Dropout, EveryShape) {
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    EXPECT_EQ(dropout(torch::ones({}, type), 0.5, Random(1)).dim(), 0);
+    for (const std::vector<int64_t>& shape :
+         {std::vector<int64_t>{0}, {0, 3}, {3, 0}, {1, 1}, {2, 1, 5, 3}})
+      EXPECT_EQ(dropout(torch::ones(shape, type), 0.5, Random(1)).sizes(), shape);
+  }
+}
+
+TEST(Dropout, GradientPassesWhereTheElementDidTwiceOver) {
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    const at::Tensor x = torch::rand({20, 30}, type).add_(1).requires_grad_();
+    const at::Tensor y = dropout(x, 0.25, Random(17));
+    const at::Tensor slope = torch::autograd::grad({y.square().sum()}, {x}, {}, true, true)[0];
+    EXPECT_TRUE(torch::allclose(slope, 2 * y / 0.75, 1e-6));
+    const at::Tensor bend = torch::autograd::grad({slope.sum()}, {x})[0];
+    EXPECT_TRUE(torch::allclose(bend, y.ne(0).to(type) * (2 / 0.75 / 0.75), 1e-6));
+  }
+}
+
+TEST(Dropout, WhatIsDroppedIsZeroWhateverItWas) {
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    const at::Tensor kept = dropout(torch::ones({100}, type), 0.5, Random(18)).ne(0);
+    const at::Tensor y = dropout(torch::full({100}, NAN, type), 0.5, Random(18));
+    EXPECT_TRUE(torch::equal(y.isnan(), kept));
+    EXPECT_TRUE(torch::equal(y.eq(0), kept.logical_not()));
+  }
 }
 
 TEST(Dropout, RateZeroIsTheIdentityAndRatesOutsideAreRefused) {

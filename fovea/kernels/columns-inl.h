@@ -1,0 +1,57 @@
+// Walking over a row whose length need not be a whole number of vectors. In the last columns, fewer
+// than a vector holds, the lanes beyond the end read as 0 and are not written.
+#pragma once
+
+#include "fovea/kernels/lanes-inl.h"
+
+namespace {
+
+inline Lanes load(const float* from, int64_t count) {
+  Lanes lanes{};
+  __builtin_memcpy(&lanes, from, static_cast<uint64_t>(count) * sizeof(float));
+  return lanes;
+}
+
+inline void store(float* to, Lanes lanes, int64_t count) {
+  __builtin_memcpy(to, &lanes, static_cast<uint64_t>(count) * sizeof(float));
+}
+
+/// The first `count` lanes, and 0 after them.
+inline Lanes first_of(Lanes lanes, int64_t count) {
+  Lanes first{};
+  __builtin_memcpy(&first, &lanes, static_cast<uint64_t>(count) * sizeof(float));
+  return first;
+}
+
+/// A sum over a row needs several accumulators, or each addition waits for the one before.
+constexpr int64_t kSlots = 4;
+
+struct Accumulator {
+  Lanes slots[kSlots] = {};
+
+  float total() const {
+    typedef float Four __attribute__((vector_size(16)));  // halving stays in registers this way
+    const Lanes lanes = (slots[0] + slots[1]) + (slots[2] + slots[3]);
+    Four parts[kLanes / 4];
+    __builtin_memcpy(parts, &lanes, sizeof lanes);
+#pragma GCC unroll 4
+    for (int64_t width = kLanes / 8; width > 0; width /= 2)
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < width; ++i) parts[i] += parts[i + width];
+    return (parts[0][0] + parts[0][2]) + (parts[0][1] + parts[0][3]);
+  }
+};
+
+/// Calls work(column, slot) for whole vectors of columns, with slots 0, 1, 2, 3, 0, …, and
+/// rest(column, count) for the columns left over.
+template <class Work, class Rest>
+inline void for_columns(int64_t columns, Work work, Rest rest) {
+  int64_t column = 0;
+  for (; column + kSlots * kLanes <= columns; column += kSlots * kLanes)
+#pragma GCC unroll 4
+    for (int64_t slot = 0; slot < kSlots; ++slot) work(column + slot * kLanes, slot);
+  for (; column + kLanes <= columns; column += kLanes) work(column, int64_t{0});
+  if (column < columns) rest(column, columns - column);
+}
+
+}  // namespace
