@@ -14,6 +14,7 @@ using at::Tensor;
 class Global : public Alignment {
  public:
   Aligned align(const AlignmentInput&) const override { return {}; }
+  bool is_band() const override { return true; }
 };
 
 class Causal : public Alignment {
@@ -21,6 +22,7 @@ class Causal : public Alignment {
   Aligned align(const AlignmentInput& in) const override {
     return {KeepMask::causal(in.queries, in.keys, in.first_position), {}, {}};
   }
+  bool is_band() const override { return true; }
 };
 
 /// Both the sliding window and local-m.
@@ -30,6 +32,7 @@ class Band : public Alignment {
   Aligned align(const AlignmentInput& in) const override {
     return {KeepMask::window(in.queries, in.keys, half_width_, in.first_position), {}, {}};
   }
+  bool is_band() const override { return true; }
 
  private:
   int64_t half_width_;

@@ -51,6 +51,8 @@ struct Aligned {
 class Alignment : public torch::nn::Module {
  public:
   virtual Aligned align(const AlignmentInput& input) const = 0;
+  /// Whether it is nothing but a mask of positions, whatever the query: everything, or a band.
+  virtual bool is_band() const { return false; }
 };
 
 struct AlignmentEntry {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "fovea/attention/fused.h"
 #include "fovea/core/error.h"
 
 namespace fovea {
@@ -45,11 +46,28 @@ Tensor poisoned_queries(const Memory& memory, const KeepMask& mask) {
   return (mask.is_all() ? broken : broken & mask.keep()).any(-1, true);
 }
 
-MapKind kind_of(const AttendInput& in, const Aligned& aligned, const KeepMask& mask) {
+MapKind kind_of(const AttendInput& in, const Aligned& aligned, const Tensor& blind) {
   const MapKind kind = find_normaliser(in.normaliser.name).kind;
   if (kind != MapKind::Distribution) return kind;
-  const bool all_see = mask.is_all() || mask.seeing_queries().all().item<bool>();
+  const bool all_see = !blind.defined() || !blind.any().item<bool>();
   return aligned.factor.defined() || !all_see ? MapKind::Partial : MapKind::Distribution;
+}
+
+/// [B, 1 or H', K, D] with each head as often as queries share it: [B, 1 or H, K, D].
+Tensor spread_heads(const Tensor& x, int64_t heads) {
+  const int64_t own = x.size(1);
+  if (own == 1 || own == heads) return x;
+  require(heads % own == 0, ErrorKind::InvalidArgument, heads, " heads cannot share ", own,
+          " heads of keys; the one must divide the other");
+  return x.repeat_interleave(heads / own, 1);
+}
+
+/// -slope |position of the query - position of the key|: [1, H, Q, K].
+Tensor distance_bias(const AttendInput& in, int64_t queries, int64_t keys) {
+  const auto position = at::arange(in.first_position, in.first_position + queries,
+                                   in.slopes.options());                                // [Q]
+  const auto distance = position.unsqueeze(1) - at::arange(keys, in.slopes.options());  // [Q, K]
+  return -in.slopes.view({1, -1, 1, 1}) * distance.abs();
 }
 
 Tensor report(const AttendInput& in, Tensor weights, MapKind kind, Tap& tap) {
@@ -58,6 +76,7 @@ Tensor report(const AttendInput& in, Tensor weights, MapKind kind, Tap& tap) {
   map.query_axis = in.map.query_axis;
   map.key_axis = in.map.key_axis;
   map.kind = kind;
+  map.layer = in.map.layer;
   map.weights = weights;  // [B, H, Q, K]
   const auto replaced = tap.report(std::move(map));
   require(replaced.sizes() == weights.sizes(), ErrorKind::InvalidArgument,
@@ -74,21 +93,21 @@ Tensor with_factor(const Tensor& weights, const Tensor& factor, const KeepMask& 
   return mask.is_all() ? product : product.masked_fill(~mask.keep(), 0);
 }
 
-/// weights [B, H, Q, K], values of the memory -> [B, H, Q, Dv]
-Tensor summarise(const AttendInput& in, const Tensor& weights, const Tensor& poisoned) {
+/// weights [B, H, Q, K], values [B, H or 1, K, Dv] -> [B, H, Q, Dv]
+Tensor summarise(const AttendInput& in, const Tensor& values, const Tensor& weights,
+                 const Tensor& poisoned) {
   auto used = poisoned.defined() ? weights.masked_fill(poisoned, 0) : weights;
   if (in.dropout > 0) used = dropout(used, in.dropout, in.random->split("dropout"));
-  const auto context = at::matmul(used, in.memory.values);
+  const auto context = at::matmul(used, values);
   return poisoned.defined() ? context.masked_fill(poisoned, kNaN) : context;
 }
 
 }  // namespace
 
-// A fused kernel has one place to enter: at the top of this function, for a null tap and a
-// combination that the kernel knows.
 Attended attend(const AttendInput& in, Tap* tap) {
   check(in);
-  const auto& memory = in.memory;
+  if (can_fuse(in, tap)) return attend_fused(in, tap);
+  Memory memory = in.memory;
   const auto device = memory.values.device();
   KeepMask mask = memory.mask & in.mask.to(device);
   Tensor query;  // [B, H, Q, Dq]
@@ -103,9 +122,16 @@ Attended attend(const AttendInput& in, Tap* tap) {
     mask = mask & aligned.window.to(device);
     if (query.defined()) query = clean_queries(query, mask);
   }
+  const int64_t heads = query.defined() ? query.size(1) : in.scores.size(1);
+  if (memory.keys.defined()) memory.keys = spread_heads(memory.keys, heads);
+  memory.values = spread_heads(memory.values, heads);
+  if (memory.broken.defined())
+    memory.broken = spread_heads(memory.broken.unsqueeze(-1), heads).squeeze(-1);
 
-  const auto scores =
+  auto scores =
       in.score ? in.score->score({query, memory.keys, previous, in.sharpness}) : in.scores;
+  if (in.slopes.defined())
+    scores = scores + distance_bias(in, scores.size(2), scores.size(3)).to(scores.dtype());
   require(scores.size(-1) == memory.size(), ErrorKind::InvalidArgument, "scores of shape ",
           scores.sizes(), " do not fit a memory of ", memory.size(), " keys");
   std::optional<Random> sampling;
@@ -116,12 +142,14 @@ Attended attend(const AttendInput& in, Tap* tap) {
   const auto poisoned = poisoned_queries(memory, mask);
   if (poisoned.defined())
     weights = weights.masked_fill(mask.is_all() ? poisoned : poisoned & mask.keep(), kNaN);
-  if (tap) weights = report(in, weights, kind_of(in, aligned, mask), *tap);
+  const auto blind = mask.is_all() ? Tensor() : ~mask.seeing_queries();  // [b, h, q, 1]
+  if (tap) weights = report(in, weights, kind_of(in, aligned, blind), *tap);
 
-  auto context = summarise(in, weights, poisoned);  // [B, H, Q, Dv]
+  auto context = summarise(in, memory.values, weights, poisoned);  // [B, H, Q, Dv]
   const bool headless = in.query.defined() && in.query.dim() == 3 && context.size(1) == 1;
   if (headless) context = context.squeeze(1);  // [B, Q, Dv]
-  return {context, weights, normalised.log_probability, normalised.chosen, aligned.center, mask};
+  return {context, weights, normalised.log_probability, normalised.chosen, aligned.center,
+          mask,    blind};
 }
 
 }  // namespace fovea

@@ -1,7 +1,11 @@
 // The one call of attention: scores, normaliser and alignment together.
 //   e = score(query, keys)
-//   a = normalise(e over the keys that mask and alignment leave), times the Gaussian for local-p
-//   context = a values
+//   e = e - slope_h |position of the query - position of the key|, with slopes    (ALiBi, Press
+//   2022) a = normalise(e over the keys that mask and alignment leave), times the Gaussian for
+//   local-p context = a values
+// Two paths compute it. The readable one holds every weight as a tensor. The fused one (fused.h)
+// never does; it is taken for dot products with softmax whenever nothing needs the whole matrix:
+// neither the caller (keep_weights) nor a tap that wants live weights.
 // Pure: nothing is kept between calls. A fully masked query gets zero weights, zero context and
 // zero gradient. Whatever stands at a masked place, NaN and infinity included, reaches neither
 // result nor gradient; a query that MAY look at a key or value that is not finite gets NaN, and no
@@ -28,6 +32,7 @@ struct MapLabel {
   std::string name = "attention";
   std::string query_axis;
   std::string key_axis;
+  int64_t layer = 0;  // of stacked attention, from 1
 };
 
 struct AttendInput {
@@ -44,17 +49,22 @@ struct AttendInput {
   std::optional<Random> random;  // dropout, hard, gumbel; without it these take the likeliest key
   at::Tensor chosen;   // int64 [B, H, Q]: choices of hard or gumbel to repeat; may be undefined
   double dropout = 0;  // of the weights, after they are reported; needs random
+  at::Tensor slopes;   // [H]: ALiBi; may be undefined
+  bool keep_weights = true;  // no: Attended::weights may stay undefined
   MapLabel map;
 };
 
 struct Attended {
   /// [B, Q, Dv] for a query [B, Q, Dq] and one head, else [B, H, Q, Dv].
   at::Tensor context;
-  at::Tensor weights;  // [B, H, Q, K], before dropout; what the tap returned, when there is one
+  at::Tensor weights;  // [B, H, Q, K], before dropout; what the tap returned, when there is one;
+                       // undefined from the fused path
   at::Tensor log_probability;  // [B, H, Q] for hard, else undefined
   at::Tensor chosen;           // int64 [B, H, Q] for hard and gumbel, else undefined
   at::Tensor center;           // [B, H, Q] p_t for local-p and median, else undefined
   KeepMask mask;               // the memory's, the call's and the alignment's together
+  at::Tensor
+      blind;  // bool [b, h, q, 1]: queries that see nothing; undefined when all see something
 };
 
 Attended attend(const AttendInput& input, Tap* tap = nullptr);

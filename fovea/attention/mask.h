@@ -1,14 +1,29 @@
 // The one mask type of the project, with one meaning: true = this query MAY look at this key. A
 // KeepMask is made by a named constructor, combined with &, and broadcast to [B, H, Q, K]; no
 // function here takes a bare bool tensor, because libraries disagree on what true means in one.
+// It remembers what it is made of: keys that are padding, queries that are padding, a band along
+// the diagonal, and the rest. Fused kernels take the first three as they are, so that a mask of a
+// long sequence never becomes Q times K numbers; keep() makes the whole, when somebody asks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 
 namespace fovea {
+
+/// Query i stands at position first_query + i and sees the keys j with
+/// low <= j - (first_query + i) <= high.
+struct MaskBand {
+  static constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
+  int64_t low = -kFar, high = kFar;
+  int64_t first_query = 0;
+  int64_t queries = 0, keys = 0;  // Q, K
+};
 
 class KeepMask {
  public:
@@ -40,9 +55,17 @@ class KeepMask {
   /// Keys that both masks keep.
   KeepMask operator&(const KeepMask& other) const;
 
-  bool is_all() const { return !keep_.defined(); }
+  bool is_all() const { return !keys_.defined() && !queries_.defined() && !band_ && is_simple(); }
   /// bool [b, h, q, k], each size full or 1; undefined when is_all().
-  const at::Tensor& keep() const { return keep_; }
+  const at::Tensor& keep() const;
+  /// The sizes of keep() [b, h, q, k].
+  std::array<int64_t, 4> sizes() const;
+
+  // What it is made of: a key is kept where all of these keep it.
+  const at::Tensor& keys() const { return keys_; }        // bool [b, 1, 1, k] or undefined
+  const at::Tensor& queries() const { return queries_; }  // bool [b, 1, q, 1] or undefined
+  const std::optional<MaskBand>& band() const { return band_; }
+  bool is_simple() const { return !rest_.defined(); }  // there is nothing else
 
   /// Queries that see at least one key: bool [b, h, q, 1]; undefined when is_all().
   at::Tensor seeing_queries() const;
@@ -50,14 +73,18 @@ class KeepMask {
   at::Tensor seen_keys() const;
 
   KeepMask to(const at::Device& device) const;
+  /// The examples of `rows` (int64 [R]).
+  KeepMask select(const at::Tensor& rows) const;
 
   /// Expanded to `sizes` [B, H, Q, K], undefined when is_all(). InvalidArgument when it does not
   /// fit.
   at::Tensor expand(at::IntArrayRef sizes) const;
 
  private:
-  explicit KeepMask(at::Tensor keep) : keep_(std::move(keep)) {}
-  at::Tensor keep_;
+  at::Tensor keys_, queries_, rest_;  // bool [b, h, q, k], each size full or 1
+  std::optional<MaskBand> band_;
+  at::Device device_ = at::kCPU;  // of keep(): a mask made without data follows one that has some
+  mutable at::Tensor keep_;       // made when it is first asked for
 };
 
 }  // namespace fovea

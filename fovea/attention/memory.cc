@@ -56,11 +56,7 @@ Memory Memory::select(const Tensor& rows) const {
   if (keys.defined()) chosen.keys = keys.index_select(0, rows);
   chosen.values = values.index_select(0, rows);
   if (broken.defined()) chosen.broken = broken.index_select(0, rows);
-  if (mask.is_all() || mask.keep().size(0) == 1) {
-    chosen.mask = mask;
-  } else {
-    chosen.mask = KeepMask::from_keep(mask.keep().index_select(0, rows));
-  }
+  chosen.mask = mask.select(rows);
   return chosen;
 }
 

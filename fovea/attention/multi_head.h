@@ -2,6 +2,12 @@
 // concat(heads) W^O. The parameters have the names and layouts of torch.nn.MultiheadAttention
 // (in_proj_weight [3D, D] = W^Q, W^K, W^V one under the other; in_proj_bias; out_proj.weight;
 // out_proj.bias), so its state_dict fits. Any score and normaliser can stand inside.
+//   grouped heads  several heads of queries share one of keys and values (Ainslie 2023); W^K and
+//   W^V
+//                  are shorter then
+//   rotary         queries and keys are turned by their position, dimension i together with i + d/2
+//                  by the angle position / 10000^(2i/d) (Su 2021)
+//   alibi          a penalty for distance, slope 2^(-8h/H) for head h = 1 … H (Press 2022)
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,11 +22,13 @@
 namespace fovea {
 
 struct MultiHeadOptions {
-  int64_t width = 64;  // D
-  int64_t heads = 4;   // must divide the width
-  double dropout = 0;  // of the weights, in training
+  int64_t width = 64;     // D
+  int64_t heads = 4;      // H, must divide the width
+  int64_t key_heads = 0;  // heads of keys and values, must divide the heads; 0: as many
+  double dropout = 0;     // of the weights, in training
   bool bias = true;
-  ScoreOptions score;  // query_size and key_size are set to D / heads
+  std::string positions = "none";  // none, rotary or alibi
+  ScoreOptions score;              // query_size and key_size are set to D / heads
   NormaliserOptions normaliser;
   void describe(OptionList& list);
 };
@@ -30,32 +38,62 @@ struct MultiHeadInput {
   Memory memory;                         // from MultiHeadAttention::remember()
   KeepMask mask;                         // of this call, on top of the memory's
   const Alignment* alignment = nullptr;  // null: global
-  int64_t first_position = 0;
-  std::optional<Random> random;  // for dropout in training, and for hard and gumbel
+  int64_t first_position = 0;            // of query 0
+  std::optional<Random> random;          // for dropout in training, and for hard and gumbel
+  bool keep_weights = true;              // no: Attended::weights may stay undefined
   MapLabel map;
 };
 
 class MultiHeadAttention : public torch::nn::Module {
  public:
+  /// Zeros, for weights that come from elsewhere.
+  explicit MultiHeadAttention(const MultiHeadOptions& options);
   MultiHeadAttention(const MultiHeadOptions& options, const Random& random);
+  void initialise(const Random& random);
 
-  /// Projects keys and values [B, K, D] once; a decoder keeps the result. A mask that depends on
-  /// the query may be given here or in the input of forward().
-  Memory remember(const at::Tensor& keys, const at::Tensor& values, const KeepMask& mask) const;
+  /// Projects keys and values [B, K, D] once; a decoder keeps the result. Key 0 stands at
+  /// first_position. A mask that depends on the query may be given here or in the input of
+  /// forward().
+  Memory remember(const at::Tensor& keys, const at::Tensor& values, const KeepMask& mask,
+                  int64_t first_position = 0) const;
 
   /// context [B, Q, D], weights [B, H, Q, K]. A query that sees nothing gets 0, not the bias of
   /// out_proj.
   Attended forward(const MultiHeadInput& input, Tap* tap = nullptr) const;
 
-  at::Tensor in_proj_weight;  // [3 D, D]
-  at::Tensor in_proj_bias;    // [3 D], undefined without bias
+  /// A sequence that looks at itself, input.query; one product projects queries, keys and values.
+  /// input.memory may hold what came before the sequence (a decoder's cache), else it is empty; the
+  /// memory that the call looked at, the new keys included, comes back in `memory`.
+  struct SelfAttended {
+    Attended attended;
+    Memory memory;
+  };
+  SelfAttended forward_self(const MultiHeadInput& input, Tap* tap = nullptr) const;
+
+  at::Tensor in_proj_weight;  // [D + 2 D', D], D' = key heads times D / H
+  at::Tensor in_proj_bias;    // [D + 2 D'], undefined without bias
   std::shared_ptr<Projection> out_proj;
 
  private:
-  enum Part { kQuery, kKey, kValue };
-  at::Tensor project(const at::Tensor& x, Part part) const;
+  struct Part {
+    int64_t first, rows, heads;  // of in_proj
+  };
+  Part query_part() const;
+  Part key_part() const;
+  Part value_part() const;
+  at::Tensor project(const at::Tensor& x, const Part& part) const;  // [B, N, D] -> [B, h, N, D / H]
+  at::Tensor turned(const at::Tensor& x, int64_t first_position) const;  // rotary, or x
+  Attended look(const MultiHeadInput& input, const at::Tensor& query, const Memory& memory,
+                Tap* tap) const;
   MultiHeadOptions options_;
+  at::Tensor slopes_;  // [H], alibi
   std::shared_ptr<ScoreFunction> score_;
 };
+
+/// x [B, H, N, d] turned by the positions first, first + 1, …; d must be even.
+at::Tensor rotate_by_position(const at::Tensor& x, int64_t first);
+
+/// 2^(-8h/H) for h = 1 … H: [H].
+at::Tensor alibi_slopes(int64_t heads);
 
 }  // namespace fovea

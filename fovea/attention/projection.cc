@@ -8,12 +8,22 @@
 
 namespace fovea {
 
-Projection::Projection(const ProjectionOptions& options, const Random& random) {
+Projection::Projection(const ProjectionOptions& options) {
   require(options.in > 0 && options.out > 0, ErrorKind::InvalidArgument, "a projection from ",
           options.in, " to ", options.out, " numbers cannot be made; both sizes must be positive");
-  weight =
-      register_parameter("weight", glorot_uniform(options.out, options.in, random.split("weight")));
+  weight = register_parameter("weight", at::zeros({options.out, options.in}));
   if (options.bias) bias = register_parameter("bias", at::zeros({options.out}));
+}
+
+Projection::Projection(const ProjectionOptions& options, const Random& random)
+    : Projection(options) {
+  initialise(random);
+}
+
+void Projection::initialise(const Random& random) {
+  torch::NoGradGuard no_gradients;
+  weight.copy_(glorot_uniform(weight.size(0), weight.size(1), random.split("weight")));
+  if (bias.defined()) bias.zero_();
 }
 
 at::Tensor Projection::forward(const at::Tensor& x) const {

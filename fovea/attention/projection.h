@@ -18,7 +18,10 @@ struct ProjectionOptions {
 
 class Projection : public torch::nn::Module {
  public:
+  /// Zeros, for weights that come from elsewhere.
+  explicit Projection(const ProjectionOptions& options);
   Projection(const ProjectionOptions& options, const Random& random);
+  void initialise(const Random& random);
 
   /// x [..., in] -> [..., out]
   at::Tensor forward(const at::Tensor& x) const;

@@ -9,6 +9,7 @@
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,9 @@ class ScoreFunction : public torch::nn::Module {
 
   /// -> [B, H, Q, K]
   virtual at::Tensor score(const ScoreInput& input) const = 0;
+
+  /// c where the score is c s . h of the prepared keys and nothing else: what fused kernels know.
+  virtual std::optional<double> dot_scale(int64_t key_size) const { return std::nullopt; }
 };
 
 struct ScoreEntry {

@@ -13,6 +13,7 @@ class Dot : public ScoreFunction {
   at::Tensor score(const ScoreInput& input) const override {
     return at::matmul(input.query, input.keys.transpose(-2, -1));  // [B, H, Q, K]
   }
+  std::optional<double> dot_scale(int64_t) const override { return 1; }
 };
 
 }  // namespace

@@ -13,8 +13,11 @@ namespace {
 class ScaledDot : public ScoreFunction {
  public:
   at::Tensor score(const ScoreInput& input) const override {
-    const double scale = 1 / std::sqrt(static_cast<double>(input.keys.size(-1)));
+    const double scale = *dot_scale(input.keys.size(-1));
     return at::matmul(input.query * scale, input.keys.transpose(-2, -1));  // [B, H, Q, K]
+  }
+  std::optional<double> dot_scale(int64_t key_size) const override {
+    return 1 / std::sqrt(static_cast<double>(key_size));
   }
 };
 

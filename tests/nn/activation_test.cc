@@ -1,0 +1,152 @@
+#include "fovea/nn/activation.h"
+
+#include <torch/torch.h>
+
+#include "fovea/core/parallel.h"
+#include "fovea/core/random.h"
+#include "fovea/nn/kernel_path.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/gradient_check.h"
+
+namespace fovea {
+namespace {
+
+using at::Tensor;
+using testing::expect_error;
+using testing::gradient_error;
+
+constexpr Activation kKinds[] = {Activation::Relu, Activation::Gelu};
+
+Tensor numbers(at::IntArrayRef shape, uint64_t seed, at::ScalarType type = at::kFloat) {
+  return Random(seed).normal_tensor(shape, 0, 1.5, at::TensorOptions(type)).requires_grad_();
+}
+
+double worst(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].numel() == 0) continue;
+    const double scale = std::max(1.0, b[i].abs().max().item<double>());
+    largest = std::max(largest, (a[i] - b[i]).abs().max().item<double>() / scale);
+  }
+  return largest;
+}
+
+/// The result of one of the two functions and its gradients.
+std::vector<Tensor> everything(bool projection, const Tensor& x, const Tensor& weight,
+                               const Tensor& bias, Activation kind) {
+  const Tensor y = projection ? activated_projection(x, weight, bias, kind)
+                              : activate(at::matmul(x, weight.t()), bias, kind);
+  const Tensor by = numbers(y.sizes(), 9, y.scalar_type()).detach();
+  std::vector<Tensor> results = torch::autograd::grad({(y * by).sum()}, {x, weight, bias});
+  results.push_back(y);
+  return results;
+}
+
+TEST(Activation, EqualsPyTorchsLinearAndActivation) {
+  for (const Activation kind : kKinds)
+    for (const auto& shape : {std::vector<int64_t>{6}, {5, 6}, {2, 40, 6}, {0, 6}, {3, 0, 6}})
+      for (const bool projection : {false, true}) {
+        const Tensor x = numbers(shape, 3), weight = numbers({19, 6}, 4), bias = numbers({19}, 5);
+        const Tensor u = at::linear(x, weight, bias);
+        const Tensor y = kind == Activation::Relu ? u.relu() : at::gelu(u);
+        const Tensor by = numbers(y.sizes(), 9).detach();
+        std::vector<Tensor> expected = torch::autograd::grad({(y * by).sum()}, {x, weight, bias});
+        expected.push_back(y);
+        const std::vector<Tensor> got = everything(projection, x, weight, bias, kind);
+        EXPECT_EQ(got.back().sizes(), y.sizes());
+        EXPECT_LT(worst(got, expected), 2e-6);
+        const ReadableOnly readable;
+        EXPECT_LT(worst(got, everything(projection, x, weight, bias, kind)), 2e-6);
+      }
+}
+
+TEST(Activation, DropoutIsThatOfCore) {
+  const Random random(12);
+  for (const Activation kind : kKinds) {
+    const Tensor x = numbers({9, 5, 6}, 3), weight = numbers({70, 6}, 4), bias = numbers({70}, 5);
+    const auto gradients = [&](const Tensor& y) {
+      const Tensor by = numbers(y.sizes(), 9).detach();
+      std::vector<Tensor> results = torch::autograd::grad({(y * by).sum()}, {x, weight, bias});
+      results.push_back(y);
+      return results;
+    };
+    const std::vector<Tensor> got =
+        gradients(activated_projection(x, weight, bias, kind, 0.3, &random));
+    const Tensor in_two = dropout(activated_projection(x, weight, bias, kind), 0.3, random);
+    EXPECT_LT(worst(got, gradients(in_two)), 2e-6);
+    EXPECT_TRUE(torch::equal(activated_projection(x, weight, bias, kind, 0.3, nullptr),
+                             activated_projection(x, weight, bias, kind)));
+    const ReadableOnly readable;
+    EXPECT_LT(worst(got, gradients(activated_projection(x, weight, bias, kind, 0.3, &random))),
+              2e-6);
+  }
+}
+
+TEST(Activation, GradientsFollowFiniteDifferences) {
+  const Random random(12);
+  for (const Activation kind : kKinds) {
+    const Tensor x = numbers({4, 6}, 3, at::kDouble), weight = numbers({5, 6}, 4, at::kDouble),
+                 bias = numbers({5}, 5, at::kDouble);
+    EXPECT_LT(gradient_error(
+                  [&] {
+                    return activated_projection(x, weight, bias, kind, 0.2, &random).square().sum();
+                  },
+                  {x, weight, bias}),
+              1e-7);
+    EXPECT_LT(
+        gradient_error([&] { return activate(x.t(), x[0].narrow(0, 0, 4), kind).sum(); }, {x}),
+        1e-7);
+  }
+}
+
+TEST(Activation, GradientOfTheGradientGoesTheReadableWay) {
+  for (const Activation kind : kKinds) {
+    const Tensor x = numbers({4, 6}, 3), weight = numbers({6, 6}, 4), bias = numbers({6}, 5);
+    const Random random(12);
+    const auto second = [&] {
+      const Tensor loss = activated_projection(x, weight, bias, kind, 0.2, &random).square().sum() +
+                          activate(x, bias, kind).pow(3).sum();
+      const auto first = torch::autograd::grad({loss}, {x, weight, bias}, {},
+                                               /*retain_graph=*/true, /*create_graph=*/true);
+      return torch::autograd::grad(
+          {first[0].square().sum() + first[1].sin().sum() + first[2].square().sum()},
+          {x, weight, bias});
+    };
+    const std::vector<Tensor> fast = second();
+    const ReadableOnly readable;
+    EXPECT_LT(worst(fast, second()), 2e-5);
+  }
+}
+
+TEST(Activation, SameBitsAtAnyNumberOfThreadsAndLayout) {
+  for (const Activation kind : kKinds) {
+    const Tensor x = numbers({200, 8}, 3), weight = numbers({70, 8}, 4), bias = numbers({70}, 5);
+    const std::vector<Tensor> one = everything(false, x, weight, bias, kind);
+    set_threads(3);
+    const std::vector<Tensor> three = everything(false, x, weight, bias, kind);
+    set_threads(1);
+    for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], three[i])) << i;
+    const Tensor turned = x.detach().t().contiguous().t();
+    EXPECT_TRUE(torch::equal(activate(turned, bias.narrow(0, 0, 8), kind),
+                             activate(x, bias.narrow(0, 0, 8), kind)));
+  }
+}
+
+TEST(Activation, RefusesWhatCannotWork) {
+  EXPECT_EQ(activation_named("relu"), Activation::Relu);
+  EXPECT_EQ(activation_named("gelu"), Activation::Gelu);
+  expect_error(ErrorKind::InvalidArgument, {"no activation 'tanh'", "relu, gelu"},
+               [] { activation_named("tanh"); });
+  expect_error(ErrorKind::InvalidArgument, {"does not fit"}, [] {
+    activate(at::zeros({2, 3}), at::zeros({4}), Activation::Relu);
+  });
+  expect_error(ErrorKind::InvalidArgument, {"was given a tensor of shape"}, [] {
+    activated_projection(at::zeros({2, 3}), at::zeros({5, 4}), at::zeros({5}), Activation::Relu);
+  });
+  expect_error(ErrorKind::InvalidArgument, {"dropout rate"}, [] {
+    activated_projection(at::zeros({2, 3}), at::zeros({5, 3}), at::zeros({5}), Activation::Relu, 1);
+  });
+}
+
+}  // namespace
+}  // namespace fovea
