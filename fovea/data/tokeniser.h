@@ -4,6 +4,7 @@
 //   words       word boundaries (ICU); a word that follows white space starts with U+2581
 //   unigram     SentencePiece, trained here (Kudo 2018)
 //   bpe         SentencePiece, trained here (Sennrich et al. 2016)
+// BERT's WordPiece, whose vocabulary comes with its weights, is in wordpiece.h.
 // Learning and encoding need the library named above; looking up and joining pieces need none, so a
 // prepared file trains on a machine that has neither.
 #pragma once

@@ -1,11 +1,10 @@
 #include "fovea/data/generators/phrases.h"
 
 #include <algorithm>
-#include <iterator>
 #include <unordered_set>
 
 #include "fovea/core/error.h"
-#include "fovea/core/random.h"
+#include "fovea/data/generators/dice.h"
 #include "fovea/data/generators/phrases_lexicon.h"
 
 namespace fovea {
@@ -17,32 +16,6 @@ using namespace phrases;
 constexpr int64_t kFewestWords = 4, kMostWords = 25;
 constexpr int64_t kMostRows = 10'000'000;
 constexpr int kMostTries = 1000;  // for one more sentence that was not there before
-
-/// Draws one after the other from a stream.
-class Dice {
- public:
-  explicit Dice(const Random& random) : random_(random) {}
-  size_t below(size_t bound) { return size_t(random_.below(next_++, bound)); }
-  bool chance(double probability) { return random_.uniform(next_++) < probability; }
-
-  /// One of a list's entries that `fits`; there is at least one.
-  template <class Entry, size_t count, class Fits>
-  const Entry& pick(const Entry (&list)[count], Fits fits) {
-    const auto fitting = size_t(std::count_if(std::begin(list), std::end(list), fits));
-    size_t skip = below(fitting);
-    for (const Entry& entry : list)
-      if (fits(entry) && skip-- == 0) return entry;
-    fail(ErrorKind::Internal, "no entry of the lexicon fits");
-  }
-  template <class Entry, size_t count>
-  const Entry& pick(const Entry (&list)[count]) {
-    return list[below(count)];
-  }
-
- private:
-  Random random_;
-  uint64_t next_ = 0;
-};
 
 /// Words that belong together; units of both sides with the same key are linked.
 struct Unit {

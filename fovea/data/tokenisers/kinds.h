@@ -1,5 +1,5 @@
 // What the files of this folder give to tokeniser.cc, which lists the kinds in its table, and the
-// little Unicode that they share. Nobody else includes this header.
+// little Unicode that they share. Nobody outside the folder but tokeniser.cc includes this header.
 #pragma once
 
 #include <memory>
@@ -29,11 +29,22 @@ std::shared_ptr<const Tokeniser> restore_sentencepiece(const std::string& kind,
                                                        Vocabulary vocabulary, std::string model,
                                                        const std::string& where);
 
-enum class Boundary { Character, Word };
+enum class Boundary { Character, Word, Sentence };
 /// The parts of `text` between neighbouring boundaries; together they are the whole of it.
 std::vector<std::string_view> segments(std::string_view text, Boundary boundary);
 std::string to_nfc(std::string_view text);
 /// How many bytes at the front are white space, or, with `white` false, are none.
 size_t run_length(std::string_view text, bool white);
+
+/// What BERT's clean-up asks of a code point: its general category, with White_Space in between.
+/// Control is Cc, Cf and Co, Punctuation any P, Mark is Mn alone. Tab and line ends are Control.
+enum class CodeSort : uint8_t { Letter, White, Control, Punctuation, Mark };
+CodeSort sort_of(char32_t code);
+/// Normal form D of one code point, at the end of `into`.
+void append_decomposed(char32_t code, std::u32string& into);
+/// Lower case without looking at the neighbours, at the end of `into`.
+void append_lower(char32_t code, std::u32string& into);
+/// Unsupported in a build without ICU.
+void require_icu();
 
 }  // namespace fovea

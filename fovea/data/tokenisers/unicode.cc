@@ -1,9 +1,10 @@
-// All that the tokenisers need of ICU: boundaries, normal form C, white space.
+// All that the tokenisers need of ICU: boundaries, normal forms C and D, sorts of code points.
 #ifdef FOVEA_WITH_ICU
 #include <unicode/brkiter.h>
 #include <unicode/bytestream.h>
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
+#include <unicode/unistr.h>
 #include <unicode/utext.h>
 #include <unicode/utf8.h>
 #endif
@@ -39,16 +40,21 @@ void check(UErrorCode status, const char* doing) {
 /// A fresh iterator for each call: they have a state, and encode() runs in several threads. To
 /// clone one is much cheaper than to make one.
 std::unique_ptr<icu::BreakIterator> make_iterator(Boundary boundary) {
-  const auto make = [](auto factory) {
+  const auto make = [](auto factory, const icu::Locale& locale = icu::Locale::getRoot()) {
     UErrorCode status = U_ZERO_ERROR;
-    std::unique_ptr<const icu::BreakIterator> made(factory(icu::Locale::getRoot(), status));
+    std::unique_ptr<const icu::BreakIterator> made(factory(locale, status));
     check(status, "loading its rules for boundaries");
     return made;
   };
   static const auto characters = make(icu::BreakIterator::createCharacterInstance);
   static const auto words = make(icu::BreakIterator::createWordInstance);
-  return std::unique_ptr<icu::BreakIterator>(
-      (boundary == Boundary::Character ? characters : words)->clone());
+  // ss: no sentence ends after an abbreviation that ICU knows.
+  static const auto sentences =
+      make(icu::BreakIterator::createSentenceInstance, icu::Locale("en@ss=standard"));
+  const auto& wanted = boundary == Boundary::Character ? characters
+                       : boundary == Boundary::Word    ? words
+                                                       : sentences;
+  return std::unique_ptr<icu::BreakIterator>(wanted->clone());
 }
 
 }  // namespace
@@ -97,14 +103,64 @@ size_t run_length(std::string_view text, bool white) {
   return static_cast<size_t>(at);
 }
 
+CodeSort sort_of(char32_t code) {
+  const auto point = static_cast<UChar32>(code);
+  switch (u_charType(point)) {
+    case U_CONTROL_CHAR:
+    case U_FORMAT_CHAR:
+    case U_PRIVATE_USE_CHAR:
+      return CodeSort::Control;
+    case U_NON_SPACING_MARK:
+      return CodeSort::Mark;
+    case U_CONNECTOR_PUNCTUATION:
+    case U_DASH_PUNCTUATION:
+    case U_START_PUNCTUATION:
+    case U_END_PUNCTUATION:
+    case U_INITIAL_PUNCTUATION:
+    case U_FINAL_PUNCTUATION:
+    case U_OTHER_PUNCTUATION:
+      return CodeSort::Punctuation;
+    default:
+      return u_isUWhiteSpace(point) ? CodeSort::White : CodeSort::Letter;
+  }
+}
+
+void append_decomposed(char32_t code, std::u32string& into) {
+  static const icu::Normalizer2* const nfd = [] {
+    UErrorCode status = U_ZERO_ERROR;
+    const icu::Normalizer2* made = icu::Normalizer2::getNFDInstance(status);
+    check(status, "loading normal form D");
+    return made;
+  }();
+  icu::UnicodeString parts;
+  if (!nfd->getDecomposition(static_cast<UChar32>(code), parts)) {
+    into.push_back(code);
+    return;
+  }
+  for (int32_t at = 0; at < parts.length(); at = parts.moveIndex32(at, 1))
+    into.push_back(static_cast<char32_t>(parts.char32At(at)));
+}
+
+void append_lower(char32_t code, std::u32string& into) {
+  constexpr char32_t kCapitalIWithDot = 0x130;  // the one letter that becomes two
+  if (code == kCapitalIWithDot) {
+    into.append(U"i\u0307");
+  } else {
+    into.push_back(static_cast<char32_t>(u_tolower(static_cast<UChar32>(code))));
+  }
+}
+
+void require_icu() {}
+
 #else
 
 namespace {
 
 [[noreturn]] void no_icu() {
   fail(ErrorKind::Unsupported,
-       "this build has no ICU, which the tokenisers 'characters' and 'words' need to cut a text; "
-       "install ICU (libicu-dev) and build with FOVEA_WITH_ICU=ON, or use a prepared file");
+       "this build has no ICU, which the tokenisers 'characters', 'words' and 'wordpiece' and the "
+       "cutting of sentences need; install ICU (libicu-dev) and build with FOVEA_WITH_ICU=ON, or "
+       "use a prepared file");
 }
 
 }  // namespace
@@ -116,6 +172,18 @@ std::string to_nfc(std::string_view) {
   no_icu();
 }
 size_t run_length(std::string_view, bool) {
+  no_icu();
+}
+CodeSort sort_of(char32_t) {
+  no_icu();
+}
+void append_decomposed(char32_t, std::u32string&) {
+  no_icu();
+}
+void append_lower(char32_t, std::u32string&) {
+  no_icu();
+}
+void require_icu() {
   no_icu();
 }
 

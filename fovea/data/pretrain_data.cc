@@ -1,0 +1,130 @@
+#include "fovea/data/pretrain_data.h"
+
+#include "fovea/core/error.h"
+#include "fovea/core/file.h"
+#include "fovea/data/readers/corpus.h"
+
+namespace fovea {
+
+namespace {
+
+using Documents = TextParts<Document>;
+
+Json json_of(StoriesOptions options) {
+  OptionList list;
+  options.describe(list);
+  return list.to_json();
+}
+
+Documents draw_documents(const DataSource& source, const StoriesOptions& options) {
+  check_roles(source, {});
+  StoriesDraw drawn = draw_stories(options);
+  ContentHash hash;
+  hash.add("stories " + json_of(options).dump());
+  for (const auto& story : drawn.train)
+    for (const std::string& sentence : story) hash.add(sentence);
+  return {
+      std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test), hash.text(), {}};
+}
+
+Documents read_documents(const DataSource& source, const PretrainDataOptions& options,
+                         bool needs_training, uint64_t seed) {
+  if (source.path.empty()) return draw_documents(source, options.generator);
+  SplitOptions split;
+  split.task = "pretrain";
+  split.fraction = source.whole ? 0 : options.validation_fraction;
+  split.seed = seed;
+  split.needs_training = needs_training;
+  CorpusOptions corpus;
+  corpus.documents = options.documents;
+  corpus.sentences = options.sentences;
+  return open_corpus(source, split, corpus);
+}
+
+std::shared_ptr<const WordPiece> learn(const std::vector<Document>& documents,
+                                       const PretrainDataOptions& options) {
+  WordPieceOptions cutting;
+  cutting.lowercase = options.lowercase;
+  WordCounts words(cutting);
+  for (const Document& document : documents)
+    for (const std::string& sentence : document) words.add(sentence);
+  WordPieceLearning learning;
+  learning.size = options.vocabulary_size;
+  learning.minimum_count = options.minimum_count;
+  return std::make_shared<const WordPiece>(WordPiece::learn(words, learning));
+}
+
+void write_documents(const std::filesystem::path& path, const Stories& stories) {
+  AtomicFile file(path);
+  for (const auto& story : stories) {
+    for (const std::string& sentence : story) file.write(sentence + "\n");
+    file.write("\n");
+  }
+  file.commit();
+}
+
+}  // namespace
+
+void PretrainDataOptions::describe(OptionList& list) {
+  generator.describe(list);
+  segments.describe(list);
+  list.add("documents", documents,
+           "text files: blank lines stand between documents, or each line is one")
+      .choices({"blank_lines", "lines"});
+  list.add("sentences", sentences,
+           "each line is one, or cut by Unicode's rules; auto: lines where blank lines part "
+           "documents, else cut")
+      .choices({"auto", "lines", "cut"});
+  list.add("lowercase", lowercase, "upper and lower case, and accents, make no difference");
+  list.add("vocabulary_size", vocabulary_size, "most pieces that are learned").at_least(10);
+  list.add("minimum_count", minimum_count, "pieces seen less often together are not joined")
+      .at_least(1);
+  list.add("validation_fraction", validation_fraction,
+           "share of the documents held out when the data has no validation part")
+      .at_least(0)
+      .below(1);
+}
+
+Splits load_pretraining(const DataSource& source, const PretrainDataOptions& options,
+                        std::shared_ptr<const WordPiece>& tokeniser, uint64_t seed) {
+  Documents texts = read_documents(source, options, tokeniser == nullptr, seed);
+  require(!options.segments.next_sentence || texts.train.size() != 1, ErrorKind::BadData,
+          source.path.string(),
+          ": holds one document, and nothing else to draw a next segment from; put an empty line "
+          "between documents, set data.documents=lines, or data.next_sentence=no");
+  Splits splits;
+  splits.hash = texts.hash;
+  splits.notes = texts.notes;
+  if (!tokeniser) {
+    tokeniser = learn(texts.train, options);
+    splits.notes.push_back(concat("vocabulary: ", format_count(tokeniser->size()),
+                                  " pieces, learned from ",
+                                  format_count(int64_t(texts.train.size())), " documents"));
+  }
+  const Random random = Random(seed).split("segments");
+  const auto rows_of = [&](const std::vector<Document>& documents,
+                           const char* part) -> std::shared_ptr<Dataset> {
+    if (documents.empty()) return nullptr;
+    auto rows = std::make_shared<SegmentDataset>(tokenise(documents, *tokeniser, options.segments),
+                                                 tokeniser, options.segments, random.split(part));
+    return rows->size() > 0 ? rows : nullptr;
+  };
+  splits.train = rows_of(texts.train, "train");
+  splits.validation = rows_of(texts.validation, "validation");
+  splits.test = rows_of(texts.test, "test");
+  return splits;
+}
+
+void write_stories(const std::filesystem::path& folder, const StoriesOptions& options) {
+  const StoriesDraw drawn = draw_stories(options);
+  make_folder(folder);
+  write_documents(folder / "train.txt", drawn.train);
+  if (!drawn.validation.empty()) write_documents(folder / "val.txt", drawn.validation);
+  if (!drawn.test.empty()) write_documents(folder / "test.txt", drawn.test);
+  write_json_file(folder / "dataset.json", {{"format", "fovea-dataset"},
+                                            {"version", 1},
+                                            {"task", "pretrain"},
+                                            {"generator", json_of(options)}});
+}
+
+}  // namespace fovea
