@@ -28,6 +28,7 @@ struct ContextAttentionShape {
 class ContextAttention : public Model {
  public:
   ContextAttention(ContextAttentionOptions options, ContextAttentionShape shape);
+  const ContextAttentionOptions& options() const { return options_; }
 
   void initialise(const Random& random) override;
   Schema schema() const override;

@@ -38,6 +38,8 @@ struct FeatureShape {
 class FeatureAttention : public Model {
  public:
   FeatureAttention(FeatureAttentionOptions options, FeatureShape shape);
+  const FeatureAttentionOptions& options() const { return options_; }
+  const FeatureShape& shape() const { return shape_; }
 
   void initialise(const Random& random) override;
   Schema schema() const override;

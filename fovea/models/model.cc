@@ -37,6 +37,12 @@ at::Device Model::device() const {
   return all.empty() ? at::Device(at::kCPU) : all[0].device();
 }
 
+int64_t count_parameters(const torch::nn::Module& module) {
+  int64_t total = 0;
+  for (const at::Tensor& parameter : module.parameters()) total += parameter.numel();
+  return total;
+}
+
 at::Tensor flat_parameters(const Model& model) {
   std::vector<at::Tensor> parts;
   for (const at::Tensor& parameter : model.parameters())

@@ -74,6 +74,13 @@ struct TrainBlock {
   int64_t batch_size;
 };
 
+/// How the optimiser treats one parameter.
+struct ParameterRule {
+  double rate = 1;     // share of the learning rate; 0: frozen
+  bool decays = true;  // weight decay touches it
+  bool operator==(const ParameterRule&) const = default;
+};
+
 class Model : public torch::nn::Module {
  public:
   /// Fresh parameters from `random`; nothing else may decide them.
@@ -83,6 +90,9 @@ class Model : public torch::nn::Module {
   virtual std::vector<LayerSummary> summary() const = 0;
 
   virtual Loss loss(const Batch& batch, const StepContext& context) = 0;
+
+  /// For the parameter called `name`.
+  virtual ParameterRule rule_of(const std::string& name) const { return {}; }
 
   /// Inference; may use fused kernels.
   virtual Predictions predict(const Batch& batch) const = 0;
@@ -98,6 +108,9 @@ class Model : public torch::nn::Module {
 
   at::Device device() const;
 };
+
+/// Numbers that training may change.
+int64_t count_parameters(const torch::nn::Module& module);
 
 /// All parameters of a CPU model one after the other, for kernels that read them.
 at::Tensor flat_parameters(const Model& model);

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "fovea/nn/cross_entropy.h"
+
 namespace fovea {
 
 namespace {
@@ -20,21 +22,6 @@ Tensor reversed(const Tensor& x, const Tensor& lengths) {
 
 Tensor affine(const torch::nn::Linear& layer, const Tensor& x) {
   return torch::linear(x, layer->weight, layer->bias);
-}
-
-/// One number per source, made from its symbols: what is drawn for a source does not depend on its
-/// neighbours in a batch. source [B, S]
-std::vector<int64_t> numbers_of(const Tensor& source) {
-  const Tensor symbols = source.to(at::kCPU, at::kLong).contiguous();
-  std::vector<int64_t> numbers;
-  for (int64_t row = 0; row < symbols.size(0); ++row) {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    const int64_t* symbol = symbols.data_ptr<int64_t>() + row * symbols.size(1);
-    for (int64_t i = 0; i < symbols.size(1) && symbol[i] != 0; ++i)  // without padding
-      hash = (hash ^ static_cast<uint64_t>(symbol[i])) * 0x100000001b3ull;
-    numbers.push_back(static_cast<int64_t>(hash >> 1));
-  }
-  return numbers;
 }
 
 }  // namespace
@@ -161,9 +148,8 @@ Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
   Loss loss;
   loss.units = keep.sum();
   if (writes_text()) {
-    loss.objective =
-        at::cross_entropy_loss(written.outputs.flatten(0, 1), target.flatten(), {},
-                               at::Reduction::Mean, shape_.padding, options_.label_smoothing);
+    loss.objective = cross_entropy(written.outputs.flatten(0, 1), target.flatten(),
+                                   {options_.label_smoothing, shape_.padding});
   } else {
     const Tensor error = (written.outputs - target).square().mean(-1);  // [B, T]
     loss.objective = (error * keep).sum() / loss.units;
@@ -224,30 +210,7 @@ Predictions Seq2Seq::predict(const Batch& batch) const {
     const bool covered = search_.coverage_penalty > 0 && now.weights.defined();
     return {output.log_softmax(-1), covered ? now.weights.flatten(1) : Tensor()};
   };
-  const Tensor lengths = batch.at("source.keep").sum(1).to(at::kCPU);
-  SearchProblem problem;
-  problem.inputs = batch.size;
-  problem.begin = shape_.begin;
-  problem.end = shape_.end;
-  problem.forbidden = {shape_.padding, shape_.begin};
-  problem.keep = batch.at("source.keep");
-  problem.device = device();
-  problem.numbers = numbers_of(batch.at("source"));
-  for (int64_t i = 0; i < batch.size; ++i)
-    problem.maximum_length.push_back(
-        search_.maximum_length > 0 ? search_.maximum_length : 2 * lengths[i].item<int64_t>() + 20);
-  const auto found = search(search_, problem, step);
-  Predictions predictions;
-  predictions.outputs.resize(static_cast<size_t>(batch.size));
-  for (size_t i = 0; i < found.size(); ++i) {
-    if (lengths[int64_t(i)].item<int64_t>() == 0) {  // nothing in, nothing out
-      predictions.outputs[i].push_back({});
-      continue;
-    }
-    for (const Hypothesis& hypothesis : found[i])
-      predictions.outputs[i].push_back({hypothesis.tokens, hypothesis.log_probability, ""});
-  }
-  return predictions;
+  return search_outputs(batch, step);
 }
 
 Predictions Seq2Seq::predict_numbers(const Batch& batch, Tap* tap) const {
@@ -261,22 +224,11 @@ Predictions Seq2Seq::predict_numbers(const Batch& batch, Tap* tap) const {
 
 Tensor Seq2Seq::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
   if (!writes_text()) return predict_numbers(batch, tap).values;  // [B, T O]
-  int64_t longest = 0;
-  for (const auto& outputs : predictions.outputs)
-    longest = std::max(longest, int64_t(outputs.empty() ? 0 : outputs[0].tokens.size()));
-  Tensor target = at::full({batch.size, longest}, shape_.padding, at::kLong);
-  for (int64_t row = 0; row < batch.size; ++row) {
-    const auto& outputs = predictions.outputs[static_cast<size_t>(row)];
-    if (outputs.empty()) continue;
-    std::copy(outputs[0].tokens.begin(), outputs[0].tokens.end(),
-              target.data_ptr<int64_t>() + row * longest);
-  }
-  target = target.to(device());
+  const Tensor target = chosen_targets(batch, predictions);
   const Encoded encoded = encode(batch, nullptr, tap);
-  if (longest == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
+  if (target.size(1) == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
   const Written written = write(encoded, target, nullptr, feeds_itself() ? 0 : 1, tap);
-  const Tensor log_probabilities = written.outputs.log_softmax(-1);  // [B, T, V]
-  return log_probabilities.gather(2, target.unsqueeze(-1)).squeeze(-1) * (target != shape_.padding);
+  return log_probabilities(written.outputs, target);
 }
 
 }  // namespace fovea

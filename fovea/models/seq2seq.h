@@ -18,8 +18,7 @@
 #include <optional>
 
 #include "fovea/core/options.h"
-#include "fovea/decoding/search.h"
-#include "fovea/models/model.h"
+#include "fovea/models/sequence_model.h"
 #include "fovea/nn/decoder.h"
 
 namespace fovea {
@@ -53,29 +52,20 @@ struct Seq2SeqOptions {
   void describe(OptionList& list);
 };
 
-/// What the data decides: symbols (how many) or numbers (how many at each step).
-struct Seq2SeqShape {
-  int64_t source_symbols = 0, target_symbols = 0;  // 0: numbers
-  int64_t source_width = 0, target_width = 0;
-  int64_t horizon = 0;             // numbers: steps to predict
-  bool shared_vocabulary = false;  // one embedding serves both sides
-  int64_t padding = 0, begin = 2, end = 3;
-};
-
-class Seq2Seq : public Model {
+class Seq2Seq : public SequenceModel {
  public:
-  Seq2Seq(Seq2SeqOptions options, SearchOptions search, Seq2SeqShape shape);
+  Seq2Seq(Seq2SeqOptions options, SearchOptions search, SequenceShape shape);
+  const Seq2SeqOptions& options() const { return options_; }
+  const SequenceShape& shape() const { return shape_; }
 
   void initialise(const Random& random) override;
-  Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   Loss loss(const Batch& batch, const StepContext& context) override;
   Predictions predict(const Batch& batch) const override;
   /// Log-probability of each output symbol, or each output number: [B, U].
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
 
-  /// Sum of -log p over the real target positions of the batch, and their number.
-  std::pair<double, int64_t> negative_log_likelihood(const Batch& batch) const;
+  std::pair<double, int64_t> negative_log_likelihood(const Batch& batch) const override;
 
  private:
   struct Encoded {
@@ -86,7 +76,6 @@ class Seq2Seq : public Model {
     at::Tensor outputs;  // logits [B, T, V] or numbers [B, T, O]
     at::Tensor weights;  // [B, 1, T, K] or undefined
   };
-  bool writes_text() const { return shape_.target_symbols > 0; }
   bool feeds_itself() const { return options_.feedback == "own"; }
   Encoded encode(const Batch& batch, const Random* random, Tap* tap) const;
   at::Tensor embed_source(const Batch& batch, Tap* tap) const;  // [B, S, E]
@@ -101,8 +90,6 @@ class Seq2Seq : public Model {
   void make_bridge(int64_t encoded);
 
   Seq2SeqOptions options_;
-  SearchOptions search_;
-  Seq2SeqShape shape_;
   torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};
   torch::nn::Linear source_input_{nullptr}, target_input_{nullptr};  // numbers
   std::shared_ptr<Recurrent> encoder_;

@@ -26,8 +26,8 @@ void initialise_embedding(const torch::nn::Embedding& table, const Random& rando
 
 }  // namespace
 
-Seq2Seq::Seq2Seq(Seq2SeqOptions options, SearchOptions search, Seq2SeqShape shape)
-    : options_(std::move(options)), search_(std::move(search)), shape_(shape) {
+Seq2Seq::Seq2Seq(Seq2SeqOptions options, SearchOptions search, SequenceShape shape)
+    : SequenceModel(std::move(search), shape), options_(std::move(options)) {
   auto& o = options_;
   const bool bidirectional = o.bidirectional;
   if (o.encoder_hidden == 0) {
@@ -128,58 +128,40 @@ void Seq2Seq::initialise(const Random& random) {
   decoder_->initialise(random.split("decoder"));
 }
 
-Schema Seq2Seq::schema() const {
-  Schema schema;
-  if (shape_.source_symbols > 0)
-    schema.push_back({"source", at::kLong, {-1, -1}});
-  else
-    schema.push_back({"source", at::kFloat, {-1, -1, shape_.source_width}});
-  schema.push_back({"source.keep", at::kBool, {-1, -1}});
-  if (writes_text())
-    schema.push_back({"target", at::kLong, {-1, -1}});
-  else
-    schema.push_back({"target", at::kFloat, {-1, -1, shape_.target_width}});
-  schema.push_back({"target.keep", at::kBool, {-1, -1}});
-  return schema;
-}
-
 std::vector<LayerSummary> Seq2Seq::summary() const {
-  const auto count = [](const torch::nn::Module& module) {
-    int64_t total = 0;
-    for (const Tensor& parameter : module.parameters()) total += parameter.numel();
-    return total;
-  };
   const auto& o = options_;
   std::vector<LayerSummary> layers;
   const int64_t encoded = encoder_->output_size();
   layers.push_back({source_embedding_ ? concat("source embedding (", shape_.source_symbols, ")")
                                       : concat("source input (", shape_.source_width, ")"),
                     {o.embedding},
-                    source_embedding_ ? count(*source_embedding_) : count(*source_input_)});
+                    source_embedding_ ? count_parameters(*source_embedding_)
+                                      : count_parameters(*source_input_)});
   layers.push_back({concat("encoder (", o.layers, " x ", o.bidirectional ? "bidirectional " : "",
                            o.cell, o.reverse_source ? ", source reversed" : "", ")"),
                     {encoded},
-                    count(*encoder_)});
+                    count_parameters(*encoder_)});
   int64_t bridge = 0;
-  for (const auto& layer : bridge_) bridge += count(*layer);
-  for (const auto& layer : cell_bridge_) bridge += count(*layer);
+  for (const auto& layer : bridge_) bridge += count_parameters(*layer);
+  for (const auto& layer : cell_bridge_) bridge += count_parameters(*layer);
   if (bridge > 0) layers.push_back({concat("bridge (", o.bridge, ")"), {o.hidden}, bridge});
-  if (summary_) layers.push_back({"summary", {o.hidden}, count(*summary_)});
+  if (summary_) layers.push_back({"summary", {o.hidden}, count_parameters(*summary_)});
   if (!shape_.shared_vocabulary)
     layers.push_back({target_embedding_ ? concat("target embedding (", shape_.target_symbols, ")")
                                         : concat("target input (", shape_.target_width, ")"),
                       {o.embedding},
-                      target_embedding_ ? count(*target_embedding_) : count(*target_input_)});
+                      target_embedding_ ? count_parameters(*target_embedding_)
+                                        : count_parameters(*target_input_)});
   layers.push_back({concat("decoder (", o.cell,
                            o.attention == "none" ? std::string(", no attention")
                                                  : concat(", ", o.decoder, ", ", o.score.name, ", ",
                                                           o.alignment.name),
                            ", ", o.readout, " readout)"),
                     {decoder_->readout_size()},
-                    count(*decoder_)});
+                    count_parameters(*decoder_)});
   layers.push_back({writes_text() ? "output (softmax)" : "output (linear)",
                     {writes_text() ? shape_.target_symbols : shape_.target_width},
-                    output_ ? count(*output_) : tied_bias_.numel()});
+                    output_ ? count_parameters(*output_) : tied_bias_.numel()});
   return layers;
 }
 

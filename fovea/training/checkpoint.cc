@@ -31,7 +31,8 @@ TrainerState TrainerState::from_json(const Json& json) {
                      json.at("seconds"),
                      json.at("best_epoch"),
                      {},
-                     json.at("stopped_early")};
+                     json.at("stopped_early"),
+                     {}};
   for (const auto& [name, monitor] : json.at("monitors").items())
     state.monitors[name] = {monitor.at("best"), monitor.at("has_best"),
                             monitor.at("epochs_without_gain")};
@@ -66,6 +67,11 @@ void load_state(Model& model, const std::map<std::string, at::Tensor>& tensors,
 }
 
 namespace {
+
+/// Of the weights after one of the last epochs, 0 the oldest.
+std::string recent_prefix(size_t index) {
+  return concat("recent.", index, ".");
+}
 
 std::string checksum_of(const std::map<std::string, at::Tensor>& tensors) {
   ContentHash hash;
@@ -102,6 +108,8 @@ void write_checkpoint(const RunFolder& folder, const Model& model, Optimiser& op
                       const TrainerState& state) {
   std::map<std::string, at::Tensor> tensors;
   for (const auto& [name, tensor] : state_of(model)) tensors["model." + name] = tensor;
+  for (size_t i = 0; i < state.recent.size(); ++i)
+    for (const auto& [name, tensor] : state.recent[i]) tensors[recent_prefix(i) + name] = tensor;
   tensors["optimiser.first"] = optimiser.first();
   tensors["optimiser.second"] = optimiser.second();
   Json trainer = state.to_json();
@@ -130,7 +138,15 @@ TrainerState read_checkpoint(const RunFolder& folder, Model& model, Optimiser& o
                       file.tensors.at("optimiser.second"));
     optimiser.schedule().cuts = trainer.at("schedule_cuts");
     optimiser.schedule().epochs_without_gain = trainer.at("schedule_epochs_without_gain");
-    return TrainerState::from_json(trainer);
+    TrainerState state = TrainerState::from_json(trainer);
+    for (size_t i = 0;; ++i) {
+      std::map<std::string, at::Tensor> weights;
+      const std::string prefix = recent_prefix(i);
+      for (const auto& [name, tensor] : file.tensors)
+        if (name.rfind(prefix, 0) == 0) weights[name.substr(prefix.size())] = tensor;
+      if (weights.empty()) return state;
+      state.recent.push_back(std::move(weights));
+    }
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::BadData, where, ": the trainer's state is damaged (", error.what(), ")");
   }

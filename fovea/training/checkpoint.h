@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "fovea/core/json.h"
 #include "fovea/training/optimiser.h"
@@ -27,6 +28,8 @@ struct TrainerState {
   int64_t best_epoch = 0;  // 1 is the first; 0: none yet
   std::map<std::string, MonitorState> monitors;
   bool stopped_early = false;  // patience ran out
+  /// Weights after the last epochs, the newest last, for training.average_epochs.
+  std::vector<std::map<std::string, at::Tensor>> recent;
 
   Json to_json() const;
   static TrainerState from_json(const Json& json);

@@ -43,7 +43,12 @@ Optimiser::Optimiser(Model& model, const TrainingOptions& options, int64_t steps
   first_ = torch::zeros({total}, like);
   second_ = torch::zeros({total}, like);
   int64_t at = 0;
-  for (at::Tensor& parameter : model.parameters()) {
+  for (auto& item : model.named_parameters()) {
+    at::Tensor& parameter = item.value();
+    const ParameterRule rule = model.rule_of(item.key());
+    if (rule.rate == 0) parameter.set_requires_grad(false);
+    if (stretches_.empty() || stretches_.back().rule != rule) stretches_.push_back({at, at, rule});
+    stretches_.back().end += parameter.numel();
     const at::Tensor place = parameters_.narrow(0, at, parameter.numel()).view(parameter.sizes());
     place.copy_(parameter);
     parameter.set_data(place);
@@ -64,40 +69,58 @@ void Optimiser::clip() {
 void Optimiser::step() {
   clip();
   settings_.learning_rate = float(schedule_.rate(++steps_));
-  if (!parameters_.is_cpu()) return step_with_tensors();
-  kernels::optimiser_step(settings_, steps_, parameters(), gradient(), first_.data_ptr<float>(),
-                          second_.data_ptr<float>(), parameters_.numel());
+  for (const Stretch& stretch : stretches_) {
+    if (stretch.rule.rate == 0) continue;
+    if (!parameters_.is_cpu()) {
+      step_with_tensors(stretch);
+      continue;
+    }
+    kernels::optimiser_step(settings_for(stretch), steps_, parameters() + stretch.begin,
+                            gradient() + stretch.begin, first_.data_ptr<float>() + stretch.begin,
+                            second_.data_ptr<float>() + stretch.begin, stretch.end - stretch.begin);
+  }
 }
 
-void Optimiser::step_with_tensors() {
+kernels::OptimiserSettings Optimiser::settings_for(const Stretch& stretch) const {
+  kernels::OptimiserSettings own = settings_;
+  own.learning_rate *= float(stretch.rule.rate);
+  if (!stretch.rule.decays) own.weight_decay = 0;
+  return own;
+}
+
+void Optimiser::step_with_tensors(const Stretch& stretch) {
   torch::NoGradGuard no_gradients;
-  const auto& s = settings_;
+  const auto s = settings_for(stretch);
+  const auto own = [&](const at::Tensor& flat) {
+    return flat.narrow(0, stretch.begin, stretch.end - stretch.begin);
+  };
+  at::Tensor parameters = own(parameters_), first = own(first_), second = own(second_);
   const double rate = s.learning_rate;
   const bool adam = s.kind == OptimiserKind::Adam || s.kind == OptimiserKind::AdamW;
-  at::Tensor g = gradient_;
+  at::Tensor g = own(gradient_);
   if (s.kind == OptimiserKind::AdamW)
-    parameters_.mul_(1 - rate * s.weight_decay);
+    parameters.mul_(1 - rate * s.weight_decay);
   else if (s.weight_decay != 0)
-    g = g + s.weight_decay * parameters_;
+    g = g + s.weight_decay * parameters;
   if (s.kind == OptimiserKind::Sgd) {
-    first_.mul_(s.momentum).add_(g);
-    parameters_.sub_(s.nesterov ? g + s.momentum * first_ : first_, rate);
+    first.mul_(s.momentum).add_(g);
+    parameters.sub_(s.nesterov ? g + s.momentum * first : first, rate);
     return;
   }
   const double decay = adam ? s.beta2 : s.rho;
-  second_.mul_(decay).addcmul_(g, g, 1 - decay);
+  second.mul_(decay).addcmul_(g, g, 1 - decay);
   if (adam) {
-    first_.mul_(s.beta1).add_(g, 1 - s.beta1);
+    first.mul_(s.beta1).add_(g, 1 - s.beta1);
     const double scale = 1 / std::sqrt(1 - std::pow(double(s.beta2), double(steps_)));
-    parameters_.addcdiv_(first_, second_.sqrt().mul_(scale).add_(s.epsilon),
-                         -rate / (1 - std::pow(double(s.beta1), double(steps_))));
+    parameters.addcdiv_(first, second.sqrt().mul_(scale).add_(s.epsilon),
+                        -rate / (1 - std::pow(double(s.beta1), double(steps_))));
   } else if (s.kind == OptimiserKind::RmsProp) {
-    first_.mul_(s.momentum).addcdiv_(g, second_.sqrt().add_(s.epsilon));
-    parameters_.sub_(first_, rate);
+    first.mul_(s.momentum).addcdiv_(g, second.sqrt().add_(s.epsilon));
+    parameters.sub_(first, rate);
   } else {
-    const at::Tensor delta = g * (first_ + s.epsilon).sqrt_() / (second_ + s.epsilon).sqrt_();
-    first_.mul_(s.rho).addcmul_(delta, delta, 1 - double(s.rho));
-    parameters_.sub_(delta, rate);
+    const at::Tensor delta = g * (first + s.epsilon).sqrt_() / (second + s.epsilon).sqrt_();
+    first.mul_(s.rho).addcmul_(delta, delta, 1 - double(s.rho));
+    parameters.sub_(delta, rate);
   }
 }
 

@@ -36,13 +36,21 @@ class Optimiser : public BlockOptimiser {
   void restore(int64_t steps, const at::Tensor& first, const at::Tensor& second);
 
  private:
+  /// Neighbouring parameters that follow one rule: [begin, end) of the flat arrays.
+  struct Stretch {
+    int64_t begin, end;
+    ParameterRule rule;
+  };
   void clip();
-  void step_with_tensors();  // the kernel's formulas for a device that is not the CPU
+  kernels::OptimiserSettings settings_for(const Stretch& stretch) const;
+  /// The kernel's formulas for a device that is not the CPU.
+  void step_with_tensors(const Stretch& stretch);
 
   TrainingOptions options_;
   Schedule schedule_;
   kernels::OptimiserSettings settings_;
   at::Tensor parameters_, gradient_, first_, second_;  // [P]
+  std::vector<Stretch> stretches_;
   int64_t steps_ = 0;
 };
 

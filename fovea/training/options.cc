@@ -69,6 +69,11 @@ void TrainingOptions::describe(OptionList& list) {
   list.add("checkpoint_seconds", checkpoint_seconds,
            "at least so long between two checkpoints; 0: one after every epoch")
       .at_least(0);
+  list.add("average_epochs", average_epochs,
+           "at the end the mean of the weights after the last so many epochs is tried, and kept "
+           "where it is no worse than the best epoch; 0: off")
+      .at_least(0)
+      .at_most(100);
 }
 
 }  // namespace fovea

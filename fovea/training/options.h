@@ -41,6 +41,7 @@ struct TrainingOptions {
   int64_t patience = 0;
   double minimum_gain = 0;
   double checkpoint_seconds = 10;
+  int64_t average_epochs = 0;
 
   void describe(OptionList& list);
 };

@@ -89,6 +89,7 @@ TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bo
     if (hooks.epoch_ended) hooks.epoch_ended(report);
     save(/*even_if_recent=*/false);
   }
+  if (!result.stopped) result.average = try_average(hooks);
   save(/*even_if_recent=*/true);
   load_state(model_, best_weights_, "the best weights");
   result.best_epoch = state_.best_epoch;
@@ -186,7 +187,9 @@ at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> pi
   const int64_t parts = std::min(options_.parts, int64_t(picked.size())),
                 step = optimiser_->steps();
   const Random random = random_.split("step").split(static_cast<uint64_t>(step));
-  const std::vector<at::Tensor> parameters = model_.parameters();
+  std::vector<at::Tensor> parameters;
+  for (const at::Tensor& parameter : model_.parameters())
+    if (parameter.requires_grad()) parameters.push_back(parameter);
   struct Part {
     double loss = 0, units = 0;
     std::vector<at::Tensor> gradients;
@@ -232,6 +235,11 @@ EpochReport Trainer::end_epoch(const Dataset& rows, const TrainerHooks& hooks) {
   const bool stop = note_gains(report);
   report.best = state_.best_epoch == report.epoch;
   if (report.best) best_weights_ = copy_of(state_of(model_)), best_is_written_ = false;
+  if (options_.average_epochs > 1) {
+    state_.recent.push_back(copy_of(state_of(model_)));
+    if (int64_t(state_.recent.size()) > options_.average_epochs)
+      state_.recent.erase(state_.recent.begin());
+  }
   optimiser_->schedule().epoch_ended(report.best);
   if (folder_) MetricsLog(folder_->metrics()).append(report.to_json());
   state_.stopped_early = stop;
@@ -262,6 +270,30 @@ bool Trainer::note_gains(const EpochReport& report) {
   }
   if (options_.patience == 0) return false;
   return options_.stop_rule == "either" ? stalled > 0 : stalled == options_.monitor.size();
+}
+
+AverageReport Trainer::try_average(const TrainerHooks& hooks) {
+  const auto& recent = state_.recent;
+  if (recent.size() < 2) return {};
+  std::map<std::string, at::Tensor> mean = copy_of(recent[0]);
+  for (auto& [name, tensor] : mean) {
+    if (!tensor.is_floating_point()) continue;
+    at::Tensor sum = tensor.to(at::kDouble);
+    for (size_t i = 1; i < recent.size(); ++i) sum += recent[i].at(name);
+    tensor.copy_(sum / double(recent.size()));
+  }
+  const auto newest = copy_of(state_of(model_));
+  AverageReport report{int64_t(recent.size()), {}, true};
+  load_state(model_, mean, "the averaged weights");
+  if (hooks.evaluate) report.validation = hooks.evaluate();
+  load_state(model_, newest, "the newest weights");
+  for (const Metric& metric : report.validation) {
+    if (metric.name != options_.monitor[0]) continue;
+    const double best = state_.monitors[metric.name].best;
+    report.best = metric.higher_is_better ? metric.value >= best : metric.value <= best;
+  }
+  if (report.best) best_weights_ = mean, best_is_written_ = false;
+  return report;
 }
 
 void Trainer::save(bool even_if_recent) {

@@ -34,8 +34,16 @@ struct TrainerHooks {
   std::function<bool()> should_stop;  // polled between blocks; may be empty
 };
 
+/// training.average_epochs: the mean of the weights after the last epochs.
+struct AverageReport {
+  int64_t epochs = 0;  // how many were averaged; 0: nothing was
+  Metrics validation;
+  bool best = false;  // no worse than the best epoch, and therefore kept
+};
+
 struct TrainingResult {
   std::vector<EpochReport> epochs;  // those of this call
+  AverageReport average;
   int64_t best_epoch = 0;
   bool stopped = false;  // by should_stop, before the end
   double seconds = 0;    // training alone, this call
@@ -67,6 +75,7 @@ class Trainer {
   at::Tensor train_parts(const Dataset& rows, std::span<const int64_t> picked);
   EpochReport end_epoch(const Dataset& rows, const TrainerHooks& hooks);
   bool note_gains(const EpochReport& report);  // true: time to stop
+  AverageReport try_average(const TrainerHooks& hooks);
   void save(bool even_if_recent);
 
   Model& model_;

@@ -3,6 +3,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/models/seq2seq.h"
+#include "tests/models/text_batch.h"
 #include "tests/support/golden.h"
 
 namespace fovea {
@@ -10,7 +11,9 @@ namespace {
 
 using testing::largest_difference;
 
-constexpr int64_t kSource = 9, kTarget = 8;  // symbols, special ones included
+using testing::kSource;
+using testing::kTarget;
+using testing::text_batch;
 
 struct Case {
   std::string name;
@@ -93,39 +96,6 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// Row b: source of 1 to 6 symbols, target its reverse shifted by one, padded by `extra` columns.
-Batch text_batch(int64_t rows, int64_t extra = 0) {
-  const Random random(5);
-  int64_t longest = 1;
-  std::vector<std::vector<int64_t>> sources;
-  for (int64_t row = 0; row < rows; ++row) {
-    const Random own = random.split(uint64_t(row));
-    const auto length = int64_t(own.below(0, 6)) + 1;
-    longest = std::max(longest, length);
-    sources.emplace_back();
-    for (int64_t i = 0; i < length; ++i)
-      sources.back().push_back(4 + int64_t(own.below(uint64_t(i) + 1, 4)));
-  }
-  Batch batch;
-  batch.size = rows;
-  auto source = torch::zeros({rows, longest + extra}, torch::kLong);
-  auto target = torch::zeros({rows, longest + 1 + extra}, torch::kLong);
-  for (int64_t row = 0; row < rows; ++row) {
-    const auto& symbols = sources[size_t(row)];
-    const auto length = int64_t(symbols.size());
-    for (int64_t i = 0; i < length; ++i) {
-      source[row][i] = symbols[size_t(i)];
-      target[row][length - 1 - i] = symbols[size_t(i)];
-    }
-    target[row][length] = 3;
-  }
-  batch.tensors = {{"source", source},
-                   {"source.keep", source != 0},
-                   {"target", target},
-                   {"target.keep", target != 0}};
-  return batch;
-}
-
 Batch number_batch(int64_t rows) {
   const auto source = Random(6).normal_tensor({rows, 5, 2}, 0, 1, torch::kFloat);
   return {{{"source", source},
@@ -138,7 +108,7 @@ Batch number_batch(int64_t rows) {
 class Seq2SeqContract : public ::testing::TestWithParam<Case> {
  protected:
   std::shared_ptr<Seq2Seq> fresh(uint64_t seed = 1, SearchOptions search = {}) {
-    Seq2SeqShape shape;
+    SequenceShape shape;
     if (GetParam().numbers) {
       shape.source_width = 2, shape.target_width = 1, shape.horizon = 3;
     } else {
@@ -321,7 +291,7 @@ TEST(Seq2Seq, RefusesOptionsThatContradictEachOther) {
   const auto make = [](auto change) {
     Seq2SeqOptions options = small();
     change(options);
-    Seq2SeqShape shape;
+    SequenceShape shape;
     shape.source_symbols = kSource, shape.target_symbols = kTarget;
     Seq2Seq model(options, {}, shape);
   };
@@ -336,7 +306,7 @@ TEST(Seq2Seq, RefusesOptionsThatContradictEachOther) {
 
 TEST(Seq2Seq, ScheduledFeedbackBeginsWithTheTeacher) {
   Seq2SeqOptions options = small();
-  Seq2SeqShape shape;
+  SequenceShape shape;
   shape.source_symbols = kSource, shape.target_symbols = kTarget;
   const Batch rows = text_batch(8);
   const auto loss_of = [&](const std::string& feedback, int64_t step) {

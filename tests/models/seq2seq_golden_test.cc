@@ -84,7 +84,7 @@ class Seq2SeqGolden : public ::testing::TestWithParam<int> {};
 TEST_P(Seq2SeqGolden, LossAndGradientsAgreeWithPyTorch) {
   const Json all = golden("seq2seq");
   const Json& reference = all["models"][size_t(GetParam())];
-  Seq2SeqShape shape;
+  SequenceShape shape;
   shape.source_symbols = 8;
   shape.target_symbols = 7;
   Seq2Seq model(options_of(reference["name"]), {}, shape);

@@ -1,0 +1,127 @@
+#include "fovea/models/bert_classifier.h"
+
+#include <torch/torch.h>
+
+#include "fovea/core/error.h"
+#include "fovea/models/bert_windows.h"
+#include "fovea/models/initialise.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+constexpr double kDeviation = 0.02;  // of fresh weights, as BERT has it
+
+/// N / (C n_c): every class counts as much as the others together with all their rows.
+Tensor balanced_weights(const std::vector<int64_t>& counts) {
+  const Tensor rows = torch::tensor(counts, at::kDouble);  // [C]
+  const Tensor weights = rows.sum() / (rows.clamp_min(1) * double(counts.size()));
+  return weights.to(at::kFloat);
+}
+
+}  // namespace
+
+void BertClassifierOptions::describe(OptionList& list) {
+  list.add("name", name, "which model").choices({"bert"});
+  encoder.describe(list);
+  list.add("pooling", pooling, "what stands for a text: the first token, or the mean of all")
+      .choices({"cls", "mean"});
+  list.add("class_weights", class_weights,
+           "none: every row counts the same; balanced: every class does")
+      .choices({"none", "balanced"});
+  fine_tuning.describe(list);
+}
+
+BertClassifier::BertClassifier(BertClassifierOptions options, DocumentShape shape)
+    : options_(std::move(options)),
+      shape_(std::move(shape)),
+      encoder_(register_module("encoder",
+                               std::make_shared<BertEncoder>(options_.encoder, shape_.vocabulary))),
+      output_(register_module("output", std::make_shared<Projection>(ProjectionOptions{
+                                            encoder_->options().hidden, shape_.classes}))) {
+  require(shape_.window <= encoder_->options().maximum_length, ErrorKind::InvalidArgument,
+          "texts of ", shape_.window, " tokens do not fit the ", encoder_->options().maximum_length,
+          " positions of model.maximum_length; set a smaller data.longest");
+  options_.fine_tuning.check(encoder_->layers());
+  if (options_.class_weights == "balanced" && !shape_.class_counts.empty())
+    class_weights_ = balanced_weights(shape_.class_counts);
+}
+
+void BertClassifier::initialise(const Random& random) {
+  torch::NoGradGuard no_gradients;
+  encoder_->initialise(random.split("encoder"));
+  initialise_normal(output_->weight, kDeviation, random.split("output"));
+  output_->bias.zero_();
+}
+
+Schema BertClassifier::schema() const {
+  return {{"tokens", at::kLong, {-1, -1}},
+          {"segments", at::kLong, {-1, -1}},
+          {"tokens.keep", at::kBool, {-1, -1}},
+          {"target", at::kLong, {-1}}};
+}
+
+std::vector<LayerSummary> BertClassifier::summary() const {
+  const BertOptions& o = encoder_->options();
+  return {
+      {concat("BERT (", o.layers, " layers, ", o.heads, " heads, ", shape_.vocabulary, " pieces)"),
+       {o.hidden},
+       count_parameters(*encoder_)},
+      {concat("output (softmax, ", options_.pooling, ")"),
+       {shape_.classes},
+       count_parameters(*output_)}};
+}
+
+ParameterRule BertClassifier::rule_of(const std::string& name) const {
+  if (options_.pooling == "mean" && name.starts_with("encoder.pooler."))
+    return {0, false};  // takes no part
+  return options_.fine_tuning.rule_of(name, "encoder.", encoder_->layers());
+}
+
+Tensor BertClassifier::logits_of(const Batch& batch, const Random* random, Tap* tap) const {
+  const Tensor& keep = batch.at("tokens.keep");  // [B, T]
+  const Tensor hidden = encode_windows(*encoder_, {batch.at("tokens"), batch.at("segments"), keep},
+                                       shape_.window, random, tap);  // [B, T, D]
+  const int64_t window = std::min(shape_.window, hidden.size(1));
+  const Tensor states = in_windows(hidden, window).flatten(0, 1);  // [B W, N, D]
+  const Tensor real = in_windows(keep, window);                    // [B, W, N]
+  Tensor pooled = options_.pooling == "cls" ? encoder_->pooled(states)
+                                            : mean_of_real(states, real.flatten(0, 1));
+  const double rate = options_.encoder.dropout;
+  if (random && rate > 0) pooled = dropout(pooled, rate, random->split("pooled"));
+  const Tensor logits = output_->forward(pooled).view({batch.size, -1, shape_.classes});
+  if (logits.size(1) == 1) return logits.squeeze(1);
+  const Tensor weight = real.any(-1).to(logits.scalar_type()).unsqueeze(-1);  // [B, W, 1]
+  return (logits * weight).sum(1) / weight.sum(1).clamp_min(1);               // [B, C]
+}
+
+Loss BertClassifier::loss(const Batch& batch, const StepContext& context) {
+  const Tensor logits = logits_of(batch, &context.random, nullptr);
+  const Tensor& target = batch.at("target");
+  Loss loss;
+  if (class_weights_.defined()) {
+    const Tensor weights = class_weights_.to(logits.device());
+    loss.objective = at::cross_entropy_loss(logits, target, weights);
+    loss.units = weights.index_select(0, target).sum();
+  } else {
+    loss.objective = at::cross_entropy_loss(logits, target);
+  }
+  return loss;
+}
+
+Predictions BertClassifier::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  Predictions predictions;
+  predictions.scores = logits_of(batch, nullptr, nullptr).softmax(1);
+  return predictions;
+}
+
+Tensor BertClassifier::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
+  const Tensor log_scores = logits_of(batch, nullptr, tap).log_softmax(1);  // [B, C]
+  return log_scores.gather(1,
+                           predictions.scores.argmax(1, /*keepdim=*/true).to(log_scores.device()));
+}
+
+}  // namespace fovea

@@ -1,0 +1,59 @@
+// BERT with a class on top, Devlin et al. 2018. Of each window of the text (one, where it fits into
+// the positions; models/bert_windows.h):
+//   h  = the encoder's states
+//   z  = tanh(W h_1 + b) of [CLS], or the mean of h over the real tokens
+//   s  = V dropout(z) + c
+//   p  = softmax of the mean of s over the windows
+//   loss  -log p(class), each class weighted as model.class_weights says
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fovea/models/fine_tuning.h"
+#include "fovea/models/model.h"
+#include "fovea/nn/bert_encoder.h"
+
+namespace fovea {
+
+struct BertClassifierOptions {
+  std::string name = "bert";
+  BertOptions encoder;
+  std::string pooling = "cls";
+  std::string class_weights = "none";
+  FineTuningOptions fine_tuning;
+  void describe(OptionList& list);
+};
+
+/// What the data decides.
+struct DocumentShape {
+  int64_t vocabulary = 0;
+  int64_t classes = 2;
+  int64_t window = 512;               // longer sequences are read in parts of so many tokens
+  std::vector<int64_t> class_counts;  // training rows of each class; empty: unknown, all alike
+};
+
+class BertClassifier : public Model {
+ public:
+  BertClassifier(BertClassifierOptions options, DocumentShape shape);
+
+  void initialise(const Random& random) override;
+  Schema schema() const override;
+  std::vector<LayerSummary> summary() const override;
+  ParameterRule rule_of(const std::string& name) const override;
+  Loss loss(const Batch& batch, const StepContext& context) override;
+  Predictions predict(const Batch& batch) const override;
+  /// Log-probability of the likeliest class: [B, 1]. Maps: "attention", one a layer.
+  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
+
+ private:
+  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const;  // [B, C]
+
+  BertClassifierOptions options_;
+  DocumentShape shape_;
+  std::shared_ptr<BertEncoder> encoder_;
+  std::shared_ptr<Projection> output_;
+  at::Tensor class_weights_;  // [C], or undefined: all alike
+};
+
+}  // namespace fovea

@@ -1,0 +1,174 @@
+#include "fovea/models/lstm_tagger.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fovea/core/error.h"
+#include "fovea/models/initialise.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+constexpr double kDeviation = 0.1;  // of fresh embeddings
+
+}  // namespace
+
+void LstmTaggerOptions::describe(OptionList& list) {
+  list.add("name", name, "which model").choices({"lstm"});
+  list.add("embedding", embedding, "numbers per word").at_least(1);
+  list.add("letters", letters, "cnn: what a word's letters say is added; none: words alone")
+      .choices({"cnn", "none"});
+  list.add("letter_embedding", letter_embedding, "numbers per letter").at_least(1);
+  list.add("letter_filters", letter_filters, "numbers that the letters of a word become")
+      .at_least(1);
+  list.add("letter_width", letter_width, "neighbouring letters that are seen together; odd")
+      .at_least(1);
+  list.add("hidden", hidden, "numbers per word of each direction of the recurrence").at_least(1);
+  list.add("layers", layers, "stacked layers of the recurrence").at_least(1).at_most(16);
+  list.add("heads", heads, "attention heads; must divide 2 x hidden").at_least(1);
+  list.add("dropout", dropout, "of embeddings, between layers and of what attention adds")
+      .at_least(0)
+      .below(1);
+  list.add("word_dropout", word_dropout, "share of the words taken for unknown in training")
+      .at_least(0)
+      .below(1);
+}
+
+LstmTagger::LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRules rules)
+    : Tagger(std::move(rules)), options_(std::move(options)), shape_(shape) {
+  const auto& o = options_;
+  const int64_t width = 2 * o.hidden;
+  require(o.letter_width % 2 == 1, ErrorKind::InvalidArgument,
+          "model.letter_width=", o.letter_width,
+          " must be odd, so that a letter stands in the middle");
+  require(width % o.heads == 0, ErrorKind::InvalidArgument, "model.heads=", o.heads,
+          " must divide the ", width, " numbers of both directions (2 x model.hidden)");
+  words_ = register_module("words", torch::nn::Embedding(shape_.words, o.embedding));
+  int64_t input = o.embedding;
+  if (o.letters == "cnn") {
+    letters_ = register_module("letters", torch::nn::Embedding(shape_.letters, o.letter_embedding));
+    filters_ = register_parameter(
+        "filters_weight", at::zeros({o.letter_filters, o.letter_embedding, o.letter_width}));
+    filters_bias_ = register_parameter("filters_bias", at::zeros({o.letter_filters}));
+    input += o.letter_filters;
+  }
+  recurrent_ = register_module("recurrent", std::make_shared<Recurrent>(RecurrentOptions{
+                                                "lstm", input, o.hidden, o.layers,
+                                                /*bidirectional=*/true, o.dropout}));
+  MultiHeadOptions heads;
+  heads.width = width;
+  heads.heads = o.heads;
+  heads.dropout = o.dropout;
+  attention_ = register_module("attention", std::make_shared<MultiHeadAttention>(heads));
+  norm_ = register_module("norm", std::make_shared<LayerNorm>(width));
+  output_ =
+      register_module("output", std::make_shared<Projection>(ProjectionOptions{width, tags()}));
+}
+
+void LstmTagger::initialise(const Random& random) {
+  torch::NoGradGuard no_gradients;
+  initialise_normal(words_->weight, kDeviation, random.split("words"));
+  if (filters_.defined()) {
+    initialise_normal(letters_->weight, kDeviation, random.split("letters"));
+    const double deviation = std::sqrt(1.0 / double(filters_[0].numel()));
+    initialise_normal(filters_, deviation, random.split("filters"));
+    filters_bias_.zero_();
+  }
+  recurrent_->initialise(random.split("recurrent"));
+  attention_->initialise(random.split("attention"));
+  norm_->initialise();
+  output_->initialise(random.split("output"));
+}
+
+Schema LstmTagger::schema() const {
+  return {{"words", at::kLong, {-1, -1}},
+          {"words.keep", at::kBool, {-1, -1}},
+          {"letters", at::kLong, {-1, -1, -1}},
+          {"target", at::kLong, {-1, -1}}};
+}
+
+std::vector<LayerSummary> LstmTagger::summary() const {
+  const auto& o = options_;
+  std::vector<LayerSummary> layers;
+  layers.push_back(
+      {concat("words (", shape_.words, ")"), {o.embedding}, count_parameters(*words_)});
+  if (filters_.defined())
+    layers.push_back({concat("letters (", shape_.letters, ", ", o.letter_width, " at a time)"),
+                      {o.letter_filters},
+                      count_parameters(*letters_) + filters_.numel() + filters_bias_.numel()});
+  layers.push_back({concat("BiLSTM (", o.layers, o.layers == 1 ? " layer)" : " layers)"),
+                    {2 * o.hidden},
+                    count_parameters(*recurrent_)});
+  layers.push_back({concat("attention (", o.heads, " heads)"),
+                    {2 * o.hidden},
+                    count_parameters(*attention_) + count_parameters(*norm_)});
+  layers.push_back({"output (softmax of each word)", {tags()}, count_parameters(*output_)});
+  return layers;
+}
+
+ParameterRule LstmTagger::rule_of(const std::string& name) const {
+  ParameterRule rule;
+  rule.decays = name.find("bias") == std::string::npos && !name.starts_with("norm.");
+  return rule;
+}
+
+Tensor LstmTagger::spell(const Tensor& letters) const {
+  const Tensor padding = (letters == 0).flatten(0, 1).unsqueeze(1);  // [B W, 1, L]
+  const Tensor x = torch::embedding(letters_->weight, letters.flatten(0, 1))
+                       .transpose(1, 2)
+                       .masked_fill(padding, 0);  // [B W, I, L]
+  const Tensor seen =
+      at::conv1d(x, filters_, filters_bias_, /*stride=*/1, options_.letter_width / 2).relu();
+  // What the filters give is at least 0 after relu, so 0 says that nothing was found.
+  const Tensor found = seen.masked_fill(padding, 0).amax(-1);  // [B W, F]
+  return found.view({letters.size(0), letters.size(1), -1});
+}
+
+Tensor LstmTagger::embed(const Batch& batch, const Random* random) const {
+  Tensor words = batch.at("words");  // [B, W]
+  if (random && options_.word_dropout > 0) {
+    const Tensor kept = random->split("unknown")
+                            .bernoulli_tensor(words.sizes(), 1 - options_.word_dropout, at::kFloat)
+                            .to(words.device());
+    words = at::where((kept > 0) | (words == 0), words, shape_.unknown_word);
+  }
+  const Tensor known = torch::embedding(words_->weight, words);
+  if (!filters_.defined()) return known;
+  return torch::cat({known, spell(batch.at("letters"))}, -1);
+}
+
+Tensor LstmTagger::logits_of(const Batch& batch, const Random* random, Tap* tap) const {
+  const Tensor& keep = batch.at("words.keep");  // [B, W]
+  if (keep.size(1) == 0) return at::zeros({batch.size, 0, tags()}, words_->weight.options());
+  const double rate = random ? options_.dropout : 0;
+  const auto dropped = [&](const Tensor& x, const char* name) {
+    if (rate == 0) return x;
+    const Random own = random->split(name);
+    return sequence_dropout(x, rate, &own);
+  };
+  const Tensor x = dropped(leaf_of(tap, "words", embed(batch, random)), "embedding");  // [B, W, E]
+  std::vector<Tensor> masks;
+  if (random) {
+    const Random own = random->split("recurrent");
+    masks = recurrent_->dropout_masks(batch.size, &own);
+  }
+  const Tensor lengths = keep.sum(1).clamp_min(1).to(at::kCPU, at::kLong);
+  const Tensor h = dropped(recurrent_->run(x, lengths, {}, masks).outputs, "states");
+  MultiHeadInput input;
+  input.query = h;
+  input.mask = KeepMask::from_keep(keep);
+  if (tap) input.mask = input.mask & KeepMask::from_queries(keep);
+  input.keep_weights = false;
+  if (rate > 0) input.random = random->split("attention");
+  input.map = {"attention", "words", "words"};
+  const Tensor looked = attention_->forward_self(input, tap).attended.context;
+  const Tensor a = norm_->forward(h + dropped(looked, "looked"));  // [B, W, 2 H]
+  return output_->forward(a);                                      // [B, W, K]
+}
+
+}  // namespace fovea

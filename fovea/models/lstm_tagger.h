@@ -1,0 +1,71 @@
+// A tagger that needs no pretraining: words, their letters, their neighbours, the whole sentence.
+//   e_w   [E word; max over the letters of a convolution over them]   letters as in Ma and Hovy
+//   2016 h     BiLSTM over e                                              Huang et al. 2015 a
+//   norm(h + multi-head attention of h to itself) s_w   V a_w + c
+// The letters tell what a word that was never seen may be: capitals, digits, endings. In training
+// some words are taken for unknown, so that the unknown one has learned something.
+#pragma once
+
+#include <torch/nn/modules/embedding.h>
+
+#include <memory>
+
+#include "fovea/attention/multi_head.h"
+#include "fovea/core/options.h"
+#include "fovea/models/tagger.h"
+#include "fovea/nn/layer_norm.h"
+#include "fovea/nn/recurrent.h"
+
+namespace fovea {
+
+struct LstmTaggerOptions {
+  std::string name = "lstm";
+  int64_t embedding = 100;  // of a word
+  std::string letters = "cnn";
+  int64_t letter_embedding = 30;
+  int64_t letter_filters = 50;
+  int64_t letter_width = 3;
+  int64_t hidden = 128;  // of each direction
+  int64_t layers = 1;
+  int64_t heads = 4;
+  double dropout = 0.4;
+  double word_dropout = 0.1;
+  void describe(OptionList& list);
+};
+
+/// What the data decides: symbols, 0 is padding in both.
+struct LstmTaggerShape {
+  int64_t words = 0, letters = 0;
+  int64_t unknown_word = 1;
+};
+
+class LstmTagger : public Tagger {
+ public:
+  LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRules rules);
+
+  void initialise(const Random& random) override;
+  /// "letters" are those of each word, cut or padded.
+  Schema schema() const override;
+  std::vector<LayerSummary> summary() const override;
+  ParameterRule rule_of(const std::string& name) const override;
+
+ protected:
+  /// Map: "attention", from axis "words" to itself.
+  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
+
+ private:
+  at::Tensor spell(const at::Tensor& letters) const;                 // [B, W, L] -> [B, W, F]
+  at::Tensor embed(const Batch& batch, const Random* random) const;  // -> [B, W, E]
+
+  LstmTaggerOptions options_;
+  LstmTaggerShape shape_;
+  torch::nn::Embedding words_{nullptr}, letters_{nullptr};
+  at::Tensor filters_;       // [F, letter_embedding, letter_width]
+  at::Tensor filters_bias_;  // [F]
+  std::shared_ptr<Recurrent> recurrent_;
+  std::shared_ptr<MultiHeadAttention> attention_;
+  std::shared_ptr<LayerNorm> norm_;
+  std::shared_ptr<Projection> output_;
+};
+
+}  // namespace fovea

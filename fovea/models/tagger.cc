@@ -1,0 +1,72 @@
+#include "fovea/models/tagger.h"
+
+#include <torch/torch.h>
+
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+/// logits [B, W, K], tags [B, W] -> [B, W], 0 where `keep` is false.
+Tensor log_probabilities(const Tensor& logits, const Tensor& tags, const Tensor& keep) {
+  const Tensor own = logits.log_softmax(-1).gather(-1, tags.unsqueeze(-1)).squeeze(-1);
+  return own.masked_fill(~keep, 0);
+}
+
+/// The chosen tags side by side: [B, W], 0 at padding.
+Tensor chosen_tags(const Predictions& predictions, const Tensor& keep) {
+  const Tensor lengths = keep.sum(1).cpu();
+  Tensor tags = at::zeros(keep.sizes(), at::kLong);
+  require(int64_t(predictions.outputs.size()) == keep.size(0), ErrorKind::InvalidArgument,
+          "a replay of ", keep.size(0), " sentences with ", predictions.outputs.size(), " answers");
+  for (int64_t row = 0; row < keep.size(0); ++row) {
+    const std::vector<int64_t>& own = predictions.outputs[size_t(row)].at(0).tokens;
+    const int64_t words = lengths[row].item<int64_t>();
+    require(int64_t(own.size()) == words, ErrorKind::InvalidArgument, "a sentence of ", words,
+            " words was given ", own.size(), " tags");
+    std::copy(own.begin(), own.end(), tags[row].data_ptr<int64_t>());
+  }
+  return tags.to(keep.device());
+}
+
+}  // namespace
+
+Loss Tagger::loss(const Batch& batch, const StepContext& context) {
+  const Tensor& keep = batch.at("words.keep");
+  const Tensor logits = logits_of(batch, &context.random, nullptr);
+  Loss loss;
+  loss.units = keep.sum();
+  loss.objective =
+      -log_probabilities(logits, batch.at("target"), keep).sum() / loss.units.clamp_min(1);
+  return loss;
+}
+
+double Tagger::negative_log_likelihood(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  const Tensor logits = logits_of(batch, nullptr, nullptr);
+  return -log_probabilities(logits, batch.at("target"), batch.at("words.keep"))
+              .sum()
+              .item<double>();
+}
+
+Predictions Tagger::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  const Tensor log_scores = logits_of(batch, nullptr, nullptr).log_softmax(-1).cpu();  // [B, W, K]
+  const Tensor lengths = batch.at("words.keep").sum(1).cpu();
+  Predictions predictions;
+  for (int64_t row = 0; row < batch.size; ++row)
+    predictions.outputs.push_back(
+        {best_tags(log_scores[row].narrow(0, 0, lengths[row].item<int64_t>()), rules_)});
+  return predictions;
+}
+
+Tensor Tagger::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
+  const Tensor& keep = batch.at("words.keep");
+  const Tensor tags = chosen_tags(predictions, keep);
+  return log_probabilities(logits_of(batch, nullptr, tap), tags, keep);
+}
+
+}  // namespace fovea

@@ -1,0 +1,224 @@
+#include "fovea/models/transformer.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+const MapLabel kEncoderMap{"encoder", "source", "source"};
+const MapLabel kDecoderMap{"decoder", "target", "written"};
+const MapLabel kSourceMap{"attention", "target", "source"};
+
+std::optional<Random> stream(const Random* random, const char* name) {
+  if (!random) return {};
+  return random->split(name);
+}
+
+}  // namespace
+
+void TransformerOptions::describe(OptionList& list) {
+  list.add("name", name, "which model").choices({"transformer"});
+  list.add("hidden", hidden, "numbers per position").at_least(1);
+  list.add("layers", layers, "stacked layers of the encoder").at_least(1).at_most(64);
+  list.add("decoder_layers", decoder_layers, "of the decoder; 0: as many as model.layers")
+      .at_least(0)
+      .at_most(64);
+  list.add("heads", heads, "attention heads; must divide model.hidden").at_least(1);
+  list.add("key_heads", key_heads,
+           "heads of keys and values, which several heads share; 0: as many")
+      .at_least(0);
+  list.add("feed_forward", feed_forward, "hidden units of the feed-forward part; 0: 4 x hidden")
+      .at_least(0);
+  list.add("norm", norm, "where a layer normalises: post, as the paper; pre, steadier to train")
+      .choices({"post", "pre"});
+  list.add("activation", activation, "of the feed-forward part").choices({"relu", "gelu"});
+  list.add("positions", positions,
+           "sinusoidal or learned: added to the embeddings; rotary, alibi: part of the scores")
+      .choices({"sinusoidal", "learned", "rotary", "alibi"});
+  list.add("maximum_length", maximum_length, "learned positions: how many there are").at_least(1);
+  list.add("window", window, "a position looks at most so far at its own sequence; 0: everywhere")
+      .at_least(0);
+  list.add("dropout", dropout, "of embeddings, of what each part adds, in the feed-forward part")
+      .at_least(0)
+      .below(1);
+  list.add("attention_dropout", attention_dropout, "of the attention weights").at_least(0).below(1);
+  list.add("tie_embeddings", tie_embeddings, "the output matrix is the target's embedding");
+  list.add("label_smoothing", label_smoothing, "share of the target spread over all symbols")
+      .at_least(0)
+      .below(1);
+}
+
+Transformer::Transformer(TransformerOptions options, SearchOptions search, SequenceShape shape)
+    : SequenceModel(std::move(search), shape), options_(std::move(options)) {
+  auto& o = options_;
+  require(shape.source_symbols > 0 && shape.target_symbols > 0, ErrorKind::InvalidArgument,
+          "model.name=transformer reads and writes symbols, not numbers");
+  require(search_.coverage_penalty == 0, ErrorKind::InvalidArgument,
+          "decoding.coverage_penalty needs one alignment a step; a transformer has many");
+  if (o.decoder_layers == 0) o.decoder_layers = o.layers;
+  if (o.feed_forward == 0) o.feed_forward = 4 * o.hidden;
+  const bool added = o.positions == "sinusoidal" || o.positions == "learned";
+  const PositionOptions positions{added ? o.positions : "none", o.hidden, o.maximum_length};
+  TransformerLayerOptions layer;
+  layer.width = o.hidden;
+  layer.heads = o.heads;
+  layer.key_heads = o.key_heads;
+  layer.feed_forward = o.feed_forward;
+  layer.norm = o.norm;
+  layer.activation = o.activation;
+  layer.positions = added ? "none" : o.positions;
+  layer.window = o.window;
+  layer.dropout = layer.hidden_dropout = o.dropout;
+  layer.attention_dropout = o.attention_dropout;
+
+  source_embedding_ =
+      register_module("source_embedding", torch::nn::Embedding(shape.source_symbols, o.hidden));
+  target_embedding_ = shape.shared_vocabulary
+                          ? source_embedding_
+                          : register_module("target_embedding",
+                                            torch::nn::Embedding(shape.target_symbols, o.hidden));
+  source_positions_ = register_module("source_positions", std::make_shared<Positions>(positions));
+  target_positions_ = register_module("target_positions", std::make_shared<Positions>(positions));
+  encoder_ = register_module("encoder", std::make_shared<TransformerEncoder>(layer, o.layers));
+  decoder_ =
+      register_module("decoder", std::make_shared<TransformerDecoder>(layer, o.decoder_layers));
+  if (!o.tie_embeddings)
+    output_weight_ =
+        register_parameter("output_weight", at::zeros({shape.target_symbols, o.hidden}));
+  output_bias_ = register_parameter("output_bias", at::zeros({shape.target_symbols}));
+}
+
+void Transformer::initialise(const Random& random) {
+  torch::NoGradGuard no_gradients;
+  const auto draw = [&](const torch::nn::Embedding& table, const char* name) {
+    const double deviation = 1 / std::sqrt(double(options_.hidden));
+    table->weight.copy_(
+        random.split(name).normal_tensor(table->weight.sizes(), 0, deviation, at::kFloat));
+  };
+  draw(source_embedding_, "source_embedding");
+  if (!shape_.shared_vocabulary) draw(target_embedding_, "target_embedding");
+  source_positions_->initialise(random.split("source_positions"));
+  target_positions_->initialise(random.split("target_positions"));
+  encoder_->initialise(random.split("encoder"));
+  decoder_->initialise(random.split("decoder"));
+  if (output_weight_.defined())
+    output_weight_.copy_(
+        glorot_uniform(shape_.target_symbols, options_.hidden, random.split("output")));
+  output_bias_.zero_();
+}
+
+std::vector<LayerSummary> Transformer::summary() const {
+  const auto& o = options_;
+  const int64_t heads = o.key_heads > 0 ? o.key_heads : o.heads;
+  const std::string kind = concat(o.norm, "-norm, ", o.heads, " heads",
+                                  heads < o.heads ? concat(" on ", heads) : "", ", ", o.positions);
+  std::vector<LayerSummary> layers;
+  layers.push_back({concat("source embedding (", shape_.source_symbols, ")"),
+                    {o.hidden},
+                    count_parameters(*source_embedding_) + count_parameters(*source_positions_)});
+  layers.push_back({concat("encoder (", o.layers, " layers, ", kind, ")"),
+                    {o.hidden},
+                    count_parameters(*encoder_)});
+  if (!shape_.shared_vocabulary)
+    layers.push_back({concat("target embedding (", shape_.target_symbols, ")"),
+                      {o.hidden},
+                      count_parameters(*target_embedding_)});
+  layers.push_back({concat("decoder (", o.decoder_layers, " layers)"),
+                    {o.hidden},
+                    count_parameters(*decoder_) + count_parameters(*target_positions_)});
+  layers.push_back(
+      {o.tie_embeddings ? "output (softmax, tied)" : "output (softmax)",
+       {shape_.target_symbols},
+       output_bias_.numel() + (output_weight_.defined() ? output_weight_.numel() : 0)});
+  return layers;
+}
+
+Tensor Transformer::embed(const torch::nn::Embedding& table, const Positions& positions,
+                          const Tensor& symbols, int64_t first, const Random* random) const {
+  const Tensor scaled =
+      torch::embedding(table->weight, symbols) * std::sqrt(double(options_.hidden));
+  const Tensor x = positions.add(scaled, first);
+  return random && options_.dropout > 0 ? dropout(x, options_.dropout, random->split("embedding"))
+                                        : x;
+}
+
+std::vector<TransformerMemory> Transformer::encode(const Batch& batch, const Random* random,
+                                                   Tap* tap) const {
+  const Tensor& keep = batch.at("source.keep");  // [B, S]
+  const std::optional<Random> own = stream(random, "source");
+  const Tensor x = leaf_of(
+      tap, "source",
+      embed(source_embedding_, *source_positions_, batch.at("source"), 0, own ? &*own : nullptr));
+  const KeepMask sources = KeepMask::from_keep(keep);
+  // What padding looks at matters to nobody but a reader of the map.
+  const KeepMask mask = tap ? sources & KeepMask::from_queries(keep) : sources;
+  return decoder_->look_at(encoder_->forward(x, mask, kEncoderMap, own, tap), sources);
+}
+
+Tensor Transformer::decode(std::vector<TransformerMemory>& memories, const Tensor& target,
+                           const Random* random, Tap* tap) const {
+  const std::optional<Random> own = stream(random, "target");
+  const Tensor x =
+      embed(target_embedding_, *target_positions_, shifted(target), 0, own ? &*own : nullptr);
+  return decoder_->forward(x, memories, kDecoderMap, kSourceMap, own, tap);
+}
+
+OutputLayer Transformer::output_layer() const {
+  return {output_weight_.defined() ? output_weight_ : target_embedding_->weight, output_bias_};
+}
+
+Tensor Transformer::output_of(const Tensor& x) const {
+  const OutputLayer layer = output_layer();
+  return torch::linear(x, layer.weight, layer.bias);
+}
+
+Loss Transformer::loss(const Batch& batch, const StepContext& context) {
+  const bool draws = options_.dropout > 0 || options_.attention_dropout > 0;
+  const Random* random = draws ? &context.random : nullptr;
+  auto memories = encode(batch, random, nullptr);
+  const Tensor& target = batch.at("target");
+  const Tensor x = decode(memories, target, random, nullptr);  // [B, T, D]
+  Loss loss;
+  loss.units = batch.at("target.keep").sum();
+  loss.objective = cross_entropy(x.flatten(0, 1), output_layer(), target.flatten(),
+                                 {options_.label_smoothing, shape_.padding});
+  return loss;
+}
+
+std::pair<double, int64_t> Transformer::negative_log_likelihood(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  auto memories = encode(batch, nullptr, nullptr);
+  const Tensor& target = batch.at("target");
+  const Tensor logits = output_of(decode(memories, target, nullptr, nullptr));
+  return {-log_probabilities(logits, target).sum().item<double>(),
+          batch.at("target.keep").sum().item<int64_t>()};
+}
+
+Predictions Transformer::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  auto memories = encode(batch, nullptr, nullptr);
+  return search_outputs(batch, [&](const StepInput& in) -> StepOutput {
+    if (in.origin.defined())
+      for (TransformerMemory& memory : memories) memory = memory.select(in.origin.to(device()));
+    const Tensor x = embed(target_embedding_, *target_positions_, in.tokens.unsqueeze(1),
+                           in.position, nullptr);               // [R, 1, D]
+    const Tensor y = decoder_->step(x, in.position, memories);  // [R, 1, D]
+    return {output_of(y.squeeze(1)).log_softmax(-1), Tensor()};
+  });
+}
+
+Tensor Transformer::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
+  const Tensor target = chosen_targets(batch, predictions);
+  auto memories = encode(batch, nullptr, tap);
+  if (target.size(1) == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
+  return log_probabilities(output_of(decode(memories, target, nullptr, tap)), target);
+}
+
+}  // namespace fovea
