@@ -23,8 +23,8 @@ void add_data(CLI::App& program) {
   command->footer("Example:  fovea data features --out data/features --set data.rows=1000");
   command->callback([=] {
     Setup setup(*task);
-    if (!locales->empty()) setup.options().set("data.locales", join(*locales, ","));
-    for (const std::string& assignment : *assignments) setup.options().set_assignment(assignment);
+    if (!locales->empty()) setup.set("data.locales", join(*locales, ","));
+    for (const std::string& assignment : *assignments) setup.set(assignment);
     require(!std::filesystem::exists(*out) ||
                 (std::filesystem::is_directory(*out) && std::filesystem::is_empty(*out)),
             ErrorKind::InvalidArgument, *out,

@@ -53,6 +53,9 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
 
 void add_train_flags(CLI::App& command, TrainFlags& flags) {
   add_data_flags(command, flags);
+  command.add_option("--from", flags.from,
+                     "documents, tag, pretrain: run or Hugging Face folder whose encoder and "
+                     "tokeniser to begin with");
   command.add_option("--epochs", flags.epochs, "passes over the training rows");
   command.add_option("--threads", flags.threads, "CPU threads; 0: one per processor");
   command.add_option("--device", flags.device, "cpu or cuda");
@@ -77,14 +80,13 @@ Setup make_setup(const TrainFlags& flags) {
       config.erase("task");
     }
     if (config.is_object()) config.erase("format_version");  // a run's config.json works too
-    setup.options().merge(config, flags.config);
+    setup.merge(config, flags.config);
   }
   check_parallel(flags.data, flags.source, flags.target_text);
   setup.set_source(flags.source.empty() ? flags.data : flags.source,
                    roles_of(flags.columns, flags.target), flags.target_text);
-  const auto set = [&](const char* key, const auto& value) {
-    setup.options().set(key, concat(value));
-  };
+  const auto set = [&](const char* key, const auto& value) { setup.set(key, concat(value)); };
+  if (flags.from) setup.set_from(*flags.from);
   if (flags.seed) set("seed", *flags.seed);
   if (flags.epochs) set("training.epochs", *flags.epochs);
   if (flags.threads) set("threads", *flags.threads);
@@ -93,8 +95,7 @@ Setup make_setup(const TrainFlags& flags) {
   if (!flags.locales.empty()) set("data.locales", join(flags.locales, ","));
   if (flags.validation_fraction)
     set("data.validation_fraction", format_exact(*flags.validation_fraction));
-  for (const std::string& assignment : flags.assignments)
-    setup.options().set_assignment(assignment);
+  for (const std::string& assignment : flags.assignments) setup.set(assignment);
   return setup;
 }
 

@@ -17,7 +17,7 @@ namespace fovea::cli {
 struct TrainFlags {
   std::string task, data, source, target_text, config, target;
   std::vector<std::string> columns, assignments, locales;
-  std::optional<std::string> direction;
+  std::optional<std::string> direction, from;
   std::optional<int64_t> seed, epochs, threads;
   std::optional<std::string> device;
   std::optional<double> validation_fraction;

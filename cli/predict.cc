@@ -3,41 +3,112 @@
 #include "cli/flags.h"
 #include "cli/inputs.h"
 #include "cli/program.h"
+#include "fovea/core/error.h"
+#include "fovea/core/progress.h"
+#include "fovea/tasks/nearest.h"
 
 namespace fovea::cli {
 
+namespace {
+
+struct Flags {
+  InputFlags inputs;
+  std::string run, device = "cpu", corpus;
+  std::vector<std::string> assignments, columns;
+  int64_t k = 5;
+  bool json = false;
+};
+
+void print_answers(const Pipeline& pipeline, const std::vector<Example>& examples, bool json) {
+  const Task& task = pipeline.setup().task();
+  Json answers = Json::array();
+  for (const Prediction& prediction : pipeline.predict(examples)) {
+    if (json)
+      answers.push_back(task.answer(prediction));
+    else
+      std::cout << task.answer_line(prediction) << "\n";
+  }
+  if (json) std::cout << answers.dump() << "\n";
+}
+
+/// What the user typed, without the JSON around it.
+std::string text_of(const Example& query) {
+  return query.axis("tokens").text;
+}
+
+void print_nearest(const Pipeline& pipeline, const std::vector<Example>& queries,
+                   const Flags& flags) {
+  const SearchCorpus corpus = read_search_corpus(flags.corpus, parse_roles(flags.columns));
+  for (const std::string& note : corpus.notes) std::cerr << note << "\n";
+  const at::Tensor asked = embed(pipeline, queries);  // [Q, D]
+  Progress progress("embedding", int64_t(corpus.texts.size()), "texts", /*quiet=*/false);
+  const at::Tensor known =
+      embed(pipeline, corpus.texts, [&](int64_t done) { progress.update(done); });  // [N, D]
+  progress.finish();
+  const auto found = nearest_neighbours(asked, known, flags.k);
+  std::vector<std::vector<int64_t>> relevant;
+  for (const Example& query : queries) relevant.push_back(relevant_of(query.given));
+  const Metrics metrics = measure_retrieval(found, corpus, relevant, flags.k);
+  Json answers = Json::array();
+  for (size_t i = 0; i < queries.size(); ++i) {
+    Json neighbours = Json::array();
+    if (!flags.json) std::cout << text_of(queries[i]) << "\n";
+    for (const Neighbour& neighbour : found[i]) {
+      const int64_t number = corpus.numbers[size_t(neighbour.index)];
+      const std::string& text = corpus.texts[size_t(neighbour.index)];
+      if (flags.json)
+        neighbours.push_back({{"number", number}, {"cosine", neighbour.cosine}, {"text", text}});
+      else
+        std::cout << "  " << format_number(neighbour.cosine, 4) << "\t" << number << "\t" << text
+                  << "\n";
+    }
+    answers.push_back({{"text", text_of(queries[i])}, {"nearest", std::move(neighbours)}});
+  }
+  if (flags.json)
+    std::cout << Json{{"queries", answers}, {"metrics", metrics_json(metrics)}}.dump() << "\n";
+  else if (!metrics.empty())
+    std::cout << metrics_text(metrics) << "\n";
+}
+
+void run(const Flags& flags) {
+  require(!flags.corpus.empty() || flags.columns.empty(), ErrorKind::InvalidArgument,
+          "--columns names the text of --nearest CORPUS; without that it means nothing");
+  const Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
+  for (const std::string& note : pipeline.notes()) std::cerr << note << "\n";
+  const std::vector<Example> examples = read_inputs(pipeline, flags.inputs);
+  if (flags.corpus.empty())
+    print_answers(pipeline, examples, flags.json);
+  else
+    print_nearest(pipeline, examples, flags);
+}
+
+}  // namespace
+
 void add_predict(CLI::App& program) {
   CLI::App* command = program.add_subcommand("predict", "answers for raw inputs, one a line");
-  auto inputs = std::make_shared<InputFlags>();
-  auto run = std::make_shared<std::string>();
-  auto device = std::make_shared<std::string>("cpu");
-  auto json = std::make_shared<bool>(false);
-  auto assignments = std::make_shared<std::vector<std::string>>();
-  command->add_option("run", *run, "folder made by fovea train")->required();
+  auto flags = std::make_shared<Flags>();
+  command->add_option("run", flags->run, "folder made by fovea train, or a Hugging Face folder")
+      ->required();
   command->add_option(
-      "inputs", inputs->inputs,
+      "inputs", flags->inputs.inputs,
       "a text, a row such as 0.1,0.2,… in the order of the file's columns, or a JSON object");
-  command->add_option("--input", inputs->file,
+  command->add_option("--input", flags->inputs.file,
                       "one input a line, or a table with a header; - is standard input");
-  command->add_option("--device", *device, "cpu or cuda");
-  add_decoding_flag(*command, *assignments);
-  command->add_flag("--json", *json, "answers as one JSON list");
+  command->add_option("--nearest", flags->corpus,
+                      "pretrain: the texts of this file (one a line, or a text column) whose "
+                      "embeddings are nearest; with inputs {\"text\": …, \"relevant\": [3, 17]} "
+                      "also the recall");
+  command->add_option("--k", flags->k, "how many of the nearest")->check(CLI::PositiveNumber);
+  command->add_option("--columns", flags->columns, "of a table to search: text=name")
+      ->delimiter(',');
+  command->add_option("--device", flags->device, "cpu or cuda");
+  add_decoding_flag(*command, flags->assignments);
+  command->add_flag("--json", flags->json, "answers as one JSON list");
   command->footer(
       "Examples:\n  fovea predict runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6\n"
-      "  fovea predict runs/dates \"Saturday 9 May 2018\" --set decoding.method=beam");
-  command->callback([=] {
-    const Pipeline pipeline = Pipeline::load(*run, *device, *assignments);
-    const std::vector<Example> examples = read_inputs(pipeline, *inputs);
-    const std::vector<Prediction> predictions = pipeline.predict(examples);
-    Json answers = Json::array();
-    for (const Prediction& prediction : predictions) {
-      if (*json)
-        answers.push_back(pipeline.setup().task().answer(prediction));
-      else
-        std::cout << pipeline.setup().task().answer_line(prediction) << "\n";
-    }
-    if (*json) std::cout << answers.dump() << "\n";
-  });
+      "  fovea predict runs/dates \"Saturday 9 May 2018\" --set decoding.method=beam\n"
+      "  fovea predict all-MiniLM-L6-v2 \"a man eats\" --nearest sentences.txt --k 3");
+  command->callback([flags] { run(*flags); });
 }
 
 }  // namespace fovea::cli

@@ -21,8 +21,9 @@ int run_program(int argc, const char* const* argv) {
   program.footer(
       "Try:  fovea train dates --out runs/dates && fovea explain runs/dates \"Saturday 9 May "
       "2018\"");
-  for (const auto add : {add_tasks, add_scores, add_data, add_prepare, add_train, add_evaluate,
-                         add_predict, add_explain, add_compare, add_prune, add_serve, add_doctor})
+  for (const auto add :
+       {add_tasks, add_scores, add_data, add_prepare, add_train, add_evaluate, add_predict,
+        add_explain, add_compare, add_prune, add_serve, add_export, add_doctor})
     add(program);
   try {
     program.parse(argc, argv);

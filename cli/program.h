@@ -23,5 +23,6 @@ void add_compare(CLI::App& program);
 void add_prune(CLI::App& program);
 void add_doctor(CLI::App& program);
 void add_serve(CLI::App& program);
+void add_export(CLI::App& program);
 
 }  // namespace fovea::cli

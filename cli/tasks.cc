@@ -6,25 +6,56 @@
 
 namespace fovea::cli {
 
+namespace {
+
+struct Flags {
+  std::string task, model;
+  bool options = false, markdown = false;
+};
+
+std::string options_of(const std::string& task, const std::string& model, bool markdown) {
+  Setup setup(task);
+  if (!model.empty()) setup.set("model.name", model);
+  return markdown ? setup.options().markdown() : setup.options().help_text();
+}
+
+/// Of every task, and of every model that has options of its own.
+void print_all_options(bool markdown) {
+  const char* before = markdown ? "\n## " : "\n";
+  for (const TaskRow& row : task_table()) {
+    const std::vector<std::string> models = row.make()->models();
+    for (const std::string& model : models)
+      std::cout << before << row.name << ", model.name=" << model << "\n\n"
+                << options_of(row.name, model, markdown);
+    if (models.empty())
+      std::cout << before << row.name << "\n\n" << options_of(row.name, "", markdown);
+  }
+}
+
+void run(const Flags& flags) {
+  if (flags.options) return print_all_options(flags.markdown);
+  if (!flags.task.empty()) {
+    std::cout << options_of(flags.task, flags.model, flags.markdown);
+    return;
+  }
+  TextTable table({"task", "what it does", "models", "attention", "files"});
+  for (const TaskRow& row : task_table())
+    table.add({row.name, row.summary, row.models, row.attention, row.files});
+  std::cout << (flags.markdown ? table.markdown() : table.plain());
+}
+
+}  // namespace
+
 void add_tasks(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "tasks", "the zoo: tasks with their models and file formats; options of one task");
-  auto name = std::make_shared<std::string>();
-  auto markdown = std::make_shared<bool>(false);
-  command->add_option("task", *name, "list every option of this task");
-  command->add_flag("--markdown", *markdown, "as a table for documents");
-  command->footer("Example:  fovea tasks features");
-  command->callback([=] {
-    if (!name->empty()) {
-      Setup setup(*name);
-      std::cout << (*markdown ? setup.options().markdown() : setup.options().help_text());
-      return;
-    }
-    TextTable table({"task", "what it does", "models", "attention", "files"});
-    for (const TaskRow& row : task_table())
-      table.add({row.name, row.summary, row.models, row.attention, row.files});
-    std::cout << (*markdown ? table.markdown() : table.plain());
-  });
+  auto flags = std::make_shared<Flags>();
+  command->add_option("task", flags->task, "list every option of this task");
+  command->add_option("--model", flags->model, "of this model of the task, where each has its own");
+  command->add_flag("--options", flags->options, "every option of every task");
+  command->add_flag("--markdown", flags->markdown, "as a table for documents");
+  command->footer("Example:  fovea tasks translate --model transformer");
+  command->callback([flags] { run(*flags); });
 }
 
 }  // namespace fovea::cli

@@ -43,8 +43,8 @@ Setup resumed_setup(const Flags& flags, const RunFolder& folder) {
   require(asked.to_config() == plain.to_config(), ErrorKind::InvalidArgument,
           "--resume goes on with the run's own options; only --epochs and --threads may be given "
           "with it");
-  if (flags.epochs) setup.options().set("training.epochs", std::to_string(*flags.epochs));
-  if (flags.threads) setup.options().set("threads", std::to_string(*flags.threads));
+  if (flags.epochs) setup.set("training.epochs", std::to_string(*flags.epochs));
+  if (flags.threads) setup.set("threads", std::to_string(*flags.threads));
   return setup;
 }
 
@@ -87,6 +87,7 @@ void run(const Flags& flags) {
               {"run", folder.path().string()},
               {"stopped", result.stopped},
               {"best_epoch", result.best_epoch},
+              {"averaged_epochs", result.average.best ? result.average.epochs : 0},
               {"parameters", count_parameters(*training.model)},
               {"seconds", result.seconds},
               {"epochs", Json::array()},
@@ -95,9 +96,13 @@ void run(const Flags& flags) {
     std::cout << json.dump(2) << "\n";
     return;
   }
-  if (!flags.quiet && !training.validation.empty())
-    std::cerr << "best epoch " << result.best_epoch << "  |  validation  "
-              << metrics_text(training.validation) << "\n";
+  if (!flags.quiet && !training.validation.empty()) {
+    if (result.average.best)
+      std::cerr << "mean of the last " << result.average.epochs << " epochs";
+    else
+      std::cerr << "best epoch " << result.best_epoch;
+    std::cerr << "  |  validation  " << metrics_text(training.validation) << "\n";
+  }
   std::cout << folder.path().string() << "\n";
 }
 

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 declare -A allowed=(
   [kernels]=""
-  [core]=""
+  [core]="kernels"
   [metrics]="core"
   [data]="core"
   [decoding]="core"
@@ -16,6 +16,7 @@ declare -A allowed=(
   [models]="core kernels attention nn decoding"
   [training]="core kernels data metrics models/model.h"
   [tasks]="core kernels data metrics models decoding training explain"
+  [export]="core attention models tasks"
   [serving]="core explain tasks"
 )
 

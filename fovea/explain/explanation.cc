@@ -12,21 +12,34 @@
 namespace fovea {
 namespace {
 
+/// Of the weights, or of their source.
+std::vector<int64_t> sizes_of(const AttentionMap& map) {
+  if (!map.source) return map.weights.sizes().vec();
+  const auto sizes = map.source->sizes();
+  return {sizes.begin(), sizes.end()};
+}
+
 /// [Q, K]: the mean of the heads or one of them, and how the title says so.
 at::Tensor choose_head(const AttentionMap& map, int64_t head, std::string& title) {
-  const at::Tensor weights = map.weights.detach().to(at::kCPU, at::kDouble);  // [1, H, Q, K]
-  require(weights.dim() == 4 && weights.size(0) == 1 && weights.size(1) > 0, ErrorKind::Internal,
-          "map '", map.name, "' of one example has weights ", weights.sizes(),
+  const std::vector<int64_t> sizes = sizes_of(map);
+  require(sizes.size() == 4 && sizes[0] == 1 && sizes[1] > 0, ErrorKind::Internal, "map '",
+          map.name, "' of one example has weights ", at::IntArrayRef(sizes),
           ", expected [1, H, Q, K]");
-  const int64_t heads = weights.size(1);
+  const int64_t heads = sizes[1];
+  const auto numbers = [&](int64_t index) {
+    return head_of(map, 0, index).detach().to(at::kCPU, at::kDouble);  // [Q, K]
+  };
   require(head >= 0 && head <= heads, ErrorKind::InvalidArgument, "map '", map.name, "' has ",
           heads, " heads, found head ", head, "; try 1 to ", heads, ", or 0 for their mean");
   if (head > 0) {
     title += concat(" (head ", head, " of ", heads, ")");
-    return weights[0][head - 1];  // [Q, K]
+    return numbers(head - 1);
   }
-  if (heads > 1) title += concat(" (mean of ", heads, " heads)");
-  return weights[0].mean(0);  // [Q, K]
+  if (heads == 1) return numbers(0);
+  title += concat(" (mean of ", heads, " heads)");
+  at::Tensor sum = numbers(0).clone();
+  for (int64_t index = 1; index < heads; ++index) sum += numbers(index);
+  return sum / heads;
 }
 
 /// index [2, E] and weights [E, H] as one list of edges.
@@ -78,8 +91,10 @@ bool is_of_output(const std::string& axis_name, const Example& described) {
 
 /// Whether the truth [Q, K] marks the weights [1, H, Q, K] of the map.
 bool fits(const at::Tensor& truth, const AttentionMap& map) {
-  return map.weights.defined() && map.weights.dim() == 4 && truth.dim() == 2 &&
-         truth.size(0) == map.weights.size(2) && truth.size(1) == map.weights.size(3);
+  if (!map.weights.defined() && !map.source) return false;
+  const std::vector<int64_t> sizes = sizes_of(map);
+  return sizes.size() == 4 && truth.dim() == 2 && truth.size(0) == sizes[2] &&
+         truth.size(1) == sizes[3];
 }
 
 std::vector<char> truth_of(const AttentionMap& map, const Example& example, const MapView& view) {
@@ -119,7 +134,7 @@ std::string describe_prediction(const Prediction& prediction) {
 /// One view, or one per head.
 void add_views(const AttentionMap& map, const Example& example, const ExplainOptions& options,
                std::vector<MapView>& views) {
-  const int64_t heads = map.weights.defined() && map.weights.dim() > 1 ? map.weights.size(1) : 1;
+  const int64_t heads = heads_of(map);
   if (options.heads == Heads::Mean || options.head > 0 || heads == 1) {
     views.push_back(view_of(map, example, options));
     return;
@@ -172,7 +187,8 @@ void check_sizes(const MapView& view) {
 }
 
 MapView view_of(const AttentionMap& map, const Example& example, const ExplainOptions& options) {
-  require(map.weights.defined(), ErrorKind::Internal, "map '", map.name, "' has no weights");
+  require(map.weights.defined() || map.source, ErrorKind::Internal, "map '", map.name,
+          "' has no weights");
   MapView view;
   view.name = map.name;
   const auto title = options.map_titles.find(map.name);
@@ -271,7 +287,7 @@ DescribedExample describe_example(const Predictor& predictor, const Example& exa
 Explanation explain_prediction(const Predictor& predictor, const Example& example,
                                const Prediction& prediction, const ExplainOptions& options) {
   torch::NoGradGuard no_gradients;
-  Tap tap;
+  Tap tap(Record::OnDemand);
   predictor.replay(example, prediction, tap);
 
   Explanation explanation;

@@ -79,7 +79,7 @@ struct Trained {
 
 Trained train_one(const CompareRequest& request, const RowPlan& plan, int64_t seed) {
   Setup setup = request.make_setup();
-  for (const std::string& assignment : plan.assignments) setup.options().set_assignment(assignment);
+  for (const std::string& assignment : plan.assignments) setup.set(assignment);
   setup.common().seed = seed;
   if (setup.common().threads == 0 && request.jobs > 1)  // the processors are shared
     setup.common().threads = std::max<int64_t>(

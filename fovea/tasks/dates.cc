@@ -7,6 +7,12 @@ DatesTask::DatesTask() {
   model_.hidden = 128;
   model_.embedding = 32;
   model_.score.name = "general";
+  transformer_.hidden = 128;
+  transformer_.layers = 2;
+  transformer_.heads = 4;
+  transformer_.feed_forward = 256;
+  transformer_.dropout = transformer_.attention_dropout = 0;
+  transformer_.label_smoothing = 0;
 }
 
 void DatesTask::describe(OptionList& list) {
@@ -23,6 +29,10 @@ TrainingOptions DatesTask::training_defaults() const {
   options.schedule = "cosine";
   options.warmup_steps = 100;
   options.clip_norm = 1;
+  if (is_transformer()) {
+    options.epochs = 6;
+    options.learning_rate = 2e-3;
+  }
   return options;
 }
 

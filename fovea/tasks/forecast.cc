@@ -53,7 +53,7 @@ void ForecastTask::write_data(const std::filesystem::path& folder) const {
 
 std::unique_ptr<Model> ForecastTask::make_model() const {
   const SeriesLayout& layout = encoder_.layout();
-  Seq2SeqShape shape;
+  SequenceShape shape;
   shape.source_width = layout.inputs;
   shape.target_width = int64_t(layout.targets.size());
   shape.horizon = layout.horizon;

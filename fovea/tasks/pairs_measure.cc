@@ -42,7 +42,7 @@ std::vector<int64_t> without_end(std::vector<int64_t> tokens) {
 }  // namespace
 
 PairsTask::Outcome PairsTask::decode(const Model& model, const PairDataset& rows) const {
-  const auto& seq2seq = dynamic_cast<const Seq2Seq&>(model);
+  const auto& writer = dynamic_cast<const SequenceModel&>(model);
   const bool cpu = model.device().is_cpu();
   const auto batches = batches_by_length(rows, cpu ? 64 : 512);
   Outcome outcome;
@@ -64,7 +64,7 @@ PairsTask::Outcome PairsTask::decode(const Model& model, const PairDataset& rows
     const std::vector<int64_t>& picked = batches[at];
     const Batch batch = rows.batch(picked).to(model.device());
     const Predictions answers = model.predict(batch);
-    std::tie(nats[at], symbols[at]) = seq2seq.negative_log_likelihood(batch);
+    std::tie(nats[at], symbols[at]) = writer.negative_log_likelihood(batch);
     std::vector<Example> examples;
     std::vector<Prediction> predictions;
     for (size_t i = 0; i < picked.size(); ++i) {

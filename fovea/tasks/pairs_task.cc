@@ -39,6 +39,14 @@ std::vector<int64_t> most_attended(const Tap& tap, int64_t row) {
 
 }  // namespace
 
+bool PairsTask::choose_model(const std::string& name) {
+  const std::vector<std::string> known = models();
+  if (name == model_name_ || std::find(known.begin(), known.end(), name) == known.end())
+    return false;
+  model_name_ = name;
+  return true;
+}
+
 Splits PairsTask::load(const DataSource& source, uint64_t seed) {
   pairs_.task = name();
   if (!source.path.empty()) return load_pairs(source, pairs_, tokenisers_, seed);
@@ -72,13 +80,14 @@ void PairsTask::write_data(const std::filesystem::path& folder) const {
 }
 
 std::unique_ptr<Model> PairsTask::make_model() const {
-  Seq2SeqShape shape;
+  SequenceShape shape;
   shape.source_symbols = tokenisers_.source->vocabulary().size();
   shape.target_symbols = tokenisers_.target->vocabulary().size();
   shape.shared_vocabulary = tokenisers_.source == tokenisers_.target;
   shape.padding = Vocabulary::kPadding;
   shape.begin = Vocabulary::kBegin;
   shape.end = Vocabulary::kEnd;
+  if (is_transformer()) return std::make_unique<Transformer>(transformer_, search_, shape);
   return std::make_unique<Seq2Seq>(model_, search_, shape);
 }
 
@@ -172,6 +181,13 @@ Example PairsTask::describe_output(const Example& example, const Prediction& pre
     for (const int64_t token : prediction.outputs[0].tokens)
       axis.labels.push_back(
           token == Vocabulary::kEnd ? "</s>" : tokenisers_.target->vocabulary().token(token));
+  if (is_transformer()) {  // what a position sees of the output: begin, and all before itself
+    Axis written{"written", "token", {"<s>"}};
+    written.output = true;
+    if (!axis.labels.empty())
+      written.labels.insert(written.labels.end(), axis.labels.begin(), axis.labels.end() - 1);
+    described.axes.push_back(std::move(written));
+  }
   described.axes.push_back(std::move(axis));
   return described;
 }
@@ -204,7 +220,12 @@ ExplainOptions PairsTask::explain_options() const {
   ExplainOptions options;
   options.task = name();
   options.title = "Where the decoder looks while it writes";
-  options.map_titles = {{"attention", concat(model_.score.name, ", ", model_.alignment.name)}};
+  if (is_transformer())
+    options.map_titles = {{"attention", "output looks at source"},
+                          {"encoder", "source looks at itself"},
+                          {"decoder", "output looks at what is written"}};
+  else
+    options.map_titles = {{"attention", concat(model_.score.name, ", ", model_.alignment.name)}};
   options.describe = [](const Prediction& prediction) {
     return prediction.outputs.empty() ? std::string() : prediction.outputs[0].text;
   };

@@ -1,4 +1,4 @@
-// What the tasks on pairs of texts share (dates, translate): a seq2seq model between two
+// What the tasks on pairs of texts share (dates, translate): a model between two
 // tokenisers, decoding, metrics over texts, alignments for pictures.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include "fovea/decoding/search.h"
 #include "fovea/metrics/translation.h"
 #include "fovea/models/seq2seq.h"
+#include "fovea/models/transformer.h"
 #include "fovea/tasks/task.h"
 
 namespace fovea {
@@ -18,6 +19,8 @@ struct BuiltInPairs {
 
 class PairsTask : public Task {
  public:
+  bool choose_model(const std::string& name) override;
+  std::vector<std::string> models() const override { return {"seq2seq", "transformer"}; }
   Splits load(const DataSource& source, uint64_t seed) override;
   void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path) override;
   void write_data(const std::filesystem::path& folder) const override;
@@ -57,9 +60,14 @@ class PairsTask : public Task {
       void describe(OptionList& own) { generator.describe(own), pairs.describe(own); }
     } data{generator, pairs_};
     list.group("data", data);
-    list.group("model", model_);
+    if (is_transformer())
+      list.group("model", transformer_);
+    else
+      list.group("model", model_);
+    list.find("model.name").choices(models());
     list.group("decoding", search_);
   }
+  bool is_transformer() const { return model_name_ == "transformer"; }
   template <class Options>
   static Json json_of(Options options) {
     OptionList list;
@@ -69,6 +77,7 @@ class PairsTask : public Task {
 
   PairsOptions pairs_;
   Seq2SeqOptions model_;
+  TransformerOptions transformer_;
   SearchOptions search_;
 
  private:
@@ -84,6 +93,7 @@ class PairsTask : public Task {
   };
   Outcome decode(const Model& model, const PairDataset& rows) const;
   std::vector<std::string> pieces(const std::vector<int64_t>& tokens) const;
+  std::string model_name_ = "seq2seq";
   PairTokenisers tokenisers_;
 };
 

@@ -4,6 +4,8 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/safetensors.h"
+#include "fovea/tasks/hugging_face.h"
+#include "fovea/tasks/pretrain.h"
 #include "fovea/training/checkpoint.h"
 
 namespace fovea {
@@ -14,22 +16,44 @@ std::map<std::string, at::Tensor> read_weights(const RunFolder& folder) {
   return read_checked_weights(folder.model());
 }
 
+Setup setup_of(const std::filesystem::path& run) {
+  if (is_hugging_face(run)) return Setup("pretrain");
+  const RunFolder folder(run);
+  return Setup::from_config(folder.read_config(), folder.config().string());
+}
+
+void Pipeline::load_run() {
+  setup_.task().restore(folder_);
+  model_ = setup_.task().make_model();
+  load_state(*model_, read_weights(folder_), folder_.model().string());
+}
+
+void Pipeline::load_hugging_face() {
+  PretrainedBert bert = read_hugging_face(folder_.path());
+  notes_ = bert.notes;
+  dynamic_cast<PretrainTask&>(setup_.task()).open(std::move(bert));
+  model_ = setup_.task().make_model();
+  model_->initialise(Random(0));  // for parts that the folder may lack
+  setup_.task().give_start(*model_);
+}
+
 Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& device,
                         const std::vector<std::string>& assignments) {
   RunFolder folder(run);
-  Setup setup = Setup::from_config(folder.read_config(), folder.config().string());
+  Setup setup = setup_of(run);
   setup.common().device = device;
   for (const std::string& assignment : assignments) {
     require(assignment.rfind("decoding.", 0) == 0 || assignment.rfind("threads=", 0) == 0,
             ErrorKind::InvalidArgument, "--set ", assignment,
             ": a trained run keeps its options; only decoding.* and threads can be set");
-    setup.options().set_assignment(assignment);
+    setup.set(assignment);
   }
   Pipeline pipeline(std::move(folder), std::move(setup));
   const at::Device place = pipeline.setup_.prepare_device();
-  pipeline.setup_.task().restore(pipeline.folder_);
-  pipeline.model_ = pipeline.setup_.task().make_model();
-  load_state(*pipeline.model_, read_weights(pipeline.folder_), pipeline.folder_.model().string());
+  if (is_hugging_face(run))
+    pipeline.load_hugging_face();
+  else
+    pipeline.load_run();
   pipeline.model_->to(place);
   pipeline.model_->eval();
   return pipeline;

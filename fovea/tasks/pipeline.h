@@ -13,7 +13,8 @@ namespace fovea {
 
 class Pipeline : public TaskPredictor {
  public:
-  /// Loads config, assets and weights; each missing or damaged file has its own error.
+  /// Loads config, assets and weights; each missing or damaged file has its own error. A Hugging
+  /// Face folder of BERT opens as a run of the task pretrain.
   /// `assignments` ("decoding.beam=5") change how answers are searched for, never the weights.
   static Pipeline load(const std::filesystem::path& run, const std::string& device = "cpu",
                        const std::vector<std::string>& assignments = {});
@@ -24,6 +25,8 @@ class Pipeline : public TaskPredictor {
   const Task& task() const override { return setup_.task(); }
   const Model& model() const override { return *model_; }
   const RunFolder& folder() const { return folder_; }
+  /// What was left out of a folder from elsewhere, one sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
 
   /// One input as the user gave it: a JSON object, or a row or text as it is.
   Example parse(const std::string& line) const;
@@ -42,10 +45,16 @@ class Pipeline : public TaskPredictor {
 
  private:
   Pipeline(RunFolder folder, Setup setup) : folder_(std::move(folder)), setup_(std::move(setup)) {}
+  void load_run();
+  void load_hugging_face();
   RunFolder folder_;
   Setup setup_;
   std::unique_ptr<Model> model_;
+  std::vector<std::string> notes_;
 };
+
+/// The setup that made a run, from its config.json; of a Hugging Face folder that of pretrain.
+Setup setup_of(const std::filesystem::path& run);
 
 /// Weights checked against their own checksum. BadData when a byte changed.
 std::map<std::string, at::Tensor> read_weights(const RunFolder& folder);

@@ -3,8 +3,11 @@
 #include "fovea/core/error.h"
 #include "fovea/tasks/context.h"
 #include "fovea/tasks/dates.h"
+#include "fovea/tasks/documents.h"
 #include "fovea/tasks/features.h"
 #include "fovea/tasks/forecast.h"
+#include "fovea/tasks/pretrain.h"
+#include "fovea/tasks/tag.h"
 #include "fovea/tasks/translate.h"
 
 namespace fovea {
@@ -23,9 +26,9 @@ const TaskRow kTasks[] = {
     {"context", "a context picks the position that matters", "free, softmax",
      "context -> positions", "CSV or TSV with a header: context, one column per position, y",
      make<ContextTask>},
-    {"dates", "a date as people write it becomes yyyy-mm-dd", "seq2seq",
+    {"dates", "a date as people write it becomes yyyy-mm-dd", "seq2seq, transformer",
      "output character -> source character", "TSV with two columns: text, date", make<DatesTask>},
-    {"translate", "a sentence becomes a sentence in another language", "seq2seq",
+    {"translate", "a sentence becomes a sentence in another language", "seq2seq, transformer",
      "output token -> source token",
      "TSV with two or more columns: source, target, further references; two parallel text files; a "
      "folder of either",
@@ -33,6 +36,18 @@ const TaskRow kTasks[] = {
     {"forecast", "the next steps of numeric series from the last ones", "seq2seq",
      "output step -> past step", "CSV with a header: one row per step, one column per series",
      make<ForecastTask>},
+    {"pretrain", "BERT learns from plain text; then texts become embeddings", "bert",
+     "token -> token",
+     "plain text with blank lines between documents; the text column of a CSV, TSV or JSONL; a "
+     "folder of either",
+     make<PretrainTask>},
+    {"documents", "which class a text, or a pair of texts, belongs to", "bert", "token -> token",
+     "CSV, TSV or JSONL with a text, perhaps a second one, and a label; a folder of such",
+     make<DocumentsTask>},
+    {"tag", "every word of a sentence has a tag: names of persons, places, …", "lstm, bert",
+     "word -> word, or token -> token",
+     "one word and its tag a line (CoNLL, TSV), a blank line between sentences; a folder of such",
+     make<TagTask>},
 };
 
 }  // namespace

@@ -18,14 +18,52 @@ void CommonOptions::describe(OptionList& list) {
   list.add("source.target_path", target_path,
            "the second of two parallel text files, line by line the target of the first");
   list.add("source.columns", data_columns, "columns by role, role=name");
+  list.add("from", from,
+           "run or Hugging Face folder whose encoder and tokeniser training begins with");
 }
 
 Setup::Setup(const std::string& task)
     : name_(task), task_(find_task(task).make()), state_(std::make_unique<State>()) {
+  describe();
+}
+
+void Setup::describe() {
+  state_->options = OptionList();
   state_->training = task_->training_defaults();
   state_->common.describe(state_->options);
   task_->describe(state_->options);
   state_->options.group("training", state_->training);
+}
+
+void Setup::choose_model(const std::string& name) {
+  if (!task_->choose_model(name)) return;
+  describe();
+  for (const auto& given : given_) given(state_->options);
+}
+
+void Setup::set(const std::string& key, const std::string& value) {
+  if (key == "model.name") {
+    choose_model(value);
+    options().set(key, value);  // not one of what was given: the choice is made
+    return;
+  }
+  options().set(key, value);
+  given_.push_back([=](OptionList& list) { list.set(key, value); });
+}
+
+void Setup::set(const std::string& assignment) {
+  const auto [key, value] = split_assignment(assignment);
+  set(key, value);
+}
+
+void Setup::merge(const Json& given, const std::string& where) {
+  const Json::json_pointer name("/model/name");
+  if (given.is_object() && given.contains(name) && given[name].is_string())
+    choose_model(given[name].get<std::string>());
+  options().merge(given, where);
+  Json rest = given;
+  if (rest.contains("model") && rest["model"].is_object()) rest["model"].erase("name");
+  given_.push_back([=](OptionList& list) { list.merge(rest, where); });
 }
 
 Setup Setup::from_config(const Json& config, const std::string& where) {
@@ -34,7 +72,7 @@ Setup Setup::from_config(const Json& config, const std::string& where) {
   Setup setup(config["task"].get<std::string>());
   Json options = config;
   options.erase("task");
-  setup.options().merge(options, where);
+  setup.merge(options, where);
   return setup;
 }
 
@@ -64,11 +102,22 @@ DataSource Setup::source() const {
   return source;
 }
 
+namespace {
+
+std::string absolute(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+}  // namespace
+
+void Setup::set_from(const std::string& run_or_folder) {
+  require(std::filesystem::is_directory(run_or_folder), ErrorKind::NotFound, "--from ",
+          run_or_folder, ": no such folder");
+  common().from = absolute(run_or_folder);
+}
+
 void Setup::set_source(const std::string& path, const std::vector<std::string>& columns,
                        const std::string& target_path) {
-  const auto absolute = [](const std::string& given) {
-    return std::filesystem::absolute(given).lexically_normal().string();
-  };
   if (!path.empty()) common().data_path = absolute(path), common().target_path.clear();
   if (!target_path.empty()) common().target_path = absolute(target_path);
   if (!columns.empty()) common().data_columns = columns;

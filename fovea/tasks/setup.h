@@ -2,6 +2,7 @@
 // line, or from a run's config.json; the same list of options serves both.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,7 @@ struct CommonOptions {
   std::string data_path;                  // absolute; empty: built-in data
   std::string target_path;                // absolute; the second of two parallel files
   std::vector<std::string> data_columns;  // role=name
+  std::string from;                       // absolute; a run or folder that training begins with
   void describe(OptionList& list);
 };
 
@@ -33,10 +35,21 @@ class Setup {
   TrainingOptions& training() { return state_->training; }
   const TrainingOptions& training() const { return state_->training; }
   OptionList& options() { return state_->options; }
+  const OptionList& options() const { return state_->options; }
+
+  /// "key=value". Where a task has several models with options of their own, model.name chooses
+  /// among them, before or after the other options are set; the model's own defaults, those of the
+  /// training included, then stand for what is not set.
+  void set(const std::string& assignment);
+  void set(const std::string& key, const std::string& value);
+  /// All keys of a nested JSON object; `where` names the file in an error.
+  void merge(const Json& options, const std::string& where);
 
   DataSource source() const;  // what the options name
   void set_source(const std::string& path, const std::vector<std::string>& columns,
                   const std::string& target_path = "");
+  /// What training begins with, --from.
+  void set_from(const std::string& run_or_folder);
   Json to_config() const;  // without the format version
 
   /// Sets the number of threads and checks the device. Unsupported when LibTorch has no CUDA or
@@ -44,6 +57,8 @@ class Setup {
   at::Device prepare_device() const;
 
  private:
+  void describe();
+  void choose_model(const std::string& name);
   struct State {  // on the heap: the options hold references into it
     CommonOptions common;
     TrainingOptions training;
@@ -52,6 +67,7 @@ class Setup {
   std::string name_;
   std::unique_ptr<Task> task_;
   std::unique_ptr<State> state_;
+  std::vector<std::function<void(OptionList&)>> given_;  // what was set, in this order
 };
 
 /// "target=income,drop=id" or a list of such, as roles.

@@ -16,6 +16,11 @@ void Task::prepare(const DataSource&, uint64_t, const std::filesystem::path&) {
        "prepare: this task reads its files quickly enough; it works for dates and translate");
 }
 
+void Task::start_from(const std::filesystem::path&) {
+  fail(ErrorKind::Unsupported,
+       "--from: this task learns everything itself; it works for documents, tag and pretrain");
+}
+
 Example Task::erase(const Example&, const std::string& axis, std::span<const int64_t>) const {
   fail(ErrorKind::Unsupported, "units of the axis '", axis, "' cannot be erased");
 }

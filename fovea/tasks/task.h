@@ -31,6 +31,11 @@ class Task {
  public:
   virtual ~Task() = default;
 
+  /// Makes describe(), training_defaults() and make_model() those of this model. False when that
+  /// changes nothing: it is the one already, or not a model with options of its own.
+  virtual bool choose_model(const std::string& name) { return false; }
+  /// The models that have options of their own; empty: all share one list.
+  virtual std::vector<std::string> models() const { return {}; }
   /// Adds the groups data. and model.
   virtual void describe(OptionList& list) = 0;
   /// The training that suits the task's built-in data.
@@ -44,6 +49,12 @@ class Task {
   /// Reads and encodes once, into one file that trains anywhere. Unsupported where reading is
   /// quick.
   virtual void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path);
+
+  /// For `--from`, before load(): sizes, tokeniser and encoder come from a run or a Hugging Face
+  /// folder (pretrained.h). Unsupported where no other run can help.
+  virtual void start_from(const std::filesystem::path& run_or_folder);
+  /// Copies the weights that start_from() read into a model with fresh ones.
+  virtual void give_start(Model& model) const {}
 
   /// A model for the encodings that load() or restore() left, with undecided weights.
   virtual std::unique_ptr<Model> make_model() const = 0;

@@ -66,12 +66,6 @@ void check_same_data(const RunFolder& folder, const Splits& splits) {
 
 }  // namespace
 
-int64_t count_parameters(const Model& model) {
-  int64_t total = 0;
-  for (const at::Tensor& parameter : model.parameters()) total += parameter.numel();
-  return total;
-}
-
 Setup setup_of_run(const RunFolder& folder) {
   return Setup::from_config(folder.read_config(), folder.config().string());
 }
@@ -88,12 +82,17 @@ Training train(Setup& setup, const TrainRequest& request) {
             ": there is no checkpoint to resume; train without --resume");
   }
   Training training;
-  if (request.resume) setup.task().restore(*folder);
+  const std::string& from = setup.common().from;
+  if (request.resume)
+    setup.task().restore(*folder);
+  else if (!from.empty())
+    setup.task().start_from(from);
   training.splits = setup.task().load(setup.source(), static_cast<uint64_t>(setup.common().seed));
   if (request.resume) check_same_data(*folder, training.splits);
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
+  if (!request.resume) setup.task().give_start(*training.model);
   training.model->to(device);
   if (request.loaded) request.loaded(training);
   if (folder && !request.resume) write_description(setup, training, *folder);

@@ -31,6 +31,4 @@ Training train(Setup& setup, const TrainRequest& request);
 /// The setup of a run that is to be resumed, from its config.json.
 Setup setup_of_run(const RunFolder& folder);
 
-int64_t count_parameters(const Model& model);
-
 }  // namespace fovea

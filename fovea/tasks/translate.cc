@@ -27,6 +27,11 @@ TrainingOptions TranslateTask::training_defaults() const {
   options.warmup_steps = 200;
   options.clip_norm = 1;
   options.monitor = {"bleu"};
+  if (is_transformer()) {
+    options.warmup_steps = 1000;
+    options.beta2 = 0.98;
+    options.epsilon = 1e-9;
+  }
   return options;
 }
 

@@ -13,7 +13,7 @@ namespace fovea::testing {
 inline void train_run(const std::string& task, const std::vector<std::string>& assignments,
                       const std::filesystem::path& path) {
   Setup setup(task);
-  for (const std::string& assignment : assignments) setup.options().set_assignment(assignment);
+  for (const std::string& assignment : assignments) setup.set(assignment);
   RunFolder folder(path);
   TrainRequest request;
   request.folder = &folder;

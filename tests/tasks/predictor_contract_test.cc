@@ -33,6 +33,25 @@ const Case kCases[] = {
      "source",
      true},
     {"forecast", {"training.epochs=1", "model.hidden=8"}, "source"},
+    {"documents",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.heads=2", "training.epochs=1"},
+     "tokens",
+     true},
+    {"tag",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.embedding=8", "training.epochs=1"},
+     "words"},
+    {"tag",
+     {"model.name=bert", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
+      "model.hidden=8", "model.heads=2", "training.epochs=1"},
+     "tokens",
+     true},
+    {"pretrain",
+     {"data.rows=40", "data.validation_rows=8", "model.hidden=8", "model.heads=2",
+      "training.epochs=1"},
+     "tokens",
+     true},
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& row) {
@@ -46,8 +65,7 @@ class PredictorContract : public ::testing::TestWithParam<Case> {
     if (GetParam().needs_icu) GTEST_SKIP() << "needs ICU";
 #endif
     fovea::Setup setup(GetParam().task);
-    for (const std::string& assignment : GetParam().assignments)
-      setup.options().set_assignment(assignment);
+    for (const std::string& assignment : GetParam().assignments) setup.set(assignment);
     RunFolder run(folder.path() / "run");
     TrainRequest request;
     request.folder = &run;
@@ -138,8 +156,10 @@ TEST_P(PredictorContract, ExampleInputsCanBeGivenBack) {
     parsed.push_back(pipeline->parse(input.is_string() ? input.get<std::string>() : input.dump()));
   EXPECT_EQ(pipeline->predict(parsed).size(), inputs.size());
   // Numbers were shortened for people, texts were not.
-  const auto& [name, tensor] =
-      *examples[0].tensors.find(examples[0].tensors.count("inputs") ? "inputs" : "source");
+  std::string name;
+  for (const char* known : {"words", "tokens", "source", "inputs"})
+    if (examples[0].tensors.count(known)) name = known;
+  const at::Tensor tensor = examples[0].tensors.at(name);
   if (tensor.is_floating_point())
     EXPECT_TRUE(parsed[0].tensors.at(name).allclose(tensor, 1e-2, 1e-2));
   else
@@ -159,7 +179,11 @@ TEST_P(PredictorContract, ExplanationsFitTheirAxes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, PredictorContract, ::testing::ValuesIn(kCases),
-                         [](const auto& row) { return row.param.task; });
+                         [](const auto& row) {
+                           const std::string first = row.param.assignments[0];
+                           const bool chosen = first.starts_with("model.name=");
+                           return row.param.task + (chosen ? "_" + first.substr(11) : "");
+                         });
 
 }  // namespace
 }  // namespace fovea

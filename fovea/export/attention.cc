@@ -1,0 +1,34 @@
+#include "fovea/export/attention.h"
+
+#include "fovea/core/error.h"
+
+namespace fovea::onnx {
+
+AttendedValues attend(const AttentionParts& parts, const AttendValues& in) {
+  const AlignedValues aligned = align(parts.alignment, parts.alignment_weights, in);
+  const Value keep = both(in.keep, aligned.window);
+  Value weights =
+      normalise(parts.normaliser, score(parts.score, parts.score_weights, in), keep);  // [B,H,Q,K]
+  if (aligned.factor.defined()) weights = weights * aligned.factor;
+  return {matmul(weights, in.values), weights};
+}
+
+bool reads_previous_weights(const ScoreOptions& score, const AlignmentOptions& alignment) {
+  return score.name == "location-aware" || alignment.name == "median";
+}
+
+Value masked(const Value& x, const Value& keep, double other) {
+  return keep.defined() ? where(keep, x, x.graph().number(other)) : x;
+}
+
+Value both(const Value& left, const Value& right) {
+  if (!left.defined()) return right;
+  return right.defined() ? left & right : left;
+}
+
+void refuse_export(const std::string& kind, const std::string& name) {
+  fail(ErrorKind::Unsupported, "export: ", kind, " '", name,
+       "' has no ONNX form; docs/formats/onnx.md lists those that have one");
+}
+
+}  // namespace fovea::onnx

@@ -1,0 +1,120 @@
+#include "fovea/export/export.h"
+
+#include <dlfcn.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+
+#include "fovea/core/error.h"
+#include "fovea/core/file.h"
+#include "fovea/export/onnx_module.h"
+#include "fovea/tasks/version.h"
+
+namespace fovea {
+
+namespace {
+
+// Where the shared library of onnx_module.cc may lie, separated by colons.
+#ifdef FOVEA_WITH_ONNX
+constexpr const char* kModulePlaces = FOVEA_ONNX_PLACES;
+#else
+constexpr const char* kModulePlaces = "";
+#endif
+
+struct OpenedModule {
+  const OnnxModule* module = nullptr;  // null when there is none
+  std::string reasons;                 // why not
+};
+
+const OnnxModule& require_module() {
+  static const OpenedModule opened = [] {
+    OpenedModule result;
+    for (const std::string& place : split(kModulePlaces, ':')) {
+      void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+      void* door = library == nullptr ? nullptr : dlsym(library, kOnnxDoor);
+      if (door != nullptr) return OpenedModule{reinterpret_cast<OnnxDoor*>(door)(), ""};
+      result.reasons += concat("; ", dlerror());
+    }
+    return result;
+  }();
+  require(opened.module != nullptr, ErrorKind::Unsupported,
+          "this build cannot write ONNX files; install ONNX (libonnx-dev) and build with "
+          "FOVEA_WITH_ONNX=ON",
+          opened.reasons);
+  return *opened.module;
+}
+
+/// runs/a.onnx -> runs/a-encoder.onnx; a model of one part keeps its name.
+std::filesystem::path path_of(const std::filesystem::path& file, const ExportedParts& parts,
+                              const std::string& part) {
+  if (parts.size() == 1) return file;
+  return file.parent_path() / concat(file.stem().string(), "-", part, ".onnx");
+}
+
+/// The files that turn a user's text or row into the graph's inputs: their names, and the short
+/// ones themselves. Examples stay behind: they are somebody's data.
+void note_assets(const RunFolder& folder, onnx::Graph& graph) {
+  constexpr uintmax_t kShort = 64 << 10;  // bytes; a file of 8,000 symbols is longer
+  std::vector<std::string> names;
+  const std::filesystem::path assets = folder.asset("");
+  if (!std::filesystem::is_directory(assets)) return;
+  for (const auto& entry : std::filesystem::directory_iterator(assets)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string name = entry.path().filename().string();
+    if (name == "examples.json") continue;
+    names.push_back(name);
+    if (entry.path().extension() == ".json" && entry.file_size() <= kShort)
+      graph.note("fovea.asset." + name, read_file(entry.path()));
+  }
+  std::sort(names.begin(), names.end());
+  graph.note("fovea.assets", join(names));
+}
+
+void note_origin(const Pipeline& run, const std::string& part, onnx::Graph& graph) {
+  graph.description().producer = "fovea";
+  graph.description().producer_version = version();
+  graph.note("fovea.task", run.task_name());
+  graph.note("fovea.part", part);
+  graph.note("fovea.model", run.setup().to_config().at("model").dump());
+  note_assets(run.folder(), graph);
+}
+
+void check_path(const std::filesystem::path& file) {
+  require(file.extension() == ".onnx" && !file.stem().empty(), ErrorKind::InvalidArgument,
+          "export: '", file.string(), "' must be the name of a file that ends in .onnx");
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  require(std::filesystem::is_directory(folder), ErrorKind::NotFound, "export: the folder ",
+          folder.string(), " does not exist; make it first");
+  require(!std::filesystem::is_directory(file), ErrorKind::InvalidArgument,
+          "export: ", file.string(), " is a folder; name a file");
+}
+
+}  // namespace
+
+std::string onnx_bytes(const onnx::Graph& graph) {
+  std::string error;
+  std::string bytes = require_module().write(graph.description(), error);
+  require(error.empty(), ErrorKind::Internal, "export: ONNX refuses the graph '",
+          graph.description().name, "': ", error);
+  return bytes;
+}
+
+std::vector<std::filesystem::path> export_onnx(const Pipeline& run,
+                                               const std::filesystem::path& file,
+                                               const ExportOptions& options) {
+  check_path(file);
+  const ExportedParts parts = export_model(run.model(), options);
+  std::vector<std::string> contents;
+  for (const ExportedPart& part : parts) {
+    note_origin(run, part.part, *part.graph);
+    contents.push_back(onnx_bytes(*part.graph));
+  }
+  std::vector<std::filesystem::path> written;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    written.push_back(path_of(file, parts, parts[i].part));
+    write_file(written.back(), contents[i]);
+  }
+  return written;
+}
+
+}  // namespace fovea

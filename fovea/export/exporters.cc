@@ -1,0 +1,34 @@
+#include "fovea/export/exporters.h"
+
+#include <optional>
+
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+namespace {
+
+/// What `exporter` makes of the model, when it is of the exporter's kind.
+template <class Kind, ExportedParts (*exporter)(const Kind&, const ExportOptions&)>
+std::optional<ExportedParts> when(const Model& model, const ExportOptions& options) {
+  const auto* known = dynamic_cast<const Kind*>(&model);
+  if (known == nullptr) return std::nullopt;
+  return exporter(*known, options);
+}
+
+constexpr std::optional<ExportedParts> (*kExporters[])(const Model&, const ExportOptions&) = {
+    when<FeatureAttention, export_feature_attention>,
+    when<ContextAttention, export_context_attention>,
+    when<Seq2Seq, export_seq2seq>,
+};
+
+}  // namespace
+
+ExportedParts export_model(const Model& model, const ExportOptions& options) {
+  for (const auto& exporter : kExporters)
+    if (auto parts = exporter(model, options)) return std::move(*parts);
+  fail(ErrorKind::Unsupported, "export: the model ", model.name(),
+       " has no ONNX form yet; docs/formats/onnx.md lists those that have one");
+}
+
+}  // namespace fovea

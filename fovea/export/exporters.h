@@ -1,0 +1,34 @@
+// One exporter per model; exporters.cc lists them in its table. An exporter says in the words of
+// operators.h what the model's predict() computes, without dropout and draws.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fovea/export/graph.h"
+#include "fovea/models/context_attention.h"
+#include "fovea/models/feature_attention.h"
+#include "fovea/models/seq2seq.h"
+
+namespace fovea {
+
+struct ExportOptions {
+  bool attention = false;  // the weights are outputs too
+};
+
+/// One file of an exported model.
+struct ExportedPart {
+  std::string part;  // "model"; of several files "encoder", "decoder"
+  std::unique_ptr<onnx::Graph> graph;
+};
+using ExportedParts = std::vector<ExportedPart>;
+
+ExportedParts export_feature_attention(const FeatureAttention& model, const ExportOptions& options);
+ExportedParts export_context_attention(const ContextAttention& model, const ExportOptions& options);
+ExportedParts export_seq2seq(const Seq2Seq& model, const ExportOptions& options);
+
+/// By the model's kind. Unsupported when it has no exporter.
+ExportedParts export_model(const Model& model, const ExportOptions& options);
+
+}  // namespace fovea

@@ -1,0 +1,26 @@
+// ONNX's protobufs and its checker behind a door. LibTorch brings protobuf and ONNX with it, in
+// Debian the same shared libraries that we would use, in other builds copies of its own; linked
+// into one program, two copies call each other's functions and end it before main(). So what
+// touches ONNX is a shared library of its own, made from onnx_module.cc and opened at run time such
+// that it sees its own symbols first. Only these types pass the door; no exception does.
+#pragma once
+
+#include <string>
+
+#include "fovea/export/description.h"
+
+namespace fovea {
+
+class OnnxModule {
+ public:
+  virtual ~OnnxModule() = default;
+  /// The bytes of an .onnx file, after ONNX's checker and its type and shape inference had nothing
+  /// to say against it; else "", with `error` set.
+  virtual std::string write(const onnx::Description& model, std::string& error) const = 0;
+};
+
+/// The name of the one function that the shared library exports, and its type.
+inline constexpr const char* kOnnxDoor = "fovea_onnx_module";
+using OnnxDoor = const OnnxModule*();
+
+}  // namespace fovea

@@ -1,0 +1,183 @@
+#include "fovea/export/operators.h"
+
+namespace fovea::onnx {
+
+namespace {
+
+Value unary(const char* operation, const Value& x) {
+  return x.graph().node(operation, {x});
+}
+
+Value binary(const char* operation, const Value& a, const Value& b) {
+  return a.graph().node(operation, {a, b});
+}
+
+}  // namespace
+
+Value operator+(const Value& a, const Value& b) {
+  return binary("Add", a, b);
+}
+Value operator-(const Value& a, const Value& b) {
+  return binary("Sub", a, b);
+}
+Value operator*(const Value& a, const Value& b) {
+  return binary("Mul", a, b);
+}
+Value operator/(const Value& a, const Value& b) {
+  return binary("Div", a, b);
+}
+Value operator-(const Value& a) {
+  return unary("Neg", a);
+}
+Value operator<(const Value& a, const Value& b) {
+  return binary("Less", a, b);
+}
+Value operator>(const Value& a, const Value& b) {
+  return binary("Greater", a, b);
+}
+Value operator==(const Value& a, const Value& b) {
+  return binary("Equal", a, b);
+}
+Value operator&(const Value& a, const Value& b) {
+  return binary("And", a, b);
+}
+Value operator|(const Value& a, const Value& b) {
+  return binary("Or", a, b);
+}
+Value operator~(const Value& a) {
+  return unary("Not", a);
+}
+Value operator+(const Value& a, double b) {
+  return a + a.graph().number(b);
+}
+Value operator-(const Value& a, double b) {
+  return a - a.graph().number(b);
+}
+Value operator*(const Value& a, double b) {
+  return a * a.graph().number(b);
+}
+Value operator/(const Value& a, double b) {
+  return a / a.graph().number(b);
+}
+
+Value tanh(const Value& x) {
+  return unary("Tanh", x);
+}
+Value sigmoid(const Value& x) {
+  return unary("Sigmoid", x);
+}
+Value relu(const Value& x) {
+  return unary("Relu", x);
+}
+Value exp(const Value& x) {
+  return unary("Exp", x);
+}
+Value sqrt(const Value& x) {
+  return unary("Sqrt", x);
+}
+Value absolute(const Value& x) {
+  return unary("Abs", x);
+}
+Value softplus(const Value& x) {
+  return unary("Softplus", x);
+}
+Value minimum(const Value& a, const Value& b) {
+  return binary("Min", a, b);
+}
+Value maximum(const Value& a, const Value& b) {
+  return binary("Max", a, b);
+}
+
+Value softmax(const Value& x) {
+  return x.graph().node("Softmax", {x}, {{"axis", int64_t(-1)}});
+}
+
+Value log_softmax(const Value& x) {
+  return x.graph().node("LogSoftmax", {x}, {{"axis", int64_t(-1)}});
+}
+
+Value sum(const Value& x, int64_t dimension, bool keep_dimension) {
+  return x.graph().node("ReduceSum", {x, x.graph().integers({dimension})},
+                        {{"keepdims", int64_t(keep_dimension)}});
+}
+
+Value largest(const Value& x, int64_t dimension, bool keep_dimension) {
+  return x.graph().node(
+      "ReduceMax", {x},
+      {{"axes", std::vector<int64_t>{dimension}}, {"keepdims", int64_t(keep_dimension)}});
+}
+
+Value cumulative_sum(const Value& x) {
+  return x.graph().node("CumSum", {x, x.graph().integer(-1)});
+}
+
+Value where(const Value& condition, const Value& yes, const Value& no) {
+  return condition.graph().node("Where", {condition, yes, no});
+}
+
+Value cast(const Value& x, ElementType type) {
+  return x.graph().node("Cast", {x}, {{"to", static_cast<int64_t>(type)}});
+}
+
+Value any(const Value& x, int64_t dimension, bool keep_dimension) {
+  return cast(largest(cast(x, ElementType::Int32), dimension, keep_dimension), ElementType::Bool);
+}
+
+Value matmul(const Value& a, const Value& b) {
+  return binary("MatMul", a, b);
+}
+
+Value transpose(const Value& x, const std::vector<int64_t>& order) {
+  return x.graph().node("Transpose", {x}, {{"perm", order}});
+}
+
+Value unsqueeze(const Value& x, const std::vector<int64_t>& dimensions) {
+  return x.graph().node("Unsqueeze", {x, x.graph().integers(dimensions)});
+}
+
+Value squeeze(const Value& x, const std::vector<int64_t>& dimensions) {
+  return x.graph().node("Squeeze", {x, x.graph().integers(dimensions)});
+}
+
+Value reshape(const Value& x, const std::vector<int64_t>& shape) {
+  return x.graph().node("Reshape", {x, x.graph().integers(shape)});
+}
+
+Value join(const Values& parts, int64_t dimension) {
+  Values defined;
+  for (const Value& part : parts)
+    if (part.defined()) defined.push_back(part);
+  if (defined.size() == 1) return defined.front();
+  return defined.front().graph().node("Concat", defined, {{"axis", dimension}});
+}
+
+Value narrow(const Value& x, int64_t dimension, int64_t begin, const Value& end) {
+  Graph& graph = x.graph();
+  return graph.node("Slice", {x, graph.integers({begin}), end, graph.integers({dimension})});
+}
+
+Value size_of(const Value& x, int64_t dimension) {
+  return x.graph().node("Shape", {x}, {{"start", dimension}, {"end", dimension + 1}});
+}
+
+Value range(int64_t begin, const Value& count) {
+  Graph& graph = count.graph();
+  const Value first = graph.integer(begin);
+  return graph.node("Range", {first, squeeze(count, {0}) + first, graph.integer(1)});
+}
+
+Value filled(const Value& shape, double number) {
+  Graph& graph = shape.graph();
+  return graph.node("Expand", {graph.number(number), shape});
+}
+
+Value rows_of(const Value& table, const Value& numbers) {
+  return table.graph().node("Gather", {table, numbers}, {{"axis", int64_t(0)}});
+}
+
+Value linear(const Value& x, const Value& weight, const Value& bias) {
+  const Value product = matmul(x, transpose(weight, {1, 0}));  // [..., out]
+  return bias.defined() ? product + bias : product;
+}
+
+}  // namespace fovea::onnx

@@ -1,0 +1,69 @@
+// Operations on the values of a graph. Each adds one ONNX node, or the few that make up what
+// PyTorch does in one; shapes broadcast as there.
+#pragma once
+
+#include "fovea/export/graph.h"
+
+namespace fovea::onnx {
+
+Value operator+(const Value& a, const Value& b);
+Value operator-(const Value& a, const Value& b);
+Value operator*(const Value& a, const Value& b);
+Value operator/(const Value& a, const Value& b);
+Value operator-(const Value& a);
+Value operator<(const Value& a, const Value& b);
+Value operator>(const Value& a, const Value& b);
+Value operator==(const Value& a, const Value& b);
+Value operator&(const Value& a, const Value& b);
+Value operator|(const Value& a, const Value& b);
+Value operator~(const Value& a);
+Value operator+(const Value& a, double b);
+Value operator-(const Value& a, double b);
+Value operator*(const Value& a, double b);
+Value operator/(const Value& a, double b);
+
+Value tanh(const Value& x);
+Value sigmoid(const Value& x);
+Value relu(const Value& x);
+Value exp(const Value& x);
+Value sqrt(const Value& x);
+Value absolute(const Value& x);
+Value softplus(const Value& x);  // log(1 + exp(x))
+Value minimum(const Value& a, const Value& b);
+Value maximum(const Value& a, const Value& b);
+
+Value softmax(const Value& x);      // over the last dimension
+Value log_softmax(const Value& x);  // likewise
+Value sum(const Value& x, int64_t dimension, bool keep_dimension);
+Value largest(const Value& x, int64_t dimension, bool keep_dimension);
+Value cumulative_sum(const Value& x);  // over the last dimension
+
+Value where(const Value& condition, const Value& yes, const Value& no);
+Value cast(const Value& x, ElementType type);
+/// Bool x: whether any is true, as bool.
+Value any(const Value& x, int64_t dimension, bool keep_dimension);
+
+Value matmul(const Value& a, const Value& b);
+Value transpose(const Value& x, const std::vector<int64_t>& order);
+Value unsqueeze(const Value& x, const std::vector<int64_t>& dimensions);
+Value squeeze(const Value& x, const std::vector<int64_t>& dimensions);
+Value reshape(const Value& x, const std::vector<int64_t>& shape);  // 0: as it was; -1: the rest
+/// The defined ones of `parts`; a single one is returned as it is.
+Value join(const Values& parts, int64_t dimension);
+/// x[begin … end) of a dimension; `end` int64 [1].
+Value narrow(const Value& x, int64_t dimension, int64_t begin, const Value& end);
+
+/// The size of a dimension of x: int64 [1].
+Value size_of(const Value& x, int64_t dimension);
+/// begin, begin + 1, …, begin + count - 1: int64 [count]. count int64 [1].
+Value range(int64_t begin, const Value& count);
+/// float32 `number` everywhere. shape int64 [n].
+Value filled(const Value& shape, double number);
+
+/// Rows of a table [N, D] by their numbers, [...] -> [..., D].
+Value rows_of(const Value& table, const Value& numbers);
+
+/// x W^T + b for x [..., in], weight [out, in] and, where there is one, bias [out].
+Value linear(const Value& x, const Value& weight, const Value& bias = {});
+
+}  // namespace fovea::onnx

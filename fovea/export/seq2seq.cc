@@ -1,0 +1,92 @@
+#include <torch/torch.h>
+
+#include "fovea/core/text.h"
+#include "fovea/export/exporters.h"
+#include "fovea/export/seq2seq_plan.h"
+
+namespace fovea {
+
+using onnx::ElementType;
+
+namespace {
+
+onnx::Port written_port(const Seq2SeqPlan& plan) {
+  const SequenceShape& shape = plan.shape;
+  if (!plan.writes_text())
+    return {"value", ElementType::Float, {"batch", shape.target_width}, "the numbers of a step"};
+  if (plan.feeds_itself())
+    return {"probabilities",
+            ElementType::Float,
+            {"batch", shape.target_symbols},
+            "of each symbol: what this model was trained to read back"};
+  return {"token", ElementType::Int64, {"batch"}, "the symbol that was chosen"};
+}
+
+}  // namespace
+
+Seq2SeqPlan::Seq2SeqPlan(const Seq2Seq& model)
+    : options(model.options()), shape(model.shape()), weights(model) {
+  const auto number = ElementType::Float;
+  const int64_t width = options.encoder_hidden * (options.bidirectional ? 2 : 1);
+  options.score.key_size = width;
+  const onnx::Shape state{options.layers, "batch", options.hidden};
+  hidden = {"hidden", number, state, "state of each layer of the decoder"};
+  has_cell = options.cell == "lstm";
+  cell = {"cell", number, state, "memory cells of each layer of the decoder"};
+  has_readout = options.input_feeding;
+  readout = {"readout", number, {"batch", options.readout_size}, "what the output layer saw"};
+  written = written_port(*this);
+  has_summary = weights.has("summary.weight");
+  summary = {"summary", number, {"batch", options.hidden}, "one vector for the whole source"};
+  if (!attends()) return;
+
+  memory = {"memory", number, {"batch", "source_length", width}, "each source position, encoded"};
+  has_memory_keys = onnx::prepares_keys(options.score);
+  if (has_memory_keys) {
+    const bool layer = weights.has("decoder.score.key.weight");
+    const int64_t size =
+        weights.tensor(layer ? "decoder.score.key.weight" : "decoder.score.weight").size(0);
+    memory_keys = {"memory_keys",
+                   number,
+                   {"batch", "source_length", size},
+                   "the same, prepared for the score function"};
+  }
+  has_memory_keep = reads_text();
+  memory_keep = {"memory_keep",
+                 ElementType::Bool,
+                 {"batch", "source_length"},
+                 "false where the source is padding"};
+  has_attention = onnx::reads_previous_weights(options.score, options.alignment);
+  attention = {"attention",
+               number,
+               {"batch", "source_length"},
+               "how much the step looked at each source position"};
+  has_steps = onnx::reads_position(options.alignment);
+  steps = {"steps", ElementType::Int64, {1}, "steps made so far"};
+}
+
+onnx::Value Seq2SeqPlan::target_table(onnx::Graph& graph) const {
+  return weights.value(
+      graph, shape.shared_vocabulary ? "source_embedding.weight" : "target_embedding.weight");
+}
+
+onnx::Port previous(onnx::Port port) {
+  port.name = "previous_" + port.name;
+  return port;
+}
+
+ExportedParts export_seq2seq(const Seq2Seq& model, const ExportOptions& options) {
+  const Seq2SeqPlan plan(model);
+  ExportedParts parts;
+  parts.push_back({"encoder", seq2seq_encoder(plan)});
+  parts.push_back({"decoder", seq2seq_decoder(plan, options.attention)});
+  for (const ExportedPart& part : parts) {
+    if (plan.reads_text()) part.graph->note("fovea.padding", concat(plan.shape.padding));
+    if (plan.writes_text()) part.graph->note("fovea.begin", concat(plan.shape.begin));
+    if (plan.writes_text()) part.graph->note("fovea.end", concat(plan.shape.end));
+    if (!plan.writes_text()) part.graph->note("fovea.horizon", concat(plan.shape.horizon));
+  }
+  return parts;
+}
+
+}  // namespace fovea

@@ -1,0 +1,44 @@
+#include "fovea/export/weights.h"
+
+#include <torch/torch.h>
+
+#include "fovea/core/error.h"
+
+namespace fovea::onnx {
+
+Weights::Weights(const torch::nn::Module& model) {
+  std::map<std::string, at::Tensor> tensors;
+  for (const auto& item : model.named_parameters()) tensors[item.key()] = item.value();
+  for (const auto& item : model.named_buffers()) tensors[item.key()] = item.value();
+  tensors_ = std::make_shared<const std::map<std::string, at::Tensor>>(std::move(tensors));
+}
+
+Weights Weights::under(const std::string& part) const {
+  Weights inner = *this;
+  inner.prefix_ += part + ".";
+  return inner;
+}
+
+bool Weights::has(const std::string& name) const {
+  return tensors_->count(full_name(name)) > 0;
+}
+
+const at::Tensor& Weights::tensor(const std::string& name) const {
+  const auto found = tensors_->find(full_name(name));
+  require(found != tensors_->end(), ErrorKind::Internal, "export: the model has no parameter '",
+          full_name(name), "'");
+  return found->second;
+}
+
+Value Weights::value(Graph& graph, const std::string& name) const {
+  return graph.parameter(full_name(name), tensor(name));
+}
+
+Value Weights::linear(const std::string& layer, const Value& x) const {
+  Graph& graph = x.graph();
+  const bool biased = has(layer + ".bias");
+  return onnx::linear(x, value(graph, layer + ".weight"),
+                      biased ? value(graph, layer + ".bias") : Value());
+}
+
+}  // namespace fovea::onnx

@@ -1,0 +1,227 @@
+#include "fovea/tasks/hugging_face.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+
+#include "fovea/core/error.h"
+#include "fovea/core/safetensors.h"
+#include "fovea/tasks/hugging_face_names.h"
+
+namespace fovea {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using at::Tensor;
+
+/// A whole number of config.json, at least 1.
+int64_t size_of(const Json& config, const char* key, const std::string& where) {
+  require(config.contains(key), ErrorKind::BadData, where, ": the key '", key, "' is missing");
+  const Json& value = config[key];
+  require(value.is_number_integer() && value.get<int64_t>() > 0, ErrorKind::BadData, where, ": '",
+          key, "' is ", value.dump(), "; expected a whole number above 0");
+  return value.get<int64_t>();
+}
+
+void check_architecture(const Json& config, const std::string& where) {
+  const auto text = [&](const char* key, const char* otherwise) {
+    if (!config.contains(key)) return std::string(otherwise);
+    return config[key].is_string() ? config[key].get<std::string>() : config[key].dump();
+  };
+  const std::string type = text("model_type", "none");
+  const Json architectures = config.value("architectures", Json::array());
+  const bool is_bert = std::all_of(architectures.begin(), architectures.end(), [](const Json& one) {
+    return one.is_string() && one.get<std::string>().starts_with("Bert");
+  });
+  require(type == "bert" && is_bert, ErrorKind::Unsupported, where, ": model_type is ", type,
+          " and architectures ", architectures.dump(), "; only BERT is read");
+  const auto expect = [&](const char* key, const char* wanted) {
+    const std::string found = text(key, wanted);
+    require(found == wanted, ErrorKind::Unsupported, where, ": '", key, "' is ", found, "; only ",
+            wanted, " is read");
+  };
+  expect("hidden_act", "gelu");
+  expect("position_embedding_type", "absolute");
+  expect("is_decoder", "false");
+}
+
+BertOptions options_of(const Json& config, const std::string& where) {
+  check_architecture(config, where);
+  BertOptions options;
+  try {
+    OptionList list;
+    options.describe(list);
+    list.merge({{"layers", size_of(config, "num_hidden_layers", where)},
+                {"hidden", size_of(config, "hidden_size", where)},
+                {"heads", size_of(config, "num_attention_heads", where)},
+                {"feed_forward", size_of(config, "intermediate_size", where)},
+                {"maximum_length", size_of(config, "max_position_embeddings", where)},
+                {"segments", size_of(config, "type_vocab_size", where)},
+                {"dropout", config.value("hidden_dropout_prob", 0.1)},
+                {"attention_dropout", config.value("attention_probs_dropout_prob", 0.1)},
+                {"epsilon", config.value("layer_norm_eps", 1e-12)}},
+               where);
+  } catch (const Json::exception& error) {
+    fail(ErrorKind::BadData, where, ": ", error.what());
+  }
+  require(options.hidden % options.heads == 0, ErrorKind::BadData, where, ": num_attention_heads (",
+          options.heads, ") does not divide hidden_size (", options.hidden, ")");
+  return options;
+}
+
+fs::path find_weights(const fs::path& folder) {
+  std::vector<std::string> files, others;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".safetensors")) files.push_back(name);
+    if (name.ends_with(".bin") || name.ends_with(".h5")) others.push_back(name);
+  }
+  std::sort(files.begin(), files.end());
+  require(!files.empty(), ErrorKind::NotFound, folder.string(),
+          ": there is no .safetensors file with the weights",
+          others.empty() ? "" : concat("; ", join(others), " cannot be read"));
+  if (files.size() == 1) return folder / files[0];
+  require(std::count(files.begin(), files.end(), "model.safetensors") == 1, ErrorKind::Unsupported,
+          folder.string(), ": the weights are spread over ", join(files),
+          "; only one file is read");
+  return folder / "model.safetensors";
+}
+
+/// Tensors under today's names, without "bert." in front. What is no weight is left out.
+WeightMap read_weights(const fs::path& path) {
+  WeightMap weights;
+  for (const auto& [name, tensor] : read_safetensors(path).tensors) {
+    const std::string plain = hugging_face_name(name);
+    if (plain.ends_with("_ids")) continue;  // position_ids: 0, 1, 2, …
+    require(weights.emplace(plain, tensor).second, ErrorKind::BadData, path.string(),
+            ": holds the tensor '", plain, "' twice, with and without a prefix or an old name");
+  }
+  return weights;
+}
+
+/// What does not fit, one phrase each.
+struct Problems {
+  std::vector<std::string> missing, unknown, shapes, numbers;
+
+  void check(const WeightShapes& wanted, const WeightMap& found) {
+    for (const auto& [name, shape] : wanted) {
+      const auto tensor = found.find(name);
+      if (tensor == found.end())
+        missing.push_back(name);
+      else
+        check(name, tensor->second, shape);
+    }
+  }
+
+  void check(const std::string& name, const Tensor& tensor, const std::vector<int64_t>& shape) {
+    if (tensor.sizes() != at::IntArrayRef(shape))
+      shapes.push_back(concat(name, " ", tensor.sizes(), " instead of ", at::IntArrayRef(shape)));
+    else if (!tensor.is_floating_point())
+      numbers.push_back(concat(name, " of type ", tensor.scalar_type()));
+    else if (!tensor.isfinite().all().item<bool>())
+      numbers.push_back(concat(name, " with NaN or infinity"));
+  }
+
+  void report(const std::string& where) const {
+    std::vector<std::string> parts;
+    const auto add = [&](const char* what, const std::vector<std::string>& names) {
+      if (!names.empty()) parts.push_back(concat(what, join(names)));
+    };
+    add("missing: ", missing);
+    add("unknown: ", unknown);
+    add("of another shape: ", shapes);
+    add("not usable: ", numbers);
+    require(parts.empty(), ErrorKind::BadData, where, ": the weights do not fit config.json; ",
+            join(parts, "; "));
+  }
+};
+
+bool belongs_to_encoder(const std::string& name) {
+  return name.starts_with("embeddings.") || name.starts_with("encoder.") ||
+         name.starts_with("pooler.");
+}
+
+/// The heads that pretraining has, out of `weights`, where they are whole.
+WeightMap take_heads(WeightMap& weights, const BertOptions& options, int64_t vocabulary,
+                     Problems& problems, std::vector<std::string>& notes) {
+  const auto decoder = weights.find("cls.predictions.decoder.weight");
+  const bool tied = decoder == weights.end() ||
+                    decoder->second.equal(weights["embeddings.word_embeddings.weight"]);
+  if (!tied)
+    notes.push_back("the head for masked words has a matrix of its own, which is not read");
+  const auto bias = weights.find("cls.predictions.decoder.bias");
+  if (bias != weights.end()) weights.emplace("cls.predictions.bias", bias->second);
+  WeightMap heads;
+  for (const HeadNames& head : head_names()) {
+    const WeightShapes shapes = head_shapes(head, options.hidden, vocabulary);
+    const bool whole = std::all_of(shapes.begin(), shapes.end(),
+                                   [&](const auto& item) { return weights.count(item.first) > 0; });
+    if (!whole || (head.is_masked && !tied)) continue;
+    problems.check(shapes, weights);
+    for (const auto& [ours, theirs] : head.names) {
+      heads[ours] = weights[theirs].to(at::kFloat);
+      weights.erase(theirs);
+    }
+    if (!head.is_masked) continue;
+    weights.erase("cls.predictions.decoder.weight");
+    weights.erase("cls.predictions.decoder.bias");
+  }
+  return heads;
+}
+
+}  // namespace
+
+bool is_hugging_face(const fs::path& folder) {
+  if (!fs::exists(folder / "config.json")) return false;
+  try {
+    const Json config = read_json_file(folder / "config.json");
+    return config.is_object() && !config.contains("format_version") &&
+           (config.contains("model_type") || config.contains("architectures"));
+  } catch (const Error&) {
+    return false;  // whoever reads it as a run's says what is wrong
+  }
+}
+
+PretrainedBert read_hugging_face(const fs::path& folder) {
+  const std::string where = (folder / "config.json").string();
+  const Json config = read_json_file(folder / "config.json");
+  PretrainedBert bert;
+  bert.options = options_of(config, where);
+  const int64_t vocabulary = size_of(config, "vocab_size", where);
+  bert.tokeniser = std::make_shared<const WordPiece>(WordPiece::load(folder));
+  const int64_t pieces = bert.tokeniser->size();
+  require(pieces <= vocabulary, ErrorKind::BadData, where, ": vocab_size is ", vocabulary,
+          ", but the tokeniser has ", pieces, " pieces");
+
+  const fs::path path = find_weights(folder);
+  WeightMap weights = read_weights(path);
+  Problems problems;
+  WeightShapes wanted = encoder_shapes(bert.options, vocabulary);
+  if (weights.count("pooler.dense.weight") + weights.count("pooler.dense.bias") == 0) {
+    std::erase_if(wanted, [](const auto& item) { return item.first.starts_with("pooler."); });
+    bert.notes.push_back("the folder has no pooler; it begins with fresh weights");
+  }
+  problems.check(wanted, weights);
+  bert.heads = take_heads(weights, bert.options, vocabulary, problems, bert.notes);
+  std::vector<std::string> ignored;
+  for (const auto& [name, tensor] : weights) {
+    if (wanted.count(name) > 0) continue;
+    (belongs_to_encoder(name) ? problems.unknown : ignored).push_back(name);
+  }
+  problems.report(path.string());
+  std::vector<std::string> missing;
+  bert.encoder = bert_from_hugging_face(weights, bert.options.layers, missing);
+  if (!ignored.empty()) bert.notes.push_back("not used of the weights: " + join(ignored));
+  if (pieces < vocabulary) {
+    for (auto* table : {&bert.encoder["tokens.weight"], &bert.heads["masked.bias"]})
+      if (table->defined()) *table = table->narrow(0, 0, pieces);
+    if (!bert.heads["masked.bias"].defined()) bert.heads.erase("masked.bias");
+    bert.notes.push_back(concat("the last ", vocabulary - pieces,
+                                " rows of the weights belong to no piece and were left out"));
+  }
+  return bert;
+}
+
+}  // namespace fovea

@@ -1,0 +1,130 @@
+// A BERT of ours as a Hugging Face folder.
+#include <torch/torch.h>
+
+#include "fovea/core/error.h"
+#include "fovea/core/file.h"
+#include "fovea/core/safetensors.h"
+#include "fovea/tasks/hugging_face.h"
+#include "fovea/tasks/hugging_face_names.h"
+
+namespace fovea {
+
+namespace {
+
+/// The class of transformers that has these heads.
+std::string architecture_of(const PretrainedBert& bert) {
+  const bool masked = bert.heads.count("masked.bias") > 0, next = bert.heads.count("next.bias") > 0;
+  if (masked && next) return "BertForPreTraining";
+  if (masked) return "BertForMaskedLM";
+  return next ? "BertForNextSentencePrediction" : "BertModel";
+}
+
+Json config_of(const PretrainedBert& bert) {
+  const BertOptions& o = bert.options;
+  return {{"architectures", {architecture_of(bert)}},
+          {"model_type", "bert"},
+          {"vocab_size", bert.tokeniser->size()},
+          {"hidden_size", o.hidden},
+          {"num_hidden_layers", o.layers},
+          {"num_attention_heads", o.heads},
+          {"intermediate_size", o.feed_forward},
+          {"hidden_act", "gelu"},
+          {"max_position_embeddings", o.maximum_length},
+          {"type_vocab_size", o.segments},
+          {"hidden_dropout_prob", o.dropout},
+          {"attention_probs_dropout_prob", o.attention_dropout},
+          {"layer_norm_eps", o.epsilon},
+          {"initializer_range", 0.02},
+          {"position_embedding_type", "absolute"},
+          {"pad_token_id", bert.tokeniser->special().padding},
+          {"torch_dtype", "float32"}};
+}
+
+WeightMap weights_of(const PretrainedBert& bert) {
+  const std::string prefix = bert.heads.empty() ? "" : "bert.";
+  WeightMap ours = bert.encoder;
+  const bool has_pooler = ours.count("pooler.weight") > 0;
+  if (!has_pooler) ours["pooler.weight"] = ours["pooler.bias"] = at::zeros({0});
+  WeightMap theirs = bert_to_hugging_face(ours, bert.options.layers, prefix);
+  if (!has_pooler)
+    std::erase_if(theirs,
+                  [&](const auto& item) { return item.first.starts_with(prefix + "pooler."); });
+  for (const HeadNames& head : head_names())
+    for (const auto& [own, other] : head.names)
+      if (const auto found = bert.heads.find(own); found != bert.heads.end())
+        theirs[other] = found->second;
+  return theirs;
+}
+
+Json tokeniser_config_of(const WordPiece& tokeniser, int64_t longest) {
+  const WordPieceOptions& o = tokeniser.options();
+  return {{"tokenizer_class", "BertTokenizer"},
+          {"do_lower_case", o.lowercase},
+          {"strip_accents", o.strip_accents ? Json(*o.strip_accents) : Json()},
+          {"tokenize_chinese_chars", o.split_ideographs},
+          {"model_max_length", longest},
+          {"pad_token", "[PAD]"},
+          {"unk_token", "[UNK]"},
+          {"cls_token", "[CLS]"},
+          {"sep_token", "[SEP]"},
+          {"mask_token", "[MASK]"}};
+}
+
+/// tokenizer.json, which knows more than vocab.txt: what is kept whole, how long a word may be.
+Json tokeniser_json_of(const WordPiece& tokeniser) {
+  const WordPieceOptions& o = tokeniser.options();
+  std::vector<std::string> whole(std::begin(WordPiece::kSpecialNames),
+                                 std::end(WordPiece::kSpecialNames));
+  for (const Json& text : tokeniser.to_json()["whole"]) whole.push_back(text.get<std::string>());
+  Json added = Json::array(), vocabulary = Json::object();
+  for (const std::string& text : whole)
+    added.push_back({{"id", tokeniser.id(text)},
+                     {"content", text},
+                     {"single_word", false},
+                     {"lstrip", false},
+                     {"rstrip", false},
+                     {"normalized", false},
+                     {"special", true}});
+  auto& items = vocabulary.get_ref<Json::object_t&>();
+  for (int64_t id = 0; id < tokeniser.size(); ++id)  // emplace_back: a search for each is too slow
+    items.Container::emplace_back(tokeniser.piece(id), id);
+  const WordPiece::Special& special = tokeniser.special();
+  return {{"version", "1.0"},
+          {"truncation", nullptr},
+          {"padding", nullptr},
+          {"added_tokens", added},
+          {"normalizer",
+           {{"type", "BertNormalizer"},
+            {"clean_text", o.clean_text},
+            {"handle_chinese_chars", o.split_ideographs},
+            {"strip_accents", o.strip_accents ? Json(*o.strip_accents) : Json()},
+            {"lowercase", o.lowercase}}},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"post_processor",
+           {{"type", "BertProcessing"},
+            {"sep", Json::array({"[SEP]", special.separator})},
+            {"cls", Json::array({"[CLS]", special.begin})}}},
+          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+          {"model",
+           {{"type", "WordPiece"},
+            {"unk_token", "[UNK]"},
+            {"continuing_subword_prefix", "##"},
+            {"max_input_chars_per_word", o.longest_word},
+            {"vocab", std::move(vocabulary)}}}};
+}
+
+}  // namespace
+
+void write_hugging_face(const std::filesystem::path& folder, const PretrainedBert& bert) {
+  require(!std::filesystem::exists(folder / "config.json"), ErrorKind::InvalidArgument,
+          folder.string(), ": holds a config.json already; choose another folder");
+  make_folder(folder);
+  write_safetensors(folder / "model.safetensors", weights_of(bert), {{"format", "pt"}});
+  bert.tokeniser->write_vocabulary(folder / "vocab.txt");
+  write_json_file(folder / "tokenizer.json", tokeniser_json_of(*bert.tokeniser));
+  write_json_file(folder / "tokenizer_config.json",
+                  tokeniser_config_of(*bert.tokeniser, bert.options.maximum_length));
+  write_json_file(folder / "config.json", config_of(bert));  // last: with it the folder is whole
+}
+
+}  // namespace fovea

@@ -1,0 +1,108 @@
+#include "fovea/tasks/over_rows.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <numeric>
+
+#include "fovea/core/parallel.h"
+#include "fovea/data/batches.h"
+#include "fovea/metrics/attention_truth.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr int64_t kRowsOfTruth = 1000, kTruthTogether = 32;
+constexpr int64_t kMostRows = 512;  // of one batch, however short they are
+
+/// All rows, sorted by length.
+std::vector<int64_t> by_length(const Dataset& rows) {
+  std::vector<int64_t> order(static_cast<size_t>(rows.size()));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t left, int64_t right) {
+    return rows.length(left) < rows.length(right);
+  });
+  return order;
+}
+
+std::vector<std::vector<int64_t>> batches_of(const Dataset& rows, int64_t tokens) {
+  BatchOptions cutting;
+  cutting.batch_tokens = tokens;
+  cutting.shuffle = false;
+  std::vector<std::vector<int64_t>> batches;
+  for (const auto& batch : plan_batches(rows, by_length(rows), cutting, Random(0)))
+    for (size_t begin = 0; begin < batch.size(); begin += size_t(kMostRows))
+      batches.emplace_back(
+          batch.begin() + int64_t(begin),
+          batch.begin() + int64_t(std::min(batch.size(), begin + size_t(kMostRows))));
+  return batches;
+}
+
+/// The rows' truth side by side: [B, Q, K], false at padding. Undefined where none has any.
+at::Tensor truth_of(const Dataset& rows, std::span<const int64_t> picked, const std::string& map,
+                    const at::Tensor& weights) {
+  at::Tensor keep;
+  for (size_t i = 0; i < picked.size(); ++i) {
+    const NamedTensors truth = rows.example(picked[i]).truth;
+    const auto own = truth.find(map);
+    if (own == truth.end()) continue;
+    if (!keep.defined()) keep = torch::zeros(weights.sizes(), torch::kBool);
+    keep[int64_t(i)]
+        .narrow(0, 0, own->second.size(0))
+        .narrow(1, 0, own->second.size(1))
+        .copy_(own->second);
+  }
+  return keep;
+}
+
+}  // namespace
+
+void over_rows(const Model& model, const Dataset& rows, int64_t tokens,
+               const std::function<void(std::span<const int64_t>, const Batch&)>& job,
+               const std::function<void(int64_t)>& progress) {
+  const bool cpu = model.device().is_cpu();
+  const auto batches = batches_of(rows, cpu ? tokens : 8 * tokens);
+  std::mutex reporting;
+  int64_t done = 0;
+  const auto do_batch = [&](int64_t index) {
+    torch::NoGradGuard no_gradients;
+    const std::vector<int64_t>& picked = batches[size_t(index)];
+    job(picked, rows.batch(picked).to(model.device()));
+    const std::lock_guard lock(reporting);
+    done += int64_t(picked.size());
+    if (progress) progress(done);
+  };
+  if (cpu) return run_parallel(int64_t(batches.size()), do_batch);
+  for (size_t i = 0; i < batches.size(); ++i) do_batch(int64_t(i));
+}
+
+std::optional<double> planted_truth(const Model& model, const Dataset& rows,
+                                    const std::string& map) {
+  torch::NoGradGuard no_gradients;
+  const int64_t step = std::max<int64_t>(1, rows.size() / kRowsOfTruth);
+  std::vector<int64_t> chosen;
+  for (int64_t row = 0; row < rows.size(); row += step) chosen.push_back(row);
+  double sum = 0, count = 0;
+  for (size_t begin = 0; begin < chosen.size(); begin += size_t(kTruthTogether)) {
+    const auto picked = std::span<const int64_t>(chosen).subspan(
+        begin, std::min(size_t(kTruthTogether), chosen.size() - begin));
+    const Batch batch = rows.batch(picked).to(model.device());
+    Tap tap;
+    model.replay(batch, model.predict(batch), &tap);
+    if (tap.maps().empty()) return {};
+    const at::Tensor weights = tap.map(map).weights.mean(1).cpu();  // [B, Q, K]
+    const at::Tensor keep = truth_of(rows, picked, map, weights);
+    if (!keep.defined()) continue;
+    if (const auto share = attention_truth(weights.flatten(0, 1), keep.flatten(0, 1))) {
+      const double informed = keep.any(-1).sum().item<double>();
+      sum += *share * informed;
+      count += informed;
+    }
+  }
+  return count > 0 ? std::optional<double>(sum / count) : std::nullopt;
+}
+
+}  // namespace fovea

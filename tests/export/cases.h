@@ -1,0 +1,35 @@
+// Models to export, one per way of building them, and attention on its own; each with our own
+// answers to hold ONNX Runtime's against. export_test.cc lets ONNX's checker see them all;
+// tests/onnx runs them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fovea/core/json.h"
+#include "fovea/export/exporters.h"
+
+namespace fovea::testing {
+
+struct ExportCase {
+  std::string name;
+  std::function<ExportedParts(const ExportOptions&)> parts;
+  /// Rows and, for sequences, their length -> {"inputs": {name: tensor}, "tokens": tensor,
+  /// "outputs": {name: tensor}}. With tokens [B, T] the outputs are those of T steps that were told
+  /// these tokens. A tensor is {"type", "shape", "data"}.
+  std::function<Json(int64_t rows, int64_t length)> answers;
+};
+
+std::vector<ExportCase> feature_cases();
+std::vector<ExportCase> context_cases();
+std::vector<ExportCase> seq2seq_cases();
+std::vector<ExportCase> attention_cases();  // several heads and queries
+std::vector<ExportCase> all_cases();
+
+/// For the makers of cases: every parameter random, biases too.
+void randomise(Model& model, uint64_t seed);
+Json tensor_json(const at::Tensor& tensor);
+
+}  // namespace fovea::testing

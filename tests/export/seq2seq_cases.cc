@@ -1,0 +1,182 @@
+#include <torch/torch.h>
+
+#include "fovea/models/seq2seq.h"
+#include "tests/export/cases.h"
+
+namespace fovea::testing {
+
+namespace {
+
+constexpr int64_t kSourceSymbols = 9, kTargetSymbols = 8, kSteps = 6;
+constexpr int64_t kSourceWidth = 3, kTargetWidth = 2;
+
+/// Rows of falling length, the last of several without any symbol: [B, S].
+at::Tensor sources(int64_t rows, int64_t length) {
+  const Random random(21);
+  at::Tensor source = at::zeros({rows, length}, at::kLong);
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t real = rows == 1 ? length : length * (rows - 1 - row) / (rows - 1);
+    for (int64_t i = 0; i < real; ++i)
+      source[row][i] = 4 + int64_t(random.below(uint64_t(row * 100 + i), kSourceSymbols - 4));
+  }
+  return source;
+}
+
+Predictions chosen_tokens(int64_t rows) {
+  Predictions predictions;
+  for (int64_t row = 0; row < rows; ++row) {
+    Decoded output;
+    for (int64_t t = 0; t < kSteps; ++t)
+      output.tokens.push_back(
+          3 + int64_t(Random(22).below(uint64_t(row * 100 + t), kTargetSymbols - 3)));
+    predictions.outputs.push_back({output});
+  }
+  return predictions;
+}
+
+void add_attention(const Tap& tap, Json& outputs) {
+  if (!tap.maps().empty())
+    outputs["attention"] = tensor_json(tap.map("attention").weights.squeeze(1));  // [B, T, K]
+}
+
+Json text_answers(const Seq2Seq& model, int64_t rows, int64_t length) {
+  torch::NoGradGuard no_gradients;
+  Batch batch;
+  batch.size = rows;
+  batch.tensors["source"] = sources(rows, length);
+  batch.tensors["source.keep"] = batch.at("source") != 0;
+  const Predictions chosen = chosen_tokens(rows);
+  Tap tap;
+  const at::Tensor log_probabilities = model.replay(batch, chosen, &tap);  // [B, T]
+  at::Tensor tokens = at::empty({rows, kSteps}, at::kLong);
+  for (int64_t row = 0; row < rows; ++row)
+    tokens[row] = torch::tensor(chosen.outputs[size_t(row)][0].tokens, at::kLong);
+  Json outputs{{"log_probabilities", tensor_json(log_probabilities)}};
+  add_attention(tap, outputs);
+  return {{"inputs", {{"source", tensor_json(batch.at("source"))}}},
+          {"tokens", tensor_json(tokens)},
+          {"outputs", outputs}};
+}
+
+Json number_answers(const Seq2Seq& model, int64_t rows, int64_t length) {
+  torch::NoGradGuard no_gradients;
+  Batch batch;
+  batch.size = rows;
+  batch.tensors["source"] =
+      Random(23).normal_tensor({rows, length, kSourceWidth}, 0, 1, at::kFloat);
+  batch.tensors["source.keep"] = at::ones({rows, length}, at::kBool);
+  Tap tap;
+  const at::Tensor values = model.replay(batch, {}, &tap).view({rows, kSteps, kTargetWidth});
+  Json outputs{{"value", tensor_json(values)}};
+  add_attention(tap, outputs);
+  return {{"inputs", {{"source", tensor_json(batch.at("source"))}}}, {"outputs", outputs}};
+}
+
+Seq2SeqOptions small() {
+  Seq2SeqOptions options;
+  options.hidden = 8;
+  options.embedding = 6;
+  options.score = {"additive", 0, 0, 5, false, 12, 3, 5};
+  options.normaliser.top_k = 3;
+  options.alignment.hidden_size = 4;
+  options.alignment.half_width = 2;
+  return options;
+}
+
+struct Builder {
+  std::vector<ExportCase> cases;
+
+  void add(const std::string& name, const std::function<void(Seq2SeqOptions&)>& change,
+           bool numbers = false, bool shared = false) {
+    Seq2SeqOptions options = small();
+    change(options);
+    SequenceShape shape;
+    if (numbers) {
+      shape.source_width = kSourceWidth, shape.target_width = kTargetWidth, shape.horizon = kSteps;
+    } else {
+      shape.source_symbols = kSourceSymbols;
+      shape.target_symbols = shared ? kSourceSymbols : kTargetSymbols;
+      shape.shared_vocabulary = shared;
+    }
+    const auto model = std::make_shared<Seq2Seq>(options, SearchOptions{}, shape);
+    randomise(*model, 5);
+    cases.push_back({"seq2seq-" + name,
+                     [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
+                     [model, numbers](int64_t rows, int64_t length) {
+                       return numbers ? number_answers(*model, rows, length)
+                                      : text_answers(*model, rows, length);
+                     }});
+  }
+};
+
+/// Whatever attention/ has in its tables.
+void add_attention_cases(Builder& builder) {
+  for (const std::string& score : score_names())
+    builder.add("score-" + score, [&](Seq2SeqOptions& o) { o.score.name = score; });
+  for (const std::string& normaliser : normaliser_names())
+    if (normaliser != "hard")  // the decoder itself refuses it
+      builder.add("normaliser-" + normaliser,
+                  [&](Seq2SeqOptions& o) { o.normaliser.name = normaliser; });
+  for (const std::string& alignment : alignment_names())
+    builder.add("alignment-" + alignment, [&](Seq2SeqOptions& o) { o.alignment.name = alignment; });
+}
+
+void add_decoder_cases(Builder& builder) {
+  for (const std::string cell : {"rnn", "lstm"})
+    builder.add("cell-" + cell, [&](Seq2SeqOptions& o) { o.cell = cell, o.layers = 2; });
+  builder.add("score-bias", [](Seq2SeqOptions& o) { o.score.bias = true; });
+  builder.add("feeding", [](Seq2SeqOptions& o) { o.input_feeding = true; });
+  builder.add("maxout-feeding",
+              [](Seq2SeqOptions& o) { o.input_feeding = true, o.readout = "maxout"; });
+  builder.add("tied", [](Seq2SeqOptions& o) { o.tie_embeddings = true; });
+  builder.add(
+      "tied-shared", [](Seq2SeqOptions& o) { o.tie_embeddings = true; }, false, true);
+  builder.add("own", [](Seq2SeqOptions& o) { o.feedback = "own"; });
+  builder.add("bahdanau-paper", [](Seq2SeqOptions& o) {
+    o.decoder = "bahdanau", o.readout = "maxout", o.readout_from = "previous",
+    o.bridge = "backward", o.encoder_hidden = 8;
+  });
+  builder.add("bahdanau-linear", [](Seq2SeqOptions& o) {
+    o.decoder = "bahdanau", o.readout = "linear", o.cell = "lstm", o.layers = 2,
+    o.score.name = "location-aware", o.alignment.name = "median";
+  });
+  builder.add("luong-paper", [](Seq2SeqOptions& o) {
+    o.cell = "lstm", o.layers = 2, o.bidirectional = false, o.bridge = "copy",
+    o.reverse_source = true, o.input_feeding = true, o.score.name = "general",
+    o.alignment.name = "local-p";
+  });
+  builder.add("reversed-both-ways", [](Seq2SeqOptions& o) { o.reverse_source = true; });
+  builder.add("cho", [](Seq2SeqOptions& o) { o.attention = "none", o.readout = "maxout"; });
+  builder.add("sutskever", [](Seq2SeqOptions& o) {
+    o.attention = "none", o.cell = "lstm", o.layers = 2, o.bidirectional = false, o.bridge = "copy",
+    o.summary = false, o.reverse_source = true, o.readout = "linear";
+  });
+  builder.add("blind-previous",
+              [](Seq2SeqOptions& o) { o.attention = "none", o.readout_from = "previous"; });
+}
+
+void add_number_cases(Builder& builder) {
+  builder.add(
+      "numbers", [](Seq2SeqOptions&) {}, true);
+  builder.add(
+      "numbers-local-p",
+      [](Seq2SeqOptions& o) {
+        o.cell = "lstm", o.decoder = "bahdanau", o.alignment.name = "local-p",
+        o.reverse_source = true;
+      },
+      true);
+  builder.add(
+      "numbers-blind", [](Seq2SeqOptions& o) { o.attention = "none"; }, true);
+}
+
+}  // namespace
+
+std::vector<ExportCase> seq2seq_cases() {
+  Builder builder;
+  add_attention_cases(builder);
+  add_decoder_cases(builder);
+  add_number_cases(builder);
+  return std::move(builder.cases);
+}
+
+}  // namespace fovea::testing

@@ -1,0 +1,131 @@
+// The task `documents` from files to answers.
+#include "fovea/tasks/documents.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "fovea/core/file.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
+
+#ifdef FOVEA_WITH_ICU
+
+namespace fovea {
+namespace {
+
+using testing::expect_error;
+using testing::TemporaryFolder;
+
+const std::vector<std::string> kSmall = {
+    "data.rows=200",   "data.validation_rows=20", "data.test_rows=20", "model.layers=1",
+    "model.hidden=16", "model.heads=2",           "training.epochs=1"};
+
+Pipeline trained(const TemporaryFolder& folder, const std::vector<std::string>& assignments,
+                 const std::filesystem::path& data = {}) {
+  Setup setup("documents");
+  for (const std::string& assignment : kSmall) setup.set(assignment);
+  for (const std::string& assignment : assignments) setup.set(assignment);
+  if (!data.empty()) setup.set_source(data.string(), {});
+  RunFolder run(folder / "run");
+  TrainRequest request;
+  request.folder = &run;
+  train(setup, request);
+  return Pipeline::load(folder / "run");
+}
+
+Json answer(const Pipeline& pipeline, const std::string& line) {
+  const Example example = pipeline.parse(line);
+  return pipeline.task().answer(pipeline.predict({&example, 1})[0]);
+}
+
+TEST(Documents, LearnsWhoJudges) {
+  const TemporaryFolder folder;
+  Pipeline pipeline =
+      trained(folder, {"data.rows=2000", "data.negated=0", "model.layers=2", "model.hidden=32",
+                       "training.epochs=12", "training.learning_rate=0.002", "model.dropout=0",
+                       "model.attention_dropout=0"});
+  Splits splits = pipeline.load_data("");
+  const Metrics metrics = pipeline.measure(*splits.validation);
+  EXPECT_EQ(metrics[1].name, "accuracy");
+  EXPECT_GT(metrics[1].value, 0.9);
+  EXPECT_EQ(answer(pipeline, "My brother found it dull. I found it wonderful.")["class"], "praise");
+}
+
+TEST(Documents, AnswersTextsAndObjects) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained(folder, {});
+  const Json plain = answer(pipeline, "I found it dull.");
+  EXPECT_EQ(plain, answer(pipeline, R"({"text": "I found it dull."})"));
+  EXPECT_NEAR(plain["scores"]["praise"].get<double>() + plain["scores"]["blame"].get<double>(), 1,
+              1e-6);
+  EXPECT_TRUE(answer(pipeline, "").contains("class")) << "an empty text has an answer too";
+  EXPECT_TRUE(answer(pipeline, std::string(5000, 'x')).contains("class"));
+  expect_error(ErrorKind::BadData, "\"text\"", [&] { pipeline.parse(R"({"texts": "a"})"); });
+  expect_error(ErrorKind::BadData, "UTF-8", [&] { pipeline.parse("a\xff\xfe"); });
+}
+
+TEST(Documents, PairsComeWithATabOrAsAnObject) {
+  const TemporaryFolder folder;
+  std::string text = "text\tsecond\tlabel\n";
+  for (int i = 0; i < 20; ++i)
+    text += concat("a number ", i, "\ta number ", i % 2 ? i : i + 1, "\t", i % 2 ? "same" : "other",
+                   "\n");
+  write_file(folder / "pairs.tsv", text);
+  const Pipeline pipeline = trained(folder, {}, folder / "pairs.tsv");
+  EXPECT_EQ(answer(pipeline, "a\tb"), answer(pipeline, R"({"text": "a", "second": "b"})"));
+  EXPECT_EQ(pipeline.task().input_schema()["type"], "object");
+  expect_error(ErrorKind::BadData, "tab", [&] { pipeline.parse("only one"); });
+  expect_error(ErrorKind::BadData, "second", [&] { pipeline.parse(R"({"text": "a"})"); });
+}
+
+TEST(Documents, LongTextsAreCutReadInWindowsOrRefused) {
+  const std::string text =
+      "I found it wonderful. We sat in the last row. The critics called it dull.";
+  for (const std::string too_long : {"cut", "windows", "refuse"}) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> options = {"data.longest=12", "data.overlap=2",
+                                              "data.too_long=" + too_long};
+    if (too_long == "refuse") {
+      expect_error(ErrorKind::BadData, "too_long", [&] { trained(folder, options); });
+      continue;
+    }
+    const Pipeline pipeline = trained(folder, options);
+    const Example example = pipeline.parse(text);
+    const auto tokens = int64_t(example.axis("tokens").labels.size());
+    EXPECT_EQ(tokens > 12, too_long == "windows");
+    const Explanation explanation = pipeline.explain(example, Heads::All);
+    EXPECT_EQ(int64_t(explanation.maps.at(0).keys()), tokens);
+    const std::vector<Prediction> answers = pipeline.predict({&example, 1});
+    Tap tap;
+    EXPECT_NEAR(pipeline.replay(example, answers[0], tap)[0].item<double>(),
+                answers[0].scores.max().log().item<double>(), 1e-4);
+  }
+}
+
+TEST(Documents, FrozenPartsStay) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained(folder, {"model.freeze=1"});
+  const auto fresh = pipeline.task().make_model();
+  fresh->initialise(Random(0).split("weights"));
+  const auto parameter = [](const Model& model, const std::string& name) {
+    return model.named_parameters()[name];
+  };
+  EXPECT_TRUE(parameter(pipeline.model(), "encoder.tokens.weight")
+                  .equal(parameter(*fresh, "encoder.tokens.weight")));
+  EXPECT_FALSE(
+      parameter(pipeline.model(), "output.weight").equal(parameter(*fresh, "output.weight")));
+}
+
+TEST(Documents, RefusesSizesThatContradictEachOther) {
+  const TemporaryFolder folder;
+  expect_error(ErrorKind::InvalidArgument, "data.longest", [&] {
+    trained(folder, {"model.maximum_length=64", "data.longest=65"});
+  });
+}
+
+}  // namespace
+}  // namespace fovea
+
+#endif
