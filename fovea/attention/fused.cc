@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "fovea/core/error.h"
+#include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/kernels/fused_attention.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 using at::Tensor;
 using torch::autograd::AutogradContext;
-
-thread_local int readable_only = 0;
 
 constexpr bool kHasTorchKernels = TORCH_VERSION_MAJOR >= 2;
 
@@ -249,10 +248,7 @@ Tensor run_torch_kernel(const Tensor& q, const Tensor& k, const Tensor& v, const
     }
     bias = scores.expand({q.size(0), q.size(1), q.size(2), k.size(2)});
   }
-  if (settings.dropout > 0) {
-    at::Generator generator = at::globalContext().defaultGenerator(q.device());
-    generator.set_current_seed(settings.dropout_key);
-  }
+  if (settings.dropout > 0) seed_device(q.device(), settings.dropout_key);
   const Tensor out = at::scaled_dot_product_attention(q, spread(k), spread(v), bias,
                                                       settings.dropout, causal, settings.scale);
   return blind.defined() ? out.masked_fill(blind, 0) : out;
@@ -293,7 +289,7 @@ KeepMask mask_of(const AttendInput& in) {
 }  // namespace
 
 bool can_fuse(const AttendInput& in, const Tap* tap) {
-  if (readable_only > 0 || in.keep_weights || !in.score) return false;
+  if (ReadableOnly::is_asked_for() || in.keep_weights || !in.score) return false;
   if (tap && tap->needs_live(in.map.name)) return false;
   const Tensor& keys = in.memory.keys;
   if (!in.score->dot_scale(keys.size(-1)) || in.normaliser.name != "softmax") return false;
@@ -345,13 +341,6 @@ Attended attend_fused(const AttendInput& in, Tap* tap) {
     tap->report(std::move(map));
   }
   return attended;
-}
-
-ReadablePathOnly::ReadablePathOnly() {
-  ++readable_only;
-}
-ReadablePathOnly::~ReadablePathOnly() {
-  --readable_only;
 }
 
 }  // namespace fovea

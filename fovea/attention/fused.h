@@ -13,11 +13,4 @@ bool can_fuse(const AttendInput& input, const Tap* tap);
 
 Attended attend_fused(const AttendInput& input, Tap* tap);
 
-/// For tests and comparisons: no call is fused while such an object lives in this thread.
-class ReadablePathOnly {
- public:
-  ReadablePathOnly();
-  ~ReadablePathOnly();
-};
-
 }  // namespace fovea

@@ -2,7 +2,9 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "fovea/core/error.h"
 
@@ -18,9 +20,64 @@ void check_width(const Tensor& x, int64_t width, const char* what, const char* l
           x.defined() ? concat(x.sizes()) : "nothing");
 }
 
-/// One number tells of all: a sum is finite only when every part of it is.
+/// Whether nothing in x needs care. One number tells of all: a sum is finite only when every part
+/// of it is. On a GPU looking would stall the queue: there, what is hidden is cleared beforehand.
 bool is_finite(const Tensor& x) {
-  return std::isfinite(x.detach().sum().item<double>());
+  return !x.is_cpu() || std::isfinite(x.detach().sum().item<double>());
+}
+
+/// x [B, N, D], the last N of the mask's keys, with 0 where padding hides one: 0 * NaN in the
+/// backward pass of a projection would reach its weights.
+Tensor without_hidden(const Tensor& x, const KeepMask& mask) {
+  if (!mask.keys().defined()) return x;
+  Tensor keep = mask.keys().squeeze(1).transpose(1, 2);  // [b, 1 or K, 1]
+  if (keep.size(1) > x.size(1)) keep = keep.narrow(1, keep.size(1) - x.size(1), x.size(1));
+  return x.masked_fill(~keep, 0);
+}
+
+std::vector<int64_t> numbers_up_to(int64_t count) {
+  std::vector<int64_t> numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), int64_t{0});
+  return numbers;
+}
+
+bool holds(const std::vector<int64_t>& numbers, int64_t number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+/// Where in `numbers` those stand that are not `going`.
+std::vector<int64_t> staying(const std::vector<int64_t>& numbers,
+                             const std::vector<int64_t>& going) {
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (!holds(going, numbers[i])) places.push_back(int64_t(i));
+  return places;
+}
+
+/// first + size * place … first + size * place + size - 1, for each place: int64.
+Tensor rows_of(const std::vector<int64_t>& places, int64_t first, int64_t size) {
+  const Tensor begin = torch::tensor(places, at::kLong).unsqueeze(1) * size + first;
+  return (begin + at::arange(size, at::kLong)).flatten();
+}
+
+/// The parameter without the other rows or columns; whoever holds it sees the change.
+void keep_only(Tensor& parameter, int64_t dimension, const Tensor& kept) {
+  parameter.set_data(
+      parameter.detach().index_select(dimension, kept.to(parameter.device())).contiguous());
+  parameter.mutable_grad() = Tensor();
+}
+
+template <class Item>
+void keep_places(std::vector<Item>& items, const std::vector<int64_t>& places) {
+  std::vector<Item> kept;
+  for (const int64_t place : places) kept.push_back(items[size_t(place)]);
+  items = std::move(kept);
+}
+
+/// Context 0 for the queries that see nothing. context [B, Q, D], blind bool [b, h, q, 1]
+Tensor cleared(const Tensor& context, const Tensor& blind) {
+  if (!blind.defined()) return context;
+  return context.masked_fill(blind.all(1, true).squeeze(1), 0);
 }
 
 }  // namespace
@@ -50,6 +107,8 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options) : option
           "rotary positions turn pairs of numbers; a head of ", width / heads,
           " has none to spare");
   options_.score.query_size = options_.score.key_size = width / heads;
+  heads_ = numbers_up_to(heads);
+  key_heads_ = numbers_up_to(options_.key_heads);
   const int64_t rows = value_part().first + value_part().rows;
   in_proj_weight = register_parameter("in_proj_weight", at::zeros({rows, width}));
   if (options.bias) in_proj_bias = register_parameter("in_proj_bias", at::zeros({rows}));
@@ -76,10 +135,12 @@ void MultiHeadAttention::initialise(const Random& random) {
 }
 
 MultiHeadAttention::Part MultiHeadAttention::query_part() const {
-  return {0, options_.width, options_.heads};
+  const auto heads = int64_t(heads_.size());
+  return {0, heads * head_size(), heads};
 }
 MultiHeadAttention::Part MultiHeadAttention::key_part() const {
-  return {options_.width, options_.width / options_.heads * options_.key_heads, options_.key_heads};
+  const auto heads = int64_t(key_heads_.size());
+  return {query_part().rows, heads * head_size(), heads};
 }
 MultiHeadAttention::Part MultiHeadAttention::value_part() const {
   const Part keys = key_part();
@@ -91,7 +152,7 @@ Tensor MultiHeadAttention::project(const Tensor& x, const Part& part) const {
       in_proj_bias.defined() ? in_proj_bias.narrow(0, part.first, part.rows) : Tensor();
   const auto projected =
       torch::linear(x, in_proj_weight.narrow(0, part.first, part.rows), bias);  // [B, N, h d]
-  return projected.view({x.size(0), x.size(1), part.heads, part.rows / part.heads})
+  return projected.view({x.size(0), x.size(1), part.heads, head_size()})
       .transpose(1, 2);  // [B, h, N, d]
 }
 
@@ -103,11 +164,13 @@ Memory MultiHeadAttention::remember(const Tensor& keys, const Tensor& values, co
                                     int64_t first_position) const {
   check_width(keys, options_.width, "keys", "K");
   check_width(values, options_.width, "values", "K");
-  // Before the projections, because 0 * NaN in their backward would reach the weights.
   const auto visible = mask.to(keys.device());
-  const auto clean_key = clean_keys(keys.unsqueeze(1), visible);  // [B, 1, K, D]
-  const bool shared = keys.is_same(values);
-  const auto clean_value = shared ? clean_key : clean_keys(values.unsqueeze(1), visible);
+  const auto clean = [&](const Tensor& x) {
+    return x.is_cpu() ? clean_keys(x.unsqueeze(1), visible)
+                      : Cleaned{without_hidden(x, visible).unsqueeze(1), {}};
+  };
+  const auto clean_key = clean(keys);  // [B, 1, K, D]
+  const auto clean_value = keys.is_same(values) ? clean_key : clean(values);
   Memory memory;
   memory.keys = score_->prepare(
       turned(project(clean_key.tensor.squeeze(1), key_part()), first_position));  // [B, h, K, F]
@@ -121,16 +184,18 @@ Attended MultiHeadAttention::forward(const MultiHeadInput& input, Tap* tap) cons
   check_width(input.query, options_.width, "the query", "Q");
   const KeepMask mask = input.memory.mask & input.mask.to(input.query.device());
   // A query that sees nothing may hold anything.
-  const auto query = is_finite(input.query)
-                         ? input.query
-                         : clean_queries(input.query.unsqueeze(1), mask).squeeze(1);  // [B, Q, D]
+  const bool clean = input.query.is_cpu() ? is_finite(input.query) : !mask.queries().defined();
+  const auto query =
+      clean ? input.query : clean_queries(input.query.unsqueeze(1), mask).squeeze(1);  // [B, Q, D]
   return look(input, turned(project(query, query_part()), input.first_position), input.memory, tap);
 }
 
 MultiHeadAttention::SelfAttended MultiHeadAttention::forward_self(const MultiHeadInput& input,
                                                                   Tap* tap) const {
-  const Tensor& x = input.query;
-  check_width(x, options_.width, "the sequence", "N");
+  check_width(input.query, options_.width, "the sequence", "N");
+  const Tensor x = input.query.is_cpu()
+                       ? input.query
+                       : without_hidden(input.query, input.mask.to(input.query.device()));
   const bool goes_on = input.memory.values.defined();
   Memory memory;
   Tensor query;  // [B, H, N, d]
@@ -138,7 +203,7 @@ MultiHeadAttention::SelfAttended MultiHeadAttention::forward_self(const MultiHea
     const auto projected = torch::linear(x, in_proj_weight, in_proj_bias);  // [B, N, D + 2 D']
     const auto taken = [&](const Part& part) {
       return projected.narrow(2, part.first, part.rows)
-          .view({x.size(0), x.size(1), part.heads, part.rows / part.heads})
+          .view({x.size(0), x.size(1), part.heads, head_size()})
           .transpose(1, 2);  // [B, h, N, d]
     };
     query = turned(taken(query_part()), input.first_position);
@@ -157,6 +222,7 @@ MultiHeadAttention::SelfAttended MultiHeadAttention::forward_self(const MultiHea
 
 Attended MultiHeadAttention::look(const MultiHeadInput& input, const Tensor& query,
                                   const Memory& memory, Tap* tap) const {
+  if (heads_.empty()) return without_heads(input, memory);
   AttendInput inner;
   inner.query = query;  // [B, H, Q, d]
   inner.memory = memory;
@@ -172,13 +238,52 @@ Attended MultiHeadAttention::look(const MultiHeadInput& input, const Tensor& que
   inner.map = input.map;
   Attended attended = attend(inner, tap);
 
-  const auto joined = attended.context.transpose(1, 2).flatten(2);  // [B, Q, D]
-  attended.context = out_proj->forward(joined);
-  if (attended.blind.defined()) {
-    const auto blind = attended.blind.all(1, true).squeeze(1);  // [b, q, 1]
-    attended.context = attended.context.masked_fill(blind, 0);
-  }
+  const auto joined = attended.context.transpose(1, 2).flatten(2);  // [B, Q, H' d]
+  attended.context = cleared(out_proj->forward(joined), attended.blind);
   return attended;
+}
+
+Attended MultiHeadAttention::without_heads(const MultiHeadInput& input,
+                                           const Memory& memory) const {
+  const Tensor& query = input.query;  // [B, Q, D]
+  Attended attended;
+  attended.mask = memory.mask & input.mask.to(query.device());
+  if (!attended.mask.is_all()) attended.blind = ~attended.mask.seeing_queries();
+  attended.weights = at::zeros({query.size(0), 0, query.size(1), memory.size()}, query.options());
+  const Tensor context =
+      out_proj->bias.defined() ? out_proj->bias.expand_as(query) : at::zeros_like(query);
+  attended.context = cleared(context, attended.blind);
+  return attended;
+}
+
+void MultiHeadAttention::prune(const std::vector<int64_t>& numbers) {
+  for (const int64_t number : numbers)
+    require(holds(heads_, number), ErrorKind::InvalidArgument, "head ", number + 1,
+            " cannot be taken out: of ", options_.heads, " heads ", heads_.size(),
+            " are there, and that is none of them");
+  const int64_t shared = options_.heads / options_.key_heads;  // heads per head of keys
+  std::vector<int64_t> going_keys;
+  for (const int64_t key : key_heads_) {
+    int64_t going = 0;
+    for (int64_t i = 0; i < shared; ++i) going += holds(numbers, key * shared + i);
+    require(going == 0 || going == shared, ErrorKind::InvalidArgument, "heads ", key * shared + 1,
+            " to ", key * shared + shared,
+            " share one head of keys; they can only be taken out together");
+    if (going > 0) going_keys.push_back(key);
+  }
+  const std::vector<int64_t> queries = staying(heads_, numbers);
+  const std::vector<int64_t> keys = staying(key_heads_, going_keys);
+  const int64_t size = head_size();
+  const Tensor rows =
+      at::cat({rows_of(queries, query_part().first, size), rows_of(keys, key_part().first, size),
+               rows_of(keys, value_part().first, size)});
+  keep_only(in_proj_weight, 0, rows);
+  if (in_proj_bias.defined()) keep_only(in_proj_bias, 0, rows);
+  keep_only(out_proj->weight, 1, rows_of(queries, 0, size));
+  if (slopes_.defined())
+    slopes_ = slopes_.index_select(0, torch::tensor(queries, at::kLong).to(slopes_.device()));
+  keep_places(heads_, queries);
+  keep_places(key_heads_, keys);
 }
 
 Tensor rotate_by_position(const Tensor& x, int64_t first) {

@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "fovea/attention/attend.h"
 #include "fovea/attention/projection.h"
@@ -70,13 +71,27 @@ class MultiHeadAttention : public torch::nn::Module {
   };
   SelfAttended forward_self(const MultiHeadInput& input, Tap* tap = nullptr) const;
 
-  at::Tensor in_proj_weight;  // [D + 2 D', D], D' = key heads times D / H
-  at::Tensor in_proj_bias;    // [D + 2 D'], undefined without bias
-  std::shared_ptr<Projection> out_proj;
+  const MultiHeadOptions& options() const { return options_; }
+  const at::Tensor& slopes() const { return slopes_; }  // [H], undefined without alibi
+
+  /// Takes heads out for good: their rows of in_proj and their columns of out_proj go, what is left
+  /// computes as if those columns were 0. Numbers from 0, as it was built. All may go: the output
+  /// is out_proj's bias then, and no map is reported. InvalidArgument for a head that is not there,
+  /// and for one of several that share a head of keys unless all of these go.
+  void prune(const std::vector<int64_t>& heads);
+  /// The numbers of the heads that are there, in the order of their maps.
+  const std::vector<int64_t>& heads() const { return heads_; }
+  int64_t built_heads() const { return options_.heads; }
+  int64_t head_size() const { return options_.width / options_.heads; }
+
+  // With nothing pruned H' = H; D' = key heads times D / H
+  at::Tensor in_proj_weight;             // [H' D / H + 2 D', D]
+  at::Tensor in_proj_bias;               // [H' D / H + 2 D'], undefined without bias
+  std::shared_ptr<Projection> out_proj;  // weight [D, H' D / H]
 
  private:
   struct Part {
-    int64_t first, rows, heads;  // of in_proj
+    int64_t first, rows, heads;  // of in_proj; rows = heads times D / H
   };
   Part query_part() const;
   Part key_part() const;
@@ -85,8 +100,10 @@ class MultiHeadAttention : public torch::nn::Module {
   at::Tensor turned(const at::Tensor& x, int64_t first_position) const;  // rotary, or x
   Attended look(const MultiHeadInput& input, const at::Tensor& query, const Memory& memory,
                 Tap* tap) const;
+  Attended without_heads(const MultiHeadInput& input, const Memory& memory) const;
   MultiHeadOptions options_;
-  at::Tensor slopes_;  // [H], alibi
+  std::vector<int64_t> heads_, key_heads_;  // those that are there
+  at::Tensor slopes_;                       // [H'], alibi
   std::shared_ptr<ScoreFunction> score_;
 };
 

@@ -30,6 +30,7 @@ struct Axis {
   bool output = false;                // the units were put out by the model
   std::string text = "";              // the text that the units stand in, and where
   std::vector<Span> spans = {};
+  std::vector<int64_t> special = {};     // units that are no part of the text: [CLS], </s>
   std::vector<std::string> values = {};  // of columns, a review's rating, …; "" where there is none
   int64_t grid_rows = 0, grid_columns = 0;  // cells over the picture `media`, row by row
   std::string media = "";                   // name of a Medium

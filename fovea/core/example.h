@@ -29,6 +29,7 @@ struct Example {
   NamedTensors truth;  // map name -> keep mask [Q, K] of what really matters, where it is planted
   std::vector<Medium> media = {};
   std::string given = "";  // the input as the user gave it, where it was one line
+  int64_t cut = 0;         // tokens of it that the model has no positions for and does not see
   const Axis& axis(const std::string& name) const;
 };
 

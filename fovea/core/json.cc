@@ -23,6 +23,10 @@ Json parse_json(const std::string& text, const std::string& where) {
   }
 }
 
+bool is_json_object(std::string_view line) {
+  return trim(line).starts_with('{');
+}
+
 Json read_json_file(const std::filesystem::path& path) {
   return parse_json(read_file(path), path.string());
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace fovea {
 
@@ -14,6 +15,9 @@ Json read_json_file(const std::filesystem::path& path);
 
 /// Parses JSON text; `where` names it in an error.
 Json parse_json(const std::string& text, const std::string& where);
+
+/// Whether a user's line is meant as a JSON object rather than as a text: it begins with {.
+bool is_json_object(std::string_view line);
 
 /// Writes indented JSON atomically.
 void write_json_file(const std::filesystem::path& path, const Json& value);

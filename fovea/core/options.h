@@ -91,4 +91,12 @@ class OptionList {
   std::deque<Option> options_;
 };
 
+/// The values of all options, nested by the dots.
+template <class Options>
+Json options_json(Options options) {
+  OptionList list;
+  options.describe(list);
+  return list.to_json();
+}
+
 }  // namespace fovea

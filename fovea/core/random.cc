@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 
 #include "fovea/core/error.h"
@@ -173,12 +174,19 @@ at::Tensor dropped(const kernels::Dropout& how, const at::Tensor& x) {
   return to;
 }
 
-/// Everywhere else the mask is made on the CPU and moved, so that devices agree.
-at::Tensor dropped_elsewhere(double rate, uint64_t key, const at::Tensor& x) {
+/// Other numbers than float32 on a CPU: the same mask.
+at::Tensor dropped_by_mask(double rate, uint64_t key, const at::Tensor& x) {
   kernels::Dropout keep(rate, key);
   keep.scale = 1;
   const at::Tensor kept = dropped(keep, at::ones(x.sizes(), at::kFloat));
-  return (x * (1 / (1 - rate))).masked_fill(kept.eq(0).to(x.device()), 0);
+  return (x * (1 / (1 - rate))).masked_fill(kept.eq(0), 0);
+}
+
+/// A GPU draws from its own generator, set to the stream first: masks of a CPU would have to be
+/// moved there, which takes longer than the rest of a step.
+at::Tensor dropped_elsewhere(double rate, uint64_t key, const at::Tensor& x) {
+  seed_device(x.device(), key);
+  return std::get<0>(at::native_dropout(x, rate, /*train=*/true));
 }
 
 class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
@@ -200,11 +208,18 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
 
 }  // namespace
 
+void seed_device(const at::Device& device, uint64_t key) {
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_current_seed(key);
+}
+
 at::Tensor dropout(const at::Tensor& x, double rate, const Random& random) {
   require(rate >= 0 && rate < 1, ErrorKind::InvalidArgument, "dropout rate ", rate,
           " is not in [0, 1)");
   if (rate == 0) return x;
-  if (!x.is_cpu() || x.scalar_type() != at::kFloat) return dropped_elsewhere(rate, random.key(), x);
+  if (!x.is_cpu()) return dropped_elsewhere(rate, random.key(), x);
+  if (x.scalar_type() != at::kFloat) return dropped_by_mask(rate, random.key(), x);
   return DropoutFunction::apply(x, rate, static_cast<int64_t>(random.key()));
 }
 

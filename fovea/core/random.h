@@ -52,6 +52,10 @@ class Random {
 /// x with each element zeroed with probability `rate`, whatever it was, and the rest scaled by
 /// 1/(1-rate). Which are zeroed depends on the stream and the element's place in [rows, columns]
 /// (columns: the last dimension) alone, by the rule of kernels/dropout.h; no mask is stored.
+/// A GPU has bits of its own, which depend on the stream and the shape.
 at::Tensor dropout(const at::Tensor& x, double rate, const Random& random);
+
+/// LibTorch's next draws on that device are a function of `key`.
+void seed_device(const at::Device& device, uint64_t key);
 
 }  // namespace fovea

@@ -36,11 +36,14 @@ struct DocumentShape {
 class BertClassifier : public Model {
  public:
   BertClassifier(BertClassifierOptions options, DocumentShape shape);
+  const BertClassifierOptions& options() const { return options_; }
+  const DocumentShape& shape() const { return shape_; }
 
   void initialise(const Random& random) override;
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   ParameterRule rule_of(const std::string& name) const override;
+  std::vector<HeadBlock> head_blocks() const override { return encoder_->head_blocks(); }
   Loss loss(const Batch& batch, const StepContext& context) override;
   Predictions predict(const Batch& batch) const override;
   /// Log-probability of the likeliest class: [B, 1]. Maps: "attention", one a layer.

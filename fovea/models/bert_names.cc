@@ -8,100 +8,102 @@ namespace fovea {
 
 namespace {
 
-using at::Tensor;
-
-struct Pair {
-  std::string ours, theirs;  // without "weight" or "bias"
-};
-
-/// What has one name on either side.
-std::vector<Pair> plain_pairs(int64_t layers) {
-  std::vector<Pair> pairs = {{"norm.", "embeddings.LayerNorm."}, {"pooler.", "pooler.dense."}};
-  for (int64_t i = 0; i < layers; ++i) {
-    const std::string own = concat("encoder.layers.", i, "."),
-                      other = concat("encoder.layer.", i, ".");
-    pairs.push_back({own + "self_attn.out_proj.", other + "attention.output.dense."});
-    pairs.push_back({own + "norm1.", other + "attention.output.LayerNorm."});
-    pairs.push_back({own + "linear1.", other + "intermediate.dense."});
-    pairs.push_back({own + "linear2.", other + "output.dense."});
-    pairs.push_back({own + "norm2.", other + "output.LayerNorm."});
-  }
-  return pairs;
+/// A linear layer from `in` to `out`.
+void add_linear(std::vector<WeightNames>& names, const std::string& ours, const std::string& theirs,
+                int64_t out, int64_t in) {
+  names.push_back({ours + ".weight", {theirs + ".weight"}, {out, in}});
+  names.push_back({ours + ".bias", {theirs + ".bias"}, {out}});
 }
 
-const std::pair<const char*, const char*> kTables[] = {
-    {"tokens.weight", "embeddings.word_embeddings.weight"},
-    {"positions.weight", "embeddings.position_embeddings.weight"},
-    {"segments.weight", "embeddings.token_type_embeddings.weight"}};
-
-const char* const kThirds[] = {"query", "key", "value"};
-
-std::string third_name(int64_t layer, const char* third, const char* part) {
-  return concat("encoder.layer.", layer, ".attention.self.", third, ".", part);
+void add_norm(std::vector<WeightNames>& names, const std::string& ours, const std::string& theirs,
+              int64_t width) {
+  for (const char* part : {".weight", ".bias"})
+    names.push_back({ours + part, {theirs + ".LayerNorm" + part}, {width}});
 }
 
-/// The old names of a norm's two parameters.
-std::string old_name(const std::string& name) {
-  const std::string norm = "LayerNorm.";
-  if (name.ends_with(norm + "weight")) return name.substr(0, name.size() - 6) + "gamma";
-  if (name.ends_with(norm + "bias")) return name.substr(0, name.size() - 4) + "beta";
-  return "";
+/// `name` with another ending where it ends in `old`.
+std::string renamed(const std::string& name, const std::string& old, const std::string& now) {
+  return name.ends_with(old) ? name.substr(0, name.size() - old.size()) + now : name;
 }
 
 }  // namespace
 
-WeightMap bert_from_hugging_face(WeightMap& theirs, int64_t layers,
-                                 std::vector<std::string>& missing) {
-  const auto take = [&](const std::string& name) {
-    for (const std::string& candidate : {name, old_name(name)})
-      for (const char* prefix : {"", "bert."}) {
-        const auto found = candidate.empty() ? theirs.end() : theirs.find(prefix + candidate);
-        if (found == theirs.end()) continue;
-        const Tensor tensor = found->second;
-        theirs.erase(found);
-        return tensor;
-      }
-    missing.push_back(name);
-    return Tensor();
-  };
+std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary) {
+  std::vector<WeightNames> names{
+      {"tokens.weight", {"embeddings.word_embeddings.weight"}, {vocabulary, o.hidden}},
+      {"positions.weight", {"embeddings.position_embeddings.weight"}, {o.maximum_length, o.hidden}},
+      {"segments.weight", {"embeddings.token_type_embeddings.weight"}, {o.segments, o.hidden}}};
+  add_norm(names, "norm", "embeddings", o.hidden);
+  add_linear(names, "pooler", "pooler.dense", o.hidden, o.hidden);
+  std::vector<int64_t> widths(size_t(o.layers), o.hidden);  // of the heads that a layer has
+  for (const HeadPlace& gone : parse_pruned_heads(o.pruned_heads))
+    widths.at(size_t(gone.layer - 1)) -= o.hidden / o.heads;
+  for (int64_t i = 0; i < o.layers; ++i) {
+    const int64_t width = widths[size_t(i)];
+    const std::string own = concat("encoder.layers.", i), other = concat("encoder.layer.", i);
+    const std::string self = other + ".attention.self.";
+    const auto thirds = [&](const char* part) {
+      return std::vector{self + "query." + part, self + "key." + part, self + "value." + part};
+    };
+    names.push_back({own + ".self_attn.in_proj_weight", thirds("weight"), {width, o.hidden}});
+    names.push_back({own + ".self_attn.in_proj_bias", thirds("bias"), {width}});
+    add_linear(names, own + ".self_attn.out_proj", other + ".attention.output.dense", o.hidden,
+               width);
+    add_norm(names, own + ".norm1", other + ".attention.output", o.hidden);
+    add_linear(names, own + ".linear1", other + ".intermediate.dense", o.feed_forward, o.hidden);
+    add_linear(names, own + ".linear2", other + ".output.dense", o.hidden, o.feed_forward);
+    add_norm(names, own + ".norm2", other + ".output", o.hidden);
+  }
+  return names;
+}
+
+std::vector<WeightNames> masked_head_names(int64_t hidden, int64_t vocabulary) {
+  std::vector<WeightNames> names{{"masked.bias", {"cls.predictions.bias"}, {vocabulary}}};
+  add_linear(names, "masked.dense", "cls.predictions.transform.dense", hidden, hidden);
+  add_norm(names, "masked.norm", "cls.predictions.transform", hidden);
+  return names;
+}
+
+std::vector<WeightNames> next_head_names(int64_t hidden) {
+  std::vector<WeightNames> names;
+  add_linear(names, "next", "cls.seq_relationship", 2, hidden);
+  return names;
+}
+
+std::string hugging_face_name(const std::string& name) {
+  const std::string plain = name.starts_with("bert.") ? name.substr(5) : name;
+  return renamed(renamed(plain, "LayerNorm.gamma", "LayerNorm.weight"), "LayerNorm.beta",
+                 "LayerNorm.bias");
+}
+
+WeightShapes shapes_of(std::span<const WeightNames> names) {
+  WeightShapes shapes;
+  for (const WeightNames& weight : names)
+    for (const std::string& name : weight.theirs) shapes[name] = weight.shape;
+  return shapes;
+}
+
+WeightMap from_hugging_face(std::span<const WeightNames> names, const WeightMap& theirs) {
   WeightMap ours;
-  const auto keep = [&](const std::string& name, const Tensor& tensor) {
-    if (tensor.defined()) ours[name] = tensor.to(at::kFloat);
-  };
-  for (const auto& [own, other] : kTables) keep(own, take(other));
-  for (const Pair& pair : plain_pairs(layers))
-    for (const char* part : {"weight", "bias"}) keep(pair.ours + part, take(pair.theirs + part));
-  for (int64_t i = 0; i < layers; ++i)
-    for (const char* part : {"weight", "bias"}) {
-      std::vector<Tensor> thirds;
-      for (const char* third : kThirds)
-        if (const Tensor found = take(third_name(i, third, part)); found.defined())
-          thirds.push_back(found);
-      const bool fit = thirds.size() == 3 && thirds[0].sizes() == thirds[1].sizes() &&
-                       thirds[0].sizes() == thirds[2].sizes() && thirds[0].dim() > 0;
-      if (fit)
-        keep(concat("encoder.layers.", i, ".self_attn.in_proj_", part), at::cat(thirds));
-      else if (thirds.size() == 3)
-        missing.push_back(third_name(i, "*", part) + " (of one shape)");
-    }
-  theirs.erase("embeddings.position_ids");  // 0, 1, 2, …: not a weight
-  theirs.erase("bert.embeddings.position_ids");
+  for (const WeightNames& weight : names) {
+    std::vector<at::Tensor> parts;
+    for (const std::string& name : weight.theirs)
+      if (const auto found = theirs.find(name); found != theirs.end())
+        parts.push_back(found->second.to(at::kFloat));
+    if (parts.size() == weight.theirs.size())
+      ours[weight.ours] = parts.size() == 1 ? parts[0] : at::cat(parts);
+  }
   return ours;
 }
 
-WeightMap bert_to_hugging_face(const WeightMap& ours, int64_t layers, const std::string& prefix) {
+WeightMap to_hugging_face(std::span<const WeightNames> names, const WeightMap& ours) {
   WeightMap theirs;
-  for (const auto& [own, other] : kTables) theirs[prefix + other] = ours.at(own);
-  for (const Pair& pair : plain_pairs(layers))
-    for (const char* part : {"weight", "bias"})
-      theirs[prefix + pair.theirs + part] = ours.at(pair.ours + part);
-  for (int64_t i = 0; i < layers; ++i)
-    for (const char* part : {"weight", "bias"}) {
-      const auto thirds =
-          ours.at(concat("encoder.layers.", i, ".self_attn.in_proj_", part)).chunk(3);
-      for (size_t third = 0; third < 3; ++third)
-        theirs[prefix + third_name(i, kThirds[third], part)] = thirds[third].contiguous();
-    }
+  for (const WeightNames& weight : names) {
+    const auto found = ours.find(weight.ours);
+    if (found == ours.end()) continue;
+    const auto parts = found->second.chunk(int64_t(weight.theirs.size()));
+    for (size_t i = 0; i < parts.size(); ++i) theirs[weight.theirs[i]] = parts[i].contiguous();
+  }
   return theirs;
 }
 

@@ -63,11 +63,13 @@ struct MaskGuesses {
 class BertPretrainer : public Model {
  public:
   BertPretrainer(BertPretrainerOptions options, BertPretrainerShape shape);
+  const BertPretrainerShape& shape() const { return shape_; }
 
   void initialise(const Random& random) override;
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   ParameterRule rule_of(const std::string& name) const override;
+  std::vector<HeadBlock> head_blocks() const override { return encoder_->head_blocks(); }
   Loss loss(const Batch& batch, const StepContext& context) override;
   /// values: the embeddings [B, D].
   Predictions predict(const Batch& batch) const override;

@@ -23,12 +23,14 @@ class BertTagger : public Tagger {
  public:
   /// `window`: longer sequences are read in parts of so many tokens.
   BertTagger(BertTaggerOptions options, int64_t vocabulary, int64_t window, TagRules rules);
+  int64_t window() const { return window_; }
 
   void initialise(const Random& random) override;
   /// "words" says at which token each word begins.
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   ParameterRule rule_of(const std::string& name) const override;
+  std::vector<HeadBlock> head_blocks() const override { return encoder_->head_blocks(); }
 
  protected:
   /// Maps: "attention", one a layer, from axis "tokens" to itself.

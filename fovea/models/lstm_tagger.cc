@@ -15,6 +15,7 @@ namespace {
 using at::Tensor;
 
 constexpr double kDeviation = 0.1;  // of fresh embeddings
+const MapLabel kMap{"attention", "words", "words"};
 
 }  // namespace
 
@@ -37,6 +38,8 @@ void LstmTaggerOptions::describe(OptionList& list) {
   list.add("word_dropout", word_dropout, "share of the words taken for unknown in training")
       .at_least(0)
       .below(1);
+  list.add("pruned_heads", pruned_heads,
+           "heads that were taken out, map:head,… as attention:2,3; empty: none");
 }
 
 LstmTagger::LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRules rules)
@@ -65,9 +68,14 @@ LstmTagger::LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRule
   heads.heads = o.heads;
   heads.dropout = o.dropout;
   attention_ = register_module("attention", std::make_shared<MultiHeadAttention>(heads));
+  prune_heads(head_blocks(), parse_pruned_heads(o.pruned_heads));
   norm_ = register_module("norm", std::make_shared<LayerNorm>(width));
   output_ =
       register_module("output", std::make_shared<Projection>(ProjectionOptions{width, tags()}));
+}
+
+std::vector<HeadBlock> LstmTagger::head_blocks() const {
+  return {{kMap.name, kMap.layer, attention_}};
 }
 
 void LstmTagger::initialise(const Random& random) {
@@ -165,7 +173,7 @@ Tensor LstmTagger::logits_of(const Batch& batch, const Random* random, Tap* tap)
   if (tap) input.mask = input.mask & KeepMask::from_queries(keep);
   input.keep_weights = false;
   if (rate > 0) input.random = random->split("attention");
-  input.map = {"attention", "words", "words"};
+  input.map = kMap;
   const Tensor looked = attention_->forward_self(input, tap).attended.context;
   const Tensor a = norm_->forward(h + dropped(looked, "looked"));  // [B, W, 2 H]
   return output_->forward(a);                                      // [B, W, K]

@@ -30,6 +30,7 @@ struct LstmTaggerOptions {
   int64_t heads = 4;
   double dropout = 0.4;
   double word_dropout = 0.1;
+  std::string pruned_heads;  // attention/pruned_heads.h
   void describe(OptionList& list);
 };
 
@@ -42,12 +43,14 @@ struct LstmTaggerShape {
 class LstmTagger : public Tagger {
  public:
   LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRules rules);
+  const LstmTaggerOptions& options() const { return options_; }
 
   void initialise(const Random& random) override;
   /// "letters" are those of each word, cut or padded.
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   ParameterRule rule_of(const std::string& name) const override;
+  std::vector<HeadBlock> head_blocks() const override;
 
  protected:
   /// Map: "attention", from axis "words" to itself.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/attention/pruned_heads.h"
 #include "fovea/core/example.h"
 #include "fovea/core/random.h"
 #include "fovea/core/tap.h"
@@ -105,6 +106,10 @@ class Model : public torch::nn::Module {
   /// the rows' losses.
   virtual bool has_fast_gear() const { return false; }
   virtual double train_block(const TrainBlock& block, BlockOptimiser& optimiser);
+
+  /// The attentions whose heads can be taken out; the option model.pruned_heads says which were.
+  /// Empty where there are none.
+  virtual std::vector<HeadBlock> head_blocks() const { return {}; }
 
   at::Device device() const;
 };

@@ -53,6 +53,8 @@ void TransformerOptions::describe(OptionList& list) {
   list.add("label_smoothing", label_smoothing, "share of the target spread over all symbols")
       .at_least(0)
       .below(1);
+  list.add("pruned_heads", pruned_heads,
+           "heads that were taken out, map.layer:head,…;… as encoder.1:2,5; empty: none");
 }
 
 Transformer::Transformer(TransformerOptions options, SearchOptions search, SequenceShape shape)
@@ -93,6 +95,7 @@ Transformer::Transformer(TransformerOptions options, SearchOptions search, Seque
     output_weight_ =
         register_parameter("output_weight", at::zeros({shape.target_symbols, o.hidden}));
   output_bias_ = register_parameter("output_bias", at::zeros({shape.target_symbols}));
+  prune_heads(head_blocks(), parse_pruned_heads(o.pruned_heads));
 }
 
 void Transformer::initialise(const Random& random) {
@@ -112,6 +115,13 @@ void Transformer::initialise(const Random& random) {
     output_weight_.copy_(
         glorot_uniform(shape_.target_symbols, options_.hidden, random.split("output")));
   output_bias_.zero_();
+}
+
+std::vector<HeadBlock> Transformer::head_blocks() const {
+  std::vector<HeadBlock> blocks = encoder_->head_blocks(kEncoderMap.name);
+  for (HeadBlock& block : decoder_->head_blocks(kDecoderMap.name, kSourceMap.name))
+    blocks.push_back(std::move(block));
+  return blocks;
 }
 
 std::vector<LayerSummary> Transformer::summary() const {

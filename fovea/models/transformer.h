@@ -39,6 +39,7 @@ struct TransformerOptions {
   double attention_dropout = 0.1;
   bool tie_embeddings = true;
   double label_smoothing = 0.1;
+  std::string pruned_heads;  // attention/pruned_heads.h
   void describe(OptionList& list);
 };
 
@@ -50,6 +51,7 @@ class Transformer : public SequenceModel {
 
   void initialise(const Random& random) override;
   std::vector<LayerSummary> summary() const override;
+  std::vector<HeadBlock> head_blocks() const override;
   Loss loss(const Batch& batch, const StepContext& context) override;
   Predictions predict(const Batch& batch) const override;
   /// Log-probability of each output symbol: [B, U]. Maps: "encoder" (source looks at source),

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
-#include "fovea/nn/kernel_path.h"
 
 namespace fovea {
 

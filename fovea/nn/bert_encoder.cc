@@ -52,6 +52,8 @@ void BertOptions::describe(OptionList& list) {
       .below(1);
   list.add("attention_dropout", attention_dropout, "of the attention weights").at_least(0).below(1);
   list.add("epsilon", epsilon, "of the norms").above(0);
+  list.add("pruned_heads", pruned_heads,
+           "heads that were taken out, map.layer:head,…;… as attention.2:1,4; empty: none");
 }
 
 BertOptions BertOptions::whole() const {
@@ -78,8 +80,10 @@ BertEncoder::BertEncoder(const BertOptions& options, int64_t vocabulary)
           register_module("norm", std::make_shared<LayerNorm>(options_.hidden, options_.epsilon))),
       encoder_(register_module(
           "encoder", std::make_shared<TransformerEncoder>(layer_of(options_), options_.layers))),
-      pooler_(register_module("pooler", std::make_shared<Projection>(ProjectionOptions{
-                                            options_.hidden, options_.hidden}))) {}
+      pooler_(register_module("pooler", std::make_shared<Projection>(
+                                            ProjectionOptions{options_.hidden, options_.hidden}))) {
+  prune_heads(head_blocks(), parse_pruned_heads(options_.pruned_heads));
+}
 
 void BertEncoder::initialise(const Random& random) {
   torch::NoGradGuard no_gradients;
@@ -108,7 +112,7 @@ Tensor BertEncoder::forward(const BertInput& input, const Random* random, Tap* t
   if (tap) mask = mask & KeepMask::from_queries(input.keep);
   std::optional<Random> own;
   if (random) own = random->split("encoder");
-  return encoder_->forward(x, mask, {"attention", "tokens", "tokens"}, own, tap);
+  return encoder_->forward(x, mask, {kMap, "tokens", "tokens"}, own, tap);
 }
 
 Tensor BertEncoder::pooled(const Tensor& hidden) const {

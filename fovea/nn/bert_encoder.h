@@ -27,6 +27,7 @@ struct BertOptions {
   double dropout = 0.1;
   double attention_dropout = 0.1;
   double epsilon = 1e-12;
+  std::string pruned_heads;  // attention/pruned_heads.h; the map is "attention"
   void describe(OptionList& list);
   /// With every 0 filled in.
   BertOptions whole() const;
@@ -55,6 +56,9 @@ class BertEncoder : public torch::nn::Module {
   const BertOptions& options() const { return options_; }
   const at::Tensor& token_table() const { return tokens_->weight; }  // [V, D]
   int64_t layers() const { return encoder_->size(); }
+  std::vector<HeadBlock> head_blocks() const { return encoder_->head_blocks(kMap); }
+
+  static constexpr const char* kMap = "attention";  // what the maps are called
 
  private:
   BertOptions options_;

@@ -3,9 +3,9 @@
 #include <torch/torch.h>
 
 #include "fovea/core/error.h"
+#include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/kernels/layer_norm.h"
-#include "fovea/nn/kernel_path.h"
 
 namespace fovea {
 
@@ -35,6 +35,7 @@ struct Normalised {
 tensor_list readable(const Tensor& x, const Tensor& residual, const Tensor& weight,
                      const Tensor& bias, const Settings& how) {
   const Tensor z = residual.defined() ? residual + dropout(x, how.rate, Random(how.key)) : x;
+  if (!z.is_cpu()) return {at::layer_norm(z, {z.size(-1)}, weight, bias, how.epsilon), z};
   return {Normalised(z, how.epsilon).n * weight + bias, z};
 }
 

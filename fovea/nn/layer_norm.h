@@ -31,6 +31,8 @@ class LayerNorm : public torch::nn::Module {
   AddedNorm add(const at::Tensor& residual, const at::Tensor& x, double rate,
                 const Random* random) const;
 
+  double epsilon() const { return epsilon_; }
+
   at::Tensor weight;  // [width], ones at first
   at::Tensor bias;    // [width], zeros at first
 

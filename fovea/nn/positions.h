@@ -1,9 +1,9 @@
 // What a sequence knows of its positions when attention itself does not tell them apart:
-//   sinusoidal  x_p + PE(p), PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos(same); Vaswani
-//   2017 learned     x_p + a row of a table, for at most `maximum` positions; Gehring 2017, Devlin
-//   2018 none        nothing: for rotary and alibi, which live in the attention (multi_head.h), or
-//   for a
-//               decoder that gets by with the causal mask
+//   sinusoidal  x_p + PE(p), PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos(same)
+//               (Vaswani 2017)
+//   learned     x_p + a row of a table, for at most `maximum` positions (Gehring 2017, Devlin 2018)
+//   none        nothing: for rotary and alibi, which live in the attention (multi_head.h), or for
+//               a decoder that gets by with the causal mask
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -60,6 +60,9 @@ class TransformerEncoderLayer : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x, const KeepMask& mask, const MapLabel& map,
                      const LayerCall& call) const;
 
+  const TransformerLayerOptions& options() const { return options_; }
+  const std::shared_ptr<MultiHeadAttention>& attention() const { return self_attn_; }
+
  private:
   TransformerLayerOptions options_;
   std::shared_ptr<MultiHeadAttention> self_attn_;
@@ -87,6 +90,10 @@ class TransformerDecoderLayer : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x, int64_t first, TransformerMemory& memory, bool grow,
                      const MapLabel& own_map, const MapLabel& source_map,
                      const LayerCall& call) const;
+
+  const TransformerLayerOptions& options() const { return options_; }
+  const std::shared_ptr<MultiHeadAttention>& attention() const { return self_attn_; }
+  const std::shared_ptr<MultiHeadAttention>& source_attention() const { return multihead_attn_; }
 
  private:
   TransformerLayerOptions options_;

@@ -60,6 +60,13 @@ Tensor TransformerEncoder::forward(Tensor x, const KeepMask& mask, const MapLabe
   return norm_ ? norm_->forward(x) : x;
 }
 
+std::vector<HeadBlock> TransformerEncoder::head_blocks(const std::string& map) const {
+  std::vector<HeadBlock> blocks;
+  for (size_t i = 0; i < layers_.size(); ++i)
+    blocks.push_back({map, int64_t(i) + 1, layers_[i]->attention()});
+  return blocks;
+}
+
 TransformerDecoder::TransformerDecoder(const TransformerLayerOptions& options, int64_t layers)
     : layers_(make_layers<TransformerDecoderLayer>(*this, options, layers)),
       norm_(make_norm(*this, options)) {}
@@ -84,6 +91,16 @@ Tensor TransformerDecoder::forward(const Tensor& x, std::vector<TransformerMemor
 Tensor TransformerDecoder::step(const Tensor& x, int64_t position,
                                 std::vector<TransformerMemory>& memories) const {
   return run(x, position, memories, true, {}, {}, {}, nullptr);
+}
+
+std::vector<HeadBlock> TransformerDecoder::head_blocks(const std::string& own_map,
+                                                       const std::string& source_map) const {
+  std::vector<HeadBlock> blocks;
+  for (size_t i = 0; i < layers_.size(); ++i)
+    blocks.push_back({own_map, int64_t(i) + 1, layers_[i]->attention()});
+  for (size_t i = 0; i < layers_.size(); ++i)
+    blocks.push_back({source_map, int64_t(i) + 1, layers_[i]->source_attention()});
+  return blocks;
 }
 
 Tensor TransformerDecoder::run(Tensor x, int64_t first, std::vector<TransformerMemory>& memories,

@@ -3,8 +3,10 @@
 // only: what they hand on is not normalised.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "fovea/attention/pruned_heads.h"
 #include "fovea/nn/transformer_layer.h"
 
 namespace fovea {
@@ -19,6 +21,8 @@ class TransformerEncoder : public torch::nn::Module {
                      const std::optional<Random>& random, Tap* tap) const;
 
   int64_t size() const { return int64_t(layers_.size()); }
+  /// The attention of each layer, whose maps are called `map`.
+  std::vector<HeadBlock> head_blocks(const std::string& map) const;
 
  private:
   std::vector<std::shared_ptr<TransformerEncoderLayer>> layers_;
@@ -41,6 +45,10 @@ class TransformerDecoder : public torch::nn::Module {
   /// The next position; the memories grow by it. x [R, 1, D] -> [R, 1, D]
   at::Tensor step(const at::Tensor& x, int64_t position,
                   std::vector<TransformerMemory>& memories) const;
+
+  /// Both attentions of each layer, first all to itself, then all to the source.
+  std::vector<HeadBlock> head_blocks(const std::string& own_map,
+                                     const std::string& source_map) const;
 
  private:
   at::Tensor run(at::Tensor x, int64_t first, std::vector<TransformerMemory>& memories, bool grow,

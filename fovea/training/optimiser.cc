@@ -55,6 +55,18 @@ Optimiser::Optimiser(Model& model, const TrainingOptions& options, int64_t steps
     parameter.mutable_grad() = gradient_.narrow(0, at, parameter.numel()).view(parameter.sizes());
     at += parameter.numel();
   }
+  if (!parameters_.is_cpu()) spread_rules();
+}
+
+void Optimiser::spread_rules() {
+  const int64_t size = stretches_.size() == 1 ? 1 : parameters_.numel();
+  rates_ = torch::ones({size}, parameters_.options());
+  decays_ = torch::ones({size}, parameters_.options());
+  for (const Stretch& stretch : stretches_) {
+    const int64_t count = size == 1 ? 1 : stretch.end - stretch.begin;
+    rates_.narrow(0, stretch.begin, count).fill_(stretch.rule.rate);
+    decays_.narrow(0, stretch.begin, count).fill_(stretch.rule.decays ? 1 : 0);
+  }
 }
 
 void Optimiser::clip() {
@@ -69,12 +81,9 @@ void Optimiser::clip() {
 void Optimiser::step() {
   clip();
   settings_.learning_rate = float(schedule_.rate(++steps_));
+  if (!parameters_.is_cpu()) return step_with_tensors();
   for (const Stretch& stretch : stretches_) {
     if (stretch.rule.rate == 0) continue;
-    if (!parameters_.is_cpu()) {
-      step_with_tensors(stretch);
-      continue;
-    }
     kernels::optimiser_step(settings_for(stretch), steps_, parameters() + stretch.begin,
                             gradient() + stretch.begin, first_.data_ptr<float>() + stretch.begin,
                             second_.data_ptr<float>() + stretch.begin, stretch.end - stretch.begin);
@@ -88,39 +97,37 @@ kernels::OptimiserSettings Optimiser::settings_for(const Stretch& stretch) const
   return own;
 }
 
-void Optimiser::step_with_tensors(const Stretch& stretch) {
+void Optimiser::step_with_tensors() {
   torch::NoGradGuard no_gradients;
-  const auto s = settings_for(stretch);
-  const auto own = [&](const at::Tensor& flat) {
-    return flat.narrow(0, stretch.begin, stretch.end - stretch.begin);
-  };
-  at::Tensor parameters = own(parameters_), first = own(first_), second = own(second_);
-  const double rate = s.learning_rate;
+  const auto& s = settings_;
+  const at::Tensor rate = rates_ * s.learning_rate, decay = decays_ * s.weight_decay;  // [P] or [1]
   const bool adam = s.kind == OptimiserKind::Adam || s.kind == OptimiserKind::AdamW;
-  at::Tensor g = own(gradient_);
-  if (s.kind == OptimiserKind::AdamW)
-    parameters.mul_(1 - rate * s.weight_decay);
-  else if (s.weight_decay != 0)
-    g = g + s.weight_decay * parameters;
+  at::Tensor g = gradient_;
+  if (s.weight_decay != 0) {
+    if (s.kind == OptimiserKind::AdamW)
+      parameters_.mul_(1 - rate * decay);
+    else
+      g = g + decay * parameters_;
+  }
   if (s.kind == OptimiserKind::Sgd) {
-    first.mul_(s.momentum).add_(g);
-    parameters.sub_(s.nesterov ? g + s.momentum * first : first, rate);
+    first_.mul_(s.momentum).add_(g);
+    parameters_.sub_((s.nesterov ? g + s.momentum * first_ : first_) * rate);
     return;
   }
-  const double decay = adam ? s.beta2 : s.rho;
-  second.mul_(decay).addcmul_(g, g, 1 - decay);
+  const double memory = adam ? s.beta2 : s.rho;
+  second_.mul_(memory).addcmul_(g, g, 1 - memory);
   if (adam) {
-    first.mul_(s.beta1).add_(g, 1 - s.beta1);
+    first_.mul_(s.beta1).add_(g, 1 - s.beta1);
     const double scale = 1 / std::sqrt(1 - std::pow(double(s.beta2), double(steps_)));
-    parameters.addcdiv_(first, second.sqrt().mul_(scale).add_(s.epsilon),
-                        -rate / (1 - std::pow(double(s.beta1), double(steps_))));
+    parameters_.addcdiv_(first_ * rate, second_.sqrt().mul_(scale).add_(s.epsilon),
+                         -1 / (1 - std::pow(double(s.beta1), double(steps_))));
   } else if (s.kind == OptimiserKind::RmsProp) {
-    first.mul_(s.momentum).addcdiv_(g, second.sqrt().add_(s.epsilon));
-    parameters.sub_(first, rate);
+    first_.mul_(s.momentum).addcdiv_(g, second_.sqrt().add_(s.epsilon));
+    parameters_.sub_(first_ * rate);
   } else {
-    const at::Tensor delta = g * (first + s.epsilon).sqrt_() / (second + s.epsilon).sqrt_();
-    first.mul_(s.rho).addcmul_(delta, delta, 1 - double(s.rho));
-    parameters.sub_(delta, rate);
+    const at::Tensor delta = g * (first_ + s.epsilon).sqrt_() / (second_ + s.epsilon).sqrt_();
+    first_.mul_(s.rho).addcmul_(delta, delta, 1 - double(s.rho));
+    parameters_.sub_(delta * rate);
   }
 }
 

@@ -43,14 +43,16 @@ class Optimiser : public BlockOptimiser {
   };
   void clip();
   kernels::OptimiserSettings settings_for(const Stretch& stretch) const;
-  /// The kernel's formulas for a device that is not the CPU.
-  void step_with_tensors(const Stretch& stretch);
+  /// The kernel's formulas for a device that is not the CPU, all stretches at once.
+  void step_with_tensors();
+  void spread_rules();
 
   TrainingOptions options_;
   Schedule schedule_;
   kernels::OptimiserSettings settings_;
   at::Tensor parameters_, gradient_, first_, second_;  // [P]
   std::vector<Stretch> stretches_;
+  at::Tensor rates_, decays_;  // the rules for step_with_tensors: [P], or [1] where all are alike
   int64_t steps_ = 0;
 };
 

@@ -17,6 +17,12 @@ TEST(Json, KeepsTheOrderOfKeysAndAllowsComments) {
   EXPECT_EQ(value.dump(), R"({"z":1,"a":[2,3]})");
 }
 
+TEST(Json, ALineIsAnObjectWhereItBeginsWithABrace) {
+  EXPECT_TRUE(is_json_object("{\"a\": 1}"));
+  EXPECT_TRUE(is_json_object("  {"));
+  for (const char* line : {"", " ", "text", "[1]", "a {b}"}) EXPECT_FALSE(is_json_object(line));
+}
+
 TEST(Json, SyntaxErrorsNameTheLine) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "c.json:1:"},

@@ -3,20 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/attention/fused.h"
 #include "fovea/core/error.h"
+#include "tests/models/contract.h"
 #include "tests/models/token_batch.h"
-#include "tests/support/golden.h"
 
 namespace fovea {
 namespace {
 
-using testing::golden;
-using testing::kClasses;
-using testing::kPieces;
-using testing::largest_difference;
-using testing::tensor_of;
-using testing::token_batch;
+using namespace testing;  // contract.h, token_batch.h
 
 struct Case {
   std::string name;
@@ -52,29 +46,13 @@ class BertClassifierContract : public ::testing::TestWithParam<Case> {
 };
 
 TEST_P(BertClassifierContract, FitsItsSchemaAndSummary) {
-  auto model = fresh();
-  check_batch(token_batch(4), model->schema());
-  int64_t summed = 0;
-  for (const auto& layer : model->summary()) summed += layer.parameters;
-  EXPECT_EQ(summed, count_parameters(*model));
-  EXPECT_TRUE(flat_parameters(*model).equal(flat_parameters(*fresh(1))));
-  EXPECT_FALSE(flat_parameters(*model).equal(flat_parameters(*fresh(2))));
+  expect_schema_and_seeds(token_batch(4), [&](uint64_t seed) { return fresh(seed); });
 }
 
 TEST_P(BertClassifierContract, OverfitsEightExamples) {
   auto model = fresh();
   const Batch rows = token_batch(8);
-  torch::optim::Adam optimiser(model->parameters(), torch::optim::AdamOptions(0.01));
-  for (int step = 0; step < 150; ++step) {
-    optimiser.zero_grad();
-    model->loss(rows, {Random(1), step}).objective.backward();
-    for (const auto& item : model->named_parameters()) {
-      if (model->rule_of(item.key()).rate == 0) continue;
-      ASSERT_TRUE(item.value().grad().defined()) << item.key();
-      ASSERT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
-    }
-    optimiser.step();
-  }
+  overfit(*model, rows, 0.01);
   EXPECT_TRUE(model->predict(rows).scores.argmax(1).equal(rows.at("target")));
 }
 
@@ -91,20 +69,13 @@ TEST_P(BertClassifierContract, ReplayEqualsPredict) {
 
 TEST_P(BertClassifierContract, FusedEqualsReadableAndShowsTheSameWeights) {
   auto model = fresh();
-  torch::NoGradGuard no_gradients;
   const Batch rows = token_batch(6);
   const Predictions predictions = model->predict(rows);
-  Tap live, on_demand(Record::OnDemand);
-  const at::Tensor readable = model->replay(rows, predictions, &live);
-  EXPECT_LT(largest_difference(model->replay(rows, predictions, &on_demand), readable), 1e-5);
-  ASSERT_EQ(live.maps().size(), on_demand.maps().size());
-  for (size_t i = 0; i < live.maps().size(); ++i) {
-    ASSERT_TRUE(on_demand.maps()[i].source);
-    const at::Tensor whole = dense_weights(on_demand.maps()[i]);
-    EXPECT_LT(largest_difference(live.maps()[i].weights, whole), 1e-6) << i;
-    const at::Tensor some = on_demand.maps()[i].source->rows(2, 1, 1, 4);
-    EXPECT_TRUE(some.equal(whole[2][1].narrow(0, 1, 4)));
-  }
+  expect_fused_equals_readable(*model, rows, predictions);
+  Tap on_demand(Record::OnDemand);
+  model->replay(rows, predictions, &on_demand);
+  for (const AttentionMap& map : on_demand.maps())
+    EXPECT_TRUE(map.source->rows(2, 1, 1, 4).equal(dense_weights(map)[2][1].narrow(0, 1, 4)));
 }
 
 TEST_P(BertClassifierContract, RecordsAMapPerLayerAndNothingOnPadding) {
@@ -113,10 +84,7 @@ TEST_P(BertClassifierContract, RecordsAMapPerLayerAndNothingOnPadding) {
   Tap tap;
   model->replay(rows, model->predict(rows), &tap);
   ASSERT_EQ(tap.maps().size(), 2u);
-  const at::Tensor real = rows.at("tokens.keep");  // [B, T]
-  const at::Tensor window = torch::arange(real.size(1)).floor_divide(GetParam().window);
-  const at::Tensor keep = real.unsqueeze(1) & real.unsqueeze(2) &
-                          (window.unsqueeze(0) == window.unsqueeze(1)).unsqueeze(0);
+  const at::Tensor keep = pairs_in_windows(rows.at("tokens.keep"), GetParam().window);
   for (int64_t layer = 1; layer <= 2; ++layer) {
     const AttentionMap& map = tap.maps()[size_t(layer) - 1];
     EXPECT_EQ(map.name, "attention");
@@ -129,24 +97,13 @@ TEST_P(BertClassifierContract, RecordsAMapPerLayerAndNothingOnPadding) {
 TEST_P(BertClassifierContract, AReplacedMapChangesTheOutput) {
   auto model = fresh();
   const Batch rows = token_batch(5);
-  const Predictions predictions = model->predict(rows);
-  Tap plain, same, tap;
-  const at::Tensor before = model->replay(rows, predictions, &plain);
-  same.replace("attention", [](const AttentionMap& map) { return map.weights; });
-  EXPECT_LT(largest_difference(model->replay(rows, predictions, &same), before), 1e-6);
-  tap.replace("attention", [](const AttentionMap& map) { return map.weights.flip(-1) * 3; });
-  EXPECT_GT(largest_difference(model->replay(rows, predictions, &tap), before), 1e-5);
+  expect_replaced_map_counts(*model, rows, model->predict(rows), "attention");
 }
 
 TEST_P(BertClassifierContract, GradientsReachTheTokens) {
   auto model = fresh();
   const Batch rows = token_batch(5);
-  Tap tap;
-  model->replay(rows, model->predict(rows), &tap).sum().backward();
-  ASSERT_EQ(tap.leaves().count("tokens"), 1u);
-  const at::Tensor& leaf = tap.leaves().at("tokens").values;  // [B, T, D]
-  EXPECT_EQ(leaf.size(0), 5);
-  EXPECT_EQ(leaf.size(1), rows.at("tokens").size(1));
+  const at::Tensor leaf = expect_leaf(*model, rows, model->predict(rows), "tokens");  // [B, T, D]
   const at::Tensor reached = leaf.grad().abs().sum(-1) > 0;
   EXPECT_TRUE(reached.equal(rows.at("tokens.keep"))) << "every real token, and no padding";
 }
@@ -155,24 +112,15 @@ TEST_P(BertClassifierContract, RowsAndPaddingDoNotMatter) {
   auto model = fresh();
   torch::NoGradGuard no_gradients;
   const Batch rows = token_batch(6), padded = token_batch(6, 7, 4);
-  const double loss = model->loss(rows, {Random(1), 0}).objective.item<double>();
-  EXPECT_NEAR(model->loss(padded, {Random(1), 0}).objective.item<double>(), loss, 1e-5);
+  EXPECT_NEAR(loss_of(*model, padded), loss_of(*model, rows), 1e-5);
   const at::Tensor together = model->predict(rows).scores;
   EXPECT_LT(largest_difference(model->predict(padded).scores, together), 1e-5);
-  for (int64_t row = 0; row < 6; ++row) {
-    Batch alone;
-    alone.size = 1;
-    for (const auto& [name, tensor] : rows.tensors) alone.tensors[name] = tensor.narrow(0, row, 1);
-    EXPECT_LT(largest_difference(model->predict(alone).scores[0], together[row]), 1e-5);
-  }
+  for (int64_t row = 0; row < 6; ++row)
+    EXPECT_LT(largest_difference(model->predict(row_of(rows, row)).scores[0], together[row]), 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BertClassifierContract, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
-
-at::Tensor packed(const Json& json) {
-  return tensor_of(json.at("data"), at::kDouble).view(json.at("shape").get<std::vector<int64_t>>());
-}
 
 TEST(BertClassifier, EqualsPyTorch) {
   const Json reference = golden("bert");
@@ -186,23 +134,14 @@ TEST(BertClassifier, EqualsPyTorch) {
     options.encoder.hidden = 4, options.encoder.feed_forward = 5;
     options.encoder.maximum_length = 6;
     BertClassifier model(options, {9, 3, one["window"].get<int64_t>(), {}});
-    model.to(at::kDouble);
-    for (auto& item : model.named_parameters()) {
-      torch::NoGradGuard no_gradients;
-      item.value().copy_(packed(reference["bert_parameters"].at(item.key())));
-    }
+    take_parameters(model, reference["bert_parameters"]);
     EXPECT_LT(largest_difference(model.predict(batch).scores, packed(one["logits"]).softmax(1)),
               1e-10);
     const Loss loss = model.loss(batch, {Random(1), 0});
     EXPECT_NEAR(loss.objective.item<double>(), one["loss"].get<double>(), 1e-10);
     loss.objective.backward();
-    for (const auto& item : model.named_parameters()) {
-      if (model.rule_of(item.key()).rate == 0) continue;
-      // Positions that no window reaches have no gradient there and a row of zeros here.
-      EXPECT_LT(largest_difference(item.value().grad(), packed(one["gradients"].at(item.key()))),
-                1e-9)
-          << item.key() << " " << one["pooling"] << " " << one["window"];
-    }
+    // Positions that no window reaches have no gradient there and a row of zeros here.
+    expect_gradients_of(model, one["gradients"], concat(one["pooling"], " ", one["window"]));
   }
 }
 

@@ -6,15 +6,15 @@
 #include <set>
 
 #include "fovea/models/bert_names.h"
+#include "tests/models/contract.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/golden.h"
 
 namespace fovea {
 namespace {
 
 using testing::golden;
 using testing::largest_difference;
-using testing::tensor_of;
+using testing::packed;
 
 constexpr int64_t kPieces = 40, kMask = 4;
 
@@ -68,14 +68,8 @@ Batch pairs(int64_t rows, int64_t half = 7) {
 }
 
 TEST(BertPretrainer, FitsItsSchemaAndSummary) {
-  auto model = fresh();
-  check_batch(pairs(4), model->schema());
-  int64_t summed = 0;
-  for (const auto& layer : model->summary()) summed += layer.parameters;
-  EXPECT_EQ(summed, count_parameters(*model));
-  EXPECT_TRUE(flat_parameters(*model).equal(flat_parameters(*fresh())));
-  EXPECT_FALSE(
-      flat_parameters(*model).equal(flat_parameters(*fresh(small_shape(), small_options(), 2))));
+  testing::expect_schema_and_seeds(
+      pairs(4), [](uint64_t seed) { return fresh(small_shape(), small_options(), seed); });
 }
 
 TEST(BertPretrainer, LearnsWordsAndWhatFollows) {
@@ -86,10 +80,7 @@ TEST(BertPretrainer, LearnsWordsAndWhatFollows) {
   for (int step = 0; step < 800; ++step) {
     optimiser.zero_grad();
     model->loss(rows, {Random(1).split(uint64_t(step)), step}).objective.backward();
-    for (const auto& item : model->named_parameters()) {
-      ASSERT_TRUE(item.value().grad().defined()) << item.key();
-      ASSERT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
-    }
+    testing::expect_gradients(*model);
     optimiser.step();
   }
   const PretrainingScore after = model->score(rows, Random(9));
@@ -225,10 +216,6 @@ TEST(BertPretrainer, BiasesAndNormsDoNotDecay) {
 
 // ---- against PyTorch
 
-at::Tensor packed(const Json& json, at::ScalarType type = at::kDouble) {
-  return tensor_of(json.at("data"), type).view(json.at("shape").get<std::vector<int64_t>>());
-}
-
 TEST(BertPretrainer, EqualsPyTorch) {
   const Json reference = golden("bert_pretrainer");
   const Json& sizes = reference["sizes"];
@@ -241,20 +228,13 @@ TEST(BertPretrainer, EqualsPyTorch) {
   auto model = fresh(shape, options);
   WeightMap theirs;
   for (const auto& [name, value] : reference["weights"].items())
-    theirs[name] = packed(value, at::kFloat);
-  std::vector<std::string> missing;
-  WeightMap ours;
-  for (const auto& [name, tensor] : bert_from_hugging_face(theirs, options.encoder.layers, missing))
+    theirs[hugging_face_name(name)] = packed(value, at::kFloat);
+  WeightMap ours =
+      from_hugging_face(masked_head_names(sizes["hidden"], sizes["vocabulary"]), theirs);
+  ours.merge(from_hugging_face(next_head_names(sizes["hidden"]), theirs));
+  for (const auto& [name, tensor] :
+       from_hugging_face(encoder_names(options.encoder, sizes["vocabulary"]), theirs))
     ours["encoder." + name] = tensor;
-  EXPECT_TRUE(missing.empty());
-  const std::string head = "cls.predictions.transform.";
-  ours["masked.dense.weight"] = theirs[head + "dense.weight"];
-  ours["masked.dense.bias"] = theirs[head + "dense.bias"];
-  ours["masked.norm.weight"] = theirs[head + "LayerNorm.weight"];
-  ours["masked.norm.bias"] = theirs[head + "LayerNorm.bias"];
-  ours["masked.bias"] = theirs["cls.predictions.bias"];
-  ours["next.weight"] = theirs["cls.seq_relationship.weight"];
-  ours["next.bias"] = theirs["cls.seq_relationship.bias"];
   torch::NoGradGuard no_gradients;
   for (auto& item : model->named_parameters()) item.value().copy_(ours.at(item.key()));
 

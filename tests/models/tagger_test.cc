@@ -6,18 +6,13 @@
 #include "fovea/core/error.h"
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/lstm_tagger.h"
+#include "tests/models/contract.h"
 #include "tests/models/token_batch.h"
-#include "tests/support/golden.h"
 
 namespace fovea {
 namespace {
 
-using testing::golden;
-using testing::kPieces;
-using testing::kTags;
-using testing::largest_difference;
-using testing::tensor_of;
-using testing::word_batch;
+using namespace testing;  // contract.h, token_batch.h
 
 const std::vector<std::string> kNames = {"O", "B-a", "I-a", "B-b", "I-b"};
 
@@ -93,30 +88,14 @@ class TaggerContract : public ::testing::TestWithParam<Case> {
 };
 
 TEST_P(TaggerContract, FitsItsSchemaAndSummary) {
-  auto model = fresh();
-  check_batch(batch(4), model->schema());
-  int64_t summed = 0;
-  for (const auto& layer : model->summary()) summed += layer.parameters;
-  EXPECT_EQ(summed, count_parameters(*model));
-  EXPECT_TRUE(flat_parameters(*model).equal(flat_parameters(*fresh(1))));
-  EXPECT_FALSE(flat_parameters(*model).equal(flat_parameters(*fresh(2))));
+  expect_schema_and_seeds(batch(4), [&](uint64_t seed) { return fresh(seed); });
 }
 
 TEST_P(TaggerContract, OverfitsEightExamples) {
   auto model = fresh(1, false);
   const Batch rows = batch(8);
-  torch::optim::Adam optimiser(model->parameters(), torch::optim::AdamOptions(0.02));
   const double before = model->negative_log_likelihood(rows);
-  for (int step = 0; step < 150; ++step) {
-    optimiser.zero_grad();
-    model->loss(rows, {Random(1), step}).objective.backward();
-    for (const auto& item : model->named_parameters()) {
-      if (model->rule_of(item.key()).rate == 0) continue;
-      ASSERT_TRUE(item.value().grad().defined()) << item.key();
-      ASSERT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
-    }
-    optimiser.step();
-  }
+  overfit(*model, rows, 0.02);
   EXPECT_LT(model->negative_log_likelihood(rows), 0.3 * before);
 }
 
@@ -153,8 +132,7 @@ TEST_P(TaggerContract, LossIsTheMeanOverRealWords) {
   const double words = rows.at("words.keep").sum().item<double>();
   EXPECT_EQ(loss.units.item<double>(), words);
   EXPECT_NEAR(loss.objective.item<double>(), model->negative_log_likelihood(rows) / words, 1e-5);
-  EXPECT_NEAR(model->loss(padded, {Random(1), 0}).objective.item<double>(),
-              loss.objective.item<double>(), 1e-5);
+  EXPECT_NEAR(loss_of(*model, padded), loss.objective.item<double>(), 1e-5);
 }
 
 TEST_P(TaggerContract, RecordsMapsAndNothingOnPadding) {
@@ -163,11 +141,8 @@ TEST_P(TaggerContract, RecordsMapsAndNothingOnPadding) {
   Tap tap;
   model->replay(rows, model->predict(rows), &tap);
   ASSERT_EQ(tap.maps().size(), GetParam().axis == "tokens" ? 2u : 1u);
-  const at::Tensor real = rows.at(GetParam().axis + ".keep");
   const int64_t window = GetParam().name == "bert_in_windows" ? 3 : 100;
-  const at::Tensor place = torch::arange(real.size(1)).floor_divide(window);
-  const at::Tensor keep = real.unsqueeze(1) & real.unsqueeze(2) &
-                          (place.unsqueeze(0) == place.unsqueeze(1)).unsqueeze(0);
+  const at::Tensor keep = pairs_in_windows(rows.at(GetParam().axis + ".keep"), window);
   for (const AttentionMap& map : tap.maps()) {
     EXPECT_EQ(map.query_axis, GetParam().axis);
     EXPECT_EQ(map.key_axis, GetParam().axis);
@@ -178,34 +153,23 @@ TEST_P(TaggerContract, RecordsMapsAndNothingOnPadding) {
 TEST_P(TaggerContract, AReplacedMapChangesTheOutput) {
   auto model = fresh();
   const Batch rows = batch(5);
-  const Predictions predictions = model->predict(rows);
-  Tap plain, tap;
-  const at::Tensor before = model->replay(rows, predictions, &plain);
-  tap.replace("attention", [](const AttentionMap& map) { return map.weights.flip(-1) * 3; });
-  EXPECT_GT(largest_difference(model->replay(rows, predictions, &tap), before), 1e-5);
+  expect_replaced_map_counts(*model, rows, model->predict(rows), "attention");
 }
 
 TEST_P(TaggerContract, GradientsReachEveryUnit) {
   auto model = fresh();
   const Batch rows = batch(5);
-  Tap tap;
-  model->replay(rows, model->predict(rows), &tap).sum().backward();
-  ASSERT_EQ(tap.leaves().count(GetParam().axis), 1u);
-  const at::Tensor& leaf = tap.leaves().at(GetParam().axis).values;
-  ASSERT_EQ(leaf.size(1), rows.at(GetParam().axis + ".keep").size(1));
-  EXPECT_GT(leaf.grad().abs().sum().item<double>(), 0);
+  const at::Tensor leaf = expect_leaf(*model, rows, model->predict(rows), GetParam().axis);
+  EXPECT_EQ(leaf.size(1), rows.at(GetParam().axis + ".keep").size(1));
 }
 
 TEST_P(TaggerContract, RowsDoNotMatter) {
   auto model = fresh();
   const Batch rows = batch(6);
   const Predictions together = model->predict(rows);
-  for (int64_t row = 0; row < 6; ++row) {
-    Batch alone;
-    alone.size = 1;
-    for (const auto& [name, tensor] : rows.tensors) alone.tensors[name] = tensor.narrow(0, row, 1);
-    EXPECT_EQ(model->predict(alone).outputs[0][0].tokens, together.outputs[size_t(row)][0].tokens);
-  }
+  for (int64_t row = 0; row < 6; ++row)
+    EXPECT_EQ(model->predict(row_of(rows, row)).outputs[0][0].tokens,
+              together.outputs[size_t(row)][0].tokens);
 }
 
 TEST_P(TaggerContract, ASentenceWithoutWordsHasNoTags) {
@@ -228,17 +192,9 @@ TEST_P(TaggerContract, ASentenceWithoutWordsHasNoTags) {
 INSTANTIATE_TEST_SUITE_P(All, TaggerContract, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param.name; });
 
-at::Tensor packed(const Json& json) {
-  return tensor_of(json.at("data"), at::kDouble).view(json.at("shape").get<std::vector<int64_t>>());
-}
-
 void expect_equal_to(const Json& reference, const Json& parameters, Tagger& model,
                      const Batch& batch) {
-  model.to(at::kDouble);
-  for (auto& item : model.named_parameters()) {
-    torch::NoGradGuard no_gradients;
-    item.value().copy_(packed(parameters.at(item.key())));
-  }
+  take_parameters(model, parameters);
   const Loss loss = model.loss(batch, {Random(1), 0});
   EXPECT_NEAR(loss.objective.item<double>(), reference["loss"].get<double>(), 1e-10);
   const at::Tensor wanted =
@@ -247,13 +203,7 @@ void expect_equal_to(const Json& reference, const Json& parameters, Tagger& mode
   for (const auto& outputs : model.predict(batch).outputs) found += outputs[0].log_probability;
   EXPECT_NEAR(found, wanted.item<double>(), 1e-5);
   loss.objective.backward();
-  for (const auto& item : model.named_parameters()) {
-    if (model.rule_of(item.key()).rate == 0) continue;
-    EXPECT_LT(
-        largest_difference(item.value().grad(), packed(reference["gradients"].at(item.key()))),
-        1e-9)
-        << item.key();
-  }
+  expect_gradients_of(model, reference["gradients"]);
 }
 
 TEST(BertTagger, EqualsPyTorch) {

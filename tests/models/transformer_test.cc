@@ -1,31 +1,33 @@
-// What the Transformer must do with every norm, kind of position and way of sharing.
+// The Transformer with every norm, kind of position and way of sharing.
 #include "fovea/models/transformer.h"
 
 #include <gtest/gtest.h>
 
-#include "fovea/attention/fused.h"
 #include "fovea/core/error.h"
-#include "tests/models/text_batch.h"
-#include "tests/support/golden.h"
+#include "fovea/core/kernel_path.h"
+#include "tests/models/contract.h"
+#include "tests/models/sequence_contract.h"
 
 namespace fovea {
 namespace {
 
-using testing::kSource;
-using testing::kTarget;
 using testing::largest_difference;
+using testing::predictions_of;
+using testing::SequenceCase;
+using testing::SequenceContract;
 using testing::text_batch;
+using testing::text_shape;
 
-struct Case {
+struct Variant {
   std::string name;
   TransformerOptions options;
   bool shared = false;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
   const auto add = [&](const std::string& name, auto change) {
-    Case one{name, {}};
+    Variant one{name, {}};
     one.options.hidden = 8;
     one.options.layers = 2;
     one.options.heads = 2;
@@ -47,76 +49,27 @@ std::vector<Case> cases() {
   return all;
 }
 
-Predictions predictions_of(const at::Tensor& target) {
-  Predictions predictions;
-  for (int64_t row = 0; row < target.size(0); ++row) {
-    const at::Tensor real = target[row].masked_select(target[row] != 0).contiguous();
-    predictions.outputs.push_back(
-        {{{real.data_ptr<int64_t>(), real.data_ptr<int64_t>() + real.numel()}, 0, ""}});
+std::vector<SequenceCase> cases() {
+  std::vector<SequenceCase> all;
+  for (const Variant& one : variants()) {
+    const TransformerOptions& o = one.options;
+    const int64_t below = o.decoder_layers > 0 ? o.decoder_layers : o.layers;
+    SequenceCase contract{one.name, [one](const SearchOptions& search) {
+                            return std::make_shared<Transformer>(one.options, search,
+                                                                 text_shape(one.shared));
+                          }};
+    contract.maps = {"encoder", "decoder", "attention"};
+    contract.layers = size_t(o.layers + 2 * below);
+    contract.rate = 0.01;
+    all.push_back(contract);
   }
-  return predictions;
+  return all;
 }
 
-class TransformerContract : public ::testing::TestWithParam<Case> {
- protected:
-  std::shared_ptr<Transformer> fresh(uint64_t seed = 1, SearchOptions search = {}) {
-    SequenceShape shape;
-    shape.source_symbols = GetParam().shared ? kTarget : kSource;
-    shape.target_symbols = kTarget;
-    shape.shared_vocabulary = GetParam().shared;
-    search.maximum_length = 9;
-    auto model = std::make_shared<Transformer>(GetParam().options, search, shape);
-    model->initialise(Random(seed));
-    return model;
-  }
-};
+INSTANTIATE_TEST_SUITE_P(Transformer, SequenceContract, ::testing::ValuesIn(cases()),
+                         testing::name_of_case);
 
-TEST_P(TransformerContract, FitsItsSchemaAndSummary) {
-  auto model = fresh();
-  check_batch(text_batch(4), model->schema());
-  int64_t summed = 0;
-  for (const auto& layer : model->summary()) summed += layer.parameters;
-  EXPECT_EQ(summed, count_parameters(*model));
-  EXPECT_TRUE(flat_parameters(*model).equal(flat_parameters(*fresh(1))));
-  EXPECT_FALSE(flat_parameters(*model).equal(flat_parameters(*fresh(2))));
-}
-
-TEST_P(TransformerContract, OverfitsEightExamples) {
-  auto model = fresh();
-  const Batch rows = text_batch(8);
-  torch::optim::Adam optimiser(model->parameters(), torch::optim::AdamOptions(0.01));
-  const auto nats = [&] { return model->negative_log_likelihood(rows).first; };
-  const double before = nats();
-  for (int step = 0; step < 150; ++step) {
-    optimiser.zero_grad();
-    model->loss(rows, {Random(1), step}).objective.backward();
-    for (const auto& item : model->named_parameters()) {
-      ASSERT_TRUE(item.value().grad().defined()) << item.key();
-      ASSERT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
-    }
-    optimiser.step();
-  }
-  EXPECT_LT(nats(), 0.3 * before);
-}
-
-TEST_P(TransformerContract, ReplayEqualsPredict) {
-  for (const std::string method : {"greedy", "beam"}) {  // beams re-order the kept keys and values
-    SearchOptions search;
-    search.method = method;
-    search.beam = 3;
-    search.length_penalty = 0;
-    auto model = fresh(1, search);
-    const Batch rows = text_batch(20);
-    const Predictions predictions = model->predict(rows);
-    Tap tap;
-    torch::NoGradGuard no_gradients;
-    const at::Tensor replayed = model->replay(rows, predictions, &tap);
-    for (int64_t row = 0; row < 20; ++row)
-      EXPECT_NEAR(replayed[row].sum().item<double>(),
-                  predictions.outputs[size_t(row)][0].log_probability, 1e-4)
-          << method;
-  }
-}
+class TransformerContract : public SequenceContract {};
 
 TEST_P(TransformerContract, NothingLeaksFromTheFuture) {
   auto model = fresh();
@@ -138,109 +91,24 @@ TEST_P(TransformerContract, NothingLeaksFromTheFuture) {
 
 TEST_P(TransformerContract, FusedEqualsReadableAndShowsTheSameWeights) {
   auto model = fresh();
-  torch::NoGradGuard no_gradients;
   const Batch rows = text_batch(6);
-  const Predictions predictions = model->predict(rows);
-  Tap live, on_demand(Record::OnDemand);
-  const at::Tensor readable = model->replay(rows, predictions, &live);
-  const at::Tensor fused = model->replay(rows, predictions, &on_demand);
-  EXPECT_LT(largest_difference(readable, fused), 1e-5);
-  ASSERT_EQ(live.maps().size(), on_demand.maps().size());
-  for (size_t i = 0; i < live.maps().size(); ++i) {
-    const AttentionMap &left = live.maps()[i], &right = on_demand.maps()[i];
-    EXPECT_EQ(left.name, right.name);
-    EXPECT_EQ(left.layer, right.layer);
-    ASSERT_TRUE(right.source) << left.name;
-    EXPECT_LT(largest_difference(left.weights, dense_weights(right)), 1e-6) << left.name;
-  }
-}
-
-TEST_P(TransformerContract, RecordsAMapPerLayerAndNothingOnPadding) {
-  auto model = fresh();
-  const Batch rows = text_batch(6);
-  Tap tap;
-  model->replay(rows, predictions_of(rows.at("target")), &tap);
-  const auto& o = GetParam().options;
-  const int64_t below = o.decoder_layers > 0 ? o.decoder_layers : o.layers;
-  EXPECT_EQ(int64_t(tap.maps().size()), o.layers + 2 * below);
-  const at::Tensor sources = rows.at("source.keep");
-  for (const AttentionMap& map : tap.maps()) {
-    if (map.name == "decoder") continue;
-    at::Tensor keep = sources.unsqueeze(1).expand({6, map.weights.size(2), map.weights.size(3)});
-    if (map.name == "encoder") keep = keep & sources.unsqueeze(2);
-    EXPECT_EQ(check_map(map, keep), "") << map.name << " " << map.layer;
-  }
-}
-
-TEST_P(TransformerContract, AReplacedMapChangesTheOutput) {
-  auto model = fresh();
-  const Batch rows = text_batch(5);
-  const Predictions right = predictions_of(rows.at("target"));
-  for (const std::string name : {"encoder", "decoder", "attention"}) {
-    Tap plain, tap;
-    const at::Tensor before = model->replay(rows, right, &plain);
-    tap.replace(name, [](const AttentionMap& map) { return map.weights.flip(-1) * 3; });
-    EXPECT_GT(largest_difference(model->replay(rows, right, &tap), before), 1e-5) << name;
-  }
-}
-
-TEST_P(TransformerContract, GradientsReachTheSourceLeaf) {
-  auto model = fresh();
-  const Batch rows = text_batch(5);
-  Tap tap;
-  model->replay(rows, predictions_of(rows.at("target")), &tap).sum().backward();
-  ASSERT_EQ(tap.leaves().count("source"), 1u);
-  EXPECT_GT(tap.leaves().at("source").values.grad().abs().sum().item<double>(), 0);
-}
-
-TEST_P(TransformerContract, RowsAndPaddingDoNotMatter) {
-  auto model = fresh();
-  torch::NoGradGuard no_gradients;
-  const Batch rows = text_batch(6), padded = text_batch(6, 3);
-  const double loss = model->loss(rows, {Random(1), 0}).objective.item<double>();
-  EXPECT_NEAR(model->loss(padded, {Random(1), 0}).objective.item<double>(), loss, 1e-5);
-  const Predictions together = model->predict(rows), wide = model->predict(padded);
-  for (int64_t row = 0; row < 6; ++row) {
-    Batch alone;
-    alone.size = 1;
-    for (const auto& [name, tensor] : rows.tensors) alone.tensors[name] = tensor.narrow(0, row, 1);
-    const auto& expected = together.outputs[size_t(row)][0];
-    EXPECT_EQ(model->predict(alone).outputs[0][0].tokens, expected.tokens);
-    EXPECT_EQ(wide.outputs[size_t(row)][0].tokens, expected.tokens);
-  }
-}
-
-TEST_P(TransformerContract, AnEmptySourceGivesAnEmptyOutput) {
-  Batch rows = text_batch(3);
-  rows.tensors["source"] = rows.at("source").clone();
-  rows.tensors["source"][1].zero_();
-  rows.tensors["source.keep"] = rows.at("source") != 0;
-  auto model = fresh();
-  const Predictions predictions = model->predict(rows);
-  EXPECT_TRUE(predictions.outputs[1][0].tokens.empty());
-  Tap tap;
-  EXPECT_TRUE(model->replay(rows, predictions, &tap).isfinite().all().item<bool>());
-  model->loss(rows, {Random(1), 0}).objective.backward();
-  for (const auto& item : model->named_parameters())
-    EXPECT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
+  testing::expect_fused_equals_readable(*model, rows, predictions_of(rows.at("target")));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TransformerContract, ::testing::ValuesIn(cases()),
-                         [](const auto& info) { return info.param.name; });
+                         testing::name_of_case);
 
 TEST(Transformer, DropsTheSameOnBothPaths) {
   TransformerOptions options;
   options.hidden = 8, options.layers = 1, options.heads = 2;
   options.dropout = options.attention_dropout = 0.3;
-  SequenceShape shape;
-  shape.source_symbols = kSource, shape.target_symbols = kTarget;
-  Transformer model(options, {}, shape);
+  Transformer model(options, {}, text_shape());
   model.initialise(Random(1));
   const Batch rows = text_batch(6);
   const auto loss = [&] { return model.loss(rows, {Random(7), 0}).objective.item<double>(); };
   const double fused = loss();
   {
-    const ReadablePathOnly readable;
+    const ReadableOnly readable;
     EXPECT_NEAR(loss(), fused, 1e-5);
   }
   EXPECT_GT(std::abs(model.loss(rows, {Random(8), 0}).objective.item<double>() - fused), 1e-4);
@@ -251,9 +119,7 @@ TEST(Transformer, RefusesWhatCannotWork) {
     TransformerOptions options;
     options.hidden = 8, options.layers = 1, options.heads = 2;
     change(options);
-    SequenceShape shape;
-    shape.source_symbols = kSource, shape.target_symbols = kTarget;
-    Transformer model(options, search, shape);
+    Transformer model(options, search, text_shape());
     model.initialise(Random(1));
     model.predict(text_batch(3));
   };

@@ -2,9 +2,9 @@
 
 #include <torch/torch.h>
 
+#include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/random.h"
-#include "fovea/nn/kernel_path.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
 

@@ -4,8 +4,8 @@
 
 #include <functional>
 
+#include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
-#include "fovea/nn/kernel_path.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
 

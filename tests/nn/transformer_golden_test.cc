@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "fovea/attention/fused.h"
+#include "fovea/core/kernel_path.h"
 #include "fovea/nn/transformer_layer.h"
 #include "tests/support/golden.h"
 
@@ -77,7 +77,7 @@ class TransformerGolden : public ::testing::TestWithParam<std::tuple<int, bool>>
   Json reference(const char* layer) {
     return golden("transformer")[layer][size_t(std::get<0>(GetParam()))];
   }
-  std::optional<ReadablePathOnly> readable_;
+  std::optional<ReadableOnly> readable_;
 };
 
 TEST_P(TransformerGolden, EncoderLayerAgreesWithPyTorch) {

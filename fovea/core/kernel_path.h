@@ -17,6 +17,8 @@ class ReadableOnly {
   ~ReadableOnly();
   ReadableOnly(const ReadableOnly&) = delete;
   ReadableOnly& operator=(const ReadableOnly&) = delete;
+  /// Whether one lives.
+  static bool is_asked_for();
 
  private:
   bool before_;

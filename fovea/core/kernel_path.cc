@@ -1,4 +1,4 @@
-#include "fovea/nn/kernel_path.h"
+#include "fovea/core/kernel_path.h"
 
 #include <algorithm>
 
@@ -24,6 +24,10 @@ ReadableOnly::ReadableOnly() : before_(readable_only) {
 
 ReadableOnly::~ReadableOnly() {
   readable_only = before_;
+}
+
+bool ReadableOnly::is_asked_for() {
+  return readable_only;
 }
 
 }  // namespace fovea
