@@ -10,19 +10,13 @@ namespace fovea {
 
 namespace {
 
-Json generator_json(ContextGeneratorOptions options) {
-  OptionList list;
-  options.describe(list);
-  return list.to_json();
-}
-
 Splits load_built_in(const ContextDataOptions& options, ContextEncoder& encoder) {
   const ContextDraw draw = draw_context(options.generator, options.rows.validation_fraction);
   if (!encoder.fitted()) encoder.fit(draw.train, options.rows);
   Splits splits;
   ContentHash hash;
   const int64_t held_out = draw.validation.inputs.size(0);
-  hash.add(concat("context ", generator_json(options.generator).dump(), " ", held_out));
+  hash.add(concat("context ", options_json(options.generator).dump(), " ", held_out));
   splits.hash = hash.text();
   const auto encode = [&](const ContextNumbers& rows) {
     auto encoded = encoder.encode(rows);
@@ -108,12 +102,8 @@ void write_context_data(const std::filesystem::path& folder, const ContextDataOp
   make_folder(folder);
   write_csv(folder / "train.csv", draw.train);
   if (draw.validation.inputs.size(0) > 0) write_csv(folder / "val.csv", draw.validation);
-  write_json_file(folder / "dataset.json", Json{{"format", "fovea-dataset"},
-                                                {"version", 1},
-                                                {"task", "context"},
-                                                {"truth", {{"map", draw.truth()}}},
-                                                {"standardise", "no"},
-                                                {"generator", generator_json(options.generator)}});
+  write_description(folder, "context", options_json(options.generator),
+                    {{"truth", {{"map", draw.truth()}}}, {"standardise", "no"}});
 }
 
 }  // namespace fovea

@@ -65,8 +65,10 @@ DocumentEncoder::Encoded DocumentEncoder::encode(const LabelledDocument& documen
 }
 
 Example DocumentEncoder::example(const LabelledDocument& document) const {
-  const Frame frame = encode(document).frame;
+  const Encoded encoded = encode(document);
+  const Frame& frame = encoded.frame;
   Example example = token_example(*tokeniser, frame, document.text, document.second);
+  example.cut = encoded.cut;
   if (!document.decisive.empty())
     example.truth["attention"] = truth_of(frame, document.decisive, tokeniser->special().begin);
   return example;

@@ -2,90 +2,49 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <unordered_map>
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/data/labels.h"
 #include "fovea/data/readers/labelled_text.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr size_t kMostClasses = 1000;
-constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
+constexpr LabelWords kWords{"text", "label", "NAME"};
 
 using Texts = TextParts<LabelledText>;
-using Decisive = std::unordered_map<std::string, std::vector<Span>>;  // by text
 
-Json generator_json(OpinionsOptions options) {
-  OptionList list;
-  options.describe(list);
-  return list.to_json();
-}
-
-/// dataset.json: "truth": {"decisive": {text: [[begin, end], …]}}, in code points.
-Decisive read_truth(const std::filesystem::path& path) {
-  Decisive decisive;
-  if (!std::filesystem::exists(path)) return decisive;
-  const Json description = read_json_file(path);
-  if (!description.contains("truth")) return decisive;
-  try {
-    for (const auto& [text, spans] : description.at("truth").at("decisive").items())
-      for (const Json& span : spans)
-        decisive[text].push_back({span.at(0).get<int64_t>(), span.at(1).get<int64_t>()});
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, path.string(),
-         ": \"truth\" must be {\"decisive\": {text: [[begin, end], …]}}");
-  }
-  return decisive;
-}
-
-Json truth_json(const OpinionsDraw& draw) {
-  Json decisive = Json::object();
-  for (const auto* part : {&draw.train, &draw.validation, &draw.test})
-    for (const Opinion& opinion : *part) {
-      Json& spans = decisive[opinion.text] = Json::array();
-      for (const Span& span : opinion.decisive) spans.push_back({span.begin, span.end});
-    }
-  return {{"decisive", decisive}};
-}
-
-Texts draw_texts(const DocumentsDataOptions& options, Decisive& decisive) {
-  const OpinionsDraw draw = draw_opinions(options.generator);
+/// Truth: spans of the words that decide, begin and end in code points.
+Texts draw_texts(const OpinionsOptions& options, Decisive& decisive) {
+  OpinionsDraw draw = draw_opinions(options);
   Texts texts;
   const auto take = [&](const std::vector<Opinion>& part, std::vector<LabelledText>& to) {
     for (const Opinion& opinion : part) {
       to.push_back({opinion.text, "", label_of(opinion)});
-      decisive[opinion.text] = opinion.decisive;
+      auto& spans = decisive[opinion.text];
+      for (const Span& span : opinion.decisive) spans.emplace_back(span.begin, span.end);
     }
   };
   take(draw.train, texts.train);
   take(draw.validation, texts.validation);
   take(draw.test, texts.test);
-  ContentHash hash;
-  hash.add(concat("documents ", generator_json(options.generator).dump()));
-  texts.hash = hash.text();
-  texts.notes.push_back(concat("built-in synthetic reviews, seed ", options.generator.seed, ": ",
-                               format_count(int64_t(texts.train.size())), " training, ",
-                               format_count(int64_t(texts.validation.size())), " validation, ",
-                               format_count(int64_t(texts.test.size())), " test texts"));
+  texts.hash = hash_of_built_in("documents", options_json(options));
+  texts.notes = std::move(draw.notes);
   return texts;
 }
 
 Texts open_texts(const DataSource& source, const DocumentsDataOptions& options, bool needs_training,
                  uint64_t seed, Decisive& decisive) {
-  SplitOptions split;
-  split.task = "documents";
-  split.fraction = options.validation_fraction;
-  split.seed = seed;
-  split.needs_training = needs_training;
+  const SplitOptions split{.task = "documents",
+                           .fraction = options.validation_fraction,
+                           .seed = seed,
+                           .needs_training = needs_training};
   LabelledTextOptions reading;
   reading.quotes = options.quotes;
   Texts texts = open_labelled_text(source, split, reading);
-  if (std::filesystem::is_directory(source.path))
-    decisive = read_truth(source.path / "dataset.json");
+  decisive = read_decisive(source.path, "[begin, end]");
   return texts;
 }
 
@@ -98,42 +57,40 @@ bool comes_before(const std::string& one, const std::string& other) {
   return one < other;
 }
 
-/// Of all parts: a class that only validation has is still one, if a note says so.
 void fit_classes(Texts& texts, DocumentCoding& coding, std::vector<std::string>& notes) {
-  std::set<std::string, decltype(&comes_before)> labels(&comes_before), trained(&comes_before);
+  LabelSet labels(kWords);
   for (int part = 0; part < kParts; ++part)
     for (const LabelledText& row : texts[part]) {
-      labels.insert(row.label);
-      if (part == kTrain) trained.insert(row.label);
+      labels.add(row.label, part);
       coding.pairs = coding.pairs || !trim(row.second).empty();
-      require(labels.size() <= kMostClasses, ErrorKind::BadData, "the labels have more than ",
-              kMostClasses, " different values, such as '", row.label,
-              "'; say with --columns label=NAME which column holds the class");
     }
-  require(trained.size() >= 2, ErrorKind::BadData, "all training texts have the label '",
-          *trained.begin(), "'; at least two classes are needed");
-  coding.classes.assign(labels.begin(), labels.end());
-  for (const std::string& label : labels)
-    if (!trained.contains(label))
-      notes.push_back(concat("no training text has the label '", label, "'"));
+  require(labels.trained().size() >= 2, ErrorKind::BadData, "all training texts have the label '",
+          *labels.trained().begin(), "'; at least two classes are needed");
+  coding.classes.assign(labels.all().begin(), labels.all().end());
+  std::sort(coding.classes.begin(), coding.classes.end(), comes_before);
+  for (const std::string& note : labels.notes()) notes.push_back(note);
 }
 
 std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<LabelledText>& train,
                                                  const DocumentsDataOptions& options) {
-  WordPieceOptions cutting;
-  cutting.lowercase = options.lowercase;
-  WordCounts words(cutting);
+  WordCounts words({.lowercase = options.lowercase});
   for (const LabelledText& row : train) words.add(row.text), words.add(row.second);
-  WordPieceLearning learning;
-  learning.size = options.vocabulary_size;
-  return std::make_shared<const WordPiece>(WordPiece::learn(words, learning));
+  return std::make_shared<const WordPiece>(
+      WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
 
-int64_t class_of(const std::string& label, const DocumentCoding& coding, const char* part) {
-  const auto found = std::find(coding.classes.begin(), coding.classes.end(), label);
-  require(found != coding.classes.end(), ErrorKind::BadData, "a ", part, " text has the label '",
-          label, "', which the run does not know; it knows: ", join(coding.classes));
-  return found - coding.classes.begin();
+std::vector<LabelledDocument> documents_of(std::vector<LabelledText>& rows,
+                                           const DocumentCoding& coding, const Decisive& decisive,
+                                           int part) {
+  std::vector<LabelledDocument> documents;
+  for (LabelledText& row : rows) {
+    const int64_t label = number_of(row.label, coding.classes, part, kWords);
+    std::vector<Span> spans;
+    if (const auto known = decisive.find(row.text); known != decisive.end())
+      for (const auto& [begin, end] : known->second) spans.push_back({begin, end});
+    documents.push_back({std::move(row.text), std::move(row.second), label, std::move(spans)});
+  }
+  return documents;
 }
 
 void note_lengths(const DocumentDataset& rows, const FrameOptions& frames, const char* part,
@@ -196,7 +153,7 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
                       DocumentCoding& coding, uint64_t seed) {
   Decisive decisive;
   if (source.path.empty()) check_roles(source, {});
-  Texts texts = source.path.empty() ? draw_texts(options, decisive)
+  Texts texts = source.path.empty() ? draw_texts(options.generator, decisive)
                                     : open_texts(source, options, !coding.fitted(), seed, decisive);
   Splits splits;
   splits.hash = texts.hash;
@@ -211,17 +168,9 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
   const DocumentEncoder encoder{coding.tokeniser, options.frames, coding.pairs};
   const auto encode = [&](int part) -> std::shared_ptr<Dataset> {
     if (texts[part].empty()) return nullptr;
-    std::vector<LabelledDocument> documents;
-    for (LabelledText& row : texts[part]) {
-      const auto known = decisive.find(row.text);
-      documents.push_back({std::move(row.text), std::move(row.second),
-                           class_of(row.label, coding, kPartNames[part]),
-                           known == decisive.end() ? std::vector<Span>() : known->second});
-    }
-    auto rows = std::make_shared<DocumentDataset>(
-        std::move(documents), encoder,
-        source.path.empty() ? "the built-in reviews"
-                            : concat(source.path.string(), " (", kPartNames[part], ")"));
+    auto rows =
+        std::make_shared<DocumentDataset>(documents_of(texts[part], coding, decisive, part),
+                                          encoder, place_of(source, part, "the built-in reviews"));
     note_lengths(*rows, options.frames, kPartNames[part], splits.notes);
     return rows;
   };
@@ -233,22 +182,20 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
 
 void write_documents_data(const std::filesystem::path& folder,
                           const DocumentsDataOptions& options) {
-  const OpinionsDraw draw = draw_opinions(options.generator);
+  Decisive decisive;
+  const Texts texts = draw_texts(options.generator, decisive);
   make_folder(folder);
-  const auto write = [&](const char* name, const std::vector<Opinion>& part) {
+  const auto write = [&](const char* name, const std::vector<LabelledText>& part) {
     if (part.empty()) return;
-    std::string text = "label\ttext\n";
-    for (const Opinion& opinion : part) text += concat(label_of(opinion), "\t", opinion.text, "\n");
-    write_file(folder / name, text);
+    std::string content = "label\ttext\n";
+    for (const LabelledText& row : part) content += concat(row.label, "\t", row.text, "\n");
+    write_file(folder / name, content);
   };
-  write("train.tsv", draw.train);
-  write("val.tsv", draw.validation);
-  write("test.tsv", draw.test);
-  write_json_file(folder / "dataset.json", Json{{"format", "fovea-dataset"},
-                                                {"version", 1},
-                                                {"task", "documents"},
-                                                {"truth", truth_json(draw)},
-                                                {"generator", generator_json(options.generator)}});
+  write("train.tsv", texts.train);
+  write("val.tsv", texts.validation);
+  write("test.tsv", texts.test);
+  write_description(folder, "documents", options_json(options.generator),
+                    {{"truth", decisive_json(decisive)}});
 }
 
 }  // namespace fovea

@@ -15,12 +15,6 @@ namespace {
 
 constexpr double kFileFraction = 0.2, kBuiltInFraction = 0.3;
 
-Json generator_json(FeaturesGeneratorOptions options) {
-  OptionList list;
-  options.describe(list);
-  return list.to_json();
-}
-
 /// The built-in data; validation is its tail.
 struct BuiltIn {
   FeaturesDraw draw;
@@ -57,7 +51,7 @@ Splits load_built_in(const FeaturesDataOptions& options, TableEncoder& encoder) 
   if (!encoder.fitted()) encoder.fit(data.train, options.table);
   Splits splits;
   ContentHash hash;
-  hash.add(concat("features ", generator_json(options.generator).dump(), " ",
+  hash.add(concat("features ", options_json(options.generator).dump(), " ",
                   data.validation.inputs.size(0)));
   splits.hash = hash.text();
   const auto encode = [&](const NumberTable& table) {
@@ -144,12 +138,8 @@ void write_features_data(const std::filesystem::path& folder, const FeaturesData
   make_folder(folder);
   write_csv(folder / "train.csv", data.train);
   if (data.validation.inputs.size(0) > 0) write_csv(folder / "val.csv", data.validation);
-  write_json_file(folder / "dataset.json", Json{{"format", "fovea-dataset"},
-                                                {"version", 1},
-                                                {"task", "features"},
-                                                {"truth", {{"columns", data.draw.informative}}},
-                                                {"standardise", "no"},
-                                                {"generator", generator_json(options.generator)}});
+  write_description(folder, "features", options_json(options.generator),
+                    {{"truth", {{"columns", data.draw.informative}}}, {"standardise", "no"}});
 }
 
 }  // namespace fovea

@@ -50,6 +50,7 @@ Example token_example(const WordPiece& tokeniser, const Frame& frame, const std:
     Span span = frame.spans[i];
     if (span.begin >= 0 && frame.segments[i] == 1)
       span = {span.begin + begin_of_second, span.end + begin_of_second};
+    if (span.begin < 0) axis.special.push_back(int64_t(i));
     axis.spans.push_back(span);
   }
   example.axes.push_back(std::move(axis));

@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
-
 /// What was read, before anything is tokenised.
 struct ReadTexts {
   PairTexts texts;

@@ -160,9 +160,7 @@ void write_pairs(const std::filesystem::path& folder, const PairTexts& texts,
   write_tsv(folder / "train.tsv", texts.train);
   if (!texts.validation.empty()) write_tsv(folder / "val.tsv", texts.validation);
   if (!texts.test.empty()) write_tsv(folder / "test.tsv", texts.test);
-  Json description{{"format", "fovea-dataset"}, {"version", 1}, {"task", task}};
-  if (!generator.is_null()) description["generator"] = generator;
-  write_json_file(folder / "dataset.json", description);
+  write_description(folder, task, generator);
 }
 
 }  // namespace fovea

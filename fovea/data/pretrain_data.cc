@@ -10,51 +10,38 @@ namespace {
 
 using Documents = TextParts<Document>;
 
-Json json_of(StoriesOptions options) {
-  OptionList list;
-  options.describe(list);
-  return list.to_json();
-}
-
 Documents draw_documents(const DataSource& source, const StoriesOptions& options) {
   check_roles(source, {});
   StoriesDraw drawn = draw_stories(options);
   ContentHash hash;
-  hash.add("stories " + json_of(options).dump());
+  hash.add("stories " + options_json(options).dump());
   for (const auto& story : drawn.train)
     for (const std::string& sentence : story) hash.add(sentence);
-  return {
-      std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test), hash.text(), {}};
+  return {std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test), hash.text(),
+          std::move(drawn.notes)};
 }
 
 Documents read_documents(const DataSource& source, const PretrainDataOptions& options,
                          bool needs_training, uint64_t seed) {
   if (source.path.empty()) return draw_documents(source, options.generator);
-  SplitOptions split;
-  split.task = "pretrain";
-  split.fraction = source.whole ? 0 : options.validation_fraction;
-  split.seed = seed;
-  split.needs_training = needs_training;
-  CorpusOptions corpus;
-  corpus.documents = options.documents;
-  corpus.sentences = options.sentences;
-  return open_corpus(source, split, corpus);
+  const SplitOptions split{.task = "pretrain",
+                           .fraction = source.whole ? 0 : options.validation_fraction,
+                           .seed = seed,
+                           .needs_training = needs_training};
+  return open_corpus(source, split,
+                     {.documents = options.documents, .sentences = options.sentences});
 }
 
 std::shared_ptr<const WordPiece> learn(const std::vector<Document>& documents,
                                        const PretrainDataOptions& options) {
-  WordPieceOptions cutting;
-  cutting.lowercase = options.lowercase;
-  WordCounts words(cutting);
+  WordCounts words({.lowercase = options.lowercase});
   for (const Document& document : documents)
     for (const std::string& sentence : document) words.add(sentence);
-  WordPieceLearning learning;
-  learning.size = options.vocabulary_size;
-  learning.minimum_count = options.minimum_count;
-  return std::make_shared<const WordPiece>(WordPiece::learn(words, learning));
+  return std::make_shared<const WordPiece>(WordPiece::learn(
+      words, {.size = options.vocabulary_size, .minimum_count = options.minimum_count}));
 }
 
-void write_documents(const std::filesystem::path& path, const Stories& stories) {
+void write_documents(const std::filesystem::path& path, const std::vector<Story>& stories) {
   AtomicFile file(path);
   for (const auto& story : stories) {
     for (const std::string& sentence : story) file.write(sentence + "\n");
@@ -121,10 +108,7 @@ void write_stories(const std::filesystem::path& folder, const StoriesOptions& op
   write_documents(folder / "train.txt", drawn.train);
   if (!drawn.validation.empty()) write_documents(folder / "val.txt", drawn.validation);
   if (!drawn.test.empty()) write_documents(folder / "test.txt", drawn.test);
-  write_json_file(folder / "dataset.json", {{"format", "fovea-dataset"},
-                                            {"version", 1},
-                                            {"task", "pretrain"},
-                                            {"generator", json_of(options)}});
+  write_description(folder, "pretrain", options_json(options));
 }
 
 }  // namespace fovea

@@ -26,12 +26,6 @@ struct LagTruth {
   }
 };
 
-Json generator_json(LagOptions options) {
-  OptionList list;
-  options.describe(list);
-  return list.to_json();
-}
-
 /// Encodes parts one by one, with truth and notes.
 class PartEncoder {
  public:
@@ -144,7 +138,7 @@ Splits load_built_in(const SeriesDataOptions& options, SeriesEncoder& encoder) {
   Splits splits;
   ContentHash hash;
   const TimeCut cut{steps_of(data.train), steps_of(data.validation), steps_of(data.test)};
-  hash.add(concat("forecast ", generator_json(options.generator).dump(), " ", cut.validation, " ",
+  hash.add(concat("forecast ", options_json(options.generator).dump(), " ", cut.validation, " ",
                   cut.test));
   splits.hash = hash.text();
   splits.notes = encoder.notes();
@@ -310,14 +304,11 @@ void write_series_data(const std::filesystem::path& folder, const SeriesDataOpti
   const Json truth{
       {"lag", data.truth.lag}, {"input", data.truth.input}, {"target", data.truth.target}};
   const std::vector<std::string> targets{data.draw.target};
-  write_json_file(folder / "dataset.json", Json{{"format", "fovea-dataset"},
-                                                {"version", 1},
-                                                {"task", "forecast"},
-                                                {"input_columns", data.draw.inputs},
-                                                {"target_columns", targets},
-                                                {"truth", truth},
-                                                {"standardise", "no"},
-                                                {"generator", generator_json(options.generator)}});
+  write_description(folder, "forecast", options_json(options.generator),
+                    {{"input_columns", data.draw.inputs},
+                     {"target_columns", targets},
+                     {"truth", truth},
+                     {"standardise", "no"}});
 }
 
 }  // namespace fovea

@@ -141,6 +141,24 @@ Json read_description(const fs::path& path, const std::string& task) {
   return json;
 }
 
+void write_description(const fs::path& folder, const std::string& task, const Json& generator,
+                       const Json& more) {
+  Json description{{"format", "fovea-dataset"}, {"version", 1}, {"task", task}};
+  if (!more.is_null()) description.update(more);
+  if (!generator.is_null()) description["generator"] = generator;
+  write_json_file(folder / "dataset.json", description);
+}
+
+std::string hash_of_built_in(const std::string& task, const Json& generator) {
+  ContentHash hash;
+  hash.add(concat(task, " ", generator.dump()));
+  return hash.text();
+}
+
+std::string place_of(const DataSource& source, int part, const std::string& what) {
+  return source.path.empty() ? what : concat(source.path.string(), " (", kPartNames[part], ")");
+}
+
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed) {
   require(fraction >= 0 && fraction < 1, ErrorKind::InvalidArgument, "validation fraction ",
           fraction, " is not in [0, 1)");

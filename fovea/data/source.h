@@ -30,14 +30,24 @@ struct DataSource {
 /// The parts of a data set, and the one that a word names in a split column or as a file's name
 /// (train, training; val, dev, validation, valid; test; in any case), or -1.
 enum Part { kTrain, kValidation, kTest, kParts };
+constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
 int part_of(std::string_view word);
 
 /// A folder's dataset.json. BadData unless it is one for `task` (empty: for any task).
 Json read_description(const std::filesystem::path& path, const std::string& task);
+/// Writes one for built-in data. `more` holds the truth and what else the task has to say;
+/// `generator`, the options that drew it, is for people. Null: left out.
+void write_description(const std::filesystem::path& folder, const std::string& task,
+                       const Json& generator, const Json& more = {});
+/// The hash of built-in data: of what decides it.
+std::string hash_of_built_in(const std::string& task, const Json& generator);
+
+/// "reviews.csv (training)", or of built-in data `what`.
+std::string place_of(const DataSource& source, int part, const std::string& what);
 
 struct SplitOptions {
-  std::string task;   // what dataset.json must say, when there is one
-  std::string split;  // name of the split column; empty: one called "split", if its cells say so
+  std::string task = {};       // what dataset.json must say, when there is one
+  std::string split = {};      // the column that says it; empty: "split", if its cells do
   double fraction = 0.2;       // of the training rows, when there is no validation part; 0: none
   uint64_t seed = 0;           // chooses these rows
   bool needs_training = true;  // otherwise any one part is enough

@@ -1,49 +1,23 @@
 #include "fovea/data/tagging_data.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/data/labels.h"
 #include "fovea/data/readers/tagged_text.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr size_t kMostTags = 1000;
-constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
+constexpr LabelWords kWords{"sentence", "tag", "NUMBER"};
 
-using Links = std::vector<std::pair<int64_t, int64_t>>;
-using Decisive = std::map<std::string, Links>;  // by the words, joined by blanks
 using Sentences = TextParts<TaggedSentence>;
 
-Json generator_json(TagsOptions options) {
-  OptionList list;
-  options.describe(list);
-  return list.to_json();
-}
-
-/// dataset.json: "truth": {"decisive": {sentence: [[word, word that decides], …]}}.
-Decisive read_truth(const std::filesystem::path& path) {
-  Decisive decisive;
-  if (!std::filesystem::exists(path)) return decisive;
-  const Json description = read_json_file(path);
-  if (!description.contains("truth")) return decisive;
-  try {
-    for (const auto& [text, links] : description.at("truth").at("decisive").items())
-      for (const Json& link : links)
-        decisive[text].emplace_back(link.at(0).get<int64_t>(), link.at(1).get<int64_t>());
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, path.string(),
-         ": \"truth\" must be {\"decisive\": {sentence: [[word, word that decides], …]}}");
-  }
-  return decisive;
-}
-
-Sentences draw_sentences(const TaggingDataOptions& options, Decisive& decisive) {
-  TagsDraw draw = draw_tags(options.generator);
+/// Truth, by the words with blanks between them: a word, and one that decides its tag.
+Sentences draw_sentences(const TagsOptions& options, Decisive& decisive) {
+  TagsDraw draw = draw_tags(options);
   Sentences sentences;
   const auto take = [&](std::vector<TagsRow>& part, std::vector<TaggedSentence>& to) {
     for (TagsRow& row : part) {
@@ -54,75 +28,52 @@ Sentences draw_sentences(const TaggingDataOptions& options, Decisive& decisive) 
   take(draw.train, sentences.train);
   take(draw.validation, sentences.validation);
   take(draw.test, sentences.test);
-  ContentHash hash;
-  hash.add(concat("tag ", generator_json(options.generator).dump()));
-  sentences.hash = hash.text();
+  sentences.hash = hash_of_built_in("tag", options_json(options));
   sentences.notes = std::move(draw.notes);
   return sentences;
 }
 
 Sentences open_sentences(const DataSource& source, const TaggingDataOptions& options,
                          bool needs_training, uint64_t seed, Decisive& decisive) {
-  SplitOptions split;
-  split.task = "tag";
-  split.fraction = options.validation_fraction;
-  split.seed = seed;
-  split.needs_training = needs_training;
+  const SplitOptions split{.task = "tag",
+                           .fraction = options.validation_fraction,
+                           .seed = seed,
+                           .needs_training = needs_training};
   TaggedTextOptions reading;
   reading.separator = options.separator;
   reading.scheme = options.scheme;
   Sentences sentences = open_tagged_text(source, split, reading);
-  if (std::filesystem::is_directory(source.path))
-    decisive = read_truth(source.path / "dataset.json");
+  decisive = read_decisive(source.path, "[word, word that decides]");
   return sentences;
 }
 
-/// Of entities O, then B- and I- of each type, whether the data has both or not. Of all parts: a
-/// tag that only validation has is still one, if a note says so.
+/// Of entities O, then B- and I- of each type, whether the data has both or not.
 void fit_tags(Sentences& read, TagCoding& coding, std::vector<std::string>& notes) {
-  std::set<std::string> found, trained;
+  LabelSet found(kWords);
   for (int part = 0; part < kParts; ++part)
     for (const TaggedSentence& sentence : read[part])
-      for (const std::string& tag : sentence.tags) {
-        const std::string type = coding.entities && tag != "O" ? tag.substr(2) : tag;
-        found.insert(type);
-        if (part == kTrain) trained.insert(type);
-        require(found.size() <= kMostTags, ErrorKind::BadData, "the tags have more than ",
-                kMostTags, " different values, such as '", tag,
-                "'; say with --columns tag=NUMBER which column holds them");
-      }
-  for (const std::string& type : found)
-    if (!trained.contains(type))
-      notes.push_back(concat("no training sentence has the tag '", type, "'"));
+      for (const std::string& tag : sentence.tags)
+        found.add(coding.entities && tag != "O" ? tag.substr(2) : tag, part);
+  for (const std::string& note : found.notes()) notes.push_back(note);
   if (!coding.entities) {
-    coding.tags.assign(found.begin(), found.end());
+    coding.tags.assign(found.all().begin(), found.all().end());
     return;
   }
   coding.tags = {"O"};
-  for (const std::string& type : found)
+  for (const std::string& type : found.all())
     if (type != "O") coding.tags.insert(coding.tags.end(), {"B-" + type, "I-" + type});
 }
 
 std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<Sentence>& train,
                                                  const TaggingDataOptions& options) {
-  WordPieceOptions cutting;
-  cutting.lowercase = options.lowercase;
-  WordCounts words(cutting);
+  WordCounts words({.lowercase = options.lowercase});
   for (const Sentence& sentence : train) words.add(sentence.text);
-  WordPieceLearning learning;
-  learning.size = options.vocabulary_size;
-  return std::make_shared<const WordPiece>(WordPiece::learn(words, learning));
-}
-
-int64_t number_of(const std::string& tag, const TagCoding& coding, const char* part) {
-  const auto found = std::find(coding.tags.begin(), coding.tags.end(), tag);
-  require(found != coding.tags.end(), ErrorKind::BadData, "a ", part, " sentence has the tag '",
-          tag, "', which the run does not know; it knows: ", join(coding.tags));
-  return found - coding.tags.begin();
+  return std::make_shared<const WordPiece>(
+      WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
 
 /// Links that leave the sentence are those of another file.
-void check_links(const Links& links, size_t words, const std::string& text) {
+void check_links(const Decisive::mapped_type& links, size_t words, const std::string& text) {
   for (const auto& [word, decides] : links)
     require(word >= 0 && decides >= 0 && size_t(word) < words && size_t(decides) < words,
             ErrorKind::BadData, "the planted truth of '", text, "' names word ",
@@ -130,11 +81,12 @@ void check_links(const Links& links, size_t words, const std::string& text) {
 }
 
 std::vector<Sentence> sentences_of(std::vector<TaggedSentence>& tagged, const TagCoding& coding,
-                                   const Decisive& decisive, const char* part) {
+                                   const Decisive& decisive, int part) {
   std::vector<Sentence> sentences;
   for (TaggedSentence& one : tagged) {
     Sentence sentence = sentence_of(std::move(one.words));
-    for (const std::string& tag : one.tags) sentence.tags.push_back(number_of(tag, coding, part));
+    for (const std::string& tag : one.tags)
+      sentence.tags.push_back(number_of(tag, coding.tags, part, kWords));
     if (const auto known = decisive.find(sentence.text); known != decisive.end()) {
       check_links(known->second, sentence.words.size(), sentence.text);
       sentence.decisive = known->second;
@@ -196,7 +148,7 @@ Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
   Decisive decisive;
   if (source.path.empty()) check_roles(source, {});
   Sentences read = source.path.empty()
-                       ? draw_sentences(options, decisive)
+                       ? draw_sentences(options.generator, decisive)
                        : open_sentences(source, options, !coding.fitted(), seed, decisive);
   Splits splits;
   splits.hash = read.hash;
@@ -208,7 +160,7 @@ Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
   }
   std::vector<Sentence> parts[kParts];
   for (int part = 0; part < kParts; ++part)
-    parts[part] = sentences_of(read[part], coding, decisive, kPartNames[part]);
+    parts[part] = sentences_of(read[part], coding, decisive, part);
   if (pieces && !coding.tokeniser) coding.tokeniser = learn_tokeniser(parts[kTrain], options);
   if (!pieces && !coding.words)
     coding.words = std::make_shared<const WordEncoder>(
@@ -218,10 +170,8 @@ Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
                                          format_count(coding.words->letters().size()), " letters"));
   const auto encode = [&](int part) -> std::shared_ptr<Dataset> {
     if (parts[part].empty()) return nullptr;
-    return std::make_shared<SentenceDataset>(
-        std::move(parts[part]), coding.encoder(options),
-        source.path.empty() ? "the built-in sentences"
-                            : concat(source.path.string(), " (", kPartNames[part], ")"));
+    return std::make_shared<SentenceDataset>(std::move(parts[part]), coding.encoder(options),
+                                             place_of(source, part, "the built-in sentences"));
   };
   splits.train = encode(kTrain);
   splits.validation = encode(kValidation);
@@ -230,31 +180,17 @@ Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
 }
 
 void write_tagging_data(const std::filesystem::path& folder, const TaggingDataOptions& options) {
-  const TagsDraw draw = draw_tags(options.generator);
+  Decisive decisive;
+  const Sentences sentences = draw_sentences(options.generator, decisive);
   make_folder(folder);
-  Json decisive = Json::object();
-  const auto write = [&](const char* name, const std::vector<TagsRow>& part) {
-    if (part.empty()) return;
-    std::string text;
-    for (const TagsRow& row : part) {
-      const TaggedSentence& sentence = row.sentence;
-      for (size_t word = 0; word < sentence.words.size(); ++word)
-        text += concat(sentence.words[word], "\t", sentence.tags[word], "\n");
-      text += "\n";
-      if (row.decisive.empty()) continue;
-      Json& links = decisive[join(sentence.words, " ")] = Json::array();
-      for (const auto& [word, decides] : row.decisive) links.push_back({word, decides});
-    }
-    write_file(folder / name, text);
+  const auto write = [&](const char* name, const std::vector<TaggedSentence>& part) {
+    if (!part.empty()) write_file(folder / name, format_tagged_text(part));
   };
-  write("train.tsv", draw.train);
-  write("val.tsv", draw.validation);
-  write("test.tsv", draw.test);
-  write_json_file(folder / "dataset.json", Json{{"format", "fovea-dataset"},
-                                                {"version", 1},
-                                                {"task", "tag"},
-                                                {"truth", {{"decisive", decisive}}},
-                                                {"generator", generator_json(options.generator)}});
+  write("train.tsv", sentences.train);
+  write("val.tsv", sentences.validation);
+  write("test.tsv", sentences.test);
+  write_description(folder, "tag", options_json(options.generator),
+                    {{"truth", decisive_json(decisive)}});
 }
 
 }  // namespace fovea

@@ -52,8 +52,6 @@ TextParts<Item> open_text_parts(const DataSource& source, const SplitOptions& op
 
 namespace text_parts {
 
-constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
-
 template <class Item>
 void take_notes(TextParts<Item>& parts, const ReadTexts<Item>& texts) {
   parts.notes.insert(parts.notes.end(), texts.notes.begin(), texts.notes.end());

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fovea/kernels/instruction_set.h"
+#include "fovea/kernels/pick.h"
 
 namespace fovea::kernels {
 
@@ -40,21 +40,6 @@ void for_each_chunk(const TabularRows& batch, Work work) {
                       1.0f / static_cast<float>(batch.count)},
          begin);
 }
-
-template <class Function>
-Function pick(Function baseline, [[maybe_unused]] Function avx2, [[maybe_unused]] Function avx512) {
-#if defined(__x86_64__)
-  if (instruction_set() == InstructionSet::Avx512) return avx512;
-  if (instruction_set() == InstructionSet::Avx2) return avx2;
-#endif
-  return baseline;
-}
-
-#if defined(__x86_64__)
-#define FOVEA_PICK(function) pick(baseline::function, avx2::function, avx512::function)
-#else
-#define FOVEA_PICK(function) pick(baseline::function, baseline::function, baseline::function)
-#endif
 
 }  // namespace
 

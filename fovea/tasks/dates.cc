@@ -36,14 +36,12 @@ TrainingOptions DatesTask::training_defaults() const {
   return options;
 }
 
-BuiltInPairs DatesTask::built_in() const {
-  DatesDraw draw = draw_dates(dates_);
-  return {std::move(draw.train), std::move(draw.validation), std::move(draw.test),
-          std::move(draw.notes)};
+Drawn<TextPair> DatesTask::built_in() const {
+  return draw_dates(dates_);
 }
 
 Json DatesTask::built_in_options() const {
-  return json_of(dates_);
+  return options_json(dates_);
 }
 
 }  // namespace fovea

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "fovea/core/error.h"
+#include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/version.h"
 
@@ -96,14 +97,18 @@ std::string check_paths(const Model& model, const Batch& batch, std::string& det
 
 std::vector<Check> examine(const std::filesystem::path& run) {
   std::vector<Check> checks;
-  const RunFolder folder(run);
+  const bool is_ours = !is_hugging_face(run);
   checks.push_back(check("config", [&](std::string& detail) {
-    const Setup setup = Setup::from_config(folder.read_config(), folder.config().string());
-    detail = concat("task ", setup.task_name(), ", run format ", kRunFormatVersion);
+    const Setup setup = setup_of(run);
+    detail = concat("task ", setup.task_name(), ", ",
+                    is_ours ? concat("run format ", kRunFormatVersion) : "a Hugging Face folder");
     return std::string();
   }));
-  checks.push_back(
-      check("manifest", [&](std::string& detail) { return check_manifest(folder, detail); }));
+  checks.push_back(check("manifest", [&](std::string& detail) {
+    if (is_ours) return check_manifest(RunFolder(run), detail);
+    detail = "skipped: a Hugging Face folder has none, so changed files cannot be told";
+    return std::string();
+  }));
   std::optional<Pipeline> pipeline;
   checks.push_back(check("weights", [&](std::string& detail) {
     pipeline.emplace(Pipeline::load(run));

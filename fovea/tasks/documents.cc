@@ -7,7 +7,6 @@
 #include "fovea/core/error.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/tasks/over_rows.h"
-#include "fovea/tasks/task_predictor.h"
 
 namespace fovea {
 
@@ -38,9 +37,16 @@ TrainingOptions DocumentsTask::training_defaults() const {
   return options;
 }
 
+/// As Devlin et al. 2019 fine-tune.
+TrainingOptions DocumentsTask::fine_tuning_defaults() const {
+  TrainingOptions options = training_defaults();
+  options.epochs = 3;
+  options.learning_rate = 5e-5;
+  return options;
+}
+
 Splits DocumentsTask::load(const DataSource& source, uint64_t seed) {
-  Splits splits = load_documents(source, data_, coding_, seed);
-  if (start_) splits.notes.insert(splits.notes.begin(), start_->notes.begin(), start_->notes.end());
+  Splits splits = noted(load_documents(source, data_, coding_, seed));
   if (splits.train) {
     const auto& rows = dynamic_cast<const DocumentDataset&>(*splits.train);
     class_counts_.assign(coding_.classes.size(), 0);
@@ -52,16 +58,6 @@ Splits DocumentsTask::load(const DataSource& source, uint64_t seed) {
 
 void DocumentsTask::write_data(const std::filesystem::path& folder) const {
   write_documents_data(folder, data_);
-}
-
-void DocumentsTask::start_from(const std::filesystem::path& run_or_folder) {
-  start_ = read_pretrained(run_or_folder);
-  take_sizes(model_.encoder, *start_);
-  coding_.tokeniser = start_->tokeniser;
-}
-
-void DocumentsTask::give_start(Model& model) const {
-  if (start_) take_encoder(model, *start_);
 }
 
 std::unique_ptr<Model> DocumentsTask::make_model() const {
@@ -111,27 +107,14 @@ Metrics DocumentsTask::measure(const Model& model, const Dataset& rows) const {
 }
 
 Example DocumentsTask::parse(const std::string& line) const {
-  LabelledDocument document;
-  if (!trim(line).empty() && trim(line).front() == '{') {
-    const Json json = parse_json(line, "input");
-    const auto text_of = [&](const char* key) {
-      require(json.contains(key) && json[key].is_string(), ErrorKind::BadData,
-              "input: expected {\"text\": \"a text\"",
-              coding_.pairs ? ", \"second\": \"another\"" : "", "}");
-      return json[key].get<std::string>();
-    };
-    document.text = text_of("text");
-    if (coding_.pairs) document.second = text_of("second");
-  } else if (coding_.pairs) {
-    const size_t tab = line.find('\t');
-    require(tab != std::string::npos, ErrorKind::BadData,
-            "input: this run compares two texts; expected both with a tab between them, or "
-            "{\"text\": …, \"second\": …}");
-    document.text = line.substr(0, tab);
-    document.second = line.substr(tab + 1);
-  } else {
-    document.text = line;
-  }
+  TextInput input = read_text_input(line);
+  const size_t tab = input.text.find('\t');
+  if (coding_.pairs && !input.second && !is_json_object(line) && tab != std::string::npos)
+    input = {input.text.substr(0, tab), input.text.substr(tab + 1)};
+  require(!coding_.pairs || input.second, ErrorKind::BadData,
+          "input: this run compares two texts; expected both with a tab between them, or "
+          "{\"text\": …, \"second\": …}");
+  LabelledDocument document{std::move(input.text), input.second.value_or("")};
   return encoder().example(document);
 }
 
@@ -159,15 +142,6 @@ Json DocumentsTask::answer(const Prediction& prediction) const {
 std::string DocumentsTask::answer_line(const Prediction& prediction) const {
   const Json json = answer(prediction);
   return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
-}
-
-Explanation DocumentsTask::overview(const Model& model, const Dataset& rows) const {
-  require(rows.size() > 0, ErrorKind::BadData, "there are no rows to explain");
-  Explanation explanation =
-      explain_example(BorrowedPredictor(*this, model), rows.example(0), explain_options());
-  explanation.notes.push_back(
-      concat("the first of ", format_count(rows.size()), " rows; give an input to see another"));
-  return explanation;
 }
 
 ExplainOptions DocumentsTask::explain_options() const {

@@ -6,7 +6,6 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/safetensors.h"
-#include "fovea/tasks/hugging_face_names.h"
 
 namespace fovea {
 
@@ -47,6 +46,32 @@ void check_architecture(const Json& config, const std::string& where) {
   expect("is_decoder", "false");
 }
 
+/// {"0": [2, 5]}, layer and heads from 0, as the text of model.pruned_heads.
+std::string pruned_heads_of(const Json& config, const BertOptions& options,
+                            const std::string& where) {
+  if (!config.contains("pruned_heads") || config["pruned_heads"].is_null()) return "";
+  const Json& pruned = config["pruned_heads"];
+  const auto refuse = [&] {
+    fail(ErrorKind::BadData, where, ": 'pruned_heads' is ", pruned.dump(),
+         "; expected lists of heads by layer, both from 0, of ", options.layers, " layers with ",
+         options.heads, " heads, as {\"0\": [2, 5]}");
+  };
+  if (!pruned.is_object()) refuse();
+  std::vector<HeadPlace> heads;
+  for (const auto& [key, list] : pruned.items()) {
+    int64_t layer = 0;
+    if (!parse_integer(key, layer) || layer < 0 || layer >= options.layers || !list.is_array())
+      refuse();
+    for (const Json& head : list) {
+      if (!head.is_number_integer() || head < 0 || head >= options.heads) refuse();
+      heads.push_back({BertEncoder::kMap, layer + 1, head.get<int64_t>() + 1});
+    }
+  }
+  std::sort(heads.begin(), heads.end());
+  if (std::adjacent_find(heads.begin(), heads.end()) != heads.end()) refuse();
+  return pruned_heads_text(heads);
+}
+
 BertOptions options_of(const Json& config, const std::string& where) {
   check_architecture(config, where);
   BertOptions options;
@@ -68,6 +93,7 @@ BertOptions options_of(const Json& config, const std::string& where) {
   }
   require(options.hidden % options.heads == 0, ErrorKind::BadData, where, ": num_attention_heads (",
           options.heads, ") does not divide hidden_size (", options.hidden, ")");
+  options.pruned_heads = pruned_heads_of(config, options, where);
   return options;
 }
 
@@ -154,17 +180,17 @@ WeightMap take_heads(WeightMap& weights, const BertOptions& options, int64_t voc
   const auto bias = weights.find("cls.predictions.decoder.bias");
   if (bias != weights.end()) weights.emplace("cls.predictions.bias", bias->second);
   WeightMap heads;
-  for (const HeadNames& head : head_names()) {
-    const WeightShapes shapes = head_shapes(head, options.hidden, vocabulary);
+  for (const bool is_masked : {true, false}) {  // masked words, next sentence
+    const auto names =
+        is_masked ? masked_head_names(options.hidden, vocabulary) : next_head_names(options.hidden);
+    const WeightShapes shapes = shapes_of(names);
     const bool whole = std::all_of(shapes.begin(), shapes.end(),
                                    [&](const auto& item) { return weights.count(item.first) > 0; });
-    if (!whole || (head.is_masked && !tied)) continue;
+    if (!whole || (is_masked && !tied)) continue;
     problems.check(shapes, weights);
-    for (const auto& [ours, theirs] : head.names) {
-      heads[ours] = weights[theirs].to(at::kFloat);
-      weights.erase(theirs);
-    }
-    if (!head.is_masked) continue;
+    heads.merge(from_hugging_face(names, weights));
+    for (const auto& [name, shape] : shapes) weights.erase(name);
+    if (!is_masked) continue;
     weights.erase("cls.predictions.decoder.weight");
     weights.erase("cls.predictions.decoder.bias");
   }
@@ -198,7 +224,8 @@ PretrainedBert read_hugging_face(const fs::path& folder) {
   const fs::path path = find_weights(folder);
   WeightMap weights = read_weights(path);
   Problems problems;
-  WeightShapes wanted = encoder_shapes(bert.options, vocabulary);
+  const std::vector<WeightNames> names = encoder_names(bert.options, vocabulary);
+  WeightShapes wanted = shapes_of(names);
   if (weights.count("pooler.dense.weight") + weights.count("pooler.dense.bias") == 0) {
     std::erase_if(wanted, [](const auto& item) { return item.first.starts_with("pooler."); });
     bert.notes.push_back("the folder has no pooler; it begins with fresh weights");
@@ -211,8 +238,7 @@ PretrainedBert read_hugging_face(const fs::path& folder) {
     (belongs_to_encoder(name) ? problems.unknown : ignored).push_back(name);
   }
   problems.report(path.string());
-  std::vector<std::string> missing;
-  bert.encoder = bert_from_hugging_face(weights, bert.options.layers, missing);
+  bert.encoder = from_hugging_face(names, weights);
   if (!ignored.empty()) bert.notes.push_back("not used of the weights: " + join(ignored));
   if (pieces < vocabulary) {
     for (auto* table : {&bert.encoder["tokens.weight"], &bert.heads["masked.bias"]})

@@ -5,7 +5,6 @@
 #include "fovea/core/file.h"
 #include "fovea/core/safetensors.h"
 #include "fovea/tasks/hugging_face.h"
-#include "fovea/tasks/hugging_face_names.h"
 
 namespace fovea {
 
@@ -19,40 +18,45 @@ std::string architecture_of(const PretrainedBert& bert) {
   return next ? "BertForNextSentencePrediction" : "BertModel";
 }
 
+/// {"0": [2, 5]}: layer and heads from 0.
+Json pruned_heads_of(const BertOptions& options) {
+  Json pruned = Json::object();
+  for (const HeadPlace& place : parse_pruned_heads(options.pruned_heads))
+    pruned[std::to_string(place.layer - 1)].push_back(place.head - 1);
+  return pruned;
+}
+
 Json config_of(const PretrainedBert& bert) {
   const BertOptions& o = bert.options;
-  return {{"architectures", {architecture_of(bert)}},
-          {"model_type", "bert"},
-          {"vocab_size", bert.tokeniser->size()},
-          {"hidden_size", o.hidden},
-          {"num_hidden_layers", o.layers},
-          {"num_attention_heads", o.heads},
-          {"intermediate_size", o.feed_forward},
-          {"hidden_act", "gelu"},
-          {"max_position_embeddings", o.maximum_length},
-          {"type_vocab_size", o.segments},
-          {"hidden_dropout_prob", o.dropout},
-          {"attention_probs_dropout_prob", o.attention_dropout},
-          {"layer_norm_eps", o.epsilon},
-          {"initializer_range", 0.02},
-          {"position_embedding_type", "absolute"},
-          {"pad_token_id", bert.tokeniser->special().padding},
-          {"torch_dtype", "float32"}};
+  Json config{{"architectures", {architecture_of(bert)}},
+              {"model_type", "bert"},
+              {"vocab_size", bert.tokeniser->size()},
+              {"hidden_size", o.hidden},
+              {"num_hidden_layers", o.layers},
+              {"num_attention_heads", o.heads},
+              {"intermediate_size", o.feed_forward},
+              {"hidden_act", "gelu"},
+              {"max_position_embeddings", o.maximum_length},
+              {"type_vocab_size", o.segments},
+              {"hidden_dropout_prob", o.dropout},
+              {"attention_probs_dropout_prob", o.attention_dropout},
+              {"layer_norm_eps", o.epsilon},
+              {"initializer_range", 0.02},
+              {"position_embedding_type", "absolute"},
+              {"pad_token_id", bert.tokeniser->special().padding},
+              {"torch_dtype", "float32"}};
+  if (!o.pruned_heads.empty()) config["pruned_heads"] = pruned_heads_of(o);
+  return config;
 }
 
 WeightMap weights_of(const PretrainedBert& bert) {
   const std::string prefix = bert.heads.empty() ? "" : "bert.";
-  WeightMap ours = bert.encoder;
-  const bool has_pooler = ours.count("pooler.weight") > 0;
-  if (!has_pooler) ours["pooler.weight"] = ours["pooler.bias"] = at::zeros({0});
-  WeightMap theirs = bert_to_hugging_face(ours, bert.options.layers, prefix);
-  if (!has_pooler)
-    std::erase_if(theirs,
-                  [&](const auto& item) { return item.first.starts_with(prefix + "pooler."); });
-  for (const HeadNames& head : head_names())
-    for (const auto& [own, other] : head.names)
-      if (const auto found = bert.heads.find(own); found != bert.heads.end())
-        theirs[other] = found->second;
+  const int64_t hidden = bert.options.hidden, vocabulary = bert.tokeniser->size();
+  WeightMap theirs = to_hugging_face(masked_head_names(hidden, vocabulary), bert.heads);
+  theirs.merge(to_hugging_face(next_head_names(hidden), bert.heads));
+  for (const auto& [name, tensor] :
+       to_hugging_face(encoder_names(bert.options, vocabulary), bert.encoder))
+    theirs[prefix + name] = tensor;
   return theirs;
 }
 

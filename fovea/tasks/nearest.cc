@@ -135,7 +135,7 @@ std::vector<std::vector<Neighbour>> nearest_neighbours(const Tensor& queries, co
 }
 
 std::vector<int64_t> relevant_of(const std::string& input) {
-  if (trim(input).empty() || trim(input).front() != '{') return {};
+  if (!is_json_object(input)) return {};
   const Json json = parse_json(input, "input");
   if (!json.contains("relevant")) return {};
   const auto refuse = [&] {

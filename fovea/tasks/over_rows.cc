@@ -79,6 +79,11 @@ void over_rows(const Model& model, const Dataset& rows, int64_t tokens,
   for (size_t i = 0; i < batches.size(); ++i) do_batch(int64_t(i));
 }
 
+bool has_map(const Tap& tap, const std::string& name) {
+  return std::any_of(tap.maps().begin(), tap.maps().end(),
+                     [&](const AttentionMap& map) { return map.name == name; });
+}
+
 std::optional<double> planted_truth(const Model& model, const Dataset& rows,
                                     const std::string& map) {
   torch::NoGradGuard no_gradients;
@@ -92,7 +97,7 @@ std::optional<double> planted_truth(const Model& model, const Dataset& rows,
     const Batch batch = rows.batch(picked).to(model.device());
     Tap tap;
     model.replay(batch, model.predict(batch), &tap);
-    if (tap.maps().empty()) return {};
+    if (!has_map(tap, map)) return {};
     const at::Tensor weights = tap.map(map).weights.mean(1).cpu();  // [B, Q, K]
     const at::Tensor keep = truth_of(rows, picked, map, weights);
     if (!keep.defined()) continue;

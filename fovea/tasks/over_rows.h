@@ -20,6 +20,10 @@ void over_rows(const Model& model, const Dataset& rows, int64_t tokens,
                const std::function<void(std::span<const int64_t> picked, const Batch& batch)>& job,
                const std::function<void(int64_t rows)>& progress);
 
+/// Whether the tap has such a map: a network without attention, or without a head of it that is
+/// left, reports none.
+bool has_map(const Tap& tap, const std::string& name);
+
 /// How much of the attention of the map called `map` (of stacked attention the last layer, the mean
 /// of its heads) lies on what is known to matter, over at most 1,000 rows. None where nothing is
 /// known.

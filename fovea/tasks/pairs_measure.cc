@@ -11,6 +11,7 @@
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/tasks/length_buckets.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/pairs_task.h"
 
 namespace fovea {
@@ -90,7 +91,7 @@ PairsTask::Outcome PairsTask::decode(const Model& model, const PairDataset& rows
     for (const int64_t row : picked) right.outputs.push_back({{rows.target_ids(row), 0, ""}});
     Tap tap;
     model.replay(batch, right, &tap);
-    if (tap.maps().empty()) return;
+    if (!has_map(tap, "attention")) return;
     const at::Tensor weights = tap.map("attention").weights.mean(1).cpu();  // [B, T, S]
     at::Tensor keep = torch::zeros(weights.sizes(), torch::kBool);
     for (size_t i = 0; i < picked.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "fovea/data/erase.h"
 #include "fovea/data/prepared.h"
 #include "fovea/data/readers/text_pairs.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/task_predictor.h"
 
 namespace fovea {
@@ -32,20 +33,12 @@ std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const s
 
 /// Which source token each output token looks at most [U], or empty without attention.
 std::vector<int64_t> most_attended(const Tap& tap, int64_t row) {
-  if (tap.maps().empty()) return {};
+  if (!has_map(tap, "attention")) return {};
   const at::Tensor best = tap.map("attention").weights[row].mean(0).argmax(-1).cpu();  // [T]
   return {best.data_ptr<int64_t>(), best.data_ptr<int64_t>() + best.numel()};
 }
 
 }  // namespace
-
-bool PairsTask::choose_model(const std::string& name) {
-  const std::vector<std::string> known = models();
-  if (name == model_name_ || std::find(known.begin(), known.end(), name) == known.end())
-    return false;
-  model_name_ = name;
-  return true;
-}
 
 Splits PairsTask::load(const DataSource& source, uint64_t seed) {
   pairs_.task = name();
@@ -53,7 +46,7 @@ Splits PairsTask::load(const DataSource& source, uint64_t seed) {
   check_roles(source, {});
   require(pairs_.direction.empty() && pairs_.test.empty(), ErrorKind::InvalidArgument,
           "data.direction and data.test choose among files; the built-in data has none");
-  BuiltInPairs drawn = built_in();
+  Drawn<TextPair> drawn = built_in();
   PairTexts texts{std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test)};
   if (pairs_.swap)
     for (auto* part : {&texts.train, &texts.validation, &texts.test})
@@ -70,11 +63,11 @@ Splits PairsTask::load(const DataSource& source, uint64_t seed) {
 void PairsTask::prepare(const DataSource& source, uint64_t seed,
                         const std::filesystem::path& path) {
   const Splits splits = load(source, seed);
-  write_prepared(path, splits, tokenisers_, name(), json_of(pairs_));
+  write_prepared(path, splits, tokenisers_, name(), options_json(pairs_));
 }
 
 void PairsTask::write_data(const std::filesystem::path& folder) const {
-  BuiltInPairs drawn = built_in();
+  Drawn<TextPair> drawn = built_in();
   write_pairs(folder, {std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test)},
               name(), built_in_options());
 }
@@ -137,7 +130,7 @@ void PairsTask::finish(const Model& model, std::span<const Example> examples,
 
 Example PairsTask::parse(const std::string& line) const {
   std::string text = line;
-  if (!trim(line).empty() && trim(line).front() == '{') {
+  if (is_json_object(line)) {
     const Json json = parse_json(line, "input");
     require(json.contains("source") && json["source"].is_string(), ErrorKind::BadData,
             "input: expected {\"source\": \"a text\"}");
@@ -178,28 +171,21 @@ Example PairsTask::describe_output(const Example& example, const Prediction& pre
   Axis axis{"target", "token", {}};
   axis.output = true;
   if (!prediction.outputs.empty())
-    for (const int64_t token : prediction.outputs[0].tokens)
-      axis.labels.push_back(
-          token == Vocabulary::kEnd ? "</s>" : tokenisers_.target->vocabulary().token(token));
+    for (const int64_t token : prediction.outputs[0].tokens) {
+      const bool is_end = token == Vocabulary::kEnd;
+      if (is_end) axis.special.push_back(int64_t(axis.labels.size()));
+      axis.labels.push_back(is_end ? "</s>" : tokenisers_.target->vocabulary().token(token));
+    }
   if (is_transformer()) {  // what a position sees of the output: begin, and all before itself
     Axis written{"written", "token", {"<s>"}};
     written.output = true;
+    written.special = {0};
     if (!axis.labels.empty())
       written.labels.insert(written.labels.end(), axis.labels.begin(), axis.labels.end() - 1);
     described.axes.push_back(std::move(written));
   }
   described.axes.push_back(std::move(axis));
   return described;
-}
-
-Explanation PairsTask::overview(const Model& model, const Dataset& rows) const {
-  const auto& pairs = dynamic_cast<const PairDataset&>(rows);
-  require(pairs.size() > 0, ErrorKind::BadData, "there are no rows to explain");
-  Explanation explanation =
-      explain_example(BorrowedPredictor(*this, model), pairs.example(0), explain_options());
-  explanation.notes.push_back(concat("the first of ", format_count(pairs.size()), " rows: \"",
-                                     pairs.source_text(0), "\"; give an input to see another"));
-  return explanation;
 }
 
 Example PairsTask::erase(const Example& example, const std::string& axis,

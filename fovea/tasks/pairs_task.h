@@ -2,6 +2,7 @@
 // tokenisers, decoding, metrics over texts, alignments for pictures.
 #pragma once
 
+#include "fovea/data/generators/draw.h"
 #include "fovea/data/pairs_data.h"
 #include "fovea/decoding/search.h"
 #include "fovea/metrics/translation.h"
@@ -11,15 +12,8 @@
 
 namespace fovea {
 
-/// The built-in data of such a task.
-struct BuiltInPairs {
-  std::vector<TextPair> train, validation, test;
-  std::vector<std::string> notes;
-};
-
 class PairsTask : public Task {
  public:
-  bool choose_model(const std::string& name) override;
   std::vector<std::string> models() const override { return {"seq2seq", "transformer"}; }
   Splits load(const DataSource& source, uint64_t seed) override;
   void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path) override;
@@ -39,7 +33,6 @@ class PairsTask : public Task {
   Json answer(const Prediction& prediction) const override;
   std::string answer_line(const Prediction& prediction) const override;
   Example describe_output(const Example& example, const Prediction& prediction) const override;
-  Explanation overview(const Model& model, const Dataset& rows) const override;
   ExplainOptions explain_options() const override;
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override;
@@ -47,7 +40,7 @@ class PairsTask : public Task {
 
  protected:
   virtual std::string name() const = 0;
-  virtual BuiltInPairs built_in() const = 0;
+  virtual Drawn<TextPair> built_in() const = 0;
   virtual Json built_in_options() const = 0;  // what decides the built-in data, for its hash
   virtual bool is_translation() const = 0;    // BLEU and chrF are reported
 
@@ -67,13 +60,7 @@ class PairsTask : public Task {
     list.find("model.name").choices(models());
     list.group("decoding", search_);
   }
-  bool is_transformer() const { return model_name_ == "transformer"; }
-  template <class Options>
-  static Json json_of(Options options) {
-    OptionList list;
-    options.describe(list);
-    return list.to_json();
-  }
+  bool is_transformer() const { return model_name() == "transformer"; }
 
   PairsOptions pairs_;
   Seq2SeqOptions model_;
@@ -93,7 +80,6 @@ class PairsTask : public Task {
   };
   Outcome decode(const Model& model, const PairDataset& rows) const;
   std::vector<std::string> pieces(const std::vector<int64_t>& tokens) const;
-  std::string model_name_ = "seq2seq";
   PairTokenisers tokenisers_;
 };
 

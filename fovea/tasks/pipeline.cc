@@ -76,12 +76,12 @@ Splits Pipeline::load_data(const std::string& path, const std::vector<std::strin
   return setup_.task().load(source, static_cast<uint64_t>(setup_.common().seed));
 }
 
-Explanation Pipeline::explain(const Example& example, Heads heads) const {
+Explanation Pipeline::explain(const Example& example, const HeadChoice& heads) const {
   return explain(example, predict({&example, 1}).front(), heads);
 }
 
 Explanation Pipeline::explain(const Example& example, const Prediction& prediction,
-                              Heads heads) const {
+                              const HeadChoice& heads) const {
   const Task& task = setup_.task();
   ExplainOptions options = task.explain_options();
   options.heads = heads;

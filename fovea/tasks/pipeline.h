@@ -36,11 +36,11 @@ class Pipeline : public TaskPredictor {
   Splits load_data(const std::string& path, const std::vector<std::string>& columns = {},
                    const std::string& target_path = "");
   Metrics measure(const Dataset& rows) const { return setup_.task().measure(*model_, rows); }
-  /// `heads`: their mean for pictures, all of them for reports.
-  Explanation explain(const Example& example, Heads heads = Heads::Mean) const;
+  /// `heads`: their mean for pictures, all or some of them for reports.
+  Explanation explain(const Example& example, const HeadChoice& heads = {}) const;
   /// Of that answer, which may be another run's.
   Explanation explain(const Example& example, const Prediction& prediction,
-                      Heads heads = Heads::Mean) const;
+                      const HeadChoice& heads = {}) const;
   Explanation overview(const Dataset& rows) const { return setup_.task().overview(*model_, rows); }
 
  private:

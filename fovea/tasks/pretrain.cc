@@ -9,7 +9,6 @@
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
 #include "fovea/data/framed_text.h"
-#include "fovea/tasks/task_predictor.h"
 #include "fovea/training/checkpoint.h"
 
 namespace fovea {
@@ -28,22 +27,6 @@ void take_heads(Model& model, const WeightMap& heads) {
     if (const auto found = own.find(name);
         found != own.end() && found->second.sizes() == tensor.sizes())
       found->second.copy_(tensor);
-}
-
-struct TextInput {
-  std::string text, second;
-  bool is_pair = false;
-};
-
-TextInput read_input(const std::string& line) {
-  if (trim(line).empty() || trim(line).front() != '{') return {line, "", false};
-  const Json json = parse_json(line, "input");
-  const auto is_text = [&](const char* key) { return json.contains(key) && json[key].is_string(); };
-  require(is_text("text") && (!json.contains("second") || is_text("second")), ErrorKind::BadData,
-          "input: expected {\"text\": \"a text\"}, perhaps with a \"second\" text");
-  const bool is_pair = json.contains("second");
-  return {json["text"].get<std::string>(), is_pair ? json["second"].get<std::string>() : "",
-          is_pair};
 }
 
 }  // namespace
@@ -68,35 +51,23 @@ TrainingOptions PretrainTask::training_defaults() const {
   return options;
 }
 
-void PretrainTask::start_from(const std::filesystem::path& run_or_folder) {
-  PretrainedBert bert = read_pretrained(run_or_folder);
-  take_sizes(model_.encoder, bert);
-  tokeniser_ = bert.tokeniser;
-  start_ = std::move(bert);
-}
-
 void PretrainTask::open(PretrainedBert bert) {
-  take_sizes(model_.encoder, bert);
-  tokeniser_ = bert.tokeniser;
-  data_.segments.next_sentence = bert.heads.count("next.weight") > 0;
-  data_.segments.longest = std::min(data_.segments.longest, bert.options.maximum_length);
-  start_ = std::move(bert);
+  begin_with(std::move(bert));
+  data_.segments.next_sentence = start_->heads.count("next.weight") > 0;
+  data_.segments.longest = std::min(data_.segments.longest, start_->options.maximum_length);
   only_answers_ = true;
 }
 
 void PretrainTask::give_start(Model& model) const {
-  if (!start_) return;
-  take_encoder(model, *start_);
-  take_heads(model, start_->heads);
+  BertTask::give_start(model);
+  if (start_) take_heads(model, start_->heads);
 }
 
 Splits PretrainTask::load(const DataSource& source, uint64_t seed) {
   require(data_.segments.longest <= model_.encoder.maximum_length, ErrorKind::InvalidArgument,
           "data.longest (", data_.segments.longest, ") is more than the ",
           model_.encoder.maximum_length, " positions of model.maximum_length");
-  Splits splits = load_pretraining(source, data_, tokeniser_, seed);
-  if (start_) splits.notes.insert(splits.notes.begin(), start_->notes.begin(), start_->notes.end());
-  return splits;
+  return noted(load_pretraining(source, data_, tokeniser_, seed));
 }
 
 void PretrainTask::write_data(const std::filesystem::path& folder) const {
@@ -132,6 +103,7 @@ Metrics PretrainTask::measure(const Model& model, const Dataset& rows) const {
   require(bert.guesses_masks(), ErrorKind::Unsupported,
           "this network has no head for masked words, so there is nothing to measure; retrieval is "
           "measured by fovea predict --nearest");
+  // Not over_rows(): which words are masked depends on the batch, and must not on the device.
   const int64_t parts = (rows.size() + kRowsAtOnce - 1) / kRowsAtOnce;
   std::vector<PretrainingScore> scores(static_cast<size_t>(parts));
   const auto do_part = [&](int64_t part) {
@@ -159,12 +131,15 @@ Metrics PretrainTask::measure(const Model& model, const Dataset& rows) const {
 }
 
 Example PretrainTask::parse(const std::string& line) const {
-  const TextInput input = read_input(line);
+  const TextInput input = read_text_input(line);
   FrameOptions framing;
   framing.longest = model_.encoder.maximum_length;
-  const Pieces first = tokeniser_->encode(input.text), second = tokeniser_->encode(input.second);
-  const Frames frames = frame_texts(*tokeniser_, first, input.is_pair ? &second : nullptr, framing);
-  return token_example(*tokeniser_, frames.frames.front(), input.text, input.second);
+  const std::string second_text = input.second.value_or("");
+  const Pieces first = tokeniser_->encode(input.text), second = tokeniser_->encode(second_text);
+  const Frames frames = frame_texts(*tokeniser_, first, input.second ? &second : nullptr, framing);
+  Example example = token_example(*tokeniser_, frames.frames.front(), input.text, second_text);
+  example.cut = frames.cut[0] + frames.cut[1];
+  return example;
 }
 
 Json PretrainTask::input_schema() const {
@@ -230,16 +205,6 @@ std::string PretrainTask::answer_line(const Prediction& prediction) const {
   for (int64_t i = 0; i < values.numel(); ++i)
     parts.push_back(format_number(values.data_ptr<float>()[i], 6));
   return join(parts, ",");
-}
-
-Explanation PretrainTask::overview(const Model& model, const Dataset& rows) const {
-  const auto& segments = dynamic_cast<const SegmentDataset&>(rows);
-  require(segments.size() > 0, ErrorKind::BadData, "there are no rows to explain");
-  Explanation explanation =
-      explain_example(BorrowedPredictor(*this, model), segments.example(0), explain_options());
-  explanation.notes.push_back(
-      concat("the first of ", format_count(segments.size()), " rows; give a text to see another"));
-  return explanation;
 }
 
 ExplainOptions PretrainTask::explain_options() const {

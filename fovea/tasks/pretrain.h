@@ -3,20 +3,16 @@
 // this task.
 #pragma once
 
-#include <optional>
-
 #include "fovea/data/pretrain_data.h"
 #include "fovea/models/bert_pretrainer.h"
-#include "fovea/tasks/pretrained.h"
-#include "fovea/tasks/task.h"
+#include "fovea/tasks/bert_task.h"
 
 namespace fovea {
 
-class PretrainTask : public Task {
+class PretrainTask : public BertTask {
  public:
   void describe(OptionList& list) override;
   TrainingOptions training_defaults() const override;
-  void start_from(const std::filesystem::path& run_or_folder) override;
   void give_start(Model& model) const override;
   Splits load(const DataSource& source, uint64_t seed) override;
   void write_data(const std::filesystem::path& folder) const override;
@@ -25,14 +21,12 @@ class PretrainTask : public Task {
   void restore(const RunFolder& folder) override;
   Metrics measure(const Model& model, const Dataset& rows) const override;
   Example parse(const std::string& line) const override;
-  bool takes_plain_text() const override { return true; }
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
   Json answer(const Prediction& prediction) const override;
   std::string answer_line(const Prediction& prediction) const override;
-  Explanation overview(const Model& model, const Dataset& rows) const override;
   ExplainOptions explain_options() const override;
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override;
@@ -41,13 +35,16 @@ class PretrainTask : public Task {
   /// Takes this encoder to answer with, and of the heads only those that it has.
   void open(PretrainedBert bert);
 
+ protected:
+  BertOptions& encoder_options() override { return model_.encoder; }
+  std::shared_ptr<const WordPiece>& tokeniser() override { return tokeniser_; }
+
  private:
   BertPretrainerShape shape() const;
 
   PretrainDataOptions data_;
   BertPretrainerOptions model_;
   std::shared_ptr<const WordPiece> tokeniser_;
-  std::optional<PretrainedBert> start_;
   bool only_answers_ = false;  // no head is made that `start_` does not have
 };
 

@@ -30,7 +30,6 @@ PretrainedBert read_run(const std::filesystem::path& path) {
   const RunFolder folder(path);
   const Json config = folder.read_config();
   PretrainedBert bert;
-  bert.options = options_of(config, folder.config().string());
   require(std::filesystem::exists(folder.model()), ErrorKind::NotFound, path.string(),
           ": the run is incomplete, model.safetensors is missing");
   for (const auto& [name, tensor] : read_checked_weights(folder.model())) {
@@ -41,8 +40,9 @@ PretrainedBert read_run(const std::filesystem::path& path) {
       bert.encoder.count("tokens.weight") > 0 && std::filesystem::exists(folder.asset(kTokeniser));
   require(has_encoder, ErrorKind::InvalidArgument, path.string(), ": this run of the task ",
           config.value("task", "?"),
-          " has no BERT encoder; --from takes runs of pretrain, and of documents and tag with "
+          " has no BERT encoder; runs of pretrain have one, of documents and tag those with "
           "model.name=bert, and Hugging Face folders");
+  bert.options = options_of(config, folder.config().string());
   bert.tokeniser = load_wordpiece(folder);
   return bert;
 }
@@ -75,6 +75,11 @@ void take_sizes(BertOptions& options, const PretrainedBert& start) {
   take("segments", &BertOptions::segments);
   require(others.empty(), ErrorKind::InvalidArgument,
           "--from brings the encoder's sizes with it; leave out ", join(others));
+  require(options.pruned_heads.empty() || options.pruned_heads == found.pruned_heads,
+          ErrorKind::InvalidArgument,
+          "--from brings the encoder's heads with it; leave out model.pruned_heads=",
+          options.pruned_heads);
+  options.pruned_heads = found.pruned_heads;
   options.epsilon = found.epsilon;
 }
 

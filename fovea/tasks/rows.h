@@ -38,8 +38,7 @@ double rounded(double value);
 /// One row, as a JSON object or as plain cells.
 template <class Encoder>
 auto parse_row(const Encoder& encoder, const std::string& line) {
-  if (!trim(line).empty() && trim(line).front() == '{')
-    return encoder.encode_row(cells_of(parse_json(line, "input")));
+  if (is_json_object(line)) return encoder.encode_row(cells_of(parse_json(line, "input")));
   require(!trim(line).empty(), ErrorKind::BadData,
           "the input is empty; expected a row such as 0.1,0.2,… or a JSON object");
   return encoder.encode_row(parse_csv_line(line, delimiter_of(line)));

@@ -29,16 +29,25 @@ Setup::Setup(const std::string& task)
 
 void Setup::describe() {
   state_->options = OptionList();
-  state_->training = task_->training_defaults();
+  described_from_ = state_->common.from;
+  state_->training =
+      described_from_.empty() ? task_->training_defaults() : task_->fine_tuning_defaults();
   state_->common.describe(state_->options);
   task_->describe(state_->options);
   state_->options.group("training", state_->training);
 }
 
-void Setup::choose_model(const std::string& name) {
-  if (!task_->choose_model(name)) return;
+void Setup::describe_again() {
   describe();
   for (const auto& given : given_) given(state_->options);
+}
+
+void Setup::choose_model(const std::string& name) {
+  if (task_->choose_model(name)) describe_again();
+}
+
+void Setup::look_at_start() {
+  if (common().from.empty() != described_from_.empty()) describe_again();
 }
 
 void Setup::set(const std::string& key, const std::string& value) {
@@ -49,6 +58,7 @@ void Setup::set(const std::string& key, const std::string& value) {
   }
   options().set(key, value);
   given_.push_back([=](OptionList& list) { list.set(key, value); });
+  look_at_start();
 }
 
 void Setup::set(const std::string& assignment) {
@@ -64,6 +74,7 @@ void Setup::merge(const Json& given, const std::string& where) {
   Json rest = given;
   if (rest.contains("model") && rest["model"].is_object()) rest["model"].erase("name");
   given_.push_back([=](OptionList& list) { list.merge(rest, where); });
+  look_at_start();
 }
 
 Setup Setup::from_config(const Json& config, const std::string& where) {
@@ -114,6 +125,7 @@ void Setup::set_from(const std::string& run_or_folder) {
   require(std::filesystem::is_directory(run_or_folder), ErrorKind::NotFound, "--from ",
           run_or_folder, ": no such folder");
   common().from = absolute(run_or_folder);
+  look_at_start();
 }
 
 void Setup::set_source(const std::string& path, const std::vector<std::string>& columns,

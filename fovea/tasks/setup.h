@@ -39,7 +39,8 @@ class Setup {
 
   /// "key=value". Where a task has several models with options of their own, model.name chooses
   /// among them, before or after the other options are set; the model's own defaults, those of the
-  /// training included, then stand for what is not set.
+  /// training included, then stand for what is not set. So it is with `from`, whose training is
+  /// fine_tuning_defaults().
   void set(const std::string& assignment);
   void set(const std::string& key, const std::string& value);
   /// All keys of a nested JSON object; `where` names the file in an error.
@@ -58,6 +59,8 @@ class Setup {
 
  private:
   void describe();
+  void describe_again();  // and sets once more what was set
+  void look_at_start();   // after a change of `from`
   void choose_model(const std::string& name);
   struct State {  // on the heap: the options hold references into it
     CommonOptions common;
@@ -67,6 +70,7 @@ class Setup {
   std::string name_;
   std::unique_ptr<Task> task_;
   std::unique_ptr<State> state_;
+  std::string described_from_;
   std::vector<std::function<void(OptionList&)>> given_;  // what was set, in this order
 };
 

@@ -7,7 +7,6 @@
 #include "fovea/core/error.h"
 #include "fovea/metrics/entities.h"
 #include "fovea/tasks/over_rows.h"
-#include "fovea/tasks/task_predictor.h"
 
 namespace fovea {
 
@@ -55,14 +54,6 @@ TagTask::TagTask() {
   data_.frames.overlap = 32;
 }
 
-bool TagTask::choose_model(const std::string& name) {
-  const std::vector<std::string> known = models();
-  if (name == model_name_ || std::find(known.begin(), known.end(), name) == known.end())
-    return false;
-  model_name_ = name;
-  return true;
-}
-
 void TagTask::describe(OptionList& list) {
   struct Data {
     TaggingDataOptions& options;
@@ -100,10 +91,15 @@ TrainingOptions TagTask::training_defaults() const {
   return options;
 }
 
+TrainingOptions TagTask::fine_tuning_defaults() const {
+  TrainingOptions options = training_defaults();
+  options.epochs = 8;
+  options.learning_rate = 1e-4;
+  return options;
+}
+
 Splits TagTask::load(const DataSource& source, uint64_t seed) {
-  Splits splits = load_tagging(source, data_, is_bert(), coding_, seed);
-  if (start_) splits.notes.insert(splits.notes.begin(), start_->notes.begin(), start_->notes.end());
-  return splits;
+  return noted(load_tagging(source, data_, is_bert(), coding_, seed));
 }
 
 void TagTask::write_data(const std::filesystem::path& folder) const {
@@ -113,13 +109,7 @@ void TagTask::write_data(const std::filesystem::path& folder) const {
 void TagTask::start_from(const std::filesystem::path& run_or_folder) {
   require(is_bert(), ErrorKind::InvalidArgument,
           "--from: model.name=lstm starts from nothing; add --set model.name=bert");
-  start_ = read_pretrained(run_or_folder);
-  take_sizes(bert_.encoder, *start_);
-  coding_.tokeniser = start_->tokeniser;
-}
-
-void TagTask::give_start(Model& model) const {
-  if (start_) take_encoder(model, *start_);
+  BertTask::start_from(run_or_folder);
 }
 
 TagRules TagTask::rules() const {
@@ -198,7 +188,7 @@ Metrics TagTask::measure(const Model& model, const Dataset& rows) const {
 
 Example TagTask::parse(const std::string& line) const {
   Sentence sentence;
-  if (!trim(line).empty() && trim(line).front() == '{') {
+  if (is_json_object(line)) {
     const Json json = parse_json(line, "input");
     const bool fits = json.contains("words") && json["words"].is_array() &&
                       std::all_of(json["words"].begin(), json["words"].end(),
@@ -266,15 +256,6 @@ Example TagTask::describe_output(const Example& example, const Prediction& predi
     }
   }
   return described;
-}
-
-Explanation TagTask::overview(const Model& model, const Dataset& rows) const {
-  require(rows.size() > 0, ErrorKind::BadData, "there are no rows to explain");
-  Explanation explanation =
-      explain_example(BorrowedPredictor(*this, model), rows.example(0), explain_options());
-  explanation.notes.push_back(
-      concat("the first of ", format_count(rows.size()), " rows; give an input to see another"));
-  return explanation;
 }
 
 ExplainOptions TagTask::explain_options() const {

@@ -2,9 +2,33 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
+
 #include "fovea/core/error.h"
+#include "fovea/tasks/task_predictor.h"
 
 namespace fovea {
+
+std::string Task::model_name() const {
+  return model_name_.empty() ? models().at(0) : model_name_;
+}
+
+bool Task::choose_model(const std::string& name) {
+  const std::vector<std::string> known = models();
+  if (std::find(known.begin(), known.end(), name) == known.end() || name == model_name())
+    return false;
+  model_name_ = name;
+  return true;
+}
+
+Explanation Task::overview(const Model& model, const Dataset& rows) const {
+  require(rows.size() > 0, ErrorKind::BadData, "there are no rows to explain");
+  Explanation explanation =
+      explain_example(BorrowedPredictor(*this, model), rows.example(0), explain_options());
+  explanation.notes.push_back(
+      concat("the first of ", format_count(rows.size()), " rows; give an input to see another"));
+  return explanation;
+}
 
 std::vector<std::string> Task::keep_most_attended(const Model&, const Dataset&, int64_t) {
   fail(ErrorKind::Unsupported,

@@ -33,13 +33,15 @@ class Task {
 
   /// Makes describe(), training_defaults() and make_model() those of this model. False when that
   /// changes nothing: it is the one already, or not a model with options of its own.
-  virtual bool choose_model(const std::string& name) { return false; }
-  /// The models that have options of their own; empty: all share one list.
+  bool choose_model(const std::string& name);
+  /// The models that have options of their own, the usual one first; empty: all share one list.
   virtual std::vector<std::string> models() const { return {}; }
   /// Adds the groups data. and model.
   virtual void describe(OptionList& list) = 0;
   /// The training that suits the task's built-in data.
   virtual TrainingOptions training_defaults() const = 0;
+  /// The training that suits weights from elsewhere, `--from`.
+  virtual TrainingOptions fine_tuning_defaults() const { return training_defaults(); }
 
   /// Reads the files, or draws the built-in data. The first call fits the encodings on the training
   /// rows.
@@ -89,8 +91,8 @@ class Task {
   virtual Example describe_output(const Example& example, const Prediction& prediction) const {
     return example;
   }
-  /// The picture of the whole model: over these rows.
-  virtual Explanation overview(const Model& model, const Dataset& rows) const = 0;
+  /// The picture of the whole model over these rows; where there is none, that of the first row.
+  virtual Explanation overview(const Model& model, const Dataset& rows) const;
   /// Titles for the maps of one prediction.
   virtual ExplainOptions explain_options() const = 0;
   /// The example without these units of the axis. Unsupported for an axis that cannot lose units.
@@ -103,6 +105,13 @@ class Task {
   /// meaning.
   virtual std::vector<std::string> keep_most_attended(const Model& model, const Dataset& rows,
                                                       int64_t count);
+
+ protected:
+  /// The chosen one of models().
+  std::string model_name() const;
+
+ private:
+  std::string model_name_;  // empty: the usual one
 };
 
 /// All resident columns as one batch, without copying.

@@ -35,14 +35,12 @@ TrainingOptions TranslateTask::training_defaults() const {
   return options;
 }
 
-BuiltInPairs TranslateTask::built_in() const {
-  PhrasesDraw draw = draw_phrases(phrases_);
-  return {std::move(draw.train), std::move(draw.validation), std::move(draw.test),
-          std::move(draw.notes)};
+Drawn<TextPair> TranslateTask::built_in() const {
+  return draw_phrases(phrases_);
 }
 
 Json TranslateTask::built_in_options() const {
-  return json_of(phrases_);
+  return options_json(phrases_);
 }
 
 }  // namespace fovea

@@ -6,7 +6,7 @@
 #include <torch/torch.h>
 
 #include "fovea/core/safetensors.h"
-#include "fovea/tasks/hugging_face_names.h"
+#include "fovea/models/bert_names.h"
 #include "fovea/tasks/pipeline.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
@@ -39,13 +39,13 @@ class HuggingFace : public ::testing::Test {
   }
 
   void draw(at::ScalarType type) {
-    for (const auto& [name, shape] : encoder_shapes(options, int64_t(kPieces.size())))
-      weights[name] = drawn(name, shape, type);
+    const auto names = encoder_names(options, int64_t(kPieces.size()));
+    for (const auto& [name, shape] : shapes_of(names)) weights[name] = drawn(name, shape, type);
   }
 
   void add_heads() {
-    for (const HeadNames& head : head_names())
-      for (const auto& [name, shape] : head_shapes(head, 8, int64_t(kPieces.size())))
+    for (const auto& names : {masked_head_names(8, int64_t(kPieces.size())), next_head_names(8)})
+      for (const auto& [name, shape] : shapes_of(names))
         weights[name] = drawn(name, shape, at::kFloat);
   }
 

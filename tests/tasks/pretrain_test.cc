@@ -108,6 +108,8 @@ TEST_F(Pretrain, ALongTextIsCut) {
   for (int i = 0; i < 300; ++i) text += "the cat ";
   const Example example = pipeline.parse(text);
   EXPECT_EQ(example.tensors.at("tokens").numel(), 64);
+  EXPECT_GE(example.cut, 600 - 62);
+  EXPECT_EQ(pipeline.parse("the cat").cut, 0);
   EXPECT_EQ(pipeline.predict({&example, 1}).size(), 1u);
 }
 

@@ -13,6 +13,7 @@
 
 #include "fovea/core/options.h"
 #include "fovea/core/random.h"
+#include "fovea/data/generators/draw.h"
 #include "fovea/data/pairs.h"
 
 namespace fovea {
@@ -62,11 +63,9 @@ class DateLanguage {
   std::unique_ptr<Impl> impl_;
 };
 
-struct DatesDraw {
-  std::vector<TextPair> train, validation, test;
+struct DatesDraw : Drawn<TextPair> {
   double ceiling = 1;  // exact match of a reader that knows the templates: the mean over the test
                        // texts of the probability of their likeliest reading
-  std::vector<std::string> notes;
 };
 
 /// No day is in two splits.

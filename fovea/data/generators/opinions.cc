@@ -1,7 +1,5 @@
 #include "fovea/data/generators/opinions.h"
 
-#include <unordered_set>
-
 #include "fovea/core/error.h"
 #include "fovea/data/generators/dice.h"
 
@@ -9,8 +7,6 @@ namespace fovea {
 
 namespace {
 
-constexpr int64_t kMostRows = 10'000'000;
-constexpr int kMostTries = 1000;  // for one more text that was not there before
 constexpr double kSecondOwn = 0.3;
 
 struct Judgement {
@@ -100,40 +96,17 @@ Opinion write_opinion(const Random& random, const OpinionsOptions& options) {
   return opinion;
 }
 
-std::vector<Opinion> draw_rows(int64_t rows, const OpinionsOptions& options, const Random& random,
-                               std::unordered_set<std::string>& seen) {
-  std::vector<Opinion> opinions;
-  uint64_t attempt = 0;
-  while (int64_t(opinions.size()) < rows) {
-    bool is_new = false;
-    for (int tries = 0; tries < kMostTries && !is_new; ++tries) {
-      Opinion opinion = write_opinion(random.split(attempt++), options);
-      is_new = seen.insert(opinion.text).second;
-      if (is_new) opinions.push_back(std::move(opinion));
-    }
-    require(is_new, ErrorKind::InvalidArgument, "reviews of at most ", options.maximum_sentences,
-            " sentences: there are no more different ones after ",
-            format_count(int64_t(seen.size())), "; draw fewer rows or raise maximum_sentences");
-  }
-  return opinions;
-}
-
 }  // namespace
 
 void OpinionsOptions::describe(OptionList& list) {
-  list.add("rows", rows, "built-in data: number of training reviews").at_least(2);
-  list.add("validation_rows", validation_rows, "built-in data: number of validation reviews")
-      .at_least(0);
-  list.add("test_rows", test_rows, "built-in data: number of test reviews").at_least(0);
+  describe_rows(list, "reviews");
   list.add("maximum_sentences", maximum_sentences, "built-in data: most sentences of a review")
       .at_least(1)
       .at_most(20);
   list.add("negated", negated, "built-in data: share of the judgements with a \"not\" in front")
       .at_least(0)
       .at_most(1);
-  list.add("seed", seed,
-           "built-in data: seed of the reviews; the training seed does not change them")
-      .at_least(0);
+  describe_seed(list, "reviews");
 }
 
 const char* label_of(const Opinion& opinion) {
@@ -141,22 +114,18 @@ const char* label_of(const Opinion& opinion) {
 }
 
 OpinionsDraw draw_opinions(const OpinionsOptions& options) {
-  for (const int64_t rows : {options.rows, options.validation_rows, options.test_rows})
-    require(rows >= 0 && rows <= kMostRows, ErrorKind::InvalidArgument, format_count(rows),
-            " reviews cannot be drawn; 0 to ", format_count(kMostRows), " can");
+  options.check_rows("reviews");
   require(options.maximum_sentences >= 1, ErrorKind::InvalidArgument,
           "a review has at least one sentence, not ", options.maximum_sentences);
-  const Random random = Random(uint64_t(options.seed)).split("opinions");
-  std::unordered_set<std::string> seen;
-  const auto draw = [&](int64_t rows, const char* part) {
-    return draw_rows(rows, options, random.split(part), seen);
-  };
-  OpinionsDraw result;
-  // The small parts first: they stay the same however many training rows are drawn.
-  result.test = draw(options.test_rows, "test");
-  result.validation = draw(options.validation_rows, "validation");
-  result.train = draw(options.rows, "train");
-  return result;
+  OpinionsDraw draw = draw_different(
+      options, "opinions",
+      concat("reviews of at most ", options.maximum_sentences,
+             " sentences; draw fewer rows or raise maximum_sentences"),
+      [&](const Random& random) { return write_opinion(random, options); },
+      [](const Opinion& opinion) { return std::vector{opinion.text}; });
+  draw.notes.push_back(
+      concat("built-in synthetic reviews, seed ", options.seed, ": ", options.counted("texts")));
+  return draw;
 }
 
 }  // namespace fovea

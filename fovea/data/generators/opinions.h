@@ -10,17 +10,14 @@
 #include <vector>
 
 #include "fovea/core/attention_map.h"
-#include "fovea/core/options.h"
+#include "fovea/data/generators/draw.h"
 
 namespace fovea {
 
-struct OpinionsOptions {
-  int64_t rows = 4000;  // training rows
-  int64_t validation_rows = 500;
-  int64_t test_rows = 500;
+struct OpinionsOptions : DrawOptions {
+  OpinionsOptions() : DrawOptions{4000, 500, 500} {}
   int64_t maximum_sentences = 4;
   double negated = 0.15;  // share of the judgements with a "not"
-  int64_t seed = 1;       // of the data; the training seed does not change them
   void describe(OptionList& list);
 };
 
@@ -30,9 +27,7 @@ struct Opinion {
   std::vector<Span> decisive;  // the words that decide, in the order of the text
 };
 
-struct OpinionsDraw {
-  std::vector<Opinion> train, validation, test;
-};
+using OpinionsDraw = Drawn<Opinion>;
 
 /// "blame" or "praise".
 const char* label_of(const Opinion& opinion);

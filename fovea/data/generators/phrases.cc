@@ -1,7 +1,6 @@
 #include "fovea/data/generators/phrases.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "fovea/core/error.h"
 #include "fovea/data/generators/dice.h"
@@ -14,8 +13,6 @@ namespace {
 using namespace phrases;
 
 constexpr int64_t kFewestWords = 4, kMostWords = 25;
-constexpr int64_t kMostRows = 10'000'000;
-constexpr int kMostTries = 1000;  // for one more sentence that was not there before
 
 /// Words that belong together; units of both sides with the same key are linked.
 struct Unit {
@@ -208,65 +205,36 @@ bool has_right_length(const std::string& text) {
   return count_words(text) >= kFewestWords && count_words(text) <= kMostWords;
 }
 
-/// Draws sentences of which neither side was seen before.
-std::vector<TextPair> draw_rows(int64_t rows, int64_t maximum_clauses, const Random& random,
-                                std::unordered_set<std::string>& seen) {
-  std::vector<TextPair> pairs;
-  uint64_t attempt = 0;
-  while (int64_t(pairs.size()) < rows) {
-    bool is_new = false;
-    for (int tries = 0; tries < kMostTries && !is_new; ++tries) {
-      TextPair pair = SentenceWriter(random.split(attempt++)).write(maximum_clauses);
-      const std::string &source = pair.source, &target = pair.references[0];
-      if (!has_right_length(source) || !has_right_length(target)) continue;
-      is_new = !seen.contains(source) && !seen.contains(target);
-      if (!is_new) continue;
-      seen.insert({source, target});
-      pairs.push_back(std::move(pair));
-    }
-    require(is_new, ErrorKind::InvalidArgument, "the grammar with at most ", maximum_clauses,
-            " clauses gives no more different sentences after ",
-            format_count(int64_t(seen.size() / 2)), "; draw fewer rows or raise maximum_clauses");
-  }
-  return pairs;
+/// What must be new: both sides, where they are neither too short nor too long.
+std::vector<std::string> texts_of(const TextPair& pair) {
+  const std::string &source = pair.source, &target = pair.references[0];
+  if (!has_right_length(source) || !has_right_length(target)) return {};
+  return {source, target};
 }
 
 }  // namespace
 
 void PhrasesOptions::describe(OptionList& list) {
-  list.add("rows", rows, "built-in data: number of training sentences").at_least(2);
-  list.add("validation_rows", validation_rows, "built-in data: number of validation sentences")
-      .at_least(0);
-  list.add("test_rows", test_rows, "built-in data: number of test sentences").at_least(0);
+  describe_rows(list, "sentences");
   list.add("maximum_clauses", maximum_clauses, "built-in data: most clauses of a sentence")
       .at_least(1)
       .at_most(4);
-  list.add("seed", seed,
-           "built-in data: seed of the sentences; the training seed does not change them")
-      .at_least(0);
+  describe_seed(list, "sentences");
 }
 
 PhrasesDraw draw_phrases(const PhrasesOptions& options) {
-  for (const int64_t rows : {options.rows, options.validation_rows, options.test_rows})
-    require(rows >= 0 && rows <= kMostRows, ErrorKind::InvalidArgument, format_count(rows),
-            " sentences cannot be drawn; 0 to ", format_count(kMostRows), " can");
+  options.check_rows("sentences");
   require(options.maximum_clauses >= 1, ErrorKind::InvalidArgument,
           "a sentence has at least one clause, not ", options.maximum_clauses);
-  const Random random = Random(uint64_t(options.seed)).split("phrases");
-  std::unordered_set<std::string> seen;
-  const auto draw = [&](int64_t rows, const char* part) {
-    return draw_rows(rows, options.maximum_clauses, random.split(part), seen);
-  };
-  PhrasesDraw result;
-  // The small parts first: they stay the same however many training rows are drawn.
-  result.test = draw(options.test_rows, "test");
-  result.validation = draw(options.validation_rows, "validation");
-  result.train = draw(options.rows, "train");
-  result.notes.push_back(concat("built-in synthetic sentences, English to German, seed ",
-                                options.seed, ": ", format_count(options.rows), " training, ",
-                                format_count(options.validation_rows), " validation and ",
-                                format_count(options.test_rows), " test pairs"));
-  return result;
+  PhrasesDraw draw = draw_different(
+      options, "phrases",
+      concat("sentences of at most ", options.maximum_clauses,
+             " clauses; draw fewer rows or raise maximum_clauses"),
+      [&](const Random& random) { return SentenceWriter(random).write(options.maximum_clauses); },
+      texts_of);
+  draw.notes.push_back(concat("built-in synthetic sentences, English to German, seed ",
+                              options.seed, ": ", options.counted("pairs")));
+  return draw;
 }
 
 }  // namespace fovea

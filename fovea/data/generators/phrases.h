@@ -9,24 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/options.h"
+#include "fovea/data/generators/draw.h"
 #include "fovea/data/pairs.h"
 
 namespace fovea {
 
-struct PhrasesOptions {
-  int64_t rows = 20000;  // training rows
-  int64_t validation_rows = 1000;
-  int64_t test_rows = 1000;
+struct PhrasesOptions : DrawOptions {
+  PhrasesOptions() : DrawOptions{20000, 1000, 1000} {}
   int64_t maximum_clauses = 3;
-  int64_t seed = 1;  // of the data; the training seed does not change them
   void describe(OptionList& list);
 };
 
-struct PhrasesDraw {
-  std::vector<TextPair> train, validation, test;
-  std::vector<std::string> notes;
-};
+using PhrasesDraw = Drawn<TextPair>;
 
 /// All sentences are different, so none is in two splits; 4 to 25 words on either side.
 /// InvalidArgument when the grammar has not as many.

@@ -2,9 +2,8 @@
 
 #include <array>
 #include <map>
-#include <span>
 
-#include "fovea/core/random.h"
+#include "fovea/data/generators/dice.h"
 
 namespace fovea {
 
@@ -77,25 +76,23 @@ std::string fill(const std::string& pattern, const std::map<std::string, std::st
   return text;
 }
 
-std::vector<std::string> draw_story(const Random& random) {
-  uint64_t counter = 0;
-  const auto pick = [&](const auto& list) -> const auto& {
-    return list[size_t(random.below(counter++, list.size()))];
-  };
-  const auto& person = pick(kPeople);
-  const auto& work = pick(kWork);
+Story draw_story(const Random& random) {
+  Dice dice(random);
+  const auto& person = dice.pick(kPeople);
+  const auto& work = dice.pick(kWork);
   const std::map<std::string, std::string> facts{
-      {"name", person[0]},        {"they", person[1]},        {"their", person[2]},
-      {"work", work[0]},          {"place", work[1]},         {"needed", work[2]},
-      {"town", pick(kTowns)},     {"animal", pick(kAnimals)}, {"meal", pick(kMeals)},
-      {"weather", pick(kWeather)}};
-  std::vector<std::string> sentences;
-  for (const Words& patterns : kDay) sentences.push_back(fill(pick(patterns), facts));
+      {"name", person[0]},         {"they", person[1]},
+      {"their", person[2]},        {"work", work[0]},
+      {"place", work[1]},          {"needed", work[2]},
+      {"town", dice.pick(kTowns)}, {"animal", dice.pick(kAnimals)},
+      {"meal", dice.pick(kMeals)}, {"weather", dice.pick(kWeather)}};
+  Story sentences;
+  for (const Words& patterns : kDay) sentences.push_back(fill(dice.pick(patterns), facts));
   return sentences;
 }
 
-Stories draw_part(int64_t count, const Random& random) {
-  Stories stories;
+std::vector<Story> draw_part(int64_t count, const Random& random) {
+  std::vector<Story> stories;
   for (int64_t i = 0; i < count; ++i) stories.push_back(draw_story(random.split(uint64_t(i))));
   return stories;
 }
@@ -103,17 +100,17 @@ Stories draw_part(int64_t count, const Random& random) {
 }  // namespace
 
 void StoriesOptions::describe(OptionList& list) {
-  list.add("rows", rows, "built-in data: stories to train on").at_least(2);
-  list.add("validation_rows", validation_rows, "built-in data: held out").at_least(0);
-  list.add("test_rows", test_rows, "built-in data: for the test").at_least(0);
-  list.add("seed", seed, "built-in data: decides the stories").at_least(0);
+  describe_rows(list, "stories");
+  describe_seed(list, "stories");
 }
 
 StoriesDraw draw_stories(const StoriesOptions& options) {
+  options.check_rows("stories");
   const Random random = Random(uint64_t(options.seed)).split("stories");
   return {draw_part(options.rows, random.split("train")),
           draw_part(options.validation_rows, random.split("validation")),
-          draw_part(options.test_rows, random.split("test"))};
+          draw_part(options.test_rows, random.split("test")),
+          {}};
 }
 
 }  // namespace fovea

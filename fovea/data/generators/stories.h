@@ -8,23 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/options.h"
+#include "fovea/data/generators/draw.h"
 
 namespace fovea {
 
-struct StoriesOptions {
-  int64_t rows = 2000;  // stories to train on
-  int64_t validation_rows = 200;
-  int64_t test_rows = 200;
-  int64_t seed = 1;  // of the data; the training seed does not change them
+struct StoriesOptions : DrawOptions {
+  StoriesOptions() : DrawOptions{2000, 200, 200} {}
   void describe(OptionList& list);
 };
 
-using Stories = std::vector<std::vector<std::string>>;  // sentences of each
-
-struct StoriesDraw {
-  Stories train, validation, test;
-};
+using Story = std::vector<std::string>;  // its sentences
+using StoriesDraw = Drawn<Story>;
 
 /// Story i of a part is the same however many there are.
 StoriesDraw draw_stories(const StoriesOptions& options);

@@ -1,16 +1,11 @@
 #include "fovea/data/generators/tags.h"
 
-#include <unordered_set>
-
 #include "fovea/core/error.h"
 #include "fovea/data/generators/dice.h"
 
 namespace fovea {
 
 namespace {
-
-constexpr int64_t kMostRows = 10'000'000;
-constexpr int kMostTries = 100;  // for one more sentence that was not there before
 
 enum Type : size_t { kPerson, kPlace, kOrganisation, kProduct, kTypes };
 constexpr const char* kTypeNames[kTypes] = {"person", "place", "organisation", "product"};
@@ -132,31 +127,10 @@ class SentenceWriter {
   TagsRow row_;
 };
 
-std::vector<TagsRow> draw_rows(int64_t rows, const TagsOptions& options, const Random& random,
-                               std::unordered_set<std::string>& seen) {
-  std::vector<TagsRow> drawn;
-  uint64_t attempt = 0;
-  while (int64_t(drawn.size()) < rows) {
-    bool is_new = false;
-    for (int tries = 0; tries < kMostTries && !is_new; ++tries) {
-      TagsRow row = SentenceWriter(options, random.split(attempt++)).write();
-      is_new = seen.insert(join(row.sentence.words, " ")).second;
-      if (is_new) drawn.push_back(std::move(row));
-    }
-    require(is_new, ErrorKind::InvalidArgument, "sentences of at most ", options.maximum_clauses,
-            " clauses give no more different ones after ", format_count(int64_t(seen.size())),
-            "; draw fewer rows or raise maximum_clauses");
-  }
-  return drawn;
-}
-
 }  // namespace
 
 void TagsOptions::describe(OptionList& list) {
-  list.add("rows", rows, "built-in data: number of training sentences").at_least(2);
-  list.add("validation_rows", validation_rows, "built-in data: number of validation sentences")
-      .at_least(0);
-  list.add("test_rows", test_rows, "built-in data: number of test sentences").at_least(0);
+  describe_rows(list, "sentences");
   list.add("maximum_clauses", maximum_clauses, "built-in data: most clauses of a sentence")
       .at_least(1)
       .at_most(6);
@@ -164,34 +138,24 @@ void TagsOptions::describe(OptionList& list) {
            "built-in data: share of the names whose type only another word tells")
       .at_least(0)
       .at_most(1);
-  list.add("seed", seed,
-           "built-in data: seed of the sentences; the training seed does not change them")
-      .at_least(0);
+  describe_seed(list, "sentences");
 }
 
 TagsDraw draw_tags(const TagsOptions& options) {
-  for (const int64_t rows : {options.rows, options.validation_rows, options.test_rows})
-    require(rows >= 0 && rows <= kMostRows, ErrorKind::InvalidArgument, format_count(rows),
-            " sentences cannot be drawn; 0 to ", format_count(kMostRows), " can");
+  options.check_rows("sentences");
   require(options.maximum_clauses >= 1, ErrorKind::InvalidArgument,
           "a sentence has at least one clause, not ", options.maximum_clauses);
   require(options.ambiguous >= 0 && options.ambiguous <= 1, ErrorKind::InvalidArgument,
           "a share of ", options.ambiguous, " ambiguous names cannot be; 0 to 1 can");
-  const Random random = Random(uint64_t(options.seed)).split("tags");
-  std::unordered_set<std::string> seen;
-  const auto draw = [&](int64_t rows, const char* part) {
-    return draw_rows(rows, options, random.split(part), seen);
-  };
-  TagsDraw result;
-  // The small parts first: they stay the same however many training rows are drawn.
-  result.test = draw(options.test_rows, "test");
-  result.validation = draw(options.validation_rows, "validation");
-  result.train = draw(options.rows, "train");
-  result.notes.push_back(concat("built-in synthetic sentences with names, seed ", options.seed,
-                                ": ", format_count(options.rows), " training, ",
-                                format_count(options.validation_rows), " validation and ",
-                                format_count(options.test_rows), " test sentences"));
-  return result;
+  TagsDraw draw = draw_different(
+      options, "tags",
+      concat("sentences of at most ", options.maximum_clauses,
+             " clauses; draw fewer rows or raise maximum_clauses"),
+      [&](const Random& random) { return SentenceWriter(options, random).write(); },
+      [](const TagsRow& row) { return std::vector{join(row.sentence.words, " ")}; });
+  draw.notes.push_back(concat("built-in synthetic sentences with names, seed ", options.seed, ": ",
+                              options.counted("sentences")));
+  return draw;
 }
 
 }  // namespace fovea

@@ -10,18 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "fovea/core/options.h"
+#include "fovea/data/generators/draw.h"
 #include "fovea/data/readers/tagged_text.h"
 
 namespace fovea {
 
-struct TagsOptions {
-  int64_t rows = 4000;  // training rows
-  int64_t validation_rows = 500;
-  int64_t test_rows = 500;
+struct TagsOptions : DrawOptions {
+  TagsOptions() : DrawOptions{4000, 500, 500} {}
   int64_t maximum_clauses = 3;
   double ambiguous = 0.7;  // share of the names that only their clause explains
-  int64_t seed = 1;        // of the data; the training seed does not change them
   void describe(OptionList& list);
 };
 
@@ -31,10 +28,7 @@ struct TagsRow {
                                                       // that decides its type
 };
 
-struct TagsDraw {
-  std::vector<TagsRow> train, validation, test;
-  std::vector<std::string> notes;
-};
+using TagsDraw = Drawn<TagsRow>;
 
 /// All sentences are different, so none is in two splits. InvalidArgument when there are not as
 /// many.

@@ -1,12 +1,11 @@
 // Kinds unigram and bpe: pieces that SentencePiece learns from the texts (Kudo & Richardson 2018),
 // after its own normalisation (NFKC, white space runs as one blank).
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <unordered_set>
 
 #include "fovea/core/error.h"
+#include "fovea/core/module.h"
 #include "fovea/data/tokenisers/kinds.h"
 #include "fovea/data/tokenisers/sentencepiece_module.h"
 
@@ -21,33 +20,13 @@ constexpr const char* kModulePlaces = FOVEA_SENTENCEPIECE_PLACES;
 constexpr const char* kModulePlaces = "";
 #endif
 
-struct OpenedModule {
-  const SentencePieceModule* module = nullptr;  // null when there is none
-  std::string reasons;                          // why not
-};
-
-const OpenedModule& open_module() {
-  static const OpenedModule opened = [] {
-    OpenedModule result;
-    for (const std::string& place : split(kModulePlaces, ':')) {
-      void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-      void* door = library == nullptr ? nullptr : dlsym(library, kSentencePieceDoor);
-      if (door != nullptr) return OpenedModule{reinterpret_cast<SentencePieceDoor*>(door)(), ""};
-      result.reasons += concat("; ", dlerror());
-    }
-    return result;
-  }();
+const Module<SentencePieceModule>& module() {
+  static const Module<SentencePieceModule> opened(
+      kModulePlaces, kSentencePieceDoor,
+      "this build has no SentencePiece, which the tokenisers 'unigram' and 'bpe' need to learn and "
+      "to cut a text; install it (libsentencepiece-dev) and build with "
+      "FOVEA_WITH_SENTENCEPIECE=ON, or use a prepared file");
   return opened;
-}
-
-const SentencePieceModule& require_module() {
-  const OpenedModule& opened = open_module();
-  require(opened.module != nullptr, ErrorKind::Unsupported,
-          "this build has no SentencePiece, which the tokenisers 'unigram' and 'bpe' need to learn "
-          "and to cut a text; install it (libsentencepiece-dev) and build with "
-          "FOVEA_WITH_SENTENCEPIECE=ON, or use a prepared file",
-          opened.reasons);
-  return *opened.module;
 }
 
 size_t code_point_length(char lead) {
@@ -66,7 +45,7 @@ class SentencePieceTokeniser : public Tokeniser {
 
   std::vector<Token> encode(std::string_view text) const override {
     check_text(text, "text to encode");
-    require_module();
+    module().get();
     std::vector<Token> tokens;
     for (auto& piece : loaded_->encode(text)) {
       Token token{piece.id, std::move(piece.text), piece.begin, piece.end};
@@ -91,7 +70,7 @@ constexpr std::array<const char*, Vocabulary::kSpecial> kSpecialPieces = {"< pad
 
 ModelPointer load(const std::string& bytes, const std::string& where) {
   std::string error;
-  ModelPointer model = require_module().load(bytes, error);
+  ModelPointer model = module().get().load(bytes, error);
   require(model != nullptr, ErrorKind::BadData, where, ": the SentencePiece model is damaged (",
           error, ")");
   return model;
@@ -187,7 +166,7 @@ std::string train(const TokeniserOptions& options, std::span<const std::string> 
   constexpr size_t kManyCharacters = 1000;  // then the rarest are not worth a symbol each
   TrainingTexts parts(texts);
   std::string error;
-  std::string model = require_module().train(
+  std::string model = module().get().train(
       {{"model_type", options.kind},
        {"vocab_size", std::to_string(options.size)},
        {"character_coverage", characters.size() > kManyCharacters ? "0.9995" : "1.0"},
@@ -224,7 +203,7 @@ std::shared_ptr<const Tokeniser> restore_sentencepiece(const std::string& kind,
                                                        Vocabulary vocabulary, std::string bytes,
                                                        const std::string& where) {
   ModelPointer model;
-  if (open_module().module != nullptr) {
+  if (module().is_there()) {
     model = load(bytes, where);
     std::vector<std::string> expected(kSpecialPieces.begin(), kSpecialPieces.end());
     for (int64_t id = Vocabulary::kSpecial; id < vocabulary.size(); ++id)

@@ -41,8 +41,7 @@ class SentencePieceModule {
                                                          std::string& error) const = 0;
 };
 
-/// The name of the one function that the shared library exports, and its type.
+/// The one function that the shared library exports; it gives a SentencePieceModule.
 inline constexpr const char* kSentencePieceDoor = "fovea_sentencepiece_module";
-using SentencePieceDoor = const SentencePieceModule*();
 
 }  // namespace fovea

@@ -1,0 +1,68 @@
+#include "fovea/data/labels.h"
+
+#include <algorithm>
+
+#include "fovea/core/error.h"
+#include "fovea/data/source.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr size_t kMostLabels = 1000;
+
+}  // namespace
+
+void LabelSet::add(const std::string& label, int part) {
+  all_.insert(label);
+  if (part == kTrain) trained_.insert(label);
+  require(all_.size() <= kMostLabels, ErrorKind::BadData, "the ", words_.label, "s have more than ",
+          kMostLabels, " different values, such as '", label, "'; say with --columns ",
+          words_.label, "=", words_.column, " which column holds them");
+}
+
+std::vector<std::string> LabelSet::notes() const {
+  std::vector<std::string> notes;
+  for (const std::string& label : all_)
+    if (!trained_.contains(label))
+      notes.push_back(
+          concat("no training ", words_.row, " has the ", words_.label, " '", label, "'"));
+  return notes;
+}
+
+int64_t number_of(const std::string& label, const std::vector<std::string>& known, int part,
+                  const LabelWords& words) {
+  const auto found = std::find(known.begin(), known.end(), label);
+  require(found != known.end(), ErrorKind::BadData, "a ", kPartNames[part], " ", words.row,
+          " has the ", words.label, " '", label,
+          "', which the run does not know; it knows: ", join(known));
+  return found - known.begin();
+}
+
+Decisive read_decisive(const std::filesystem::path& source, const std::string& pair) {
+  const std::filesystem::path path = source / "dataset.json";
+  Decisive decisive;
+  if (!std::filesystem::exists(path)) return decisive;
+  const Json description = read_json_file(path);
+  if (!description.contains("truth")) return decisive;
+  try {
+    for (const auto& [text, pairs] : description.at("truth").at("decisive").items())
+      for (const Json& one : pairs)
+        decisive[text].emplace_back(one.at(0).get<int64_t>(), one.at(1).get<int64_t>());
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::BadData, path.string(), ": \"truth\" must be {\"decisive\": {text: [", pair,
+         ", …]}}");
+  }
+  return decisive;
+}
+
+Json decisive_json(const Decisive& decisive) {
+  Json texts = Json::object();
+  for (const auto& [text, pairs] : decisive) {
+    Json& list = texts[text] = Json::array();
+    for (const auto& [first, second] : pairs) list.push_back({first, second});
+  }
+  return {{"decisive", texts}};
+}
+
+}  // namespace fovea
