@@ -131,19 +131,29 @@ std::string describe_prediction(const Prediction& prediction) {
   return join(parts);
 }
 
-/// One view, or one per head.
+/// One view, or one per head, and a note where the numbers are broken.
 void add_views(const AttentionMap& map, const Example& example, const ExplainOptions& options,
-               std::vector<MapView>& views) {
-  const int64_t heads = heads_of(map);
-  if (options.heads == Heads::Mean || options.head > 0 || heads == 1) {
-    views.push_back(view_of(map, example, options));
+               Explanation& explanation) {
+  const std::vector<int64_t> heads = chosen_heads(map, options.heads);
+  if (heads.empty()) return;
+  const AttentionMap shown = with_heads(map, heads);
+  if (const std::string problem = check_map(shown); !problem.empty())
+    explanation.notes.push_back(concat("map '", map.name, "' (", name_of(map.kind),
+                                       ") is not what it should be: ", problem));
+  const bool is_mean = options.heads.all == Heads::Mean && options.heads.heads.empty();
+  if (is_mean || options.head > 0 || heads_of(map) == 1) {
+    explanation.maps.push_back(view_of(shown, example, options));
     return;
   }
-  for (int64_t head = 1; head <= heads; ++head) {
+  for (size_t i = 0; i < heads.size(); ++i) {
     ExplainOptions one = options;
-    one.head = head;
-    views.push_back(view_of(map, example, one));
-    views.back().title = views.back().title.substr(0, views.back().title.rfind(" (head "));
+    one.head = map.layout == MapLayout::Dense ? int64_t(i) + 1 : heads[i];
+    MapView view = view_of(shown, example, one);
+    view.title = view.title.substr(0, view.title.rfind(" (head "));
+    if (!options.heads.heads.empty())  // it stands for itself
+      view.title += concat(" (head ", heads[i], " of ", heads_of(map), ")");
+    view.head = heads[i];
+    explanation.maps.push_back(std::move(view));
   }
 }
 
@@ -244,8 +254,9 @@ Explanation mean_of_heads(const Explanation& explanation) {
     const auto same =
         std::find_if(result.maps.begin(), result.maps.end(), [&](const MapView& other) {
           return map.head > 0 && map.layout == MapLayout::Dense && other.name == map.name &&
-                 other.layer == map.layer && other.layout == map.layout &&
-                 other.query_labels == map.query_labels && other.key_labels == map.key_labels;
+                 other.title == map.title && other.layer == map.layer &&
+                 other.layout == map.layout && other.query_labels == map.query_labels &&
+                 other.key_labels == map.key_labels;
         });
     if (same == result.maps.end()) {
       result.maps.push_back(map);
@@ -297,13 +308,10 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
       options.describe ? options.describe(prediction) : describe_prediction(prediction);
   DescribedExample described = describe_example(predictor, example, prediction, tap.maps());
   explanation.notes = std::move(described.notes);
-  for (const AttentionMap& map : tap.maps()) {
-    add_views(map, described.example, options, explanation.maps);
-    if (const std::string problem = check_map(map); !problem.empty())
-      explanation.notes.push_back(concat("map '", map.name, "' (", name_of(map.kind),
-                                         ") is not what it should be: ", problem));
-  }
-  add_stacks(explanation.maps);
+  check_choice(options.heads, tap.maps());
+  for (const AttentionMap& map : tap.maps())
+    add_views(map, described.example, options, explanation);
+  if (options.heads.is_everything()) add_stacks(explanation.maps);
   explanation.input = example.given;
   if (options.answer) explanation.answer = options.answer(prediction);
   explanation.axes = axes_of(explanation.maps, described.example);

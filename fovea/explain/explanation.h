@@ -11,6 +11,7 @@
 #include "fovea/core/json.h"
 #include "fovea/core/predictor.h"
 #include "fovea/explain/faithfulness.h"
+#include "fovea/explain/head_choice.h"
 
 namespace fovea {
 
@@ -58,15 +59,12 @@ struct Explanation {
   std::vector<Faithfulness> faithfulness = {};
 };
 
-/// Which heads of a map become views.
-enum class Heads { Mean, All };
-
 struct ExplainOptions {
   std::string task, title;
   std::map<std::string, std::string>
       map_titles;    // by map name; a map without one is called by its name
   int64_t head = 0;  // n: only the n-th; 0: as `heads` says
-  Heads heads = Heads::Mean;
+  HeadChoice heads;
   std::function<std::string(const Prediction&)>
       describe;  // the prediction for people; scores or values when empty
   std::function<Json(const Prediction&)> answer;  // the prediction for programs
@@ -85,7 +83,7 @@ MapView view_of(const AttentionMap& map, const Example& example,
 void group_free_maps(std::vector<MapView>& maps);
 
 /// The explanation with one view per map and layer: the mean of its heads. For pictures that have
-/// no room for all.
+/// no room for all. Heads that were asked for one by one, and say so in their titles, stay.
 Explanation mean_of_heads(const Explanation& explanation);
 
 /// An example with axes for its output, as the predictor describes them. Planted truth that does
@@ -99,7 +97,8 @@ DescribedExample describe_example(const Predictor& predictor, const Example& exa
                                   const std::vector<AttentionMap>& maps);
 
 /// Replays that prediction with a tap and joins. Maps that fail their own check are shown all the
-/// same, with a note.
+/// same, with a note. Rollout and flow come with the whole only. InvalidArgument, with what there
+/// is, for a layer or head that no map has.
 Explanation explain_prediction(const Predictor& predictor, const Example& example,
                                const Prediction& prediction, const ExplainOptions& options = {});
 

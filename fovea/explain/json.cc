@@ -45,6 +45,7 @@ Json axis_to_json(const Axis& axis, ChunkWriter& chunks) {
     for (const Span& span : axis.spans)
       json["spans"].push_back(span.begin < 0 ? Json(nullptr) : Json{span.begin, span.end});
   }
+  if (!axis.special.empty()) json["special"] = axis.special;
   if (!axis.parent.empty()) {
     json["parent"] = valid_utf8(axis.parent);
     json["offsets"] = axis.offsets;

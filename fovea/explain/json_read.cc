@@ -37,6 +37,15 @@ void read_spans(const Field& field, Axis& axis) {
   });
 }
 
+void read_special(const Field& field, Axis& axis) {
+  const auto special = field.find("special");
+  if (!special) return;
+  special->each({}, [&](const Field& unit) {
+    const int64_t least = axis.special.empty() ? 0 : axis.special.back() + 1;
+    axis.special.push_back(unit.integer(least, int64_t(axis.labels.size()) - 1));
+  });
+}
+
 void read_parent(const Field& field, Axis& axis) {
   axis.parent = field.text_or_empty("parent");
   if (axis.parent.empty()) return;
@@ -58,6 +67,7 @@ Axis axis_from_json(const Field& field, MatrixReader& matrices) {
   const size_t size = axis.labels.size();
   if (const auto output = field.find("output")) axis.output = output->mark();
   read_spans(field, axis);
+  read_special(field, axis);
   read_parent(field, axis);
   axis.media = field.text_or_empty("media");
   if (const auto grid = field.find("grid")) {

@@ -62,6 +62,10 @@ void add_stacks(std::vector<MapView>& maps) {
   for (const MapView& map : maps) {
     if (std::find(done.begin(), done.end(), map.name) != done.end()) continue;
     done.push_back(map.name);
+    const std::string together = concat(map.name, " rollout");
+    const bool is_there = std::any_of(maps.begin(), maps.end(),
+                                      [&](const MapView& other) { return other.name == together; });
+    if (is_there) continue;  // a file that was written with it
     const std::vector<at::Tensor> layers = layers_of(maps, map);
     if (layers.empty()) continue;
     added.push_back(view_of_stack(map, "rollout", MapKind::Distribution,

@@ -13,8 +13,8 @@ namespace fovea::serving {
 
 namespace {
 
-/// Workers of several models compute at the same time, so nothing may go through run_parallel():
-/// with one thread it does everything where it is called.
+/// Each model has a worker, which computes with LibTorch's threads (enter_worker). Those of
+/// run_parallel() are one set for the whole program: they would serve whichever worker came first.
 std::vector<std::string> with_one_thread(std::vector<std::string> assignments) {
   assignments.push_back("threads=1");
   return assignments;
@@ -89,23 +89,18 @@ class PipelineModel : public ServedModel {
 
 ModelSource source_of_run(const std::filesystem::path& run, const std::string& name,
                           const PipelineOptions& options) {
-  const RunFolder folder(run);
-  const Json config = folder.read_config();
   std::string own = std::filesystem::absolute(run).lexically_normal().filename().string();
   if (own.empty())  // "runs/dates/"
     own = std::filesystem::absolute(run).lexically_normal().parent_path().filename().string();
   ModelSource source;
   source.name = name.empty() ? own : name;
-  source.task = config.value("task", "");
+  source.task = setup_of(run).task_name();
   source.load = [run, options] { return std::make_unique<PipelineModel>(run, options); };
   return source;
 }
 
 bool run_has_option(const std::filesystem::path& run, const std::string& assignment) {
-  const RunFolder folder(run);
-  return Setup::from_config(folder.read_config(), folder.config().string())
-      .options()
-      .has(assignment.substr(0, assignment.find('=')));
+  return setup_of(run).options().has(assignment.substr(0, assignment.find('=')));
 }
 
 }  // namespace fovea::serving

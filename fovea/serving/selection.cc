@@ -98,6 +98,10 @@ Axis cut_axis(Axis axis, const std::vector<int64_t>& rows) {
   keep_rows(axis.spans, rows, 1);
   keep_rows(axis.values, rows, 1);
   keep_rows(axis.times, rows, 1);
+  std::vector<int64_t> special;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (holds(axis.special, rows[i])) special.push_back(int64_t(i));
+  axis.special = std::move(special);
   for (int64_t& offset : axis.offsets)
     offset = std::lower_bound(rows.begin(), rows.end(), offset) - rows.begin();
   axis.grid_rows = axis.grid_columns = 0;

@@ -23,7 +23,7 @@ struct ModelCard {
 };
 
 struct ExplainWish {
-  Heads heads = Heads::All;
+  HeadChoice heads = Heads::All;
   bool faithfulness = false;
 };
 

@@ -262,6 +262,8 @@ HttpResponse Server::explain(const std::string& body, AccessRecord& record) {
   record.model = hosted.name();
   ExplainWish wish;
   wish.heads = request.selection.mean_of_heads ? Heads::Mean : Heads::All;
+  wish.heads.layers = request.selection.layers;
+  wish.heads.heads = request.selection.heads;
   wish.faithfulness = request.faithfulness;
   Explanation explanation = hosted.batcher().explain(
       parse(hosted.model(), request.input.line, request.input.field), wish, until);

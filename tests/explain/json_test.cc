@@ -80,6 +80,7 @@ Explanation rich() {
   word.offsets = {0, 2, 4};
   word.text = explanation.input;
   word.spans = {{0, 2}, {2, 3}, {4, 6}, {}};
+  word.special = {1, 3};
   word.values = {"1.5", "", "x", "2"};
   Axis cell{"cell", "cell", {"a", "b", "c", "d", "e", "f"}};
   cell.grid_rows = 2;
@@ -153,6 +154,7 @@ TEST(ExplanationJson, EverythingElseSurvives) {
   EXPECT_EQ(word.offsets, before.axes[1].offsets);
   EXPECT_EQ(word.spans[2].begin, 4);
   EXPECT_EQ(word.spans[3].begin, -1);
+  EXPECT_EQ(word.special, before.axes[1].special);
   EXPECT_EQ(word.values, before.axes[1].values);
   EXPECT_EQ(after.axes[2].grid_columns, 3);
   EXPECT_EQ(after.axes[2].media, "photo");
@@ -271,6 +273,12 @@ TEST(ExplanationJson, RefusesAxesAndChunksThatDoNotFit) {
        },
        bad, "ends before"},
       {"spans", [](Json& j) { j["axes"][1]["spans"].erase(0); }, bad, "expected 4"},
+      {"special", [](Json& j) { j["axes"][1]["special"] = {4}; }, bad, "expected 0 to 3"},
+      {"special twice",
+       [](Json& j) {
+         j["axes"][1]["special"] = {1, 1};
+       },
+       bad, "expected 2 to 3"},
       {"offsets fall",
        [](Json& j) {
          j["axes"][1]["offsets"] = {0, 3, 2};

@@ -34,6 +34,9 @@ TEST(Stacks, RolloutAndFlowOfTheMeanOfHeadsInTheOrderOfLayers) {
   const at::Tensor rolled = rollout(means)[1], flow = attention_flow(means);
   EXPECT_EQ(maps[4].name, "self rollout");
   EXPECT_EQ(maps[5].name, "self flow");
+  std::vector<MapView> again = maps;
+  add_stacks(again);
+  EXPECT_EQ(again.size(), maps.size()) << "they are there already";
   EXPECT_EQ(maps[4].layer, 0);
   EXPECT_TRUE(maps[4].truth.empty());
   for (int64_t i = 0; i < 16; ++i) {

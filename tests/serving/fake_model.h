@@ -59,8 +59,8 @@ class FakeModel : public serving::ServedModel {
     Explanation explanation;
     explanation.task = "echo";
     explanation.input = example.given;
-    const int64_t heads = wish.heads == Heads::All ? 2 : 0;
-    for (int64_t head = wish.heads == Heads::All ? 1 : 0; head <= heads; ++head) {
+    const int64_t heads = wish.heads.all == Heads::All ? 2 : 0;
+    for (int64_t head = wish.heads.all == Heads::All ? 1 : 0; head <= heads; ++head) {
       MapView map;
       map.name = map.title = "attention";
       map.query_axis = "out";

@@ -77,7 +77,10 @@ export class Axis {
     this.kind = value.kind ?? "";
     this.labels = value.labels ?? [];
     this.size = this.labels.length;
-    for (const field of ["text", "spans", "parent", "offsets", "grid", "times", "values", "media"]) {
+    const optional = [
+      "text", "spans", "special", "parent", "offsets", "grid", "times", "values", "media",
+    ];
+    for (const field of optional) {
       this[field] = value[field] ?? null;
     }
     this.timeUnit = value.time_unit ?? "";

@@ -1,7 +1,8 @@
 // How weights become colours: as a share of the map's largest weight, signed or not. In large maps most
 // weights are small beside the largest, so the share is drawn as its root, and a few rows that are far above
-// all others (the first rows of causal attention see only themselves) do not set the scale: what is above its
-// `ceiling` has the last colour.
+// all others (the first rows of causal attention see only themselves) do not set the scale, nor do keys that
+// are no part of the text ([CLS] is often looked at more than all words): what is above its `ceiling` has the
+// last colour.
 import {
   diverging, divergingInk, divergingTable, ink, sequential, sequentialTable,
 } from "fovea/parts/colour.js";
@@ -21,7 +22,7 @@ export class WeightScale {
   static async of(map, threshold = 0, power = map.weights.columns > manyKeys ? 0.5 : 1) {
     const {weights} = map;
     const largest = await weights.largest();
-    const usual = await usualPeak(weights);
+    const usual = await usualPeak(map);
     const ceiling = usual < largest / 2 ? usual : largest;
     return new WeightScale({largest, signed: await map.isSigned(), power, threshold, ceiling});
   }
@@ -82,16 +83,21 @@ function pixelWords(bytes) {
   return words;
 }
 
-// The largest magnitude that nine in ten rows of the coarsest level stay below.
-async function usualPeak(weights) {
+// The largest magnitude on ordinary keys that nine in ten rows of the coarsest level stay below; of few rows
+// all.
+async function usualPeak({weights, keyAxis}) {
   const level = weights.levels.length - 1;
-  const {rows, columns} = weights.levels[level];
-  if (rows < manyRows) return Infinity;
+  const {factor, rows, columns} = weights.levels[level];
+  const special = keyAxis.special ?? [];
+  const few = rows < manyRows;
+  if (few && special.length === 0) return Infinity;
+  const skipped = new Set(special.map((key) => Math.floor(key / factor)));
+  if (skipped.size >= columns) return Infinity;
   const band = await weights.band(level, 0, rows);
   const peaks = new Float32Array(rows);
   band.forEach((weight, i) => {
     const row = Math.floor(i / columns);
-    if (Math.abs(weight) > peaks[row]) peaks[row] = Math.abs(weight);
+    if (Math.abs(weight) > peaks[row] && !skipped.has(i % columns)) peaks[row] = Math.abs(weight);
   });
-  return peaks.sort()[Math.floor(usualRows * (rows - 1))];
+  return peaks.sort()[few ? rows - 1 : Math.floor(usualRows * (rows - 1))];
 }
