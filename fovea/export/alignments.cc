@@ -14,8 +14,7 @@ Value key_places(const AttendValues& in) {
 
 /// How far each key lies behind each query: int64 [Q, K].
 Value distances(const AttendValues& in) {
-  const Value query = range(0, size_of(in.query, 2)) + in.first_position;  // [Q]
-  return key_places(in) - unsqueeze(query, {1});
+  return key_places(in) - unsqueeze(query_positions(in), {1});
 }
 
 AlignedValues global(const AlignmentOptions&, const Weights&, const AttendValues&) {

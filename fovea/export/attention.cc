@@ -7,14 +7,20 @@ namespace fovea::onnx {
 AttendedValues attend(const AttentionParts& parts, const AttendValues& in) {
   const AlignedValues aligned = align(parts.alignment, parts.alignment_weights, in);
   const Value keep = both(in.keep, aligned.window);
-  Value weights =
-      normalise(parts.normaliser, score(parts.score, parts.score_weights, in), keep);  // [B,H,Q,K]
+  Value scores = score(parts.score, parts.score_weights, in);  // [B, H, Q, K]
+  if (in.bias.defined()) scores = scores + in.bias;
+  Value weights = normalise(parts.normaliser, scores, keep);  // [B, H, Q, K]
   if (aligned.factor.defined()) weights = weights * aligned.factor;
   return {matmul(weights, in.values), weights};
 }
 
 bool reads_previous_weights(const ScoreOptions& score, const AlignmentOptions& alignment) {
   return score.name == "location-aware" || alignment.name == "median";
+}
+
+Value query_positions(const AttendValues& in) {
+  const Value place = range(0, size_of(in.query, 2));
+  return in.first_position.defined() ? place + in.first_position : place;
 }
 
 Value masked(const Value& x, const Value& keep, double other) {

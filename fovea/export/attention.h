@@ -17,8 +17,9 @@ struct AttendValues {
   Value keys;              // [B, H or 1, K, F], from prepare_keys()
   Value values;            // [B, H or 1, K, Dv]
   Value keep;              // bool, broadcasts to [B, H, Q, K], true = may be looked at; empty: all
-  Value first_position;    // int64 [1], of query 0; read by causal, window and local-m
+  Value first_position;    // int64 [1], of query 0; empty: 0. Read by causal, window and local-m
   Value previous_weights;  // [B, H, Q, K], 0 at first; read by location-aware and median
+  Value bias;              // broadcasts to [B, H, Q, K], added to the scores; empty: none
 };
 
 struct AttendedValues {
@@ -57,6 +58,9 @@ AlignedValues align(const AlignmentOptions& options, const Weights& weights,
 /// Whether the position of the query, or the weights of the step before, decide where it looks.
 bool reads_position(const AlignmentOptions& options);
 bool reads_previous_weights(const ScoreOptions& score, const AlignmentOptions& alignment);
+
+/// Where each query stands: int64 [Q].
+Value query_positions(const AttendValues& in);
 
 /// Numbers where `keep`, else `other`; keep may be empty.
 Value masked(const Value& x, const Value& keep, double other);

@@ -35,9 +35,7 @@ ExportedParts export_context_attention(const ContextAttention& model,
                      "what each position is multiplied with: attention times output weight"},
                     weights * parameters.value(*graph, "output.weight"));
   }
-  ExportedParts parts;
-  parts.push_back({"model", std::move(graph)});
-  return parts;
+  return one_part(std::move(graph));
 }
 
 }  // namespace fovea

@@ -1,13 +1,14 @@
 #include "fovea/export/export.h"
 
-#include <dlfcn.h>
 #include <torch/torch.h>
 
 #include <algorithm>
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/module.h"
 #include "fovea/export/onnx_module.h"
+#include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/version.h"
 
 namespace fovea {
@@ -21,27 +22,12 @@ constexpr const char* kModulePlaces = FOVEA_ONNX_PLACES;
 constexpr const char* kModulePlaces = "";
 #endif
 
-struct OpenedModule {
-  const OnnxModule* module = nullptr;  // null when there is none
-  std::string reasons;                 // why not
-};
-
 const OnnxModule& require_module() {
-  static const OpenedModule opened = [] {
-    OpenedModule result;
-    for (const std::string& place : split(kModulePlaces, ':')) {
-      void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-      void* door = library == nullptr ? nullptr : dlsym(library, kOnnxDoor);
-      if (door != nullptr) return OpenedModule{reinterpret_cast<OnnxDoor*>(door)(), ""};
-      result.reasons += concat("; ", dlerror());
-    }
-    return result;
-  }();
-  require(opened.module != nullptr, ErrorKind::Unsupported,
-          "this build cannot write ONNX files; install ONNX (libonnx-dev) and build with "
-          "FOVEA_WITH_ONNX=ON",
-          opened.reasons);
-  return *opened.module;
+  static const Module<OnnxModule> opened(
+      kModulePlaces, kOnnxDoor,
+      "this build cannot write ONNX files; install ONNX (libonnx-dev) and build with "
+      "FOVEA_WITH_ONNX=ON");
+  return opened.get();
 }
 
 /// runs/a.onnx -> runs/a-encoder.onnx; a model of one part keeps its name.
@@ -51,23 +37,32 @@ std::filesystem::path path_of(const std::filesystem::path& file, const ExportedP
   return file.parent_path() / concat(file.stem().string(), "-", part, ".onnx");
 }
 
-/// The files that turn a user's text or row into the graph's inputs: their names, and the short
-/// ones themselves. Examples stay behind: they are somebody's data.
+/// The files that turn a user's text or row into the graph's inputs. Examples stay behind: they are
+/// somebody's data. Of a Hugging Face folder those of its tokeniser.
+std::vector<std::filesystem::path> assets_of(const RunFolder& folder) {
+  std::vector<std::filesystem::path> files;
+  if (is_hugging_face(folder.path())) {
+    for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.txt"})
+      files.push_back(folder.path() / name);
+  } else if (std::filesystem::is_directory(folder.asset(""))) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder.asset("")))
+      if (entry.path().filename() != "examples.json") files.push_back(entry.path());
+  }
+  std::erase_if(files, [](const auto& file) { return !std::filesystem::is_regular_file(file); });
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Their names, and the short ones themselves.
 void note_assets(const RunFolder& folder, onnx::Graph& graph) {
   constexpr uintmax_t kShort = 64 << 10;  // bytes; a file of 8,000 symbols is longer
   std::vector<std::string> names;
-  const std::filesystem::path assets = folder.asset("");
-  if (!std::filesystem::is_directory(assets)) return;
-  for (const auto& entry : std::filesystem::directory_iterator(assets)) {
-    if (!entry.is_regular_file()) continue;
-    const std::string name = entry.path().filename().string();
-    if (name == "examples.json") continue;
-    names.push_back(name);
-    if (entry.path().extension() == ".json" && entry.file_size() <= kShort)
-      graph.note("fovea.asset." + name, read_file(entry.path()));
+  for (const std::filesystem::path& file : assets_of(folder)) {
+    names.push_back(file.filename().string());
+    if (file.extension() == ".json" && std::filesystem::file_size(file) <= kShort)
+      graph.note("fovea.asset." + names.back(), read_file(file));
   }
-  std::sort(names.begin(), names.end());
-  graph.note("fovea.assets", join(names));
+  if (!names.empty()) graph.note("fovea.assets", join(names));
 }
 
 void note_origin(const Pipeline& run, const std::string& part, onnx::Graph& graph) {

@@ -20,9 +20,20 @@ constexpr std::optional<ExportedParts> (*kExporters[])(const Model&, const Expor
     when<FeatureAttention, export_feature_attention>,
     when<ContextAttention, export_context_attention>,
     when<Seq2Seq, export_seq2seq>,
+    when<Transformer, export_transformer>,
+    when<BertPretrainer, export_bert_pretrainer>,
+    when<BertClassifier, export_bert_classifier>,
+    when<BertTagger, export_bert_tagger>,
+    when<LstmTagger, export_lstm_tagger>,
 };
 
 }  // namespace
+
+ExportedParts one_part(std::unique_ptr<onnx::Graph> graph) {
+  ExportedParts parts;
+  parts.push_back({"model", std::move(graph)});
+  return parts;
+}
 
 ExportedParts export_model(const Model& model, const ExportOptions& options) {
   for (const auto& exporter : kExporters)

@@ -42,9 +42,7 @@ ExportedParts export_feature_attention(const FeatureAttention& model,
   if (options.attention && weights.defined())
     graph->output({"attention", ElementType::Float, {"batch", columns}, "weight of each column"},
                   weights);
-  ExportedParts parts;
-  parts.push_back({"model", std::move(graph)});
-  return parts;
+  return one_part(std::move(graph));
 }
 
 }  // namespace fovea

@@ -19,8 +19,7 @@ class OnnxModule {
   virtual std::string write(const onnx::Description& model, std::string& error) const = 0;
 };
 
-/// The name of the one function that the shared library exports, and its type.
+/// The one function that the shared library exports; it gives an OnnxModule.
 inline constexpr const char* kOnnxDoor = "fovea_onnx_module";
-using OnnxDoor = const OnnxModule*();
 
 }  // namespace fovea

@@ -1,5 +1,7 @@
 #include "fovea/export/operators.h"
 
+#include <numbers>
+
 namespace fovea::onnx {
 
 namespace {
@@ -81,6 +83,15 @@ Value absolute(const Value& x) {
 Value softplus(const Value& x) {
   return unary("Softplus", x);
 }
+Value sine(const Value& x) {
+  return unary("Sin", x);
+}
+Value cosine(const Value& x) {
+  return unary("Cos", x);
+}
+Value gelu(const Value& x) {
+  return x * 0.5 * (unary("Erf", x / std::numbers::sqrt2) + 1);  // Phi(x) = (1 + erf(x / √2)) / 2
+}
 Value minimum(const Value& a, const Value& b) {
   return binary("Min", a, b);
 }
@@ -109,6 +120,11 @@ Value largest(const Value& x, int64_t dimension, bool keep_dimension) {
 
 Value cumulative_sum(const Value& x) {
   return x.graph().node("CumSum", {x, x.graph().integer(-1)});
+}
+
+Value layer_norm(const Value& x, const Value& weight, const Value& bias, double epsilon) {
+  return x.graph().node("LayerNormalization", {x, weight, bias},
+                        {{"axis", int64_t(-1)}, {"epsilon", float(epsilon)}});
 }
 
 Value where(const Value& condition, const Value& yes, const Value& no) {
@@ -154,6 +170,19 @@ Value join(const Values& parts, int64_t dimension) {
 Value narrow(const Value& x, int64_t dimension, int64_t begin, const Value& end) {
   Graph& graph = x.graph();
   return graph.node("Slice", {x, graph.integers({begin}), end, graph.integers({dimension})});
+}
+
+Values split(const Value& x, int64_t dimension, const std::vector<int64_t>& sizes) {
+  return x.graph().node("Split", {x, x.graph().integers(sizes)}, sizes.size(),
+                        {{"axis", dimension}});
+}
+
+Value select(const Value& x, int64_t dimension, const std::vector<int64_t>& places) {
+  return x.graph().node("Gather", {x, x.graph().integers(places)}, {{"axis", dimension}});
+}
+
+Value pick(const Value& x, int64_t dimension, int64_t place) {
+  return x.graph().node("Gather", {x, x.graph().integer(place)}, {{"axis", dimension}});
 }
 
 Value size_of(const Value& x, int64_t dimension) {

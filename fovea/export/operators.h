@@ -29,6 +29,9 @@ Value exp(const Value& x);
 Value sqrt(const Value& x);
 Value absolute(const Value& x);
 Value softplus(const Value& x);  // log(1 + exp(x))
+Value sine(const Value& x);
+Value cosine(const Value& x);
+Value gelu(const Value& x);  // x Phi(x), the exact form
 Value minimum(const Value& a, const Value& b);
 Value maximum(const Value& a, const Value& b);
 
@@ -37,6 +40,8 @@ Value log_softmax(const Value& x);  // likewise
 Value sum(const Value& x, int64_t dimension, bool keep_dimension);
 Value largest(const Value& x, int64_t dimension, bool keep_dimension);
 Value cumulative_sum(const Value& x);  // over the last dimension
+/// (x - mean) / sqrt(var + epsilon) * weight + bias, over the last dimension.
+Value layer_norm(const Value& x, const Value& weight, const Value& bias, double epsilon);
 
 Value where(const Value& condition, const Value& yes, const Value& no);
 Value cast(const Value& x, ElementType type);
@@ -52,6 +57,12 @@ Value reshape(const Value& x, const std::vector<int64_t>& shape);  // 0: as it w
 Value join(const Values& parts, int64_t dimension);
 /// x[begin … end) of a dimension; `end` int64 [1].
 Value narrow(const Value& x, int64_t dimension, int64_t begin, const Value& end);
+/// The parts of a dimension, one after the other, that have these sizes.
+Values split(const Value& x, int64_t dimension, const std::vector<int64_t>& sizes);
+/// Those at these places of a dimension, in this order.
+Value select(const Value& x, int64_t dimension, const std::vector<int64_t>& places);
+/// The one at this place; the dimension goes away.
+Value pick(const Value& x, int64_t dimension, int64_t place);
 
 /// The size of a dimension of x: int64 [1].
 Value size_of(const Value& x, int64_t dimension);

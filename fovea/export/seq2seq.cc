@@ -1,6 +1,5 @@
 #include <torch/torch.h>
 
-#include "fovea/core/text.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/seq2seq_plan.h"
 
@@ -19,7 +18,7 @@ onnx::Port written_port(const Seq2SeqPlan& plan) {
             ElementType::Float,
             {"batch", shape.target_symbols},
             "of each symbol: what this model was trained to read back"};
-  return {"token", ElementType::Int64, {"batch"}, "the symbol that was chosen"};
+  return token_port();
 }
 
 }  // namespace
@@ -52,17 +51,14 @@ Seq2SeqPlan::Seq2SeqPlan(const Seq2Seq& model)
                    "the same, prepared for the score function"};
   }
   has_memory_keep = reads_text();
-  memory_keep = {"memory_keep",
-                 ElementType::Bool,
-                 {"batch", "source_length"},
-                 "false where the source is padding"};
+  memory_keep = memory_keep_port();
   has_attention = onnx::reads_previous_weights(options.score, options.alignment);
   attention = {"attention",
                number,
                {"batch", "source_length"},
                "how much the step looked at each source position"};
   has_steps = onnx::reads_position(options.alignment);
-  steps = {"steps", ElementType::Int64, {1}, "steps made so far"};
+  steps = steps_port();
 }
 
 onnx::Value Seq2SeqPlan::target_table(onnx::Graph& graph) const {
@@ -70,22 +66,12 @@ onnx::Value Seq2SeqPlan::target_table(onnx::Graph& graph) const {
       graph, shape.shared_vocabulary ? "source_embedding.weight" : "target_embedding.weight");
 }
 
-onnx::Port previous(onnx::Port port) {
-  port.name = "previous_" + port.name;
-  return port;
-}
-
 ExportedParts export_seq2seq(const Seq2Seq& model, const ExportOptions& options) {
   const Seq2SeqPlan plan(model);
   ExportedParts parts;
   parts.push_back({"encoder", seq2seq_encoder(plan)});
   parts.push_back({"decoder", seq2seq_decoder(plan, options.attention)});
-  for (const ExportedPart& part : parts) {
-    if (plan.reads_text()) part.graph->note("fovea.padding", concat(plan.shape.padding));
-    if (plan.writes_text()) part.graph->note("fovea.begin", concat(plan.shape.begin));
-    if (plan.writes_text()) part.graph->note("fovea.end", concat(plan.shape.end));
-    if (!plan.writes_text()) part.graph->note("fovea.horizon", concat(plan.shape.horizon));
-  }
+  for (const ExportedPart& part : parts) note_symbols(plan.shape, *part.graph);
   return parts;
 }
 

@@ -86,11 +86,7 @@ void write(const Seq2SeqPlan& plan, Graph& graph, const Value& readout) {
           ? linear(readout, plan.target_table(graph), plan.weights.value(graph, "output_bias"))
           : plan.weights.linear("output", readout);  // [B, V or O]
   if (!plan.writes_text()) return graph.output(plan.written, output);
-  graph.output({"log_probabilities",
-                ElementType::Float,
-                {"batch", plan.shape.target_symbols},
-                "of each symbol to come next"},
-               log_softmax(output));
+  graph.output(log_probabilities_port(plan.shape.target_symbols), log_softmax(output));
   if (plan.feeds_itself()) graph.output(plan.written, softmax(output));
 }
 

@@ -30,10 +30,7 @@ Source read_source(const Seq2SeqPlan& plan, Graph& graph) {
     const Value lengths = graph.node("Expand", {size_of(source, 1), size_of(source, 0)});
     return {plan.weights.linear("source_input", source), {}, lengths};
   }
-  const Value source = graph.input({"source",
-                                    ElementType::Int64,
-                                    {"batch", "source_length"},
-                                    "numbers of symbols, padding at the end"});
+  const Value source = graph.input(source_port());
   const Value keep = ~(source == graph.integer(plan.shape.padding));
   const Value lengths =
       maximum(sum(cast(keep, ElementType::Int64), 1, false), graph.integer(1));  // [B]
@@ -73,10 +70,10 @@ Value summary_of(const Seq2SeqPlan& plan, const Values& hidden) {
 /// What the first step is told that the one before it wrote. batch int64 [1]
 Value first_unit(const Seq2SeqPlan& plan, const Value& batch) {
   Graph& graph = batch.graph();
-  const auto begin = at::full({1}, plan.shape.begin, at::kLong);
   if (!plan.writes_text())
     return filled(join({batch, graph.integers({plan.shape.target_width})}, 0), 0);
-  if (!plan.feeds_itself()) return graph.node("Expand", {graph.constant(begin), batch});
+  if (!plan.feeds_itself()) return first_tokens(batch, plan.shape.begin);
+  const auto begin = at::full({1}, plan.shape.begin, at::kLong);
   const auto surely = at::one_hot(begin, plan.shape.target_symbols).to(at::kFloat);  // [1, V]
   return graph.node("Expand", {graph.constant(surely), join({batch, graph.integers({1})}, 0)});
 }

@@ -1,12 +1,13 @@
-// What the two graphs of a seq2seq model agree on. The encoder reads the source once, the decoder
-// makes one step. What the encoder or a step puts out as X goes into the next step as previous_X;
-// memory, memory_keys, memory_keep and summary go into every step as the encoder made them.
+// What the two graphs of a seq2seq model agree on, beside sequence.h: memory, memory_keys,
+// memory_keep and summary go into every step as the encoder made them, the others from step to
+// step.
 #pragma once
 
 #include <memory>
 
 #include "fovea/export/attention.h"
 #include "fovea/export/recurrent.h"
+#include "fovea/export/sequence.h"
 #include "fovea/models/seq2seq.h"
 
 namespace fovea {
@@ -41,9 +42,6 @@ struct Seq2SeqPlan {
   /// The output that is fed back: the symbol that the caller chose, or what the step itself made.
   onnx::Port written;
 };
-
-/// The port under the name that a step reads it by.
-onnx::Port previous(onnx::Port port);
 
 std::unique_ptr<onnx::Graph> seq2seq_encoder(const Seq2SeqPlan& plan);
 std::unique_ptr<onnx::Graph> seq2seq_decoder(const Seq2SeqPlan& plan, bool with_attention);

@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-#include "fovea/core/error.h"
+#include "fovea/nn/layer_norm.h"
 
 namespace fovea::onnx {
 
@@ -11,6 +11,10 @@ Weights::Weights(const torch::nn::Module& model) {
   for (const auto& item : model.named_parameters()) tensors[item.key()] = item.value();
   for (const auto& item : model.named_buffers()) tensors[item.key()] = item.value();
   tensors_ = std::make_shared<const std::map<std::string, at::Tensor>>(std::move(tensors));
+  std::map<std::string, const torch::nn::Module*> parts;
+  for (const auto& item : model.named_modules("", /*include_self=*/false))
+    parts[item.key()] = item.value().get();
+  parts_ = std::make_shared<const std::map<std::string, const torch::nn::Module*>>(parts);
 }
 
 Weights Weights::under(const std::string& part) const {
@@ -39,6 +43,17 @@ Value Weights::linear(const std::string& layer, const Value& x) const {
   const bool biased = has(layer + ".bias");
   return onnx::linear(x, value(graph, layer + ".weight"),
                       biased ? value(graph, layer + ".bias") : Value());
+}
+
+Value Weights::layer_norm(const std::string& layer, const Value& x) const {
+  Graph& graph = x.graph();
+  return onnx::layer_norm(x, value(graph, layer + ".weight"), value(graph, layer + ".bias"),
+                          part<LayerNorm>(layer).epsilon());
+}
+
+const torch::nn::Module* Weights::find_part(const std::string& name) const {
+  const auto found = parts_->find(full_name(name));
+  return found == parts_->end() ? nullptr : found->second;
 }
 
 }  // namespace fovea::onnx

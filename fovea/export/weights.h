@@ -1,5 +1,5 @@
 // The parameters of a model as values of a graph, under the names that they have in the run's
-// weights: "decoder.score.query.weight".
+// weights: "decoder.score.query.weight"; and the parts that own them, for what is no parameter.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "fovea/core/error.h"
 #include "fovea/export/operators.h"
 
 namespace fovea::onnx {
@@ -24,14 +25,30 @@ class Weights {
   const at::Tensor& tensor(const std::string& name) const;
   Value value(Graph& graph, const std::string& name) const;
 
+  /// The part of the model that is called so. Internal when there is none of this kind.
+  template <class Kind>
+  const Kind& part(const std::string& name) const {
+    const auto* found = dynamic_cast<const Kind*>(find_part(name));
+    require(found != nullptr, ErrorKind::Internal, "export: '", full_name(name),
+            "' is no part of the model, or of another kind");
+    return *found;
+  }
+  bool has_part(const std::string& name) const { return find_part(name) != nullptr; }
+
   /// x W^T + b by the layer's weight and, where it has one, its bias. x [..., in] -> [..., out]
   Value linear(const std::string& layer, const Value& x) const;
+
+  /// A LayerNorm of the model. x [..., width] -> [..., width]
+  Value layer_norm(const std::string& layer, const Value& x) const;
 
   /// The whole name.
   std::string full_name(const std::string& name) const { return prefix_ + name; }
 
  private:
+  const torch::nn::Module* find_part(const std::string& name) const;  // null: there is none
+
   std::shared_ptr<const std::map<std::string, at::Tensor>> tensors_;
+  std::shared_ptr<const std::map<std::string, const torch::nn::Module*>> parts_;
   std::string prefix_;
 };
 

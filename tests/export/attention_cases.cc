@@ -40,7 +40,7 @@ ExportedParts graph_of(const Mechanism& mechanism) {
   in.keep = unsqueeze(
       graph->input({"keep", ElementType::Bool, {"batch", "keys"}, "false: padding"}), {1, 2});
   in.previous_weights = graph->input({"previous", number, by_pair, "weights of the step before"});
-  in.first_position = graph->integers({kFirstPosition});
+  if (reads_position(mechanism.alignment)) in.first_position = graph->integers({kFirstPosition});
   const AttendedValues attended =
       attend({mechanism.score, mechanism.normaliser, mechanism.alignment, weights.under("score"),
               weights.under("alignment")},

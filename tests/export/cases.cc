@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include "fovea/attention/multi_head.h"
 #include "fovea/attention/normaliser.h"
 #include "fovea/core/random.h"
 #include "fovea/models/context_attention.h"
@@ -21,6 +22,16 @@ void randomise(Model& model, uint64_t seed) {
                                                                              0.3, at::kFloat));
   }
   model.eval();
+}
+
+void prune_heads(Model& model) {
+  bool all = false;
+  for (const auto& part : model.modules(/*include_self=*/false)) {
+    auto* attention = dynamic_cast<MultiHeadAttention*>(part.get());
+    if (attention == nullptr) continue;
+    attention->prune(all ? attention->heads() : std::vector<int64_t>{0});
+    all = !all;
+  }
 }
 
 Json tensor_json(const at::Tensor& tensor) {
@@ -122,7 +133,8 @@ std::vector<ExportCase> context_cases() {
 
 std::vector<ExportCase> all_cases() {
   std::vector<ExportCase> all = feature_cases();
-  for (auto& cases : {&context_cases, &seq2seq_cases, &attention_cases})
+  for (auto& cases : {&context_cases, &seq2seq_cases, &transformer_cases, &bert_cases,
+                      &lstm_tagger_cases, &attention_cases})
     for (ExportCase& one : cases()) all.push_back(std::move(one));
   return all;
 }

@@ -18,18 +18,24 @@ struct ExportCase {
   std::function<ExportedParts(const ExportOptions&)> parts;
   /// Rows and, for sequences, their length -> {"inputs": {name: tensor}, "tokens": tensor,
   /// "outputs": {name: tensor}}. With tokens [B, T] the outputs are those of T steps that were told
-  /// these tokens. A tensor is {"type", "shape", "data"}.
+  /// these tokens, [B, T, …], and "encoded" may hold what the encoder puts out. A tensor is
+  /// {"type", "shape", "data"}.
   std::function<Json(int64_t rows, int64_t length)> answers;
 };
 
 std::vector<ExportCase> feature_cases();
 std::vector<ExportCase> context_cases();
 std::vector<ExportCase> seq2seq_cases();
+std::vector<ExportCase> transformer_cases();
+std::vector<ExportCase> bert_cases();
+std::vector<ExportCase> lstm_tagger_cases();
 std::vector<ExportCase> attention_cases();  // several heads and queries
 std::vector<ExportCase> all_cases();
 
 /// For the makers of cases: every parameter random, biases too.
 void randomise(Model& model, uint64_t seed);
+/// Takes heads out of every attention of the model: the first of one, all of the next, and so on.
+void prune_heads(Model& model);
 Json tensor_json(const at::Tensor& tensor);
 
 }  // namespace fovea::testing

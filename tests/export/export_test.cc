@@ -5,9 +5,10 @@
 #include <torch/torch.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "fovea/core/file.h"
-#include "fovea/export/weights.h"
+#include "fovea/export/multi_head.h"
 #include "fovea/tasks/train.h"
 #include "tests/export/cases.h"
 #include "tests/support/expect_error.h"
@@ -80,6 +81,7 @@ TEST(Weights, NameWhatIsMissing) {
   EXPECT_TRUE(weights.has("weight"));
   expect_error(ErrorKind::Internal, "'inner.weight'",
                [&] { weights.under("inner").tensor("weight"); });
+  expect_error(ErrorKind::Internal, "'inner'", [&] { weights.part<MultiHeadAttention>("inner"); });
 }
 
 TEST(Export, EveryCaseHasPortsThatExplainThemselves) {
@@ -90,6 +92,7 @@ TEST(Export, EveryCaseHasPortsThatExplainThemselves) {
         for (const Port& port : *ports) {
           EXPECT_FALSE(port.help.empty()) << one.name << " " << port.name;
           if (port.name == "steps" || port.name == "previous_steps") continue;  // one for all
+          if (port.name.starts_with("masked_")) continue;  // those of all rows in one list
           const auto batch = std::find(port.shape.begin(), port.shape.end(),
                                        onnx::Dimension(std::string("batch")));
           EXPECT_NE(batch, port.shape.end()) << one.name << " " << port.name;
@@ -98,9 +101,11 @@ TEST(Export, EveryCaseHasPortsThatExplainThemselves) {
 
 // Whoever writes the loop around a decoder needs no more than this rule.
 TEST(Export, ADecoderReadsOnlyWhatEncoderOrDecoderGive) {
-  for (const ExportCase& one : testing::seq2seq_cases()) {
+  size_t pairs = 0;
+  for (const ExportCase& one : all_cases()) {
     const ExportedParts parts = one.parts({});
-    ASSERT_EQ(parts.size(), 2u);
+    if (parts.size() == 1) continue;
+    ++pairs;
     const auto encoded = names_of(parts[0].graph->description().outputs);
     const auto stepped = names_of(parts[1].graph->description().outputs);
     const auto in = [](const std::vector<std::string>& names, const std::string& name) {
@@ -114,6 +119,19 @@ TEST(Export, ADecoderReadsOnlyWhatEncoderOrDecoderGive) {
       EXPECT_TRUE(in(stepped, name)) << one.name << ": a step does not give " << name;
     }
   }
+  EXPECT_EQ(pairs, testing::seq2seq_cases().size() + testing::transformer_cases().size());
+}
+
+// The encoder's file need not carry the decoder, nor the decoder's the encoder.
+TEST(Export, APartHoldsOnlyTheParametersThatItReads) {
+  for (const ExportCase& one : all_cases())
+    for (const ExportedPart& part : one.parts({})) {
+      std::set<std::string> read;
+      for (const onnx::Node& node : part.graph->description().nodes)
+        read.insert(node.inputs.begin(), node.inputs.end());
+      for (const onnx::StoredTensor& tensor : part.graph->description().tensors)
+        EXPECT_TRUE(read.count(tensor.name)) << one.name << " " << part.part << ": " << tensor.name;
+    }
 }
 
 TEST(Export, AttentionIsAnOutputWhenItIsAskedFor) {
@@ -133,6 +151,31 @@ TEST(Export, AttentionIsAnOutputWhenItIsAskedFor) {
   // A step of it needs the weights of the one before, so they are there in any case.
   EXPECT_EQ(outputs("seq2seq-alignment-median", false),
             (Names{"log_probabilities", "hidden", "attention"}));
+  // One for each layer; a layer that lost all its heads has none.
+  const auto has = [](const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  EXPECT_EQ(outputs("bert-classifier-cls", false), (Names{"probabilities"}));
+  EXPECT_EQ(outputs("bert-classifier-cls", true),
+            (Names{"probabilities", "attention_1", "attention_2"}));
+  EXPECT_TRUE(has(outputs("bert-pruned", true), "attention_1"));
+  EXPECT_FALSE(has(outputs("bert-pruned", true), "attention_2"));
+  EXPECT_FALSE(has(outputs("transformer-pre-rotary", false), "attention_1"));
+  for (const char* name : {"decoder_attention_2", "attention_2"})
+    EXPECT_TRUE(has(outputs("transformer-pre-rotary", true), name)) << name;
+}
+
+TEST(Export, RefusesAScoreThatNeedsTheWeightsOfTheStepBefore) {
+  MultiHeadOptions options;
+  options.width = 8, options.heads = 2, options.score.name = "location-aware";
+  struct Owner : torch::nn::Module {
+    explicit Owner(const MultiHeadOptions& chosen) {
+      register_module("attention", std::make_shared<MultiHeadAttention>(chosen));
+    }
+  };
+  const Owner owner(options);
+  expect_error(ErrorKind::Unsupported, {"multi-head", "location-aware"},
+               [&] { onnx::MultiHead(onnx::Weights(owner), "attention"); });
 }
 
 struct Unknown : Model {

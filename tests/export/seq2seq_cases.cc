@@ -1,61 +1,18 @@
 #include <torch/torch.h>
 
 #include "fovea/models/seq2seq.h"
-#include "tests/export/cases.h"
+#include "tests/export/sequence_answers.h"
 
 namespace fovea::testing {
 
 namespace {
 
-constexpr int64_t kSourceSymbols = 9, kTargetSymbols = 8, kSteps = 6;
 constexpr int64_t kSourceWidth = 3, kTargetWidth = 2;
 
-/// Rows of falling length, the last of several without any symbol: [B, S].
-at::Tensor sources(int64_t rows, int64_t length) {
-  const Random random(21);
-  at::Tensor source = at::zeros({rows, length}, at::kLong);
-  for (int64_t row = 0; row < rows; ++row) {
-    const int64_t real = rows == 1 ? length : length * (rows - 1 - row) / (rows - 1);
-    for (int64_t i = 0; i < real; ++i)
-      source[row][i] = 4 + int64_t(random.below(uint64_t(row * 100 + i), kSourceSymbols - 4));
-  }
-  return source;
-}
-
-Predictions chosen_tokens(int64_t rows) {
-  Predictions predictions;
-  for (int64_t row = 0; row < rows; ++row) {
-    Decoded output;
-    for (int64_t t = 0; t < kSteps; ++t)
-      output.tokens.push_back(
-          3 + int64_t(Random(22).below(uint64_t(row * 100 + t), kTargetSymbols - 3)));
-    predictions.outputs.push_back({output});
-  }
-  return predictions;
-}
-
-void add_attention(const Tap& tap, Json& outputs) {
+void add_attention(const Tap& tap, Json& answer) {
   if (!tap.maps().empty())
-    outputs["attention"] = tensor_json(tap.map("attention").weights.squeeze(1));  // [B, T, K]
-}
-
-Json text_answers(const Seq2Seq& model, int64_t rows, int64_t length) {
-  torch::NoGradGuard no_gradients;
-  Batch batch;
-  batch.size = rows;
-  batch.tensors["source"] = sources(rows, length);
-  batch.tensors["source.keep"] = batch.at("source") != 0;
-  const Predictions chosen = chosen_tokens(rows);
-  Tap tap;
-  const at::Tensor log_probabilities = model.replay(batch, chosen, &tap);  // [B, T]
-  at::Tensor tokens = at::empty({rows, kSteps}, at::kLong);
-  for (int64_t row = 0; row < rows; ++row)
-    tokens[row] = torch::tensor(chosen.outputs[size_t(row)][0].tokens, at::kLong);
-  Json outputs{{"log_probabilities", tensor_json(log_probabilities)}};
-  add_attention(tap, outputs);
-  return {{"inputs", {{"source", tensor_json(batch.at("source"))}}},
-          {"tokens", tensor_json(tokens)},
-          {"outputs", outputs}};
+    answer["outputs"]["attention"] =
+        tensor_json(tap.map("attention").weights.squeeze(1));  // [B, T, K]
 }
 
 Json number_answers(const Seq2Seq& model, int64_t rows, int64_t length) {
@@ -67,9 +24,10 @@ Json number_answers(const Seq2Seq& model, int64_t rows, int64_t length) {
   batch.tensors["source.keep"] = at::ones({rows, length}, at::kBool);
   Tap tap;
   const at::Tensor values = model.replay(batch, {}, &tap).view({rows, kSteps, kTargetWidth});
-  Json outputs{{"value", tensor_json(values)}};
-  add_attention(tap, outputs);
-  return {{"inputs", {{"source", tensor_json(batch.at("source"))}}}, {"outputs", outputs}};
+  Json answer{{"inputs", {{"source", tensor_json(batch.at("source"))}}},
+              {"outputs", {{"value", tensor_json(values)}}}};
+  add_attention(tap, answer);
+  return answer;
 }
 
 Seq2SeqOptions small() {
@@ -104,7 +62,7 @@ struct Builder {
                      [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
                      [model, numbers](int64_t rows, int64_t length) {
                        return numbers ? number_answers(*model, rows, length)
-                                      : text_answers(*model, rows, length);
+                                      : text_answers(*model, rows, length, add_attention);
                      }});
   }
 };

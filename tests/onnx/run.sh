@@ -13,14 +13,26 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/cases" "$work/runs"
 FOVEA_ONNX_CASES=$work/cases "$test_program" --gtest_filter='Onnx.WritesTheCasesForOnnxRuntime' --gtest_brief=1
 
+# usage: make_run NAME TASK [ARGUMENT…]
 make_run() {
-  "$program" train "$1" --out "$work/runs/$1" --quiet "${@:2}" >/dev/null
+  "$program" train "$2" --out "$work/runs/$1" --quiet "${@:3}" >/dev/null
+  export_run "$1"
+}
+export_run() {
   "$program" export "$work/runs/$1" --onnx "$work/runs/$1.onnx" --attention >/dev/null
 }
-make_run features --set data.rows=4000 --epochs 4
-make_run context
-make_run forecast --epochs 1 --set model.hidden=16
-make_run dates --set data.rows=2000 --epochs 1 --set model.hidden=32
-make_run translate --set data.rows=300 --epochs 1 --set model.hidden=32 --set data.tokens=characters
+make_run features features --set data.rows=4000 --epochs 4
+make_run context context
+make_run forecast forecast --epochs 1 --set model.hidden=16
+few=(--set data.validation_rows=50 --set data.test_rows=50 --set model.hidden=32)
+make_run dates dates "${few[@]}" --set data.rows=2000 --epochs 1
+make_run translate translate "${few[@]}" --set data.rows=300 --epochs 1 --set data.tokens=characters
+make_run transformer dates "${few[@]}" --set data.rows=2000 --epochs 3 --set model.name=transformer --set model.heads=4 \
+  --set model.layers=2 --set training.learning_rate=0.005 --set training.warmup_steps=20
+bert=(--epochs 1 --set data.rows=200 --set model.hidden=16 --set model.layers=2 --set model.heads=2)
+make_run documents documents "${bert[@]}"
+make_run pretrain pretrain "${bert[@]}"
+"$program" export "$work/runs/pretrain" --hugging-face "$work/runs/hugging-face" >/dev/null
+export_run hugging-face
 
 FOVEA_PROGRAM=$program FOVEA_ONNX_CASES=$work/cases FOVEA_ONNX_RUNS=$work/runs node --test .

@@ -7,18 +7,19 @@ import {existsSync, mkdtempSync, readdirSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";
 import path from "node:path";
 import {test} from "node:test";
-import {float32, int64, likeliest, open, readJson, Sequences} from "./runtime.mjs";
+import {bool, float32, int64, likeliest, open, readJson, Sequences} from "./runtime.mjs";
 
 const program = process.env.FOVEA_PROGRAM;
 const runs = process.env.FOVEA_ONNX_RUNS;
-const padding = 0, begin = 2, end = 3, special = 4; // of every vocabulary; the files' metadata say so, too
+const writing = ["dates", "translate", "transformer"]; // runs that write texts, of characters
+const padding = 0, begin = 2, end = 3, special = 4; // of their vocabularies; the files' metadata say so, too
 
 const asset = (run, name) => readJson(path.join(runs, run, "assets", name));
 const exported = (run, part = "") => path.join(runs, `${run}${part}.onnx`);
 
 function predicted(run, inputs) {
   const texts = inputs.map((input) => (typeof input === "string" ? input : JSON.stringify(input)));
-  const flags = ["--json", ...(run in {dates: 1, translate: 1} ? ["--set", "decoding.method=greedy"] : [])];
+  const flags = ["--json", ...(writing.includes(run) ? ["--set", "decoding.method=greedy"] : [])];
   return JSON.parse(execFileSync(program, ["predict", path.join(runs, run), ...texts, ...flags], {encoding: "utf8"}));
 }
 
@@ -79,8 +80,9 @@ async function decode(run, texts) {
   const padded = sources.flatMap((source) => [...source, ...Array(longest - source.length).fill(padding)]);
   const answers = sources.map(() => ({text: "", log_probability: 0, done: false}));
   const sequences = await Sequences.open(exported(run, "-encoder"), exported(run, "-decoder"));
-  await sequences.run(int64(padded, [sources.length, longest]), (step, {log_probabilities: found, attention}) => {
-    assert.deepEqual([...attention.dims], [sources.length, longest]);
+  await sequences.run(int64(padded, [sources.length, longest]), (step, outputs) => {
+    const found = outputs.log_probabilities, attention = outputs.attention ?? outputs.attention_1;
+    assert.deepEqual([attention.dims[0], attention.dims.at(-1)], [sources.length, longest]);
     const chosen = likeliest(found, [padding, begin]);
     for (const [row, answer] of answers.entries()) {
       if (answer.done) continue;
@@ -93,7 +95,7 @@ async function decode(run, texts) {
   return answers;
 }
 
-for (const run of ["dates", "translate"])
+for (const run of writing)
   test(`${run}: the texts that greedy decoding writes`, async () => {
     const texts = asset(run, "examples.json");
     const answers = await decode(run, texts);
@@ -101,6 +103,64 @@ for (const run of ["dates", "translate"])
       assert.equal(answers[i].text, wanted.text);
       expectNear(answers[i].log_probability, wanted.log_probability, texts[i]);
     }
+  });
+
+/** Plain English as WordPiece cuts it: [CLS] pieces [SEP]. */
+function pieces(text, vocabulary) {
+  const numberOf = new Map(vocabulary.map((piece, i) => [piece, i]));
+  const cut = (word) => {
+    const found = [];
+    for (let first = 0; first < word.length; ) {
+      let last = word.length;
+      const name = () => (first > 0 ? "##" : "") + word.slice(first, last);
+      while (last > first && !numberOf.has(name())) --last;
+      if (last === first) return [numberOf.get("[UNK]")];
+      found.push(numberOf.get(name()));
+      first = last;
+    }
+    return found;
+  };
+  const words = text.match(/\[MASK\]|[A-Za-z0-9]+|[^A-Za-z0-9\s]/g);
+  const inner = words.flatMap((word) => (word === "[MASK]" ? numberOf.get(word) : cut(word.toLowerCase())));
+  return [numberOf.get("[CLS]"), ...inner, numberOf.get("[SEP]")];
+}
+
+/** What a graph over BERT reads: single texts side by side. */
+function bertInputs(texts, vocabulary) {
+  const rows = texts.map((text) => pieces(text, vocabulary));
+  const longest = Math.max(...rows.map((row) => row.length)), shape = [rows.length, longest];
+  const flat = (value) => rows.flatMap((row) => Array.from({length: longest}, (_, i) => value(row, i)));
+  return {
+    tokens: int64(flat((row, i) => row[i] ?? 0), shape),
+    keep: bool(flat((row, i) => i < row.length), shape),
+    segments: int64(flat(() => 0), shape),
+  };
+}
+
+test("documents: the classes' probabilities", async () => {
+  const texts = ["A wonderful film, I loved it.", "It was bad.", "The worst story of the year and a boring cast!"];
+  const {classes} = asset("documents", "documents.json");
+  const session = await open(exported("documents"));
+  const {probabilities} = await session.run(bertInputs(texts, asset("documents", "tokeniser.json").vocabulary));
+  for (const [row, {scores}] of predicted("documents", texts).entries())
+    for (const [i, name] of classes.entries())
+      expectNear(probabilities.data[row * classes.length + i], scores[name], `row ${row}, class ${name}`);
+});
+
+for (const run of ["pretrain", "hugging-face"])
+  test(`${run}: embeddings, and what stood at [MASK]`, async () => {
+    const texts = ["The old [MASK] went to the river.", "A dog.", "She saw the [MASK] and the [MASK] again."];
+    const {vocabulary} = asset("pretrain", "tokeniser.json");
+    const session = await open(exported(run));
+    const found = await session.run(bertInputs(texts, vocabulary));
+    const wanted = predicted(run, texts), width = found.embedding.dims[1], size = vocabulary.length;
+    for (const [row, {embedding}] of wanted.entries())
+      for (let i = 0; i < width; ++i) expectNear(found.embedding.data[row * width + i], embedding[i], `row ${row}`);
+    const masks = wanted.flatMap(({masks}, row) => (masks ?? []).map((mask) => ({row, ...mask})));
+    assert.deepEqual(Array.from(found.masked_places.data, Number), masks.flatMap(({row, token}) => [row, token]));
+    const best = likeliest(found.masked_log_probabilities);
+    for (const [i, {words}] of masks.entries())
+      expectNear(Math.exp(found.masked_log_probabilities.data[i * size + best[i]]), words[0].probability, `[MASK] ${i}`);
   });
 
 test("what cannot be exported is refused and leaves nothing behind", () => {

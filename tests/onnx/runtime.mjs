@@ -20,9 +20,13 @@ export function float32(values, shape) {
   return new ort.Tensor("float32", Float32Array.from(values), shape);
 }
 
+export function bool(values, shape) {
+  return new ort.Tensor("bool", Uint8Array.from(values), shape);
+}
+
 /** A tensor as tests/export/cases.h writes it. */
 export function tensorOf({type, shape, data}) {
-  if (type === "bool") return new ort.Tensor("bool", Uint8Array.from(data), shape);
+  if (type === "bool") return bool(data, shape);
   return type === "int64" ? int64(data, shape) : float32(data, shape);
 }
 
@@ -37,10 +41,11 @@ export class Sequences {
 
   /**
    * Encodes, then makes steps while `next` asks for more: next(step, outputs) gets what the step put out and returns
-   * false, or {} or {token} for the next one. What is put out as X goes into the next step as previous_X.
+   * false, or {} or {token} for the next one. What is put out as X goes into the next step as previous_X. What the
+   * encoder put out stays in `encoded`.
    */
   async run(source, next) {
-    let known = await this.encoder.run({source});
+    let known = this.encoded = await this.encoder.run({source});
     for (let step = 0; ; ++step) {
       const inputs = {};
       for (const name of this.decoder.inputNames) inputs[name] = known[name.replace("previous_", "")];

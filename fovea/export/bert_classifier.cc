@@ -1,0 +1,25 @@
+#include <torch/torch.h>
+
+#include "fovea/export/bert.h"
+#include "fovea/export/exporters.h"
+
+namespace fovea {
+
+ExportedParts export_bert_classifier(const BertClassifier& model, const ExportOptions& options) {
+  using namespace onnx;
+  const Weights parameters(model), encoder = parameters.under("encoder");
+  auto graph = std::make_unique<Graph>("bert_classifier", "Which class a text belongs to");
+  const BertValues bert = run_bert(*graph, encoder, /*segments=*/true, model.shape().window);
+  const bool first = model.options().pooling == "cls";
+  const Value summary = first ? pooled(encoder, bert.hidden) : mean_of_real(bert);  // [B, D]
+
+  graph->output({"probabilities",
+                 ElementType::Float,
+                 {"batch", model.shape().classes},
+                 "of each class, in the order of the run's classes"},
+                softmax(parameters.linear("output", summary)));
+  if (options.attention) put_out_attention(*graph, bert);
+  return one_part(std::move(graph));
+}
+
+}  // namespace fovea

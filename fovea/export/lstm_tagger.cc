@@ -1,0 +1,75 @@
+#include <torch/torch.h>
+
+#include "fovea/export/exporters.h"
+#include "fovea/export/multi_head.h"
+#include "fovea/export/recurrent.h"
+#include "fovea/export/tagger.h"
+
+namespace fovea {
+
+using namespace onnx;
+
+namespace {
+
+/// What the letters of each word say: [B, W, L] -> [B, W, F].
+Value spell(const Weights& parameters, const Value& letters) {
+  Graph& graph = letters.graph();
+  const at::Tensor& filters = parameters.tensor("filters_weight");  // [F, I, width]
+  const int64_t half = filters.size(2) / 2;
+  const Value by_word = graph.node(
+      "Reshape", {letters, join({graph.integers({-1}), size_of(letters, 2)}, 0)});  // [B W, L]
+  const Value real = unsqueeze(~(by_word == graph.integer(0)), {1});                // [B W, 1, L]
+  const Value x = rows_of(parameters.value(graph, "letters.weight"), by_word);      // [B W, L, I]
+  const Value seen = relu(graph.node(
+      "Conv",
+      {masked(transpose(x, {0, 2, 1}), real, 0), parameters.value(graph, "filters_weight"),
+       parameters.value(graph, "filters_bias")},
+      {{"pads", std::vector<int64_t>{half, half}}}));
+  const Value found = largest(masked(seen, real, 0), 2, false);  // [B W, F]
+  const Value shape =
+      join({size_of(letters, 0), size_of(letters, 1), graph.integers({filters.size(0)})}, 0);
+  return graph.node("Reshape", {found, shape});
+}
+
+/// Words and their letters: [B, W, E].
+Value read_words(const Weights& parameters, Graph& graph) {
+  const Value words = graph.input(
+      {"words", ElementType::Int64, {"batch", "words"}, "numbers of words, padding at the end"});
+  const Value known = rows_of(parameters.value(graph, "words.weight"), words);
+  if (!parameters.has("filters_weight")) return known;
+  const Value letters = graph.input({"letters",
+                                     ElementType::Int64,
+                                     {"batch", "words", "letters"},
+                                     "numbers of each word's letters, padding at the end"});
+  return join({known, spell(parameters, letters)}, 2);
+}
+
+}  // namespace
+
+ExportedParts export_lstm_tagger(const LstmTagger& model, const ExportOptions& options) {
+  const Weights parameters(model);
+  auto graph = std::make_unique<Graph>("lstm_tagger", "A tag for every word of a sentence");
+  const Value x = read_words(parameters, *graph);  // [B, W, E]
+  const Value keep =
+      graph->input({"keep", ElementType::Bool, {"batch", "words"}, "false where there is padding"});
+  const Value lengths =
+      maximum(sum(cast(keep, ElementType::Int64), 1, false), graph->integer(1));  // [B]
+  const RecurrentValues read = run_recurrent(
+      {"lstm", model.options().layers, /*bidirectional=*/true}, parameters.under("recurrent"),
+      transpose(x, {1, 0, 2}), cast(lengths, ElementType::Int32), {});
+  const Value h = transpose(read.outputs, {1, 0, 2});  // [B, W, 2 H]
+  const MultiHead attention(parameters, "attention");
+  const AttendedValues looked = attention.look_at_itself(h, {{}, among_themselves(keep)}).attended;
+  const Value a = parameters.layer_norm("norm", h + looked.context);  // [B, W, 2 H]
+
+  graph->output(tags_port(parameters), log_softmax(parameters.linear("output", a)));
+  if (options.attention && attention.heads() > 0)
+    graph->output({"attention",
+                   ElementType::Float,
+                   {"batch", attention.heads(), "words", "words"},
+                   "how much each word looked at each"},
+                  looked.weights);
+  return one_part(std::move(graph));
+}
+
+}  // namespace fovea

@@ -1,0 +1,57 @@
+#include "fovea/export/sequence.h"
+
+#include <torch/torch.h>
+
+#include "fovea/core/text.h"
+
+namespace fovea {
+
+using onnx::ElementType;
+using onnx::Port;
+
+Port previous(Port port) {
+  port.name = "previous_" + port.name;
+  return port;
+}
+
+Port source_port() {
+  return {"source",
+          ElementType::Int64,
+          {"batch", "source_length"},
+          "numbers of symbols, padding at the end"};
+}
+
+Port memory_keep_port() {
+  return {"memory_keep",
+          ElementType::Bool,
+          {"batch", "source_length"},
+          "false where the source is padding"};
+}
+
+Port token_port() {
+  return {"token", ElementType::Int64, {"batch"}, "the symbol that was chosen"};
+}
+
+Port steps_port() {
+  return {"steps", ElementType::Int64, {1}, "steps made so far"};
+}
+
+Port log_probabilities_port(int64_t symbols) {
+  return {
+      "log_probabilities", ElementType::Float, {"batch", symbols}, "of each symbol to come next"};
+}
+
+onnx::Value first_tokens(const onnx::Value& batch, int64_t begin) {
+  onnx::Graph& graph = batch.graph();
+  return graph.node("Expand", {graph.integers({begin}), batch});
+}
+
+void note_symbols(const SequenceShape& shape, onnx::Graph& graph) {
+  const bool reads_text = shape.source_symbols > 0, writes_text = shape.target_symbols > 0;
+  if (reads_text) graph.note("fovea.padding", concat(shape.padding));
+  if (writes_text) graph.note("fovea.begin", concat(shape.begin));
+  if (writes_text) graph.note("fovea.end", concat(shape.end));
+  if (!writes_text) graph.note("fovea.horizon", concat(shape.horizon));
+}
+
+}  // namespace fovea

@@ -1,0 +1,106 @@
+#include "fovea/export/transformer_layers.h"
+
+#include <torch/torch.h>
+
+#include "fovea/nn/transformer_layer.h"
+
+namespace fovea::onnx {
+
+namespace {
+
+const char* const kLayers = "layers.";
+
+/// One part f of a layer in its wrapping.
+template <class Part>
+Value wrapped(const TransformerLayerOptions& options, const Weights& layer, const char* norm,
+              const Value& x, const Part& f) {
+  if (options.norm == "post") return layer.layer_norm(norm, x + f(x));
+  return x + f(layer.layer_norm(norm, x));
+}
+
+/// W2 act(W1 x + b1) + b2.
+Value feed_forward(const TransformerLayerOptions& options, const Weights& layer, const Value& x) {
+  const Value hidden = layer.linear("linear1", x);  // [B, N, F]
+  if (options.activation != "relu" && options.activation != "gelu")
+    refuse_export("activation", options.activation);
+  return layer.linear("linear2", options.activation == "relu" ? relu(hidden) : gelu(hidden));
+}
+
+Value last_norm(const Weights& stack, const Value& x) {
+  return stack.has("norm.weight") ? stack.layer_norm("norm", x) : x;  // pre-norm only
+}
+
+void add(AllWeights& all, size_t layer, const MultiHead& block, const AttendedValues& attended) {
+  if (block.heads() > 0) all.push_back({int64_t(layer) + 1, block.heads(), attended.weights});
+}
+
+}  // namespace
+
+std::vector<Weights> layers_of(const Weights& stack) {
+  std::vector<Weights> layers;
+  while (stack.has_part(concat(kLayers, layers.size())))
+    layers.push_back(stack.under(concat(kLayers, layers.size())));
+  return layers;
+}
+
+EncodedValues encode(const Weights& stack, Value x, const Value& keep) {
+  const Value visible = among_themselves(keep);  // [B, 1, N, N]
+  const std::vector<Weights> layers = layers_of(stack);
+  EncodedValues encoded;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const auto& options = stack.part<TransformerEncoderLayer>(concat(kLayers, i)).options();
+    const MultiHead block(layers[i], "self_attn");
+    x = wrapped(options, layers[i], "norm1", x, [&](const Value& inner) {
+      SelfView view{{}, visible};
+      view.window = options.window;
+      const AttendedValues attended = block.look_at_itself(inner, view).attended;
+      add(encoded.weights, i, block, attended);
+      return attended.context;
+    });
+    x = wrapped(options, layers[i], "norm2", x,
+                [&](const Value& inner) { return feed_forward(options, layers[i], inner); });
+  }
+  encoded.output = last_norm(stack, x);
+  return encoded;
+}
+
+SteppedValues step(const Weights& stack, Value x, const Value& first,
+                   const std::vector<DecoderMemory>& memories, const Value& keep) {
+  const Value visible = unsqueeze(keep, {1, 2});  // [B, 1, 1, S]
+  const std::vector<Weights> layers = layers_of(stack);
+  SteppedValues stepped;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const auto& options = stack.part<TransformerDecoderLayer>(concat(kLayers, i)).options();
+    const MultiHead own(layers[i], "self_attn"), source(layers[i], "multihead_attn");
+    DecoderMemory memory = memories[i];
+    x = wrapped(options, layers[i], "norm1", x, [&](const Value& inner) {
+      const SelfView view{memory.written, {}, first, options.window};
+      const MultiHead::SelfAttended looked = own.look_at_itself(inner, view);
+      memory.written = looked.memory;
+      add(stepped.written_weights, i, own, looked.attended);
+      return looked.attended.context;
+    });
+    x = wrapped(options, layers[i], "norm2", x, [&](const Value& inner) {
+      const AttendedValues attended = source.look(inner, memory.source, visible);
+      add(stepped.source_weights, i, source, attended);
+      return attended.context;
+    });
+    x = wrapped(options, layers[i], "norm3", x,
+                [&](const Value& inner) { return feed_forward(options, layers[i], inner); });
+    stepped.written.push_back(memory);
+  }
+  stepped.output = last_norm(stack, x);
+  return stepped;
+}
+
+void put_out_weights(Graph& graph, const std::string& name, const AllWeights& weights,
+                     const Dimension& queries, const Dimension& keys, const std::string& help) {
+  for (const LayerWeights& one : weights)
+    graph.output({concat(name, "_", one.layer),
+                  ElementType::Float,
+                  {"batch", one.heads, queries, keys},
+                  concat("layer ", one.layer, ": ", help)},
+                 one.weights);
+}
+
+}  // namespace fovea::onnx

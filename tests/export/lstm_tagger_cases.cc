@@ -1,0 +1,71 @@
+#include <torch/torch.h>
+
+#include "fovea/models/lstm_tagger.h"
+#include "tests/export/cases.h"
+
+namespace fovea::testing {
+
+namespace {
+
+constexpr int64_t kWords = 12, kLetters = 9, kTags = 4;
+
+struct OpenTagger : LstmTagger {
+  using LstmTagger::logits_of;
+  using LstmTagger::LstmTagger;
+};
+
+/// Sentences of falling length, the last of several empty; words of 0 to 4 letters.
+Batch sentences(int64_t rows, int64_t length) {
+  const Random random(51);
+  Batch batch;
+  batch.size = rows;
+  at::Tensor words = at::zeros({rows, length}, at::kLong);
+  at::Tensor letters = at::zeros({rows, length, 4}, at::kLong);
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t real = rows == 1 ? length : length * (rows - 1 - row) / (rows - 1);
+    for (int64_t i = 0; i < real; ++i) {
+      const auto place = uint64_t(row * 100 + i);
+      words[row][i] = 1 + int64_t(random.below(place, kWords - 1));
+      for (int64_t j = 0; j < (row + i) % 5; ++j)
+        letters[row][i][j] =
+            1 + int64_t(random.split("letters").below(place * 10 + uint64_t(j), kLetters - 1));
+    }
+  }
+  batch.tensors = {{"words", words}, {"words.keep", words != 0}, {"letters", letters}};
+  return batch;
+}
+
+ExportCase make_case(const std::string& name, const std::string& letters, int64_t layers,
+                     bool pruned) {
+  LstmTaggerOptions options;
+  options.embedding = 6, options.letters = letters, options.letter_embedding = 4;
+  options.letter_filters = 5, options.hidden = 4, options.layers = layers, options.heads = 2;
+  const auto model = std::make_shared<OpenTagger>(options, LstmTaggerShape{kWords, kLetters, 1},
+                                                  free_rules(kTags));
+  randomise(*model, 10);
+  if (pruned) prune_heads(*model);
+  const auto answers = [model, letters](int64_t rows, int64_t length) -> Json {
+    torch::NoGradGuard no_gradients;
+    const Batch batch = sentences(rows, length);
+    Tap tap;
+    const at::Tensor logits = model->logits_of(batch, nullptr, &tap);
+    Json inputs{{"words", tensor_json(batch.at("words"))},
+                {"keep", tensor_json(batch.at("words.keep"))}};
+    if (letters == "cnn") inputs["letters"] = tensor_json(batch.at("letters"));
+    return {{"inputs", inputs},
+            {"outputs",
+             {{"log_probabilities", tensor_json(logits.log_softmax(-1))},
+              {"attention", tensor_json(tap.map("attention").weights)}}}};
+  };
+  return {"lstm-tagger-" + name,
+          [model](const ExportOptions& chosen) { return export_model(*model, chosen); }, answers};
+}
+
+}  // namespace
+
+std::vector<ExportCase> lstm_tagger_cases() {
+  return {make_case("letters", "cnn", 1, false), make_case("words-alone", "none", 2, false),
+          make_case("pruned", "none", 1, true)};
+}
+
+}  // namespace fovea::testing
