@@ -14,7 +14,8 @@ void add_doctor(CLI::App& program) {
       "doctor", "checks a run: files, weights, attention invariants, fast against readable path");
   auto run = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("run", *run, "folder made by fovea train")->required();
+  command->add_option("run", *run, "folder made by fovea train, or a Hugging Face folder")
+      ->required();
   command->add_flag("--json", *json, "the result as one JSON value");
   command->footer("Example:  fovea doctor runs/first");
   command->callback([=] {

@@ -73,6 +73,8 @@ void find_data(Flags& flags) {
 
 /// The whole data: the overview, and whether to believe it.
 Explanation explain_rows(Pipeline& pipeline, Flags& flags) {
+  require(flags.outside.layers.empty() && flags.outside.heads.empty(), ErrorKind::InvalidArgument,
+          "--layers and --heads choose among the maps of an input; give an input");
   const auto rows = choose_rows(pipeline, flags);
   Explanation explanation = pipeline.overview(*rows);
   if (!flags.with.empty())
@@ -85,7 +87,7 @@ Explanation explain_rows(Pipeline& pipeline, Flags& flags) {
 }
 
 /// The mean over runs of the same output: how far does each weight move from seed to seed?
-Explanation over_seeds(const Pipeline& pipeline, const Example& example, Heads heads,
+Explanation over_seeds(const Pipeline& pipeline, const Example& example, const HeadChoice& heads,
                        const std::vector<Pipeline>& others) {
   const Prediction prediction = pipeline.predict({&example, 1})[0];
   std::vector<Explanation> explanations{pipeline.explain(example, prediction, heads)};
@@ -109,9 +111,11 @@ std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const Flags& f
             ": is a run of the task ", others.back().task_name(), ", not ", pipeline.task_name());
   }
   const bool all_heads = flags.json || writes(flags, ".html") || writes(flags, ".json");
+  HeadChoice heads(all_heads ? Heads::All : Heads::Mean);
+  heads.layers = flags.outside.layers;
+  heads.heads = flags.outside.heads;
   std::vector<Explanation> explanations;
   for (const Example& example : read_inputs(pipeline, flags.inputs)) {
-    const Heads heads = all_heads ? Heads::All : Heads::Mean;
     explanations.push_back(others.empty() ? pipeline.explain(example, heads)
                                           : over_seeds(pipeline, example, heads, others));
     if (wants_faithfulness(flags))
@@ -195,16 +199,21 @@ void add_explain(CLI::App& program) {
                       "--weights: a letter per dimension, as LBHQK; by default by their number");
   command->add_option("--tensors", flags->outside.tensors, "--weights: only these, by name")
       ->delimiter(',');
-  command->add_option("--layers", flags->outside.layers, "--weights: only these, from 1")
-      ->delimiter(',');
-  command->add_option("--heads", flags->outside.heads, "--weights: only these, from 1")
-      ->delimiter(',');
+  command
+      ->add_option("--layers", flags->outside.layers,
+                   "only these, from 1; of an input or of --weights")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command->add_option("--heads", flags->outside.heads, "only these, from 1, likewise")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
   command->add_flag("--exact", flags->exact, "large maps in .json as float32, not within 0.4 %");
   command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   add_row_flags(*command, *flags);
   command->footer(
       "Examples:\n  fovea explain runs/first --out report.html\n"
       "  fovea explain runs/dates \"9 May 2018\" --faithfulness\n"
+      "  fovea explain runs/bert \"a fine film\" --layers 2 --heads 1,3\n"
       "  fovea explain --weights attentions.npz --labels tokens.txt --out report.html");
   command->callback([flags] { run(*flags); });
 }

@@ -3,37 +3,62 @@
 #include <iostream>
 
 #include "cli/program.h"
+#include "fovea/core/error.h"
+#include "fovea/tasks/hugging_face.h"
 
 namespace fovea::cli {
 
 namespace {
 
 struct Flags {
-  std::string run, onnx;
+  std::string run, onnx, hugging_face;
   bool attention = false;
 };
 
-void run(const Flags& flags) {
+void write_onnx(const Flags& flags) {
   const Pipeline pipeline = Pipeline::load(flags.run);
+  for (const std::string& note : pipeline.notes()) std::cerr << note << "\n";
   for (const std::filesystem::path& file : export_onnx(pipeline, flags.onnx, {flags.attention}))
     std::cout << file.string() << "\n";
+}
+
+void write_folder(const Flags& flags) {
+  const PretrainedBert bert = read_pretrained(flags.run);
+  for (const std::string& note : bert.notes) std::cerr << note << "\n";
+  write_hugging_face(flags.hugging_face, bert);
+  std::cout << flags.hugging_face << "\n";
+}
+
+void run(const Flags& flags) {
+  require(flags.onnx.empty() != flags.hugging_face.empty(), ErrorKind::InvalidArgument,
+          "export: name what to write, either --onnx FILE.onnx or --hugging-face FOLDER");
+  require(!flags.attention || !flags.onnx.empty(), ErrorKind::InvalidArgument,
+          "export: --attention goes with --onnx");
+  flags.onnx.empty() ? write_folder(flags) : write_onnx(flags);
 }
 
 }  // namespace
 
 void add_export(CLI::App& program) {
-  CLI::App* command =
-      program.add_subcommand("export", "writes a run as ONNX, for ONNX Runtime and others");
+  CLI::App* command = program.add_subcommand(
+      "export", "writes a run as ONNX, or its BERT as Hugging Face's libraries read it");
   auto flags = std::make_shared<Flags>();
-  command->add_option("run", flags->run, "a run of any task")->required();
+  command->add_option("run", flags->run, "a run of any task, or a Hugging Face folder")->required();
   command
       ->add_option("--onnx", flags->onnx,
                    "the file to write; a model with encoder and decoder becomes two files, "
                    "FILE-encoder.onnx and FILE-decoder.onnx")
-      ->required()
       ->type_name("FILE.onnx");
-  command->add_flag("--attention", flags->attention, "attention weights are outputs, too");
-  command->footer("Example:  fovea export runs/dates --onnx dates.onnx --attention");
+  command->add_flag("--attention", flags->attention, "ONNX: attention weights are outputs, too");
+  command
+      ->add_option("--hugging-face", flags->hugging_face,
+                   "the folder to write, of runs with a BERT: config.json, model.safetensors, "
+                   "vocab.txt and tokenizer.json")
+      ->type_name("FOLDER");
+  command->footer(
+      "Examples:\n"
+      "  fovea export runs/dates --onnx dates.onnx --attention\n"
+      "  fovea export runs/pretrain --hugging-face bert");
   command->callback([flags] { run(*flags); });
 }
 

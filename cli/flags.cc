@@ -102,6 +102,10 @@ Setup make_setup(const TrainFlags& flags) {
 void add_decoding_flag(CLI::App& command, std::vector<std::string>& assignments) {
   add_assignments(command, assignments,
                   "how outputs are searched for, for example decoding.method=beam");
+  command.add_option_function<int64_t>(
+      "--threads",
+      [&assignments](int64_t count) { assignments.push_back(concat("threads=", count)); },
+      "CPU threads; 0: one per processor");
 }
 
 void add_row_flags(CLI::App& command, RowFlags& flags) {

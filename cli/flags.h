@@ -39,7 +39,7 @@ struct RowFlags {
   bool json = false;
 };
 
-/// --set for a run that is already trained.
+/// --set and --threads for a run that is already trained.
 void add_decoding_flag(CLI::App& command, std::vector<std::string>& assignments);
 
 void add_row_flags(CLI::App& command, RowFlags& flags);

@@ -61,9 +61,17 @@ std::vector<Example> read_lines(const Pipeline& pipeline, const std::string& con
   return examples;
 }
 
-}  // namespace
+/// Nothing is left out without being said.
+void tell_cuts(const std::vector<Example>& examples) {
+  int64_t inputs = 0, tokens = 0;
+  for (const Example& example : examples) inputs += example.cut > 0, tokens += example.cut;
+  if (inputs > 0)
+    std::cerr << format_count(inputs) << " of " << format_count(int64_t(examples.size()))
+              << " inputs did not fit into the model's positions and lost " << format_count(tokens)
+              << " tokens\n";
+}
 
-std::vector<Example> read_inputs(const Pipeline& pipeline, const InputFlags& flags) {
+std::vector<Example> read_all(const Pipeline& pipeline, const InputFlags& flags) {
   std::vector<Example> examples;
   for (const std::string& input : flags.inputs) examples.push_back(pipeline.parse(input));
   std::string file = flags.file;
@@ -85,6 +93,14 @@ std::vector<Example> read_inputs(const Pipeline& pipeline, const InputFlags& fla
   else
     more = read_table(task, file);
   examples.insert(examples.end(), more.begin(), more.end());
+  return examples;
+}
+
+}  // namespace
+
+std::vector<Example> read_inputs(const Pipeline& pipeline, const InputFlags& flags) {
+  std::vector<Example> examples = read_all(pipeline, flags);
+  tell_cuts(examples);
   return examples;
 }
 

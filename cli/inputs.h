@@ -14,7 +14,8 @@ struct InputFlags {
   std::string file;  // one input a line, or a table with a header; "-" is standard input
 };
 
-/// The examples in order. An error in line 7 of a file says so.
+/// The examples in order. An error in line 7 of a file says so; what of them was cut is said on
+/// standard error.
 std::vector<Example> read_inputs(const Pipeline& pipeline, const InputFlags& flags);
 
 }  // namespace fovea::cli

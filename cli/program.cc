@@ -23,7 +23,7 @@ int run_program(int argc, const char* const* argv) {
       "2018\"");
   for (const auto add :
        {add_tasks, add_scores, add_data, add_prepare, add_train, add_evaluate, add_predict,
-        add_explain, add_compare, add_prune, add_serve, add_export, add_doctor})
+        add_explain, add_compare, add_heads, add_prune, add_serve, add_export, add_doctor})
     add(program);
   try {
     program.parse(argc, argv);

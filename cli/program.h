@@ -20,6 +20,7 @@ void add_evaluate(CLI::App& program);
 void add_predict(CLI::App& program);
 void add_explain(CLI::App& program);
 void add_compare(CLI::App& program);
+void add_heads(CLI::App& program);
 void add_prune(CLI::App& program);
 void add_doctor(CLI::App& program);
 void add_serve(CLI::App& program);

@@ -142,7 +142,7 @@ void add_serve(CLI::App& program) {
           character == '-' ? '_' : char(std::toupper(static_cast<unsigned char>(character)));
     return command->add_option("--" + name, value, help)->envname(variable)->capture_default_str();
   };
-  command->add_option("runs", flags->runs, "folders made by fovea train");
+  command->add_option("runs", flags->runs, "folders made by fovea train, or Hugging Face folders");
   option("model", flags->named, "NAME=RUN: a run under a name of its own")
       ->delimiter(',')
       ->allow_extra_args(false);

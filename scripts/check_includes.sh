@@ -16,7 +16,7 @@ declare -A allowed=(
   [models]="core kernels attention nn decoding"
   [training]="core kernels data metrics models/model.h"
   [tasks]="core kernels data metrics models decoding training explain"
-  [export]="core attention models tasks"
+  [export]="core attention nn models tasks"
   [serving]="core explain tasks"
 )
 

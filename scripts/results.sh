@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness|transformer|imdb|wnut17|pretraining]…
 # The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -104,6 +104,52 @@ tatoeba() {
   $fovea train translate "$data/tatoeba" --config configs/seq2seq-tatoeba.json --out runs/tatoeba "${device[@]}"
   $fovea evaluate runs/tatoeba "${device[@]}"
 }
+transformer() {
+  heading "dates with a Transformer, 3 seeds: exact match on 4,000 texts of unseen days"
+  $fovea compare dates --vary model.name=transformer --seeds 3 --quiet
+  needs multi30k || return 0
+  heading "Multi30k English to German, test 2016, Transformer (about four minutes with FOVEA_DEVICE=cuda)"
+  $fovea train translate "$data/multi30k" --config configs/transformer-multi30k.json --set decoding.method=greedy --out runs/transformer-multi30k "${device[@]}"
+  for method in beam greedy; do $fovea evaluate runs/transformer-multi30k --set decoding.method=$method "${device[@]}"; done
+}
+minilm=$data/bert/all-MiniLM-L6-v2
+imdb() {
+  needs imdb && needs bert || return 0
+  heading "IMDB, 25,000 test reviews of up to 512 tokens, MiniLM fine-tuned"
+  $fovea train documents "$data/imdb" --from "$minilm" --out runs/imdb "${device[@]}"
+  $fovea evaluate runs/imdb "${device[@]}"
+}
+wnut17() {
+  needs ner_wnut17 && needs bert || return 0
+  heading "WNUT17, entities of the test part: MiniLM fine-tuned, 3 seeds; BiLSTM with self-attention, 3 seeds"
+  for seed in 0 1 2; do
+    $fovea train tag "$data/ner_wnut17" --set model.name=bert --from "$minilm" --seed $seed --out runs/wnut17-bert-$seed --quiet "${device[@]}"
+    $fovea evaluate runs/wnut17-bert-$seed "${device[@]}"
+  done
+  for seed in 0 1 2; do
+    $fovea train tag "$data/ner_wnut17" --config configs/lstm-wnut17.json --seed $seed --out runs/wnut17-lstm-$seed --quiet "${device[@]}"
+    $fovea evaluate runs/wnut17-lstm-$seed "${device[@]}"
+  done
+}
+pretraining() {
+  needs imdb || return 0
+  heading "a tiny BERT pretrained on the IMDB training texts, then 1,000 reviews, from it and from scratch, 5 seeds"
+  $fovea train pretrain "$data/imdb/train.tsv.gz" --config configs/bert-tiny-imdb.json --out runs/bert-tiny-imdb --quiet "${device[@]}"
+  few=runs/imdb-1000
+  mkdir -p $few
+  # Reviews are ordered by label: every 25th gives 500 of each.
+  zcat "$data/imdb/train.tsv.gz" | awk 'NR == 1 || NR % 25 == 2' >$few/train.tsv
+  cp "$data/imdb/test.tsv.gz" $few/
+  for seed in 0 1 2 3 4; do
+    for from in "--from runs/bert-tiny-imdb" ""; do
+      out=$(mktemp -d)/run
+      # shellcheck disable=SC2086
+      $fovea train documents $few --config configs/bert-tiny-1000.json $from --seed $seed --out "$out" --quiet "${device[@]}" >/dev/null
+      echo "seed $seed ${from:-from scratch}" && $fovea evaluate "$out" "${device[@]}"
+      rm -rf "$(dirname "$out")"
+    done
+  done
+}
 forecast() {
   heading "forecast, planted lag, with and without attention, 3 seeds"
   $fovea compare forecast --vary model.attention=soft,none --seeds 3 --quiet
@@ -137,7 +183,7 @@ mean_of_tables() {
            printf has[key] ? sprintf("  random %.3f\n", base[key] / n[key]) : "\n"}}'
 }
 
-for part in "${@:-features context why adult breast dates scores alignments phrases forecast faithfulness locales multi30k tatoeba}"; do
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast faithfulness locales multi30k tatoeba transformer imdb wnut17 pretraining}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     "$name"
