@@ -144,6 +144,93 @@ class Task:
               f"one core {floor['flop_per_second'] / 1e9:.0f}: {reached / floor['flop_per_second']:.0%}", file=sys.stderr)
 
 
+class Attention:
+    """bench/attention beside peers/attention.py: one length, everything or the past alone visible."""
+
+    def __init__(self, program, length, kind, threads):
+        self.program, self.length, self.kind, self.threads = program, length, kind, threads
+
+    def ours(self):
+        return json.loads(run([self.program, str(self.length), self.kind, str(self.threads)]))
+
+    def peer(self, threads, blas):
+        script = os.path.join(HERE, "peers", "attention.py")
+        return json.loads(run([sys.executable, script, str(self.length), self.kind, str(threads)], {"LD_LIBRARY_PATH": blas} if blas else {}))
+
+    def compare(self, repeats, goal):
+        candidates = [(threads, blas) for threads in range(1, self.threads + 1) for blas in (BLAS_FOLDERS or [None])]
+        best = min(candidates, key=lambda candidate: self.peer(*candidate)["seconds"])
+        ours, theirs = [], []
+        for _ in range(repeats):
+            ours.append(self.ours())
+            theirs.append(self.peer(*best))
+        for what in ("loss", "gradient"):
+            if abs(ours[0][what] - theirs[0][what]) > 1e-3 * abs(theirs[0][what]):
+                sys.exit(f"attention: {what} {ours[0][what]} is not PyTorch's {theirs[0][what]}: not the same work")
+        median = lambda runs, key: statistics.median(one[key] for one in runs)
+        ratio = median(theirs, "seconds") / median(ours, "seconds")
+        row([f"attention, 8 heads of 64, {self.length:,} tokens, {self.kind}: ms forward and backward",
+             spread([one["seconds"] for one in ours], 1e3), spread([one["seconds"] for one in theirs], 1e3), f"{ratio:.2f}", goal])
+        note = f"{median(ours, 'seconds') / median(ours, 'floor'):.2f} times the floor of {median(ours, 'floor') * 1e3:.1f} ms"
+        share = median(ours, "weights") / median(ours, "forward")
+        print(f"attention {self.length} {self.kind}: {note}; weights of 64 rows of a head cost {share:.1%} of the forward pass", file=sys.stderr)
+
+    def memory(self):
+        mebibytes = lambda measured: f"{measured['bytes'] / 2**20:,.0f}"
+        small = self.length <= 8192  # PyTorch would need tens of gigabytes beyond
+        row([f"attention, {self.length:,} tokens: MiB that forward and backward add", mebibytes(self.ours()),
+             mebibytes(self.peer(self.threads, None)) if small else "-", "", "linear"])
+
+
+def compare_attention(program, threads, repeats):
+    for kind, goals in (("full", ("1.3", "1.8")), ("causal", ("2.6", "3.6"))):
+        for length, goal in zip((1024, 4096), goals):
+            Attention(program, length, kind, threads).compare(repeats, goal)
+    for length in (2048, 4096, 8192, 16384):
+        Attention(program, length, "full", threads).memory()
+
+
+class Writing:
+    """Greedy decoding of every source in DATA/test.tsv by a trained Transformer whose tokens are words."""
+
+    def __init__(self, fovea, run_folder, data, threads, place):
+        self.fovea, self.run, self.data, self.threads = fovea, run_folder, data, threads
+        with open(os.path.join(data, "test.tsv")) as file:
+            sources = [line.split("\t")[0].strip() for line in list(file)[1:]]
+        self.count, self.all, self.one = len(sources), os.path.join(place, "sources.txt"), os.path.join(place, "source.txt")
+        for path, lines in ((self.all, sources), (self.one, sources[:1])):
+            with open(path, "w") as file:
+                file.writelines(line + "\n" for line in lines)
+
+    def ours(self):
+        """Seconds beyond those that the program needs for one sentence, and the words that it wrote."""
+        times, written = [], ""
+        for path in (self.one, self.all):
+            begin = time.perf_counter()
+            written = run([self.fovea, "predict", self.run, "--input", path, "--set", f"threads={self.threads}", "--set", "decoding.method=greedy"])
+            times.append(time.perf_counter() - begin)
+        return times[1] - times[0], len(written.split())
+
+    def peer(self, mode, threads, blas):
+        script, weights = os.path.join(HERE, "peers", "transformer.py"), os.path.join(self.run, "model.safetensors")
+        return json.loads(run([sys.executable, script, mode, self.data, weights, str(threads)], {"LD_LIBRARY_PATH": blas} if blas else {}))
+
+    def compare(self, repeats):
+        candidates = [(threads, blas) for threads in range(1, self.threads + 1) for blas in (BLAS_FOLDERS or [None])]
+        for mode, goal in (("decode-recompute", "5"), ("decode-cache", "2")):
+            best = min(candidates, key=lambda candidate: self.peer(mode, *candidate)["seconds"])
+            ours, theirs = [], []
+            for _ in range(repeats):
+                ours.append(self.ours())
+                theirs.append(self.peer(mode, *best))
+            print(f"{mode}: ours wrote {ours[0][1]} words, PyTorch {theirs[0]['symbols']}", file=sys.stderr)
+            if abs(ours[0][1] - theirs[0]["symbols"]) > 0.005 * theirs[0]["symbols"]:
+                sys.exit("not the same work")
+            times = [one[0] for one in ours], [one["seconds"] for one in theirs]
+            row([f"greedy decoding of {self.count:,} sentences, PyTorch {'with' if mode.endswith('cache') else 'without'} a cache: s",
+                 spread(times[0], 1), spread(times[1], 1), f"{statistics.median(times[1]) / statistics.median(times[0]):.2f}", goal])
+
+
 def spread(values, scale):
     return f"{statistics.median(values) * scale:.3g} ({min(values) * scale:.3g} to {max(values) * scale:.3g})"
 
@@ -170,7 +257,9 @@ def main():
     parser.add_argument("--empty", default=None, help="the empty LibTorch program")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2, help="the most threads that either side may use")
-    parser.add_argument("--only", choices=[work.name for work in WORK], help="one comparison instead of all")
+    parser.add_argument("--attention", default=None, help="the program bench_attention")
+    parser.add_argument("--decode", nargs=2, metavar=("RUN", "DATA"), help="a trained Transformer with data.tokens=words, and a folder with test.tsv")
+    parser.add_argument("--only", choices=[*(work.name for work in WORK), "attention", "decode"], help="one comparison instead of all")
     arguments = parser.parse_args()
     fovea = os.path.abspath(arguments.fovea)
     with tempfile.TemporaryDirectory() as place:
@@ -188,6 +277,10 @@ def main():
             row([f"{work.name}: {work.unit}", spread(ours, work.scale), spread(theirs, work.scale), f"{ratio:.{digits}f}", work.goal])
             if work.rows:
                 task.report_floor(min(ours))
+        if arguments.attention and arguments.only in (None, "attention"):
+            compare_attention(os.path.abspath(arguments.attention), arguments.threads, arguments.repeats)
+        if arguments.decode:
+            Writing(fovea, *map(os.path.abspath, arguments.decode), arguments.threads, place).compare(arguments.repeats)
         if arguments.empty and not arguments.only:
             ours, theirs = start_up(fovea, os.path.abspath(arguments.empty), place, 2 * arguments.repeats)
             extra = statistics.median(ours) - statistics.median(theirs)
