@@ -1,10 +1,9 @@
 // One query looks at five keys with every score function, and a mask keeps the last two out. Prints
 // the weights.
-#include <torch/torch.h>
-
 #include <cstdio>
 
 #include "fovea/attention/attend.h"
+#include "fovea/core/torch.h"
 
 int main() {
   using namespace fovea;

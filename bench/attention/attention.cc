@@ -7,8 +7,6 @@
 #include "fovea/attention/attend.h"
 
 #include <sys/resource.h>
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 namespace {

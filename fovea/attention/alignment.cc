@@ -1,9 +1,8 @@
 #include "fovea/attention/alignment.h"
 
-#include <torch/torch.h>
-
 #include "fovea/attention/projection.h"
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,11 +1,10 @@
 #include "fovea/attention/attend.h"
 
-#include <torch/torch.h>
-
 #include <limits>
 
 #include "fovea/attention/fused.h"
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

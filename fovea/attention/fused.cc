@@ -1,13 +1,12 @@
 #include "fovea/attention/fused.h"
 
-#include <torch/torch.h>
 #include <torch/version.h>
-
 #include <limits>
 
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/kernels/fused_attention.h"
 
 namespace fovea {

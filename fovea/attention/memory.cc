@@ -1,10 +1,9 @@
 #include "fovea/attention/memory.h"
 
-#include <torch/torch.h>
-
 #include <vector>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

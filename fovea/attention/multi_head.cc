@@ -1,12 +1,11 @@
 #include "fovea/attention/multi_head.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,11 +1,10 @@
 #include "fovea/attention/normaliser.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

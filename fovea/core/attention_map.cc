@@ -1,8 +1,7 @@
 #include "fovea/core/attention_map.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/text.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,8 +1,6 @@
 #include "fovea/core/random.h"
 
 #include <ATen/Parallel.h>
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/kernels/dropout.h"
 #include "fovea/kernels/philox.h"
 

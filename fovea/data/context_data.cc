@@ -1,9 +1,8 @@
 #include "fovea/data/context_data.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/load_parts.h"
 
 namespace fovea {

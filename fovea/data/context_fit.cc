@@ -1,11 +1,10 @@
 // The half of ContextEncoder that learns; context.cc is the half that applies what was learnt.
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/context.h"
 
 namespace fovea {

@@ -1,10 +1,9 @@
 #include "fovea/data/dataset.h"
 
-#include <torch/torch.h>
-
 #include <cstring>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

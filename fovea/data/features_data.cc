@@ -1,12 +1,11 @@
 #include "fovea/data/features_data.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/load_parts.h"
 
 namespace fovea {

@@ -1,13 +1,12 @@
 #include "fovea/data/series.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/series_column.h"
 
 namespace fovea {

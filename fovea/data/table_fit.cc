@@ -1,10 +1,9 @@
 // The half of TableEncoder that learns; table.cc is the half that applies what was learnt.
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/table.h"
 
 namespace fovea {

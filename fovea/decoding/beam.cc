@@ -1,14 +1,13 @@
 // Beam search. At each position the `beam` best continuations of an input's beginnings are taken;
 // those that end are set aside, the others live on. All beginnings are equally long, so that plain
 // log-probability ranks them; penalties only rank what is finished.
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/decoding/steps.h"
 
 namespace fovea {

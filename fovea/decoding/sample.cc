@@ -1,7 +1,6 @@
-#include <torch/torch.h>
-
 #include <algorithm>
 
+#include "fovea/core/torch.h"
 #include "fovea/decoding/steps.h"
 
 namespace fovea {

@@ -1,10 +1,9 @@
 #include "fovea/decoding/search.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/decoding/steps.h"
 
 namespace fovea {

@@ -1,12 +1,11 @@
 #include "fovea/explain/explanation.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/explain/stacks.h"
 
 namespace fovea {

@@ -1,7 +1,5 @@
 #include "fovea/explain/faithfulness.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -9,6 +7,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 #include "fovea/explain/faithfulness/judge.h"
 #include "fovea/explain/faithfulness/verdict.h"
 

@@ -1,7 +1,5 @@
 #include "fovea/explain/head_importance.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,10 +1,9 @@
 #include "fovea/explain/head_statistics.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,8 +1,7 @@
 #include "fovea/export/bert.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/text.h"
+#include "fovea/core/torch.h"
 #include "fovea/export/positions.h"
 
 namespace fovea::onnx {

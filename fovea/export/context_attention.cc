@@ -1,5 +1,4 @@
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/weights.h"
 

@@ -1,12 +1,11 @@
 #include "fovea/export/export.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
 #include "fovea/core/module.h"
+#include "fovea/core/torch.h"
 #include "fovea/export/onnx_module.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/version.h"

@@ -1,6 +1,5 @@
-#include <torch/torch.h>
-
 #include "fovea/core/text.h"
+#include "fovea/core/torch.h"
 #include "fovea/export/attention.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/weights.h"

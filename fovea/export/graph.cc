@@ -1,10 +1,9 @@
 #include "fovea/export/graph.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea::onnx {
 

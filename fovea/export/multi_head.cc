@@ -1,7 +1,6 @@
 #include "fovea/export/multi_head.h"
 
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/export/positions.h"
 
 namespace fovea::onnx {

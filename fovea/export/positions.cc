@@ -1,8 +1,8 @@
 #include "fovea/export/positions.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
+
+#include "fovea/core/torch.h"
 
 namespace fovea::onnx {
 

@@ -1,8 +1,7 @@
 #include "fovea/export/recurrent.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea::onnx {
 

@@ -1,9 +1,8 @@
 // Score functions as nodes; the formulas stand in the files of attention/scores/.
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/export/attention.h"
 
 namespace fovea::onnx {

@@ -1,8 +1,7 @@
 #include "fovea/export/sequence.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/text.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,8 +1,7 @@
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/core/text.h"
+#include "fovea/core/torch.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/positions.h"
 #include "fovea/export/transformer_plan.h"

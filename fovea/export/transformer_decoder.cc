@@ -1,5 +1,4 @@
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/export/transformer_plan.h"
 
 namespace fovea {

@@ -1,7 +1,6 @@
 #include "fovea/export/transformer_layers.h"
 
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/nn/transformer_layer.h"
 
 namespace fovea::onnx {

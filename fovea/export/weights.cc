@@ -1,7 +1,6 @@
 #include "fovea/export/weights.h"
 
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/nn/layer_norm.h"
 
 namespace fovea::onnx {

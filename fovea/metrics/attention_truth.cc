@@ -1,10 +1,9 @@
 #include "fovea/metrics/attention_truth.h"
 
-#include <torch/torch.h>
-
 #include <vector>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 namespace {

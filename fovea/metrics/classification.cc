@@ -1,13 +1,12 @@
 #include "fovea/metrics/classification.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 namespace {

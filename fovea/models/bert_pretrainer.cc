@@ -1,8 +1,7 @@
 #include "fovea/models/bert_pretrainer.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/nn/cross_entropy.h"
 
 namespace fovea {

@@ -1,8 +1,7 @@
 #include "fovea/models/bert_tagger.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/models/bert_windows.h"
 #include "fovea/models/initialise.h"
 

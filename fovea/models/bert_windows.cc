@@ -1,8 +1,8 @@
 #include "fovea/models/bert_windows.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
+
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,9 +1,8 @@
 #include "fovea/models/context_attention.h"
 
-#include <torch/torch.h>
-
 #include "fovea/attention/normaliser.h"
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
 
 namespace fovea {

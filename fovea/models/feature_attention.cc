@@ -1,10 +1,11 @@
 #include "fovea/models/feature_attention.h"
 
-#include <torch/torch.h>
-
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/linear.h>
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
 
 namespace fovea {
@@ -139,7 +140,7 @@ Loss FeatureAttention::loss(const Batch& batch, const StepContext& context) {
     case TabularLoss::BinaryCrossEntropy:
       return {torch::binary_cross_entropy_with_logits(result.squeeze(1), target), {}};
     case TabularLoss::CrossEntropy:
-      return {torch::nn::functional::cross_entropy(result, target), {}};
+      return {torch::cross_entropy_loss(result, target), {}};
     case TabularLoss::SquaredError:
       return {torch::mse_loss(result.squeeze(1), target), {}};
   }

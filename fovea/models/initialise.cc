@@ -1,8 +1,8 @@
 #include "fovea/models/initialise.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
+
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,11 +1,10 @@
 #include "fovea/models/lstm_tagger.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 #include <limits>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
 
 namespace fovea {

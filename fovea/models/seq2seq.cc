@@ -1,9 +1,8 @@
 #include "fovea/models/seq2seq.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
+#include "fovea/core/torch.h"
 #include "fovea/nn/cross_entropy.h"
 
 namespace fovea {

@@ -1,11 +1,10 @@
 // What a seq2seq model is made of; seq2seq.cc has what it does.
 #include "fovea/models/seq2seq.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

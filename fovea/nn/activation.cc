@@ -1,12 +1,11 @@
 #include "fovea/nn/activation.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,12 +1,11 @@
 #include "fovea/nn/cross_entropy.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/kernels/cross_entropy.h"
 
 namespace fovea {

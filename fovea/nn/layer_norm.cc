@@ -1,10 +1,9 @@
 #include "fovea/nn/layer_norm.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/kernels/layer_norm.h"
 
 namespace fovea {

@@ -1,10 +1,9 @@
 #include "fovea/nn/positions.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

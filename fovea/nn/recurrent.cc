@@ -1,12 +1,11 @@
 #include "fovea/nn/recurrent.h"
 
-#include <torch/torch.h>
 #include <torch/version.h>
-
 #include <optional>
 
 #include "fovea/attention/projection.h"
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,11 +1,10 @@
 #include "fovea/nn/transformer_layer.h"
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <initializer_list>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

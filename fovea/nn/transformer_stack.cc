@@ -1,6 +1,8 @@
 #include "fovea/nn/transformer_stack.h"
 
-#include <torch/torch.h>
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

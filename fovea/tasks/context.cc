@@ -1,8 +1,7 @@
 #include "fovea/tasks/context.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/erase.h"
 #include "fovea/explain/average.h"
 #include "fovea/metrics/regression.h"

@@ -1,11 +1,10 @@
 #include "fovea/tasks/doctor.h"
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <optional>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/version.h"

@@ -1,10 +1,9 @@
 #include "fovea/tasks/documents.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/tasks/over_rows.h"
 

@@ -1,11 +1,10 @@
 #include "fovea/tasks/features.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/erase.h"
 #include "fovea/explain/stability.h"
 #include "fovea/metrics/attention_truth.h"

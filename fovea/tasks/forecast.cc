@@ -1,9 +1,8 @@
 #include "fovea/tasks/forecast.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/erase.h"
 #include "fovea/explain/average.h"
 #include "fovea/metrics/attention_truth.h"

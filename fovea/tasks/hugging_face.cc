@@ -1,11 +1,10 @@
 #include "fovea/tasks/hugging_face.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,9 +1,8 @@
 // A BERT of ours as a Hugging Face folder.
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 
 namespace fovea {

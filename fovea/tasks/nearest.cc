@@ -1,13 +1,12 @@
 #include "fovea/tasks/nearest.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <numeric>
 #include <set>
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/readers/labelled_text.h"
 #include "fovea/data/readers/text_lines.h"
 

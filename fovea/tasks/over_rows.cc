@@ -1,13 +1,12 @@
 #include "fovea/tasks/over_rows.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <limits>
 #include <mutex>
 #include <numeric>
 
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/batches.h"
 #include "fovea/metrics/attention_truth.h"
 

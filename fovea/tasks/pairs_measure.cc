@@ -1,6 +1,4 @@
 // How well a model writes the targets of pairs: decoded side by side, measured as texts.
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -8,6 +6,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/tasks/length_buckets.h"

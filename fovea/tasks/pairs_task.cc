@@ -1,11 +1,10 @@
 #include "fovea/tasks/pairs_task.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/erase.h"
 #include "fovea/data/prepared.h"
 #include "fovea/data/readers/text_pairs.h"

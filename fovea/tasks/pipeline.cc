@@ -1,9 +1,8 @@
 #include "fovea/tasks/pipeline.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pretrain.h"
 #include "fovea/training/checkpoint.h"

@@ -1,13 +1,12 @@
 #include "fovea/tasks/pretrain.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/framed_text.h"
 #include "fovea/training/checkpoint.h"
 

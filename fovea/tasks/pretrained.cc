@@ -1,8 +1,7 @@
 #include "fovea/tasks/pretrained.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/training/checkpoint.h"
 

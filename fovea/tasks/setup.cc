@@ -1,9 +1,10 @@
 #include "fovea/tasks/setup.h"
 
-#include <torch/torch.h>
+#include <torch/cuda.h>
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,10 +1,9 @@
 #include "fovea/tasks/tag.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/metrics/entities.h"
 #include "fovea/tasks/over_rows.h"
 

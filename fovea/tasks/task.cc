@@ -1,10 +1,9 @@
 #include "fovea/tasks/task.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/task_predictor.h"
 
 namespace fovea {

@@ -1,8 +1,7 @@
 #include "fovea/tasks/train.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/version.h"
 

@@ -1,9 +1,8 @@
 #include "fovea/training/checkpoint.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,7 +1,5 @@
 #include "fovea/training/trainer.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "fovea/data/batches.h"
 
 namespace fovea {

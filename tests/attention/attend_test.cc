@@ -2,6 +2,7 @@
 #include "fovea/attention/attend.h"
 
 #include <gtest/gtest.h>
+#include <torch/cuda.h>
 
 #include <limits>
 

@@ -2,13 +2,12 @@
 // folder.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fovea/attention/attend.h"
+#include "fovea/core/torch.h"
 
 namespace fovea::testing {
 

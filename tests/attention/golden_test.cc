@@ -1,10 +1,9 @@
 // The numbers of tests/golden/attention.py, which computes the same in PyTorch.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include "fovea/attention/attend.h"
 #include "fovea/attention/multi_head.h"
 #include "fovea/core/json.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 namespace {

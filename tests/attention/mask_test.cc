@@ -1,9 +1,8 @@
 #include "fovea/attention/mask.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 namespace {

@@ -1,10 +1,9 @@
 #include "fovea/attention/pruned_heads.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include "fovea/attention/multi_head.h"
 #include "fovea/core/kernel_path.h"
+#include "fovea/core/torch.h"
 #include "tests/attention/cases.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"

@@ -1,10 +1,9 @@
 // `fovea export` with a BERT: a folder for Hugging Face's libraries, and that folder as ONNX.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <filesystem>
 
 #include "fovea/core/file.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/pretrained.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"

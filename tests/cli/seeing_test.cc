@@ -1,11 +1,10 @@
 // The ways of looking: reports, whether to believe them, several seeds, weights from elsewhere.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <filesystem>
 
 #include "fovea/core/file.h"
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 #include "fovea/explain/json.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"

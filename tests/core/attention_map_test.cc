@@ -1,9 +1,9 @@
 #include "fovea/core/attention_map.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
+
+#include "fovea/core/torch.h"
 
 namespace fovea {
 namespace {

@@ -1,14 +1,13 @@
 #include "fovea/core/random.h"
 
 #include <ATen/Parallel.h>
-#include <torch/torch.h>
-
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
 
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <torch/torch.h>
 #include <unistd.h>
-
 #include <fstream>
 #include <random>
 
 #include "fovea/core/file.h"
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 #include "tests/core/raw_safetensors.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"

@@ -1,10 +1,9 @@
 #include "fovea/core/safetensors.h"
 
-#include <torch/torch.h>
-
 #include <cstring>
 
 #include "fovea/core/file.h"
+#include "fovea/core/torch.h"
 #include "tests/core/raw_safetensors.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"

@@ -1,7 +1,6 @@
 #include "fovea/core/tap.h"
 
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

@@ -1,5 +1,4 @@
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/data/context.h"
 #include "tests/data/testing.h"
 

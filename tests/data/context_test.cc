@@ -1,7 +1,6 @@
 #include "fovea/data/context.h"
 
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "tests/data/testing.h"
 
 namespace fovea {

@@ -1,8 +1,7 @@
 #include "fovea/data/erase.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/data/vocabulary.h"
 #include "tests/support/expect_error.h"
 

@@ -1,9 +1,8 @@
 #include "fovea/data/series.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
+#include "fovea/core/torch.h"
 #include "tests/data/testing.h"
 
 namespace fovea {

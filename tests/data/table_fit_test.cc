@@ -1,5 +1,4 @@
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/data/table.h"
 #include "tests/data/testing.h"
 

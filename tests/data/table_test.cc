@@ -1,7 +1,6 @@
 #include "fovea/data/table.h"
 
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "tests/data/testing.h"
 
 namespace fovea {

@@ -1,11 +1,10 @@
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
 
+#include "fovea/core/torch.h"
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 

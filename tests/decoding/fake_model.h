@@ -3,12 +3,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 #include <vector>
 
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 #include "fovea/decoding/search.h"
 
 namespace fovea {

@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 #include <set>
 
+#include "fovea/core/torch.h"
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 

@@ -1,10 +1,9 @@
 #include "fovea/decoding/search.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <limits>
 
+#include "fovea/core/torch.h"
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 

@@ -1,12 +1,11 @@
 #include "fovea/decoding/tags.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 #include <functional>
 
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <functional>
 #include <vector>
 
+#include "fovea/core/torch.h"
 #include "fovea/decoding/search.h"
 #include "tests/decoding/fake_model.h"
 

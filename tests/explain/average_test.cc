@@ -1,12 +1,11 @@
 #include "fovea/explain/average.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 #include <limits>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "tests/explain/fake_predictor.h"
 
 namespace fovea {

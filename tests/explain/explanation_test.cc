@@ -1,9 +1,8 @@
 #include "fovea/explain/explanation.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "tests/explain/fake_predictor.h"
 #include "tests/support/expect_error.h"
 

@@ -1,12 +1,11 @@
 #include "fovea/explain/faithfulness.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "fovea/core/torch.h"
 #include "tests/explain/faithfulness/measuring.h"
 
 namespace fovea {

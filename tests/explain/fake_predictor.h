@@ -1,14 +1,13 @@
 // A predictor that reports the maps it was given.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fovea/core/predictor.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

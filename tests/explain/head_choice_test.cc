@@ -1,10 +1,9 @@
 #include "fovea/explain/head_choice.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <map>
 
+#include "fovea/core/torch.h"
 #include "fovea/explain/explanation.h"
 #include "tests/explain/fake_predictor.h"
 #include "tests/support/expect_error.h"

@@ -1,10 +1,9 @@
 #include "fovea/explain/head_statistics.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 
+#include "fovea/core/torch.h"
 #include "tests/explain/fake_predictor.h"
 #include "tests/support/expect_error.h"
 

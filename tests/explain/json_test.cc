@@ -1,13 +1,12 @@
 #include "fovea/explain/json.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 #include <cstring>
 #include <functional>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "tests/explain/samples.h"
 #include "tests/support/temporary_folder.h"
 

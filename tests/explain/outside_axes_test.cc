@@ -1,8 +1,7 @@
 // Which labels go to which tensor, through explanation_of_weights.
 #include "fovea/explain/outside_axes.h"
 
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "tests/explain/outside_samples.h"
 #include "tests/support/expect_error.h"
 

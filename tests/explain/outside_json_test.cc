@@ -1,10 +1,9 @@
 #include "fovea/explain/outside_json.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <random>
 
+#include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

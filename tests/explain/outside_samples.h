@@ -2,11 +2,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <map>
 #include <string>
 
+#include "fovea/core/torch.h"
 #include "fovea/explain/outside.h"
 
 namespace fovea {

@@ -1,7 +1,6 @@
 #include "fovea/explain/outside_shape.h"
 
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "tests/explain/outside_samples.h"
 #include "tests/support/expect_error.h"
 

@@ -1,10 +1,9 @@
 #include "fovea/explain/outside.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 #include "fovea/explain/json.h"
 #include "tests/explain/outside_samples.h"
 #include "tests/explain/samples.h"

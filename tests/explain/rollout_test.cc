@@ -1,12 +1,11 @@
 #include "fovea/explain/rollout.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

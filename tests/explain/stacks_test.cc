@@ -1,8 +1,7 @@
 #include "fovea/explain/stacks.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/explain/rollout.h"
 
 namespace fovea {

@@ -1,6 +1,5 @@
-#include <torch/torch.h>
-
 #include "fovea/attention/attend.h"
+#include "fovea/core/torch.h"
 #include "fovea/export/attention.h"
 #include "tests/export/cases.h"
 

@@ -1,6 +1,5 @@
-#include <torch/torch.h>
-
 #include "fovea/core/text.h"
+#include "fovea/core/torch.h"
 #include "fovea/models/bert_classifier.h"
 #include "fovea/models/bert_pretrainer.h"
 #include "fovea/models/bert_tagger.h"

@@ -1,10 +1,9 @@
 #include "tests/export/cases.h"
 
-#include <torch/torch.h>
-
 #include "fovea/attention/multi_head.h"
 #include "fovea/attention/normaliser.h"
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
 

@@ -2,12 +2,12 @@
 #include "fovea/export/export.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
+#include <torch/nn/modules/linear.h>
 #include <cstdlib>
 #include <set>
 
 #include "fovea/core/file.h"
+#include "fovea/core/torch.h"
 #include "fovea/export/multi_head.h"
 #include "fovea/tasks/train.h"
 #include "tests/export/cases.h"

@@ -1,5 +1,4 @@
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/models/lstm_tagger.h"
 #include "tests/export/cases.h"
 

@@ -1,5 +1,4 @@
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "fovea/models/seq2seq.h"
 #include "tests/export/sequence_answers.h"
 

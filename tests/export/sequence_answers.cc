@@ -1,6 +1,6 @@
 #include "tests/export/sequence_answers.h"
 
-#include <torch/torch.h>
+#include "fovea/core/torch.h"
 
 namespace fovea::testing {
 

@@ -2,6 +2,7 @@
 #include "fovea/models/bert_pretrainer.h"
 
 #include <gtest/gtest.h>
+#include <torch/optim.h>
 
 #include <set>
 

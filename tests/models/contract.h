@@ -2,10 +2,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
+#include <torch/optim.h>
 #include <string>
 
+#include "fovea/core/torch.h"
 #include "fovea/models/model.h"
 #include "tests/support/golden.h"
 

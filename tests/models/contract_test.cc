@@ -1,5 +1,6 @@
 // What every model must do, run over a table of models. A new model adds one row.
 #include <gtest/gtest.h>
+#include <torch/optim.h>
 
 #include <functional>
 

@@ -1,13 +1,12 @@
 // A small batch of sequences for models that read one and write another.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "fovea/core/example.h"
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 
 namespace fovea::testing {
 

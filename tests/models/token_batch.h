@@ -1,13 +1,12 @@
 // Small batches of tokens and of tagged words, for models that read one sequence.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "fovea/core/example.h"
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 
 namespace fovea::testing {
 

@@ -1,10 +1,9 @@
 #include "fovea/nn/cross_entropy.h"
 
-#include <torch/torch.h>
-
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
 

@@ -1,11 +1,10 @@
 #include "fovea/nn/layer_norm.h"
 
-#include <torch/torch.h>
-
 #include <functional>
 
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
 

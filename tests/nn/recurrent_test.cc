@@ -1,6 +1,7 @@
 #include "fovea/nn/recurrent.h"
 
 #include <gtest/gtest.h>
+#include <torch/nn/modules/rnn.h>
 
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"

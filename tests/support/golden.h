@@ -1,12 +1,11 @@
 // Golden numbers: JSON written by the scripts in tests/golden, as tensors.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
 #include <vector>
 
 #include "fovea/core/json.h"
+#include "fovea/core/torch.h"
 
 namespace fovea::testing {
 

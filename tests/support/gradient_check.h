@@ -4,14 +4,13 @@
 // every direction.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
 
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 
 namespace fovea::testing {
 

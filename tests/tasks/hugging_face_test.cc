@@ -3,9 +3,8 @@
 #include "fovea/tasks/hugging_face.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 #include "fovea/models/bert_names.h"
 #include "fovea/tasks/pipeline.h"
 #include "tests/support/expect_error.h"

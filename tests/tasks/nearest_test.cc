@@ -1,8 +1,7 @@
 #include "fovea/tasks/nearest.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
+#include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

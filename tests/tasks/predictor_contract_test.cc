@@ -1,9 +1,8 @@
 // What the Predictor of every task must do for explain/ and serving/, over the whole registry. A
 // new task adds one row.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/explain/faithfulness.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"

@@ -2,9 +2,8 @@
 #include "fovea/tasks/pretrain.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/nearest.h"
 #include "fovea/tasks/pipeline.h"

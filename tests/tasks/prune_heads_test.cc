@@ -3,11 +3,10 @@
 #include "fovea/tasks/prune_heads.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/attention/multi_head.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
 #include "tests/serving/train_run.h"

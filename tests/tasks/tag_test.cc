@@ -2,9 +2,8 @@
 #include "fovea/tasks/tag.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include "fovea/core/file.h"
+#include "fovea/core/torch.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "tests/support/expect_error.h"

@@ -1,11 +1,10 @@
 // Content-base addressing, beta cos(s, h) = beta s.h / (|s||h| + 1e-8), Graves et al. 2014. Cosines
 // lie in [-1, 1], so without beta a softmax over them can never be sharp; beta > 0 is one learned
 // number, or the caller's per query (ScoreInput::sharpness).
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/attention/scores/factories.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

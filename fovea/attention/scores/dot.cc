@@ -1,8 +1,7 @@
 // Dot score s . h, Luong et al. 2015. Entries of unit variance give a score of variance n: see
 // scaled_dot.cc.
-#include <torch/torch.h>
-
 #include "fovea/attention/scores/factories.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

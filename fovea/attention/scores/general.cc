@@ -1,9 +1,8 @@
 // General score s . (W h), Luong et al. 2015; the two sizes may differ. W h_j is prepared once per
 // sequence.
-#include <torch/torch.h>
-
 #include "fovea/attention/projection.h"
 #include "fovea/attention/scores/factories.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,11 +1,10 @@
 // Location-aware (hybrid) score, Chorowski et al. 2015: f = F * previous weights, a 1-D convolution
 // that keeps the length, then v . tanh(W s + U h + L f + b). Before the first step the previous
 // weights count as 0, which leaves the additive score.
-#include <torch/torch.h>
-
 #include "fovea/attention/projection.h"
 #include "fovea/attention/scores/factories.h"
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

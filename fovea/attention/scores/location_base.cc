@@ -1,11 +1,10 @@
 // Location-base score (W s)_j, Luong et al. 2015: it sees the query and the key's place, never the
 // key, and so needs a fixed maximum length. Not Chorowski's location-aware score, which reads the
 // previous weights.
-#include <torch/torch.h>
-
 #include "fovea/attention/projection.h"
 #include "fovea/attention/scores/factories.h"
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

@@ -1,10 +1,9 @@
 // Scaled dot score s . h / sqrt(n), n the key size, Vaswani et al. 2017. The query is scaled, not
 // the larger score matrix.
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/attention/scores/factories.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

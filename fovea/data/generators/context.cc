@@ -1,12 +1,11 @@
 #include "fovea/data/generators/context.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "fovea/core/error.h"
 #include "fovea/core/random.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

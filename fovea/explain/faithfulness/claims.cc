@@ -1,11 +1,10 @@
 #include "fovea/explain/faithfulness/claims.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/torch.h"
 #include "fovea/explain/rollout.h"
 
 namespace fovea::faithfulness {

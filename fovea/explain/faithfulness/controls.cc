@@ -1,10 +1,9 @@
 #include "fovea/explain/faithfulness/controls.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <functional>
 
+#include "fovea/core/torch.h"
 #include "fovea/metrics/statistics.h"
 
 namespace fovea::faithfulness {

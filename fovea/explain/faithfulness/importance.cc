@@ -1,10 +1,10 @@
 #include "fovea/explain/faithfulness/importance.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "fovea/core/torch.h"
 
 namespace fovea::faithfulness {
 namespace {

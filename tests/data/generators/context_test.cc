@@ -1,9 +1,8 @@
 #include "fovea/data/generators/context.h"
 
-#include <torch/torch.h>
-
 #include <set>
 
+#include "fovea/core/torch.h"
 #include "tests/data/testing.h"
 
 namespace fovea {

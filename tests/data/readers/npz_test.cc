@@ -1,9 +1,8 @@
 #include "fovea/data/readers/npz.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
+#include "fovea/core/torch.h"
 #include "fovea/data/readers/npy.h"
 #include "tests/data/readers/raw_npz.h"
 #include "tests/data/testing.h"

@@ -1,11 +1,10 @@
 #include "fovea/explain/faithfulness/claims.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 #include <set>
 
+#include "fovea/core/torch.h"
 #include "fovea/explain/rollout.h"
 #include "tests/explain/faithfulness/linear_predictor.h"
 

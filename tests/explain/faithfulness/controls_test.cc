@@ -1,7 +1,7 @@
 #include "fovea/explain/faithfulness/controls.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include "fovea/core/torch.h"
 
 namespace fovea::faithfulness {
 namespace {

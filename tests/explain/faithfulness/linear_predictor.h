@@ -3,8 +3,6 @@
 // as a number, or as a probability where x and effect are such that it is one. Erasing sets x to 0.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <atomic>
 #include <memory>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/predictor.h"
+#include "fovea/core/torch.h"
 
 namespace fovea {
 

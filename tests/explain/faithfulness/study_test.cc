@@ -3,11 +3,10 @@
 #include "fovea/explain/faithfulness.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
 #include "tests/explain/faithfulness/measuring.h"
 #include "tests/support/expect_error.h"
 
