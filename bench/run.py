@@ -15,6 +15,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BLAS_FOLDERS = sorted(glob.glob("/usr/lib/*/openblas-*/"))
 
 
+# glibc gives freed memory back to the system and clears it again for the next step, which can cost more than the arithmetic. Our program asks it
+# not to (cli/main.cc); bench_attention is told so from outside. PyTorch is taken as it comes, and told the same once more for a note.
+MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str((1 << 31) - 1), "MALLOC_TOP_PAD_": str(1 << 26)}
+
+
 def run(command, environment=None):
     result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
     if result.returncode != 0:
@@ -151,11 +156,12 @@ class Attention:
         self.program, self.length, self.kind, self.threads = program, length, kind, threads
 
     def ours(self):
-        return json.loads(run([self.program, str(self.length), self.kind, str(self.threads)]))
+        return json.loads(run([self.program, str(self.length), self.kind, str(self.threads)], MEMORY))
 
-    def peer(self, threads, blas):
+    def peer(self, threads, blas, memory=None):
         script = os.path.join(HERE, "peers", "attention.py")
-        return json.loads(run([sys.executable, script, str(self.length), self.kind, str(threads)], {"LD_LIBRARY_PATH": blas} if blas else {}))
+        environment = {**({"LD_LIBRARY_PATH": blas} if blas else {}), **(memory or {})}
+        return json.loads(run([sys.executable, script, str(self.length), self.kind, str(threads)], environment))
 
     def compare(self, repeats, goal):
         candidates = [(threads, blas) for threads in range(1, self.threads + 1) for blas in (BLAS_FOLDERS or [None])]
@@ -173,6 +179,8 @@ class Attention:
              spread([one["seconds"] for one in ours], 1e3), spread([one["seconds"] for one in theirs], 1e3), f"{ratio:.2f}", goal])
         note = f"{median(ours, 'seconds') / median(ours, 'floor'):.2f} times the floor of {median(ours, 'floor') * 1e3:.1f} ms"
         share = median(ours, "weights") / median(ours, "forward")
+        kept = min(self.peer(*candidate, MEMORY)["seconds"] for candidate in candidates)
+        note += f"; PyTorch that keeps its memory: {kept * 1e3:.0f} ms, ratio {kept / median(ours, 'seconds'):.2f}"
         print(f"attention {self.length} {self.kind}: {note}; weights of 64 rows of a head cost {share:.1%} of the forward pass", file=sys.stderr)
 
     def memory(self):

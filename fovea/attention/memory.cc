@@ -1,5 +1,6 @@
 #include "fovea/attention/memory.h"
 
+#include <cmath>
 #include <vector>
 
 #include "fovea/core/error.h"
@@ -11,9 +12,12 @@ namespace {
 
 using at::Tensor;
 
-/// On a CPU it costs little to look and saves every later step the work; on a GPU looking would
-/// stall the queue.
-Tensor unless_none(const Tensor& broken) {
+/// Rows of x [B, H, K, D] that are not finite: bool [B, H, K], or undefined when known to be none.
+/// On a CPU it costs little to look and saves every later step the work: a sum is finite only when
+/// every part of it is. On a GPU looking would stall the queue.
+Tensor broken_rows(const Tensor& x) {
+  if (x.is_cpu() && std::isfinite(x.detach().sum().item<double>())) return {};
+  const Tensor broken = ~x.detach().isfinite().all(-1);
   return broken.is_cpu() && !broken.any().item<bool>() ? Tensor() : broken;
 }
 
@@ -98,8 +102,8 @@ Memory remember_values(const Tensor& values, const KeepMask& mask) {
 }
 
 Cleaned clean_keys(const Tensor& x, const KeepMask& mask) {
-  const auto broken = unless_none(~x.detach().isfinite().all(-1));  // [B, H, K]
-  Tensor drop;                                                      // [b, h, K, 1]
+  const auto broken = broken_rows(x);  // [B, H, K]
+  Tensor drop;                         // [b, h, K, 1]
   if (broken.defined()) drop = broken.unsqueeze(-1);
   if (!mask.is_all()) {
     auto seen = mask.seen_keys();  // [b, h, 1, K]
