@@ -108,9 +108,12 @@ transformer() {
   heading "dates with a Transformer, 3 seeds: exact match on 4,000 texts of unseen days"
   $fovea compare dates --vary model.name=transformer --seeds 3 --quiet
   needs multi30k || return 0
-  heading "Multi30k English to German, test 2016, Transformer (about four minutes with FOVEA_DEVICE=cuda)"
-  $fovea train translate "$data/multi30k" --config configs/transformer-multi30k.json --set decoding.method=greedy --out runs/transformer-multi30k "${device[@]}"
-  for method in beam greedy; do $fovea evaluate runs/transformer-multi30k --set decoding.method=$method "${device[@]}"; done
+  heading "Multi30k English to German, test 2016, Transformer, 3 seeds (about four minutes each with FOVEA_DEVICE=cuda)"
+  for seed in 0 1 2; do
+    out=runs/transformer-multi30k-$seed
+    $fovea train translate "$data/multi30k" --config configs/transformer-multi30k.json --set decoding.method=greedy --seed $seed --out $out "${device[@]}"
+    for method in beam greedy; do $fovea evaluate $out --set decoding.method=$method "${device[@]}"; done
+  done
 }
 minilm=$data/bert/all-MiniLM-L6-v2
 imdb() {
@@ -141,11 +144,11 @@ pretraining() {
   zcat "$data/imdb/train.tsv.gz" | awk 'NR == 1 || NR % 25 == 2' >$few/train.tsv
   cp "$data/imdb/test.tsv.gz" $few/
   for seed in 0 1 2 3 4; do
-    for from in "--from runs/bert-tiny-imdb" ""; do
+    for start in "bert-tiny-1000.json --from runs/bert-tiny-imdb" bert-tiny-1000-scratch.json; do
       out=$(mktemp -d)/run
       # shellcheck disable=SC2086
-      $fovea train documents $few --config configs/bert-tiny-1000.json $from --seed $seed --out "$out" --quiet "${device[@]}" >/dev/null
-      echo "seed $seed ${from:-from scratch}" && $fovea evaluate "$out" "${device[@]}"
+      $fovea train documents $few --config configs/$start --seed $seed --out "$out" --quiet "${device[@]}" >/dev/null
+      echo "seed $seed, $start" && $fovea evaluate "$out" "${device[@]}"
       rm -rf "$(dirname "$out")"
     done
   done

@@ -59,7 +59,7 @@ void TrainingOptions::describe(OptionList& list) {
       .at_least(0);
   list.add("monitor", monitor,
            "validation metrics that decide which weights are best and when to stop; the first "
-           "decides the best");
+           "decides the best. Without validation rows the training loss does");
   list.add("stop_rule", stop_rule,
            "with several monitored metrics: stop when either or when both stopped gaining")
       .choices({"either", "both"});

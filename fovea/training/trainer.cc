@@ -247,12 +247,16 @@ EpochReport Trainer::end_epoch(const Dataset& rows, const TrainerHooks& hooks) {
 
 bool Trainer::note_gains(const EpochReport& report) {
   Metrics metrics = report.validation;
-  if (metrics.empty()) metrics = {{"loss", report.loss, false}};  // nothing to validate on
+  std::vector<std::string> monitored = options_.monitor;
+  if (metrics.empty()) {  // nothing to validate on: the training loss decides
+    metrics = {{"loss", report.loss, false}};
+    monitored = {"loss"};
+  }
   std::vector<std::string> names;
   for (const Metric& metric : metrics) names.push_back(metric.name);
   size_t stalled = 0;
-  for (size_t i = 0; i < options_.monitor.size(); ++i) {
-    const std::string& name = options_.monitor[i];
+  for (size_t i = 0; i < monitored.size(); ++i) {
+    const std::string& name = monitored[i];
     const auto metric = std::find_if(metrics.begin(), metrics.end(),
                                      [&](const Metric& m) { return m.name == name; });
     require(metric != metrics.end(), ErrorKind::InvalidArgument,
@@ -268,7 +272,7 @@ bool Trainer::note_gains(const EpochReport& report) {
     stalled += monitor.epochs_without_gain >= options_.patience;
   }
   if (options_.patience == 0) return false;
-  return options_.stop_rule == "either" ? stalled > 0 : stalled == options_.monitor.size();
+  return options_.stop_rule == "either" ? stalled > 0 : stalled == monitored.size();
 }
 
 AverageReport Trainer::try_average(const TrainerHooks& hooks) {

@@ -278,7 +278,18 @@ TEST(Trainer, NamesTheNearestMetric) {
   TrainingOptions options = quick(1, 4);
   options.monitor = {"los"};
   expect_error(ErrorKind::InvalidArgument, "did you mean 'loss'",
-               [&] { Trainer(*model, options, 1).train(rows, {}); });
+               [&] { Trainer(*model, options, 1).train(rows, hooks_for(*model, rows)); });
+}
+
+TEST(Trainer, WithoutValidationRowsTheTrainingLossDecides) {
+  const Rows rows = table_rows(200);
+  auto model = table_model();
+  TrainingOptions options = quick(3, 32);
+  options.monitor = {"accuracy"};
+  const auto result = Trainer(*model, options, 1).train(rows, {});
+  ASSERT_EQ(result.epochs.size(), 3u);
+  for (const auto& epoch : result.epochs)
+    EXPECT_GE(epoch.loss, result.epochs[size_t(result.best_epoch - 1)].loss);
 }
 
 TEST(Trainer, SaysWhenTheLossIsNoNumber) {
