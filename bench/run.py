@@ -11,6 +11,8 @@ import tempfile
 import time
 import typing
 
+from peers.words import words_of
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BLAS_FOLDERS = sorted(glob.glob("/usr/lib/*/openblas-*/"))
 
@@ -215,9 +217,9 @@ class Writing:
         times, written = [], ""
         for path in (self.one, self.all):
             begin = time.perf_counter()
-            written = run([self.fovea, "predict", self.run, "--input", path, "--set", f"threads={self.threads}", "--set", "decoding.method=greedy"])
+            written = run([self.fovea, "predict", self.run, "--input", path, "--threads", str(self.threads), "--set", "decoding.method=greedy"])
             times.append(time.perf_counter() - begin)
-        return times[1] - times[0], len(written.split())
+        return times[1] - times[0], sum(len(words_of(line)) for line in written.splitlines())
 
     def peer(self, mode, threads, blas):
         script, weights = os.path.join(HERE, "peers", "transformer.py"), os.path.join(self.run, "model.safetensors")

@@ -13,6 +13,7 @@ import torch
 from torch.nn.functional import cross_entropy, embedding, linear
 
 from common import read_weights, timed
+from words import words_of
 
 mode, data, weights_path, threads = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 torch.set_num_threads(threads)
@@ -41,7 +42,7 @@ def read_pairs(name):
         next(file)
         for line in file:
             for side, vocabulary, text in zip(sides, vocabularies, line.rstrip("\n").split("\t")[:2]):
-                side.append([vocabulary.get("\u2581" + word, unknown) for word in text.split()])
+                side.append([vocabulary.get(word, unknown) for word in words_of(text)])
     for target in sides[1]:
         target.append(end)
     return tuple(torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in side], True, padding) for side in sides)

@@ -1,13 +1,34 @@
 #include "fovea/tasks/task_predictor.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "fovea/core/error.h"
+#include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr size_t kRowsAtOnce = 256;  // bounds the memory of a large file of inputs
+constexpr size_t kRowsAtOnce = 128;  // bounds the memory of a large file of inputs
+
+int64_t size_of(const Example& example) {
+  int64_t numbers = 0;
+  for (const auto& [name, tensor] : example.tensors) numbers += tensor.numel();
+  return numbers;
+}
+
+/// Similar lengths together, so that little is padding; the longest first, so that no thread is
+/// left alone with them at the end.
+std::vector<size_t> longest_first(std::span<const Example> examples) {
+  std::vector<size_t> order(examples.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t left, size_t right) {
+    return size_of(examples[left]) > size_of(examples[right]);
+  });
+  return order;
+}
 
 /// Owns the untrained model that it answers with.
 struct RandomisedPredictor : BorrowedPredictor {
@@ -34,12 +55,22 @@ Predictions side_by_side(std::span<const Prediction> predictions) {
 }  // namespace
 
 std::vector<Prediction> TaskPredictor::predict(std::span<const Example> examples) const {
-  std::vector<Prediction> predictions;
-  for (size_t begin = 0; begin < examples.size(); begin += kRowsAtOnce) {
-    const auto some = examples.subspan(begin, std::min(kRowsAtOnce, examples.size() - begin));
+  std::vector<Prediction> predictions(examples.size());
+  const std::vector<size_t> order = longest_first(examples);
+  const auto answer = [&](int64_t batch) {
+    const torch::NoGradGuard no_gradients;
+    const size_t begin = size_t(batch) * kRowsAtOnce;
+    const auto rows = std::span(order).subspan(begin, std::min(kRowsAtOnce, order.size() - begin));
+    std::vector<Example> some;
+    for (const size_t row : rows) some.push_back(examples[row]);
     const Predictions answers = model().predict(task().collate(some).to(model().device()));
-    for (size_t row = 0; row < some.size(); ++row) predictions.push_back(answers.at(int64_t(row)));
-  }
+    for (size_t i = 0; i < rows.size(); ++i) predictions[rows[i]] = answers.at(int64_t(i));
+  };
+  const auto batches = int64_t((examples.size() + kRowsAtOnce - 1) / kRowsAtOnce);
+  if (model().device().is_cpu())
+    run_parallel(batches, answer);
+  else
+    for (int64_t batch = 0; batch < batches; ++batch) answer(batch);
   task().finish(model(), examples, predictions);
   return predictions;
 }
