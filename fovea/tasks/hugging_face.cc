@@ -129,6 +129,7 @@ WeightMap read_weights(const fs::path& path) {
 /// What does not fit, one phrase each.
 struct Problems {
   std::vector<std::string> missing, unknown, shapes, numbers;
+  std::vector<std::string> unused;  // of other networks: harmless where all else fits
 
   void check(const WeightShapes& wanted, const WeightMap& found) {
     for (const auto& [name, shape] : wanted) {
@@ -158,8 +159,9 @@ struct Problems {
     add("unknown: ", unknown);
     add("of another shape: ", shapes);
     add("not usable: ", numbers);
-    require(parts.empty(), ErrorKind::BadData, where, ": the weights do not fit config.json; ",
-            join(parts, "; "));
+    if (parts.empty()) return;
+    add("not of a BERT: ", unused);
+    fail(ErrorKind::BadData, where, ": the weights do not fit config.json; ", join(parts, "; "));
   }
 };
 
@@ -231,14 +233,14 @@ PretrainedBert read_hugging_face(const fs::path& folder) {
   }
   problems.check(wanted, weights);
   bert.heads = take_heads(weights, bert.options, vocabulary, problems, bert.notes);
-  std::vector<std::string> ignored;
   for (const auto& [name, tensor] : weights) {
     if (wanted.count(name) > 0) continue;
-    (belongs_to_encoder(name) ? problems.unknown : ignored).push_back(name);
+    (belongs_to_encoder(name) ? problems.unknown : problems.unused).push_back(name);
   }
   problems.report(path.string());
   bert.encoder = from_hugging_face(names, weights);
-  if (!ignored.empty()) bert.notes.push_back("not used of the weights: " + join(ignored));
+  if (!problems.unused.empty())
+    bert.notes.push_back("not used of the weights: " + join(problems.unused));
   if (pieces < vocabulary) {
     for (auto* table : {&bert.encoder["tokens.weight"], &bert.heads["masked.bias"]})
       if (table->defined()) *table = table->narrow(0, 0, pieces);
