@@ -1,7 +1,7 @@
 """Texts cut as `data.tokens=words` cuts them, as far as captions need it: no library of ours on the peer's side."""
 import re
 
-WORD = re.compile(r"\w+(?:['’.:]\w+)*|[^\w\s]")
+WORD = re.compile(r"<unk>|\w+(?:['’.:]\w+)*|[^\w\s]")
 
 
 def words_of(text):

@@ -16,6 +16,7 @@ namespace fovea {
 namespace {
 
 const std::string kBlank = "\u2581";  // marks the beginning of a word
+constexpr size_t kCopiedAtOnce = 32;  // outputs whose attention is looked at together
 
 void save_tokeniser(const RunFolder& folder, const std::string& side, const Tokeniser& tokeniser) {
   const TokeniserState state = tokeniser.state();
@@ -30,14 +31,19 @@ std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const s
   return Tokeniser::restore(state, folder.asset(side + ".json").string());
 }
 
-/// Which source token each output token looks at most [U], or empty without attention.
-std::vector<int64_t> most_attended(const Tap& tap, int64_t row) {
+/// Which source token each output token looks at most: [B, T], or undefined without attention.
+at::Tensor most_attended(const Tap& tap) {
   if (!has_map(tap, "attention")) return {};
-  const at::Tensor best = tap.map("attention").weights[row].mean(0).argmax(-1).cpu();  // [T]
-  return {best.data_ptr<int64_t>(), best.data_ptr<int64_t>() + best.numel()};
+  return dense_weights(tap.map("attention")).mean(1).argmax(-1).cpu();
 }
 
 }  // namespace
+
+void WritingOptions::describe(OptionList& list) {
+  SearchOptions::describe(list);
+  list.add("copy_unknown", copy_unknown,
+           "a word that the vocabulary lacks is copied from where the decoder looked");
+}
 
 Splits PairsTask::load(const DataSource& source, uint64_t seed) {
   pairs_.task = name();
@@ -96,35 +102,56 @@ void PairsTask::restore(const RunFolder& folder) {
 }
 
 std::vector<std::string> PairsTask::pieces(const std::vector<int64_t>& tokens) const {
+  const bool words = tokenisers_.target->kind() == "words";
   std::vector<std::string> texts;
-  for (const int64_t token : tokens)
-    if (token != Vocabulary::kEnd) texts.push_back(tokenisers_.target->vocabulary().token(token));
+  for (const int64_t token : tokens) {
+    if (token == Vocabulary::kEnd) continue;
+    const std::string& text = tokenisers_.target->vocabulary().token(token);
+    texts.push_back(words && token == Vocabulary::kUnknown ? kBlank + text : text);
+  }
   return texts;
 }
 
 void PairsTask::finish(const Model& model, std::span<const Example> examples,
                        std::vector<Prediction>& predictions) const {
+  std::vector<Written> unknown;  // outputs with words that the vocabulary lacks
   for (size_t i = 0; i < predictions.size(); ++i)
-    for (size_t n = 0; n < predictions[i].outputs.size(); ++n) {
-      Decoded& output = predictions[i].outputs[n];
-      std::vector<std::string> texts = pieces(output.tokens);
+    for (Decoded& output : predictions[i].outputs) {
       const auto& tokens = output.tokens;
-      if (std::find(tokens.begin(), tokens.end(), Vocabulary::kUnknown) != tokens.end()) {
-        // An unknown word is copied from where the decoder looked when it wrote it (Luong 2015).
-        torch::NoGradGuard no_gradients;
-        Tap tap;
-        Predictions chosen;
-        chosen.outputs = {{output}};
-        model.replay(collate(examples.subspan(i, 1)).to(model.device()), chosen, &tap);
-        const auto looked_at = most_attended(tap, 0);
-        const std::vector<std::string>& labels = examples[i].axis("source").labels;
-        for (size_t t = 0; t < texts.size() && t < looked_at.size(); ++t)
-          if (tokens[t] == Vocabulary::kUnknown && size_t(looked_at[t]) < labels.size())
-            texts[t] = (tokenisers_.target->kind() == "words" ? kBlank : "") +
-                       labels[size_t(looked_at[t])];
-      }
-      output.text = tokenisers_.target->join(texts);
+      output.text = tokenisers_.target->join(pieces(tokens));
+      const bool has_unknown =
+          std::find(tokens.begin(), tokens.end(), Vocabulary::kUnknown) != tokens.end();
+      if (has_unknown && search_.copy_unknown) unknown.push_back({&examples[i], &output});
     }
+  for (size_t begin = 0; begin < unknown.size(); begin += kCopiedAtOnce)
+    copy_unknown(
+        model, std::span(unknown).subspan(begin, std::min(kCopiedAtOnce, unknown.size() - begin)));
+}
+
+void PairsTask::copy_unknown(const Model& model, std::span<const Written> written) const {
+  torch::NoGradGuard no_gradients;
+  std::vector<Example> examples;
+  Predictions chosen;
+  for (const Written& one : written) {
+    examples.push_back(*one.example);
+    const auto& tokens = one.output->tokens;  // those behind the last unknown one do not matter
+    const auto last = std::find(tokens.rbegin(), tokens.rend(), Vocabulary::kUnknown).base();
+    chosen.outputs.push_back({{{tokens.begin(), last}, 0, ""}});
+  }
+  Tap tap(Record::OnDemand);
+  model.replay(collate(examples).to(model.device()), chosen, &tap);
+  const at::Tensor looked_at = most_attended(tap);  // [B, T]
+  if (!looked_at.defined()) return;
+  for (size_t row = 0; row < written.size(); ++row) {
+    Decoded& output = *written[row].output;
+    const std::vector<std::string>& labels = examples[row].axis("source").labels;
+    std::vector<std::string> texts = pieces(output.tokens);
+    const int64_t* place = looked_at[int64_t(row)].data_ptr<int64_t>();
+    for (size_t t = 0; t < texts.size(); ++t)
+      if (output.tokens[t] == Vocabulary::kUnknown && size_t(place[t]) < labels.size())
+        texts[t] = (tokenisers_.target->kind() == "words" ? kBlank : "") + labels[size_t(place[t])];
+    output.text = tokenisers_.target->join(texts);
+  }
 }
 
 Example PairsTask::parse(const std::string& line) const {

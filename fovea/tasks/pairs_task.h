@@ -12,6 +12,11 @@
 
 namespace fovea {
 
+struct WritingOptions : SearchOptions {
+  bool copy_unknown = true;
+  void describe(OptionList& list);
+};
+
 class PairsTask : public Task {
  public:
   std::vector<std::string> models() const override { return {"seq2seq", "transformer"}; }
@@ -65,7 +70,7 @@ class PairsTask : public Task {
   PairsOptions pairs_;
   Seq2SeqOptions model_;
   TransformerOptions transformer_;
-  SearchOptions search_;
+  WritingOptions search_;
 
  private:
   /// Decoded and wanted texts, and what the model thinks of the wanted ones.
@@ -80,6 +85,13 @@ class PairsTask : public Task {
   };
   Outcome decode(const Model& model, const PairDataset& rows) const;
   std::vector<std::string> pieces(const std::vector<int64_t>& tokens) const;
+
+  struct Written {
+    const Example* example;
+    Decoded* output;
+  };
+  /// An unknown word is copied from where the decoder looked when it wrote it (Luong 2015).
+  void copy_unknown(const Model& model, std::span<const Written> written) const;
   PairTokenisers tokenisers_;
 };
 

@@ -64,14 +64,16 @@ std::vector<Prediction> TaskPredictor::predict(std::span<const Example> examples
     std::vector<Example> some;
     for (const size_t row : rows) some.push_back(examples[row]);
     const Predictions answers = model().predict(task().collate(some).to(model().device()));
-    for (size_t i = 0; i < rows.size(); ++i) predictions[rows[i]] = answers.at(int64_t(i));
+    std::vector<Prediction> finished;
+    for (size_t i = 0; i < rows.size(); ++i) finished.push_back(answers.at(int64_t(i)));
+    task().finish(model(), some, finished);
+    for (size_t i = 0; i < rows.size(); ++i) predictions[rows[i]] = std::move(finished[i]);
   };
   const auto batches = int64_t((examples.size() + kRowsAtOnce - 1) / kRowsAtOnce);
   if (model().device().is_cpu())
     run_parallel(batches, answer);
   else
     for (int64_t batch = 0; batch < batches; ++batch) answer(batch);
-  task().finish(model(), examples, predictions);
   return predictions;
 }
 
