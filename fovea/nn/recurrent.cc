@@ -1,11 +1,9 @@
 #include "fovea/nn/recurrent.h"
 
-#include <torch/version.h>
-#include <optional>
-
 #include "fovea/attention/projection.h"
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
+#include "fovea/nn/recurrent_layer.h"
 
 namespace fovea {
 
@@ -25,44 +23,15 @@ std::vector<Tensor> selected(const std::vector<Tensor>& tensors, const Tensor& r
   return chosen;
 }
 
-/// Rows sorted by falling length, as packing wants them, and the way back.
-struct LengthOrder {
-  Tensor order, back;  // int64 [B] on the data's device; undefined when nothing moves
-  Tensor lengths;      // sorted, on the CPU
-};
-
-LengthOrder sort_by_length(const Tensor& lengths, const at::Device& device) {
-  const auto sorted = lengths.sort(/*stable=*/true, /*dim=*/0, /*descending=*/true);
-  const Tensor order = std::get<1>(sorted);
-  if (order.equal(at::arange(order.size(0)))) return {{}, {}, lengths};
-  return {order.to(device), order.argsort().to(device), std::get<0>(sorted)};
-}
-
-// cuDNN wants a layer's weights in one piece of memory of its own; the optimiser's flat array is
-// another one. They are copied at every call, which costs little, and LibTorch complains at every
-// call, which nobody wants to read.
-class IgnoreWarnings : public c10::WarningHandler {
-#if TORCH_VERSION_MAJOR >= 2
-  void process(const c10::Warning&) override {}
-#else
-  void process(const c10::SourceLocation&, const std::string&, const bool) override {}
-#endif
-};
-
-#if TORCH_VERSION_MAJOR >= 2
-using WarningGuard = c10::WarningUtils::WarningHandlerGuard;
-#else
-using WarningGuard = c10::Warning::WarningHandlerGuard;
-#endif
-
-Tensor reordered(const Tensor& x, const Tensor& order) {
-  return order.defined() ? x.index_select(0, order) : x;
-}
-
 }  // namespace
 
 RecurrentState RecurrentState::select(const Tensor& rows) const {
   return {selected(hidden, rows), selected(cell, rows)};
+}
+
+void RecurrentState::append(const RecurrentState& more) {
+  hidden.insert(hidden.end(), more.hidden.begin(), more.hidden.end());
+  cell.insert(cell.end(), more.cell.begin(), more.cell.end());
 }
 
 Recurrent::Recurrent(RecurrentOptions options) : options_(std::move(options)) {
@@ -101,13 +70,13 @@ void Recurrent::initialise(const Random& random) {
   }
 }
 
-std::vector<Tensor> Recurrent::weights_of(int64_t layer) const {
-  std::vector<Tensor> list;
+RecurrentLayer Recurrent::layer(int64_t layer) const {
+  RecurrentLayer own{options_.cell, {}};
   for (int64_t direction = 0; direction < directions(); ++direction) {
-    const auto& own = weights_[static_cast<size_t>(layer * directions() + direction)];
-    list.insert(list.end(), own.begin(), own.end());
+    const auto& weights = weights_[static_cast<size_t>(layer * directions() + direction)];
+    own.weights.insert(own.weights.end(), weights.begin(), weights.end());
   }
-  return list;
+  return own;
 }
 
 RecurrentState Recurrent::zeros(int64_t batch) const {
@@ -120,64 +89,25 @@ RecurrentState Recurrent::zeros(int64_t batch) const {
 
 RecurrentOutput Recurrent::run(const Tensor& x, const Tensor& lengths, const RecurrentState& start,
                                const std::vector<Tensor>& masks) const {
-  const int64_t batch = x.size(0), steps = x.size(1), d = directions();
-  const bool lstm = options_.cell == "lstm";
-  const bool packed = lengths.defined() && lengths.min().item<int64_t>() < steps;
-  const LengthOrder sorted =
-      packed ? sort_by_length(lengths, x.device()) : LengthOrder{{}, {}, lengths};
-  const RecurrentState begin = start.hidden.empty() ? zeros(batch) : start;
-  const bool train = torch::GradMode::is_enabled();  // cuDNN keeps what backward needs only then
-
-  Tensor data = reordered(x, sorted.order), batch_sizes;  // [B, S, I]
-  Tensor row_of_entry;  // packed: which (sorted) example each entry belongs to
-  if (packed) {
-    std::tie(data, batch_sizes) = at::_pack_padded_sequence(data, sorted.lengths, true);
-    if (!masks.empty()) {
-      const auto rows = at::arange(batch).unsqueeze(1).expand({batch, steps});
-      row_of_entry =
-          std::get<0>(at::_pack_padded_sequence(rows.unsqueeze(-1), sorted.lengths, true))
-              .squeeze(-1)
-              .to(x.device());
-    }
-  }
-  IgnoreWarnings ignore;
-  std::optional<WarningGuard> guard;
-  if (x.is_cuda()) guard.emplace(&ignore);
-  RecurrentOutput result;
+  require(x.dim() == 3 && x.size(2) == options_.input_size, ErrorKind::Internal,
+          "a recurrent network with ", options_.input_size, " inputs was given a tensor of shape ",
+          x.sizes());
+  const auto layout = std::make_shared<const SequenceLayout>(lengths, x.size(0), x.size(1));
+  const auto d = static_cast<ptrdiff_t>(directions());
+  const auto of_layer = [&](const std::vector<Tensor>& states, ptrdiff_t layer) {
+    if (states.empty()) return states;
+    return std::vector<Tensor>(states.begin() + layer * d, states.begin() + (layer + 1) * d);
+  };
+  RecurrentOutput result{x, {}};
   for (int64_t layer = 0; layer < options_.layers; ++layer) {
-    std::vector<Tensor> hidden, cell;
-    for (int64_t direction = 0; direction < d; ++direction) {
-      const auto place = static_cast<size_t>(layer * d + direction);
-      hidden.push_back(reordered(begin.hidden[place], sorted.order));
-      if (lstm) cell.push_back(reordered(begin.cell[place], sorted.order));
-    }
-    const Tensor h0 = at::stack(hidden);  // [D, B, H]
-    const auto weights = weights_of(layer);
-    Tensor last, last_cell;
-    if (lstm) {
-      const std::vector<Tensor> states{h0, at::stack(cell)};
-      std::tie(data, last, last_cell) =
-          packed ? at::lstm(data, batch_sizes, states, weights, true, 1, 0, train, d == 2)
-                 : at::lstm(data, states, weights, true, 1, 0, train, d == 2, true);
-    } else if (options_.cell == "gru") {
-      std::tie(data, last) =
-          packed ? at::gru(data, batch_sizes, h0, weights, true, 1, 0, train, d == 2)
-                 : at::gru(data, h0, weights, true, 1, 0, train, d == 2, true);
-    } else {
-      std::tie(data, last) =
-          packed ? at::rnn_tanh(data, batch_sizes, h0, weights, true, 1, 0, train, d == 2)
-                 : at::rnn_tanh(data, h0, weights, true, 1, 0, train, d == 2, true);
-    }
-    for (int64_t direction = 0; direction < d; ++direction) {
-      result.state.hidden.push_back(reordered(last[direction], sorted.back));  // [B, H]
-      if (lstm) result.state.cell.push_back(reordered(last_cell[direction], sorted.back));
-    }
-    if (masks.empty() || layer + 1 == options_.layers) continue;
-    const Tensor mask = reordered(masks[static_cast<size_t>(layer)], sorted.order);  // [B, D H]
-    data = data * (packed ? mask.index_select(0, row_of_entry) : mask.unsqueeze(1));
+    const RecurrentOutput now =
+        run_layer(this->layer(layer), result.outputs, layout,
+                  {of_layer(start.hidden, layer), of_layer(start.cell, layer)});
+    result.outputs = now.outputs;  // [B, S, D H]
+    result.state.append(now.state);
+    if (!masks.empty() && layer + 1 < options_.layers)
+      result.outputs = result.outputs * masks[static_cast<size_t>(layer)].unsqueeze(1);
   }
-  if (packed) data = std::get<0>(at::_pad_packed_sequence(data, batch_sizes, true, 0.0, steps));
-  result.outputs = reordered(data, sorted.back);  // [B, S, D H]
   return result;
 }
 

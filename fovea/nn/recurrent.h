@@ -2,8 +2,8 @@
 // of torch.nn.RNN (tanh), torch.nn.GRU and torch.nn.LSTM (weight_ih_l0 [G H, I], weight_hh_l0,
 // bias_ih_l0, bias_hh_l0, …_reverse), so that state dicts fit. torch's GRU gates the product:
 //   h~ = tanh(W x + b + r * (U h + b'));  h = (1 - z) * h~ + z * h_prev
-// where Cho 2014 and Bahdanau 2015 write U (r * h). Padding never enters: sequences are packed.
-// Dropout between layers uses one mask for all steps of a sequence (Gal and Ghahramani 2016).
+// where Cho 2014 and Bahdanau 2015 write U (r * h). Padding never enters, and no work is done for
+// it. Dropout between layers uses one mask for all steps of a sequence (Gal and Ghahramani 2016).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -33,12 +33,16 @@ struct RecurrentState {
 
   /// The examples of `rows` (int64 [R], repetition allowed).
   RecurrentState select(const at::Tensor& rows) const;
+  /// The states of further layers.
+  void append(const RecurrentState& more);
 };
 
 struct RecurrentOutput {
   at::Tensor outputs;    // [B, S, D H], 0 at padding
-  RecurrentState state;  // after the last real step (backward: after the first)
+  RecurrentState state;  // after the last real step (backward: after the first), or the start
 };
+
+struct RecurrentLayer;  // recurrent_layer.h
 
 class Recurrent : public torch::nn::Module {
  public:
@@ -48,8 +52,8 @@ class Recurrent : public torch::nn::Module {
   /// 1 for the forget gate).
   void initialise(const Random& random);
 
-  /// A whole sequence. x [B, S, I]; lengths int64 [B] on the CPU, at least 1 each, or undefined
-  /// when all are S; `start` may be empty: zeros; `masks` from dropout_masks(), or empty.
+  /// A whole sequence. x [B, S, I]; lengths int64 [B] on the CPU, each in 0 … S, or undefined when
+  /// all are S; `start` may be empty: zeros; `masks` from dropout_masks(), or empty.
   RecurrentOutput run(const at::Tensor& x, const at::Tensor& lengths, const RecurrentState& start,
                       const std::vector<at::Tensor>& masks) const;
 
@@ -66,7 +70,7 @@ class Recurrent : public torch::nn::Module {
 
  private:
   int64_t directions() const { return options_.bidirectional ? 2 : 1; }
-  std::vector<at::Tensor> weights_of(int64_t layer) const;  // in the order LibTorch wants them
+  RecurrentLayer layer(int64_t layer) const;
   RecurrentOptions options_;
   std::vector<std::vector<at::Tensor>> weights_;  // per layer and direction: w_ih, w_hh, b_ih, b_hh
 };
