@@ -50,8 +50,12 @@ at::Tensor Tap::leaf(const std::string& axis, const at::Tensor& input,
   require(unit_of.empty() || (input.dim() > 1 && input.size(1) == int64_t(unit_of.size())),
           ErrorKind::Internal, "leaf '", axis, "': ", unit_of.size(),
           " units for an input of shape ", input.sizes());
+  if (leaves_.count(axis) > 0) leaves_.clear();  // another run
+  // The first one cuts the graph; one that may come of it (sentences of words) stays in it.
+  const bool stays = !leaves_.empty() && input.requires_grad();
   Leaf& leaf = leaves_[axis];
-  leaf = {input.detach().clone().set_requires_grad(true), std::move(unit_of)};
+  leaf = {stays ? input : input.detach().clone().set_requires_grad(true), std::move(unit_of)};
+  if (stays) leaf.values.retain_grad();
   return leaf.values;
 }
 

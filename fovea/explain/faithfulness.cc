@@ -107,14 +107,11 @@ std::vector<Judgement> judge_example(const Study& study, const Example& example,
       judgements.push_back({map.name, not_dense(map, subject)});
       continue;
     }
-    Maps same;
-    for (const AttentionMap& other : untrained)
-      if (other.name == map.name) same.push_back(other);
     const int64_t units = map.weights.size(-1);
     Erasures& erased =
         erasures.try_emplace({map.key_axis, units}, subject, map.key_axis, units).first->second;
     judgements.push_back({map.name, faithfulness::judge(layers, {study.options, study.x, subject,
-                                                                 erased, same, random})});
+                                                                 erased, untrained, random})});
     if (study.options.randomised_weights && !study.untrained)
       judgements.back().sample.notes.push_back("there is no untrained network to compare with");
   }

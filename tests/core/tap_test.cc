@@ -79,6 +79,17 @@ TEST(Tap, ALeafCutsOffWhatCameBefore) {
   EXPECT_TRUE(tap.leaf("x", parameter * 2).is_leaf());
 }
 
+TEST(Tap, ALeafThatComesOfAnotherStaysConnected) {
+  Tap tap;
+  for (int run = 0; run < 2; ++run) {  // the same tap again begins anew
+    const at::Tensor words = tap.leaf("words", torch::tensor({1.0, 2.0}));
+    const at::Tensor sentences = tap.leaf("sentences", words * 3);
+    (sentences * 5).sum().backward();
+    EXPECT_TRUE(tap.leaves().at("words").values.grad().equal(torch::tensor({15.0, 15.0})));
+    EXPECT_TRUE(tap.leaves().at("sentences").values.grad().equal(torch::tensor({5.0, 5.0})));
+  }
+}
+
 TEST(Tap, ClearForgetsRecordsButKeepsReplacements) {
   Tap tap;
   tap.replace("a", [](const AttentionMap& map) { return map.weights + 1; });

@@ -181,6 +181,7 @@ TEST(Faithfulness, AgreementWithWhatIsKnownToMatter) {
   options.random_rationales = 1000;
   const Faithfulness result = measure(four_units(), example, options);
   EXPECT_NEAR(value_of(result, "AUPRC"), (1.0 / 2 + 2.0 / 3) / 2, 1e-12);
+  EXPECT_GE(value_of(result, "AUPRC of gradient x input"), 0.5);
   EXPECT_NEAR(value_of(result, "token F1"), 0.5, 1e-12);  // the units 0 and 1 are chosen
   EXPECT_NEAR(value_of(result, "IOU F1"), 0, 1e-12);      // 1 of 3
   EXPECT_NEAR(find(result, "token F1").baseline.value(), 0.5, 0.03);

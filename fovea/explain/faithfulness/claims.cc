@@ -78,6 +78,24 @@ bool is_output(const Subject& subject, const std::string& axis_name) {
                      [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
 }
 
+/// How much another map looks at each of the units that are this one's rows, shares of 1: [Q].
+/// Undefined where none does.
+Tensor looked_at(const AttentionMap& map, std::span<const AttentionMap> all, int64_t rows,
+                 std::vector<std::string>& notes) {
+  for (const AttentionMap& other : all) {
+    const bool looks = other.key_axis == map.query_axis && other.query_axis != other.key_axis &&
+                       other.layout == MapLayout::Dense && other.weights.defined() &&
+                       other.weights.size(-1) == rows;
+    if (!looks || other.name == map.name) continue;
+    const Tensor weights = mean_of_layers({&other, 1}).mean(0).nan_to_num(0, 0, 0);  // [Q]
+    const Tensor sum = weights.sum();
+    if (sum.item<double>() <= 0) continue;
+    notes.push_back(concat("its rows count as much as the map '", other.name, "' looks at them"));
+    return weights / sum;
+  }
+  return {};
+}
+
 /// `count` of the rows 0 … rows-1, rising.
 std::vector<int64_t> draw_rows(int64_t rows, int64_t count, const Random& random) {
   std::vector<int64_t> drawn = random.split("rows").permutation(rows);
@@ -88,8 +106,8 @@ std::vector<int64_t> draw_rows(int64_t rows, int64_t count, const Random& random
 
 }  // namespace
 
-Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers, int64_t most_rows,
-                 const Random& random) {
+Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers,
+                 std::span<const AttentionMap> all, int64_t most_rows, const Random& random) {
   Claims claims;
   const AttentionMap& map = layers.front();
   const Tensor weights = matrix_of(layers, claims.notes);  // [Q, K]
@@ -103,8 +121,9 @@ Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers, i
   if (!claims.by_row) {
     if (of_output)
       claims.notes.push_back("its rows are not the units of the output: judged by their mean");
-    claims.list.push_back(
-        claim_of(weights.mean(0), truth.defined() ? truth.any(0) : truth, kAllUnits));
+    const Tensor shares = looked_at(map, all, rows, claims.notes);                    // [Q]
+    const Tensor mean = shares.defined() ? shares.matmul(weights) : weights.mean(0);  // [K]
+    claims.list.push_back(claim_of(mean, truth.defined() ? truth.any(0) : truth, kAllUnits));
     return claims;
   }
   if (rows > most_rows)

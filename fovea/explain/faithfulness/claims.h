@@ -1,6 +1,7 @@
 // What a map claims: how much each unit of its key axis matters, for one output unit or for all of
 // them together. A map whose queries are the output's units claims something in each row; any other
-// map makes one claim, the mean of its rows.
+// map makes one claim, the mean of its rows. Where another map looks at the rows' units (words of
+// sentences, and sentences of a document), each row counts as much as that one looks at it.
 #pragma once
 
 #include <span>
@@ -27,11 +28,11 @@ struct Claims {
   std::vector<std::string> notes;
 };
 
-/// From the maps of one name [1, H, Q, K]: their layers. Heads are averaged; layers of
-/// self-attention become their rollout, other layers their mean. Of more than `most_rows` rows so
-/// many are drawn.
-Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers, int64_t most_rows,
-                 const Random& random);
+/// From the maps of one name [1, H, Q, K]: their layers; `all` are those of the same replay. Heads
+/// are averaged; layers of self-attention become their rollout, other layers their mean. Of more
+/// than `most_rows` rows so many are drawn.
+Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers,
+                 std::span<const AttentionMap> all, int64_t most_rows, const Random& random);
 
 /// Falling; equal weights stand in random order.
 Order order_of(std::span<const double> weights, const Random& random);

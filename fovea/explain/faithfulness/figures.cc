@@ -40,6 +40,8 @@ constexpr std::array<Description, kFigures> kOfProbabilities = {{
     {"token F1", "higher", "F1 of as many units of largest weight as are known to matter."},
     {"IOU F1", "higher",
      "The same for runs of neighbouring units that overlap by half of their union."},
+    {"AUPRC of gradient x input", "none",
+     "The area for gradient x input in place of the weights: what they are to be held against."},
 }};
 
 /// Curves of values show the change, not the output: what is good turns round.
@@ -58,7 +60,8 @@ Description describe(Figure figure, bool values) {
 }
 
 bool needs_truth(Figure figure) {
-  return figure == Figure::Auprc || figure == Figure::TokenF1 || figure == Figure::IouF1;
+  return figure == Figure::Auprc || figure == Figure::TokenF1 || figure == Figure::IouF1 ||
+         figure == Figure::GradientAuprc;
 }
 
 FaithfulnessMeasure measure_of(Figure figure, const std::vector<Sample>& samples, bool values,

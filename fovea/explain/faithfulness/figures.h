@@ -25,8 +25,9 @@ enum class Figure : size_t {
   Auprc,
   TokenF1,
   IouF1,
+  GradientAuprc,
 };
-constexpr size_t kFigures = 13;
+constexpr size_t kFigures = 14;
 
 /// Who says in which order units are taken away or put back.
 enum class Source : size_t { Attention, Gradient, LeaveOneOut, Random };

@@ -124,10 +124,14 @@ void change_map(const Setting& setting, const AttentionMap& map, const Claims& c
   sample[Figure::TopZeroed] = {controls.top_zeroed, controls.random_zeroed};
 }
 
-void compare_with_untrained(const Setting& setting, const Claims& claims, Sample& sample) {
-  if (setting.untrained.empty()) return;
-  const Claims others =
-      claims_of(setting.subject, setting.untrained, setting.options.most_rows, setting.random);
+void compare_with_untrained(const Setting& setting, const std::string& map, const Claims& claims,
+                            Sample& sample) {
+  std::vector<AttentionMap> same;
+  for (const AttentionMap& other : setting.untrained)
+    if (other.name == map) same.push_back(other);
+  if (same.empty()) return;
+  const Claims others = claims_of(setting.subject, same, setting.untrained,
+                                  setting.options.most_rows, setting.random);
   if (others.list.size() != claims.list.size() || others.units != claims.units) return;
   sample[Figure::UntrainedTau] = {mean_tau(claims, weights_of(others)), 0.0};
 }
@@ -151,15 +155,18 @@ struct Agreement {
   }
 };
 
-void compare_with_truth(const Setting& setting, const Claims& claims, Sample& sample) {
+void compare_with_truth(const Setting& setting, const Claims& claims,
+                        const std::optional<Importances>& gradients, Sample& sample) {
   const Random ties = setting.random.split("ties").split("attention");
   const Orders by_chance = random_orders(claims, setting);
   Agreement found, chance;
+  Mean gradient;
   for (size_t i = 0; i < claims.list.size(); ++i) {
     const Claim& claim = claims.list[i];
     if (claim.truth.empty()) continue;
     sample.has_truth = true;
     found.add(claim.weights, order_of(claim.weights, ties.split(i)), claim.truth);
+    if (gradients) gradient.add(auprc((*gradients)[i], claim.truth));
     for (const Order& order : by_chance.list) {
       std::vector<double> falling(order.size());
       for (size_t place = 0; place < order.size(); ++place)
@@ -170,13 +177,15 @@ void compare_with_truth(const Setting& setting, const Claims& claims, Sample& sa
   sample[Figure::Auprc] = {found.auprc.value(), chance.auprc.value()};
   sample[Figure::TokenF1] = {found.token_f1.value(), chance.token_f1.value()};
   sample[Figure::IouF1] = {found.iou_f1.value(), chance.iou_f1.value()};
+  sample[Figure::GradientAuprc] = {gradient.value(), chance.auprc.value()};
 }
 
 }  // namespace
 
 Sample judge(std::span<const AttentionMap> layers, const Setting& setting) {
   const AttentionMap& map = layers.front();
-  Claims claims = claims_of(setting.subject, layers, setting.options.most_rows, setting.random);
+  Claims claims = claims_of(setting.subject, layers, setting.subject.maps,
+                            setting.options.most_rows, setting.random);
   Sample sample;
   sample.units = claims.units;
   sample.outputs = static_cast<int64_t>(setting.subject.original.size());
@@ -194,8 +203,8 @@ Sample judge(std::span<const AttentionMap> layers, const Setting& setting) {
         concat("the network gives no gradients for the axis '", map.key_axis, "'"));
   erase_units(setting, claims, gradients, sample);
   change_map(setting, map, claims, sample);
-  compare_with_untrained(setting, claims, sample);
-  compare_with_truth(setting, claims, sample);
+  compare_with_untrained(setting, map.name, claims, sample);
+  compare_with_truth(setting, claims, gradients, sample);
   return sample;
 }
 

@@ -15,7 +15,7 @@ struct Setting {
   const std::vector<double>& x;  // shares of units, of the curves
   const Subject& subject;
   Erasures& erasures;                       // of the map's key axis
-  std::span<const AttentionMap> untrained;  // the same map of the untrained network
+  std::span<const AttentionMap> untrained;  // all maps of the untrained network
   Random random;
 };
 

@@ -29,7 +29,7 @@ struct Fixture {
   Subject subject = examine(predictor, example, predictor.predict({&example, 1})[0]);
 
   Claims claims(const std::vector<AttentionMap>& layers) const {
-    return claims_of(subject, layers, 32, Random(0));
+    return claims_of(subject, layers, layers, 32, Random(0));
   }
 };
 
@@ -40,6 +40,23 @@ TEST(Claims, QueriesThatAreInputsAreOneClaim) {
   EXPECT_FALSE(claims.by_row);
   EXPECT_EQ(claims.list[0].unit, kAllUnits);
   EXPECT_EQ(claims.list[0].weights, (std::vector<double>{0.5, 0.25, 0.25}));
+}
+
+TEST(Claims, RowsCountAsMuchAsAnotherMapLooksAtThem) {
+  AttentionMap words =
+      map_of(torch::tensor({{{{1.0, 0.0, 0.0}, {0.0, 0.5, 0.5}}}}, torch::kFloat64));
+  words.query_axis = "groups";
+  AttentionMap groups = map_of(torch::tensor({{{{0.2, 0.8}}}}, torch::kFloat64));
+  groups.name = "groups";
+  groups.query_axis = "document";
+  groups.key_axis = "groups";
+  const Fixture fixture;
+  const std::vector<AttentionMap> own{words}, all{words, groups};
+  const Claims claims = claims_of(fixture.subject, own, all, 32, Random(0));
+  const std::vector<double>& weights = claims.list.at(0).weights;
+  EXPECT_NEAR(weights[0], 0.2, 1e-12);
+  EXPECT_NEAR(weights[1], 0.4, 1e-12);
+  EXPECT_NE(claims.notes.at(0).find("'groups'"), std::string::npos);
 }
 
 TEST(Claims, LayersOfSelfAttentionAreJudgedByTheirRollout) {
