@@ -44,6 +44,7 @@ class Work(typing.NamedTuple):
     task: str = ""  # of the program, unless it is called `name`; so is the peer's script
     script: str = ""
     words: tuple = ()  # instead of the task's own data: (rows, words a side, different words)
+    documents: tuple = ()  # the same: (rows, sentences of each, words of each sentence, different words)
     options: tuple = ()
     same_loss: tuple = ()  # further options for the comparison of losses
 
@@ -60,19 +61,27 @@ def assigned(*settings):
     return tuple(part for setting in settings for part in ("--set", setting))
 
 
+def han(goal, rows, sentences, words, steps):
+    """Documents of random words, all of one shape, so that nothing but the network is timed."""
+    settings = ("model.name=han", "data.minimum_count=1", f"training.batch_size={rows}", "training.schedule=constant")
+    return Work("han", f"ms a step, {rows} documents of {sentences} x {words} words, GRU 50", steps, 1e3, str(goal), epochs=2, rows=rows,
+                task="documents", documents=(rows * steps, sentences, words, 10000), options=assigned(*settings),
+                same_loss=assigned("model.dropout=0"))
+
+
 WORK = (
     Work("features", "ms an epoch of 70,000 rows, batch 128", 1, 1e3, "30"),
     Work("context", "us a row, batch 1", 10000, 1e6, "500"),
     Work("dates", "ms a step of 64 rows", 100, 1e3, "-", epochs=2, data_options=("--set", "data.rows=6400"), evaluates=True, rows=64),
+    han(1.8, rows=64, sentences=9, words=17, steps=20),
     transformer("transformer-3x256", "ms a step, 64 x 15 tokens, vocabulary 8,000", 1.4, rows=64, words=15, steps=20),
     transformer("transformer-6x512", "ms a step, 32 x 30 tokens, vocabulary 8,000", 1.2, rows=32, words=30, steps=18,
                 options=("model.layers=6", "model.hidden=512")),
 )
 
 
-def write_words(folder, rows, words, different):
-    """Pairs of random words as the task translate reads them; a target's end symbol makes both sides equally long. Words are dealt like
-    cards, so that all of them occur."""
+def dealt(different):
+    """Hands out words like cards, so that all of them occur: a function that gives so many, as one text."""
     draw, deck = random.Random(1), []
 
     def line(count):
@@ -80,11 +89,27 @@ def write_words(folder, rows, words, different):
             deck.extend(draw.sample(range(different), different))
         return " ".join(f"w{deck.pop()}" for _ in range(count))
 
+    return line
+
+
+def write_words(folder, rows, words, different):
+    """Pairs of random words as the task translate reads them; a target's end symbol makes both sides equally long."""
+    line = dealt(different)
     os.makedirs(folder)
     for name, count in (("train.tsv", rows), ("val.tsv", 8), ("test.tsv", 200)):
         with open(os.path.join(folder, name), "w") as file:
             file.write("source\ttarget\n")
             file.writelines(f"{line(words)}\t{line(words - 1)}\n" for _ in range(count))
+
+
+def write_documents(folder, rows, sentences, words, different):
+    """Texts of random words and a class by turns, as the task documents reads them."""
+    line = dealt(different)
+    os.makedirs(folder)
+    for name, count in (("train.tsv", rows), ("val.tsv", 8)):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write("text\tlabel\n")
+            file.writelines("<br>".join(line(words) for _ in range(sentences)) + f"\t{row % 2}\n" for row in range(count))
 
 
 class Task:
@@ -96,6 +121,8 @@ class Task:
         self.place, self.runs, self.task = place, 0, work.task or name
         if work.words:
             write_words(self.data, *work.words)
+        elif work.documents:
+            write_documents(self.data, *work.documents)
         else:
             run([fovea, "data", name, "--out", self.data, *work.data_options])
         run([fovea, "train", self.task, self.data, "--epochs", "0", "--out", self.start, "--quiet", *work.options])

@@ -74,13 +74,25 @@ Example DocumentEncoder::example(const LabelledDocument& document) const {
   return example;
 }
 
+LabelledDataset::LabelledDataset(std::vector<LabelledDocument> documents)
+    : documents_(std::move(documents)) {
+  for (const LabelledDocument& document : documents_)
+    has_truth_ = has_truth_ || !document.decisive.empty();
+}
+
+at::Tensor LabelledDataset::labels_of(std::span<const int64_t> rows) const {
+  std::vector<int64_t> labels;
+  for (const int64_t row : rows) labels.push_back(document(row).label);
+  return at::tensor(labels, at::kLong);
+}
+
 DocumentDataset::DocumentDataset(std::vector<LabelledDocument> documents, DocumentEncoder encoder,
                                  const std::string& where)
-    : documents_(std::move(documents)), encoder_(std::move(encoder)), rows_(documents_.size()) {
-  std::vector<int64_t> cut(documents_.size());
+    : LabelledDataset(std::move(documents)), encoder_(std::move(encoder)), rows_(size_t(size())) {
+  std::vector<int64_t> cut(rows_.size());
   const auto encode_row = [&](size_t row) {
     try {
-      const DocumentEncoder::Encoded encoded = encoder_.encode(documents_[row]);
+      const DocumentEncoder::Encoded encoded = encoder_.encode(document(int64_t(row)));
       rows_[row].ids.assign(encoded.frame.ids.begin(), encoded.frame.ids.end());
       rows_[row].segments.assign(encoded.frame.segments.begin(), encoded.frame.segments.end());
       cut[row] = encoded.cut;
@@ -92,25 +104,22 @@ DocumentDataset::DocumentDataset(std::vector<LabelledDocument> documents, Docume
     const auto end = std::min(size(), (job + 1) * kTogether);
     for (int64_t row = job * kTogether; row < end; ++row) encode_row(size_t(row));
   });
-  for (size_t row = 0; row < documents_.size(); ++row) {
+  for (size_t row = 0; row < rows_.size(); ++row) {
     cut_documents_ += cut[row] > 0;
     cut_pieces_ += cut[row];
     windowed_documents_ += int64_t(rows_[row].ids.size()) > encoder_.frames.longest;
-    has_truth_ = has_truth_ || !documents_[row].decisive.empty();
   }
 }
 
 Batch DocumentDataset::batch(std::span<const int64_t> rows) const {
   std::vector<Frame> frames(rows.size());
-  std::vector<int64_t> labels;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Row& row = row_of(rows[i]);
     frames[i].ids.assign(row.ids.begin(), row.ids.end());
     frames[i].segments.assign(row.segments.begin(), row.segments.end());
-    labels.push_back(document(rows[i]).label);
   }
   Batch batch = collate_tokens(frames, encoder_.tokeniser->special().padding);
-  batch.tensors["target"] = at::tensor(labels, at::kLong);  // [B]
+  batch.tensors["target"] = labels_of(rows);  // [B]
   return batch;
 }
 

@@ -37,20 +37,33 @@ struct DocumentEncoder {
   Example example(const LabelledDocument& document) const;
 };
 
-class DocumentDataset : public Dataset {
+/// What the data sets of texts with a class share, whatever a model makes of the texts.
+class LabelledDataset : public Dataset {
+ public:
+  explicit LabelledDataset(std::vector<LabelledDocument> documents);
+  int64_t size() const override { return static_cast<int64_t>(documents_.size()); }
+  const LabelledDocument& document(int64_t row) const { return documents_.at(size_t(row)); }
+  bool has_truth() const { return has_truth_; }
+
+ protected:
+  at::Tensor labels_of(std::span<const int64_t> rows) const;  // int64 [R]
+
+ private:
+  std::vector<LabelledDocument> documents_;
+  bool has_truth_ = false;
+};
+
+class DocumentDataset : public LabelledDataset {
  public:
   /// Cuts all texts, side by side. `where` names them in an error.
   DocumentDataset(std::vector<LabelledDocument> documents, DocumentEncoder encoder,
                   const std::string& where);
 
-  int64_t size() const override { return static_cast<int64_t>(documents_.size()); }
   int64_t length(int64_t row) const override { return int64_t(row_of(row).ids.size()); }
   Example example(int64_t row) const override { return encoder_.example(document(row)); }
   /// As framed_text.h has it, with "target" int64 [B].
   Batch batch(std::span<const int64_t> rows) const override;
 
-  const LabelledDocument& document(int64_t row) const { return documents_.at(size_t(row)); }
-  bool has_truth() const { return has_truth_; }
   int64_t cut_documents() const { return cut_documents_; }  // that lost pieces, and
   int64_t cut_pieces() const { return cut_pieces_; }        // how many
   int64_t windowed_documents() const { return windowed_documents_; }
@@ -62,11 +75,9 @@ class DocumentDataset : public Dataset {
   };
   const Row& row_of(int64_t row) const { return rows_.at(size_t(row)); }
 
-  std::vector<LabelledDocument> documents_;
   DocumentEncoder encoder_;
   std::vector<Row> rows_;
   int64_t cut_documents_ = 0, cut_pieces_ = 0, windowed_documents_ = 0;
-  bool has_truth_ = false;
 };
 
 /// The frames one after the other.

@@ -25,6 +25,7 @@ constexpr std::optional<ExportedParts> (*kExporters[])(const Model&, const Expor
     when<BertClassifier, export_bert_classifier>,
     when<BertTagger, export_bert_tagger>,
     when<LstmTagger, export_lstm_tagger>,
+    when<HierarchicalAttention, export_hierarchical>,
 };
 
 }  // namespace

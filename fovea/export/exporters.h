@@ -12,6 +12,7 @@
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
+#include "fovea/models/hierarchical.h"
 #include "fovea/models/lstm_tagger.h"
 #include "fovea/models/seq2seq.h"
 #include "fovea/models/transformer.h"
@@ -39,6 +40,7 @@ ExportedParts export_bert_pretrainer(const BertPretrainer& model, const ExportOp
 ExportedParts export_bert_classifier(const BertClassifier& model, const ExportOptions& options);
 ExportedParts export_bert_tagger(const BertTagger& model, const ExportOptions& options);
 ExportedParts export_lstm_tagger(const LstmTagger& model, const ExportOptions& options);
+ExportedParts export_hierarchical(const HierarchicalAttention& model, const ExportOptions& options);
 
 /// By the model's kind. Unsupported when it has no exporter.
 ExportedParts export_model(const Model& model, const ExportOptions& options);

@@ -3,6 +3,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/bert_windows.h"
+#include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
 
 namespace fovea {
@@ -13,13 +14,6 @@ using at::Tensor;
 
 constexpr double kDeviation = 0.02;  // of fresh weights, as BERT has it
 
-/// N / (C n_c): every class counts as much as the others together with all their rows.
-Tensor balanced_weights(const std::vector<int64_t>& counts) {
-  const Tensor rows = torch::tensor(counts, at::kDouble);  // [C]
-  const Tensor weights = rows.sum() / (rows.clamp_min(1) * double(counts.size()));
-  return weights.to(at::kFloat);
-}
-
 }  // namespace
 
 void BertClassifierOptions::describe(OptionList& list) {
@@ -27,9 +21,7 @@ void BertClassifierOptions::describe(OptionList& list) {
   encoder.describe(list);
   list.add("pooling", pooling, "what stands for a text: the first token, or the mean of all")
       .choices({"cls", "mean"});
-  list.add("class_weights", class_weights,
-           "none: every row counts the same; balanced: every class does")
-      .choices({"none", "balanced"});
+  describe_class_weights(list, class_weights);
   fine_tuning.describe(list);
 }
 
@@ -44,8 +36,7 @@ BertClassifier::BertClassifier(BertClassifierOptions options, DocumentShape shap
           "texts of ", shape_.window, " tokens do not fit the ", encoder_->options().maximum_length,
           " positions of model.maximum_length; set a smaller data.longest");
   options_.fine_tuning.check(encoder_->layers());
-  if (options_.class_weights == "balanced" && !shape_.class_counts.empty())
-    class_weights_ = balanced_weights(shape_.class_counts);
+  class_weights_ = weights_of_classes(options_.class_weights, shape_.class_counts);
 }
 
 void BertClassifier::initialise(const Random& random) {
@@ -97,17 +88,7 @@ Tensor BertClassifier::logits_of(const Batch& batch, const Random* random, Tap* 
 }
 
 Loss BertClassifier::loss(const Batch& batch, const StepContext& context) {
-  const Tensor logits = logits_of(batch, &context.random, nullptr);
-  const Tensor& target = batch.at("target");
-  Loss loss;
-  if (class_weights_.defined()) {
-    const Tensor weights = class_weights_.to(logits.device());
-    loss.objective = at::cross_entropy_loss(logits, target, weights);
-    loss.units = weights.index_select(0, target).sum();
-  } else {
-    loss.objective = at::cross_entropy_loss(logits, target);
-  }
-  return loss;
+  return class_loss(logits_of(batch, &context.random, nullptr), batch.at("target"), class_weights_);
 }
 
 Predictions BertClassifier::predict(const Batch& batch) const {
@@ -118,9 +99,7 @@ Predictions BertClassifier::predict(const Batch& batch) const {
 }
 
 Tensor BertClassifier::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
-  const Tensor log_scores = logits_of(batch, nullptr, tap).log_softmax(1);  // [B, C]
-  return log_scores.gather(1,
-                           predictions.scores.argmax(1, /*keepdim=*/true).to(log_scores.device()));
+  return log_probability_of(predictions, logits_of(batch, nullptr, tap));
 }
 
 }  // namespace fovea

@@ -16,8 +16,17 @@ constexpr int64_t kTokensTogether = 8192;  // of a batch that is measured
 }  // namespace
 
 void DocumentsTask::describe(OptionList& list) {
-  list.group("data", data_);
-  list.group("model", model_);
+  struct Data {
+    DocumentsDataOptions& options;
+    TextsAs texts;
+    void describe(OptionList& own) { options.describe(own, texts); }
+  } data{data_, texts_as()};
+  list.group("data", data);
+  if (is_bert())
+    list.group("model", bert_);
+  else
+    list.group("model", hierarchical_);
+  list.find("model.name").choices(models());
 }
 
 TrainingOptions DocumentsTask::training_defaults() const {
@@ -33,6 +42,15 @@ TrainingOptions DocumentsTask::training_defaults() const {
   options.warmup_steps = 100;
   options.clip_norm = 1;
   options.monitor = {"accuracy"};
+  if (is_bert()) return options;
+  options.epochs = 10;
+  options.batch_size = 64;
+  options.optimiser = "adam";
+  options.learning_rate = 2e-3;
+  options.weight_decay = 0;
+  options.schedule = "cosine";
+  options.warmup_steps = 50;
+  options.monitor = {"loss"};
   return options;
 }
 
@@ -45,9 +63,11 @@ TrainingOptions DocumentsTask::fine_tuning_defaults() const {
 }
 
 Splits DocumentsTask::load(const DataSource& source, uint64_t seed) {
-  Splits splits = noted(load_documents(source, data_, coding_, seed));
+  const bool is_first = !coding_.fitted();
+  Splits splits = noted(load_documents(source, data_, texts_as(), coding_, seed));
+  if (is_first && !is_bert() && !data_.sentences.vectors.empty()) read_vectors(splits);
   if (splits.train) {
-    const auto& rows = dynamic_cast<const DocumentDataset&>(*splits.train);
+    const auto& rows = dynamic_cast<const LabelledDataset&>(*splits.train);
     class_counts_.assign(coding_.classes.size(), 0);
     for (int64_t row = 0; row < rows.size(); ++row)
       ++class_counts_[size_t(rows.document(row).label)];
@@ -55,28 +75,67 @@ Splits DocumentsTask::load(const DataSource& source, uint64_t seed) {
   return splits;
 }
 
+/// Their size becomes model.embedding, unless that was set to another one.
+void DocumentsTask::read_vectors(Splits& splits) {
+  vectors_ = read_word_vectors(data_.sentences.vectors, *coding_.words);
+  splits.notes.push_back(vectors_->note);
+  const int64_t size = vectors_->size();
+  if (hierarchical_.embedding == size) return;
+  require(hierarchical_.embedding == HierarchicalOptions().embedding, ErrorKind::InvalidArgument,
+          data_.sentences.vectors, ": its words have ", size,
+          " numbers, but model.embedding=", hierarchical_.embedding, "; leave that out");
+  hierarchical_.embedding = size;
+  splits.notes.push_back(concat("model.embedding is ", size, ", as the vectors have it"));
+}
+
 void DocumentsTask::write_data(const std::filesystem::path& folder) const {
-  write_documents_data(folder, data_);
+  write_documents_data(folder, data_, texts_as());
+}
+
+void DocumentsTask::start_from(const std::filesystem::path& run_or_folder) {
+  require(is_bert(), ErrorKind::InvalidArgument,
+          "--from: model.name=han takes no other run; data.vectors=FILE gives it word vectors");
+  BertTask::start_from(run_or_folder);
+}
+
+void DocumentsTask::give_start(Model& model) const {
+  if (vectors_)
+    dynamic_cast<HierarchicalAttention&>(model).take_vectors(vectors_->vectors, vectors_->known);
+  BertTask::give_start(model);
 }
 
 std::unique_ptr<Model> DocumentsTask::make_model() const {
-  DocumentShape shape;
-  shape.vocabulary = coding_.tokeniser->size();
-  shape.classes = static_cast<int64_t>(coding_.classes.size());
-  shape.window = data_.frames.longest;
-  shape.class_counts = class_counts_;
-  return std::make_unique<BertClassifier>(model_, std::move(shape));
+  const auto classes = static_cast<int64_t>(coding_.classes.size());
+  if (is_bert())
+    return std::make_unique<BertClassifier>(bert_,
+                                            DocumentShape{.vocabulary = coding_.tokeniser->size(),
+                                                          .classes = classes,
+                                                          .window = data_.frames.longest,
+                                                          .class_counts = class_counts_});
+  return std::make_unique<HierarchicalAttention>(
+      hierarchical_, HierarchicalShape{.words = coding_.words->size(),
+                                       .classes = classes,
+                                       .longest_sentence = data_.sentences.maximum_words,
+                                       .longest_document = data_.sentences.maximum_sentences,
+                                       .class_counts = class_counts_});
 }
 
 void DocumentsTask::save(const RunFolder& folder) const {
-  save_wordpiece(folder, *coding_.tokeniser);
   folder.write_asset("documents.json", coding_.to_json());
+  if (is_bert())
+    save_wordpiece(folder, *coding_.tokeniser);
+  else
+    folder.write_asset("words.json", coding_.words->to_json());
 }
 
 void DocumentsTask::restore(const RunFolder& folder) {
   coding_ = DocumentCoding::from_json(folder.read_asset("documents.json"),
                                       folder.asset("documents.json").string());
-  coding_.tokeniser = load_wordpiece(folder);
+  if (is_bert())
+    coding_.tokeniser = load_wordpiece(folder);
+  else
+    coding_.words = std::make_shared<const Vocabulary>(Vocabulary::from_json(
+        folder.read_asset("words.json"), folder.asset("words.json").string()));
 }
 
 Metrics DocumentsTask::measure(const Model& model, const Dataset& rows) const {
@@ -99,9 +158,16 @@ Metrics DocumentsTask::measure(const Model& model, const Dataset& rows) const {
                   {"macro_f1", macro_f1(predicted_classes(scores), target, classes), true}};
   if (classes == 2)
     if (const auto area = auc(scores.select(1, 1), target)) metrics.push_back({"auc", *area, true});
-  if (dynamic_cast<const DocumentDataset&>(rows).has_truth())
-    if (const auto share = planted_truth(model, rows, "attention"))
-      metrics.push_back({"attention_truth", *share, true});
+  if (!dynamic_cast<const LabelledDataset&>(rows).has_truth()) return metrics;
+  const auto add_truth = [&](const char* map, const char* name) {
+    if (const auto share = planted_truth(model, rows, map)) metrics.push_back({name, *share, true});
+  };
+  if (is_bert()) {
+    add_truth("attention", "attention_truth");
+  } else {
+    add_truth("sentences", "attention_truth_sentences");
+    add_truth("words", "attention_truth_words");
+  }
   return metrics;
 }
 
@@ -113,8 +179,10 @@ Example DocumentsTask::parse(const std::string& line) const {
   require(!coding_.pairs || input.second, ErrorKind::BadData,
           "input: this run compares two texts; expected both with a tab between them, or "
           "{\"text\": …, \"second\": …}");
-  LabelledDocument document{std::move(input.text), input.second.value_or("")};
-  return encoder().example(document);
+  const LabelledDocument document{std::move(input.text), input.second.value_or("")};
+  if (is_bert())
+    return DocumentEncoder{coding_.tokeniser, data_.frames, coding_.pairs}.example(document);
+  return HierarchicalEncoder{coding_.words, data_.sentences}.example(document);
 }
 
 Json DocumentsTask::input_schema() const {
@@ -125,7 +193,8 @@ Json DocumentsTask::input_schema() const {
 }
 
 Batch DocumentsTask::collate(std::span<const Example> examples) const {
-  return collate_tokens(examples, coding_.tokeniser->special().padding);
+  return is_bert() ? collate_tokens(examples, coding_.tokeniser->special().padding)
+                   : collate_documents(examples);
 }
 
 Json DocumentsTask::answer(const Prediction& prediction) const {
@@ -143,11 +212,24 @@ std::string DocumentsTask::answer_line(const Prediction& prediction) const {
   return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
 }
 
+Example DocumentsTask::describe_output(const Example& example, const Prediction& prediction) const {
+  Example described = example;
+  for (Axis& axis : described.axes)
+    if (axis.name == "document") {
+      axis.labels = {answer(prediction)["class"].get<std::string>()};
+      axis.output = true;
+    }
+  return described;
+}
+
 ExplainOptions DocumentsTask::explain_options() const {
   ExplainOptions options;
   options.task = "documents";
-  options.title = "Where BERT looks while it reads a text";
-  options.map_titles = {{"attention", "tokens look at tokens"}};
+  options.title = is_bert() ? "Where BERT looks while it reads a text"
+                            : "Which sentences decided, and which words in them";
+  options.map_titles = {{"attention", "tokens look at tokens"},
+                        {"sentences", "sentences of the document"},
+                        {"words", "words of each sentence"}};
   options.describe = [this](const Prediction& prediction) {
     const Json json = answer(prediction);
     return concat(json["class"].get<std::string>(), " (", format_number(json["probability"], 3),
@@ -158,12 +240,13 @@ ExplainOptions DocumentsTask::explain_options() const {
 
 Example DocumentsTask::erase(const Example& example, const std::string& axis,
                              std::span<const int64_t> units) const {
+  if (!is_bert()) return erase_words(example, axis, units);
   if (axis != "tokens") return Task::erase(example, axis, units);
   return erase_tokens(example, *coding_.tokeniser, units);
 }
 
 std::vector<Json> DocumentsTask::example_inputs(const Dataset& rows, int64_t count) const {
-  const auto& documents = dynamic_cast<const DocumentDataset&>(rows);
+  const auto& documents = dynamic_cast<const LabelledDataset&>(rows);
   std::vector<Json> inputs;
   for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
     const LabelledDocument& document = documents.document(row);

@@ -29,6 +29,7 @@ std::vector<ExportCase> seq2seq_cases();
 std::vector<ExportCase> transformer_cases();
 std::vector<ExportCase> bert_cases();
 std::vector<ExportCase> lstm_tagger_cases();
+std::vector<ExportCase> hierarchical_cases();
 std::vector<ExportCase> attention_cases();  // several heads and queries
 std::vector<ExportCase> all_cases();
 

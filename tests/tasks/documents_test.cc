@@ -34,6 +34,24 @@ Pipeline trained(const TemporaryFolder& folder, const std::vector<std::string>& 
   return Pipeline::load(folder / "run");
 }
 
+const std::vector<std::string> kSmallHan = {
+    "model.name=han",     "data.rows=200",  "data.validation_rows=20", "data.test_rows=20",
+    "model.embedding=16", "model.hidden=8", "training.epochs=1"};
+
+/// Hierarchical attention, without what kSmall sets for BERT.
+Pipeline trained_han(const TemporaryFolder& folder, const std::vector<std::string>& assignments,
+                     const std::filesystem::path& data = {}) {
+  Setup setup("documents");
+  for (const std::string& assignment : kSmallHan) setup.set(assignment);
+  for (const std::string& assignment : assignments) setup.set(assignment);
+  if (!data.empty()) setup.set_source(data.string(), {});
+  RunFolder run(folder / "run");
+  TrainRequest request;
+  request.folder = &run;
+  train(setup, request);
+  return Pipeline::load(folder / "run");
+}
+
 Json answer(const Pipeline& pipeline, const std::string& line) {
   const Example example = pipeline.parse(line);
   return pipeline.task().answer(pipeline.predict({&example, 1})[0]);
@@ -122,6 +140,78 @@ TEST(Documents, RefusesSizesThatContradictEachOther) {
   expect_error(ErrorKind::InvalidArgument, "data.longest", [&] {
     trained(folder, {"model.maximum_length=64", "data.longest=65"});
   });
+}
+
+double value_of(const Metrics& metrics, const std::string& name) {
+  for (const Metric& metric : metrics)
+    if (metric.name == name) return metric.value;
+  ADD_FAILURE() << "no metric " << name;
+  return 0;
+}
+
+TEST(DocumentsHan, FindsSentencesAndWordsThatDecide) {
+  const TemporaryFolder folder;
+  Pipeline pipeline =
+      trained_han(folder, {"data.rows=4000", "data.validation_rows=200", "training.epochs=3",
+                           "model.embedding=200", "model.hidden=50"});
+  const Metrics metrics = pipeline.measure(*pipeline.load_data("").validation);
+  EXPECT_GT(value_of(metrics, "accuracy"), 0.95);
+  EXPECT_GT(value_of(metrics, "attention_truth_sentences"), 0.8);
+  EXPECT_GT(value_of(metrics, "attention_truth_words"), 0.8);
+  EXPECT_EQ(answer(pipeline,
+                   "The guide calls the soup dreadful every year. We found the wine "
+                   "superb this time.")["class"],
+            "praise");
+}
+
+TEST(DocumentsHan, ExplainsBothLevels) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained_han(folder, {});
+  const Example example = pipeline.parse("We found the soup superb. It rained 😀.");
+  const Explanation explanation = pipeline.explain(example, Heads::All);
+  ASSERT_EQ(explanation.maps.size(), 2u);
+  EXPECT_TRUE(explanation.notes.empty());
+  ASSERT_EQ(explanation.axes.size(), 3u);
+  EXPECT_EQ(explanation.axes[0].labels[0], explanation.answer["class"].get<std::string>());
+  EXPECT_EQ(explanation.axes[2].parent, "sentences");
+  for (const MapView& map : explanation.maps)
+    EXPECT_EQ(map.keys(), map.name == "words" ? 10u : 2u) << map.name;
+}
+
+TEST(DocumentsHan, OddTextsHaveAnAnswerToo) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained_han(folder, {});
+  std::string endless;
+  for (int i = 0; i < 100000; ++i) endless += i % 20 == 0 ? "end. " : "word ";
+  for (const std::string& text : {std::string(), std::string("word"), std::string("😀😀"), endless})
+    EXPECT_TRUE(answer(pipeline, text).contains("class")) << text.substr(0, 20);
+  EXPECT_GT(pipeline.parse(endless).cut, 80000);
+  EXPECT_TRUE(pipeline.explain(pipeline.parse(""), Heads::All).maps.empty());
+  expect_error(ErrorKind::BadData, "UTF-8", [&] { pipeline.parse("a\xff\xfe"); });
+}
+
+TEST(DocumentsHan, BeginsWithWordVectors) {
+  const TemporaryFolder folder;
+  write_file(folder / "vectors.txt", "superb 1 2 3\nabsent 4 5 6\n");
+  const std::string vectors = "data.vectors=" + (folder / "vectors.txt").string();
+  expect_error(ErrorKind::InvalidArgument, {"3 numbers", "model.embedding=16"},
+               [&] { trained_han(folder, {vectors}); });
+  const Pipeline pipeline =
+      trained_han(folder, {vectors, "model.embedding=200", "training.learning_rate=1e-9"});
+  const at::Tensor words = pipeline.model().named_parameters()["words.weight"];
+  EXPECT_EQ(words.size(1), 3) << "the vectors set it";
+  const auto superb = pipeline.parse("superb").tensors.at("words")[0].item<int64_t>();
+  EXPECT_TRUE(words[superb].allclose(torch::tensor({1.0f, 2.0f, 3.0f}), 1e-4, 1e-4));
+}
+
+TEST(DocumentsHan, RefusesWhatItCannotRead) {
+  const TemporaryFolder folder;
+  write_file(folder / "pairs.tsv", "text\tsecond\tlabel\na\tb\t1\nc\td\t0\ne\tf\t1\ng\th\t0\n");
+  expect_error(ErrorKind::BadData, "pairs", [&] { trained_han(folder, {}, folder / "pairs.tsv"); });
+  fovea::Setup setup("documents");
+  setup.set("model.name=han");
+  expect_error(ErrorKind::InvalidArgument, "data.vectors",
+               [&] { setup.task().start_from(folder.path()); });
 }
 
 }  // namespace

@@ -143,6 +143,46 @@ bool read_value(const SortedJson& row, const std::string& key, bool only_text,
   return true;
 }
 
+int64_t code_points(const std::string& text) {
+  return std::count_if(text.begin(), text.end(),
+                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
+}
+
+/// Words [W] and marks [W], or null, at the end of the text: blanks between words, a line end
+/// behind the last one. False where they do not fit.
+bool add_sentence(const SortedJson& words, const SortedJson* marks, int64_t& position,
+                  LabelledText& text) {
+  if (!words.is_array() || (marks && (!marks->is_array() || marks->size() != words.size())))
+    return false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].is_string() || (marks && !(*marks)[i].is_number())) return false;
+    const auto& word = words[i].get_ref<const std::string&>();
+    const int64_t length = code_points(word);
+    if (marks && (*marks)[i].get<double>() != 0)
+      text.decisive.push_back({position, position + length});
+    text.text += word + (i + 1 < words.size() ? ' ' : '\n');
+    position += length + 1;
+  }
+  return true;
+}
+
+/// "sentences", lists of words, as a text; what "rationale", of the same shape, marks with another
+/// number than 0 becomes spans. False without sentences.
+bool read_sentences(const SortedJson& row, const std::string& place, LabelledText& text) {
+  const auto sentences = row.find("sentences"), rationale = row.find("rationale");
+  if (sentences == row.end()) return false;
+  const bool is_marked = rationale != row.end() && !rationale->is_null();
+  bool fits = sentences->is_array() &&
+              (!is_marked || (rationale->is_array() && rationale->size() == sentences->size()));
+  int64_t position = 0;  // in code points
+  for (size_t i = 0; fits && i < sentences->size(); ++i)
+    fits = add_sentence((*sentences)[i], is_marked ? &(*rationale)[i] : nullptr, position, text);
+  require(fits, ErrorKind::BadData, place,
+          ": \"sentences\" must be lists of words, [[\"it\", \"was\", \"dull\"], …], and "
+          "\"rationale\" a number for each of them, [[0, 0, 1], …]");
+  return true;
+}
+
 ReadTexts<LabelledText> read_json_lines(const fs::path& path, const LabelledTextOptions& options) {
   TextLines lines(path, options.max_bytes);
   const Columns columns(options.roles);
@@ -159,7 +199,8 @@ ReadTexts<LabelledText> read_json_lines(const fs::path& path, const LabelledText
            "--columns ", role, "=NAME which key holds the ", role, ". The keys are: ", join(keys));
     };
     LabelledText row;
-    if (!read_value(json, columns.text, true, place, row.text)) missing(columns.text, "text");
+    if (!read_value(json, columns.text, true, place, row.text) && !read_sentences(json, place, row))
+      missing(columns.text, "text");
     if (!read_value(json, columns.second, true, place, row.second) && columns.names_second)
       missing(columns.second, "second");
     if (!read_value(json, columns.label, false, place, row.label) && options.needs_label &&

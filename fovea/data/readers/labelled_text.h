@@ -1,11 +1,15 @@
 // Texts with a label, one or two texts a row: CSV, TSV or JSONL, plain or gzip. Which column is
 // what is said by roles (--columns text=review,label=stars); without roles the columns are called
-// text, second and label. docs/formats/labelled-text.md states the rules and what is refused.
+// text, second and label. A JSONL row may hold "sentences", lists of words, in place of its text,
+// and "rationale", which of them people hold for decisive (ERASER, DeYoung et al. 2020).
+// docs/formats/labelled-text.md states the rules and what is refused.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "fovea/core/attention_map.h"
 #include "fovea/data/source.h"
 #include "fovea/data/text_parts.h"
 
@@ -13,8 +17,9 @@ namespace fovea {
 
 struct LabelledText {
   std::string text;
-  std::string second;  // "" unless there are pairs
-  std::string label;   // as it stands in the file; "" where none is asked for
+  std::string second;               // "" unless there are pairs
+  std::string label;                // as it stands in the file; "" where none is asked for
+  std::vector<Span> decisive = {};  // of `text`, in code points: what people marked as decisive
 };
 
 struct LabelledTextOptions {

@@ -106,6 +106,31 @@ TEST(LabelledText, JsonLinesThatAreRefused) {
   EXPECT_EQ(read("a.jsonl", wide + "}\n").items.size(), 1u);
 }
 
+TEST(LabelledText, SentencesOfWordsWithWhatPeopleMarked) {
+  const auto rows = read("a.jsonl", R"({"sentences": [["très", "dull", "."], ["avoid"]],)"
+                                    R"( "rationale": [[0, 1, 0], [1]], "label": 0})"
+                                    "\n"
+                                    R"({"sentences": [["fine"]], "label": 1})"
+                                    "\n"
+                                    R"({"text": "plain", "sentences": 3, "label": 1})"
+                                    "\n");
+  ASSERT_EQ(rows.items.size(), 3u);
+  EXPECT_EQ(rows.items[0].text, "très dull .\navoid\n");
+  ASSERT_EQ(rows.items[0].decisive.size(), 2u);
+  EXPECT_EQ(rows.items[0].decisive[0].begin, 5) << "in code points";
+  EXPECT_EQ(rows.items[0].decisive[0].end, 9);
+  EXPECT_EQ(rows.items[0].decisive[1].begin, 12);
+  EXPECT_TRUE(rows.items[1].decisive.empty());
+  EXPECT_EQ(rows.items[2].text, "plain") << "a text goes first";
+  for (const char* row :
+       {R"({"sentences": "a b", "label": 1})", R"({"sentences": [["a", 1]], "label": 1})",
+        R"({"sentences": [["a"]], "rationale": [[1, 0]], "label": 1})",
+        R"({"sentences": [["a"]], "rationale": [["x"]], "label": 1})",
+        R"({"sentences": [["a"]], "rationale": [], "label": 1})",
+        R"({"sentences": ["a"], "label": 1})"})
+    refused(ErrorKind::BadData, {"a.jsonl:1", "\"sentences\" must be"}, "a.jsonl", row);
+}
+
 TEST(LabelledText, PairsOfTexts) {
   const std::string content = "premise,hypothesis,gold\na,b,yes\nc,,no\n";
   const auto rows = read("a.csv", content,

@@ -1,0 +1,122 @@
+"""Hierarchical attention (Yang et al. 2016) in plain PyTorch: the network that `fovea train documents` trains (BiGRU over the words of a
+sentence, attention with a context vector, BiGRU over the sentences, attention, softmax). All sentences have the same number of words and all
+documents the same number of sentences, so nothing is packed: PyTorch's fastest way. Modes:
+  loss      one epoch of train.tsv in file order, prints the mean loss
+  time      seconds per optimiser step over one epoch, after three steps of warm-up
+  floor     flop per row of train.tsv in matrix products, and what a large product reaches, in flop per second"""
+import json
+import os
+import sys
+
+import torch
+from torch.nn.functional import dropout
+
+from common import read_weights, timed
+
+mode, data, weights_path, threads = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+torch.set_num_threads(threads)
+weights = read_weights(weights_path)
+folder = os.path.dirname(weights_path)
+with open(os.path.join(folder, "config.json")) as file:
+    options = json.load(file)
+unknown, special = 1, 4
+batch_size = options["training"]["batch_size"]
+rate = 0.0 if mode == "loss" else options["model"]["dropout"]
+
+
+def read_documents(name):
+    """Words [N, S, W] and classes [N]."""
+    with open(os.path.join(folder, "assets", "words.json")) as file:
+        vocabulary = {word: place + special for place, word in enumerate(json.load(file))}
+    documents, labels = [], []
+    with open(os.path.join(data, name)) as file:
+        next(file)
+        for line in file:
+            text, label = line.rstrip("\n").split("\t")
+            documents.append([[vocabulary.get(word, unknown) for word in sentence.split()] for sentence in text.split("<br>")])
+            labels.append(int(label))
+    return torch.tensor(documents), torch.tensor(labels)
+
+
+class Pooling(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.projection = torch.nn.Linear(width, width)
+        self.context = torch.nn.Parameter(torch.zeros(width))
+
+    def forward(self, states):
+        """[N, T, D] -> [N, D]"""
+        attention = (self.projection(states).tanh() @ self.context).softmax(1)  # [N, T]
+        return torch.bmm(attention.unsqueeze(1), states).squeeze(1)
+
+
+class Hierarchical(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        symbols, embedding = weights["words.weight"].shape
+        hidden, classes = weights["word_encoder.weight_hh_l0"].shape[1], weights["output.weight"].shape[0]
+        self.words = torch.nn.Embedding(symbols, embedding)
+        self.word_encoder = torch.nn.GRU(embedding, hidden, batch_first=True, bidirectional=True)
+        self.word_pooling = Pooling(2 * hidden)
+        self.sentence_encoder = torch.nn.GRU(2 * hidden, hidden, batch_first=True, bidirectional=True)
+        self.sentence_pooling = Pooling(2 * hidden)
+        self.output = torch.nn.Linear(2 * hidden, classes)
+        self.load_state_dict(weights)
+
+    def forward(self, documents):
+        x = self.words(documents.flatten(0, 1))  # [B S, W, E]
+        if rate > 0:  # one mask for all words of a sentence
+            x = x * dropout(torch.ones(x.shape[0], 1, x.shape[2]), rate)
+        states, _ = self.word_encoder(x)
+        sentences = dropout(self.word_pooling(states).view(*documents.shape[:2], -1), rate)  # [B, S, D]
+        states, _ = self.sentence_encoder(sentences)
+        return self.output(dropout(self.sentence_pooling(states), rate))
+
+
+model = Hierarchical()
+
+
+def epoch(rows, batches, optimiser, schedule):
+    documents, labels = rows
+    total = 0.0
+    for picked in batches:
+        optimiser.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.cross_entropy(model(documents[picked]), labels[picked])
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), options["training"]["clip_norm"])
+        optimiser.step()
+        schedule.step()
+        total += loss.item() * len(picked)
+    return total / len(documents)
+
+
+def train(rows, *passes):
+    training = options["training"]
+    optimiser = torch.optim.Adam(model.parameters(), lr=training["learning_rate"], betas=(training["beta1"], training["beta2"]), eps=training["epsilon"])
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / training["warmup_steps"]))
+    return [timed(lambda: epoch(rows, batches, optimiser, schedule)) for batches in passes]
+
+
+def flop_per_row(documents):
+    """Multiplications and additions of all matrix products; backward is twice forward."""
+    size = {name: tensor.numel() for name, tensor in weights.items()}
+    _, sentences, words = documents.shape
+    of = lambda start: sum(count for name, count in size.items() if name.startswith(start) and "weight" in name)
+    forward = sentences * words * (of("word_encoder") + of("word_pooling")) + sentences * (of("sentence_encoder") + of("sentence_pooling"))
+    return 3 * 2 * (forward + of("output"))
+
+
+def flop_per_second(width=2048):
+    left, right = torch.randn(width, width), torch.randn(width, width)
+    return 2 * width**3 / min(timed(lambda: left @ right)[0] for _ in range(5))
+
+
+rows = read_documents("train.tsv")
+batches = list(torch.arange(len(rows[0])).split(batch_size))
+if mode == "loss":
+    print(json.dumps({"loss": train(rows, batches)[0][1]}))
+elif mode == "floor":
+    print(json.dumps({"flop_per_row": flop_per_row(rows[0]), "flop_per_second": flop_per_second()}))
+else:
+    (_, _), (seconds, _) = train(rows, batches[:3], batches)
+    print(json.dumps({"seconds": seconds / len(batches)}))

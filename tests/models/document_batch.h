@@ -1,0 +1,78 @@
+// Small batches of documents as sentences of words, for hierarchical models.
+#pragma once
+
+#include <numeric>
+#include <vector>
+
+#include "fovea/core/example.h"
+#include "fovea/core/random.h"
+#include "fovea/core/torch.h"
+
+namespace fovea::testing {
+
+using Sentences = std::vector<std::vector<int64_t>>;  // the words of each
+
+constexpr int64_t kWordsKnown = 12, kDocumentClasses = 3;
+
+/// Side by side, with `extra` columns of padding behind words and sentences.
+inline Batch documents_batch(const std::vector<Sentences>& documents, int64_t extra = 0) {
+  size_t most_words = 0, most_sentences = 0;
+  for (const Sentences& document : documents) {
+    size_t words = 0;
+    for (const auto& sentence : document) words += sentence.size();
+    most_words = std::max(most_words, words);
+    most_sentences = std::max(most_sentences, document.size());
+  }
+  const auto rows = int64_t(documents.size());
+  const at::Tensor words = torch::zeros({rows, int64_t(most_words) + extra}, torch::kLong);
+  const at::Tensor sentences = torch::zeros({rows, int64_t(most_sentences) + extra}, torch::kLong);
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t place = 0, number = 0;
+    for (const auto& sentence : documents[size_t(row)]) {
+      sentences[row][number++] = int64_t(sentence.size());
+      for (const int64_t word : sentence) words[row][place++] = word;
+    }
+  }
+  return {{{"words", words},
+           {"words.keep", words != 0},
+           {"sentences", sentences},
+           {"sentences.keep", sentences != 0}},
+          rows};
+}
+
+/// Documents of 1 to 4 sentences of 1 to 9 words; the class is that of the last one's first word.
+inline std::vector<Sentences> some_documents(int64_t rows) {
+  std::vector<Sentences> documents;
+  for (int64_t row = 0; row < rows; ++row) {
+    const Random random = Random(9).split(uint64_t(row));
+    Sentences document(1 + random.below(0, 4));
+    for (size_t i = 0; i < document.size(); ++i) {
+      const Random own = random.split(uint64_t(i));
+      document[i].resize(1 + own.below(0, 9));
+      for (size_t w = 0; w < document[i].size(); ++w)
+        document[i][w] = 1 + int64_t(own.below(1 + w, uint64_t(kWordsKnown - 1)));
+    }
+    documents.push_back(std::move(document));
+  }
+  return documents;
+}
+
+inline Batch nested_batch(int64_t rows, int64_t extra = 0) {
+  const std::vector<Sentences> documents = some_documents(rows);
+  Batch batch = documents_batch(documents, extra);
+  std::vector<int64_t> target;
+  for (const Sentences& document : documents)
+    target.push_back(document.back().front() % kDocumentClasses);
+  batch.tensors["target"] = torch::tensor(target);
+  return batch;
+}
+
+/// bool [B, S, W]: words of a sentence.
+inline at::Tensor words_of_sentences(const Batch& batch) {
+  const at::Tensor& lengths = batch.at("sentences");  // [B, S]
+  const at::Tensor end = lengths.cumsum(1).unsqueeze(-1), begin = end - lengths.unsqueeze(-1);
+  const at::Tensor place = torch::arange(batch.at("words").size(1)).view({1, 1, -1});
+  return (place >= begin) & (place < end);
+}
+
+}  // namespace fovea::testing
