@@ -7,6 +7,7 @@
 #include "fovea/tasks/features.h"
 #include "fovea/tasks/forecast.h"
 #include "fovea/tasks/pretrain.h"
+#include "fovea/tasks/ratings.h"
 #include "fovea/tasks/tag.h"
 #include "fovea/tasks/translate.h"
 
@@ -41,13 +42,18 @@ const TaskRow kTasks[] = {
      "plain text with blank lines between documents; the text column of a CSV, TSV or JSONL; a "
      "folder of either",
      make<PretrainTask>},
-    {"documents", "which class a text, or a pair of texts, belongs to", "bert", "token -> token",
+    {"documents", "which class a text, or a pair of texts, belongs to", "bert, han",
+     "token -> token, or document -> sentence -> word",
      "CSV, TSV or JSONL with a text, perhaps a second one, and a label; a folder of such",
      make<DocumentsTask>},
     {"tag", "every word of a sentence has a tag: names of persons, places, …", "lstm, bert",
      "word -> word, or token -> token",
      "one word and its tag a line (CoNLL, TSV), a blank line between sentences; a folder of such",
      make<TagTask>},
+    {"ratings", "how highly a user will rate an item", "mpcn, dattn, mf, biases, mean",
+     "rating -> reviews of user and item -> words",
+     "CSV, TSV or JSONL with user, item, rating, text and perhaps time; a folder of such",
+     make<RatingsTask>},
 };
 
 }  // namespace

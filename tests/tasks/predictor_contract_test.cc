@@ -37,6 +37,11 @@ const Case kCases[] = {
       "model.heads=2", "training.epochs=1"},
      "tokens",
      true},
+    {"documents",
+     {"model.name=han", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
+      "model.hidden=8", "model.embedding=8", "training.epochs=1"},
+     "words",
+     true},
     {"tag",
      {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
       "model.embedding=8", "training.epochs=1"},
@@ -51,6 +56,15 @@ const Case kCases[] = {
       "training.epochs=1"},
      "tokens",
      true},
+    {"ratings",
+     {"data.users=20", "data.items=8", "data.ratings_each=6", "model.embedding=8",
+      "training.epochs=1"},
+     "user words"},
+    {"ratings",
+     {"model.name=dattn", "data.users=20", "data.items=8", "data.ratings_each=6",
+      "model.embedding=8", "model.local_filters=4", "model.global_filters=4", "model.hidden=8",
+      "training.epochs=1"},
+     "item words"},
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& row) {
@@ -156,7 +170,7 @@ TEST_P(PredictorContract, ExampleInputsCanBeGivenBack) {
   EXPECT_EQ(pipeline->predict(parsed).size(), inputs.size());
   // Numbers were shortened for people, texts were not.
   std::string name;
-  for (const char* known : {"words", "tokens", "source", "inputs"})
+  for (const char* known : {"words", "tokens", "source", "inputs", "user_words"})
     if (examples[0].tensors.count(known)) name = known;
   const at::Tensor tensor = examples[0].tensors.at(name);
   if (tensor.is_floating_point())

@@ -1,0 +1,98 @@
+// D-Attn: dual local and global attention over reviews (Seo et al. 2017). All reviews of the user
+// are one document, those of the item another. Two towers of their own weights read them,
+//   x_i         embedding of word i
+//   local       a_i = sig(W_l . [x_{i-2} … x_{i+2}] + b_l)         a window of 5 words
+//               l = max over i of tanh(F_1 (a_i x_i) + c_1)        200 filters of width 1
+//   global      d = mean of the x_i;  g_i = sig(x_i . (W_g d) + b_g)
+//               h_n = max over i of tanh(F_n * (g x)_i + c_n)      100 filters of each width 2, 3,
+//               4
+//   document    [l; h_2; h_3; h_4] -> 500, ReLU, dropout -> 50 = gamma
+// and the rating is gamma_user . gamma_item, on top of the biases (rating_model.h), which the paper
+// does not have; model.biases=no is the paper's.
+//
+// The paper's text gives the global attention one filter as long as the document: one number, which
+// scales all words alike and explains nothing. Here each word has its own score from the whole
+// document, as the paper's figure shows it. The two layers behind the towers are shared, as in the
+// published code, and so are the embeddings. Windows that reach over the end see zeros there.
+#pragma once
+
+#include <torch/nn/modules/embedding.h>
+
+#include <memory>
+#include <vector>
+
+#include "fovea/attention/projection.h"
+#include "fovea/models/rating_model.h"
+
+namespace fovea {
+
+struct DualAttentionOptions : ReadingOptions {
+  std::string name = "dattn";
+  int64_t embedding = 100;
+  int64_t window = 5;
+  int64_t local_filters = 200;
+  int64_t global_filters = 100;  // of each width
+  std::vector<int64_t> widths = {2, 3, 4};
+  int64_t hidden = 500;
+  int64_t factors = 50;
+  double dropout = 0.5;
+  void describe(OptionList& list);
+};
+
+/// One document to one vector.
+class DocumentTower : public torch::nn::Module {
+ public:
+  /// `side` is "user" or "item": names of maps and axes begin with it.
+  DocumentTower(const DualAttentionOptions& options, std::string side);
+  void initialise(const Random& random);
+  /// -> [B, outputs()]
+  at::Tensor forward(const SideWords& words, Tap* tap) const;
+  int64_t outputs() const;
+
+ private:
+  at::Tensor local_weights(const SideWords& words) const;   // [B, K]
+  at::Tensor global_weights(const SideWords& words) const;  // [B, K]
+  /// The words times what the tap makes of their weights: [B, E, K].
+  at::Tensor gated(const SideWords& words, const at::Tensor& weights, const char* name,
+                   Tap* tap) const;
+
+  /// Filters over neighbouring words.
+  struct Filters {
+    at::Tensor weight;  // [F, E, width]
+    at::Tensor bias;    // [F]
+  };
+  Filters make_filters(const std::string& name, int64_t count, int64_t width);
+  static at::Tensor strongest(const Filters& filters, const at::Tensor& x, const SideWords& words);
+
+  std::string side_;
+  int64_t embedding_;
+  Filters window_;               // one filter
+  at::Tensor match_;             // [E, E]
+  at::Tensor match_bias_;        // [1]
+  Filters local_;                // of width 1
+  std::vector<Filters> global_;  // one of each width
+};
+
+class DualAttention : public RatingModel {
+ public:
+  DualAttention(DualAttentionOptions options, const RatingShape& shape);
+  const DualAttentionOptions& options() const { return options_; }
+
+  void initialise(const Random& random) override;
+  Schema schema() const override;
+  std::vector<LayerSummary> summary() const override;
+
+ protected:
+  /// Maps of gates over the words of each side: "user local", "user global", "item local",
+  /// "item global".
+  std::optional<OwnTerm> own_term(const Batch& batch, const Random* random,
+                                  Tap* tap) const override;
+
+ private:
+  DualAttentionOptions options_;
+  torch::nn::Embedding words_{nullptr};
+  std::shared_ptr<DocumentTower> user_, item_;
+  std::shared_ptr<Projection> hidden_, output_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,152 @@
+// The task `ratings` from files to answers, with all its models.
+#include "fovea/tasks/ratings.h"
+
+#include <gtest/gtest.h>
+
+#include "fovea/core/file.h"
+#include "fovea/core/torch.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+using testing::expect_error;
+using testing::TemporaryFolder;
+
+using Assignments = std::vector<std::string>;
+
+const Assignments kPointer = {"model.name=mpcn", "model.embedding=8", "model.pointers=2"};
+const Assignments kDual = {"model.name=dattn", "model.embedding=8", "model.local_filters=4",
+                           "model.global_filters=4", "model.hidden=8"};
+
+Pipeline trained(const TemporaryFolder& folder, const Assignments& assignments,
+                 const std::filesystem::path& data = {}) {
+  Setup setup("ratings");
+  for (const std::string& assignment : assignments) setup.set(assignment);
+  for (const std::string assignment :
+       {"data.users=30", "data.items=10", "data.ratings_each=5", "training.epochs=1"})
+    setup.set(assignment);
+  if (!data.empty()) setup.set_source(data.string(), {});
+  RunFolder run(folder / "run");
+  TrainRequest request;
+  request.folder = &run;
+  train(setup, request);
+  return Pipeline::load(folder / "run");
+}
+
+double metric(const Metrics& metrics, const std::string& name) {
+  for (const Metric& one : metrics)
+    if (one.name == name) return one.value;
+  ADD_FAILURE() << "there is no metric " << name;
+  return 0;
+}
+
+Json answer(const Pipeline& pipeline, const std::string& line) {
+  const Example example = pipeline.parse(line);
+  return pipeline.task().answer(pipeline.predict({&example, 1})[0]);
+}
+
+TEST(Ratings, EveryModelTrainsAndAnswersWithinTheScale) {
+  for (const Assignments& options :
+       {kPointer, kDual, Assignments{"model.name=mf"}, Assignments{"model.name=biases"},
+        Assignments{"model.name=mean"}}) {
+    SCOPED_TRACE(options[0]);
+    const TemporaryFolder folder;
+    Pipeline pipeline = trained(folder, options);
+    const Splits splits = pipeline.load_data("");
+    const Metrics metrics = pipeline.measure(*splits.test);
+    EXPECT_GT(metric(metrics, "mse_of_mean"), 0);
+    EXPECT_NEAR(metric(metrics, "rmse"), std::sqrt(metric(metrics, "mse")), 1e-6);
+    if (options[0] == "model.name=mean") {
+      EXPECT_NEAR(metric(metrics, "mse"), metric(metrics, "mse_of_mean"), 0.05);
+    }
+    const Json known = answer(pipeline, R"({"user": "user-1", "item": "item-2"})");
+    EXPECT_GE(known["rating"].get<double>(), 1);
+    EXPECT_LE(known["rating"].get<double>(), 5);
+    EXPECT_TRUE(known["user"]["known"].get<bool>());
+    EXPECT_EQ(answer(pipeline, "user-1\titem-2"), known);
+    EXPECT_EQ(answer(pipeline, "user-1,item-2"), known);
+    const Json stranger = answer(pipeline, R"({"user": "nobody", "item": 7})");
+    EXPECT_FALSE(stranger["user"]["known"].get<bool>());
+    EXPECT_TRUE(std::isfinite(stranger["rating"].get<double>()));
+  }
+}
+
+TEST(Ratings, ReviewsOfOnesOwnAreRead) {
+  for (const Assignments& options : {kPointer, kDual}) {
+    const TemporaryFolder folder;
+    const Pipeline pipeline = trained(folder, options);
+    const std::string line =
+        R"({"user_reviews": ["What matters to me is the battery, and here it is superb.",
+            {"text": "The box was blue.", "rating": 4}], "item": "item-3"})";
+    const Example example = pipeline.parse(line);
+    EXPECT_EQ(example.axis("user reviews").labels,
+              (std::vector<std::string>{"review 1", "review 2"}));
+    EXPECT_EQ(example.axis("user reviews").values, (std::vector<std::string>{"", "4"}));
+    const Json json = answer(pipeline, line);
+    EXPECT_EQ(json["user"]["reviews"], 2);
+    EXPECT_FALSE(json["user"]["known"].get<bool>());
+    EXPECT_GT(json["item"]["reviews"].get<int64_t>(), 0);
+    EXPECT_TRUE(
+        std::isfinite(answer(pipeline, R"({"user_reviews": [], "item_reviews": [" "]})")["rating"]
+                          .get<double>()));
+    for (const char* bad :
+         {R"({"user": "a"})", R"({"item": "a", "user_reviews": "text"})",
+          R"({"item": "a", "user_reviews": [1]})", R"({"user": [], "item": "a"})",
+          R"({"item": "a", "user_reviews": [{"text": "x", "rating": "y"}]})", "a", "a,b,c", ""})
+      expect_error(ErrorKind::BadData, "input", [&] { pipeline.parse(bad); });
+  }
+}
+
+TEST(Ratings, ExplanationsShowBothSides) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained(folder, kPointer);
+  const Explanation explanation =
+      pipeline.explain(pipeline.parse(R"({"user": "user-1", "item": "item-2"})"));
+  std::map<std::string, Axis> axes;
+  for (const Axis& axis : explanation.axes) axes[axis.name] = axis;
+  for (const std::string side : {"user", "item"}) {
+    EXPECT_EQ(axes.at(side + " reviews").kind, "review");
+    EXPECT_EQ(axes.at(side + " words").parent, side + " reviews");
+    EXPECT_FALSE(axes.at(side + " words").spans.empty());
+  }
+  EXPECT_EQ(explanation.maps.size(), 4u);
+  EXPECT_TRUE(explanation.notes.empty());
+  EXPECT_NE(explanation.prediction.find("rating"), std::string::npos);
+  // Nobody is known: there is nothing to show, and that is no error.
+  EXPECT_TRUE(pipeline.explain(pipeline.parse("x,y")).maps.empty());
+}
+
+TEST(Ratings, BaselinesHaveNothingToShow) {
+  const TemporaryFolder folder;
+  Pipeline pipeline = trained(folder, {"model.name=mf"});
+  const Splits splits = pipeline.load_data("");
+  expect_error(ErrorKind::Unsupported, "mpcn or dattn", [&] { pipeline.overview(*splits.test); });
+  EXPECT_TRUE(pipeline.explain(pipeline.parse("user-1,item-1")).maps.empty());
+}
+
+TEST(Ratings, ARunOutlivesItsData) {
+  const TemporaryFolder folder;
+  write_file(folder / "reviews.csv",
+             "user,item,rating,text\na,1,5,very good\na,2,1,bad\nb,1,4,good one\nb,2,2,so "
+             "bad\nc,1,5,good\nc,2,1,bad thing\nd,1,5,nice\nd,2,2,poor\ne,1,4,fine\ne,2,1,awful\n");
+  Assignments options = kPointer;
+  options.push_back("data.minimum_count=1");
+  Pipeline pipeline = trained(folder, options, folder / "reviews.csv");
+  const Json before = answer(pipeline, "a,1");
+  std::filesystem::remove(folder / "reviews.csv");
+  EXPECT_EQ(answer(Pipeline::load(folder / "run"), "a,1"), before);
+  write_file(folder / "new.csv", "user,item,rating,text\nz,1,3,whatever\na,9,5,more\n");
+  const Splits other = pipeline.load_data((folder / "new.csv").string());
+  EXPECT_EQ(other.test->size(), 2);
+  EXPECT_TRUE(std::isfinite(metric(pipeline.measure(*other.test), "mse")));
+  write_file(folder / "new.csv", "user,item,rating,text\nz,1,30,whatever\n");
+  expect_error(ErrorKind::BadData, {"new.csv:2", "rating 30"},
+               [&] { pipeline.load_data((folder / "new.csv").string()); });
+}
+
+}  // namespace
+}  // namespace fovea
