@@ -66,7 +66,8 @@ std::vector<Faithfulness> measure(const Pipeline& pipeline, std::span<const Exam
 /// `fovea explain RUN DATA --faithfulness`: what could be an input is the name of data.
 void find_data(Flags& flags) {
   if (flags.inputs.inputs.size() != 1 || !flags.data.empty() || !flags.faithfulness) return;
-  if (!std::filesystem::exists(flags.inputs.inputs[0])) return;
+  std::error_code too_long;  // for a name, where it is a text
+  if (!std::filesystem::exists(flags.inputs.inputs[0], too_long)) return;
   flags.data = flags.inputs.inputs[0];
   flags.inputs.inputs.clear();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness|transformer|imdb|wnut17|pretraining]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments]…
 # The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -153,6 +153,37 @@ pretraining() {
     done
   done
 }
+han() {
+  needs imdb || return 0
+  for classes in "two label=label" "eight label=rating"; do
+    heading "IMDB in ${classes% *} classes: hierarchical attention beside the average and the largest of the states, official test part, 3 seeds"
+    $fovea compare documents "$data/imdb" --columns "${classes#* }" --config configs/han-imdb.json --vary model.pooling=attention,average,max \
+      --seeds 3 --quiet "${device[@]}"
+  done
+}
+verdicts() {
+  heading "built-in documents with known sentences and words that decide, 3 seeds; with context: words that mean the opposite elsewhere"
+  $fovea compare documents --set model.name=han --vary data.context=no,yes --seeds 3 --quiet
+}
+eraser() {
+  needs eraser_movies || return 0
+  heading "ERASER movies: hierarchical attention against what people marked; trained on the movies, and (accuracy too) on IMDB"
+  $fovea compare documents "$data/eraser_movies" --config configs/han-movies.json --vary model.pooling=attention --seeds 3 --quiet
+  $fovea train documents "$data/eraser_movies" --config configs/han-movies.json --out runs/han-movies --quiet
+  $fovea explain runs/han-movies --faithfulness --rows 199 --quiet
+  $fovea train documents "$data/imdb/train.tsv.gz" --config configs/han-imdb.json --out runs/han-imdb --quiet "${device[@]}"
+  $fovea evaluate runs/han-imdb "$data/eraser_movies/test.jsonl.gz"
+  $fovea explain runs/han-imdb "$data/eraser_movies/test.jsonl.gz" --faithfulness --rows 199 --quiet
+}
+instruments() {
+  needs amazon_musical_instruments || return 0
+  heading "ratings of musical instruments, each user's last review, 3 seeds"
+  for model in mean biases mf dattn mpcn; do
+    config=(--config configs/$model-instruments.json)
+    [[ $model == mean ]] && config=(--set model.name=mean)
+    $fovea compare ratings "$data/amazon_musical_instruments/reviews.tsv.gz" "${config[@]}" --vary model.name=$model --seeds 3 --quiet
+  done
+}
 forecast() {
   heading "forecast, planted lag, with and without attention, 3 seeds"
   $fovea compare forecast --vary model.attention=soft,none --seeds 3 --quiet
@@ -186,7 +217,7 @@ mean_of_tables() {
            printf has[key] ? sprintf("  random %.3f\n", base[key] / n[key]) : "\n"}}'
 }
 
-for part in "${@:-features context why adult breast dates scores alignments phrases forecast faithfulness locales multi30k tatoeba transformer imdb wnut17 pretraining}"; do
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast faithfulness locales multi30k tatoeba transformer imdb wnut17 pretraining han verdicts eraser instruments}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     "$name"

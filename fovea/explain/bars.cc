@@ -86,7 +86,7 @@ class BarsBlock : public Block {
     if (!map_.spread.empty())
       legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation over the data"});
     if (has_truth)
-      legend_.push_back({LegendMark::Square, palette::kTruth, "planted: really matters"});
+      legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
   }
 
   void draw_grid(Canvas& canvas, const Rectangle& area) const {

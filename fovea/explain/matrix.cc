@@ -86,7 +86,7 @@ class MatrixBlock : public Block {
 
   void make_legend() {
     if (cells_.has_truth)
-      legend_.push_back({LegendMark::Frame, palette::kTruthEdge, "planted: really matters"});
+      legend_.push_back({LegendMark::Frame, palette::kTruthEdge, "known to matter"});
     if (const std::string text = reduction_text(cells_); !text.empty())
       legend_.push_back({LegendMark::Square, palette::kGrid, text});
   }

@@ -91,7 +91,7 @@ class PanelsBlock : public Block {
                                        [](const MapView* map) { return !map->truth.empty(); });
     if (has_spread) legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation"});
     if (has_truth)
-      legend_.push_back({LegendMark::Square, palette::kTruth, "planted: really matters"});
+      legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
   }
 
   /// The last series is the one that counts and has the strongest colour.

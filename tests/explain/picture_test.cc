@@ -50,7 +50,7 @@ TEST(Picture, BarsShowLabelsValuesTruthAndSpread) {
   const std::string svg = svg_of(sample_features());
   EXPECT_TRUE(contains(svg, ">income (EUR)</text>"));
   EXPECT_TRUE(contains(svg, ">0.312 ± 0.041</text>"));
-  EXPECT_TRUE(contains(svg, ">planted: really matters</text>"));
+  EXPECT_TRUE(contains(svg, ">known to matter</text>"));
   EXPECT_EQ(occurrences(svg, "fill=\"#e8710a\""), 11u);  // ten bars and the legend
 }
 

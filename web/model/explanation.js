@@ -68,6 +68,11 @@ export class Explanation {
   familyOf(map) {
     return this.families().find((family) => family.holds(map)) ?? new Family("", [map], false);
   }
+
+  /** Of the family of `other`, the map of the layer and head that `map` is of, or the mean as it is one. */
+  beside(map, other) {
+    return this.familyOf(other).find(map.layer, map.head);
+  }
 }
 
 /** The units that queries or keys are. `parent` is the name of an axis, `media` that of a medium. */

@@ -194,7 +194,7 @@ class DocumentText extends NumbersView {
   #remark() {
     const {parentMap, parents, wordMap} = this.nested;
     const hasBoth = parents && parentMap && wordMap;
-    const both = "root of sentence weight × word weight; open a sentence for its own scale";
+    const both = "word weight × root of its sentence’s weight; open a sentence for its own scale";
     return [hasBoth ? both : "", wordMap?.hasTruth ? "underlined: known to matter" : ""]
       .filter(Boolean)
       .join("; ");

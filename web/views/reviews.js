@@ -86,7 +86,7 @@ class Reviews extends NumbersView {
     const scale = new WeightScale({largest, signed, threshold: this.context.state.get("threshold")});
     this.lists.forEach((list, side) => list.draw(this.numbers[side], scale));
     this.queries?.select(chosenQuery(this.context));
-    this.legend.show(scale, "root of review weight × word weight");
+    this.legend.show(scale, "word weight × root of its review’s weight");
   }
 
   #read() {
@@ -116,7 +116,7 @@ function sidesOf(map, explanation) {
     .flatMap((axis) => {
       if (axis === own.parents) return [own];
       const other = explanation.maps.find(({keyAxis}) => keyAxis === axis || keyAxis.parent === axis.name);
-      return (other && sideOf(other, explanation)) ?? [];
+      return (other && sideOf(explanation.beside(map, other), explanation)) ?? [];
     });
 }
 

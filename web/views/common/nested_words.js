@@ -1,5 +1,5 @@
-// Words that sentences or reviews own, and the maps over both. A word's shade is the root of its parent's
-// weight times its own weight within the parent (Yang et al., 2016); with one map only, that map's weight.
+// Words that sentences or reviews own, and the maps over both. A word's shade is its weight within the parent
+// times the root of the parent's (Yang et al., 2016); with one map only, that map's weight.
 
 /** words, parents (axes; parents may be null), wordMap, parentMap (either may be null). */
 export class NestedWords {
@@ -50,8 +50,7 @@ export class NestedWords {
     const within = weights.map((weight, word) =>
       divides ? weight / (sums[this.parentOf(word)] || 1) : weight,
     );
-    const shade = (weight, word) =>
-      Math.sign(weight) * Math.sqrt(Math.abs(weight * shares[this.parentOf(word)]));
+    const shade = (weight, word) => weight * Math.sqrt(Math.abs(shares[this.parentOf(word)]));
     const shades = this.parents && shares ? within.map(shade) : weights;
     return {weights, within, shades, parents: shares ?? Float64Array.from(sums)};
   }
@@ -78,12 +77,14 @@ export function largestOf(numbers) {
   return largest;
 }
 
-// The map over an axis that goes best with `map`: not one within the axis, rather of the same query.
+// The map over an axis that goes best with `map`: not one within the axis, rather of the same query; of its
+// layers and heads the same ones.
 function mapOver(axis, map, explanation) {
   const candidates = explanation.maps.filter(
     (other) => other.keyAxis === axis && other.queryAxis !== axis && other.layout === "dense",
   );
-  return candidates.find((other) => other.queryAxis === map.queryAxis) ?? candidates[0] ?? null;
+  const best = candidates.find((other) => other.queryAxis === map.queryAxis) ?? candidates[0];
+  return best ? explanation.beside(map, best) : null;
 }
 
 function magnitude(weights) {
