@@ -67,7 +67,7 @@ void tell_cuts(const std::vector<Example>& examples) {
   for (const Example& example : examples) inputs += example.cut > 0, tokens += example.cut;
   if (inputs > 0)
     std::cerr << format_count(inputs) << " of " << format_count(int64_t(examples.size()))
-              << " inputs did not fit into the model's positions and lost " << format_count(tokens)
+              << " inputs were longer than this run reads and lost " << format_count(tokens)
               << " tokens\n";
 }
 
