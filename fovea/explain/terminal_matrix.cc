@@ -80,7 +80,7 @@ Lines matrix_legend(const MatrixCells& cells, size_t cell_width, const TerminalS
   const std::string by_colour = has_marks ? "" : " (by colour)";
   if (cells.has_truth)
     items.push_back({Ink::Truth, has_marks ? style.truth_mark() : style.shade(kLevels),
-                     concat("planted", by_colour)});
+                     concat("known to matter", by_colour)});
   if (cells.has_negative)
     items.push_back(
         {Ink::Negative, has_marks ? "-" : style.shade(kLevels), concat("negative", by_colour)});
