@@ -11,7 +11,7 @@ namespace fovea::cli {
 
 namespace {
 
-struct Flags : TrainFlags {
+struct CompareFlags : TrainFlags {
   std::vector<std::string> vary, also;
   int64_t seeds = 5, jobs = 1;
   std::string out;
@@ -24,7 +24,7 @@ Variation parse_variation(const std::string& text) {
   return {text.substr(0, equals), split_values(text.substr(equals + 1))};
 }
 
-void run(const Flags& flags) {
+void run_compare(const CompareFlags& flags) {
   CompareRequest request;
   request.make_setup = [&] { return make_setup(flags); };
   request.seeds = flags.seeds;
@@ -71,7 +71,7 @@ void run(const Flags& flags) {
 void add_compare(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "compare", "trains a grid of options over several seeds and prints means and intervals");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<CompareFlags>();
   add_train_flags(*command, *flags);
   command->add_option("--vary", flags->vary, "key=a,b,c; give it again to vary more")
       ->required()
@@ -90,7 +90,7 @@ void add_compare(CLI::App& program) {
       "Examples:\n  fovea compare features --vary model.name=attention,plain,linear --seeds 5\n"
       "  fovea compare dates --vary model.alignment=global,local-m,local-p --also "
       "model.attention=none --seeds 3");
-  command->callback([flags] { run(*flags); });
+  command->callback([flags] { run_compare(*flags); });
 }
 
 }  // namespace fovea::cli

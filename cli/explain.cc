@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t kRowsMeasured = 200;   // of a data set, when faithfulness is asked for
 constexpr int64_t kRowsInOverview = 50;  // in a report that nobody asked to measure more
 
-struct Flags : RowFlags {
+struct ExplainFlags : RowFlags {
   InputFlags inputs;
   std::vector<std::string> out, with;
   std::string weights, labels;
@@ -36,12 +36,12 @@ bool ends_in(const std::string& path, const char* ending) {
   return std::filesystem::path(path).extension() == ending;
 }
 
-bool writes(const Flags& flags, const char* ending) {
+bool writes(const ExplainFlags& flags, const char* ending) {
   return std::any_of(flags.out.begin(), flags.out.end(),
                      [&](const std::string& path) { return ends_in(path, ending); });
 }
 
-bool wants_faithfulness(const Flags& flags) {
+bool wants_faithfulness(const ExplainFlags& flags) {
   return flags.faithfulness.value_or(writes(flags, ".html"));
 }
 
@@ -54,7 +54,7 @@ std::vector<Example> spread_examples(const Dataset& rows, int64_t count) {
 }
 
 std::vector<Faithfulness> measure(const Pipeline& pipeline, std::span<const Example> examples,
-                                  const Flags& flags) {
+                                  const ExplainFlags& flags) {
   Progress progress("faithfulness", int64_t(examples.size()), "examples", flags.quiet);
   FaithfulnessOptions options;
   options.progress = [&](int64_t done) { progress.update(done); };
@@ -64,7 +64,7 @@ std::vector<Faithfulness> measure(const Pipeline& pipeline, std::span<const Exam
 }
 
 /// `fovea explain RUN DATA --faithfulness`: what could be an input is the name of data.
-void find_data(Flags& flags) {
+void find_data(ExplainFlags& flags) {
   if (flags.inputs.inputs.size() != 1 || !flags.data.empty() || !flags.faithfulness) return;
   std::error_code too_long;  // for a name, where it is a text
   if (!std::filesystem::exists(flags.inputs.inputs[0], too_long)) return;
@@ -73,7 +73,7 @@ void find_data(Flags& flags) {
 }
 
 /// The whole data: the overview, and whether to believe it.
-Explanation explain_rows(Pipeline& pipeline, Flags& flags) {
+Explanation explain_rows(Pipeline& pipeline, ExplainFlags& flags) {
   require(flags.outside.layers.empty() && flags.outside.heads.empty(), ErrorKind::InvalidArgument,
           "--layers and --heads choose among the maps of an input; give an input");
   const auto rows = choose_rows(pipeline, flags);
@@ -104,7 +104,7 @@ Explanation over_seeds(const Pipeline& pipeline, const Example& example, const H
   return mean;
 }
 
-std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const Flags& flags) {
+std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const ExplainFlags& flags) {
   std::vector<Pipeline> others;
   for (const std::string& run : flags.with) {
     others.push_back(Pipeline::load(run, flags.device, flags.assignments));
@@ -125,7 +125,7 @@ std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const Flags& f
   return explanations;
 }
 
-void write_all(const std::vector<Explanation>& explanations, const Flags& flags) {
+void write_all(const std::vector<Explanation>& explanations, const ExplainFlags& flags) {
   for (const std::string& path : flags.out) {
     if (ends_in(path, ".html")) {
       write_report(path, explanations);
@@ -150,7 +150,7 @@ void write_all(const std::vector<Explanation>& explanations, const Flags& flags)
   if (flags.json) std::cout << (list.size() == 1 ? list[0] : list).dump() << "\n";
 }
 
-void run(Flags& flags) {
+void run_explain(ExplainFlags& flags) {
   if (!flags.weights.empty()) {
     require(flags.run.empty(), ErrorKind::InvalidArgument,
             "--weights shows a file of weights; leave the run out");
@@ -175,7 +175,7 @@ void run(Flags& flags) {
 void add_explain(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("explain", "draws where a run looks: over its data, or for one input");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ExplainFlags>();
   command->add_option("run", flags->run, "folder made by fovea train");
   command->add_option("inputs", flags->inputs.inputs, "inputs to explain; none: the whole data");
   command->add_option("--input", flags->inputs.file, "file with inputs; - is standard input");
@@ -216,7 +216,7 @@ void add_explain(CLI::App& program) {
       "  fovea explain runs/dates \"9 May 2018\" --faithfulness\n"
       "  fovea explain runs/bert \"a fine film\" --layers 2 --heads 1,3\n"
       "  fovea explain --weights attentions.npz --labels tokens.txt --out report.html");
-  command->callback([flags] { run(*flags); });
+  command->callback([flags] { run_explain(*flags); });
 }
 
 }  // namespace fovea::cli

@@ -10,26 +10,26 @@ namespace fovea::cli {
 
 namespace {
 
-struct Flags {
+struct ExportFlags {
   std::string run, onnx, hugging_face;
   bool attention = false;
 };
 
-void write_onnx(const Flags& flags) {
+void write_onnx(const ExportFlags& flags) {
   const Pipeline pipeline = Pipeline::load(flags.run);
   for (const std::string& note : pipeline.notes()) std::cerr << note << "\n";
   for (const std::filesystem::path& file : export_onnx(pipeline, flags.onnx, {flags.attention}))
     std::cout << file.string() << "\n";
 }
 
-void write_folder(const Flags& flags) {
+void write_folder(const ExportFlags& flags) {
   const PretrainedBert bert = read_pretrained(flags.run);
   for (const std::string& note : bert.notes) std::cerr << note << "\n";
   write_hugging_face(flags.hugging_face, bert);
   std::cout << flags.hugging_face << "\n";
 }
 
-void run(const Flags& flags) {
+void run_export(const ExportFlags& flags) {
   require(flags.onnx.empty() != flags.hugging_face.empty(), ErrorKind::InvalidArgument,
           "export: name what to write, either --onnx FILE.onnx or --hugging-face FOLDER");
   require(!flags.attention || !flags.onnx.empty(), ErrorKind::InvalidArgument,
@@ -42,7 +42,7 @@ void run(const Flags& flags) {
 void add_export(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "export", "writes a run as ONNX, or its BERT as Hugging Face's libraries read it");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ExportFlags>();
   command->add_option("run", flags->run, "a run of any task, or a Hugging Face folder")->required();
   command
       ->add_option("--onnx", flags->onnx,
@@ -59,7 +59,7 @@ void add_export(CLI::App& program) {
       "Examples:\n"
       "  fovea export runs/dates --onnx dates.onnx --attention\n"
       "  fovea export runs/pretrain --hugging-face bert");
-  command->callback([flags] { run(*flags); });
+  command->callback([flags] { run_export(*flags); });
 }
 
 }  // namespace fovea::cli

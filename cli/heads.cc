@@ -14,13 +14,13 @@ namespace fovea::cli {
 
 namespace {
 
-struct Flags : RowFlags {
+struct HeadsFlags : RowFlags {
   std::string out;
   int64_t rows = 100;
   bool no_zeroing = false, quiet = false;
 };
 
-HeadReport measure(const Pipeline& pipeline, const ExampleSource& rows, const Flags& flags) {
+HeadReport measure(const Pipeline& pipeline, const ExampleSource& rows, const HeadsFlags& flags) {
   HeadReport report;
   report.rows = rows.size;
   {
@@ -39,7 +39,7 @@ HeadReport measure(const Pipeline& pipeline, const ExampleSource& rows, const Fl
   return report;
 }
 
-void run(Flags& flags) {
+void run_heads(HeadsFlags& flags) {
   Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
   const auto data = choose_rows(pipeline, flags);
   const HeadReport report = measure(pipeline, spread_rows(*data, flags.rows), flags);
@@ -68,7 +68,7 @@ void run(Flags& flags) {
 void add_heads(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "heads", "what each attention head of a run does, and how much the run needs it");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<HeadsFlags>();
   command->add_option("run", flags->run, "folder made by fovea train, or a Hugging Face folder")
       ->required();
   command->add_option("data", flags->data, "file or folder; none: the run's own data");
@@ -81,7 +81,7 @@ void add_heads(CLI::App& program) {
   command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   add_row_flags(*command, *flags);
   command->footer("Example:  fovea heads runs/dates --rows 50 --out heads.html");
-  command->callback([flags] { run(*flags); });
+  command->callback([flags] { run_heads(*flags); });
 }
 
 }  // namespace fovea::cli

@@ -11,7 +11,7 @@ namespace fovea::cli {
 
 namespace {
 
-struct Flags {
+struct PredictFlags {
   InputFlags inputs;
   std::string run, device = "cpu", corpus;
   std::vector<std::string> assignments, columns;
@@ -37,7 +37,7 @@ std::string text_of(const Example& query) {
 }
 
 void print_nearest(const Pipeline& pipeline, const std::vector<Example>& queries,
-                   const Flags& flags) {
+                   const PredictFlags& flags) {
   const SearchCorpus corpus = read_search_corpus(flags.corpus, parse_roles(flags.columns));
   for (const std::string& note : corpus.notes) std::cerr << note << "\n";
   const at::Tensor asked = embed(pipeline, queries);  // [Q, D]
@@ -70,7 +70,7 @@ void print_nearest(const Pipeline& pipeline, const std::vector<Example>& queries
     std::cout << metrics_text(metrics) << "\n";
 }
 
-void run(const Flags& flags) {
+void run_predict(const PredictFlags& flags) {
   require(!flags.corpus.empty() || flags.columns.empty(), ErrorKind::InvalidArgument,
           "--columns names the text of --nearest CORPUS; without that it means nothing");
   const Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
@@ -86,7 +86,7 @@ void run(const Flags& flags) {
 
 void add_predict(CLI::App& program) {
   CLI::App* command = program.add_subcommand("predict", "answers for raw inputs, one a line");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<PredictFlags>();
   command->add_option("run", flags->run, "folder made by fovea train, or a Hugging Face folder")
       ->required();
   command->add_option(
@@ -108,7 +108,7 @@ void add_predict(CLI::App& program) {
       "Examples:\n  fovea predict runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6\n"
       "  fovea predict runs/dates \"Saturday 9 May 2018\" --set decoding.method=beam\n"
       "  fovea predict all-MiniLM-L6-v2 \"a man eats\" --nearest sentences.txt --k 3");
-  command->callback([flags] { run(*flags); });
+  command->callback([flags] { run_predict(*flags); });
 }
 
 }  // namespace fovea::cli

@@ -12,19 +12,19 @@ namespace fovea::cli {
 
 namespace {
 
-struct Flags {
+struct PruneFlags {
   std::string run, out, by = "gradient";
   int64_t keep = 0, heads = 0, rows = 100, epochs = 0;
   std::vector<std::string> assignments;
   bool curve = false, json = false, quiet = false;
 };
 
-RunFolder new_folder(const Flags& flags) {
+RunFolder new_folder(const PruneFlags& flags) {
   return RunFolder(output_folder(
       flags.out, std::filesystem::path(flags.run).lexically_normal().string() + "-pruned"));
 }
 
-void prune_columns(const Flags& flags) {
+void prune_columns(const PruneFlags& flags) {
   Pipeline before = Pipeline::load(flags.run);
   const Splits splits = before.load_data("");
   const auto judge = splits.validation ? splits.validation : splits.train;
@@ -125,7 +125,7 @@ TextTable curve_table(const std::vector<PrunedStage>& curve) {
   return table;
 }
 
-void prune_heads_of(const Flags& flags) {
+void prune_heads_of(const PruneFlags& flags) {
   RunFolder folder = new_folder(flags);
   catch_interrupts();
   PruneRequest request;
@@ -159,7 +159,7 @@ void prune_heads_of(const Flags& flags) {
   std::cout << stage_table(result).plain() << folder.path().string() << "\n";
 }
 
-void run(const Flags& flags) {
+void run_prune(const PruneFlags& flags) {
   require((flags.keep > 0) != (flags.heads > 0), ErrorKind::InvalidArgument,
           "prune: say either how many columns stay, --keep K, or how many heads go, --heads K");
   require(flags.keep == 0 || (flags.epochs == 0 && !flags.curve && flags.assignments.empty()),
@@ -172,7 +172,7 @@ void run(const Flags& flags) {
 void add_prune(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "prune", "takes out the columns or heads that matter least, and shows what that costs");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<PruneFlags>();
   command->add_option("run", flags->run, "folder made by fovea train")->required();
   command
       ->add_option("--keep", flags->keep,
@@ -198,7 +198,7 @@ void add_prune(CLI::App& program) {
   command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   command->footer(
       "Examples:\n  fovea prune runs/first --keep 2\n  fovea prune runs/dates --heads 8 --curve");
-  command->callback([flags] { run(*flags); });
+  command->callback([flags] { run_prune(*flags); });
 }
 
 }  // namespace fovea::cli

@@ -15,7 +15,7 @@ namespace fovea::cli {
 
 namespace {
 
-struct Flags {
+struct ServeFlags {
   std::vector<std::string> runs, named;
   serving::ServerOptions server;
   serving::PipelineOptions pipeline;
@@ -47,7 +47,7 @@ struct NamedRun {
   std::string name, run;  // no name: that of the folder
 };
 
-std::vector<NamedRun> runs_of(const Flags& flags) {
+std::vector<NamedRun> runs_of(const ServeFlags& flags) {
   std::vector<NamedRun> runs;
   for (const std::string& run : flags.runs) runs.push_back({"", run});
   for (const std::string& named : flags.named) {
@@ -62,7 +62,7 @@ std::vector<NamedRun> runs_of(const Flags& flags) {
 }
 
 /// Each run takes those of --set that its task has; one that no run has is a mistake.
-std::vector<serving::ModelSource> sources_of(const Flags& flags) {
+std::vector<serving::ModelSource> sources_of(const ServeFlags& flags) {
   std::vector<serving::ModelSource> sources;
   std::set<std::string> unused(flags.pipeline.assignments.begin(),
                                flags.pipeline.assignments.end());
@@ -116,7 +116,7 @@ void drain(serving::Server& server, double seconds) {
   std::_Exit(1);  // a worker may be in the middle of something long
 }
 
-void run(const Flags& flags) {
+void run_serve(const ServeFlags& flags) {
   check_key(flags.server.api_key);
   const bool open = !serving::is_loopback(flags.server.transport.host);
   if (open && flags.server.api_key.empty())
@@ -133,7 +133,7 @@ void run(const Flags& flags) {
 
 void add_serve(CLI::App& program) {
   CLI::App* command = program.add_subcommand("serve", "answers over HTTP, with a page to look at");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ServeFlags>();
   serving::ServerOptions& server = flags->server;
   const auto option = [command](const std::string& name, auto& value, const std::string& help) {
     std::string variable = "FOVEA_" + name;
@@ -186,7 +186,7 @@ void add_serve(CLI::App& program) {
   command->callback([flags] {
     flags->server.batching.max_wait =
         std::chrono::microseconds(int64_t(flags->max_wait_milliseconds * 1000));
-    run(*flags);
+    run_serve(*flags);
   });
 }
 

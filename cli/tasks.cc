@@ -8,7 +8,7 @@ namespace fovea::cli {
 
 namespace {
 
-struct Flags {
+struct TasksFlags {
   std::string task, model;
   bool options = false, markdown = false;
 };
@@ -32,7 +32,7 @@ void print_all_options(bool markdown) {
   }
 }
 
-void run(const Flags& flags) {
+void run_tasks(const TasksFlags& flags) {
   if (flags.options) return print_all_options(flags.markdown);
   if (!flags.task.empty()) {
     std::cout << options_of(flags.task, flags.model, flags.markdown);
@@ -49,13 +49,13 @@ void run(const Flags& flags) {
 void add_tasks(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "tasks", "the zoo: tasks with their models and file formats; options of one task");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TasksFlags>();
   command->add_option("task", flags->task, "list every option of this task");
   command->add_option("--model", flags->model, "of this model of the task, where each has its own");
   command->add_flag("--options", flags->options, "every option of every task");
   command->add_flag("--markdown", flags->markdown, "as a table for documents");
   command->footer("Example:  fovea tasks translate --model transformer");
-  command->callback([flags] { run(*flags); });
+  command->callback([flags] { run_tasks(*flags); });
 }
 
 }  // namespace fovea::cli

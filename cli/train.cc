@@ -11,7 +11,7 @@ namespace fovea::cli {
 
 namespace {
 
-struct Flags : TrainFlags {
+struct TrainCommandFlags : TrainFlags {
   std::string out;
   bool resume = false;
 };
@@ -32,7 +32,7 @@ void print_summary(const Training& training) {
 }
 
 /// A resumed run keeps its options; only more epochs may be asked for.
-Setup resumed_setup(const Flags& flags, const RunFolder& folder) {
+Setup resumed_setup(const TrainCommandFlags& flags, const RunFolder& folder) {
   Setup setup = setup_of_run(folder);
   require(setup.task_name() == flags.task, ErrorKind::InvalidArgument, folder.path().string(),
           ": is a run of the task ", setup.task_name(), ", not ", flags.task);
@@ -48,7 +48,7 @@ Setup resumed_setup(const Flags& flags, const RunFolder& folder) {
   return setup;
 }
 
-void run(const Flags& flags) {
+void run_train(const TrainCommandFlags& flags) {
   RunFolder folder(output_folder(flags.out, "runs/" + flags.task));
   require(!flags.resume || !flags.out.empty(), ErrorKind::InvalidArgument,
           "--resume needs --out RUN: the run to go on with");
@@ -111,7 +111,7 @@ void run(const Flags& flags) {
 void add_train(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "train", "trains a model on your data, or on the task's built-in data");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TrainCommandFlags>();
   add_train_flags(*command, *flags);
   command->add_option("--out", flags->out,
                       "folder for the run (default: runs/TASK, or the next free runs/TASK-2, …)");
@@ -120,7 +120,7 @@ void add_train(CLI::App& program) {
   command->footer(
       "Examples:\n  fovea train features --out runs/first\n"
       "  fovea train features people.csv --target income --set model.hidden=32 --out runs/people");
-  command->callback([flags] { run(*flags); });
+  command->callback([flags] { run_train(*flags); });
 }
 
 }  // namespace fovea::cli
