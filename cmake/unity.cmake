@@ -1,5 +1,6 @@
 # Batches: several sources compiled as one. What a whole build costs is mostly LibTorch's templates, which GCC instantiates anew
-# in every file that sees them, precompiled or not: an empty file takes 3.5 s, a usual one 5 to 8. A batch pays that once.
+# in every file that sees them, precompiled or not: an empty file takes 3.5 s, a usual one 5 to 8. A batch pays that once: 580
+# files take 3,200 s of processor time one by one, 1,300 in batches, of which none needs more than 1.3 GB or 25 s.
 #
 # Within a batch the anonymous namespaces of all files are one, so files come together only where each name means one thing in
 # all of them. It does not if
@@ -10,7 +11,7 @@
 # clang-format puts what a namespace declares at the start of a line, so it is enough to look at lines. What that overlooks, the
 # compiler reports ("redefinition", "ambiguous"): one of the two names can then say more.
 
-set(fovea_batch_size 10)  # files; more would save little and need more memory
+set(fovea_batch_size 10)  # files; 12 would save one batch in twenty
 
 # fovea_unity(TARGET): puts each of the target's sources into the first batch that it fits.
 function(fovea_unity target)

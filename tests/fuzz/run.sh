@@ -33,7 +33,7 @@ g++ "${flags[@]}" "${objects[@]}" "${libraries[@]}" -o $out/request_fuzz
 objects=()
 compile readers tests/fuzz/driver.cc tests/fuzz/readers_fuzz.cc fovea/core/{safetensors,json,file,base64,text,error}.cc fovea/explain/{json,json_read,matrix_codec}.cc
 # The libraries have the files above once more, several in one object: the first of two, watched, is the one to take.
-g++ "${flags[@]}" "${objects[@]}" -Wl,--allow-multiple-definition -Wl,--start-group "$release"/libfovea_{explain,metrics,core}.a -Wl,--end-group "${libraries[@]}" -lcairo -o $out/readers_fuzz
+g++ "${flags[@]}" "${objects[@]}" -Wl,--allow-multiple-definition -Wl,--start-group "$release"/libfovea_{explain,metrics,core,kernels}.a -Wl,--end-group "${libraries[@]}" -lcairo -o $out/readers_fuzz
 
 # LibTorch's own start-up leaks, and Debian's build of it allocates with another new than it frees with.
 export ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:detect_odr_violation=0
