@@ -41,9 +41,7 @@ std::string find_split_column(const CsvTable& table, const std::string& wanted) 
   if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
   const int64_t column = table.find("split");
   if (column < 0) return "";
-  for (int64_t row = 0; row < table.rows(); ++row)
-    if (part_of(table.cell(row, column)) < 0) return "";
-  return "split";
+  return says_parts(table, column) ? "split" : "";
 }
 
 void split_by_column(SourceTables& tables, const CsvTable& table) {
@@ -120,6 +118,19 @@ int part_of(std::string_view text) {
         kWords[size_t(part)].end())
       return part;
   return -1;
+}
+
+Part part_in(const std::string& cell, const std::string& place) {
+  const int part = part_of(cell);
+  require(part >= 0, ErrorKind::BadData, place, ": the split column is '", cell,
+          "'; expected train, val (or dev, valid, validation) or test");
+  return Part(part);
+}
+
+bool says_parts(const CsvTable& table, int64_t column) {
+  for (int64_t row = 0; row < table.rows(); ++row)
+    if (part_of(table.cell(row, column)) < 0) return false;
+  return true;
 }
 
 Json read_description(const fs::path& path, const std::string& task) {

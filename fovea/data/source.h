@@ -32,6 +32,10 @@ struct DataSource {
 enum Part { kTrain, kValidation, kTest, kParts };
 constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
 int part_of(std::string_view word);
+/// The part that a cell of a split column names; BadData with `place` where it names none.
+Part part_in(const std::string& cell, const std::string& place);
+/// Whether every cell does. A column that is only called split is an ordinary one.
+bool says_parts(const CsvTable& table, int64_t column);
 
 /// A folder's dataset.json. BadData unless it is one for `task` (empty: for any task).
 Json read_description(const std::filesystem::path& path, const std::string& task);

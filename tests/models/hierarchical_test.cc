@@ -101,7 +101,7 @@ TEST_P(HierarchicalContract, RecordsBothMapsAndNothingElsewhere) {
 }
 
 TEST_P(HierarchicalContract, AReplacedMapChangesTheOutput) {
-  if (!GetParam().attends()) GTEST_SKIP() << "there is none";
+  if (!GetParam().attends()) GTEST_SKIP() << "averages and maxima have no weights to replace";
   auto model = fresh();
   const Batch rows = nested_batch(5);
   for (const char* map : {"words", "sentences"})

@@ -186,7 +186,7 @@ TEST_P(RatingContract, AReplacedMapChangesTheRating) {
 }
 
 TEST_P(RatingContract, GradientsReachTheWords) {
-  if (!reads()) GTEST_SKIP() << "reads nothing";
+  if (!reads()) GTEST_SKIP() << "a baseline reads no reviews and has no maps";
   const auto model = fresh();
   const Batch rows = rating_batch(5);
   for (const std::string side : {"user", "item"}) {
@@ -213,7 +213,9 @@ TEST_P(RatingContract, WhoHasNoReviewsIsLeftWithTheBiases) {
 }
 
 TEST_P(RatingContract, GradientsAreThoseOfFiniteDifferences) {
-  if (!GetParam().differentiable) GTEST_SKIP() << "straight-through";
+  if (!GetParam().differentiable)
+    GTEST_SKIP()
+        << "a hard pointer steps; MultiPointer.TheGradientOfAHardPointerIsThatOfTheSoftOne";
   const auto model = fresh();
   model->to(at::kDouble);
   Batch rows = without_reviews(rating_batch(4), 1, "user");

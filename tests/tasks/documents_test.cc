@@ -17,14 +17,19 @@ namespace {
 using testing::expect_error;
 using testing::TemporaryFolder;
 
-const std::vector<std::string> kSmall = {
-    "data.rows=200",   "data.validation_rows=20", "data.test_rows=20", "model.layers=1",
-    "model.hidden=16", "model.heads=2",           "training.epochs=1"};
+using Assignments = std::vector<std::string>;
 
-Pipeline trained(const TemporaryFolder& folder, const std::vector<std::string>& assignments,
-                 const std::filesystem::path& data = {}) {
+const Assignments kSmall = {"data.rows=200",    "data.validation_rows=20", "data.test_rows=20",
+                            "model.layers=1",   "model.hidden=16",         "model.heads=2",
+                            "training.epochs=1"};
+const Assignments kSmallHan = {"model.name=han",    "data.rows=200",      "data.validation_rows=20",
+                               "data.test_rows=20", "model.embedding=16", "model.hidden=8",
+                               "training.epochs=1"};
+
+Pipeline trained_from(const Assignments& small, const TemporaryFolder& folder,
+                      const Assignments& assignments, const std::filesystem::path& data) {
   Setup setup("documents");
-  for (const std::string& assignment : kSmall) setup.set(assignment);
+  for (const std::string& assignment : small) setup.set(assignment);
   for (const std::string& assignment : assignments) setup.set(assignment);
   if (!data.empty()) setup.set_source(data.string(), {});
   RunFolder run(folder / "run");
@@ -34,22 +39,14 @@ Pipeline trained(const TemporaryFolder& folder, const std::vector<std::string>& 
   return Pipeline::load(folder / "run");
 }
 
-const std::vector<std::string> kSmallHan = {
-    "model.name=han",     "data.rows=200",  "data.validation_rows=20", "data.test_rows=20",
-    "model.embedding=16", "model.hidden=8", "training.epochs=1"};
+Pipeline trained(const TemporaryFolder& folder, const Assignments& assignments,
+                 const std::filesystem::path& data = {}) {
+  return trained_from(kSmall, folder, assignments, data);
+}
 
-/// Hierarchical attention, without what kSmall sets for BERT.
-Pipeline trained_han(const TemporaryFolder& folder, const std::vector<std::string>& assignments,
+Pipeline trained_han(const TemporaryFolder& folder, const Assignments& assignments,
                      const std::filesystem::path& data = {}) {
-  Setup setup("documents");
-  for (const std::string& assignment : kSmallHan) setup.set(assignment);
-  for (const std::string& assignment : assignments) setup.set(assignment);
-  if (!data.empty()) setup.set_source(data.string(), {});
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-  return Pipeline::load(folder / "run");
+  return trained_from(kSmallHan, folder, assignments, data);
 }
 
 Json answer(const Pipeline& pipeline, const std::string& line) {

@@ -86,7 +86,8 @@ class Reviews extends NumbersView {
     const scale = new WeightScale({largest, signed, threshold: this.context.state.get("threshold")});
     this.lists.forEach((list, side) => list.draw(this.numbers[side], scale));
     this.queries?.select(chosenQuery(this.context));
-    this.legend.show(scale, "word weight × root of its review’s weight");
+    const hasBoth = this.sides.some(({parentMap, wordMap}) => parentMap && wordMap);
+    this.legend.show(scale, hasBoth ? "word weight × root of its review’s weight" : "");
   }
 
   #read() {

@@ -67,24 +67,10 @@ class Rows {
   }
 
  private:
-  static Part part_in(const std::string& cell, const std::string& place) {
-    const int part = part_of(cell);
-    require(part >= 0, ErrorKind::BadData, place, ": the split column is '", cell,
-            "'; expected train, val (or dev, valid, validation) or test");
-    return Part(part);
-  }
-
   bool needs_label_;
   int64_t without_text_ = 0, without_label_ = 0;
   ReadTexts<LabelledText> result_;
 };
-
-/// A column that is only called split but says something else is an ordinary one.
-bool says_parts(const CsvTable& table, int64_t column) {
-  for (int64_t row = 0; row < table.rows(); ++row)
-    if (part_of(table.cell(row, column)) < 0) return false;
-  return true;
-}
 
 ReadTexts<LabelledText> read_table(const fs::path& path, const LabelledTextOptions& options) {
   const std::string ending = ending_of(path);

@@ -111,23 +111,9 @@ class Rows {
   }
 
  private:
-  static Part part_in(const std::string& cell, const std::string& place) {
-    const int part = part_of(cell);
-    require(part >= 0, ErrorKind::BadData, place, ": the split column is '", cell,
-            "'; expected train, val (or dev, valid, validation) or test");
-    return Part(part);
-  }
-
   std::array<int64_t, kRoles> without_{};
   ReadTexts<Review> result_;
 };
-
-/// A column that is only called split but says something else is an ordinary one.
-bool says_parts(const CsvTable& table, int64_t column) {
-  for (int64_t row = 0; row < table.rows(); ++row)
-    if (part_of(table.cell(row, column)) < 0) return false;
-  return true;
-}
 
 ReadTexts<Review> read_table(const fs::path& path, const ReviewsOptions& options) {
   CsvOptions reading;

@@ -52,13 +52,6 @@ TextPair pair_of(const TsvColumns& columns, std::vector<std::string>& cells,
   return pair;
 }
 
-Part part_in(const std::string& cell, const std::string& place) {
-  const int part = part_of(cell);
-  require(part >= 0, ErrorKind::BadData, place, ": the split column is '", cell,
-          "'; expected train, val (or dev, valid, validation) or test");
-  return Part(part);
-}
-
 }  // namespace
 
 Direction parse_direction(const std::string& text) {
