@@ -1,0 +1,109 @@
+#include "fovea/metrics/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fovea/core/error.h"
+#include "fovea/core/torch.h"
+
+namespace fovea {
+namespace {
+
+/// Scores and targets side by side, checked.
+struct Rows {
+  std::vector<double> scores, targets;
+  bool has_nan = false;
+  size_t size() const { return scores.size(); }
+};
+
+std::vector<double> numbers_of(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach().to(at::kCPU, at::kDouble).flatten().contiguous();
+  return {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
+}
+
+Rows rows_of(const at::Tensor& scores, const at::Tensor& targets) {
+  require(scores.defined() && targets.defined() && scores.dim() == 1 &&
+              scores.numel() == targets.numel(),
+          ErrorKind::InvalidArgument, "calibration needs scores [N] and as many targets, found ",
+          scores.defined() ? concat(scores.sizes()) : "none", " and ",
+          targets.defined() ? concat(targets.sizes()) : "none");
+  require(scores.numel() > 0, ErrorKind::InvalidArgument,
+          "a metric needs at least one row, found none");
+  Rows rows{numbers_of(scores), numbers_of(targets)};
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const double score = rows.scores[row], target = rows.targets[row];
+    require(target == 0 || target == 1, ErrorKind::InvalidArgument, "row ", row, " has class ",
+            target, ", expected 0 or 1");
+    require(std::isnan(score) || (score >= 0 && score <= 1), ErrorKind::InvalidArgument, "row ",
+            row, " has the probability ", score, ", expected 0 to 1");
+    rows.has_nan = rows.has_nan || std::isnan(score);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::optional<double> average_precision(const at::Tensor& scores, const at::Tensor& targets) {
+  const Rows rows = rows_of(scores, targets);
+  const double positives = std::accumulate(rows.targets.begin(), rows.targets.end(), 0.0);
+  if (rows.has_nan || positives == 0) return {};
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return rows.scores[a] > rows.scores[b]; });
+  double found = 0, sum = 0;
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    double more = 0;  // of class 1 among the rows of this score
+    for (; end < order.size() && rows.scores[order[end]] == rows.scores[order[begin]]; ++end)
+      more += rows.targets[order[end]];
+    found += more;
+    sum += more / positives * (found / double(end));
+  }
+  return sum;
+}
+
+double brier_score(const at::Tensor& scores, const at::Tensor& targets) {
+  const Rows rows = rows_of(scores, targets);
+  double sum = 0;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const double miss = rows.scores[row] - rows.targets[row];
+    sum += miss * miss;
+  }
+  return sum / double(rows.size());
+}
+
+std::vector<CalibrationBin> calibration_bins(const at::Tensor& scores, const at::Tensor& targets,
+                                             int64_t bins) {
+  require(bins >= 1 && bins <= 1'000'000, ErrorKind::InvalidArgument, bins,
+          " bins; expected 1 to 1,000,000");
+  const Rows rows = rows_of(scores, targets);
+  std::vector<CalibrationBin> result(static_cast<size_t>(bins));
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const double score = rows.scores[row];
+    // A NaN says nothing that could be right: it lies in the first bin and spoils its mean.
+    const double place = std::isnan(score) ? 0 : std::floor(score * double(bins));
+    CalibrationBin& bin = result[size_t(std::min(place, double(bins - 1)))];
+    ++bin.rows;
+    bin.said += score;
+    bin.happened += rows.targets[row];
+  }
+  for (CalibrationBin& bin : result) {
+    if (bin.rows == 0) continue;
+    bin.said /= double(bin.rows);
+    bin.happened /= double(bin.rows);
+  }
+  return result;
+}
+
+double expected_calibration_error(const at::Tensor& scores, const at::Tensor& targets,
+                                  int64_t bins) {
+  double sum = 0, rows = 0;
+  for (const CalibrationBin& bin : calibration_bins(scores, targets, bins)) {
+    sum += double(bin.rows) * std::abs(bin.said - bin.happened);
+    rows += double(bin.rows);
+  }
+  return sum / rows;
+}
+
+}  // namespace fovea
