@@ -1,0 +1,123 @@
+#include "fovea/data/images/resize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fovea/core/error.h"
+
+namespace fovea {
+
+namespace {
+
+/// What one new pixel is made of, along one direction: old pixels first … and their shares.
+struct Mixture {
+  int64_t first = 0;
+  std::vector<float> shares;
+};
+
+/// The part of the old pixels that a new one covers.
+Mixture covered(double begin, double end, int64_t size) {
+  Mixture mixture{std::min(int64_t(begin), size - 1), {}};
+  for (int64_t old = mixture.first; old < size && double(old) < end; ++old) {
+    const double part = std::min(end, double(old + 1)) - std::max(begin, double(old));
+    mixture.shares.push_back(float(part / (end - begin)));
+  }
+  return mixture;
+}
+
+/// The two old pixels around a place, or the last one beyond the border.
+Mixture between(double place, int64_t size) {
+  const double inside = std::clamp(place, 0.0, double(size - 1));
+  const auto first = std::min(int64_t(inside), std::max<int64_t>(size - 2, 0));
+  const auto share = float(inside - double(first));
+  return size == 1 ? Mixture{0, {1}} : Mixture{first, {1 - share, share}};
+}
+
+std::vector<Mixture> mixtures(int64_t from, int64_t to) {
+  const double scale = double(from) / double(to);
+  std::vector<Mixture> result;
+  for (int64_t i = 0; i < to; ++i)
+    result.push_back(to < from ? covered(double(i) * scale, double(i + 1) * scale, from)
+                               : between((double(i) + 0.5) * scale - 0.5, from));
+  return result;
+}
+
+/// [height, width, C] -> [height, columns, C], as numbers.
+std::vector<float> mix_columns(const Image& image, const std::vector<Mixture>& columns) {
+  const int64_t channels = image.channels;
+  std::vector<float> result(size_t(image.height) * columns.size() * size_t(channels), 0);
+  float* to = result.data();
+  for (int64_t y = 0; y < image.height; ++y)
+    for (const Mixture& mixture : columns) {
+      const uint8_t* from = &image.pixels[size_t((y * image.width + mixture.first) * channels)];
+      for (size_t i = 0; i < mixture.shares.size(); ++i)
+        for (int64_t channel = 0; channel < channels; ++channel)
+          to[channel] += mixture.shares[i] * float(from[int64_t(i) * channels + channel]);
+      to += channels;
+    }
+  return result;
+}
+
+/// [H, row] -> [rows, row], rounded.
+void mix_rows(const std::vector<float>& from, const std::vector<Mixture>& rows, Image& image) {
+  const auto length = size_t(image.width * image.channels);
+  std::vector<float> sum(length);
+  for (size_t y = 0; y < rows.size(); ++y) {
+    std::fill(sum.begin(), sum.end(), 0.0f);
+    for (size_t i = 0; i < rows[y].shares.size(); ++i) {
+      const float* row = &from[(size_t(rows[y].first) + i) * length];
+      for (size_t x = 0; x < length; ++x) sum[x] += rows[y].shares[i] * row[x];
+    }
+    for (size_t x = 0; x < length; ++x)
+      image.pixels[y * length + x] = uint8_t(std::clamp(std::lround(sum[x]), 0L, 255L));
+  }
+}
+
+Image middle_part(const Image& image, int64_t height, int64_t width) {
+  const int64_t top = (image.height - height) / 2, left = (image.width - width) / 2;
+  Image part = make_image(height, width, image.channels);
+  const auto row = width * image.channels;
+  for (int64_t y = 0; y < height; ++y)
+    std::copy_n(&image.pixels[size_t(((top + y) * image.width + left) * image.channels)], row,
+                &part.pixels[size_t(y * row)]);
+  return part;
+}
+
+}  // namespace
+
+Image resize(const Image& image, int64_t height, int64_t width) {
+  require(image.height > 0 && image.width > 0 && height > 0 && width > 0,
+          ErrorKind::InvalidArgument, "a picture of ", image.width, " x ", image.height,
+          " cannot become one of ", width, " x ", height);
+  if (image.height == height && image.width == width) return image;
+  Image result = make_image(height, width, image.channels);
+  result.animated = image.animated;
+  mix_rows(mix_columns(image, mixtures(image.width, width)), mixtures(image.height, height),
+           result);
+  return result;
+}
+
+Image resize_and_crop(const Image& image, int64_t height, int64_t width) {
+  // The largest part with the wanted shape: all of one side, and of the other what fits.
+  const int64_t part_width = std::max<int64_t>(
+      1,
+      std::min(image.width, int64_t(std::llround(double(image.height * width) / double(height)))));
+  const int64_t part_height = std::max<int64_t>(
+      1,
+      std::min(image.height, int64_t(std::llround(double(image.width * height) / double(width)))));
+  Image result = resize(middle_part(image, part_height, part_width), height, width);
+  result.animated = image.animated;
+  return result;
+}
+
+std::vector<std::string> fit_names() {
+  return {"stretch", "crop"};
+}
+
+Image fit_image(const Image& image, int64_t height, int64_t width, const std::string& fit) {
+  require(fit == "stretch" || fit == "crop", ErrorKind::InvalidArgument, "a picture cannot be '",
+          fit, "' to its size; known: ", join(fit_names()));
+  return fit == "crop" ? resize_and_crop(image, height, width) : resize(image, height, width);
+}
+
+}  // namespace fovea

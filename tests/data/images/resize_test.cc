@@ -1,0 +1,79 @@
+#include "fovea/data/images/resize.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect_error.h"
+
+namespace fovea {
+namespace {
+
+using testing::expect_error;
+
+Image ramp(int64_t height, int64_t width) {
+  Image image = make_image(height, width, 3);
+  for (int64_t y = 0; y < height; ++y)
+    for (int64_t x = 0; x < width; ++x)
+      for (int64_t channel = 0; channel < 3; ++channel)
+        image.at(y, x, channel) = uint8_t(10 * y + 3 * x + channel);
+  return image;
+}
+
+TEST(Resize, TheSameSizeIsTheSame) {
+  EXPECT_EQ(resize(ramp(7, 5), 7, 5).pixels, ramp(7, 5).pixels);
+}
+
+TEST(Resize, ShrinkingTakesTheMeanOfTheArea) {
+  const Image image = ramp(6, 4), half = resize(image, 3, 2);
+  for (int64_t y = 0; y < 3; ++y)
+    for (int64_t x = 0; x < 2; ++x) {
+      const int sum = image.at(2 * y, 2 * x, 1) + image.at(2 * y, 2 * x + 1, 1) +
+                      image.at(2 * y + 1, 2 * x, 1) + image.at(2 * y + 1, 2 * x + 1, 1);
+      EXPECT_NEAR(half.at(y, x, 1), sum / 4.0, 0.51);
+    }
+  // Three pixels to two: the middle one counts half for each.
+  Image three = make_image(1, 3, 1);
+  three.pixels = {0, 90, 240};
+  EXPECT_EQ(resize(three, 1, 2).pixels, (std::vector<uint8_t>{30, 190}));
+  EXPECT_EQ(resize(three, 1, 1).pixels, (std::vector<uint8_t>{110}));
+}
+
+TEST(Resize, GrowingLiesBetweenTheNeighbours) {
+  Image two = make_image(1, 2, 1);
+  two.pixels = {0, 100};
+  EXPECT_EQ(resize(two, 1, 4).pixels, (std::vector<uint8_t>{0, 25, 75, 100}));
+  EXPECT_EQ(resize(make_image(1, 1, 3, 9), 4, 4).pixels, std::vector<uint8_t>(48, 9));
+}
+
+TEST(Resize, OneWayAndTheOther) {
+  const Image image = resize(ramp(4, 100), 8, 10);
+  EXPECT_EQ(image.height, 8);
+  EXPECT_EQ(image.width, 10);
+  EXPECT_EQ(image.pixels.size(), 240u);
+}
+
+TEST(Resize, CroppingKeepsTheMiddleInItsShape) {
+  const Image image = resize_and_crop(ramp(4, 8), 4, 4);
+  EXPECT_EQ(image.at(0, 0, 0), ramp(4, 8).at(0, 2, 0));
+  EXPECT_EQ(image.at(3, 3, 2), ramp(4, 8).at(3, 5, 2));
+  EXPECT_EQ(resize_and_crop(ramp(1, 1), 8, 3).pixels.size(), 72u);
+  EXPECT_EQ(fit_image(ramp(4, 8), 4, 4, "crop").pixels, image.pixels);
+  EXPECT_EQ(fit_image(ramp(4, 8), 4, 4, "stretch").pixels, resize(ramp(4, 8), 4, 4).pixels);
+}
+
+TEST(Resize, NothingCannotBecomeSomething) {
+  expect_error(ErrorKind::InvalidArgument, "cannot become", [] { resize(Image{}, 4, 4); });
+  expect_error(ErrorKind::InvalidArgument, "cannot become", [] { resize(ramp(2, 2), 0, 4); });
+  expect_error(ErrorKind::InvalidArgument, {"'bend'", "stretch"},
+               [] { fit_image(ramp(2, 2), 4, 4, "bend"); });
+}
+
+TEST(Image, TensorsAndBack) {
+  const Image image = ramp(3, 4);
+  const at::Tensor pixels = tensor_of(image);
+  EXPECT_EQ(pixels.sizes(), (std::vector<int64_t>{3, 3, 4}));
+  EXPECT_EQ(pixels.data_ptr<uint8_t>()[1 * 12 + 2 * 4 + 3], image.at(2, 3, 1));
+  EXPECT_EQ(image_of(pixels).pixels, image.pixels);
+}
+
+}  // namespace
+}  // namespace fovea
