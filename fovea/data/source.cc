@@ -120,7 +120,7 @@ int part_of(std::string_view text) {
   return -1;
 }
 
-Part part_in(const std::string& cell, const std::string& place) {
+Part part_in(std::string_view cell, const std::string& place) {
   const int part = part_of(cell);
   require(part >= 0, ErrorKind::BadData, place, ": the split column is '", cell,
           "'; expected train, val (or dev, valid, validation) or test");

@@ -33,7 +33,7 @@ enum Part { kTrain, kValidation, kTest, kParts };
 constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
 int part_of(std::string_view word);
 /// The part that a cell of a split column names; BadData with `place` where it names none.
-Part part_in(const std::string& cell, const std::string& place);
+Part part_in(std::string_view cell, const std::string& place);
 /// Whether every cell does. A column that is only called split is an ordinary one.
 bool says_parts(const CsvTable& table, int64_t column);
 

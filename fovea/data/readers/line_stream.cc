@@ -89,7 +89,8 @@ bool LineStream::next(std::string_view& line) {
             ": a line of more than ", format_count(int64_t(kLongestLine)), " bytes");
     end = buffer_.find('\n', at_ + looked);
   }
-  if (end == std::string::npos) {
+  has_end_ = end != std::string::npos;
+  if (!has_end_) {
     if (at_ == buffer_.size()) return false;
     end = buffer_.size();
   }

@@ -23,6 +23,8 @@ class LineStream {
   bool next(std::string_view& line);
 
   std::string place() const;  // "vectors.txt:17", the last line
+  /// Whether the last line had an end; a file that was cut in mid-line has none there.
+  bool has_end() const { return has_end_; }
 
  private:
   bool fill();  // more bytes at the end of the buffer; false: there are none
@@ -32,6 +34,7 @@ class LineStream {
   std::string buffer_;
   size_t at_ = 0;
   int64_t number_ = 0;
+  bool has_end_ = true;
 };
 
 }  // namespace fovea

@@ -1,0 +1,38 @@
+// A graph as a folder of small tables: edges, features of nodes, labels, split. TSV or CSV, plain
+// or gzip, with or without a header. docs/formats/graph.md states the rules and what is refused.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fovea {
+
+/// As the file has them. Dense: every node has a number in every column. Sparse: node i has the
+/// entries begin[i] … begin[i + 1] - 1, none twice.
+struct RawFeatures {
+  bool dense = false;
+  std::vector<std::string> columns;   // sparse: in the order in which they first occurred
+  std::vector<int64_t> begin, index;  // sparse
+  std::vector<float> value;           // dense: [N, columns], row by row
+
+  /// Appends the sparse row of the next node; entries of one column are added up.
+  void add_row(std::vector<std::pair<int64_t, float>> row);
+};
+
+struct ReadGraph {
+  std::vector<std::string> names;                  // of the nodes
+  RawFeatures features;                            // without columns where there is no such file
+  std::vector<std::pair<int64_t, int64_t>> edges;  // source, target; as the file has them
+  std::vector<std::string> labels;                 // of each node, "" without one
+  std::vector<int> parts;                          // of each node, -1 for none; empty: no such file
+  std::string hash;
+};
+
+/// NotFound without edges or labels. BadData with path:line for a line that does not fit, for a
+/// node that the features file does not have, and for one that it has twice.
+ReadGraph read_graph(const std::filesystem::path& folder, int64_t max_bytes = int64_t{4} << 30);
+
+}  // namespace fovea
