@@ -1,0 +1,135 @@
+#include "fovea/models/graph_attention.h"
+
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "fovea/core/error.h"
+#include "fovea/core/torch.h"
+#include "fovea/kernels/graph_attention.h"
+#include "fovea/models/class_loss.h"
+
+namespace fovea {
+
+using at::Tensor;
+
+void GraphAttentionOptions::describe(OptionList& list) {
+  list.add("name", name, "which model").choices({"gat"});
+  list.add("score", score,
+           "how much a node is looked at: gat, or gatv2, which depends on who looks")
+      .choices({"gat", "gatv2"});
+  list.add("attention", attention, "learned; or uniform, a control: all neighbours count the same")
+      .choices({"learned", "uniform"});
+  list.add("layers", layers, "so many steps away are the farthest nodes that count")
+      .at_least(1)
+      .at_most(8);
+  list.add("hidden", hidden, "numbers per head of the layers before the last")
+      .at_least(1)
+      .at_most(4096);
+  list.add("heads", heads, "heads of the layers before the last, side by side")
+      .at_least(1)
+      .at_most(double(kernels::kMostGraphHeads));
+  list.add("output_heads", output_heads, "heads of the last layer, averaged")
+      .at_least(1)
+      .at_most(double(kernels::kMostGraphHeads));
+  list.add("slope", slope, "of the leaky rectifier in the scores, below 0").at_least(0).at_most(1);
+  list.add("dropout", dropout, "share of each layer's inputs dropped in training")
+      .at_least(0)
+      .below(1);
+  list.add("attention_dropout", attention_dropout,
+           "share of the attention weights dropped in training")
+      .at_least(0)
+      .below(1);
+  list.add("value_dropout", value_dropout,
+           "share of what neighbours say that is dropped in training, as in the paper's code")
+      .at_least(0)
+      .below(1);
+  describe_class_weights(list, class_weights);
+}
+
+GraphAttention::GraphAttention(GraphAttentionOptions options, GraphShape shape)
+    : options_(std::move(options)), shape_(std::move(shape)) {
+  const auto& o = options_;
+  require(shape_.features > 0 && shape_.classes > 1, ErrorKind::InvalidArgument,
+          "a graph model needs at least one feature and two classes; found ", shape_.features,
+          " and ", shape_.classes);
+  const auto list = register_module("layers", torch::nn::ModuleList());
+  int64_t width = shape_.features;
+  for (int64_t layer = 1; layer <= o.layers; ++layer) {
+    const bool last = layer == o.layers;
+    GraphLayerOptions of;
+    of.inputs = width;
+    of.heads = last ? o.output_heads : o.heads;
+    of.width = last ? shape_.classes : o.hidden;
+    of.side_by_side = !last;
+    of.score = o.attention == "uniform" ? "uniform" : o.score;
+    of.slope = o.slope;
+    of.dropout = o.dropout;
+    of.attention_dropout = o.attention_dropout;
+    of.value_dropout = o.value_dropout;
+    layers_.push_back(std::make_shared<GraphLayer>(of));
+    list->push_back(layers_.back());
+    width = of.outputs();
+  }
+}
+
+void GraphAttention::initialise(const Random& random) {
+  for (size_t i = 0; i < layers_.size(); ++i) layers_[i]->initialise(random.split(i));
+}
+
+Schema GraphAttention::schema() const {
+  return {{"node", at::kLong, {-1}}, {"target", at::kLong, {-1}}};
+}
+
+std::vector<LayerSummary> GraphAttention::summary() const {
+  std::vector<LayerSummary> rows{{"features", {shape_.features}, 0}};
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const GraphLayerOptions& of = layers_[i]->options();
+    const bool last = i + 1 == layers_.size();
+    rows.push_back({concat("attention to neighbours (", of.score, ", ", of.heads, " heads",
+                           last ? ", averaged)" : " side by side, elu)"),
+                    {of.outputs()},
+                    count_parameters(*layers_[i])});
+  }
+  return rows;
+}
+
+Tensor GraphAttention::logits(const Batch& batch, const Random* random, Tap* tap) const {
+  const GraphBlock block(batch, options_.layers);
+  const Tensor& node = batch.at("node");  // [B]
+  NodeFeatures x = NodeFeatures::of(batch);
+  for (int64_t layer = 1; layer < options_.layers; ++layer) {
+    const Random own = random ? random->split(uint64_t(layer)) : Random();
+    const GraphLayer& part = *layers_[size_t(layer - 1)];
+    x = {at::elu(part.forward(x, block.edges(layer), random ? &own : nullptr, {tap, layer})),
+         {},
+         {},
+         {}};  // [T, H D]
+  }
+  const Random own = random ? random->split(uint64_t(options_.layers)) : Random();
+  const GraphEdges edges = block.edges(options_.layers);
+  // Who watches wants a row for each node of the batch, in its order.
+  if (tap)
+    return layers_.back()->forward(x, edges.of_rows(node), nullptr, {tap, options_.layers, true});
+  return layers_.back()->forward(x, edges, random ? &own : nullptr).index_select(0, node);
+}
+
+Loss GraphAttention::loss(const Batch& batch, const StepContext& context) {
+  return class_loss(logits(batch, &context.random, nullptr), batch.at("target"),
+                    weights_of_classes(options_.class_weights, shape_.class_counts));
+}
+
+ParameterRule GraphAttention::rule_of(const std::string& name) const {
+  return {.decays = !name.ends_with("bias")};
+}
+
+Predictions GraphAttention::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  Predictions predictions;
+  predictions.scores = logits(batch, nullptr, nullptr).softmax(1);  // [B, C]
+  return predictions;
+}
+
+Tensor GraphAttention::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
+  return log_probability_of(predictions, logits(batch, nullptr, tap));  // [B, 1]
+}
+
+}  // namespace fovea

@@ -1,0 +1,162 @@
+#include "fovea/models/listen_attend_spell.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "fovea/core/torch.h"
+#include "fovea/nn/cross_entropy.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+constexpr double kLongerThanSeen = 1.5;  // than the densest training utterance would be
+constexpr int64_t kMoreAtLeast = 10;     // symbols
+
+/// One number per sound, made from its real frames: what is drawn for one does not depend on its
+/// neighbours in a batch. source [B, S, F], lengths [B]
+std::vector<int64_t> numbers_of(const Tensor& source, const Tensor& lengths) {
+  const Tensor frames = source.to(at::kCPU, at::kFloat).contiguous();
+  const int64_t width = frames.size(2), stride = frames.size(1) * width;
+  std::vector<int64_t> numbers;
+  for (int64_t row = 0; row < frames.size(0); ++row) {
+    uint64_t hash = 0xcbf29ce484222325ull;
+    const float* value = frames.data_ptr<float>() + row * stride;
+    const int64_t count = lengths[row].item<int64_t>() * width;
+    for (int64_t i = 0; i < count; ++i) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, value + i, sizeof bits);
+      hash = (hash ^ bits) * 0x100000001b3ull;
+    }
+    numbers.push_back(static_cast<int64_t>(hash >> 1));
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Tensor ListenAttendSpell::embed(const Tensor& symbols) const {
+  return torch::embedding(embedding_->weight, symbols);
+}
+
+ListenAttendSpell::Heard ListenAttendSpell::listen(const Batch& batch, const Random* random,
+                                                   Tap* tap) const {
+  AugmentedFrames sound{batch.at("source"), batch.at("source.keep")};  // [B, S, F], [B, S]
+  Random own;
+  if (random) {
+    own = random->split("encoder");
+    sound = augment_frames(sound.frames, sound.keep, speech_.bands, options_.augment,
+                           random->split("augment"));
+  }
+  std::vector<int64_t> unit_of;
+  for (int64_t frame = 0; tap && frame < sound.frames.size(1); ++frame)
+    unit_of.push_back(frame / encoder_->factor());
+  sound.frames = leaf_of(tap, "source", sound.frames, unit_of);
+  const PyramidOutput read = encoder_->run(sound.frames, sound.keep, random ? &own : nullptr);
+
+  const auto both = [](const std::vector<Tensor>& states) {
+    return at::cat({states[0], states[1]}, 1);  // [B, 2 H]
+  };
+  RecurrentState start;
+  for (const auto& layer : bridge_)
+    start.hidden.push_back(layer->forward(both(read.state.hidden)).tanh());
+  for (const auto& layer : cell_bridge_)
+    start.cell.push_back(layer->forward(both(read.state.cell)));
+  Heard heard;
+  heard.source = decoder_->look_at(read.outputs, KeepMask::from_keep(read.keep), {});
+  heard.keep = read.keep;
+  heard.start = decoder_->start(std::move(start), heard.source);
+  return heard;
+}
+
+Tensor ListenAttendSpell::spell(const Heard& heard, const Tensor& target, const Random* random,
+                                Tap* tap) const {
+  Random own;
+  if (random) own = random->split("decoder");
+  const Tensor x = sequence_dropout(embed(shifted(target)), options_.dropout,
+                                    random ? &own : nullptr);  // [B, T, E]
+  const DecoderMasks masks = decoder_->masks(target.size(0), random ? &own : nullptr);
+  return decoder_->run(x, heard.start, heard.source, masks, tap).readouts;
+}
+
+Loss ListenAttendSpell::loss(const Batch& batch, const StepContext& context) {
+  const Tensor& target = batch.at("target");
+  const Tensor readouts = spell(listen(batch, &context.random, nullptr), target, &context.random,
+                                nullptr);  // [B, T, R]
+  Loss loss;
+  loss.units = batch.at("target.keep").sum();
+  loss.objective = cross_entropy(readouts.flatten(0, 1), {output_->weight, output_->bias},
+                                 target.flatten(), {options_.label_smoothing, speech_.padding});
+  return loss;
+}
+
+std::pair<double, int64_t> ListenAttendSpell::negative_log_likelihood(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  const Tensor& target = batch.at("target");
+  const Tensor readouts = spell(listen(batch, nullptr, nullptr), target, nullptr, nullptr);
+  const Tensor logs = log_probabilities(output_->forward(readouts), target);  // [B, T]
+  return {-logs.sum().item<double>(), batch.at("target.keep").sum().item<int64_t>()};
+}
+
+int64_t ListenAttendSpell::longest_output(int64_t frames) const {
+  return kMoreAtLeast + int64_t(std::ceil(kLongerThanSeen * speech_.densest * double(frames)));
+}
+
+SearchProblem ListenAttendSpell::problem_of(const Batch& batch, const Heard& heard) const {
+  const Tensor lengths = batch.at("source.keep").sum(1).to(at::kCPU);  // [B]
+  SearchProblem problem;
+  problem.inputs = batch.size;
+  problem.begin = speech_.begin;
+  problem.end = speech_.end;
+  problem.forbidden = {speech_.padding, speech_.begin};
+  problem.keep = heard.keep;
+  problem.device = device();
+  for (int64_t row = 0; row < batch.size; ++row)
+    problem.maximum_length.push_back(search_.maximum_length > 0
+                                         ? search_.maximum_length
+                                         : longest_output(lengths[row].item<int64_t>()));
+  if (search_.method == "sample") problem.numbers = numbers_of(batch.at("source"), lengths);
+  return problem;
+}
+
+Predictions ListenAttendSpell::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  Heard heard = listen(batch, nullptr, nullptr);
+  const SearchProblem problem = problem_of(batch, heard);
+  DecoderState state = heard.start;
+  Tensor row = at::arange(batch.size);  // which sound each live row belongs to
+  const StepFunction step = [&](const StepInput& in) -> StepOutput {
+    if (in.origin.defined()) {
+      const Tensor origin = in.origin.to(device());
+      state = state.select(origin);
+      const Tensor rows = row.index_select(0, in.origin.to(at::kCPU));
+      if (!rows.equal(row)) heard.source = heard.source.select(origin);
+      row = rows;
+    }
+    const DecoderStep now =
+        decoder_->step(embed(in.tokens.to(device())), state, heard.source, {}, nullptr);
+    state = now.state;
+    const bool covered = search_.coverage_penalty > 0;
+    return {output_->forward(now.readout).log_softmax(-1),
+            covered ? now.weights.flatten(1) : Tensor()};
+  };
+  Predictions predictions;
+  for (const auto& found : search(search_, problem, step)) {
+    auto& outputs = predictions.outputs.emplace_back();
+    for (const Hypothesis& hypothesis : found)
+      outputs.push_back({hypothesis.tokens, hypothesis.log_probability, ""});
+  }
+  return predictions;
+}
+
+Tensor ListenAttendSpell::replay(const Batch& batch, const Predictions& predictions,
+                                 Tap* tap) const {
+  const Tensor target = chosen_targets(batch, predictions);  // [B, T]
+  const Heard heard = listen(batch, nullptr, tap);
+  if (target.size(1) == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
+  return log_probabilities(output_->forward(spell(heard, target, nullptr, tap)), target);
+}
+
+}  // namespace fovea

@@ -1,0 +1,132 @@
+// What the network is made of; listen_attend_spell.cc has what it does.
+#include <cmath>
+
+#include "fovea/core/error.h"
+#include "fovea/core/torch.h"
+#include "fovea/models/listen_attend_spell.h"
+
+namespace fovea {
+
+namespace {
+
+SequenceShape sequence_shape(const SpeechShape& speech) {
+  SequenceShape shape;
+  shape.source_width = speech.width;
+  shape.target_symbols = speech.symbols;
+  shape.padding = speech.padding;
+  shape.begin = speech.begin;
+  shape.end = speech.end;
+  return shape;
+}
+
+}  // namespace
+
+ListenAttendSpellOptions::ListenAttendSpellOptions() {
+  score.name = "location-aware";
+  score.kernel_width = 31;
+}
+
+void ListenAttendSpellOptions::describe(OptionList& list) {
+  list.add("name", name, "which model").choices({"listen_attend_spell"});
+  list.add("cell", cell, "recurrent cell of encoder and decoder").choices({"rnn", "gru", "lstm"});
+  list.add("encoder_hidden", encoder_hidden, "units of each direction of the encoder").at_least(1);
+  list.add("layers", layers, "stacked layers of the encoder").at_least(1).at_most(64);
+  list.add("stack", stack, "frames that the first layer reads at a time").at_least(1).at_most(64);
+  list.add("pyramid", pyramid,
+           "how many of the upper layers read pairs, so that each halves the length; 0: none")
+      .at_least(0)
+      .at_most(10);
+  list.add("embedding", embedding, "numbers per symbol").at_least(1);
+  list.add("hidden", hidden, "units of the decoder").at_least(1);
+  list.add("decoder_layers", decoder_layers, "stacked layers of the decoder")
+      .at_least(1)
+      .at_most(64);
+  list.add("decoder", decoder,
+           "bahdanau: listen with the old state, then step; luong: step, then listen with the new")
+      .choices({"bahdanau", "luong"});
+  list.add("readout", readout, "what the output layer sees: maxout, tanh(W [c ; s]) or linear")
+      .choices({"maxout", "tanh", "linear"});
+  list.add("readout_size", readout_size, "numbers in a tanh or maxout readout").at_least(1);
+  list.add("dropout", dropout, "between layers, of embeddings and of the readout")
+      .at_least(0)
+      .below(1);
+  list.add("label_smoothing", label_smoothing, "share of the target spread over all symbols")
+      .at_least(0)
+      .below(1);
+  score.describe(list);
+  normaliser.describe(list);
+  alignment.describe(list);
+  list.group("augment", augment);
+}
+
+ListenAttendSpell::ListenAttendSpell(ListenAttendSpellOptions options, SearchOptions search,
+                                     SpeechShape shape)
+    : SequenceModel(std::move(search), sequence_shape(shape)),
+      options_(std::move(options)),
+      speech_(shape) {
+  const auto& o = options_;
+  require(speech_.bands > 0 && speech_.width % speech_.bands == 0, ErrorKind::InvalidArgument,
+          "frames of ", speech_.width, " numbers are no whole blocks of ", speech_.bands, " bands");
+  encoder_ = register_module("encoder", std::make_shared<Pyramid>(PyramidOptions{
+                                            o.cell, speech_.width, o.encoder_hidden, o.layers,
+                                            o.stack, o.pyramid, o.dropout}));
+  const int64_t encoded = encoder_->output_size();
+  const auto layer = [&](const std::string& name, int64_t in, int64_t out) {
+    return register_module(name, std::make_shared<Projection>(ProjectionOptions{in, out, true}));
+  };
+  for (int64_t i = 0; i < o.decoder_layers; ++i) {
+    bridge_.push_back(layer(concat("bridge_l", i), encoded, o.hidden));
+    if (o.cell == "lstm")
+      cell_bridge_.push_back(layer(concat("cell_bridge_l", i), encoded, o.hidden));
+  }
+  embedding_ = register_module("embedding", torch::nn::Embedding(speech_.symbols, o.embedding));
+  DecoderOptions decoder;
+  decoder.recurrent = {o.cell, o.embedding, o.hidden, o.decoder_layers, false, o.dropout};
+  decoder.order = o.decoder;
+  decoder.memory_size = encoded;
+  decoder.readout = o.readout;
+  decoder.readout_size = o.readout_size;
+  decoder.dropout = o.dropout;
+  decoder.score = o.score;
+  decoder.normaliser = o.normaliser;
+  decoder.alignment = o.alignment;
+  decoder_ = register_module("decoder", std::make_shared<Decoder>(decoder));
+  output_ = layer("output", decoder_->readout_size(), speech_.symbols);
+}
+
+void ListenAttendSpell::initialise(const Random& random) {
+  torch::NoGradGuard no_gradients;
+  encoder_->initialise(random.split("encoder"));
+  decoder_->initialise(random.split("decoder"));
+  const double deviation = 1 / std::sqrt(double(options_.embedding));
+  embedding_->weight.copy_(
+      random.split("embedding")
+          .normal_tensor(embedding_->weight.sizes(), 0, deviation, at::kFloat));
+  for (auto& item : named_children())
+    if (auto layer = std::dynamic_pointer_cast<Projection>(item.value()))
+      layer->initialise(random.split(item.key()));
+}
+
+std::vector<LayerSummary> ListenAttendSpell::summary() const {
+  const auto& o = options_;
+  std::vector<LayerSummary> layers;
+  layers.push_back({concat("encoder (", o.layers, " x bidirectional ", o.cell, ", ",
+                           encoder_->factor(), " frames a unit)"),
+                    {encoder_->output_size()},
+                    count_parameters(*encoder_)});
+  int64_t bridge = 0;
+  for (const auto& layer : bridge_) bridge += count_parameters(*layer);
+  for (const auto& layer : cell_bridge_) bridge += count_parameters(*layer);
+  layers.push_back({"bridge", {o.hidden}, bridge});
+  layers.push_back(
+      {concat("embedding (", speech_.symbols, ")"), {o.embedding}, count_parameters(*embedding_)});
+  layers.push_back(
+      {concat("decoder (", o.decoder_layers, " x ", o.cell, ", ", o.decoder, ", ", o.score.name,
+              ", ", o.normaliser.name, ", ", o.alignment.name, ", ", o.readout, " readout)"),
+       {decoder_->readout_size()},
+       count_parameters(*decoder_)});
+  layers.push_back({"output (softmax)", {speech_.symbols}, count_parameters(*output_)});
+  return layers;
+}
+
+}  // namespace fovea

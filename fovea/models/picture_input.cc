@@ -1,0 +1,28 @@
+#include "fovea/models/picture_input.h"
+
+#include "fovea/core/torch.h"
+
+namespace fovea {
+
+Schema PictureInput::schema() const {
+  return {{"image", at::kByte, {-1, channels, height, width}}, {"target", at::kLong, {-1}}};
+}
+
+std::vector<int64_t> PictureInput::cell_of_pixels() const {
+  std::vector<int64_t> cells;
+  for (int64_t y = 0; y < height; ++y)
+    for (int64_t x = 0; x < width; ++x)
+      cells.push_back(((y + 1) * grid_rows - 1) / height * grid_columns +
+                      ((x + 1) * grid_columns - 1) / width);
+  return cells;
+}
+
+at::Tensor PictureInput::numbers(const at::Tensor& image, at::ScalarType type, Tap* tap) const {
+  const at::Tensor plain =
+      image.scalar_type() == at::kByte ? image.to(type) / 255 : image.to(type);  // [B, C, H, W]
+  if (!tap) return plain;
+  const at::Tensor pixels = plain.flatten(2).transpose(1, 2);  // [B, H W, C]
+  return tap->leaf("cells", pixels, cell_of_pixels()).transpose(1, 2).reshape(plain.sizes());
+}
+
+}  // namespace fovea

@@ -1,0 +1,293 @@
+#include "fovea/models/show_attend_tell.h"
+
+#include <cmath>
+
+#include "fovea/core/error.h"
+#include "fovea/core/torch.h"
+#include "fovea/nn/cross_entropy.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+/// One number per picture, made from its bytes: what is drawn for one does not depend on its
+/// neighbours in a batch. images [B, 3, S, S]
+std::vector<int64_t> numbers_of(const Tensor& images) {
+  const Tensor bytes = images.to(at::kCPU).contiguous();
+  const int64_t size = bytes.numel() / std::max<int64_t>(1, bytes.size(0));
+  std::vector<int64_t> numbers;
+  for (int64_t row = 0; row < bytes.size(0); ++row) {
+    uint64_t hash = 0xcbf29ce484222325ull;
+    const uint8_t* byte = bytes.data_ptr<uint8_t>() + row * size;
+    for (int64_t i = 0; i < size; ++i) hash = (hash ^ byte[i]) * 0x100000001b3ull;
+    numbers.push_back(static_cast<int64_t>(hash >> 1));
+  }
+  return numbers;
+}
+
+/// The sum over the real words of each caption: [B, T], bool [B, T] -> [B]
+Tensor over_words(const Tensor& values, const Tensor& keep) {
+  return (values * keep).sum(1);
+}
+
+}  // namespace
+
+ShowAttendTell::Pictures ShowAttendTell::Pictures::select(const Tensor& rows) const {
+  return {memory.values.defined() ? memory.select(rows) : memory, mean.index_select(0, rows),
+          start.select(rows)};
+}
+
+ShowAttendTell::Pictures ShowAttendTell::look_at(const Tensor& images, const Random* random,
+                                                 Tap* tap) const {
+  Tensor cells;  // [B, D, G, G]
+  {
+    std::optional<torch::NoGradGuard> frozen;
+    if (options_.encoder.freeze) frozen.emplace();
+    Tensor x = encoder_->normalise(images);  // [B, 3, S, S]
+    if (random) x = augment_images(x, options_.augment, random->split("augment"));
+    cells = encoder_->forward(x);
+  }
+  Tensor annotations = cells.flatten(2).transpose(1, 2);  // [B, L, D]
+  if (positions_.defined()) annotations = annotations + positions_;
+  annotations = leaf_of(tap, "cells", annotations);
+  Pictures pictures;
+  pictures.mean = annotations.mean(1);  // [B, D]
+  pictures.start = {{first_hidden_->forward(pictures.mean).tanh()},
+                    {first_cell_->forward(pictures.mean).tanh()}};
+  if (attends()) pictures.memory = remember(*score_, annotations, annotations, {});
+  return pictures;
+}
+
+ShowAttendTell::Look ShowAttendTell::look(const Tensor& hidden, const Pictures& pictures,
+                                          Tap* tap) const {
+  if (!attends()) return {pictures.mean, {}, {}, {}};
+  AttendInput in;
+  in.query = hidden.unsqueeze(1);  // [B, 1, H]
+  in.memory = pictures.memory;
+  in.score = score_.get();
+  in.normaliser = options_.normaliser;
+  if (is_hard()) in.normaliser.name = options_.answers == "argmax" ? "hard" : "softmax";
+  in.map = {"attention", "caption", "cells"};
+  const Attended attended = attend(in, tap);
+  return {attended.context.squeeze(1), attended.weights, {}, {}};
+}
+
+ShowAttendTell::Look ShowAttendTell::draw(const Tensor& hidden, const Pictures& pictures,
+                                          const Looking& looking, int64_t step) const {
+  const Memory& memory = pictures.memory;
+  const Tensor scores =
+      score_->score({hidden.unsqueeze(1).unsqueeze(1), memory.keys, {}, {}});  // [B, 1, 1, L]
+  const Tensor logs = scores.log_softmax(-1), alpha = logs.exp();
+  NormaliseInput in{scores, {}, {}, {}};
+  if (looking.chosen.defined())
+    in.chosen = looking.chosen.narrow(1, step, 1).unsqueeze(1);  // [B, 1, 1]
+  else if (looking.random)
+    in.random = looking.random->split("cells").split(uint64_t(step));
+  NormaliserOptions hard;
+  hard.name = "hard";
+  const Normalised drawn = normalise(hard, in);
+  Look look;
+  look.weights = drawn.weights;  // [B, 1, 1, L]
+  look.log_choice = drawn.log_probability.flatten();
+  if (looking.uses_alpha.defined()) {
+    look.weights = at::where(looking.uses_alpha.view({-1, 1, 1, 1}), alpha, look.weights);
+    look.log_choice = look.log_choice.masked_fill(looking.uses_alpha, 0);
+  }
+  look.entropy = -(alpha * logs).sum(-1).flatten();                              // [B]
+  look.context = at::matmul(look.weights, memory.values).squeeze(2).squeeze(1);  // [B, D]
+  return look;
+}
+
+ShowAttendTell::Step ShowAttendTell::write(const Tensor& word, const RecurrentState& state,
+                                           const Look& look) const {
+  const Tensor context =
+      gate_ ? look.context * gate_->forward(state.hidden[0]).sigmoid() : look.context;  // [B, D]
+  return {recurrent_->step(at::cat({word, context}, 1), state, {}), context};
+}
+
+Tensor ShowAttendTell::read_out(const Tensor& words, const Tensor& hidden,
+                                const Tensor& contexts) const {
+  const Tensor sum = words + from_hidden_->forward(hidden) + from_context_->forward(contexts);
+  return options_.output == "tanh" ? sum.tanh() : sum;
+}
+
+Tensor ShowAttendTell::hide_words(const Tensor& words, const Random& random) const {
+  if (options_.word_dropout == 0) return words;
+  const Tensor seen = random.split("hidden words")
+                          .bernoulli_tensor({words.size(0), words.size(1), 1},
+                                            1 - options_.word_dropout, words.options());
+  return words * seen;
+}
+
+ShowAttendTell::Pass ShowAttendTell::tell(const Pictures& pictures, const Tensor& target,
+                                          const Random* random, const Looking& looking,
+                                          Tap* tap) const {
+  Tensor words = torch::embedding(words_->weight, shifted(target));  // [B, T, E]
+  if (random) words = hide_words(dropout(words, options_.dropout, random->split("words")), *random);
+  std::optional<StepTap> step_tap;
+  if (tap) step_tap.emplace(*tap);
+  RecurrentState state = pictures.start;
+  std::vector<Tensor> hidden, contexts, weights, log_choices, entropy;
+  for (int64_t t = 0; t < target.size(1); ++t) {
+    const Tensor before = state.hidden[0];  // [B, H]
+    const Look now = looking.draws ? draw(before, pictures, looking, t)
+                                   : look(before, pictures, tap ? &*step_tap : nullptr);
+    const Step step = write(words.select(1, t), state, now);
+    state = step.state;
+    hidden.push_back(state.hidden[0]);
+    contexts.push_back(step.context);
+    if (now.weights.defined()) weights.push_back(now.weights);
+    if (now.log_choice.defined()) log_choices.push_back(now.log_choice);
+    if (now.entropy.defined()) entropy.push_back(now.entropy);
+  }
+  if (step_tap) step_tap->finish();
+  Pass pass;
+  pass.readouts = read_out(words, at::stack(hidden, 1), at::stack(contexts, 1));  // [B, T, E]
+  if (random) pass.readouts = dropout(pass.readouts, options_.dropout, random->split("readout"));
+  if (!weights.empty()) pass.weights = at::cat(weights, 2);
+  if (!log_choices.empty()) pass.log_choices = at::stack(log_choices, 1);
+  if (!entropy.empty()) pass.entropy = at::stack(entropy, 1);
+  return pass;
+}
+
+Loss ShowAttendTell::soft_loss(const Batch& batch, const Pass& pass) const {
+  const Tensor& keep = batch.at("target.keep");  // [B, T]
+  Loss loss;
+  loss.units = keep.sum();
+  loss.objective =
+      cross_entropy(pass.readouts.flatten(0, 1), {output_->weight, output_->bias},
+                    batch.at("target").flatten(), {options_.label_smoothing, caption_.padding});
+  if (options_.penalty > 0 && pass.weights.defined()) {
+    const Tensor looked_at = (pass.weights.squeeze(1) * keep.unsqueeze(2)).sum(1);  // [B, L]
+    const Tensor unlike_one = (1 - looked_at).square().sum(1);                      // [B]
+    loss.scalars["penalty"] = unlike_one.detach().mean();
+    loss.objective = loss.objective + options_.penalty * unlike_one.sum() / loss.units;
+  }
+  return loss;
+}
+
+ShowAttendTell::Told ShowAttendTell::told_of(const Batch& batch, const Pass& pass) const {
+  const Tensor &target = batch.at("target"), &keep = batch.at("target.keep");  // [B, T]
+  const Tensor logs = output_->forward(pass.readouts).log_softmax(-1);         // [B, T, V]
+  const Tensor of_words = logs.gather(2, target.unsqueeze(2)).squeeze(2);      // [B, T]
+  const Tensor aimed_at = (1 - options_.label_smoothing) * of_words +
+                          options_.label_smoothing * logs.mean(2);  // [B, T]
+  return {over_words(of_words, keep), -over_words(aimed_at, keep),
+          over_words(pass.log_choices, keep), over_words(pass.entropy, keep)};
+}
+
+ShowAttendTell::Told ShowAttendTell::tell_hard(const Batch& batch, const Looking& looking) const {
+  require(attends(), ErrorKind::InvalidArgument, "model.attention=none has no cells to draw");
+  const Pictures pictures = look_at(batch.at("image"), nullptr, nullptr);
+  return told_of(batch, tell(pictures, batch.at("target"), nullptr, looking, nullptr));
+}
+
+Tensor ShowAttendTell::hard_objective(const Told& told, const Tensor& baseline) const {
+  const Tensor reward = (told.log_probability - baseline).detach();  // [B]
+  return told.cost - options_.reward_weight * reward * told.log_choices -
+         options_.entropy_weight * told.entropy;
+}
+
+Tensor ShowAttendTell::take_baseline(const Tensor& log_probability, int64_t step) {
+  const std::lock_guard lock(baseline_mutex_);
+  torch::NoGradGuard no_gradients;
+  const Tensor own = log_probability.detach();  // [B]
+  // Parts of a batch come in any order: whole numbers add up to the same in each.
+  constexpr double kUnit = 1 << 20;
+  const Tensor sum = (own.to(at::kDouble).sum() * kUnit).round().to(at::kLong);
+  const Tensor is_new = newest_step_ != step, ended = is_new & (newest_count_ > 0);
+  const Tensor newest =
+      newest_sum_.to(at::kDouble) / kUnit / newest_count_.clamp_min(1).to(at::kDouble);
+  const Tensor moved = options_.baseline_decay * baseline_ + (1 - options_.baseline_decay) * newest;
+  const Tensor is_known = baseline_batches_ > 0;
+  baseline_.copy_(at::where(ended, at::where(is_known, moved, newest), baseline_));
+  baseline_batches_.add_(ended.to(at::kLong));
+  newest_sum_.mul_(is_new.logical_not()).add_(sum);
+  newest_count_.mul_(is_new.logical_not()).add_(own.size(0));
+  newest_step_.fill_(step);
+  // Before the first mean is known nothing is better or worse than expected.
+  return at::where(baseline_batches_ > 0, baseline_.to(own.scalar_type()), own);
+}
+
+Loss ShowAttendTell::hard_loss(const Batch& batch, const StepContext& context) {
+  const Random* random = &context.random;
+  Looking looking{true, random, {}, {}};
+  if (options_.semi_sampling > 0)
+    looking.uses_alpha = random->split("semi-sampling")
+                             .bernoulli_tensor({batch.size}, options_.semi_sampling,
+                                               at::TensorOptions(device()).dtype(at::kBool));
+  const Pictures pictures = look_at(batch.at("image"), random, nullptr);
+  const Told told = told_of(batch, tell(pictures, batch.at("target"), random, looking, nullptr));
+  const Tensor expected = take_baseline(told.log_probability, context.step);
+  Loss loss;
+  loss.units = batch.at("target.keep").sum();
+  loss.objective = hard_objective(told, expected).sum() / loss.units;
+  loss.scalars["log_probability"] = told.log_probability.detach().mean();
+  return loss;
+}
+
+Loss ShowAttendTell::loss(const Batch& batch, const StepContext& context) {
+  if (is_hard()) return hard_loss(batch, context);
+  const Pictures pictures = look_at(batch.at("image"), &context.random, nullptr);
+  return soft_loss(batch, tell(pictures, batch.at("target"), &context.random, {}, nullptr));
+}
+
+std::pair<double, int64_t> ShowAttendTell::negative_log_likelihood(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  const Pictures pictures = look_at(batch.at("image"), nullptr, nullptr);
+  const Pass pass = tell(pictures, batch.at("target"), nullptr, {}, nullptr);
+  const Tensor logs = log_probabilities(output_->forward(pass.readouts), batch.at("target"));
+  return {-logs.sum().item<double>(), batch.at("target.keep").sum().item<int64_t>()};
+}
+
+Predictions ShowAttendTell::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  Pictures pictures = look_at(batch.at("image"), nullptr, nullptr);
+  RecurrentState state = pictures.start;
+  Tensor row = at::arange(batch.size);  // which picture each live row belongs to
+  const StepFunction step = [&](const StepInput& in) -> StepOutput {
+    if (in.origin.defined()) {
+      const Tensor origin = in.origin.to(device());
+      state = state.select(origin);
+      const Tensor rows = row.index_select(0, in.origin.to(at::kCPU));
+      if (!rows.equal(row)) pictures = pictures.select(origin);
+      row = rows;
+    }
+    const Tensor word = torch::embedding(words_->weight, in.tokens.to(device()));  // [R, E]
+    const Look now = look(state.hidden[0], pictures, nullptr);
+    const Step written = write(word, state, now);
+    state = written.state;
+    const Tensor logits =
+        output_->forward(read_out(word, state.hidden[0], written.context));  // [R, V]
+    const bool covered = search_.coverage_penalty > 0 && now.weights.defined();
+    return {logits.log_softmax(-1), covered ? now.weights.flatten(1) : Tensor()};
+  };
+  SearchProblem problem;
+  problem.inputs = batch.size;
+  problem.begin = caption_.begin;
+  problem.end = caption_.end;
+  problem.forbidden = {caption_.padding, caption_.begin};
+  problem.device = device();
+  if (search_.method == "sample") problem.numbers = numbers_of(batch.at("image"));
+  const int64_t longest = search_.maximum_length > 0 ? search_.maximum_length : caption_.longest;
+  problem.maximum_length.assign(size_t(batch.size), longest);
+  Predictions predictions;
+  for (const auto& found : search(search_, problem, step)) {
+    auto& outputs = predictions.outputs.emplace_back();
+    for (const Hypothesis& hypothesis : found)
+      outputs.push_back({hypothesis.tokens, hypothesis.log_probability, ""});
+  }
+  return predictions;
+}
+
+Tensor ShowAttendTell::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
+  const Tensor target = chosen_targets(batch, predictions);  // [B, T]
+  const Pictures pictures = look_at(batch.at("image"), nullptr, tap);
+  if (target.size(1) == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
+  const Pass pass = tell(pictures, target, nullptr, {}, tap);
+  return log_probabilities(output_->forward(pass.readouts), target);
+}
+
+}  // namespace fovea

@@ -1,0 +1,147 @@
+#include "fovea/models/turing_machine.h"
+
+#include <optional>
+
+#include "fovea/core/error.h"
+#include "fovea/core/torch.h"
+#include "fovea/models/initialise.h"
+#include "fovea/nn/addressing.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+constexpr double kFirstMemory = 1e-6;
+constexpr double kDeviation = 0.1;  // of the fresh first read
+
+Tensor report_heads(Tap* tap, const char* name, const Tensor& weights) {
+  if (!tap) return weights;
+  AttentionMap map;
+  map.name = name;
+  map.query_axis = "steps";
+  map.key_axis = "slots";
+  map.weights = weights.unsqueeze(2);  // [B, heads, 1, N]
+  return tap->report(std::move(map)).squeeze(2);
+}
+
+}  // namespace
+
+void TuringMachineOptions::describe(OptionList& list) {
+  list.add("name", name, "which model").choices({"ntm"});
+  list.add("controller", controller, "the network that tells the heads where to look")
+      .choices({"lstm", "feedforward"});
+  list.add("hidden", hidden, "numbers of the controller").at_least(1);
+  list.add("slots", slots, "slots of the memory").at_least(2).at_most(1 << 20);
+  list.add("width", width, "numbers of a slot").at_least(1);
+  list.add("heads", heads, "heads that read, and as many that write").at_least(1).at_most(64);
+  list.add("range", range, "slots that a head moves in one step, at most").at_least(0);
+}
+
+TuringMachine::TuringMachine(TuringMachineOptions options, int64_t bits)
+    : CopyModel(bits), options_(std::move(options)) {
+  const auto& o = options_;
+  require(2 * o.range < o.slots, ErrorKind::InvalidArgument, "model.range=", o.range,
+          " needs more than ", 2 * o.range, " slots, found model.slots=", o.slots);
+  const auto projection = [&](const char* name, int64_t in, int64_t out) {
+    return register_module(name, std::make_shared<Projection>(ProjectionOptions{in, out}));
+  };
+  const int64_t in = bits + 1 + o.heads * o.width;
+  if (o.controller == "lstm")
+    recurrent_ = register_module(
+        "controller", std::make_shared<Recurrent>(RecurrentOptions{"lstm", in, o.hidden}));
+  else
+    feedforward_ = projection("controller", in, o.hidden);
+  interface_ = projection("interface", o.hidden,
+                          o.heads * (2 * AddressParameters::size(o.width, o.range) + 2 * o.width));
+  output_ = projection("output", o.hidden + o.heads * o.width, bits);
+  first_read_ = register_parameter("first_read", at::zeros({o.heads * o.width}));
+}
+
+void TuringMachine::initialise(const Random& random) {
+  torch::NoGradGuard no_gradients;
+  if (recurrent_) recurrent_->initialise(random.split("controller"));
+  if (feedforward_) feedforward_->initialise(random.split("controller"));
+  interface_->initialise(random.split("interface"));
+  output_->initialise(random.split("output"));
+  initialise_normal(first_read_, kDeviation, random.split("first_read"));
+}
+
+std::vector<LayerSummary> TuringMachine::summary() const {
+  const auto& o = options_;
+  const int64_t controller =
+      recurrent_ ? count_parameters(*recurrent_) : count_parameters(*feedforward_);
+  return {{concat("controller (", o.controller, ")"), {o.hidden}, controller},
+          {concat("heads (", o.heads, " read, ", o.heads, " write, ", o.slots, " slots)"),
+           {o.heads * o.width},
+           count_parameters(*interface_) + first_read_.numel()},
+          {"output (sigmoid of each bit)", {bits()}, count_parameters(*output_)}};
+}
+
+TuringMachine::State TuringMachine::begin(int64_t batch) const {
+  const auto& o = options_;
+  State state;
+  if (recurrent_) state.controller = recurrent_->zeros(batch);
+  state.memory = at::full({batch, o.slots, o.width}, kFirstMemory, first_read_.options());
+  state.weights = at::zeros({batch, 2 * o.heads, o.slots}, first_read_.options());
+  state.weights.select(-1, 0).fill_(1);
+  state.read = first_read_.unsqueeze(0).expand({batch, -1});
+  return state;
+}
+
+Tensor TuringMachine::control(const Tensor& x, State& state) const {
+  const Tensor seen = at::cat({x, state.read}, -1);  // [B, bits + 1 + heads M]
+  if (feedforward_) return feedforward_->forward(seen).tanh();
+  state.controller = recurrent_->step(seen, state.controller, {});
+  return state.controller.hidden.back();
+}
+
+/// said [B, heads, 2 M], weights [B, heads, N]
+void TuringMachine::write(const Tensor& said, const Tensor& weights, State& state) const {
+  const Tensor erase = said.narrow(-1, 0, options_.width).sigmoid();          // [B, heads, M]
+  const Tensor add = said.narrow(-1, options_.width, options_.width).tanh();  // [B, heads, M]
+  for (int64_t head = 0; head < options_.heads; ++head)
+    state.memory = state.memory * (1 - weights.select(1, head).unsqueeze(-1) *
+                                           erase.select(1, head).unsqueeze(1));  // [B, N, M]
+  state.memory = state.memory + weights.transpose(1, 2).matmul(add);
+}
+
+/// x [B, bits + 1] -> logits [B, bits]
+Tensor TuringMachine::step(const Tensor& x, const Tensor& keep_slots, State& state,
+                           Tap* tap) const {
+  const auto& o = options_;
+  const int64_t size = AddressParameters::size(o.width, o.range);
+  const Tensor hidden = control(x, state);          // [B, H]
+  const Tensor said = interface_->forward(hidden);  // [B, heads (2 size + 2 M)]
+  const Tensor where = said.narrow(-1, 0, 2 * o.heads * size)
+                           .reshape({x.size(0), 2 * o.heads, size});  // [B, 2 heads, size]
+  const Tensor what = said.narrow(-1, 2 * o.heads * size, 2 * o.heads * o.width)
+                          .reshape({x.size(0), o.heads, 2 * o.width});  // [B, heads, 2 M]
+  const Tensor weights = address(state.memory, AddressParameters::take(where, o.width, o.range),
+                                 state.weights);  // [B, 2 heads, N]
+  const Tensor writes = report_heads(tap, "write", weights.narrow(1, o.heads, o.heads));
+  const Tensor reads = report_heads(tap, "read", weights.narrow(1, 0, o.heads));
+  state.weights = tap ? at::cat({reads, writes}, 1) : weights;
+  write(what, writes, state);
+  const Tensor readable = keep_slots.defined() ? state.memory * keep_slots : state.memory;
+  state.read = reads.matmul(readable).flatten(1);  // [B, heads M]
+  return output_->forward(at::cat({hidden, state.read}, -1));
+}
+
+Tensor TuringMachine::logits_of(const Batch& batch, Tap* tap) const {
+  const Tensor inputs = leaf_of(tap, "steps",
+                                batch.at("inputs").to(first_read_.scalar_type()));  // [B, S, W + 1]
+  Tensor keep_slots;                                                                // [B, N, 1]
+  if (batch.has("slots")) keep_slots = batch.at("slots").to(inputs.scalar_type()).unsqueeze(-1);
+  State state = begin(batch.size);
+  std::optional<StepTap> rows;
+  if (tap) rows.emplace(*tap);
+  std::vector<Tensor> logits;
+  for (int64_t t = 0; t < inputs.size(1); ++t)
+    logits.push_back(step(inputs.select(1, t), keep_slots, state, rows ? &*rows : nullptr));
+  if (rows) rows->finish();
+  return at::stack(logits, 1);  // [B, S, W]
+}
+
+}  // namespace fovea

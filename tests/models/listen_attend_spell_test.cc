@@ -1,0 +1,332 @@
+// What the speech model must do: with every score, normaliser and shape of its encoder, and held
+// against PyTorch.
+#include "fovea/models/listen_attend_spell.h"
+
+#include <gtest/gtest.h>
+
+#include "fovea/core/error.h"
+#include "tests/models/contract.h"
+#include "tests/models/sequence_contract.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/gradient_check.h"
+
+namespace fovea {
+namespace {
+
+using namespace testing;  // contract.h, sequence_contract.h
+
+constexpr int64_t kWidth = 6, kBands = 3, kSymbols = 9;
+
+SpeechShape shape() {
+  SpeechShape shape;
+  shape.width = kWidth;
+  shape.bands = kBands;
+  shape.symbols = kSymbols;
+  shape.densest = 0.5;
+  return shape;
+}
+
+/// Sounds of one to four stretches of three frames, each of which is one of four symbols.
+Batch speech_batch(int64_t rows, int64_t extra = 0, int64_t more_symbols = 0) {
+  const Random random(7);
+  int64_t longest = 3;
+  std::vector<std::vector<int64_t>> texts;
+  for (int64_t row = 0; row < rows; ++row) {
+    const Random own = random.split(uint64_t(row));
+    auto& text = texts.emplace_back();
+    for (uint64_t i = 0; i <= own.below(0, 4); ++i)
+      text.push_back(4 + int64_t(own.below(i + 1, 4)));
+    longest = std::max(longest, 3 * int64_t(text.size()));
+  }
+  at::Tensor source = torch::zeros({rows, longest + extra, kWidth});
+  at::Tensor keep = torch::zeros({rows, longest + extra}, at::kBool);
+  at::Tensor target = torch::zeros({rows, longest / 3 + 1 + more_symbols}, at::kLong);
+  const at::Tensor voices =
+      random.split("voices").normal_tensor({kSymbols, kWidth}, 0, 2, at::kFloat);
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto& text = texts[size_t(row)];
+    const auto count = int64_t(text.size());
+    for (int64_t i = 0; i < count; ++i) {
+      target[row][i] = text[size_t(i)];
+      source[row].narrow(0, 3 * i, 3).copy_(voices[text[size_t(i)]].expand({3, kWidth}));
+    }
+    target[row][count] = 3;
+    keep[row].narrow(0, 0, 3 * count).fill_(true);
+  }
+  const at::Tensor noise = random.split("noise").normal_tensor(source.sizes(), 0, 0.2, at::kFloat);
+  if (extra == 0) source = source + noise * keep.unsqueeze(2);
+  return {
+      {{"source", source}, {"source.keep", keep}, {"target", target}, {"target.keep", target != 0}},
+      rows};
+}
+
+ListenAttendSpellOptions small() {
+  ListenAttendSpellOptions options;
+  options.encoder_hidden = 6;
+  options.layers = 2;
+  options.pyramid = 1;
+  options.embedding = 7;
+  options.hidden = 12;
+  options.readout_size = 8;
+  options.dropout = 0;
+  options.score.hidden_size = 8;
+  options.score.filters = 3;
+  options.score.kernel_width = 3;
+  return options;
+}
+
+struct Case {
+  std::string name;
+  std::function<void(ListenAttendSpellOptions&)> change;
+};
+
+const Case kCases[] = {
+    {"location_aware", [](auto&) {}},
+    {"content", [](auto& o) { o.score.name = "additive"; }},
+    {"dot", [](auto& o) { o.score.name = "dot"; }},
+    {"smoothing", [](auto& o) { o.normaliser.name = "smoothing"; }},
+    {"sharpening", [](auto& o) { o.normaliser.name = "temperature"; }},
+    {"top_k",
+     [](auto& o) {
+       o.normaliser = {"top-k", 0.5, 3};
+     }},
+    {"windowing",
+     [](auto& o) {
+       o.alignment.name = "median";
+       o.alignment.half_width = 3;
+     }},
+    {"plain", [](auto& o) { o.pyramid = 0; }},
+    {"stacked",
+     [](auto& o) {
+       o.pyramid = 0;
+       o.stack = 3;
+     }},
+    {"lstm", [](auto& o) { o.cell = "lstm"; }},
+    {"two_decoder_layers", [](auto& o) { o.decoder_layers = 2; }},
+    {"luong",
+     [](auto& o) {
+       o.decoder = "luong";
+       o.score.name = "general";
+       o.readout = "tanh";
+     }},
+};
+
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.name;
+}
+
+class SpeechContract : public ::testing::TestWithParam<Case> {
+ protected:
+  /// Fresh weights are small: larger ones tell paths apart.
+  std::shared_ptr<ListenAttendSpell> fresh(uint64_t seed = 1, SearchOptions search = {},
+                                           double scale = 2) const {
+    ListenAttendSpellOptions options = small();
+    GetParam().change(options);
+    auto model = std::make_shared<ListenAttendSpell>(options, search, shape());
+    model->initialise(Random(seed));
+    torch::NoGradGuard no_gradients;
+    for (auto& parameter : model->parameters()) parameter.mul_(scale);
+    return model;
+  }
+};
+
+TEST_P(SpeechContract, FitsItsSchemaAndSummary) {
+  expect_schema_and_seeds(speech_batch(3), [&](uint64_t seed) { return fresh(seed); });
+}
+
+TEST_P(SpeechContract, OverfitsEightExamples) {
+  auto model = fresh(1, {}, 1);
+  const Batch rows = speech_batch(8);
+  const auto nats = [&] { return model->negative_log_likelihood(rows).first; };
+  const double before = nats();
+  overfit(*model, rows, 0.02, 100);
+  EXPECT_LT(nats(), 0.3 * before);
+}
+
+TEST_P(SpeechContract, ReplayOfWhatWasFoundHasItsProbability) {
+  for (const std::string method : {"greedy", "beam", "sample"}) {
+    SearchOptions search;
+    search.method = method;
+    search.beam = 3;
+    search.length_penalty = 0;
+    const auto model = fresh(2, search);
+    torch::NoGradGuard no_gradients;
+    const Batch rows = speech_batch(5);
+    const Predictions found = model->predict(rows);
+    Tap tap;
+    const at::Tensor replayed = model->replay(rows, found, &tap).sum(1);  // [B]
+    for (int64_t row = 0; row < 5; ++row)
+      EXPECT_NEAR(replayed[row].item<double>(), found.outputs[size_t(row)][0].log_probability, 1e-4)
+          << method << " " << row;
+  }
+}
+
+TEST_P(SpeechContract, RowsAndPaddingDoNotMatter) {
+  for (const std::string method : {"greedy", "sample"}) {
+    SearchOptions search;
+    search.method = method;
+    const auto model = fresh(3, search);
+    const Batch rows = speech_batch(6);
+    const Predictions together = model->predict(rows);
+    for (int64_t row = 0; row < 6; ++row)
+      EXPECT_EQ(model->predict(row_of(rows, row)).outputs[0][0].tokens,
+                together.outputs[size_t(row)][0].tokens)
+          << method;
+  }
+  auto model = fresh();
+  EXPECT_NEAR(loss_of(*model, speech_batch(5, 1)), loss_of(*model, speech_batch(5, 6, 2)), 1e-5);
+}
+
+TEST_P(SpeechContract, RecordsOneDistributionOverTheUnitsPerSymbol) {
+  const auto model = fresh();
+  const Batch rows = speech_batch(4);
+  Tap tap;
+  model->replay(rows, predictions_of(rows.at("target")), &tap);
+  ASSERT_EQ(tap.maps().size(), 1u);
+  const AttentionMap& map = tap.map("attention");
+  const int64_t factor = model->options().unit_frames();
+  const at::Tensor units = (rows.at("source.keep").sum(1) + (factor - 1)).floor_divide(factor);
+  EXPECT_EQ(map.weights.size(3), units.max().item<int64_t>());
+  const at::Tensor keep =
+      torch::arange(map.weights.size(3)).unsqueeze(0) < units.unsqueeze(1);  // [B, K]
+  EXPECT_EQ(check_map(map, keep.unsqueeze(1).expand({4, map.weights.size(2), keep.size(1)})), "");
+  EXPECT_EQ(map.query_axis, "target");
+  EXPECT_EQ(map.key_axis, "source");
+  expect_replaced_map_counts(*model, rows, predictions_of(rows.at("target")), "attention");
+}
+
+TEST_P(SpeechContract, GradientsReachTheFramesOfTheUnits) {
+  const auto model = fresh();
+  const Batch rows = speech_batch(4);
+  const at::Tensor leaf = expect_leaf(*model, rows, predictions_of(rows.at("target")), "source");
+  EXPECT_EQ(leaf.sizes(), rows.at("source").sizes());
+  Tap tap;
+  model->replay(rows, predictions_of(rows.at("target")), &tap);
+  EXPECT_EQ(tap.leaves().at("source").unit_of.back() + 1, tap.map("attention").weights.size(3));
+}
+
+TEST_P(SpeechContract, GradientsEqualFiniteDifferences) {
+  auto model = fresh(1, {}, 1);
+  model->to(at::kDouble);
+  Batch rows = speech_batch(4);
+  rows.tensors["source"] = rows.at("source").to(at::kDouble);
+  EXPECT_LT(gradient_error(
+                [&] {
+                  return model->loss(rows, {Random(1), 0}).objective;
+                },
+                model->parameters(), {3, 1e-6, 1}),
+            1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, SpeechContract, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(ListenAttendSpell, EqualsPyTorch) {
+  const Json reference = golden("speech");
+  const std::vector<std::vector<int64_t>> texts = reference["texts"];
+  at::Tensor source = torch::zeros({3, 7, 6}, at::kDouble), keep = torch::zeros({3, 7}, at::kBool);
+  at::Tensor target = torch::zeros({3, 4}, at::kLong);
+  for (int64_t row = 0; row < 3; ++row) {
+    const at::Tensor frames = packed(reference["sounds"][size_t(row)]);
+    source[row].narrow(0, 0, frames.size(0)).copy_(frames);
+    keep[row].narrow(0, 0, frames.size(0)).fill_(true);
+    for (size_t t = 0; t < texts[size_t(row)].size(); ++t)
+      target[row][int64_t(t)] = texts[size_t(row)][t];
+  }
+  const Batch rows{
+      {{"source", source}, {"source.keep", keep}, {"target", target}, {"target.keep", target != 0}},
+      3};
+  for (const Json& own : reference["cases"]) {
+    SCOPED_TRACE(own["score"].get<std::string>());
+    ListenAttendSpellOptions options;
+    options.cell = own["cell"];
+    options.layers = own["layers"];
+    options.stack = own["stack"];
+    options.pyramid = own["pyramid"];
+    options.score.name = own["score"];
+    options.normaliser.name = own["normaliser"];
+    options.encoder_hidden = 3;
+    options.hidden = 5;
+    options.embedding = 4;
+    options.readout_size = 3;
+    options.score.hidden_size = 4;
+    options.score.filters = 2;
+    options.score.kernel_width = 3;
+    options.dropout = 0;
+    SpeechShape shape;
+    shape.width = shape.bands = 6;
+    shape.symbols = 8;
+    ListenAttendSpell model(options, {}, shape);
+    take_parameters(model, own["parameters"]);
+    const Loss loss = model.loss(rows, {Random(1), 0});
+    EXPECT_NEAR(loss.objective.item<double>(), own["loss"].get<double>(), 1e-10);
+    loss.objective.backward();
+    expect_gradients_of(model, own["gradients"]);
+    Tap tap;
+    const at::Tensor logs = model.replay(rows, predictions_of(target), &tap);
+    for (int64_t row = 0; row < 3; ++row) {
+      const at::Tensor wanted = packed(own["log_probabilities"][size_t(row)]);
+      EXPECT_LT(largest_difference(logs[row].narrow(0, 0, wanted.size(0)), wanted), 1e-10);
+      const at::Tensor weights = packed(own["weights"][size_t(row)]);
+      const at::Tensor found = tap.map("attention").weights[row][0];
+      EXPECT_LT(largest_difference(
+                    found.narrow(0, 0, weights.size(0)).narrow(1, 0, weights.size(1)), weights),
+                1e-10);
+    }
+  }
+}
+
+TEST(ListenAttendSpell, WithoutItsLocationTheHybridScoreIsTheContentScore) {
+  ListenAttendSpellOptions hybrid = small(), content = small();
+  content.score.name = "additive";
+  content.score.bias = true;
+  ListenAttendSpell one(hybrid, {}, shape()), other(content, {}, shape());
+  one.initialise(Random(1));
+  torch::NoGradGuard no_gradients;
+  auto parameters = one.named_parameters();
+  parameters["decoder.score.location.weight"].zero_();
+  for (auto& item : other.named_parameters()) {
+    const std::string name = item.key();
+    ASSERT_TRUE(parameters.contains(name)) << name;
+    item.value().copy_(parameters[name]);
+  }
+  EXPECT_EQ(loss_of(one, speech_batch(5)), loss_of(other, speech_batch(5)));
+}
+
+TEST(ListenAttendSpell, AugmentationIsForTrainingAlone) {
+  ListenAttendSpellOptions options = small();
+  options.augment.tempo = 0.3;
+  options.augment.time_masks = options.augment.band_masks = 1;
+  ListenAttendSpell model(options, {}, shape());
+  model.initialise(Random(1));
+  const Batch rows = speech_batch(6);
+  EXPECT_NE(model.loss(rows, {Random(1), 0}).objective.item<double>(),
+            model.loss(rows, {Random(2), 0}).objective.item<double>());
+  EXPECT_EQ(model.negative_log_likelihood(rows).first, model.negative_log_likelihood(rows).first);
+}
+
+TEST(ListenAttendSpell, OutputsAreAsLongAsTheSoundAllows) {
+  ListenAttendSpell model(small(), {}, shape());
+  EXPECT_EQ(model.longest_output(0), 10);
+  EXPECT_EQ(model.longest_output(100), 10 + 75);
+  model.initialise(Random(1));
+  Batch rows = speech_batch(3);
+  rows.tensors["source.keep"] = rows.at("source.keep").clone();
+  rows.tensors["source.keep"][1].fill_(false);
+  for (const auto& outputs : model.predict(rows).outputs)
+    for (const int64_t token : outputs[0].tokens) EXPECT_LT(token, kSymbols);
+}
+
+TEST(ListenAttendSpell, WhatCannotWorkIsRefused) {
+  SpeechShape uneven = shape();
+  uneven.bands = 4;
+  expect_error(ErrorKind::InvalidArgument, "blocks of 4 bands",
+               [&] { ListenAttendSpell(small(), {}, uneven); });
+  ListenAttendSpellOptions flat = small();
+  flat.pyramid = 2;
+  expect_error(ErrorKind::InvalidArgument, "model.pyramid=2",
+               [&] { ListenAttendSpell(flat, {}, shape()); });
+}
+
+}  // namespace
+}  // namespace fovea
