@@ -156,6 +156,24 @@ void add_views(const AttentionMap& map, const Example& example, const ExplainOpt
   }
 }
 
+/// The input with names in the place of the files inside it: of
+/// "data:image/png;name=a.png;base64,…" its name, or what it is. The file itself is a medium.
+std::string without_files(const std::string& given) {
+  constexpr std::string_view kUrl = "data:", kMark = ";base64,", kName = ";name=";
+  const size_t begin = given.find(kUrl), mark = given.find(kMark, begin);
+  if (begin == std::string::npos || mark == std::string::npos) return given;
+  std::string shown = given.substr(begin + kUrl.size(), mark - begin - kUrl.size());
+  if (const size_t name = shown.find(kName); name != std::string::npos)
+    shown = shown.substr(name + kName.size());
+  const std::string before = given.substr(0, begin);
+  const size_t end = given.find('"', mark);
+  const std::string after = end == std::string::npos ? "" : given.substr(end);
+  // {"image": "…"} holds nothing but the file.
+  const bool is_all = std::count(before.begin(), before.end(), ':') <= 1 &&
+                      (after.empty() || trim(after.substr(1)) == "}");
+  return is_all ? shown : before + shown + after;
+}
+
 /// Those that the maps name, and their parents.
 std::vector<Axis> axes_of(const std::vector<MapView>& maps, const Example& example) {
   std::vector<std::string> names;
@@ -216,7 +234,10 @@ MapView view_of(const AttentionMap& map, const Example& example, const ExplainOp
     check_sizes(view);
     return view;
   }
-  const at::Tensor weights = choose_head(map, options.head, view.title).contiguous();  // [Q, K]
+  // Between two places lies a third one at which nobody looked: the first path stands for all.
+  if (map.layout == MapLayout::Points && heads_of(map) > 1)
+    view.head = std::max<int64_t>(1, options.head);
+  const at::Tensor weights = choose_head(map, view.head, view.title).contiguous();  // [Q, K]
   view.query_labels = labels_of(map, map.query_axis, example, weights.size(0));
   const double* values = weights.data_ptr<double>();
   view.weights.assign(values, values + weights.numel());
@@ -311,7 +332,7 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
   for (const AttentionMap& map : tap.maps())
     add_views(map, described.example, options, explanation);
   if (options.heads.is_everything()) add_stacks(explanation.maps);
-  explanation.input = example.given;
+  explanation.input = without_files(example.given);
   if (options.answer) explanation.answer = options.answer(prediction);
   explanation.axes = axes_of(explanation.maps, described.example);
   explanation.media = described.example.media;

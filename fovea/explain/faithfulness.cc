@@ -90,6 +90,15 @@ Sample not_dense(const AttentionMap& map, const Subject& subject) {
   return sample;
 }
 
+/// Whether another map says of the same queries in weights what this one says in places: the cells
+/// that glimpses cover. That one is judged then.
+bool has_dense_twin(const AttentionMap& map, const Maps& maps) {
+  return map.layout == MapLayout::Points &&
+         std::any_of(maps.begin(), maps.end(), [&](const AttentionMap& other) {
+           return other.layout == MapLayout::Dense && other.query_axis == map.query_axis;
+         });
+}
+
 /// No judgements for an example without output.
 std::vector<Judgement> judge_example(const Study& study, const Example& example,
                                      const Prediction& prediction, const Random& random) {
@@ -104,7 +113,8 @@ std::vector<Judgement> judge_example(const Study& study, const Example& example,
       return layer.layout == MapLayout::Dense;
     });
     if (!dense) {
-      judgements.push_back({map.name, not_dense(map, subject)});
+      if (!has_dense_twin(map, subject.maps))
+        judgements.push_back({map.name, not_dense(map, subject)});
       continue;
     }
     const int64_t units = map.weights.size(-1);

@@ -1,15 +1,22 @@
 #include "fovea/tasks/registry.h"
 
 #include "fovea/core/error.h"
+#include "fovea/tasks/caption.h"
 #include "fovea/tasks/context.h"
+#include "fovea/tasks/copy.h"
 #include "fovea/tasks/dates.h"
 #include "fovea/tasks/documents.h"
 #include "fovea/tasks/features.h"
 #include "fovea/tasks/forecast.h"
+#include "fovea/tasks/glimpse.h"
+#include "fovea/tasks/graph.h"
+#include "fovea/tasks/prefetch.h"
 #include "fovea/tasks/pretrain.h"
 #include "fovea/tasks/ratings.h"
+#include "fovea/tasks/speech.h"
 #include "fovea/tasks/tag.h"
 #include "fovea/tasks/translate.h"
+#include "fovea/tasks/visits.h"
 
 namespace fovea {
 
@@ -54,6 +61,35 @@ const TaskRow kTasks[] = {
      "rating -> reviews of user and item -> words",
      "CSV, TSV or JSONL with user, item, rating, text and perhaps time; a folder of such",
      make<RatingsTask>},
+    {"graph", "which class a node of a graph belongs to", "gat", "node -> neighbours",
+     "a folder: edges.tsv (two nodes a line), features.tsv (a node and its features), labels.tsv, "
+     "split.tsv",
+     make<GraphTask>},
+    {"caption", "what a picture shows, as a sentence", "show_attend_tell", "word -> cell",
+     "CSV or TSV with a header: image (a path), caption and perhaps further captions; a folder of "
+     "such",
+     make<CaptionTask>},
+    {"speech", "what is said, as text", "listen_attend_spell", "symbol -> frames of the sound",
+     "CSV or TSV with a header: audio (a path) or parts (several), transcript, perhaps speaker and "
+     "boundaries; a folder of such",
+     make<SpeechTask>},
+    {"glimpse", "which class a picture belongs to, from a few small looks at it", "ram, plain, cnn",
+     "glimpse -> place in the picture",
+     "idx files (MNIST and its relatives), perhaps with .gz; a folder of PNG or JPEG pictures by "
+     "class",
+     make<GlimpseTask>},
+    {"prefetch", "which line of memory a program accesses next",
+     "voyager, last_successor, stride, next_line", "access -> experts, next line -> accesses",
+     "a trace: KIND ADDRESS SIZE PC a line, or what valgrind's lackey writes, perhaps with .gz; a "
+     "folder of such",
+     make<PrefetchTask>},
+    {"visits", "whether an outcome follows on what a patient's visits hold",
+     "retain, logistic, gru", "outcome -> visits -> codes",
+     "CSV, TSV or JSONL, one visit a line: patient, time, codes, label; a folder of such",
+     make<VisitsTask>},
+    {"copy", "hear symbols, then say them again: does a network store and fetch?", "ntm, lstm",
+     "step -> slots of the memory", "text, one sequence a line, symbols as bits: 0110 1011",
+     make<CopyTask>},
 };
 
 }  // namespace

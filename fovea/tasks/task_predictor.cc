@@ -34,6 +34,18 @@ std::vector<size_t> longest_first(std::span<const Example> examples) {
 struct RandomisedPredictor : BorrowedPredictor {
   RandomisedPredictor(const Task& task, std::unique_ptr<Model> model)
       : BorrowedPredictor(task, *model), owned(std::move(model)) {}
+
+  /// What is sampled it chooses itself: the trained network's choices say nothing about this one.
+  at::Tensor replay_batch(std::span<const Example> examples,
+                          std::span<const Prediction> predictions, Tap& tap) const override {
+    std::vector<Prediction> own(predictions.begin(), predictions.end());
+    if (own.empty() || !own[0].actions.defined())
+      return BorrowedPredictor::replay_batch(examples, predictions, tap);
+    const std::vector<Prediction> chosen = predict(examples);
+    for (size_t i = 0; i < own.size(); ++i)
+      if (chosen[i].actions.sizes() == own[i].actions.sizes()) own[i].actions = chosen[i].actions;
+    return BorrowedPredictor::replay_batch(examples, own, tap);
+  }
   std::unique_ptr<Model> owned;
 };
 

@@ -9,6 +9,7 @@
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/batches.h"
+#include "fovea/data/varied_rows.h"
 
 namespace fovea {
 
@@ -170,7 +171,7 @@ Trainer::BlockLoss Trainer::train_batches(const Dataset& rows,
     const int64_t step = optimiser_->steps();
     const StepContext context{random_.split("step").split(static_cast<uint64_t>(step)), step};
     optimiser_->zero_gradient();
-    const Loss loss = model_.loss(rows.batch(picked).to(device), context);
+    const Loss loss = model_.loss(training_batch(rows, picked, context.random).to(device), context);
     loss.objective.backward();
     optimiser_->step();
     const at::Tensor units = loss.units.defined()
@@ -198,8 +199,8 @@ at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> pi
     std::vector<int64_t> own;  // every parts-th row: neighbours have similar lengths
     for (size_t row = size_t(part); row < picked.size(); row += size_t(parts))
       own.push_back(picked[row]);
-    const Loss loss =
-        model_.loss(rows.batch(own), {random.split(static_cast<uint64_t>(part)), step});
+    const StepContext context{random.split(static_cast<uint64_t>(part)), step};
+    const Loss loss = model_.loss(training_batch(rows, own, context.random), context);
     Part& result = results[size_t(part)];
     result.loss = loss.objective.item<double>();
     result.units = loss.units.defined() ? loss.units.item<double>() : double(own.size());

@@ -1,0 +1,61 @@
+// The task `caption`: what a picture shows, as a sentence; each word looks at the picture.
+#pragma once
+
+#include "fovea/data/captions_data.h"
+#include "fovea/decoding/search.h"
+#include "fovea/metrics/translation.h"
+#include "fovea/models/show_attend_tell.h"
+#include "fovea/tasks/task.h"
+
+namespace fovea {
+
+class CaptionTask : public Task {
+ public:
+  void describe(OptionList& list) override;
+  TrainingOptions training_defaults() const override;
+  Splits load(const DataSource& source, uint64_t seed) override;
+  void write_data(const std::filesystem::path& folder) const override;
+  void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path) override;
+  /// The weights that model.encoder_weights names.
+  void give_start(Model& model) const override;
+  std::unique_ptr<Model> make_model() const override;
+  void save(const RunFolder& folder) const override;
+  void restore(const RunFolder& folder) override;
+  /// Loss, exact match with any of the references, BLEU-1 … BLEU-4; where it is known what a word
+  /// names, how often the cell that is looked at most shows it (pointing) and how much of the
+  /// attention lies on it (attention_truth).
+  Metrics measure(const Model& model, const Dataset& rows) const override;
+  std::vector<std::string> metric_notes(const Dataset& rows) const override;
+  /// {"image": "data:image/png;base64,…"}, or such a data URL alone.
+  Example parse(const std::string& line) const override;
+  Json input_schema() const override;
+  void finish(const Model& model, std::span<const Example> examples,
+              std::vector<Prediction>& predictions) const override;
+  /// {"text": …, "log_probability": …}, and "outputs" where there are several.
+  Json answer(const Prediction& prediction) const override;
+  std::string answer_line(const Prediction& prediction) const override;
+  Example describe_output(const Example& example, const Prediction& prediction) const override;
+  ExplainOptions explain_options() const override;
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override;
+  std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const override;
+
+ private:
+  /// What the captions of many pictures came to.
+  struct Outcome {
+    std::vector<std::string> outputs;
+    std::vector<References> references;
+    double nats = 0, symbols = 0;
+    double pointed = 0, on_named = 0, named = 0;  // words that name something: sums and number
+  };
+  Outcome decode(const Model& model, const CaptionDataset& rows) const;
+  int64_t grid() const;
+  std::string text_of(const std::vector<int64_t>& tokens) const;
+
+  CaptionsDataOptions data_;
+  ShowAttendTellOptions model_;
+  SearchOptions search_;
+  CaptionCoding coding_;
+};
+
+}  // namespace fovea

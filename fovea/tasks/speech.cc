@@ -1,0 +1,246 @@
+#include "fovea/tasks/speech.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "fovea/core/error.h"
+#include "fovea/core/file.h"
+#include "fovea/core/progress.h"
+#include "fovea/core/torch.h"
+#include "fovea/data/audio/sound_input.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr const char* kTokeniser = "tokeniser.json";
+constexpr const char* kTokeniserModel = "tokeniser.model";
+constexpr const char* kCoding = "speech.json";
+
+/// A symbol for people: of words without the mark that says that a blank stands before them.
+std::string label_of(int64_t token, const Tokeniser& tokeniser) {
+  constexpr std::string_view kBlank = "\u2581";
+  const std::string& text = tokeniser.vocabulary().token(token);
+  const bool marked = tokeniser.kind() == "words" && text.starts_with(kBlank);
+  return marked ? text.substr(kBlank.size()) : text;
+}
+
+/// The axis of what was written.
+Axis target_axis(const Prediction& prediction, const Tokeniser& tokeniser) {
+  Axis axis{"target", tokeniser.kind() == "words" ? "word" : "character", {}};
+  axis.output = true;
+  if (prediction.outputs.empty()) return axis;
+  for (const int64_t token : prediction.outputs[0].tokens) {
+    const bool is_end = token == Vocabulary::kEnd;
+    if (is_end) axis.special.push_back(int64_t(axis.labels.size()));
+    axis.labels.push_back(is_end ? "</s>" : label_of(token, tokeniser));
+  }
+  return axis;
+}
+
+Json list_of(const at::Tensor& numbers) {
+  Json list = Json::array();
+  if (!numbers.defined()) return list;
+  const at::Tensor own = numbers.contiguous();
+  for (int64_t i = 0; i < own.numel(); ++i) list.push_back(own.data_ptr<float>()[i]);
+  return list;
+}
+
+/// Undefined for an empty list.
+at::Tensor numbers_of(const Json& list) {
+  const auto numbers = list.get<std::vector<float>>();
+  return numbers.empty() ? at::Tensor() : at::tensor(numbers, at::kFloat);
+}
+
+}  // namespace
+
+void SpeechDecoding::describe(OptionList& list) {
+  SearchOptions::describe(list);
+  list.add("sharpness", sharpness,
+           "above 1 the scores count so many times as much: sharpens what model.normaliser=softmax "
+           "was trained with")
+      .above(0);
+  list.add("window", window,
+           "units to each side of the middle of the weights before that are listened to; 0: all")
+      .at_least(0);
+  list.add("repeat", repeat, "evaluate: every utterance so many times in a row, as one")
+      .at_least(1)
+      .at_most(100);
+}
+
+void SpeechTask::describe(OptionList& list) {
+  list.group("data", data_);
+  list.group("model", model_);
+  list.find("model.score")
+      .choices({"location-aware", "additive", "dot", "scaled-dot", "general", "content"});
+  list.group("decoding", decoding_);
+}
+
+TrainingOptions SpeechTask::training_defaults() const {
+  TrainingOptions options;
+  options.epochs = 25;
+  options.batch_size = 32;
+  options.pool_batches = 10;
+  options.parts = 2;
+  options.learning_rate = 2e-3;
+  options.schedule = "cosine";
+  options.clip_norm = 1;
+  options.monitor = {"word_error_rate"};
+  return options;
+}
+
+Splits SpeechTask::load(const DataSource& source, uint64_t seed) {
+  std::optional<Progress> bar;
+  SpeechLoading loading{seed, model_.unit_frames()};
+  loading.progress = [&](int64_t done, int64_t total) {
+    if (!bar) bar.emplace("reading", total, "sounds");
+    bar->update(done);
+  };
+  return load_speech(source, data_, coding_, loading);
+}
+
+void SpeechTask::write_data(const std::filesystem::path& folder) const {
+  write_speech_data(folder, data_);
+}
+
+void SpeechTask::prepare(const DataSource& source, uint64_t seed,
+                         const std::filesystem::path& path) {
+  const Splits splits = load(source, seed);
+  write_prepared_speech(path, splits, data_, coding_);
+}
+
+std::unique_ptr<Model> SpeechTask::make_model() const {
+  SpeechShape shape;
+  shape.width = data_.log_mel.width();
+  shape.bands = data_.log_mel.bands;
+  shape.symbols = coding_.tokeniser->vocabulary().size();
+  shape.densest = coding_.densest;
+  shape.padding = Vocabulary::kPadding;
+  shape.begin = Vocabulary::kBegin;
+  shape.end = Vocabulary::kEnd;
+  ListenAttendSpellOptions options = model_;
+  if (decoding_.sharpness != 1) {
+    require(options.normaliser.name == "softmax", ErrorKind::InvalidArgument,
+            "decoding.sharpness sharpens model.normaliser=softmax; this run has ",
+            options.normaliser.name);
+    options.normaliser.name = "temperature";
+    options.normaliser.temperature = 1 / decoding_.sharpness;
+  }
+  if (decoding_.window > 0) {
+    require(options.alignment.name == "global" || options.alignment.name == "median",
+            ErrorKind::InvalidArgument, "decoding.window takes the place of model.alignment=global",
+            "; this run has ", options.alignment.name);
+    options.alignment.name = "median";
+    options.alignment.half_width = decoding_.window;
+  }
+  return std::make_unique<ListenAttendSpell>(options, decoding_, shape);
+}
+
+void SpeechTask::save(const RunFolder& folder) const {
+  const TokeniserState state = coding_.tokeniser->state();
+  folder.write_asset(kTokeniser, state.description);
+  if (!state.model.empty()) write_file(folder.asset(kTokeniserModel), state.model);
+  folder.write_asset(kCoding, {{"densest", coding_.densest},
+                               {"mean", list_of(coding_.training.mean)},
+                               {"deviation", list_of(coding_.training.deviation)}});
+}
+
+void SpeechTask::restore(const RunFolder& folder) {
+  TokeniserState state{folder.read_asset(kTokeniser), ""};
+  if (std::filesystem::exists(folder.asset(kTokeniserModel)))
+    state.model = read_file(folder.asset(kTokeniserModel));
+  coding_.tokeniser = Tokeniser::restore(state, folder.asset(kTokeniser).string());
+  const Json json = folder.read_asset(kCoding);
+  try {
+    coding_.densest = json.at("densest").get<double>();
+    coding_.training = {numbers_of(json.at("mean")), numbers_of(json.at("deviation"))};
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::BadData, folder.asset(kCoding).string(),
+         ": expected {\"densest\": a number, \"mean\": […], \"deviation\": […]}");
+  }
+  const at::Tensor &mean = coding_.training.mean, &deviation = coding_.training.deviation;
+  const int64_t width = data_.normalise == "training" ? data_.log_mel.width() : 0;
+  const bool fits = (mean.defined() ? mean.numel() : 0) == width &&
+                    (deviation.defined() ? deviation.numel() : 0) == width;
+  require(fits && coding_.densest > 0, ErrorKind::BadData, folder.asset(kCoding).string(),
+          ": does not fit data.normalise=", data_.normalise, " and frames of ",
+          data_.log_mel.width(), " numbers");
+}
+
+std::string SpeechTask::text_of(const std::vector<int64_t>& tokens) const {
+  std::vector<std::string> pieces;
+  for (const int64_t token : tokens)
+    if (token != Vocabulary::kEnd) pieces.push_back(coding_.tokeniser->vocabulary().token(token));
+  return coding_.tokeniser->join(pieces);
+}
+
+Example SpeechTask::parse(const std::string& line) const {
+  return example_of(sound_of_input(line, data_.reading()), features());
+}
+
+Json SpeechTask::input_schema() const {
+  return sound_input_schema();
+}
+
+Batch SpeechTask::collate(std::span<const Example> examples) const {
+  return collate_speech(examples);
+}
+
+void SpeechTask::finish(const Model&, std::span<const Example>,
+                        std::vector<Prediction>& predictions) const {
+  for (Prediction& prediction : predictions)
+    for (Decoded& output : prediction.outputs) output.text = text_of(output.tokens);
+}
+
+Json SpeechTask::answer(const Prediction& prediction) const {
+  if (prediction.outputs.empty()) return {{"text", ""}};
+  const auto json_of = [](const Decoded& output) {
+    return Json{{"text", output.text}, {"log_probability", output.log_probability}};
+  };
+  Json json = json_of(prediction.outputs[0]);
+  if (prediction.outputs.size() > 1) {
+    json["outputs"] = Json::array();
+    for (const Decoded& output : prediction.outputs) json["outputs"].push_back(json_of(output));
+  }
+  return json;
+}
+
+std::string SpeechTask::answer_line(const Prediction& prediction) const {
+  std::vector<std::string> texts;
+  for (const Decoded& output : prediction.outputs) texts.push_back(output.text);
+  return join(texts, "\t");
+}
+
+Example SpeechTask::describe_output(const Example& example, const Prediction& prediction) const {
+  Example described = example;
+  described.axes.push_back(target_axis(prediction, *coding_.tokeniser));
+  return described;
+}
+
+ExplainOptions SpeechTask::explain_options() const {
+  ExplainOptions options;
+  options.task = "speech";
+  options.title = "What each symbol of the text listens to";
+  options.map_titles = {{"attention", concat("attention, ", model_.score.name)}};
+  options.describe = [](const Prediction& prediction) {
+    return prediction.outputs.empty() ? std::string() : prediction.outputs[0].text;
+  };
+  return options;
+}
+
+Example SpeechTask::erase(const Example& example, const std::string& axis,
+                          std::span<const int64_t> units) const {
+  if (axis != "source") return Task::erase(example, axis, units);
+  return erase_sound(example, units, features());
+}
+
+std::vector<Json> SpeechTask::example_inputs(const Dataset& rows, int64_t count) const {
+  std::vector<Json> inputs;
+  if (!can_read_sounds()) return inputs;
+  const auto& speech = dynamic_cast<const SpeechDataset&>(rows);
+  for (int64_t row = 0; row < std::min(count, rows.size()); ++row)
+    inputs.push_back(sound_input(speech.sound(row)));
+  return inputs;
+}
+
+}  // namespace fovea

@@ -1,0 +1,174 @@
+// The task `caption` from files to answers.
+#include "fovea/tasks/caption.h"
+
+#include <gtest/gtest.h>
+
+#include "fovea/core/base64.h"
+#include "fovea/core/file.h"
+#include "fovea/core/safetensors.h"
+#include "fovea/core/torch.h"
+#include "fovea/data/images/image_input.h"
+#include "fovea/nn/residual_network.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+#ifdef FOVEA_WITH_ICU
+
+using testing::expect_error;
+using testing::TemporaryFolder;
+
+using Assignments = std::vector<std::string>;
+
+fovea::Setup small_setup(const Assignments& more = {}) {
+  fovea::Setup setup("caption");
+  for (const std::string assignment :
+       {"data.rows=40", "data.validation_rows=8", "data.test_rows=8", "data.image_size=32",
+        "model.channels=8,8,8", "model.convolutions=1", "model.hidden=16", "model.embedding=12",
+        "training.epochs=1"})
+    setup.set(assignment);
+  for (const std::string& assignment : more) setup.set(assignment);
+  return setup;
+}
+
+Training train_in(fovea::Setup& setup, const TemporaryFolder& folder) {
+  RunFolder run(folder / "run");
+  TrainRequest request;
+  request.folder = &run;
+  return train(setup, request);
+}
+
+Pipeline trained(const TemporaryFolder& folder, const Assignments& more = {},
+                 const std::filesystem::path& data = {}) {
+  fovea::Setup setup = small_setup(more);
+  if (!data.empty()) setup.set_source(data.string(), {});
+  train_in(setup, folder);
+  return Pipeline::load(folder / "run");
+}
+
+double metric(const Metrics& metrics, const std::string& name) {
+  for (const Metric& one : metrics)
+    if (one.name == name) return one.value;
+  ADD_FAILURE() << "there is no metric " << name;
+  return 0;
+}
+
+bool has_metric(const Metrics& metrics, const std::string& name) {
+  return std::any_of(metrics.begin(), metrics.end(),
+                     [&](const Metric& one) { return one.name == name; });
+}
+
+TEST(Caption, EveryAttentionTrainsAndIsMeasured) {
+  for (const std::string attention : {"soft", "hard", "none"}) {
+    SCOPED_TRACE(attention);
+    const TemporaryFolder folder;
+    Pipeline pipeline = trained(folder, {"model.attention=" + attention});
+    const Splits splits = pipeline.load_data("");
+    const Metrics metrics = pipeline.measure(*splits.test);
+    for (const char* name : {"bleu_1", "bleu_2", "bleu_3", "bleu_4"}) {
+      EXPECT_GE(metric(metrics, name), 0);
+      EXPECT_LE(metric(metrics, name), 100);
+    }
+    EXPECT_EQ(has_metric(metrics, "pointing"), attention != "none");
+    EXPECT_EQ(has_metric(metrics, "attention_truth"), attention != "none");
+  }
+}
+
+TEST(Caption, ExactMatchTakesAnyOfTheReferences) {
+  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  const TemporaryFolder folder;
+  for (const char* name : {"a", "b", "c", "d"})
+    folder.write(concat(name, ".png"),
+                 encode_png(make_image(16, 16, 3, uint8_t(60 * (name[0] - 'a')))));
+  std::string table = "image\tcaption\tsplit\n";
+  for (int i = 0; i < 30; ++i) table += "a.png\tit is dark\ttrain\n";
+  table +=
+      "b.png\tit is dark\tval\nc.png\tsomething else\ttest\nc.png\tit is dark\ttest\n"
+      "d.png\tbright\ttest\n";
+  const auto data = folder.write("t.tsv", table);
+  Pipeline pipeline = trained(folder,
+                              {"training.epochs=30", "training.learning_rate=0.02",
+                               "model.dropout=0", "model.word_dropout=0"},
+                              data);
+  const Splits splits = pipeline.load_data("");
+  ASSERT_EQ(splits.test->size(), 2);
+  EXPECT_EQ(metric(pipeline.measure(*splits.test), "exact_match"), 0.5);
+  EXPECT_FALSE(has_metric(pipeline.measure(*splits.test), "pointing"));
+}
+
+TEST(Caption, APictureOfAnySizeIsAnsweredAndExplained) {
+  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained(folder);
+  const Json input = image_input(encode_png(make_image(70, 45, 3, 90)));
+  const Example example = pipeline.parse(input.dump());
+  const Explanation explanation = pipeline.explain(example);
+  ASSERT_EQ(explanation.maps.size(), 1u);
+  EXPECT_EQ(explanation.maps[0].key_axis, "cells");
+  EXPECT_EQ(explanation.maps[0].keys(), 16u);
+  ASSERT_EQ(explanation.media.size(), 1u);
+  EXPECT_EQ(explanation.media[0].width, 45);
+  EXPECT_EQ(explanation.media[0].height, 70);
+  EXPECT_LT(explanation.input.size(), 60u) << "the file is not repeated: " << explanation.input;
+  EXPECT_NE(explanation.input.find("image/png"), std::string::npos);
+  EXPECT_TRUE(pipeline.task().input_schema()["properties"].contains("image"));
+}
+
+TEST(Caption, WhatIsNoPictureIsRefused) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained(folder);
+  expect_error(ErrorKind::BadData, "data:image/png;base64",
+               [&] { pipeline.parse("{\"image\": \"/etc/hostname\"}"); });
+  expect_error(ErrorKind::BadData, "data:image/png;base64", [&] { pipeline.parse("a.png"); });
+  expect_error(ErrorKind::BadData, "is no picture", [&] {
+    pipeline.parse("data:image/png;base64," + base64_encode("a text that calls itself one"));
+  });
+}
+
+TEST(Caption, PreparedAndWrittenDataTrainTheSame) {
+  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  const TemporaryFolder folder;
+  fovea::Setup setup = small_setup();
+  const auto prepared = folder / "a.safetensors";
+  setup.task().prepare({}, 0, prepared);
+  setup.task().write_data(folder / "written");
+  const TemporaryFolder one, two, three;
+  const auto loss = [](const TemporaryFolder& own, const std::filesystem::path& data) {
+    Pipeline pipeline = trained(own, {}, data);
+    return metric(pipeline.measure(*pipeline.load_data("").validation), "loss");
+  };
+  const double drawn = loss(one, {});
+  EXPECT_EQ(loss(two, prepared), drawn);
+  EXPECT_EQ(loss(three, folder / "written"), drawn);
+}
+
+TEST(Caption, AnEncoderFromElsewhereIsTakenUpAndFrozen) {
+  const TemporaryFolder folder;
+  ResidualNetwork network(1);
+  network.initialise(Random(5));
+  std::map<std::string, at::Tensor> tensors;
+  for (const auto& item : network.named_parameters()) tensors[item.key()] = item.value().detach();
+  for (const auto& item : network.named_buffers()) tensors[item.key()] = item.value();
+  const std::string path = (folder / "r.safetensors").string();
+  write_safetensors(path, tensors);
+  const Assignments standard{"model.encoder=resnet18", "model.encoder_layers=1",
+                             "model.freeze_encoder=yes", "model.encoder_weights=" + path,
+                             "data.rows=6"};
+  const Pipeline pipeline = trained(folder, standard);
+  const auto weights = read_safetensors(folder / "run" / "model.safetensors").tensors;
+  EXPECT_TRUE(weights.at("encoder.conv1.weight").equal(tensors.at("conv1.weight")));
+  EXPECT_EQ(pipeline.task().input_schema()["type"], "object");
+  const TemporaryFolder other;
+  fovea::Setup wrong = small_setup({"model.encoder_weights=" + path});
+  expect_error(ErrorKind::InvalidArgument, "model.encoder=resnet18",
+               [&] { train_in(wrong, other); });
+}
+
+#endif
+
+}  // namespace
+}  // namespace fovea

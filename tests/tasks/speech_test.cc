@@ -1,0 +1,173 @@
+// The task `speech` from files to answers.
+#include "fovea/tasks/speech.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fovea/core/base64.h"
+#include "fovea/core/torch.h"
+#include "fovea/data/audio/sound_input.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+#ifdef FOVEA_WITH_ICU
+
+using testing::expect_error;
+using testing::TemporaryFolder;
+
+using Assignments = std::vector<std::string>;
+
+fovea::Setup small_setup(const Assignments& more = {}) {
+  fovea::Setup setup("speech");
+  for (const std::string assignment :
+       {"data.rows=24", "data.validation_rows=6", "data.test_rows=6", "data.bands=12",
+        "data.tokens=words", "model.encoder_hidden=8", "model.hidden=16", "model.embedding=8",
+        "model.score_hidden=8", "model.readout_size=8", "training.epochs=1"})
+    setup.set(assignment);
+  for (const std::string& assignment : more) setup.set(assignment);
+  return setup;
+}
+
+Pipeline trained(const TemporaryFolder& folder, const Assignments& more = {},
+                 const std::filesystem::path& data = {}) {
+  fovea::Setup setup = small_setup(more);
+  if (!data.empty()) setup.set_source(data.string(), {});
+  RunFolder run(folder / "run");
+  TrainRequest request;
+  request.folder = &run;
+  train(setup, request);
+  return Pipeline::load(folder / "run");
+}
+
+double metric(const Metrics& metrics, const std::string& name) {
+  for (const Metric& one : metrics)
+    if (one.name == name) return one.value;
+  ADD_FAILURE() << "there is no metric " << name;
+  return 0;
+}
+
+Sound tone(int64_t rate, double seconds) {
+  Sound sound{{}, rate};
+  for (int64_t i = 0; i < int64_t(seconds * double(rate)); ++i)
+    sound.samples.push_back(
+        int16_t(8000 * std::sin(2 * 3.14159265 * 523 * double(i) / double(rate))));
+  return sound;
+}
+
+TEST(Speech, EveryKindOfAttentionTrainsAndIsMeasured) {
+  for (const Assignments& kind :
+       {Assignments{"model.score=additive"}, Assignments{"model.normaliser=smoothing"},
+        Assignments{"model.alignment=median", "model.half_width=20"},
+        Assignments{"data.tokens=characters", "data.normalise=training"},
+        Assignments{"model.augment.tempo=0.1", "model.augment.time_masks=1"}}) {
+    SCOPED_TRACE(kind[0]);
+    const TemporaryFolder folder;
+    Pipeline pipeline = trained(folder, kind);
+    const Splits splits = pipeline.load_data("");
+    const Metrics metrics = pipeline.measure(*splits.test);
+    EXPECT_GT(metric(metrics, "loss"), 0);
+    EXPECT_GE(metric(metrics, "word_error_rate"), 0);
+    EXPECT_GE(metric(metrics, "character_error_rate"), 0);
+    for (const char* share : {"exact_match", "pointing", "attention_truth"}) {
+      EXPECT_GE(metric(metrics, share), 0) << share;
+      EXPECT_LE(metric(metrics, share), 1) << share;
+    }
+  }
+}
+
+TEST(Speech, ARunSaysWhatItHasLearned) {
+  const TemporaryFolder folder;
+  Pipeline pipeline =
+      trained(folder, {"data.rows=60", "data.longest=3", "training.epochs=40",
+                       "training.learning_rate=0.01", "model.dropout=0", "training.batch_size=8"});
+  const Splits splits = pipeline.load_data("");
+  EXPECT_LT(metric(pipeline.measure(*splits.train), "word_error_rate"), 0.3);
+}
+
+TEST(Speech, UtterancesAreRepeatedAndSharpenedWhenARunIsMeasured) {
+  const TemporaryFolder folder;
+  trained(folder);
+  const auto measured = [&](const Assignments& assignments) {
+    Pipeline pipeline = Pipeline::load(folder / "run", "cpu", assignments);
+    return metric(pipeline.measure(*pipeline.load_data("").test), "loss");
+  };
+  const double plain = measured({});
+  EXPECT_EQ(measured({"decoding.repeat=1"}), plain);
+  EXPECT_NE(measured({"decoding.repeat=3"}), plain);
+  EXPECT_NE(measured({"decoding.sharpness=3"}), plain);
+  EXPECT_NE(measured({"decoding.window=2"}), plain);
+  Pipeline pipeline = Pipeline::load(folder / "run");
+  const Splits splits = pipeline.load_data("");
+  const LengthCurve curve = pipeline.task().measure_by_length(pipeline.model(), *splits.test);
+  EXPECT_EQ(curve.metric, "word_error_rate");
+  EXPECT_EQ(curve.buckets[0], "1 x");
+  EXPECT_EQ(curve.counts[0], 6);
+  EXPECT_EQ(curve.values.size(), curve.buckets.size());
+}
+
+TEST(Speech, ASoundOfAnyRateIsAnsweredAndExplained) {
+  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained(folder);
+  const Example example = pipeline.parse(sound_input(tone(48000, 0.5)).dump());
+  const Explanation explanation = pipeline.explain(example);
+  ASSERT_EQ(explanation.maps.size(), 1u);
+  EXPECT_EQ(explanation.maps[0].key_axis, "source");
+  EXPECT_EQ(explanation.maps[0].keys(), 13u) << "50 frames, four a unit";
+  ASSERT_EQ(explanation.media.size(), 1u);
+  EXPECT_EQ(explanation.media[0].type, "audio/wav");
+  EXPECT_LT(explanation.input.size(), 60u) << "the file is not repeated: " << explanation.input;
+  EXPECT_TRUE(pipeline.task().input_schema()["properties"].contains("audio"));
+}
+
+TEST(Speech, SilenceIsAnsweredToo) {
+  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained(folder);
+  const Example silence = pipeline.parse(sound_input({std::vector<int16_t>(4000, 0), 8000}).dump());
+  const Example shortest = pipeline.parse(sound_input({{7}, 8000}).dump());
+  const std::vector<Example> both{silence, shortest};
+  EXPECT_EQ(pipeline.predict(both).size(), 2u);
+}
+
+TEST(Speech, WhatIsNoSoundIsRefused) {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = trained(folder);
+  expect_error(ErrorKind::BadData, "data:audio/wav;base64",
+               [&] { pipeline.parse("{\"audio\": \"/etc/hostname\"}"); });
+  expect_error(ErrorKind::BadData, "data:audio/wav;base64", [&] { pipeline.parse("a.wav"); });
+  if (!can_read_sounds()) return;
+  expect_error(ErrorKind::BadData, "no samples", [&] {
+    pipeline.parse(sound_input({{}, 8000}).dump());
+  });
+  expect_error(ErrorKind::BadData, "data.longest_sound",
+               [&] { pipeline.parse(sound_input(tone(8000, 61)).dump()); });
+}
+
+TEST(Speech, PreparedAndWrittenDataTrainTheSame) {
+  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  const TemporaryFolder folder;
+  fovea::Setup setup = small_setup();
+  const auto prepared = folder / "a.safetensors";
+  setup.task().prepare({}, 0, prepared);
+  setup.task().write_data(folder / "written");
+  const TemporaryFolder one, two, three;
+  const auto loss = [](const TemporaryFolder& own, const std::filesystem::path& data) {
+    Pipeline pipeline = trained(own, {}, data);
+    return metric(pipeline.measure(*pipeline.load_data("").validation), "loss");
+  };
+  const double drawn = loss(one, {});
+  EXPECT_EQ(loss(two, prepared), drawn);
+  EXPECT_EQ(loss(three, folder / "written"), drawn);
+}
+
+#endif
+
+}  // namespace
+}  // namespace fovea

@@ -1,0 +1,159 @@
+// The task visits from its command line's side: built-in data, runs, inputs, answers.
+#include "fovea/tasks/visits.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fovea/core/file.h"
+#include "fovea/core/torch.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+using testing::expect_error;
+using testing::TemporaryFolder;
+
+Training trained(const TemporaryFolder& folder, const std::vector<std::string>& more = {},
+                 const std::string& name = "run") {
+  fovea::Setup setup("visits");
+  for (const std::string& assignment : more) setup.set(assignment);
+  RunFolder run(folder.path() / name);
+  TrainRequest request;
+  request.folder = &run;
+  return train(setup, request);
+}
+
+const std::vector<std::string> kSmall = {
+    "data.rows=200",        "data.validation_rows=40", "data.test_rows=40", "model.embedding=8",
+    "model.visit_hidden=8", "model.code_hidden=8",     "training.epochs=1"};
+
+double metric(const Metrics& metrics, const std::string& name) {
+  for (const Metric& one : metrics)
+    if (one.name == name) return one.value;
+  ADD_FAILURE() << "no metric " << name;
+  return 0;
+}
+
+TEST(VisitsTask, PlantedCausesRankFirst) {
+  const TemporaryFolder folder;
+  const Training retain = trained(
+      folder,
+      {"data.rows=2000", "model.embedding=24", "model.visit_hidden=24", "model.code_hidden=24",
+       "model.dropout=0.2", "training.epochs=10", "training.learning_rate=0.005"},
+      "retain");
+  const Training logistic =
+      trained(folder, {"model.name=logistic", "data.rows=2000", "training.epochs=15"}, "logistic");
+  for (const Metrics& metrics : {retain.validation, logistic.validation}) {
+    EXPECT_EQ(metric(metrics, "planted_first"), 1);
+    EXPECT_GT(metric(metrics, "average_precision"), 0.7);
+    EXPECT_LT(metric(metrics, "brier"), 0.25);
+    EXPECT_LT(metric(metrics, "calibration_error"), 0.15);
+  }
+  EXPECT_GT(metric(retain.validation, "auc"), metric(logistic.validation, "auc"))
+      << "causes of long ago do nothing, which counts cannot know";
+  EXPECT_GT(metric(retain.validation, "contribution_truth"),
+            metric(logistic.validation, "contribution_truth"));
+}
+
+TEST(VisitsTask, ARunAnswersRecordsInEveryForm) {
+  const TemporaryFolder folder;
+  trained(folder, kSmall);
+  const Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const auto same = [&](const std::vector<std::string>& lines) {
+    std::vector<Example> examples;
+    for (const std::string& line : lines) examples.push_back(pipeline.parse(line));
+    const auto answers = pipeline.predict(examples);
+    for (const Prediction& answer : answers)
+      EXPECT_TRUE(answer.scores.allclose(answers[0].scores, 1e-4, 1e-5));
+    return answers[0];
+  };
+  const Prediction answer =
+      same({"smoking D_101; statin", "{\"visits\": [[\"smoking\", \"D_101\"], [\"statin\"]]}",
+            "{\"visits\": [{\"codes\": \"smoking D_101\"}, {\"codes\": [\"statin\", \"statin\"]}]}",
+            "smoking D_101 never_seen; statin"});
+  const Json json = pipeline.task().answer(answer);
+  EXPECT_NEAR(json["scores"]["yes"].get<double>() + json["scores"]["no"].get<double>(), 1, 1e-6);
+  const double yes = json["scores"]["yes"].get<double>();
+  EXPECT_NEAR(json["log_odds"].get<double>(), std::log(yes / (1 - yes)), 1e-4);
+  same({"{\"visits\": [{\"time\": 3, \"codes\": [\"smoking\"]}, {\"time\": 10, \"codes\": []}]}",
+        "{\"visits\": [{\"time\": 10, \"codes\": []}, {\"time\": 3, \"codes\": [\"smoking\"]}]}",
+        "{\"visits\": [{\"time\": \"2001-01-03\", \"codes\": [\"smoking\"]}, {\"time\": "
+        "\"2001-01-10\", \"codes\": []}]}"});
+  same({"{\"visits\": []}"});
+}
+
+TEST(VisitsTask, RefusesInputsThatCannotBe) {
+  const TemporaryFolder folder;
+  trained(folder, kSmall);
+  const Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const auto refuse = [&](const std::string& line, const std::vector<std::string>& words) {
+    expect_error(ErrorKind::BadData, words, [&] { pipeline.parse(line); });
+  };
+  refuse("", {"empty"});
+  refuse("{}", {"\"visits\""});
+  refuse("{\"visits\": 3}", {"\"visits\""});
+  refuse("{\"visits\": [3]}", {"codes"});
+  refuse("{\"visits\": [{\"time\": 3}]}", {"codes"});
+  refuse("{\"visits\": [[[1]]]}", {"a code is array"});
+  refuse("{\"visits\": [{\"time\": \"soon\", \"codes\": []}]}", {"soon", "date"});
+  refuse("{\"visits\": [{\"time\": 1, \"codes\": []}, [\"x\"]]}", {"1 of 2 visits", "all or none"});
+}
+
+TEST(VisitsTask, ExplanationsAddUpToTheAnswer) {
+  const TemporaryFolder folder;
+  trained(folder, kSmall);
+  Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const Splits splits = pipeline.load_data("");
+  const Example example = splits.test->example(0);
+  const Explanation explanation = pipeline.explain(example);
+  ASSERT_EQ(explanation.maps.size(), 3u) << "visits, contributions, absent";
+  EXPECT_TRUE(explanation.notes.empty());
+  const MapView& contributions = explanation.maps[1];
+  EXPECT_EQ(contributions.kind, MapKind::Contribution);
+  EXPECT_FALSE(contributions.truth.empty());
+  double sum = dynamic_cast<const Retain&>(pipeline.model()).bias();
+  for (const double weight : contributions.weights) sum += weight;
+  EXPECT_NEAR(sum, explanation.answer["log_odds"].get<double>(), 1e-4);
+  const MapView& absent = explanation.maps[2];
+  const std::vector<int64_t> first{0};
+  const auto without =
+      pipeline.predict(std::vector<Example>{pipeline.erase(example, "codes", first)});
+  EXPECT_NEAR(pipeline.task().answer(without[0])["log_odds"].get<double>() -
+                  explanation.answer["log_odds"].get<double>(),
+              absent.weights[0], 1e-4)
+      << "what if this code were absent";
+  const Explanation overview = pipeline.overview(*splits.test);
+  EXPECT_EQ(overview.maps.at(0).keys(), 30u);
+}
+
+TEST(VisitsTask, AGruShowsWhatAbsenceDoes) {
+  const TemporaryFolder folder;
+  trained(folder,
+          {"model.name=gru", "data.rows=200", "data.validation_rows=40", "data.test_rows=40",
+           "model.embedding=8", "model.hidden=8", "training.epochs=1"});
+  Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const Splits splits = pipeline.load_data("");
+  const Explanation explanation = pipeline.explain(splits.test->example(0));
+  ASSERT_EQ(explanation.maps.size(), 1u);
+  EXPECT_EQ(explanation.maps[0].name, "absent");
+  EXPECT_TRUE(std::isfinite(metric(pipeline.measure(*splits.test), "auc")));
+}
+
+TEST(VisitsTask, RefusesABrokenCoding) {
+  const TemporaryFolder folder;
+  trained(folder, kSmall);
+  const std::filesystem::path path = folder.path() / "run" / "assets" / "visits.json";
+  Json json = read_json_file(path);
+  json["positive"] = Json::array();
+  write_json_file(path, json);
+  expect_error(ErrorKind::BadData, {"visits.json", "no labels"},
+               [&] { Pipeline::load(folder.path() / "run"); });
+}
+
+}  // namespace
+}  // namespace fovea
