@@ -26,6 +26,9 @@ constexpr std::optional<ExportedParts> (*kExporters[])(const Model&, const Expor
     when<BertTagger, export_bert_tagger>,
     when<LstmTagger, export_lstm_tagger>,
     when<HierarchicalAttention, export_hierarchical>,
+    when<ShowAttendTell, export_show_attend_tell>,
+    when<RecurrentGlimpses, export_recurrent_glimpses>,
+    when<ImageBaseline, export_image_baseline>,
 };
 
 }  // namespace

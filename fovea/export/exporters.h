@@ -13,8 +13,11 @@
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
 #include "fovea/models/hierarchical.h"
+#include "fovea/models/image_baselines.h"
 #include "fovea/models/lstm_tagger.h"
+#include "fovea/models/recurrent_glimpses.h"
 #include "fovea/models/seq2seq.h"
+#include "fovea/models/show_attend_tell.h"
 #include "fovea/models/transformer.h"
 
 namespace fovea {
@@ -41,6 +44,10 @@ ExportedParts export_bert_classifier(const BertClassifier& model, const ExportOp
 ExportedParts export_bert_tagger(const BertTagger& model, const ExportOptions& options);
 ExportedParts export_lstm_tagger(const LstmTagger& model, const ExportOptions& options);
 ExportedParts export_hierarchical(const HierarchicalAttention& model, const ExportOptions& options);
+ExportedParts export_show_attend_tell(const ShowAttendTell& model, const ExportOptions& options);
+ExportedParts export_recurrent_glimpses(const RecurrentGlimpses& model,
+                                        const ExportOptions& options);
+ExportedParts export_image_baseline(const ImageBaseline& model, const ExportOptions& options);
 
 /// By the model's kind. Unsupported when it has no exporter.
 ExportedParts export_model(const Model& model, const ExportOptions& options);

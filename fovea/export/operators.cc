@@ -209,4 +209,30 @@ Value linear(const Value& x, const Value& weight, const Value& bias) {
   return bias.defined() ? product + bias : product;
 }
 
+namespace {
+
+Value convolve(const std::vector<Value>& inputs, int64_t stride, int64_t padding) {
+  return inputs[0].graph().node(
+      "Conv", inputs,
+      {{"strides", std::vector<int64_t>(2, stride)}, {"pads", std::vector<int64_t>(4, padding)}});
+}
+
+}  // namespace
+
+Value convolution(const Value& x, const Value& weight, int64_t stride, int64_t padding) {
+  return convolve({x, weight}, stride, padding);
+}
+
+Value convolution(const Value& x, const Value& weight, const Value& bias, int64_t stride,
+                  int64_t padding) {
+  return convolve({x, weight, bias}, stride, padding);
+}
+
+Value max_pool(const Value& x, int64_t size, int64_t stride, int64_t padding) {
+  return x.graph().node("MaxPool", {x},
+                        {{"kernel_shape", std::vector<int64_t>(2, size)},
+                         {"strides", std::vector<int64_t>(2, stride)},
+                         {"pads", std::vector<int64_t>(4, padding)}});
+}
+
 }  // namespace fovea::onnx

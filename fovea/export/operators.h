@@ -77,4 +77,12 @@ Value rows_of(const Value& table, const Value& numbers);
 /// x W^T + b for x [..., in], weight [out, in] and, where there is one, bias [out].
 Value linear(const Value& x, const Value& weight, const Value& bias = {});
 
+/// Square windows over x [B, C, height, width], moved by `stride`, with a border of `padding`.
+/// weight [out, in, size, size]
+Value convolution(const Value& x, const Value& weight, int64_t stride, int64_t padding);
+/// With a bias for each channel.
+Value convolution(const Value& x, const Value& weight, const Value& bias, int64_t stride,
+                  int64_t padding);
+Value max_pool(const Value& x, int64_t size, int64_t stride, int64_t padding);
+
 }  // namespace fovea::onnx

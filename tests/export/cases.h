@@ -30,6 +30,8 @@ std::vector<ExportCase> transformer_cases();
 std::vector<ExportCase> bert_cases();
 std::vector<ExportCase> lstm_tagger_cases();
 std::vector<ExportCase> hierarchical_cases();
+std::vector<ExportCase> caption_cases();
+std::vector<ExportCase> glimpse_cases();
 std::vector<ExportCase> attention_cases();  // several heads and queries
 std::vector<ExportCase> all_cases();
 

@@ -119,7 +119,8 @@ TEST(Export, ADecoderReadsOnlyWhatEncoderOrDecoderGive) {
       EXPECT_TRUE(in(stepped, name)) << one.name << ": a step does not give " << name;
     }
   }
-  EXPECT_EQ(pairs, testing::seq2seq_cases().size() + testing::transformer_cases().size());
+  EXPECT_EQ(pairs, testing::seq2seq_cases().size() + testing::transformer_cases().size() +
+                       testing::caption_cases().size());
 }
 
 // The encoder's file need not carry the decoder, nor the decoder's the encoder.

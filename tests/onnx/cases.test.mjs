@@ -27,11 +27,14 @@ function expectOutputs(found, wanted) {
   }
 }
 
+function feedsOf(inputs) {
+  return Object.fromEntries(Object.entries(inputs).map(([name, tensor]) => [name, tensorOf(tensor)]));
+}
+
 async function checkModel(file, batches) {
   const session = await open(file);
   for (const {inputs, outputs} of batches) {
-    const feeds = Object.fromEntries(Object.entries(inputs).map(([name, tensor]) => [name, tensorOf(tensor)]));
-    const found = await session.run(feeds);
+    const found = await session.run(feedsOf(inputs));
     assert.deepEqual(Object.keys(found).sort(), Object.keys(outputs).sort());
     expectOutputs(found, outputs);
   }
@@ -72,7 +75,7 @@ async function checkSequences(files, batches) {
   for (const batch of batches) {
     const steps = Object.values(batch.outputs)[0].shape[1];
     let made = 0;
-    await sequences.run(tensorOf(batch.inputs.source), (step, found) => {
+    await sequences.run(feedsOf(batch.inputs), (step, found) => {
       ++made;
       const wanted = checkStep(found, batch, step);
       return step + 1 < steps && wanted;

@@ -61,7 +61,7 @@ test("forecast: every step of the horizon", async () => {
     inputs.map(({name, mean, deviation}) => (row[name][step] - mean) / deviation)).flat());
   const sequences = await Sequences.open(exported("forecast", "-encoder"), exported("forecast", "-decoder"));
   const steps = [];
-  await sequences.run(float32(source, [rows.length, window, width]), (step, {value}) => {
+  await sequences.run({source: float32(source, [rows.length, window, width])}, (step, {value}) => {
     steps.push([...value.data]);
     return step + 1 < horizon && {};
   });
@@ -80,7 +80,7 @@ async function decode(run, texts) {
   const padded = sources.flatMap((source) => [...source, ...Array(longest - source.length).fill(padding)]);
   const answers = sources.map(() => ({text: "", log_probability: 0, done: false}));
   const sequences = await Sequences.open(exported(run, "-encoder"), exported(run, "-decoder"));
-  await sequences.run(int64(padded, [sources.length, longest]), (step, outputs) => {
+  await sequences.run({source: int64(padded, [sources.length, longest])}, (step, outputs) => {
     const found = outputs.log_probabilities, attention = outputs.attention ?? outputs.attention_1;
     assert.deepEqual([attention.dims[0], attention.dims.at(-1)], [sources.length, longest]);
     const chosen = likeliest(found, [padding, begin]);

@@ -40,12 +40,12 @@ export class Sequences {
   }
 
   /**
-   * Encodes, then makes steps while `next` asks for more: next(step, outputs) gets what the step put out and returns
-   * false, or {} or {token} for the next one. What is put out as X goes into the next step as previous_X. What the
-   * encoder put out stays in `encoded`.
+   * Encodes what is `given`, inputs by name, then makes steps while `next` asks for more: next(step, outputs) gets what
+   * the step put out and returns false, or {} or {token} for the next one. What is put out as X goes into the next step
+   * as previous_X. What the encoder put out stays in `encoded`.
    */
-  async run(source, next) {
-    let known = this.encoded = await this.encoder.run({source});
+  async run(given, next) {
+    let known = this.encoded = await this.encoder.run(given);
     for (let step = 0; ; ++step) {
       const inputs = {};
       for (const name of this.decoder.inputNames) inputs[name] = known[name.replace("previous_", "")];

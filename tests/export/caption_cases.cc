@@ -1,0 +1,86 @@
+#include "fovea/core/torch.h"
+#include "fovea/models/show_attend_tell.h"
+#include "tests/export/cases.h"
+
+namespace fovea::testing {
+
+namespace {
+
+constexpr int64_t kSide = 16, kSymbols = 9, kSteps = 5;
+
+Predictions chosen_tokens(int64_t rows) {
+  Predictions predictions;
+  for (int64_t row = 0; row < rows; ++row) {
+    Decoded output;
+    for (int64_t t = 0; t < kSteps; ++t)
+      output.tokens.push_back(3 + int64_t(Random(32).below(uint64_t(row * 100 + t), kSymbols - 3)));
+    predictions.outputs.push_back({output});
+  }
+  return predictions;
+}
+
+Json answers_of(const ShowAttendTell& model, int64_t rows) {
+  torch::NoGradGuard no_gradients;
+  const at::Tensor images =
+      Random(31).uniform_tensor({rows, 3, kSide, kSide}, 0, 256, at::kFloat).to(at::kByte);
+  const Predictions chosen = chosen_tokens(rows);
+  Tap tap;
+  const at::Tensor logs = model.replay({{{"image", images}}, rows}, chosen, &tap);  // [B, T]
+  at::Tensor tokens = at::empty({rows, kSteps}, at::kLong);
+  for (int64_t row = 0; row < rows; ++row)
+    tokens[row] = torch::tensor(chosen.outputs[size_t(row)][0].tokens, at::kLong);
+  Json answer{{"inputs", {{"image", tensor_json(images.to(at::kFloat))}}},
+              {"tokens", tensor_json(tokens)},
+              {"outputs", {{"log_probabilities", tensor_json(logs)}}}};
+  if (!tap.maps().empty())
+    answer["outputs"]["attention"] =
+        tensor_json(tap.map("attention").weights.squeeze(1).contiguous());  // [B, T, cells]
+  return answer;
+}
+
+ExportCase caption_case(const std::string& name, const ShowAttendTellOptions& options) {
+  CaptionShape shape;
+  shape.symbols = kSymbols;
+  shape.image_size = kSide;
+  const auto model = std::make_shared<ShowAttendTell>(options, SearchOptions{}, shape);
+  randomise(*model, 12);
+  return {"caption-" + name,
+          [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
+          [model](int64_t rows, int64_t) { return answers_of(*model, rows); }};
+}
+
+ShowAttendTellOptions small(const std::string& attention, const std::string& score) {
+  ShowAttendTellOptions options;
+  options.encoder.channels = {5, 6};
+  options.embedding = 7;
+  options.hidden = score == "additive" || score == "general" ? 8 : 6;
+  options.attention = attention;
+  options.score.name = score;
+  options.score.hidden_size = 4;
+  return options;
+}
+
+}  // namespace
+
+std::vector<ExportCase> caption_cases() {
+  std::vector<ExportCase> cases;
+  cases.push_back(caption_case("soft", small("soft", "additive")));
+  cases.push_back(caption_case("none", small("none", "additive")));
+  cases.push_back(caption_case("hard", small("hard", "additive")));
+  for (const std::string score : {"dot", "scaled-dot", "general", "content"})
+    cases.push_back(caption_case(score, small("soft", score)));
+  ShowAttendTellOptions plain = small("soft", "additive");
+  plain.gate = plain.positions = false;
+  plain.output = "linear";
+  cases.push_back(caption_case("plain", plain));
+  ShowAttendTellOptions expected = small("hard", "additive");
+  expected.answers = "expectation";
+  cases.push_back(caption_case("expectation", expected));
+  ShowAttendTellOptions residual = small("soft", "additive");
+  residual.encoder.name = "resnet18";
+  residual.encoder.encoder_layers = 2;
+  cases.push_back(caption_case("resnet18", residual));
+  return cases;
+}
+
+}  // namespace fovea::testing
