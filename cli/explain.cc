@@ -5,8 +5,10 @@
 #include "cli/inputs.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
+#include "fovea/core/file.h"
 #include "fovea/core/progress.h"
 #include "fovea/data/readers/npz.h"
+#include "fovea/explain/edge_table.h"
 #include "fovea/explain/faithfulness.h"
 #include "fovea/explain/json.h"
 #include "fovea/explain/outside.h"
@@ -111,7 +113,8 @@ std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const ExplainF
     require(others.back().task_name() == pipeline.task_name(), ErrorKind::InvalidArgument, run,
             ": is a run of the task ", others.back().task_name(), ", not ", pipeline.task_name());
   }
-  const bool all_heads = flags.json || writes(flags, ".html") || writes(flags, ".json");
+  const bool all_heads =
+      flags.json || writes(flags, ".html") || writes(flags, ".json") || writes(flags, ".csv");
   HeadChoice heads(all_heads ? Heads::All : Heads::Mean);
   heads.layers = flags.outside.layers;
   heads.heads = flags.outside.heads;
@@ -134,7 +137,9 @@ void write_all(const std::vector<Explanation>& explanations, const ExplainFlags&
     require(explanations.size() == 1, ErrorKind::InvalidArgument, path,
             ": holds one picture, there are ", explanations.size(),
             " inputs; a report (.html) holds all of them");
-    if (ends_in(path, ".json") && flags.exact)
+    if (ends_in(path, ".csv"))
+      write_file(path, edge_table(explanations.front()));
+    else if (ends_in(path, ".json") && flags.exact)
       write_explanation(path, explanations.front(), Precision::Exact);
     else
       write_picture(explanations.front(), path);
@@ -180,8 +185,10 @@ void add_explain(CLI::App& program) {
   command->add_option("inputs", flags->inputs.inputs, "inputs to explain; none: the whole data");
   command->add_option("--input", flags->inputs.file, "file with inputs; - is standard input");
   command->add_option("--data", flags->data, "file or folder instead of the run's own data");
-  command->add_option("--out", flags->out,
-                      "also write .html (a report that needs nothing else), .svg, .png or .json");
+  command->add_option(
+      "--out", flags->out,
+      "also write .html (a report that needs nothing else), .svg, .png, .json, or of a "
+      "graph .csv: a line per edge");
   command->add_flag_callback(
       "--faithfulness", [flags] { flags->faithfulness = true; },
       "measure whether the picture can be believed; reports do so unless they are told not to");

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "cli/media.h"
 #include "fovea/core/error.h"
 #include "fovea/data/readers/bytes.h"
 
@@ -42,6 +43,10 @@ std::vector<Example> read_table(const Task& task, const std::string& path) {
   return examples;
 }
 
+Example parse(const Pipeline& pipeline, const std::string& line) {
+  return pipeline.parse(with_media(line, pipeline.task().input_schema()));
+}
+
 std::vector<Example> read_lines(const Pipeline& pipeline, const std::string& content,
                                 const std::string& name) {
   std::vector<Example> examples;
@@ -53,7 +58,7 @@ std::vector<Example> read_lines(const Pipeline& pipeline, const std::string& con
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (trim(line).empty() && !pipeline.setup().task().takes_plain_text()) continue;
     try {
-      examples.push_back(pipeline.parse(line));
+      examples.push_back(parse(pipeline, line));
     } catch (const Error& error) {
       fail(error.kind(), name, ":", number, ": ", error.what());
     }
@@ -73,7 +78,7 @@ void tell_cuts(const std::vector<Example>& examples) {
 
 std::vector<Example> read_all(const Pipeline& pipeline, const InputFlags& flags) {
   std::vector<Example> examples;
-  for (const std::string& input : flags.inputs) examples.push_back(pipeline.parse(input));
+  for (const std::string& input : flags.inputs) examples.push_back(parse(pipeline, input));
   std::string file = flags.file;
   if (flags.inputs.empty() && file.empty() && !::isatty(STDIN_FILENO)) file = "-";
   if (file.empty()) {

@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <algorithm>
 #include <iostream>
 
 #include "cli/flags.h"
@@ -6,6 +9,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/progress.h"
 #include "fovea/tasks/nearest.h"
+#include "fovea/tasks/streaming.h"
 
 namespace fovea::cli {
 
@@ -29,6 +33,20 @@ void print_answers(const Pipeline& pipeline, const std::vector<Example>& example
       std::cout << task.answer_line(prediction) << "\n";
   }
   if (json) std::cout << answers.dump() << "\n";
+}
+
+/// Answers as they come, from a file or a pipe of any size.
+void stream_answers(const Pipeline& pipeline, const StreamingTask& task,
+                    const PredictFlags& flags) {
+  const std::string& file = flags.inputs.file;
+  const StreamReport report =
+      task.stream(pipeline.model(), file.empty() || file == "-" ? "/dev/stdin" : file, flags.json,
+                  [](const std::string& line) { std::cout << line << "\n"; });
+  for (const std::string& note : report.notes) std::cerr << note << "\n";
+  std::cerr << format_count(report.predictions) << " predictions in "
+            << format_duration(report.seconds) << ": "
+            << format_count(int64_t(double(report.predictions) / std::max(report.seconds, 1e-9)))
+            << " a second\n";
 }
 
 /// What the user typed, without the JSON around it.
@@ -75,6 +93,10 @@ void run_predict(const PredictFlags& flags) {
           "--columns names the text of --nearest CORPUS; without that it means nothing");
   const Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
   for (const std::string& note : pipeline.notes()) std::cerr << note << "\n";
+  const auto* streaming = dynamic_cast<const StreamingTask*>(&pipeline.task());
+  const bool has_stream = !flags.inputs.file.empty() || !::isatty(STDIN_FILENO);
+  if (streaming != nullptr && flags.inputs.inputs.empty() && has_stream)
+    return stream_answers(pipeline, *streaming, flags);
   const std::vector<Example> examples = read_inputs(pipeline, flags.inputs);
   if (flags.corpus.empty())
     print_answers(pipeline, examples, flags.json);
@@ -103,11 +125,13 @@ void add_predict(CLI::App& program) {
       ->delimiter(',');
   command->add_option("--device", flags->device, "cpu or cuda");
   add_decoding_flag(*command, flags->assignments);
-  command->add_flag("--json", flags->json, "answers as one JSON list");
+  command->add_flag("--json", flags->json,
+                    "answers as one JSON list; of a trace, one object a line");
   command->footer(
       "Examples:\n  fovea predict runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6\n"
       "  fovea predict runs/dates \"Saturday 9 May 2018\" --set decoding.method=beam\n"
-      "  fovea predict all-MiniLM-L6-v2 \"a man eats\" --nearest sentences.txt --k 3");
+      "  fovea predict all-MiniLM-L6-v2 \"a man eats\" --nearest sentences.txt --k 3\n"
+      "  fovea predict runs/trace --input program.trace.gz");
   command->callback([flags] { run_predict(*flags); });
 }
 
