@@ -168,6 +168,32 @@ describe("page", {skip: withoutRuns}, () => {
     });
   });
 
+  test("a dropped picture is explained, and what is none is refused", async () => {
+    await served.open("#model=caption", {}, async ({page}) => {
+      const [example] = served.models.caption.examples;
+      await sees(page, await served.answer("caption", example));
+      assert.ok((await pane(page).locator(".input-thumbnail").count()) > 1, "examples are pictures");
+      // Too large for the server and of a kind that it does not read: the page makes another of it.
+      await page.evaluate(async () => {
+        const canvas = Object.assign(document.createElement("canvas"), {width: 3000, height: 2000});
+        const noise = new ImageData(300, 200).data.map((_, place) => (place * 7919) % 251);
+        canvas.getContext("2d").putImageData(new ImageData(noise, 300, 200), 900, 900);
+        const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/webp"));
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([blob], "a photo.webp", {type: "image/webp"}));
+        const drop = new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true});
+        document.querySelector(".pane").dispatchEvent(drop);
+      });
+      await pane(page).locator('.input-picture[alt="a photo.webp"]').waitFor(patience);
+      await pane(page).locator(".answer-picture[aria-busy=false]").waitFor(patience);
+      await pane(page).locator(".picture-canvas").waitFor(patience);
+      await shoot(page, "page-picture");
+      const text = {name: "text.png", mimeType: "image/png", buffer: Buffer.from("no picture")};
+      await page.locator("input[type=file]").setInputFiles(text);
+      await pane(page).getByText("text.png is no picture that can be read.").waitFor(patience);
+    });
+  });
+
   test("a label is never read as markup", async () => {
     const hostile = "<img src=x onerror=\"document.title='hurt'\">\u202e9 May";
     await served.open(`#model=dates&input=${encodeURIComponent(hostile)}`, {}, async ({page}) => {

@@ -15,6 +15,7 @@ train context
 train dates --set data.rows=4000 --epochs 1
 train translate --set data.rows=3000 --epochs 1
 train forecast --epochs 1
+train caption --set data.rows=400 --set model.channels=16,32,64 --set model.convolutions=1 --epochs 1
 
 # What the program writes must keep to the format too.
 "$program" explain "$work/runs/features" --out "$work/output/features.json" >/dev/null
@@ -22,6 +23,7 @@ train forecast --epochs 1
 "$program" explain "$work/runs/dates" "9 May 2018" --faithfulness --quiet --out "$work/output/dates.json" >/dev/null
 "$program" train documents --set data.rows=400 --set model.heads=4 --epochs 1 --out "$work/documents" --quiet >/dev/null
 "$program" explain "$work/documents" "a fine film" --out "$work/output/documents.json" >/dev/null
+"$program" explain "$work/runs/caption" --out "$work/output/caption.json" >/dev/null
 "$program" explain "$work/runs/forecast" --out "$work/output/forecast.json" >/dev/null
 
 FOVEA_PROGRAM=$program FOVEA_WEB_RUNS=$work/runs FOVEA_WEB_OUTPUT=$work/output node --test .

@@ -4,6 +4,7 @@
 import {cellsOf} from "fovea/page/csv.js";
 
 const largest = 32 * 1024 * 1024;
+const lists = /\.(txt|jsonl?|[ct]sv)$/i; // files of several inputs, where an input may be a file itself
 
 function fromJson(text, editor, schema) {
   let items;
@@ -39,6 +40,7 @@ function fromLines(text, editor, schema) {
 
 /** The inputs in a File, for a model with this editor and schema; throws an Error that people can read. */
 export async function inputsFromFile(file, editor, schema) {
+  if (editor.fromFile && !lists.test(file.name)) return [await editor.fromFile(file, schema)];
   if (file.size > largest)
     throw new Error(`${file.name} is larger than 32 MiB; the page reads smaller files.`);
   const text = (await file.text()).replace(/^\uFEFF/, "");

@@ -7,6 +7,7 @@ import {editorFor} from "fovea/page/inputs/index.js";
 import {Steps} from "fovea/page/steps.js";
 
 const chipLength = 40;
+const listFiles = ".txt,.json,.jsonl,.csv,.tsv";
 
 /** `changed({now})` hears every edit; `now`: a whole input was chosen, nobody is typing. */
 export class Prompt {
@@ -22,7 +23,7 @@ export class Prompt {
   #file = element("input", {
     type: "file",
     class: "file-field",
-    accept: ".txt,.json,.jsonl,.csv,.tsv",
+    accept: listFiles,
     on: {change: () => this.#chooseFile()},
   });
   #steps;
@@ -97,6 +98,7 @@ export class Prompt {
   #mount(schema) {
     this.#schema = schema;
     this.#editor = editorFor(schema);
+    this.#file.accept = this.#editor.accept ? `${this.#editor.accept},${listFiles}` : listFiles;
     this.#steps.show("", []);
     this.#field = this.#editor.mount(clear(this.#editorHost), {
       schema,
@@ -131,7 +133,7 @@ export class Prompt {
           title: shorten(text, 400),
           on: {click: () => this.#choose(example)},
         },
-        element("bdi", {text: shorten(visible(text), chipLength)}),
+        this.#editor.thumbnail?.(example) ?? element("bdi", {text: shorten(visible(text), chipLength)}),
       );
       return element("li", {}, button);
     };

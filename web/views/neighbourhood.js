@@ -70,10 +70,11 @@ class NeighbourhoodView {
   }
 
   async csv() {
-    const {labels, values} = this.map.keyAxis;
+    const {keyAxis, queryAxis} = this.map;
     const rows = this.neighbours.map(({unit, weight}, place) =>
-      [place + 1, unit, labels[unit], values?.[unit] ?? null, weight]);
-    return csvText([["rank", "node", "label", "value", "weight"], ...rows]);
+      [place + 1, keyAxis.labels[unit], queryAxis.labels[this.centre], weight,
+        this.walks && unit === this.centre ? "yes" : "no", keyAxis.values?.[unit] ?? null]);
+    return csvText([["rank", "source", "target", "weight", "self_loop", "value"], ...rows]);
   }
 
   describe() {

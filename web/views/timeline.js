@@ -168,6 +168,9 @@ class Timeline extends NumbersView {
     ];
     if (listedMap && !byCode)
       heading.push(label(8, 12 + headingLine, fitText(listedMap.title, width), quiet));
+    const chosen = visit.listed.find(({key}) => key === state.get("key"));
+    if (chosen && byCode && Number.isFinite(chosen.absent))
+      heading.push(label(8, 12 + headingLine, fitText(this.#absence(chosen), width), quiet));
     const top = heading.length * headingLine + 6;
     const signed = listedMap?.kind === "contribution" || visit.listed.some(({weight}) => weight < 0);
     const found = byCode ? matches(map.keyAxis, state.get("search")) : new Set();
@@ -178,6 +181,15 @@ class Timeline extends NumbersView {
     const highlight = byCode ? drawn.highlightOf(state.get("key")) : null;
     const nodes = [highlight, ...heading, ...drawn.nodes, ...marks.nodes].filter(Boolean);
     return {...drawn, nodes, width, height: top + drawn.height + 12 + marks.height};
+  }
+
+  // What if this code were absent?
+  #absence({label: code, absent}) {
+    const change = `${absent < 0 ? "−" : "+"}${number(Math.abs(absent))}`;
+    const odds = this.context.explanation.prediction.answer?.log_odds;
+    const chance = (logOdds) => number(1 / (1 + Math.exp(-logOdds)));
+    const chances = Number.isFinite(odds) ? `, probability ${chance(odds)} → ${chance(odds + absent)}` : "";
+    return `Without ${code}: log odds ${change}${chances}`;
   }
 
   #visitAt(event) {
@@ -215,7 +227,8 @@ class Timeline extends NumbersView {
 
   #pickCode(bar) {
     this.context.set({key: bar.key});
-    this.context.announce(`${barSentence(bar)}, ${this.#chosen().name}`);
+    const absence = Number.isFinite(bar.absent) ? `. ${this.#absence(bar)}` : "";
+    this.context.announce(`${barSentence(bar)}, ${this.#chosen().name}${absence}`);
   }
 
   #key(event) {

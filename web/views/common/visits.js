@@ -2,7 +2,10 @@
 import {number, visible} from "fovea/parts/format.js";
 import {readBars} from "fovea/views/common/bar_rows.js";
 
-/** visits, codes: axes, codes may be null; byCode: the map is over codes; codeMap: another map is. */
+/**
+ * visits, codes: axes, codes may be null; byCode: the map is over codes; codeMap: another map is;
+ * absentMap: the map "absent", what would change without a code, or null.
+ */
 export class Visits {
   constructor(map, explanation) {
     const {keyAxis} = map;
@@ -13,6 +16,7 @@ export class Visits {
     this.visits = parent ?? keyAxis;
     this.codes = parent ? keyAxis : children;
     this.codeMap = this.byCode ? null : denseMapOver(children, explanation);
+    this.absentMap = absentMapOver(this.codes, explanation);
   }
 
   /** The map that the listed codes' weights are from, or null. */
@@ -20,14 +24,19 @@ export class Visits {
     return this.byCode ? this.map : this.codeMap;
   }
 
-  /** One per visit: {index, name, time (or null), parts: bars of the map, sum, listed: bars of its codes}. */
+  /**
+   * One per visit: {index, name, time (or null), parts: bars of the map, sum, listed: bars of its codes}.
+   * Bars of codes have `absent`: how the output would change without the code; NaN where nobody knows.
+   */
   async read(query) {
-    const {visits, codeMap} = this;
-    const codeQuery = Math.min(query, (codeMap?.queryAxis.size ?? 0) - 1);
-    const [bars, codes] = await Promise.all([
+    const {visits, codeMap, absentMap} = this;
+    const queryOf = (map) => Math.min(query, (map?.queryAxis.size ?? 0) - 1);
+    const [bars, codes, absent] = await Promise.all([
       readBars(this.map, query),
-      codeMap && readBars(codeMap, codeQuery),
+      codeMap && readBars(codeMap, queryOf(codeMap)),
+      absentMap && readBars(absentMap, queryOf(absentMap)),
     ]);
+    for (const bar of (this.byCode ? bars : codes) ?? []) bar.absent = absent?.[bar.key].weight ?? NaN;
     return visits.labels.map((_, index) => {
       const parts = this.byCode ? this.#owned(bars, index) : [bars[index]];
       const listed = this.byCode ? parts : this.#owned(codes ?? this.#bareCodes(), index);
@@ -55,6 +64,11 @@ export class Visits {
 /** Bars in falling order of magnitude. */
 export function bySize(bars) {
   return [...bars].sort((a, b) => (Math.abs(b.weight) || 0) - (Math.abs(a.weight) || 0) || a.key - b.key);
+}
+
+function absentMapOver(axis, explanation) {
+  const fits = ({name, keyAxis, layout}) => name === "absent" && keyAxis === axis && layout === "dense";
+  return (axis && explanation.maps.find(fits)) ?? null;
 }
 
 function denseMapOver(axis, explanation) {
