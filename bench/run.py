@@ -45,8 +45,10 @@ class Work(typing.NamedTuple):
     script: str = ""
     words: tuple = ()  # instead of the task's own data: (rows, words a side, different words)
     documents: tuple = ()  # the same: (rows, sentences of each, words of each sentence, different words)
+    graph: tuple = ()  # the same: (nodes, edges, features, features of each node, classes)
     options: tuple = ()
     same_loss: tuple = ()  # further options for the comparison of losses
+    beside: str = ""  # a further mode of the peer whose time is worth a note
 
 
 def transformer(name, unit, goal, rows, words, steps, options=()):
@@ -69,11 +71,19 @@ def han(goal, rows, sentences, words, steps):
                 same_loss=assigned("model.dropout=0"))
 
 
+def gat(goal, nodes, edges, features, each, classes):
+    """A random graph of Cora's size. Ours computes what the loss of the training nodes depends on; the peer, as its users do, all nodes."""
+    return Work("gat", f"ms an epoch of {nodes:,} nodes, {edges:,} edges, {features:,} features, 8 heads of 8", 1, 1e3, str(goal), epochs=60, task="graph",
+                graph=(nodes, edges, features, each, classes), same_loss=assigned("model.dropout=0", "model.attention_dropout=0", "model.value_dropout=0"),
+                beside="sparse")
+
+
 WORK = (
     Work("features", "ms an epoch of 70,000 rows, batch 128", 1, 1e3, "30"),
     Work("context", "us a row, batch 1", 10000, 1e6, "500"),
     Work("dates", "ms a step of 64 rows", 100, 1e3, "-", epochs=2, data_options=("--set", "data.rows=6400"), evaluates=True, rows=64),
     han(1.8, rows=64, sentences=9, words=17, steps=20),
+    gat(15, nodes=2708, edges=5278, features=1433, each=18, classes=7),
     transformer("transformer-3x256", "ms a step, 64 x 15 tokens, vocabulary 8,000", 1.4, rows=64, words=15, steps=20),
     transformer("transformer-6x512", "ms a step, 32 x 30 tokens, vocabulary 8,000", 1.2, rows=32, words=30, steps=18,
                 options=("model.layers=6", "model.hidden=512")),
@@ -112,6 +122,26 @@ def write_documents(folder, rows, sentences, words, different):
             file.writelines("<br>".join(line(words) for _ in range(sentences)) + f"\t{row % 2}\n" for row in range(count))
 
 
+def write_graph(folder, nodes, edges, features, each, classes):
+    """A random graph as the task graph reads it: 20 training nodes of each class, 500 for validation, 1,000 for the test."""
+    draw, word = random.Random(1), dealt(features)
+    os.makedirs(folder)
+    pairs = set()
+    while len(pairs) < edges:
+        one, other = draw.sample(range(nodes), 2)
+        pairs.add((min(one, other), max(one, other)))
+    part = lambda node: "train" if node < 20 * classes else "val" if node < 20 * classes + 500 else "test" if node < 20 * classes + 1500 else "unused"
+    tables = {
+        "edges.tsv": (f"{one}\t{other}\n" for one, other in sorted(pairs)),
+        "features.tsv": (f"{node}\t{' '.join(sorted(set(word(each).split())))}\n" for node in range(nodes)),
+        "labels.tsv": (f"{node}\t{node % classes}\n" for node in range(nodes)),
+        "split.tsv": (f"{node}\t{part(node)}\n" for node in range(nodes)),
+    }
+    for name, lines in tables.items():
+        with open(os.path.join(folder, name), "w") as file:
+            file.writelines(lines)
+
+
 class Task:
     """One comparison: the same data, weights and order for both sides."""
 
@@ -123,6 +153,8 @@ class Task:
             write_words(self.data, *work.words)
         elif work.documents:
             write_documents(self.data, *work.documents)
+        elif work.graph:
+            write_graph(self.data, *work.graph)
         else:
             run([fovea, "data", name, "--out", self.data, *work.data_options])
         run([fovea, "train", self.task, self.data, "--epochs", "0", "--out", self.start, "--quiet", *work.options])
@@ -315,6 +347,9 @@ def main():
             row([f"{work.name}: {work.unit}", spread(ours, work.scale), spread(theirs, work.scale), f"{ratio:.{digits}f}", work.goal])
             if work.rows:
                 task.report_floor(min(ours))
+            if work.beside:
+                seconds = task.peer(work.beside, *task.settings)["seconds"]
+                print(f"{work.name}: PyTorch, {work.beside}: {seconds * work.scale:.3g}, ratio {seconds / statistics.median(ours):.2f}", file=sys.stderr)
         if arguments.attention and arguments.only in (None, "attention"):
             compare_attention(os.path.abspath(arguments.attention), arguments.threads, arguments.repeats)
         if arguments.decode:
