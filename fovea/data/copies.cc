@@ -147,7 +147,8 @@ CopySequence parse_sequence(std::string_view text, int64_t& bits, const std::str
     const bool fits =
         symbol.size() == size_t(bits) && symbol.find_first_not_of("01") == std::string_view::npos;
     require(fits, ErrorKind::BadData, where, ": '", symbol.substr(0, 2 * kMostBits),
-            "' is no symbol; expected ", bits, " digits 0 or 1, and blanks between symbols");
+            "' is no symbol of ", bits, bits == 1 ? " bit" : " bits",
+            "; expected as many digits 0 or 1, and blanks between symbols");
     require(sequence.size() < kLongest, ErrorKind::BadData, where, ": more than ",
             format_count(int64_t(kLongest)), " symbols");
     int64_t number = 0;

@@ -118,6 +118,8 @@ GraphCoding fit(const Opened& opened, const GraphDataOptions& options,
   coding.classes.assign(labels.all().begin(), labels.all().end());
   require(coding.classes.size() > 1, ErrorKind::BadData, "the nodes have ", coding.classes.size(),
           " class; at least 2 are needed to tell apart");
+  require(!labels.trained().empty(), ErrorKind::BadData, "no node with a class is for training; ",
+          "say in the split file which are: NODE<tab>train");
   coding.class_counts.assign(coding.classes.size(), 0);
   for (size_t node = 0; node < graph.names.size(); ++node)
     if (graph.parts[node] == kTrain)

@@ -6,7 +6,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
-#include "fovea/data/prepared.h"
+#include "fovea/data/pairs_prepared.h"
 #include "fovea/data/readers/pair_folder.h"
 #include "fovea/data/readers/text_pairs.h"
 
@@ -148,11 +148,6 @@ std::vector<std::string> compare_options(const fs::path& path, PairsOptions opti
                  "; other values given now have no effect")};
 }
 
-bool same_state(const Tokeniser& left, const Tokeniser& right) {
-  const TokeniserState a = left.state(), b = right.state();
-  return a.description == b.description && a.model == b.model;
-}
-
 Splits load_prepared(const DataSource& source, const PairsOptions& options,
                      PairTokenisers& tokenisers) {
   const std::string path = source.path.string();
@@ -167,11 +162,8 @@ Splits load_prepared(const DataSource& source, const PairsOptions& options,
     require(prepared.splits.train != nullptr, ErrorKind::BadData, path, ": has no training part");
     tokenisers = prepared.tokenisers;
   } else {
-    require(same_state(*tokenisers.source, *prepared.tokenisers.source) &&
-                same_state(*tokenisers.target, *prepared.tokenisers.target),
-            ErrorKind::BadData, path,
-            ": was prepared with other symbols than the run's; use the files that it was prepared ",
-            "from");
+    require_same_symbols(*tokenisers.source, *prepared.tokenisers.source, path);
+    require_same_symbols(*tokenisers.target, *prepared.tokenisers.target, path);
   }
   return std::move(prepared.splits);
 }

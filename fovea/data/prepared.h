@@ -1,33 +1,76 @@
-// Tokenised pairs in one safetensors file, which training maps into memory: nothing is read, cut or
-// looked up again, and neither ICU nor SentencePiece is needed. docs/formats/prepared.md lists the
-// fields and what is refused.
+// What every file of `fovea prepare` has: a safetensors file whose metadata names its format, and
+// holds tokenisers, options and notes as JSON; the data are tensors. docs/formats/prepared.md.
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "fovea/core/example.h"
 #include "fovea/core/json.h"
-#include "fovea/data/pairs_data.h"
+#include "fovea/core/safetensors.h"
+#include "fovea/data/tokeniser.h"
 
 namespace fovea {
 
-struct Prepared {
-  Splits splits;  // of PairDatasets; the hash is that of this file
-  PairTokenisers tokenisers;
-  std::string task;
-  Json options;  // what the data was prepared with
+struct PreparedFormat {
+  std::string name;  // "fovea-prepared-captions"
+  std::string what;  // "captions": what such a file holds, for messages
+  int64_t version = 1;
 };
 
-/// Writes atomically. The splits must hold PairDatasets made with these tokenisers; their notes are
-/// kept.
-void write_prepared(const std::filesystem::path& path, const Splits& splits,
-                    const PairTokenisers& tokenisers, const std::string& task, const Json& options);
+class PreparedReader {
+ public:
+  /// BadData for a file of another format, Unsupported for a newer version.
+  PreparedReader(const std::filesystem::path& path, const PreparedFormat& format);
 
-/// BadData for a damaged file: every array is checked before it is used. Unsupported for a newer
-/// version.
-Prepared read_prepared(const std::filesystem::path& path);
+  const std::string& text(const std::string& key) const;  // BadData: the metadata has none
+  Json json(const std::string& key) const;
+  std::vector<std::string> notes() const;
+  /// What PreparedWriter::add stored under this key, and SentencePiece's bytes under `model`.
+  std::shared_ptr<const Tokeniser> tokeniser(const std::string& key, const std::string& model);
 
-/// A file that read_prepared() should open: by its name (.safetensors) or its first bytes.
+  bool has_text(const std::string& key) const { return file_.metadata.contains(key); }
+  bool has_tensor(const std::string& name) const { return file_.tensors.contains(name); }
+  /// Takes a tensor out of the file; undefined when it is not there.
+  at::Tensor take(const std::string& name);
+  /// The same, but BadData unless it is there, [n] and of this type.
+  at::Tensor take(const std::string& name, at::ScalarType type);
+  std::string take_bytes(const std::string& name);
+  /// BadData when a tensor is left that nobody took.
+  void finish() const;
+
+  const std::string& where() const { return where_; }
+
+ private:
+  std::string where_, what_;
+  SafetensorsFile file_;
+};
+
+class PreparedWriter {
+ public:
+  PreparedWriter(const PreparedFormat& format, const Json& options,
+                 const std::vector<std::string>& notes);
+
+  void add(const std::string& key, const std::string& text) { metadata_[key] = text; }
+  void add(const std::string& name, const at::Tensor& tensor) { tensors_[name] = tensor; }
+  void add_bytes(const std::string& name, const std::string& bytes);
+  /// Its JSON under `key`, and SentencePiece's bytes, for the kinds that have them, under `model`.
+  void add(const std::string& key, const std::string& model, const Tokeniser& tokeniser);
+  void write(const std::filesystem::path& path) const;  // atomically
+
+ private:
+  NamedTensors tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// BadData where a file was prepared with other symbols than the run's.
+void require_same_symbols(const Tokeniser& own, const Tokeniser& prepared,
+                          const std::string& where);
+
+/// A file that a PreparedReader should open: by its name (.safetensors) or its first bytes.
 bool is_prepared(const std::filesystem::path& path);
 
 }  // namespace fovea

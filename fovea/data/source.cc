@@ -218,6 +218,8 @@ std::string single_role(const Roles& roles, const std::string& role, const std::
 void check_roles(const DataSource& source, const std::vector<std::string>& known) {
   require(!source.path.empty() || source.roles.empty(), ErrorKind::InvalidArgument,
           "column roles need a data file; the built-in data has its own columns");
+  require(!known.empty() || source.roles.empty(), ErrorKind::InvalidArgument,
+          "--columns: the files of this task have no columns to name");
   for (const auto& [role, columns] : source.roles)
     require(std::find(known.begin(), known.end(), role) != known.end(), ErrorKind::InvalidArgument,
             "there is no column role '", role, "'", suggestion(role, known),

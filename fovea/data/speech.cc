@@ -85,7 +85,7 @@ void SpeechDataset::normalise_together(const std::vector<std::vector<int64_t>>& 
   run_parallel(int64_t(groups.size()), [&](int64_t group) {
     FrameStatistics statistics;
     for (const int64_t row : groups[size_t(group)])
-      statistics.add(with_deltas(bands_[size_t(row)], features_.log_mel.deltas));
+      statistics.add(bands_[size_t(row)], features_.log_mel);
     const Normalisation own = statistics.result();
     for (const int64_t row : groups[size_t(group)]) normalisations_[size_t(row)] = own;
   });

@@ -54,7 +54,12 @@ Normalisation no_normalisation(int64_t width) {
   return {at::zeros({width}, at::kFloat), at::ones({width}, at::kFloat)};
 }
 
-void FrameStatistics::add(const Tensor& frames) {
+void FrameStatistics::add(const Tensor& bands, const LogMelOptions& options) {
+  Tensor frames = with_deltas(bands, options.deltas);  // [T, F]
+  if (options.range > 0) {
+    const Tensor heard = bands.amax(1) > bands.min();  // [T]: above the floor
+    if (heard.any().item<bool>()) frames = frames.index({heard});
+  }
   const Tensor own = frames.to(at::kDouble);
   const Tensor sum = own.sum(0), squares = own.square().sum(0);  // [F]
   sum_ = sum_.defined() ? sum_ + sum : sum;
@@ -92,7 +97,7 @@ Example example_of(const Sound& sound, const SpeechFeatures& features) {
   if (features.normalise == "none")
     return example_of(sound, bands, no_normalisation(features.log_mel.width()), features);
   FrameStatistics statistics;
-  statistics.add(with_deltas(bands, features.log_mel.deltas));
+  statistics.add(bands, features.log_mel);
   return example_of(sound, bands, statistics.result(), features);
 }
 

@@ -25,10 +25,12 @@ at::Tensor normalised(const at::Tensor& frames, const Normalisation& by);
 /// Mean 0, deviation 1: nothing changes.
 Normalisation no_normalisation(int64_t width);
 
-/// Mean and deviation of each number over the frames of some sounds, gathered in double.
+/// Mean and deviation of each number of a frame over some sounds, gathered in double. With
+/// data.range, frames of which nothing lies within it are left out: how long a recording is silent
+/// must not decide what normal is.
 class FrameStatistics {
  public:
-  void add(const at::Tensor& frames);  // [T, F]
+  void add(const at::Tensor& bands, const LogMelOptions& options);  // [T, M]
   Normalisation result() const;
 
  private:

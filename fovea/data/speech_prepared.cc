@@ -1,18 +1,17 @@
-// The prepared file of the task `speech`, a safetensors file:
+// The prepared file of the task `speech` (data/prepared.h):
 //   samples                         int16 [n], every sound once, at data.sample_rate
 //   offsets                         int64 [sounds + 1]: where each begins
 //   train.rows, val.rows, test.rows the utterances as JSON, uint8 [bytes]
 //   tokeniser.model                 SentencePiece's own bytes, for the kinds that have them
 // with the tokeniser and the options in the metadata. Only samples are kept, not frames: they are a
 // tenth of the size, and every option of the features stays open.
-#include <ATen/ATen.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
-#include "fovea/core/safetensors.h"
+#include "fovea/data/prepared.h"
 #include "fovea/data/speech_data.h"
 
 namespace fovea {
@@ -21,15 +20,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFormat = "fovea-prepared-speech";
-constexpr const char* kVersion = "1";
+const PreparedFormat kSpeech{"fovea-prepared-speech", "speech"};
+constexpr const char* kTokeniser = "tokeniser";
+constexpr const char* kTokeniserModel = "tokeniser.model";
 constexpr const char* kRows[kParts] = {"train.rows", "val.rows", "test.rows"};
-
-at::Tensor bytes_tensor(const std::string& bytes) {
-  at::Tensor tensor = at::empty({int64_t(bytes.size())}, at::TensorOptions(at::kByte));
-  if (!bytes.empty()) std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
-  return tensor;
-}
 
 Json row_json(const SpeechRow& row) {
   Json spans = Json::array(), words = Json::array();
@@ -57,126 +51,76 @@ SpeechRow row_of(const Json& json, int64_t symbols) {
   return row;
 }
 
-class Reader {
- public:
-  explicit Reader(const fs::path& path) : where_(path.string()), file_(read_safetensors(path)) {
-    const std::string format = text("format"), version = text("version");
-    require(format == kFormat, ErrorKind::BadData, where_, ": holds no prepared speech (its ",
-            "format is '", format, "', expected '", kFormat, "')");
-    require(version == kVersion, ErrorKind::Unsupported, where_, ": ", kFormat, " version ",
-            version, " is another than this program's, ", kVersion);
+SoundStore take_store(PreparedReader& reader, int64_t rate) {
+  SoundStore store{rate, reader.take("samples", at::kShort), {}};
+  const at::Tensor offsets = reader.take("offsets", at::kLong);
+  const int64_t* begin = offsets.data_ptr<int64_t>();
+  store.offsets.assign(begin, begin + offsets.numel());
+  const bool fits = !store.offsets.empty() && store.offsets.front() == 0 &&
+                    std::is_sorted(store.offsets.begin(), store.offsets.end()) &&
+                    store.offsets.back() == store.samples.numel();
+  require(fits, ErrorKind::BadData, reader.where(), ": the offsets do not cut the ",
+          format_count(store.samples.numel()), " samples into sounds");
+  return store;
+}
+
+std::vector<SpeechRow> take_rows(PreparedReader& reader, const std::string& name, int64_t symbols) {
+  std::vector<SpeechRow> rows;
+  if (!reader.has_tensor(name)) return rows;
+  const std::string where = concat(reader.where(), ": ", name);
+  const std::string listed = reader.take_bytes(name);
+  try {
+    for (const Json& row : parse_json(listed, where)) rows.push_back(row_of(row, symbols));
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::BadData, where, " are no rows of utterances");
+  } catch (const Error& error) {
+    fail(error.kind(), where, ": ", error.what());
   }
-
-  std::shared_ptr<const Tokeniser> tokeniser() const {
-    TokeniserState state{parse_json(text("tokeniser"), where_ + ": tokeniser"), ""};
-    if (file_.tensors.contains("tokeniser.model")) state.model = bytes("tokeniser.model");
-    return Tokeniser::restore(state, where_ + ": tokeniser");
-  }
-
-  Json json(const std::string& key) const { return parse_json(text(key), where_ + ": " + key); }
-
-  SoundStore store(int64_t rate) const {
-    SoundStore store{rate, tensor("samples", at::kShort), {}};
-    const at::Tensor offsets = tensor("offsets", at::kLong);
-    const int64_t* begin = offsets.data_ptr<int64_t>();
-    store.offsets.assign(begin, begin + offsets.numel());
-    const bool fits = !store.offsets.empty() && store.offsets.front() == 0 &&
-                      std::is_sorted(store.offsets.begin(), store.offsets.end()) &&
-                      store.offsets.back() == store.samples.numel();
-    require(fits, ErrorKind::BadData, where_, ": the offsets do not cut the ",
-            format_count(store.samples.numel()), " samples into sounds");
-    return store;
-  }
-
-  std::vector<SpeechRow> rows(const std::string& name, int64_t symbols) const {
-    std::vector<SpeechRow> rows;
-    if (!file_.tensors.contains(name)) return rows;
-    try {
-      for (const Json& row : parse_json(bytes(name), where_ + ": " + name))
-        rows.push_back(row_of(row, symbols));
-    } catch (const nlohmann::json::exception&) {
-      fail(ErrorKind::BadData, where_, ": ", name, " are no rows of utterances");
-    } catch (const Error& error) {
-      fail(error.kind(), where_, ": ", name, ": ", error.what());
-    }
-    return rows;
-  }
-
- private:
-  const std::string& text(const std::string& key) const {
-    const auto found = file_.metadata.find(key);
-    require(found != file_.metadata.end(), ErrorKind::BadData, where_, ": the metadata has no '",
-            key, "'; was it written by fovea prepare speech?");
-    return found->second;
-  }
-
-  at::Tensor tensor(const std::string& name, at::ScalarType type) const {
-    const auto found = file_.tensors.find(name);
-    require(found != file_.tensors.end() && found->second.dim() == 1 &&
-                found->second.scalar_type() == type,
-            ErrorKind::BadData, where_, ": '", name, "' must be [n] of ", at::toString(type));
-    return found->second.contiguous();
-  }
-
-  std::string bytes(const std::string& name) const {
-    const at::Tensor own = tensor(name, at::kByte);
-    return {reinterpret_cast<const char*>(own.data_ptr<uint8_t>()), size_t(own.size(0))};
-  }
-
-  std::string where_;
-  SafetensorsFile file_;
-};
+  return rows;
+}
 
 }  // namespace
 
 void write_prepared_speech(const fs::path& path, const Splits& splits,
                            const SpeechDataOptions& options, const SpeechCoding& coding) {
-  const TokeniserState state = coding.tokeniser->state();
-  std::map<std::string, at::Tensor> tensors;
-  if (!state.model.empty()) tensors["tokeniser.model"] = bytes_tensor(state.model);
+  PreparedWriter writer(kSpeech, options_json(options), splits.notes);
+  writer.add(kTokeniser, kTokeniserModel, *coding.tokeniser);
   const std::shared_ptr<Dataset> parts[kParts] = {splits.train, splits.validation, splits.test};
   for (int part = 0; part < kParts; ++part) {
     if (!parts[part]) continue;
     const auto& own = dynamic_cast<const SpeechDataset&>(*parts[part]);
     Json rows = Json::array();
     for (const SpeechRow& row : own.rows()) rows.push_back(row_json(row));
-    tensors[kRows[part]] = bytes_tensor(rows.dump());
-    tensors["samples"] = own.store()->samples;  // all parts share one store
-    tensors["offsets"] = at::tensor(own.store()->offsets, at::kLong);
+    writer.add_bytes(kRows[part], rows.dump());
+    writer.add("samples", own.store()->samples);  // all parts share one store
+    writer.add("offsets", at::tensor(own.store()->offsets, at::kLong));
   }
-  write_safetensors(path, tensors,
-                    {{"format", kFormat},
-                     {"version", kVersion},
-                     {"tokeniser", state.description.dump()},
-                     {"options", options_json(options).dump()},
-                     {"notes", Json(splits.notes).dump()}});
+  writer.write(path);
 }
 
 SpeechParts read_prepared_speech(const fs::path& path, const SpeechDataOptions& options,
                                  SpeechCoding& coding) {
-  const Reader reader(path);
-  const auto tokeniser = reader.tokeniser();
+  PreparedReader reader(path, kSpeech);
+  const auto tokeniser = reader.tokeniser(kTokeniser, kTokeniserModel);
   if (coding.tokeniser)
-    require(coding.tokeniser->state().description == tokeniser->state().description,
-            ErrorKind::BadData, path.string(), ": was prepared with other symbols than the run's; ",
-            "use the files that it was prepared from");
+    require_same_symbols(*coding.tokeniser, *tokeniser, reader.where());
   else
     coding.tokeniser = tokeniser;
   const Json prepared = reader.json("options");
   const Json rate = prepared.is_object() ? prepared.value("sample_rate", Json()) : Json();
   const int64_t wanted = options.log_mel.sample_rate;
-  require(rate == wanted, ErrorKind::InvalidArgument, path.string(),
+  require(rate == wanted, ErrorKind::InvalidArgument, reader.where(),
           ": was prepared with data.sample_rate=", rate.dump(), "; now it is ", wanted);
   SpeechParts parts;
-  parts.store = std::make_shared<SoundStore>(reader.store(wanted));
+  parts.store = std::make_shared<SoundStore>(take_store(reader, wanted));
   size_t count = 0;
   for (size_t part = 0; part < kParts; ++part) {
-    parts.rows[part] = reader.rows(kRows[part], tokeniser->vocabulary().size());
+    parts.rows[part] = take_rows(reader, kRows[part], tokeniser->vocabulary().size());
     count += parts.rows[part].size();
   }
-  require(count > 0, ErrorKind::BadData, path.string(), ": holds no utterances");
-  for (const Json& note : reader.json("notes"))
-    if (note.is_string()) parts.notes.push_back(note.get<std::string>());
+  reader.finish();
+  require(count > 0, ErrorKind::BadData, reader.where(), ": holds no utterances");
+  parts.notes = reader.notes();
   parts.hash = hash_of_file(path);
   return parts;
 }

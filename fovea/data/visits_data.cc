@@ -126,9 +126,10 @@ int64_t label_of(const PatientRecord& patient, const VisitCoding& coding, int pa
   return 0;
 }
 
-void fit(Patients& patients, const VisitsDataOptions& options, VisitCoding& coding,
-         std::vector<std::string>& notes) {
+void fit(Patients& patients, const DataSource& source, const VisitsDataOptions& options,
+         VisitCoding& coding, std::vector<std::string>& notes) {
   VisitCoding fitted;
+  fitted.columns = source.roles;
   fit_labels(patients, options, fitted, notes);
   fitted.codes = learn_codes(patients.train, options.minimum_count);
   fitted.times =
@@ -191,6 +192,7 @@ Json VisitCoding::to_json() const {
   return {{"negative", negative},
           {"positive", positive},
           {"times", times},
+          {"columns", columns},
           {"codes", codes->to_json()}};
 }
 
@@ -200,11 +202,12 @@ VisitCoding VisitCoding::from_json(const Json& json, const std::string& where) {
     coding.negative = json.at("negative").get<std::vector<std::string>>();
     coding.positive = json.at("positive").get<std::vector<std::string>>();
     coding.times = json.at("times").get<bool>();
+    coding.columns = json.at("columns").get<Roles>();
     coding.codes =
         std::make_shared<const Vocabulary>(Vocabulary::from_json(json.at("codes"), where));
   } catch (const nlohmann::json::exception&) {
     fail(ErrorKind::BadData, where, ": expected {\"negative\": [labels], \"positive\": [labels], ",
-         "\"times\": true or false, \"codes\": [codes]}");
+         "\"times\": true or false, \"columns\": {role: [names]}, \"codes\": [codes]}");
   }
   require(!coding.negative.empty() && !coding.positive.empty(), ErrorKind::BadData, where,
           ": has no labels for one side of the outcome");
@@ -221,7 +224,7 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
   Splits splits;
   splits.hash = patients.hash;
   splits.notes = patients.notes;
-  if (!coding.fitted()) fit(patients, options, coding, splits.notes);
+  if (!coding.fitted()) fit(patients, source, options, coding, splits.notes);
   VisitEncoder encoder = coding.encoder(options);
   encoder.planted = planted;
   const auto encode_part = [&](int part) -> std::shared_ptr<Dataset> {
@@ -239,6 +242,18 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
   splits.validation = encode_part(kValidation);
   splits.test = encode_part(kTest);
   return splits;
+}
+
+std::shared_ptr<VisitDataset> read_patients(const std::filesystem::path& path,
+                                            const VisitsDataOptions& options,
+                                            const VisitCoding& coding) {
+  VisitsOptions reading = options.reading;
+  reading.roles = coding.columns;
+  reading.needs_label = false;
+  std::vector<LabelledPatient> patients;
+  for (PatientRecord& record : read_visits(path, reading).items)
+    patients.push_back({std::move(record)});
+  return std::make_shared<VisitDataset>(std::move(patients), coding.encoder(options));
 }
 
 void write_visits_data(const std::filesystem::path& folder, const VisitsDataOptions& options) {

@@ -29,6 +29,7 @@ struct VisitCoding {
   std::shared_ptr<const Vocabulary> codes;
   std::vector<std::string> negative, positive;  // labels
   bool times = false;                           // visits have them
+  Roles columns;                                // what they were called
 
   bool fitted() const { return codes != nullptr; }
   /// "no" and "yes"; of several labels "<30 or >30".
@@ -44,6 +45,12 @@ struct VisitCoding {
 /// for more than two labels without data.positive and, later, for a label that was not there.
 Splits load_visits(const DataSource& source, const VisitsDataOptions& options, VisitCoding& coding,
                    uint64_t seed);
+
+/// The patients of a table whose columns are called as in training, for answers: all of them, in
+/// the order of their first lines, with or without labels.
+std::shared_ptr<VisitDataset> read_patients(const std::filesystem::path& path,
+                                            const VisitsDataOptions& options,
+                                            const VisitCoding& coding);
 
 /// Writes the built-in data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
 /// planted truth: loading the folder gives the same rows.

@@ -18,7 +18,7 @@ TEST(CopyData, SymbolsAreTheirBits) {
     int64_t three = 3;
     expect_error(ErrorKind::BadData, words, [&] { parse_sequence(text, three, "a.txt:7"); });
   };
-  refused("010 0110", {"a.txt:7", "'0110' is no symbol", "3 digits"});
+  refused("010 0110", {"a.txt:7", "'0110' is no symbol of 3 bits"});
   refused("01x", {"'01x' is no symbol"});
   refused("  ", {"a.txt:7", "holds no symbol"});
   bits = 0;
@@ -87,7 +87,7 @@ TEST(CopyData, FilesGiveTheSameRows) {
               dynamic_cast<const CopyDataset&>(*drawn.test).sequence(row));
   EXPECT_EQ(read.train->size(), 12);
   const auto wrong = folder.write("a.txt", "0101 1111\n");
-  expect_error(ErrorKind::BadData, {"a.txt:1", "expected 8 digits"}, [&] {
+  expect_error(ErrorKind::BadData, {"a.txt:1", "no symbol of 8 bits"}, [&] {
     load_copies({wrong, {}}, options, read_bits, 1);
   });
   const auto empty = folder.write("b.txt", "\n\n");

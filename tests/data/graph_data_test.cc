@@ -251,6 +251,10 @@ TEST(GraphData, RefusesWhatCannotBeLearnedFrom) {
   folder.write("labels.tsv", "a\tx\nb\tx\n");
   expect_error(ErrorKind::BadData, "at least 2",
                [&] { load_graph(folder_source(folder.path()), {}, 2, known, 1); });
+  folder.write("labels.tsv", "a\tx\nb\ty\n");
+  folder.write("split.tsv", "a\tval\nb\ttest\n");
+  expect_error(ErrorKind::BadData, "for training",
+               [&] { load_graph(folder_source(folder.path()), {}, 2, known, 1); });
   folder.write("dataset.json",
                "{\"format\": \"fovea-dataset\", \"version\": 1, \"task\": \"tag\"}");
   expect_error(ErrorKind::BadData, "tag",

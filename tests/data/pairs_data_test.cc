@@ -3,7 +3,7 @@
 #include <ATen/ops/equal.h>
 
 #include "fovea/data/generators/phrases.h"
-#include "fovea/data/prepared.h"
+#include "fovea/data/pairs_prepared.h"
 #include "tests/data/blank_tokeniser.h"
 #include "tests/data/testing.h"
 #include "tests/data/tokenisers/samples.h"

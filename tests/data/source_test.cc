@@ -172,6 +172,9 @@ TEST(Source, RolesAreChecked) {
   expect_error(ErrorKind::InvalidArgument, {"need a data file"}, [] {
     check_roles({"", {{"target", {"a"}}}, false}, {"target"});
   });
+  expect_error(ErrorKind::InvalidArgument, {"no columns to name"}, [] {
+    check_roles({"folder", {{"target", {"a"}}}, false}, {});
+  });
 }
 
 }  // namespace

@@ -112,6 +112,25 @@ TEST(SpeechData, FramesAreNormalisedAsAsked) {
   EXPECT_GT(frames_of_train("none")[0].mean(0).abs().max().item<double>(), 1);
 }
 
+TEST(SpeechData, WithARangeSilenceDoesNotDecideWhatNormalIs) {
+  Sound words{{}, 8000};
+  for (int i = 0; i < 3200; ++i)
+    words.samples.push_back(int16_t(9000 * std::sin(0.0004 * i * i) * std::sin(0.003 * i)));
+  Sound padded = words;
+  padded.samples.insert(padded.samples.begin(), 4000, 0);
+  padded.samples.insert(padded.samples.end(), 4000, 0);
+  SpeechFeatures features;
+  const auto difference = [&] {
+    const at::Tensor alone = example_of(words, features).tensors.at("source").narrow(0, 5, 30);
+    const at::Tensor within = example_of(padded, features).tensors.at("source").narrow(0, 55, 30);
+    const at::Tensor bands = (alone - within).narrow(1, 0, 40);  // slopes see the silence beside
+    return bands.abs().max().item<double>();
+  };
+  EXPECT_GT(difference(), 1);
+  features.log_mel.range = 30;
+  EXPECT_LT(difference(), 0.3);
+}
+
 TEST(SpeechData, ASpeakersUtterancesAreNormalisedTogether) {
   if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
   const TemporaryFolder folder;

@@ -31,6 +31,21 @@ int64_t transform_size(const LogMelOptions& options) {
   return int64_t(std::bit_ceil(uint64_t(options.window_samples())));
 }
 
+/// Where the first band begins, the middle of each, and where the last ends, in hertz.
+std::vector<double> mel_points(const LogMelOptions& options) {
+  const double half = double(options.sample_rate) / 2;
+  const double highest = options.highest > 0 ? options.highest : half;
+  require(options.lowest < highest && highest <= half, ErrorKind::InvalidArgument,
+          "bands from data.lowest=", options.lowest, " to data.highest=", highest,
+          " hertz do not fit data.sample_rate=", options.sample_rate,
+          ", which holds frequencies up to half of it");
+  const double low = mel_of(options.lowest), high = mel_of(highest);
+  std::vector<double> points;
+  for (int64_t point = 0; point < options.bands + 2; ++point)
+    points.push_back(hertz_of(low + (high - low) * double(point) / double(options.bands + 1)));
+  return points;
+}
+
 /// Slopes over five frames. x [T, M]
 Tensor slopes(const Tensor& x) {
   const int64_t frames = x.size(0);
@@ -61,6 +76,9 @@ void LogMelOptions::describe(OptionList& list) {
   list.add("lowest", lowest, "hertz at which the lowest band begins").at_least(0);
   list.add("highest", highest, "hertz at which the highest band ends; 0: half of the sample rate")
       .at_least(0);
+  list.add("range", range,
+           "decibels below the loudest of a sound; what is softer counts as that soft; 0: no limit")
+      .at_least(0);
   list.add("deltas", deltas, "slopes beside the bands: 0 none, 1 slopes, 2 their slopes too")
       .at_least(0)
       .at_most(2);
@@ -79,22 +97,19 @@ int64_t frames_of(int64_t samples, const LogMelOptions& options) {
   return (samples + step - 1) / step;
 }
 
+std::vector<double> band_pitches(const LogMelOptions& options) {
+  const std::vector<double> points = mel_points(options);
+  return {points.begin() + 1, points.end() - 1};
+}
+
 Tensor mel_filters(const LogMelOptions& options) {
-  const double half = double(options.sample_rate) / 2;
-  const double highest = options.highest > 0 ? options.highest : half;
-  require(options.lowest < highest && highest <= half, ErrorKind::InvalidArgument,
-          "bands from data.lowest=", options.lowest, " to data.highest=", highest,
-          " hertz do not fit data.sample_rate=", options.sample_rate,
-          ", which holds frequencies up to half of it");
   const int64_t bins = transform_size(options) / 2 + 1;
-  const double low = mel_of(options.lowest), high = mel_of(highest);
-  const auto middle = [&](int64_t band) {  // -1: below the first, bands: above the last
-    return hertz_of(low + (high - low) * double(band + 1) / double(options.bands + 1));
-  };
+  const std::vector<double> points = mel_points(options);
   Tensor filters = at::zeros({options.bands, bins}, at::kFloat);
   float* weights = filters.data_ptr<float>();
   for (int64_t band = 0; band < options.bands; ++band) {
-    const double from = middle(band - 1), peak = middle(band), to = middle(band + 1);
+    const double from = points[size_t(band)], peak = points[size_t(band) + 1];
+    const double to = points[size_t(band) + 2];
     bool is_empty = true;
     for (int64_t bin = 0; bin < bins; ++bin) {
       const double hertz = double(bin) * double(options.sample_rate) / double(2 * (bins - 1));
@@ -131,7 +146,9 @@ Tensor LogMel::operator()(std::span<const int16_t> samples) const {
   const Tensor windows = padded.unfold(0, window, step).narrow(0, 0, frames) * hann_;  // [T, w]
   const Tensor spectrum = at::fft_rfft(windows, transform_size(options_), -1);         // [T, bins]
   const Tensor power = at::view_as_real(spectrum).square().sum(-1);                    // [T, bins]
-  return (at::matmul(power, filters_) + kFloor).log();
+  const Tensor bands = (at::matmul(power, filters_) + kFloor).log();                   // [T, M]
+  if (options_.range == 0) return bands;
+  return at::maximum(bands, bands.max() - options_.range * std::numbers::ln10 / 10);
 }
 
 Tensor with_deltas(const Tensor& x, int64_t order) {

@@ -5,7 +5,9 @@
 //          hann_i = (1 - cos(2 pi i / w)) / 2, and x = 0 outside of the sound
 //   m_jb = log(sum_k f_bk |X_jk|^2 + 1e-8)
 // f_b is a triangle on the mel scale, mel = 2595 log10(1 + hertz / 700), which rises from the
-// middle of the band below to 1 at its own middle and falls to the middle of the band above. Deltas
+// middle of the band below to 1 at its own middle and falls to the middle of the band above. What
+// is softer than the loudest m by more than `range` counts as just that soft: how silent silence is
+// says something of the room, not of the words. Deltas
 // are the slopes over five frames, d_j = sum_n n (m_{j+n} - m_{j-n}) / 10 with n = 1, 2, and the
 // ends repeated; the deltas of deltas the same again.
 #pragma once
@@ -14,6 +16,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "fovea/core/options.h"
 
@@ -24,6 +27,7 @@ struct LogMelOptions {
   double window = 0.025, step = 0.01;  // seconds
   int64_t bands = 40;
   double lowest = 60, highest = 0;  // hertz; highest 0: half of the sample rate
+  double range = 0;                 // decibels; 0: all
   int64_t deltas = 2;               // 0: none, 1: slopes, 2: their slopes too
   void describe(OptionList& list);
 
@@ -34,6 +38,9 @@ struct LogMelOptions {
 
 /// How many frames a sound of so many samples has.
 int64_t frames_of(int64_t samples, const LogMelOptions& options);
+
+/// The hertz at which each band has its middle.
+std::vector<double> band_pitches(const LogMelOptions& options);
 
 /// The triangles: [bands, N / 2 + 1]. InvalidArgument for bands that no frequency falls into.
 at::Tensor mel_filters(const LogMelOptions& options);

@@ -94,12 +94,35 @@ class File {
   SNDFILE* handle_ = nullptr;
 };
 
+uint32_t number_at(std::string_view bytes, size_t at) {
+  uint32_t number = 0;
+  for (size_t i = 4; i > 0; --i) number = number << 8 | static_cast<uint8_t>(bytes[at + i - 1]);
+  return number;
+}
+
+/// libsndfile reads a WAV file that was cut off as far as it goes; its header tells. Who wrote into
+/// a pipe did not know the size and left a very large one.
+void check_whole(std::string_view bytes, const std::string& where) {
+  constexpr uint32_t kUnknown = 0x7fff0000;
+  constexpr size_t kHead = 8;  // bytes of a chunk's name and size
+  if (!bytes.starts_with("RIFF")) return;
+  for (size_t at = 12; at + kHead <= bytes.size();) {
+    const uint32_t size = number_at(bytes, at + 4);
+    const size_t left = bytes.size() - at - kHead;
+    const bool is_sound = bytes.substr(at, 4) == "data";
+    require(!is_sound || size >= kUnknown || size <= left, ErrorKind::BadData, where,
+            ": ends too early, after ", format_count(int64_t(left)), " of ", format_count(size),
+            " bytes of sound");
+    if (is_sound || size > left) return;
+    at += kHead + size + size % 2;
+  }
+}
+
 /// Throws unless a sound of that size may be read; gives the most samples of a channel.
 int64_t check_size(const SF_INFO& info, const std::string& where, const ReadSoundOptions& options) {
   require(info.channels >= 1 && info.samplerate >= kSlowest && info.samplerate <= kFastest,
-          ErrorKind::BadData, where, ": has ", info.channels, " channels of ",
-          format_count(info.samplerate), " samples a second; ", format_count(kSlowest), " to ",
-          format_count(kFastest), " a second can be read");
+          ErrorKind::BadData, where, ": has ", format_count(info.samplerate), " samples a second; ",
+          format_count(kSlowest), " to ", format_count(kFastest), " can be read");
   require(info.frames > 0, ErrorKind::BadData, where,
           ": holds no samples; a sound has at least one");
   const auto most = int64_t(options.longest * double(info.samplerate));
@@ -122,6 +145,7 @@ Sound decode_sound(std::string_view bytes, const std::string& where,
   require(int64_t(bytes.size()) <= options.largest_file, ErrorKind::BadData, where, ": has ",
           format_count(int64_t(bytes.size())), " bytes; at most ",
           format_count(options.largest_file), " are read");
+  check_whole(bytes, where);
   Bytes source{bytes};
   File file(source, where);
   const int64_t most = check_size(file.info, where, options);

@@ -1,8 +1,4 @@
-// A picture as users hand it to a task, whoever they are: the bytes of a PNG or JPEG file as a data
-// URL,
-//   data:image/png;base64,iVBOR…        perhaps with ;name=photo.png before ;base64
-// Paths are not read here: clients of a server must not make it open its own files. The program
-// puts the file in the place of its path before a task sees it (cli/media.h).
+// A picture as users hand it to a task, whoever they are (data/media_input.h).
 #pragma once
 
 #include <string>

@@ -78,9 +78,9 @@ TraceReader::TraceReader(const std::filesystem::path& path, CutTrace cut)
 
 bool TraceReader::next_line(std::string_view& line) {
   const auto at_end = [&](const std::string& why) {
-    require(cut_ == CutTrace::LeaveOut, ErrorKind::BadData, why,
-            "; make the trace anew, or set data.cut=leave_out to do without what is missing");
-    notes_.push_back(why + ": it was left out");
+    require(cut_ == CutTrace::LeaveOut, ErrorKind::BadData, why, why.ends_with('?') ? " " : ". ",
+            "Make the trace anew, or do without what is missing: --set data.cut=leave_out");
+    notes_.push_back("what is not whole was left out: " + why);
     return false;
   };
   bool found = false;

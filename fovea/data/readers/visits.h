@@ -34,15 +34,15 @@ struct VisitsOptions {
   std::string separator = " ";  // between the codes of a cell; a blank stands for any white space
   std::string labels = "last";  // that of the last visit counts; same: all of a patient must agree
   std::string quotes = "auto";  // yes, no; auto: quotes are text in a TSV and quote in a CSV
-  bool needs_label = true;
+  bool needs_label = true;      // no: for answers; then no patient is left out
   int64_t max_bytes = int64_t{4} << 30;  // of one file, unpacked
   /// All but roles and needs_label.
   void describe(OptionList& list);
 };
 
-/// Patients in the order of their first lines. Lines without a patient, patients without a code and
-/// without a label are left out and noted. BadData with path:line, also for a patient in two parts;
-/// NotFound for a column that is not there.
+/// Patients in the order of their first lines. Lines without a patient, and where labels are needed
+/// patients without a code or a label, are left out and noted. BadData with path:line, also for a
+/// patient in two parts; NotFound for a column that is not there.
 ReadTexts<PatientRecord> read_visits(const std::filesystem::path& path,
                                      const VisitsOptions& options);
 
@@ -55,7 +55,10 @@ TextParts<PatientRecord> open_visits(const DataSource& source, const SplitOption
 /// A number, or a date such as 2014-05-03 or 2014-05-03 17:20:05 as days. Nothing for other texts.
 std::optional<double> parse_visit_time(std::string_view text);
 
-/// The codes of a cell, as `separator` parts them; empty ones and repetitions are left out.
+/// Without empty ones and repetitions, in their order.
+std::vector<std::string> distinct_codes(const std::vector<std::string>& codes);
+
+/// The distinct codes of a cell, as `separator` parts them.
 std::vector<std::string> parse_codes(std::string_view cell, const std::string& separator);
 
 }  // namespace fovea

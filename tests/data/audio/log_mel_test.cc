@@ -50,6 +50,18 @@ TEST(LogMel, SilenceAndASingleSampleAreFinite) {
   EXPECT_EQ(with_deltas(single, 2).narrow(1, 40, 80).abs().sum().item<float>(), 0);
 }
 
+TEST(LogMel, WhatIsMuchSofterThanTheLoudestCountsAsThatSoft) {
+  std::vector<int16_t> samples(1600, 0);
+  for (size_t i = 0; i < 800; ++i) samples[i] = int16_t(9000 * std::sin(0.8 * double(i)));
+  LogMelOptions options;
+  const at::Tensor all = LogMel(options)(samples);
+  options.range = 30;
+  const at::Tensor heard = LogMel(options)(samples);
+  const double floor = all.max().item<double>() - 3 * std::log(10.0);
+  EXPECT_LT(all.min().item<double>(), floor - 5);
+  EXPECT_LT(largest_difference(heard, all.clamp_min(floor)), 1e-4);
+}
+
 TEST(LogMel, AFrameSeesTheMiddleOfItsOwnSamples) {
   std::vector<int16_t> samples(800, 0);
   samples[440] = 20000;  // the middle of frame 5, 400 … 479

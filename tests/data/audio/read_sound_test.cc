@@ -101,26 +101,22 @@ TEST_F(ReadSound, SizesAreCheckedBeforeAnythingIsAllocated) {
   options.largest_file = 100;
   expect_error(ErrorKind::BadData, {"206 bytes", "100"},
                [&] { decode_sound(encode_wav(samples, 8000), "a.wav", options); });
-  // A header that claims four gigabytes of samples.
-  std::string boasting = encode_wav(samples, 8000);
-  boasting.replace(40, 4, "\xf0\xff\xff\xff");
-  boasting.replace(4, 4, "\xf0\xff\xff\xff");
-  try {
-    EXPECT_LE(decode_sound(boasting, "a.wav").samples.size(), samples.size());
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::BadData) << error.what();
-  }
 }
 
-TEST_F(ReadSound, EveryCutOffFileIsReadOrRefused) {
+TEST_F(ReadSound, EveryCutOffFileIsRefused) {
   const std::string whole = encode_wav(std::vector<int16_t>(50, 700), 8000);
-  for (size_t size = 0; size < whole.size(); ++size) {
-    try {
-      EXPECT_LE(decode_sound(whole.substr(0, size), "a.wav").samples.size(), 50u);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::BadData) << error.what();
-    }
-  }
+  for (size_t size = 0; size < whole.size(); ++size)
+    expect_error(ErrorKind::BadData, "a.wav",
+                 [&] { decode_sound(whole.substr(0, size), "a.wav"); });
+  expect_error(ErrorKind::BadData, "after 7 of 100 bytes of sound",
+               [&] { decode_sound(whole.substr(0, 51), "a.wav"); });
+}
+
+TEST_F(ReadSound, AFileWrittenIntoAPipeKnowsNoSize) {
+  std::string streamed = encode_wav(std::vector<int16_t>(50, 700), 8000);
+  streamed.replace(40, 4, "\xff\xff\xff\xff");
+  streamed.replace(4, 4, "\xff\xff\xff\xff");
+  EXPECT_EQ(decode_sound(streamed, "a.wav").samples.size(), 50u);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ TEST(SoundInput, WhatIsGivenComesBack) {
   const Json input = sound_input(sound);
   EXPECT_EQ(sound_of_input(input.dump(), {}).samples, sound.samples);
   EXPECT_EQ(sound_of_input(input["audio"].get<std::string>(), {}).samples, sound.samples);
+  EXPECT_EQ(sound_of_input(sound_input(sound, "a name").dump(), {}).samples, sound.samples);
 }
 
 TEST(SoundInput, WhatIsNoSoundIsRefused) {
@@ -58,6 +59,9 @@ TEST(SoundInput, WhatIsNoSoundIsRefused) {
   if (!can_read_sounds()) return;
   expect_error(ErrorKind::BadData, "is no sound", [] {
     sound_of_input("data:audio/wav;base64," + base64_encode("a text that calls itself one"), {});
+  });
+  expect_error(ErrorKind::BadData, "input: two one.wav: holds no samples", [] {
+    sound_of_input(sound_input({{}, 8000}, "two one.wav").dump(), {});
   });
   ReadSoundOptions small;
   small.largest_file = 20;

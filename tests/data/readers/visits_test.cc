@@ -93,7 +93,8 @@ TEST(Visits, WhatCannotBeUsedIsLeftOutAndCounted) {
           "patient,codes,label\na,,1\n");
   VisitsOptions unlabelled;
   unlabelled.needs_label = false;
-  EXPECT_EQ(read("a.csv", "patient,codes\na,x\n", unlabelled).items.size(), 1u);
+  EXPECT_EQ(read("a.csv", "patient,codes\na,x\nb,\n", unlabelled).items.size(), 2u)
+      << "who asks for an answer gets one";
 }
 
 TEST(Visits, ColumnsMayBeCodesThemselves) {

@@ -1,4 +1,4 @@
-#include "fovea/data/prepared.h"
+#include "fovea/data/pairs_prepared.h"
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/zeros.h>
