@@ -80,7 +80,8 @@ void SearchOptions::describe(OptionList& list) {
       .at_most(1);
   list.add("seed", seed, "sample: the same seed draws the same outputs");
   list.add("maximum_length", maximum_length,
-           "most symbols of an output, the end included; 0: twice the source's length plus 20")
+           "most symbols of an output, the end included; 0: the model's own limit, by the length "
+           "of its input")
       .at_least(0);
 }
 

@@ -84,10 +84,11 @@ std::vector<LayerSummary> GraphAttention::summary() const {
   for (size_t i = 0; i < layers_.size(); ++i) {
     const GraphLayerOptions& of = layers_[i]->options();
     const bool last = i + 1 == layers_.size();
-    rows.push_back({concat("attention to neighbours (", of.score, ", ", of.heads, " heads",
-                           last ? ", averaged)" : " side by side, elu)"),
-                    {of.outputs()},
-                    count_parameters(*layers_[i])});
+    rows.push_back(
+        {concat("attention to neighbours (", of.score, ", ", of.heads,
+                of.heads == 1 ? " head" : " heads", last ? ", averaged)" : " side by side, elu)"),
+         {of.outputs()},
+         count_parameters(*layers_[i])});
   }
   return rows;
 }

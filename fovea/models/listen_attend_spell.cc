@@ -47,7 +47,7 @@ ListenAttendSpell::Heard ListenAttendSpell::listen(const Batch& batch, const Ran
   Random own;
   if (random) {
     own = random->split("encoder");
-    sound = augment_frames(sound.frames, sound.keep, speech_.bands, options_.augment,
+    sound = augment_frames(sound.frames, sound.keep, speech_.pitches, options_.augment,
                            random->split("augment"));
   }
   std::vector<int64_t> unit_of;

@@ -18,6 +18,7 @@
 #include <torch/nn/modules/embedding.h>
 
 #include <memory>
+#include <vector>
 
 #include "fovea/attention/projection.h"
 #include "fovea/models/sequence_model.h"
@@ -55,9 +56,9 @@ struct ListenAttendSpellOptions {
 /// What the data decides.
 struct SpeechShape {
   int64_t width = 0;    // numbers of a frame
-  int64_t bands = 0;    // of these are bands; the rest are their slopes
   int64_t symbols = 0;  // special ones included
   double densest = 1;   // most symbols that a training frame stands for: how long an output may be
+  std::vector<double> pitches;  // hertz of each band; what else a frame holds are their slopes
   int64_t padding = 0, begin = 2, end = 3;
 };
 

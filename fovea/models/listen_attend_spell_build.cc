@@ -63,10 +63,11 @@ ListenAttendSpell::ListenAttendSpell(ListenAttendSpellOptions options, SearchOpt
                                      SpeechShape shape)
     : SequenceModel(std::move(search), sequence_shape(shape)),
       options_(std::move(options)),
-      speech_(shape) {
+      speech_(std::move(shape)) {
   const auto& o = options_;
-  require(speech_.bands > 0 && speech_.width % speech_.bands == 0, ErrorKind::InvalidArgument,
-          "frames of ", speech_.width, " numbers are no whole blocks of ", speech_.bands, " bands");
+  const auto bands = int64_t(speech_.pitches.size());
+  require(bands > 1 && speech_.width % bands == 0, ErrorKind::InvalidArgument, "frames of ",
+          speech_.width, " numbers are no whole blocks of ", bands, " bands");
   encoder_ = register_module("encoder", std::make_shared<Pyramid>(PyramidOptions{
                                             o.cell, speech_.width, o.encoder_hidden, o.layers,
                                             o.stack, o.pyramid, o.dropout}));

@@ -1,5 +1,7 @@
 #include "fovea/models/picture_input.h"
 
+#include <algorithm>
+
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -23,6 +25,19 @@ at::Tensor PictureInput::numbers(const at::Tensor& image, at::ScalarType type, T
   if (!tap) return plain;
   const at::Tensor pixels = plain.flatten(2).transpose(1, 2);  // [B, H W, C]
   return tap->leaf("cells", pixels, cell_of_pixels()).transpose(1, 2).reshape(plain.sizes());
+}
+
+std::vector<uint64_t> numbers_of_pictures(const at::Tensor& images) {
+  const at::Tensor bytes = images.to(at::kCPU).contiguous();
+  const int64_t size = bytes.numel() / std::max<int64_t>(1, bytes.size(0));
+  std::vector<uint64_t> numbers;
+  for (int64_t row = 0; row < bytes.size(0); ++row) {
+    uint64_t number = 0xcbf29ce484222325ull;
+    const uint8_t* byte = bytes.data_ptr<uint8_t>() + row * size;
+    for (int64_t i = 0; i < size; ++i) number = (number ^ byte[i]) * 0x100000001b3ull;
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 }  // namespace fovea

@@ -23,4 +23,8 @@ struct PictureInput {
   at::Tensor numbers(const at::Tensor& image, at::ScalarType type, Tap* tap) const;
 };
 
+/// One number per picture, made from its bytes (FNV-1a): what is drawn for one does not depend on
+/// its neighbours in a batch. images uint8 [B, …]
+std::vector<uint64_t> numbers_of_pictures(const at::Tensor& images);
+
 }  // namespace fovea

@@ -16,13 +16,6 @@ Tensor relu_of(const Projection& layer, const Tensor& x) {
   return activated_projection(x, layer.weight, layer.bias, Activation::Relu);
 }
 
-/// Of the bytes of a picture, FNV-1a.
-uint64_t number_of_bytes(const uint8_t* bytes, int64_t count) {
-  uint64_t number = 0xcbf29ce484222325ull;
-  for (int64_t i = 0; i < count; ++i) number = (number ^ bytes[i]) * 0x100000001b3ull;
-  return number;
-}
-
 }  // namespace
 
 void RecurrentGlimpsesOptions::describe(OptionList& list) {
@@ -144,15 +137,13 @@ Tensor RecurrentGlimpses::chance_of_step(const Batch& batch, const Random& rando
 Tensor RecurrentGlimpses::chance_of_pixels(const Tensor& image) const {
   const int64_t rows = image.size(0), samples = options_.evaluation_samples;
   const int64_t per_episode = options_.glimpses * kPlaceNumbers;
-  const Tensor bytes = image.is_floating_point()
-                           ? (image * 255).round().to(torch::kCPU, torch::kByte).contiguous()
-                           : image.cpu().contiguous();
-  const int64_t per_picture = rows > 0 ? bytes.numel() / rows : 0;
+  const std::vector<uint64_t> numbers = numbers_of_pictures(
+      image.is_floating_point() ? (image * 255).round().to(torch::kByte) : image);
   const Tensor chance =
       torch::empty({rows, samples, options_.glimpses, kPlaceNumbers}, torch::kDouble);
   double* value = chance.data_ptr<double>();
   for (int64_t row = 0; row < rows; ++row) {
-    const Random own(number_of_bytes(bytes.data_ptr<uint8_t>() + row * per_picture, per_picture));
+    const Random own(numbers[size_t(row)]);
     for (int64_t sample = 0; sample < samples; ++sample) {
       const Random draws = own.split(uint64_t(sample));
       for (int64_t i = 0; i < per_episode; ++i) {

@@ -14,10 +14,6 @@ using at::Tensor;
 constexpr double kDeviation = 0.1;     // of fresh embeddings
 constexpr double kImpossible = -1e30;  // score of a visit that is not there
 
-Tensor dropped(const Tensor& x, double rate, const Random* random, const char* name) {
-  return random && rate > 0 ? dropout(x, rate, random->split(name)) : x;
-}
-
 }  // namespace
 
 void RetainOptions::describe(OptionList& list) {

@@ -4,6 +4,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
+#include "fovea/models/picture_input.h"
 #include "fovea/nn/cross_entropy.h"
 
 namespace fovea {
@@ -11,26 +12,6 @@ namespace fovea {
 namespace {
 
 using at::Tensor;
-
-/// One number per picture, made from its bytes: what is drawn for one does not depend on its
-/// neighbours in a batch. images [B, 3, S, S]
-std::vector<int64_t> numbers_of(const Tensor& images) {
-  const Tensor bytes = images.to(at::kCPU).contiguous();
-  const int64_t size = bytes.numel() / std::max<int64_t>(1, bytes.size(0));
-  std::vector<int64_t> numbers;
-  for (int64_t row = 0; row < bytes.size(0); ++row) {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    const uint8_t* byte = bytes.data_ptr<uint8_t>() + row * size;
-    for (int64_t i = 0; i < size; ++i) hash = (hash ^ byte[i]) * 0x100000001b3ull;
-    numbers.push_back(static_cast<int64_t>(hash >> 1));
-  }
-  return numbers;
-}
-
-/// The sum over the real words of each caption: [B, T], bool [B, T] -> [B]
-Tensor over_words(const Tensor& values, const Tensor& keep) {
-  return (values * keep).sum(1);
-}
 
 }  // namespace
 
@@ -60,7 +41,11 @@ ShowAttendTell::Pictures ShowAttendTell::look_at(const Tensor& images, const Ran
   return pictures;
 }
 
-ShowAttendTell::Look ShowAttendTell::look(const Tensor& hidden, const Pictures& pictures,
+ShowAttendTell::Looking ShowAttendTell::answering() const {
+  return {is_hard() && !options_.answers_softly ? Look::Likeliest : Look::Softly};
+}
+
+ShowAttendTell::Seen ShowAttendTell::look(const Tensor& hidden, const Pictures& pictures, Look how,
                                           Tap* tap) const {
   if (!attends()) return {pictures.mean, {}, {}, {}};
   AttendInput in;
@@ -68,42 +53,34 @@ ShowAttendTell::Look ShowAttendTell::look(const Tensor& hidden, const Pictures& 
   in.memory = pictures.memory;
   in.score = score_.get();
   in.normaliser = options_.normaliser;
-  if (is_hard()) in.normaliser.name = options_.answers == "argmax" ? "hard" : "softmax";
+  if (is_hard()) in.normaliser.name = how == Look::Likeliest ? "hard" : "softmax";
   in.map = {"attention", "caption", "cells"};
   const Attended attended = attend(in, tap);
   return {attended.context.squeeze(1), attended.weights, {}, {}};
 }
 
-ShowAttendTell::Look ShowAttendTell::draw(const Tensor& hidden, const Pictures& pictures,
+ShowAttendTell::Seen ShowAttendTell::draw(const Tensor& hidden, const Pictures& pictures,
                                           const Looking& looking, int64_t step) const {
   const Memory& memory = pictures.memory;
   const Tensor scores =
       score_->score({hidden.unsqueeze(1).unsqueeze(1), memory.keys, {}, {}});  // [B, 1, 1, L]
-  const Tensor logs = scores.log_softmax(-1), alpha = logs.exp();
+  const Tensor logs = scores.log_softmax(-1);
   NormaliseInput in{scores, {}, {}, {}};
   if (looking.chosen.defined())
     in.chosen = looking.chosen.narrow(1, step, 1).unsqueeze(1);  // [B, 1, 1]
-  else if (looking.random)
+  else
     in.random = looking.random->split("cells").split(uint64_t(step));
   NormaliserOptions hard;
   hard.name = "hard";
   const Normalised drawn = normalise(hard, in);
-  Look look;
-  look.weights = drawn.weights;  // [B, 1, 1, L]
-  look.log_choice = drawn.log_probability.flatten();
-  if (looking.uses_alpha.defined()) {
-    look.weights = at::where(looking.uses_alpha.view({-1, 1, 1, 1}), alpha, look.weights);
-    look.log_choice = look.log_choice.masked_fill(looking.uses_alpha, 0);
-  }
-  look.entropy = -(alpha * logs).sum(-1).flatten();                              // [B]
-  look.context = at::matmul(look.weights, memory.values).squeeze(2).squeeze(1);  // [B, D]
-  return look;
+  return {at::matmul(drawn.weights, memory.values).squeeze(2).squeeze(1),  // [B, D]
+          drawn.weights, drawn.log_probability.flatten(), -(logs.exp() * logs).sum(-1).flatten()};
 }
 
 ShowAttendTell::Step ShowAttendTell::write(const Tensor& word, const RecurrentState& state,
-                                           const Look& look) const {
+                                           const Seen& seen) const {
   const Tensor context =
-      gate_ ? look.context * gate_->forward(state.hidden[0]).sigmoid() : look.context;  // [B, D]
+      gate_ ? seen.context * gate_->forward(state.hidden[0]).sigmoid() : seen.context;  // [B, D]
   return {recurrent_->step(at::cat({word, context}, 1), state, {}), context};
 }
 
@@ -121,9 +98,9 @@ Tensor ShowAttendTell::hide_words(const Tensor& words, const Random& random) con
   return words * seen;
 }
 
-ShowAttendTell::Pass ShowAttendTell::tell(const Pictures& pictures, const Tensor& target,
-                                          const Random* random, const Looking& looking,
-                                          Tap* tap) const {
+ShowAttendTell::Pass ShowAttendTell::pass_over(const Pictures& pictures, const Tensor& target,
+                                               const Random* random, const Looking& looking,
+                                               Tap* tap) const {
   Tensor words = torch::embedding(words_->weight, shifted(target));  // [B, T, E]
   if (random) words = hide_words(dropout(words, options_.dropout, random->split("words")), *random);
   std::optional<StepTap> step_tap;
@@ -132,8 +109,9 @@ ShowAttendTell::Pass ShowAttendTell::tell(const Pictures& pictures, const Tensor
   std::vector<Tensor> hidden, contexts, weights, log_choices, entropy;
   for (int64_t t = 0; t < target.size(1); ++t) {
     const Tensor before = state.hidden[0];  // [B, H]
-    const Look now = looking.draws ? draw(before, pictures, looking, t)
-                                   : look(before, pictures, tap ? &*step_tap : nullptr);
+    const Seen now = looking.how == Look::Drawn
+                         ? draw(before, pictures, looking, t)
+                         : look(before, pictures, looking.how, tap ? &*step_tap : nullptr);
     const Step step = write(words.select(1, t), state, now);
     state = step.state;
     hidden.push_back(state.hidden[0]);
@@ -174,29 +152,43 @@ ShowAttendTell::Told ShowAttendTell::told_of(const Batch& batch, const Pass& pas
   const Tensor of_words = logs.gather(2, target.unsqueeze(2)).squeeze(2);      // [B, T]
   const Tensor aimed_at = (1 - options_.label_smoothing) * of_words +
                           options_.label_smoothing * logs.mean(2);  // [B, T]
-  return {over_words(of_words, keep), -over_words(aimed_at, keep),
-          over_words(pass.log_choices, keep), over_words(pass.entropy, keep)};
+  Told told{of_words * keep, -aimed_at * keep, {}, {}};
+  if (pass.log_choices.defined()) {
+    told.log_choices = pass.log_choices * keep;
+    told.entropy = pass.entropy * keep;
+  }
+  return told;
 }
 
-ShowAttendTell::Told ShowAttendTell::tell_hard(const Batch& batch, const Looking& looking) const {
-  require(attends(), ErrorKind::InvalidArgument, "model.attention=none has no cells to draw");
+ShowAttendTell::Told ShowAttendTell::tell(const Batch& batch, const Looking& looking) const {
+  require(attends() || looking.how != Look::Drawn, ErrorKind::InvalidArgument,
+          "model.attention=none has no cells to draw");
   const Pictures pictures = look_at(batch.at("image"), nullptr, nullptr);
-  return told_of(batch, tell(pictures, batch.at("target"), nullptr, looking, nullptr));
+  return told_of(batch, pass_over(pictures, batch.at("target"), nullptr, looking));
 }
 
-Tensor ShowAttendTell::hard_objective(const Told& told, const Tensor& baseline) const {
-  const Tensor reward = (told.log_probability - baseline).detach();  // [B]
-  return told.cost - options_.reward_weight * reward * told.log_choices -
-         options_.entropy_weight * told.entropy;
+Tensor ShowAttendTell::hard_objective(const Told& told, const Tensor& rewards) const {
+  const Tensor of_words = told.cost - options_.reward_weight * rewards * told.log_choices -
+                          options_.entropy_weight * told.entropy;  // [B, T]
+  return of_words.sum(1);
+}
+
+Tensor ShowAttendTell::rewards_above(const Told& told, const Tensor& baseline) {
+  const Tensor log_probability = told.log_probability.detach();
+  return (log_probability.sum(1) - baseline).unsqueeze(1).expand_as(log_probability);
+}
+
+Tensor ShowAttendTell::rewards_above(const Told& told, const Told& softly) {
+  const Tensor gains = (told.log_probability - softly.log_probability).detach();  // [B, T]
+  return gains.flip(1).cumsum(1).flip(1);
 }
 
 Tensor ShowAttendTell::take_baseline(const Tensor& log_probability, int64_t step) {
   const std::lock_guard lock(baseline_mutex_);
   torch::NoGradGuard no_gradients;
-  const Tensor own = log_probability.detach();  // [B]
   // Parts of a batch come in any order: whole numbers add up to the same in each.
   constexpr double kUnit = 1 << 20;
-  const Tensor sum = (own.to(at::kDouble).sum() * kUnit).round().to(at::kLong);
+  const Tensor sum = (log_probability.to(at::kDouble).sum() * kUnit).round().to(at::kLong);
   const Tensor is_new = newest_step_ != step, ended = is_new & (newest_count_ > 0);
   const Tensor newest =
       newest_sum_.to(at::kDouble) / kUnit / newest_count_.clamp_min(1).to(at::kDouble);
@@ -205,39 +197,51 @@ Tensor ShowAttendTell::take_baseline(const Tensor& log_probability, int64_t step
   baseline_.copy_(at::where(ended, at::where(is_known, moved, newest), baseline_));
   baseline_batches_.add_(ended.to(at::kLong));
   newest_sum_.mul_(is_new.logical_not()).add_(sum);
-  newest_count_.mul_(is_new.logical_not()).add_(own.size(0));
+  newest_count_.mul_(is_new.logical_not()).add_(log_probability.size(0));
   newest_step_.fill_(step);
   // Before the first mean is known nothing is better or worse than expected.
-  return at::where(baseline_batches_ > 0, baseline_.to(own.scalar_type()), own);
+  return at::where(baseline_batches_ > 0, baseline_.to(log_probability.scalar_type()),
+                   log_probability);
 }
 
 Loss ShowAttendTell::hard_loss(const Batch& batch, const StepContext& context) {
-  const Random* random = &context.random;
-  Looking looking{true, random, {}, {}};
-  if (options_.semi_sampling > 0)
-    looking.uses_alpha = random->split("semi-sampling")
-                             .bernoulli_tensor({batch.size}, options_.semi_sampling,
-                                               at::TensorOptions(device()).dtype(at::kBool));
-  const Pictures pictures = look_at(batch.at("image"), random, nullptr);
-  const Told told = told_of(batch, tell(pictures, batch.at("target"), random, looking, nullptr));
-  const Tensor expected = take_baseline(told.log_probability, context.step);
+  const Tensor& target = batch.at("target");
+  const Pictures pictures = look_at(batch.at("image"), &context.random, nullptr);
+  // Dropout is the same in both: what one draw gains is not lost in it.
+  const auto told = [&](const Looking& looking) {
+    return told_of(batch, pass_over(pictures, target, &context.random, looking));
+  };
+  const Told drawn = told({Look::Drawn, &context.random});
+  const bool is_moving = options_.baseline == "moving";
+  const double share = options_.semi_sampling;
+  Told softly;
+  if (share > 0 || !is_moving) {
+    torch::AutoGradMode gradients(share > 0);
+    softly = told({Look::Softly});
+  }
+  const Tensor log_probability = drawn.log_probability.detach().sum(1);  // [B]
+  const Tensor rewards = is_moving
+                             ? rewards_above(drawn, take_baseline(log_probability, context.step))
+                             : rewards_above(drawn, softly);
+  Tensor cost = (1 - share) * hard_objective(drawn, rewards).sum();
+  if (share > 0) cost = cost + share * softly.cost.sum();
   Loss loss;
   loss.units = batch.at("target.keep").sum();
-  loss.objective = hard_objective(told, expected).sum() / loss.units;
-  loss.scalars["log_probability"] = told.log_probability.detach().mean();
+  loss.objective = cost / loss.units;
+  loss.scalars["log_probability"] = log_probability.mean();
   return loss;
 }
 
 Loss ShowAttendTell::loss(const Batch& batch, const StepContext& context) {
   if (is_hard()) return hard_loss(batch, context);
   const Pictures pictures = look_at(batch.at("image"), &context.random, nullptr);
-  return soft_loss(batch, tell(pictures, batch.at("target"), &context.random, {}, nullptr));
+  return soft_loss(batch, pass_over(pictures, batch.at("target"), &context.random, {}));
 }
 
 std::pair<double, int64_t> ShowAttendTell::negative_log_likelihood(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   const Pictures pictures = look_at(batch.at("image"), nullptr, nullptr);
-  const Pass pass = tell(pictures, batch.at("target"), nullptr, {}, nullptr);
+  const Pass pass = pass_over(pictures, batch.at("target"), nullptr, answering());
   const Tensor logs = log_probabilities(output_->forward(pass.readouts), batch.at("target"));
   return {-logs.sum().item<double>(), batch.at("target.keep").sum().item<int64_t>()};
 }
@@ -256,7 +260,7 @@ Predictions ShowAttendTell::predict(const Batch& batch) const {
       row = rows;
     }
     const Tensor word = torch::embedding(words_->weight, in.tokens.to(device()));  // [R, E]
-    const Look now = look(state.hidden[0], pictures, nullptr);
+    const Seen now = look(state.hidden[0], pictures, answering().how, nullptr);
     const Step written = write(word, state, now);
     state = written.state;
     const Tensor logits =
@@ -270,7 +274,9 @@ Predictions ShowAttendTell::predict(const Batch& batch) const {
   problem.end = caption_.end;
   problem.forbidden = {caption_.padding, caption_.begin};
   problem.device = device();
-  if (search_.method == "sample") problem.numbers = numbers_of(batch.at("image"));
+  if (search_.method == "sample")
+    for (const uint64_t number : numbers_of_pictures(batch.at("image")))
+      problem.numbers.push_back(int64_t(number >> 1));
   const int64_t longest = search_.maximum_length > 0 ? search_.maximum_length : caption_.longest;
   problem.maximum_length.assign(size_t(batch.size), longest);
   Predictions predictions;
@@ -286,7 +292,7 @@ Tensor ShowAttendTell::replay(const Batch& batch, const Predictions& predictions
   const Tensor target = chosen_targets(batch, predictions);  // [B, T]
   const Pictures pictures = look_at(batch.at("image"), nullptr, tap);
   if (target.size(1) == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
-  const Pass pass = tell(pictures, target, nullptr, {}, tap);
+  const Pass pass = pass_over(pictures, target, nullptr, answering(), tap);
   return log_probabilities(output_->forward(pass.readouts), target);
 }
 

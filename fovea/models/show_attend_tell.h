@@ -13,13 +13,17 @@
 // The loss of a caption, of which a batch has the sum divided by its words:
 //   soft     -log p(y) + penalty * sum_i (1 - sum_t alpha_ti)^2: the sum over the cells, as in the
 //            paper's formula. (Its code has the mean over the cells and the sum over the batch.)
-//   hard     -log p(y | s) - reward_weight (log p(y | s) - b) log p(s) - entropy_weight H(alpha),
-//            with log p(y | s) - b held fixed: its gradient is, with reward_weight = 1, that of
-//            -E_s log p(y | s) in the mean over s (REINFORCE). b is the moving mean of log p(y | s)
-//            over batches. With probability semi_sampling a caption uses alpha itself, as soft
-//            does, and has no term for s
-// -log p is smoothed (label_smoothing), the reward log p(y | s) - b is not.
-// Answers of a hard model look at the likeliest cell (model.answers=argmax) or at the expectation.
+//   hard     -log p(y | s) - sum_t (reward_weight R_t log alpha_ts + entropy_weight H(alpha_t))
+//            with the rewards R_t held fixed: its gradient is, with reward_weight = 1, that of
+//            -E_s log p(y | s) in the mean over s (REINFORCE). The share semi_sampling of the loss
+//            is that of the caption told softly. (The paper throws a coin for each caption: the
+//            same in the mean.)
+// What a draw is held against does not change that mean, only how far single draws are from it:
+//   moving   R_t = log p(y | s) - b, b the moving mean of log p(y | s) over batches: the paper's.
+//            A long caption is then always worse than expected, a short one better
+//   soft     R_t = sum_{k >= t} log p(y_k | s) - log p(y_k | softly): the words that the draw can
+//            change, against the same words of the same caption told softly
+// -log p is smoothed (label_smoothing), rewards are not.
 #pragma once
 
 #include <torch/nn/modules/embedding.h>
@@ -49,11 +53,12 @@ struct ShowAttendTellOptions {
   double word_dropout = 0.3;     // of whole words before (Bowman et al. 2016)
   double label_smoothing = 0.1;  // what was never seen together stays possible
   double penalty = 0;
-  double reward_weight = 0.1;
+  std::string baseline = "soft";
   double baseline_decay = 0.9;
-  double entropy_weight = 0;
+  double reward_weight = 0.1;
+  double entropy_weight = 0.01;  // at 0 alpha narrows before it is known where to look
   double semi_sampling = 0.5;
-  std::string answers = "argmax";
+  bool answers_softly = false;  // hard: from the expectation over the cells, not the likeliest one
   ScoreOptions score;
   NormaliserOptions normaliser;  // soft
   ImageAugmentOptions augment;
@@ -89,24 +94,24 @@ class ShowAttendTell : public SequenceModel {
 
   std::pair<double, int64_t> negative_log_likelihood(const Batch& batch) const override;
 
-  /// How a caption's cells are looked at: soft, or hard with cells to repeat, drawn, or likeliest.
+  enum class Look { Softly, Likeliest, Drawn };
   struct Looking {
-    bool draws = false;  // hard: cells are drawn from `random`, or are `chosen`
-    const Random* random = nullptr;
-    at::Tensor chosen;      // int64 [B, T]; undefined: drawn
-    at::Tensor uses_alpha;  // bool [B]: captions of semi-sampling; undefined: none
+    Look how = Look::Softly;
+    const Random* random = nullptr;  // Drawn
+    at::Tensor chosen = {};          // Drawn: int64 [B, T], cells to repeat
   };
-  /// What a caption costs, of each of the batch [B].
+  /// What captions cost, word by word [B, T]; 0 behind their ends.
   struct Told {
-    at::Tensor log_probability;  // log p(y | s)
-    at::Tensor cost;             // -log p(y | s), with label smoothing
-    at::Tensor log_choices;      // log p(s); 0 where alpha itself was used
-    at::Tensor entropy;          // sum_t H(alpha_t)
+    at::Tensor log_probability;       // log p(y_t | s)
+    at::Tensor cost;                  // -log p(y_t | s), with label smoothing
+    at::Tensor log_choices, entropy;  // Drawn: log alpha_ts and H(alpha_t)
   };
-  /// Tells the batch's captions with hard attention.
-  Told tell_hard(const Batch& batch, const Looking& looking) const;
-  /// The loss of each caption [B] for a baseline b.
-  at::Tensor hard_objective(const Told& told, const at::Tensor& baseline) const;
+  Told tell(const Batch& batch, const Looking& looking) const;
+  /// The loss of each caption [B] that was told with draws, for rewards R [B, T].
+  at::Tensor hard_objective(const Told& told, const at::Tensor& rewards) const;
+  /// R of the two baselines [B, T]: b, and the same captions told softly.
+  static at::Tensor rewards_above(const Told& told, const at::Tensor& baseline);
+  static at::Tensor rewards_above(const Told& told, const Told& softly);
 
  private:
   struct Pictures {   // made once per picture
@@ -115,39 +120,40 @@ class ShowAttendTell : public SequenceModel {
     RecurrentState start;
     Pictures select(const at::Tensor& rows) const;
   };
-  struct Look {
-    at::Tensor context;     // [B, D]: z_t
-    at::Tensor weights;     // [B, 1, 1, L]
-    at::Tensor log_choice;  // [B]
-    at::Tensor entropy;     // [B]
+  struct Seen {
+    at::Tensor context;              // [B, D]: z_t
+    at::Tensor weights;              // [B, 1, 1, L]
+    at::Tensor log_choice, entropy;  // [B], Drawn
   };
   struct Pass {                       // through all words of the captions
     at::Tensor readouts;              // [B, T, E]: what the output layer sees
     at::Tensor weights;               // [B, 1, T, L], or undefined
-    at::Tensor log_choices, entropy;  // [B, T], hard
+    at::Tensor log_choices, entropy;  // [B, T], Drawn
   };
   bool attends() const { return score_ != nullptr; }
   bool is_hard() const { return options_.attention == "hard"; }
+  /// How answers look.
+  Looking answering() const;
   /// `random`: of a training.
   Pictures look_at(const at::Tensor& images, const Random* random, Tap* tap) const;
-  Look look(const at::Tensor& hidden, const Pictures& pictures, Tap* tap) const;
-  Look draw(const at::Tensor& hidden, const Pictures& pictures, const Looking& looking,
+  Seen look(const at::Tensor& hidden, const Pictures& pictures, Look how, Tap* tap) const;
+  Seen draw(const at::Tensor& hidden, const Pictures& pictures, const Looking& looking,
             int64_t step) const;
   /// One step of the LSTM: its state and the context that it saw.
   struct Step {
     RecurrentState state;
     at::Tensor context;  // [B, D], gated
   };
-  Step write(const at::Tensor& word, const RecurrentState& state, const Look& look) const;
+  Step write(const at::Tensor& word, const RecurrentState& state, const Seen& seen) const;
   at::Tensor read_out(const at::Tensor& words, const at::Tensor& hidden,
                       const at::Tensor& contexts) const;
   at::Tensor hide_words(const at::Tensor& words, const Random& random) const;  // [B, T, E]
-  Pass tell(const Pictures& pictures, const at::Tensor& target, const Random* random,
-            const Looking& looking, Tap* tap) const;
+  Pass pass_over(const Pictures& pictures, const at::Tensor& target, const Random* random,
+                 const Looking& looking, Tap* tap = nullptr) const;
   Loss soft_loss(const Batch& batch, const Pass& pass) const;
   Loss hard_loss(const Batch& batch, const StepContext& context);
   Told told_of(const Batch& batch, const Pass& pass) const;
-  /// What was to be expected of each caption [B]; from now on these count too.
+  /// b for captions of these log-probabilities [B]; from now on they count too.
   at::Tensor take_baseline(const at::Tensor& log_probability, int64_t step);
 
   ShowAttendTellOptions options_;

@@ -56,17 +56,21 @@ void ShowAttendTellOptions::describe(OptionList& list) {
   list.add("penalty", penalty,
            "soft: weight of sum over cells (1 - sum over words alpha)^2; 0: off, the paper has 1")
       .at_least(0);
-  list.add("reward_weight", reward_weight, "hard: of the term that teaches where to look")
-      .at_least(0);
-  list.add("baseline_decay", baseline_decay, "hard: share of the old baseline after each batch")
+  list.add("baseline", baseline,
+           "hard: what a draw is held against. soft: the same words told softly; moving: the mean "
+           "of the batches before, as in the paper")
+      .choices({"soft", "moving"});
+  list.add("baseline_decay", baseline_decay, "moving: share of the old baseline after each batch")
       .at_least(0)
       .below(1);
-  list.add("entropy_weight", entropy_weight, "hard: reward for looking everywhere").at_least(0);
-  list.add("semi_sampling", semi_sampling, "hard: share of captions that train as soft does")
+  list.add("reward_weight", reward_weight, "hard: of the term that teaches where to look")
+      .at_least(0);
+  list.add("entropy_weight", entropy_weight,
+           "hard: reward for looking everywhere; without it all words soon look at one cell")
+      .at_least(0);
+  list.add("semi_sampling", semi_sampling, "hard: share of the loss that looks softly")
       .at_least(0)
       .at_most(1);
-  list.add("answers", answers, "hard: an answer looks at the likeliest cell, or at the expectation")
-      .choices({"argmax", "expectation"});
   score.describe(list);
   normaliser.describe(list);
   list.group("augment", augment);
@@ -109,7 +113,7 @@ ShowAttendTell::ShowAttendTell(ShowAttendTellOptions options, SearchOptions sear
   from_hidden_ = layer("from_hidden", o.hidden, o.embedding);
   from_context_ = layer("from_context", features, o.embedding, false);
   output_ = layer("output", o.embedding, shape.symbols);
-  if (!is_hard()) return;
+  if (!is_hard() || o.baseline != "moving") return;
   baseline_ = register_buffer("baseline", at::zeros({}, at::kDouble));
   baseline_batches_ = register_buffer("baseline_batches", at::zeros({}, at::kLong));
   newest_sum_ = register_buffer("newest_sum", at::zeros({}, at::kLong));
@@ -131,7 +135,7 @@ void ShowAttendTell::initialise(const Random& random) {
   for (auto& item : named_children())
     if (auto layer = std::dynamic_pointer_cast<Projection>(item.value()))
       layer->initialise(random.split(item.key()));
-  if (!is_hard()) return;
+  if (!baseline_.defined()) return;
   for (at::Tensor* own : {&baseline_, &baseline_batches_, &newest_sum_, &newest_count_})
     own->zero_();
   newest_step_.fill_(-1);

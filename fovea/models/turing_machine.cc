@@ -15,6 +15,9 @@ using at::Tensor;
 
 constexpr double kFirstMemory = 1e-6;
 constexpr double kDeviation = 0.1;  // of the fresh first read
+// A fresh head stays near where it was, and sharp: looking by content finds nothing in an empty
+// memory, and a head that is spread over all slots learns nothing of places.
+constexpr double kFirstGate = -2, kFirstSharpness = 1;
 
 Tensor report_heads(Tap* tap, const char* name, const Tensor& weights) {
   if (!tap) return weights;
@@ -31,9 +34,9 @@ Tensor report_heads(Tap* tap, const char* name, const Tensor& weights) {
 void TuringMachineOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"ntm"});
   list.add("controller", controller, "the network that tells the heads where to look")
-      .choices({"lstm", "feedforward"});
+      .choices({"feedforward", "lstm"});
   list.add("hidden", hidden, "numbers of the controller").at_least(1);
-  list.add("slots", slots, "slots of the memory").at_least(2).at_most(1 << 20);
+  list.add("slots", slots, "slots of the memory").at_least(2).at_most(1 << 16);
   list.add("width", width, "numbers of a slot").at_least(1);
   list.add("heads", heads, "heads that read, and as many that write").at_least(1).at_most(64);
   list.add("range", range, "slots that a head moves in one step, at most").at_least(0);
@@ -64,6 +67,10 @@ void TuringMachine::initialise(const Random& random) {
   if (recurrent_) recurrent_->initialise(random.split("controller"));
   if (feedforward_) feedforward_->initialise(random.split("controller"));
   interface_->initialise(random.split("interface"));
+  const Tensor heads = where_of(interface_->bias.unsqueeze(0));
+  const auto first = AddressParameters::split(heads, options_.width, options_.range);
+  first.gate.fill_(kFirstGate);
+  first.sharpness.fill_(kFirstSharpness);
   output_->initialise(random.split("output"));
   initialise_normal(first_read_, kDeviation, random.split("first_read"));
 }
@@ -97,6 +104,13 @@ Tensor TuringMachine::control(const Tensor& x, State& state) const {
   return state.controller.hidden.back();
 }
 
+/// What is said of where to look. said [B, heads (2 size + 2 M)] -> [B, 2 heads, size]
+Tensor TuringMachine::where_of(const Tensor& said) const {
+  const int64_t heads = 2 * options_.heads;
+  const int64_t size = AddressParameters::size(options_.width, options_.range);
+  return said.narrow(-1, 0, heads * size).reshape({said.size(0), heads, size});
+}
+
 /// said [B, heads, 2 M], weights [B, heads, N]
 void TuringMachine::write(const Tensor& said, const Tensor& weights, State& state) const {
   const Tensor erase = said.narrow(-1, 0, options_.width).sigmoid();          // [B, heads, M]
@@ -111,15 +125,13 @@ void TuringMachine::write(const Tensor& said, const Tensor& weights, State& stat
 Tensor TuringMachine::step(const Tensor& x, const Tensor& keep_slots, State& state,
                            Tap* tap) const {
   const auto& o = options_;
-  const int64_t size = AddressParameters::size(o.width, o.range);
   const Tensor hidden = control(x, state);          // [B, H]
   const Tensor said = interface_->forward(hidden);  // [B, heads (2 size + 2 M)]
-  const Tensor where = said.narrow(-1, 0, 2 * o.heads * size)
-                           .reshape({x.size(0), 2 * o.heads, size});  // [B, 2 heads, size]
-  const Tensor what = said.narrow(-1, 2 * o.heads * size, 2 * o.heads * o.width)
+  const Tensor what = said.narrow(-1, said.size(-1) - 2 * o.heads * o.width, 2 * o.heads * o.width)
                           .reshape({x.size(0), o.heads, 2 * o.width});  // [B, heads, 2 M]
-  const Tensor weights = address(state.memory, AddressParameters::take(where, o.width, o.range),
-                                 state.weights);  // [B, 2 heads, N]
+  const Tensor weights =
+      address(state.memory, AddressParameters::take(where_of(said), o.width, o.range),
+              state.weights);  // [B, 2 heads, N]
   const Tensor writes = report_heads(tap, "write", weights.narrow(1, o.heads, o.heads));
   const Tensor reads = report_heads(tap, "read", weights.narrow(1, 0, o.heads));
   state.weights = tap ? at::cat({reads, writes}, 1) : weights;

@@ -7,7 +7,9 @@
 //   r_t   sum_i w_t(i) M_t(i)                              for read heads
 //   y_t   V [h_t, r_t] + c
 // Memory begins as 1e-6 everywhere, all weights on the first slot and what was read last as a
-// learned vector: a constant beginning trains far more reliably than a random one.
+// learned vector: a constant beginning trains far more reliably than a random one. Fresh heads stay
+// where they are, and sharp. A feed-forward controller must use the memory; an LSTM may learn to
+// hold short sequences by itself and never get to it.
 #pragma once
 
 #include <memory>
@@ -22,7 +24,7 @@ namespace fovea {
 
 struct TuringMachineOptions {
   std::string name = "ntm";
-  std::string controller = "lstm";
+  std::string controller = "feedforward";
   int64_t hidden = 100;
   int64_t slots = 128;
   int64_t width = 20;
@@ -52,6 +54,7 @@ class TuringMachine : public CopyModel {
     at::Tensor read;            // [B, heads M]
   };
   State begin(int64_t batch) const;
+  at::Tensor where_of(const at::Tensor& said) const;
   at::Tensor control(const at::Tensor& x, State& state) const;  // -> [B, H]
   void write(const at::Tensor& said, const at::Tensor& weights, State& state) const;
   at::Tensor step(const at::Tensor& x, const at::Tensor& keep_slots, State& state, Tap* tap) const;

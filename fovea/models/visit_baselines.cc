@@ -14,10 +14,6 @@ using at::Tensor;
 constexpr double kDeviation = 0.1;         // of fresh embeddings
 constexpr double kWeightDeviation = 0.01;  // of fresh weights of codes
 
-Tensor dropped(const Tensor& x, double rate, const Random* random, const char* name) {
-  return random && rate > 0 ? dropout(x, rate, random->split(name)) : x;
-}
-
 }  // namespace
 
 void VisitLogisticOptions::describe(OptionList& list) {

@@ -43,13 +43,17 @@ Tensor sharpen_address(const Tensor& weights, const Tensor& sharpness) {
   return (sharpness * (weights + kSmallestWeight).log()).softmax(-1);
 }
 
-AddressParameters AddressParameters::take(const Tensor& raw, int64_t width, int64_t range) {
+AddressParameters AddressParameters::split(const Tensor& raw, int64_t width, int64_t range) {
   require(raw.size(-1) == size(width, range), ErrorKind::Internal, "heads of ", width,
           " numbers need ", size(width, range), " parameters, found ", raw.sizes());
-  return {raw.narrow(-1, 0, width).tanh(), at::softplus(raw.narrow(-1, width, 1)),
-          raw.narrow(-1, width + 1, 1).sigmoid(),
-          raw.narrow(-1, width + 2, 2 * range + 1).softmax(-1),
-          1 + at::softplus(raw.narrow(-1, width + 3 + 2 * range, 1))};
+  return {raw.narrow(-1, 0, width), raw.narrow(-1, width, 1), raw.narrow(-1, width + 1, 1),
+          raw.narrow(-1, width + 2, 2 * range + 1), raw.narrow(-1, width + 3 + 2 * range, 1)};
+}
+
+AddressParameters AddressParameters::take(const Tensor& raw, int64_t width, int64_t range) {
+  const AddressParameters said = split(raw, width, range);
+  return {said.key.tanh(), at::softplus(said.strength), said.gate.sigmoid(),
+          said.shifts.softmax(-1), 1 + at::softplus(said.sharpness)};
 }
 
 Tensor address(const Tensor& memory, const AddressParameters& parameters, const Tensor& before) {

@@ -35,7 +35,8 @@ struct AddressParameters {
   at::Tensor shifts;     // [B, H, 2 R + 1], softmax
   at::Tensor sharpness;  // [B, H, 1], 1 + softplus
 
-  /// raw [B, H, size(width, range)]
+  /// Views of raw [B, H, size(width, range)], not squashed yet.
+  static AddressParameters split(const at::Tensor& raw, int64_t width, int64_t range);
   static AddressParameters take(const at::Tensor& raw, int64_t width, int64_t range);
   static int64_t size(int64_t width, int64_t range) { return width + 3 + 2 * range + 1; }
 };

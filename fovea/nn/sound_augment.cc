@@ -1,6 +1,8 @@
 #include "fovea/nn/sound_augment.h"
 
 #include <algorithm>
+#include <numbers>
+#include <vector>
 
 #include "fovea/core/torch.h"
 
@@ -11,6 +13,7 @@ namespace {
 using at::Tensor;
 
 constexpr double kMostMasked = 0.2;  // of a sound, by one mask
+constexpr int64_t kWaves = 4;        // of a curve over the bands
 
 /// One number for each utterance, on the frames' device. -> [B]
 Tensor draw(const Random& random, double low, double high, const Tensor& frames) {
@@ -54,13 +57,29 @@ AugmentedFrames at_tempo(const Tensor& frames, const Tensor& lengths, const Tens
   return {x * scale.unsqueeze(1) * keep.unsqueeze(2), keep};
 }
 
-/// The bands of every block, stretched. x [B, S, F], stretch [B]
-Tensor warped(const Tensor& x, const Tensor& stretch, int64_t bands) {
-  const Tensor place = arange_like(bands, x).unsqueeze(0) * stretch.unsqueeze(1);  // [B, M]
+/// Every pitch holds what `stretch` times that pitch held. x [B, S, F], stretch [B]
+Tensor warped(const Tensor& x, const Tensor& stretch, std::span<const double> pitches) {
+  const auto bands = int64_t(pitches.size());
+  const Tensor hertz =
+      at::tensor(at::ArrayRef<double>(pitches.data(), pitches.size()), x.options());
+  const Tensor wanted = stretch.unsqueeze(1) * hertz;  // [B, M]
+  const Tensor below = (at::searchsorted(hertz, wanted) - 1).clamp(0, bands - 2);
+  const Tensor low = hertz.index({below}), high = hertz.index({below + 1});
+  const Tensor place = below + (wanted - low) / (high - low);  // [B, M]
   const Tensor last = at::full({1, 1}, double(bands - 1), x.options());
   std::vector<Tensor> blocks;
   for (const Tensor& block : x.split(bands, 2)) blocks.push_back(between(block, place, last, 2));
   return at::cat(blocks, 2);
+}
+
+/// A smooth curve over the bands for each utterance, made of waves. -> [B, M]
+Tensor curve(const Random& random, double most, int64_t bands, const Tensor& frames) {
+  const Tensor angle = (arange_like(bands, frames) + 0.5) * (std::numbers::pi / double(bands));
+  Tensor sum = at::zeros({frames.size(0), bands}, frames.options());
+  for (int64_t wave = 0; wave < kWaves; ++wave)
+    sum = sum + draw(random.split(uint64_t(wave)), -most, most, frames).unsqueeze(1) *
+                    (angle * double(wave)).cos();
+  return sum;
 }
 
 /// Which of `count` places lie in a stretch that was drawn. widest, length: [B] -> bool [B, count]
@@ -78,9 +97,15 @@ void SoundAugmentOptions::describe(OptionList& list) {
   list.add("tempo", tempo, "training: utterances are up to this share faster or slower")
       .at_least(0)
       .at_most(0.5);
-  list.add("warp", warp, "training: pitches are up to this share further apart or closer together")
+  list.add("warp", warp, "training: pitches are up to this share higher or lower")
       .at_least(0)
       .at_most(0.5);
+  list.add(
+          "colour", colour,
+          "training: bands are louder or softer along a curve of four waves, each of up to so many "
+          "deviations")
+      .at_least(0)
+      .at_most(10);
   list.add("time_masks", time_masks, "training: stretches of frames that are hidden")
       .at_least(0)
       .at_most(100);
@@ -92,8 +117,10 @@ void SoundAugmentOptions::describe(OptionList& list) {
   list.add("band_mask", band_mask, "most bands of such a stretch").at_least(0);
 }
 
-AugmentedFrames augment_frames(const Tensor& frames, const Tensor& keep, int64_t bands,
-                               const SoundAugmentOptions& options, const Random& random) {
+AugmentedFrames augment_frames(const Tensor& frames, const Tensor& keep,
+                               std::span<const double> pitches, const SoundAugmentOptions& options,
+                               const Random& random) {
+  const auto bands = int64_t(pitches.size());
   AugmentedFrames result{frames, keep};
   Tensor lengths = keep.sum(1).to(frames.scalar_type());  // [B]
   if (options.tempo > 0) {
@@ -103,7 +130,11 @@ AugmentedFrames augment_frames(const Tensor& frames, const Tensor& keep, int64_t
   }
   Tensor& x = result.frames;
   if (options.warp > 0)
-    x = warped(x, draw(random.split("warp"), 1 - options.warp, 1 + options.warp, frames), bands);
+    x = warped(x, draw(random.split("warp"), 1 - options.warp, 1 + options.warp, frames), pitches);
+  if (options.colour > 0) {
+    Tensor gain = curve(random.split("colour"), options.colour, bands, frames);  // [B, M]
+    x = x + at::constant_pad_nd(gain, {0, x.size(2) - bands}).unsqueeze(1);      // slopes stay
+  }
   for (int64_t mask = 0; mask < options.time_masks; ++mask) {
     const Tensor widest = (lengths * kMostMasked).floor().clamp_max(double(options.time_mask));
     const Tensor hidden = stretch_of(random.split("time mask").split(uint64_t(mask)), widest,

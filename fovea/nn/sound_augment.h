@@ -3,12 +3,16 @@
 // them, their slopes and the slopes of these, as many of each (data/audio/log_mel.h).
 //   tempo       the sound is faster or slower, by a factor for each utterance: frames lie between
 //               the old ones, slopes grow with the tempo
-//   warp        bands lie between the old ones, as if the speaker were larger or smaller
+//   warp        every pitch becomes a multiple of what it was, as if the speaker were larger or
+//               smaller (Jaitly and Hinton 2013)
+//   colour      bands are louder or softer along a smooth curve, as another microphone hears them
 //   time masks  stretches of frames, and band masks: stretches of bands, become 0, the mean
 //               (SpecAugment, Park et al. 2019)
 #pragma once
 
 #include <ATen/core/Tensor.h>
+
+#include <span>
 
 #include "fovea/core/options.h"
 #include "fovea/core/random.h"
@@ -18,6 +22,7 @@ namespace fovea {
 struct SoundAugmentOptions {
   double tempo = 0;        // at most, as a share
   double warp = 0;         // at most, as a share
+  double colour = 0;       // most deviations of each wave of the curve
   int64_t time_masks = 0;  // how many
   int64_t time_mask = 10;  // most frames of each, and at most a fifth of the sound
   int64_t band_masks = 0;
@@ -30,9 +35,10 @@ struct AugmentedFrames {
   at::Tensor keep;    // bool [B, S']
 };
 
-/// frames [B, S, F] with F a multiple of `bands`, keep bool [B, S]: the real ones, which stand
-/// first.
-AugmentedFrames augment_frames(const at::Tensor& frames, const at::Tensor& keep, int64_t bands,
-                               const SoundAugmentOptions& options, const Random& random);
+/// frames [B, S, F], keep bool [B, S]: the real ones, which stand first. pitches: the hertz of each
+/// band, of which F is a multiple.
+AugmentedFrames augment_frames(const at::Tensor& frames, const at::Tensor& keep,
+                               std::span<const double> pitches, const SoundAugmentOptions& options,
+                               const Random& random);
 
 }  // namespace fovea

@@ -3,8 +3,8 @@
 Run:  python3 tests/golden/voyager.py        (writes voyager.json beside itself)
 
 Shi et al. 2019 and 2021, one window and one access at a time: experts by the page, two LSTMs (torch.nn.LSTM), the heads on the last state or also on
-the mean of all states by attention; the loss of the last access or of every one; gradients for every parameter; the weights of the experts and of the
-history at the last access. Parameters have the names of ours.
+the mean of all states by attention; the loss of the last access or of every one; gradients for every parameter; the log-probabilities of the likeliest
+page and offset, the weights of the experts and of the history at the last access. Parameters have the names of ours.
 """
 import json
 import math
@@ -17,12 +17,11 @@ torch.manual_seed(20261116)
 torch.set_default_dtype(torch.float64)
 
 WINDOWS, ACCESSES, OFFSETS, NO_TARGET = 3, 5, 64, -100
-PAGES, PCS, PAGE, EXPERTS, PC, HIDDEN = 7, 4, 4, 2, 2, 5
+PAGES, PCS, PAGE, EXPERTS, PC, HIDDEN = 7, 4, 2, 3, 1, 3
 
 
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
+def pack(tensor, digits=14):
+    return {"shape": list(tensor.shape), "data": [float(f"{x:.{digits}f}") for x in tensor.detach().reshape(-1)]}
 
 
 class Voyager(nn.Module):
@@ -41,6 +40,9 @@ class Voyager(nn.Module):
             self.fine_query = nn.Linear(HIDDEN, HIDDEN, bias=False)
         self.page_output = nn.Linear(seen, PAGES)
         self.offset_output = nn.Linear(seen, OFFSETS)
+        with torch.no_grad():  # few digits: most of the file is parameters
+            for parameter in self.parameters():
+                parameter.copy_(torch.tensor([round(float(x), 2) for x in parameter.reshape(-1)]).reshape(parameter.shape))
 
     def window(self, pages, offsets, pcs):
         """One window: logits of every access, the experts' weights, the history's weights at the last access."""
@@ -87,11 +89,10 @@ def case(history, targets, layers, data):
         "targets": targets,
         "layers": layers,
         "loss": float(loss),
-        "page_logs": pack(torch.stack([window[0][-1].log_softmax(0) for window in windows])),
-        "offset_logs": pack(torch.stack([window[1][-1].log_softmax(0) for window in windows])),
+        "best": pack(torch.stack([torch.stack([window[part][-1].log_softmax(0).max() for part in (0, 1)]) for window in windows])),
         "experts": pack(torch.stack([window[2] for window in windows])),
         "parameters": {name: pack(parameter) for name, parameter in model.named_parameters()},
-        "gradients": {name: pack(parameter.grad) for name, parameter in model.named_parameters()},
+        "gradients": {name: pack(parameter.grad, 11) for name, parameter in model.named_parameters()},
     }
     if history == "attention":
         result["looked"] = pack(torch.stack([torch.stack(window[3]) for window in windows]))

@@ -201,6 +201,21 @@ TEST(TuringMachine, EqualsPyTorch) {
   }
 }
 
+TEST(TuringMachine, FreshHeadsStayNearWhereTheyWere) {
+  TuringMachineOptions options = small();
+  options.slots = 64;
+  TuringMachine model(options, kBits);
+  model.initialise(Random(1));
+  const Batch rows = symbols_batch({{5, 2}}, kBits);
+  Tap tap;
+  model.replay(rows, model.predict(rows), &tap);
+  for (const AttentionMap& map : tap.maps())
+    for (int64_t step = 0; step < 5; ++step) {
+      const at::Tensor near = map.weights[0][0][step].roll(step + 1).narrow(0, 0, 2 * step + 3);
+      EXPECT_GT(near.sum().item<double>(), 0.8) << map.name << ", step " << step;
+    }
+}
+
 TEST(TuringMachine, LostSlotsCannotBeRead) {
   TuringMachine model(small(), kBits);
   model.initialise(Random(1));

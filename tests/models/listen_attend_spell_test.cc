@@ -17,10 +17,16 @@ using namespace testing;  // contract.h, sequence_contract.h
 
 constexpr int64_t kWidth = 6, kBands = 3, kSymbols = 9;
 
+std::vector<double> pitches(int64_t bands) {
+  std::vector<double> hertz;
+  for (int64_t band = 1; band <= bands; ++band) hertz.push_back(100 * double(band));
+  return hertz;
+}
+
 SpeechShape shape() {
   SpeechShape shape;
   shape.width = kWidth;
-  shape.bands = kBands;
+  shape.pitches = pitches(kBands);
   shape.symbols = kSymbols;
   shape.densest = 0.5;
   return shape;
@@ -254,7 +260,8 @@ TEST(ListenAttendSpell, EqualsPyTorch) {
     options.score.kernel_width = 3;
     options.dropout = 0;
     SpeechShape shape;
-    shape.width = shape.bands = 6;
+    shape.width = 6;
+    shape.pitches = pitches(6);
     shape.symbols = 8;
     ListenAttendSpell model(options, {}, shape);
     take_parameters(model, own["parameters"]);
@@ -319,7 +326,7 @@ TEST(ListenAttendSpell, OutputsAreAsLongAsTheSoundAllows) {
 
 TEST(ListenAttendSpell, WhatCannotWorkIsRefused) {
   SpeechShape uneven = shape();
-  uneven.bands = 4;
+  uneven.pitches = pitches(4);
   expect_error(ErrorKind::InvalidArgument, "blocks of 4 bands",
                [&] { ListenAttendSpell(small(), {}, uneven); });
   ListenAttendSpellOptions flat = small();
