@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fovea/core/data_url.h"
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 #include "fovea/explain/stacks.h"
@@ -159,15 +160,13 @@ void add_views(const AttentionMap& map, const Example& example, const ExplainOpt
 /// The input with names in the place of the files inside it: of
 /// "data:image/png;name=a.png;base64,…" its name, or what it is. The file itself is a medium.
 std::string without_files(const std::string& given) {
-  constexpr std::string_view kUrl = "data:", kMark = ";base64,", kName = ";name=";
-  const size_t begin = given.find(kUrl), mark = given.find(kMark, begin);
-  if (begin == std::string::npos || mark == std::string::npos) return given;
-  std::string shown = given.substr(begin + kUrl.size(), mark - begin - kUrl.size());
-  if (const size_t name = shown.find(kName); name != std::string::npos)
-    shown = shown.substr(name + kName.size());
+  const size_t begin = std::min(given.find("data:"), given.size());
+  const auto url = split_data_url(std::string_view(given).substr(begin));
+  if (!url) return given;
+  const std::string shown = url->name.empty() ? url->type : url->name;
   const std::string before = given.substr(0, begin);
-  const size_t end = given.find('"', mark);
-  const std::string after = end == std::string::npos ? "" : given.substr(end);
+  const size_t end = url->base64.find('"');
+  const std::string after(end == std::string_view::npos ? "" : url->base64.substr(end));
   // {"image": "…"} holds nothing but the file.
   const bool is_all = std::count(before.begin(), before.end(), ':') <= 1 &&
                       (after.empty() || trim(after.substr(1)) == "}");
@@ -337,6 +336,7 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
   explanation.axes = axes_of(explanation.maps, described.example);
   explanation.media = described.example.media;
   group_free_maps(explanation.maps);
+  if (tap.maps().empty()) explanation.notes.push_back("this model has no attention to show");
   return explanation;
 }
 

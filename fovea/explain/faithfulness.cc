@@ -90,13 +90,13 @@ Sample not_dense(const AttentionMap& map, const Subject& subject) {
   return sample;
 }
 
-/// Whether another map says of the same queries in weights what this one says in places: the cells
-/// that glimpses cover. That one is judged then.
+/// Whether another map says in weights what this one says in places or edges: the cells that
+/// glimpses cover, the neighbours of the node in question. That one is judged then.
 bool has_dense_twin(const AttentionMap& map, const Maps& maps) {
-  return map.layout == MapLayout::Points &&
-         std::any_of(maps.begin(), maps.end(), [&](const AttentionMap& other) {
-           return other.layout == MapLayout::Dense && other.query_axis == map.query_axis;
-         });
+  return std::any_of(maps.begin(), maps.end(), [&](const AttentionMap& other) {
+    return other.layout == MapLayout::Dense &&
+           (map.layout == MapLayout::Edges || other.query_axis == map.query_axis);
+  });
 }
 
 /// No judgements for an example without output.

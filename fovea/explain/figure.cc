@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "fovea/core/text.h"
 #include "fovea/explain/labels.h"
@@ -58,8 +59,9 @@ std::string axes_text(const MapView& map) {
 
 std::vector<std::string> notes_of(const Explanation& explanation) {
   std::vector<std::string> notes = explanation.notes;
+  std::set<std::string> not_drawn;  // once for all layers
   for (const MapView& map : explanation.maps) {
-    if (map.layout != MapLayout::Dense)
+    if (map.layout != MapLayout::Dense && not_drawn.insert(map.name).second)
       notes.push_back(concat("map '", map.name, "' is not drawn here: its layout is ",
                              name_of(map.layout), "; a report (.html) shows it"));
     const auto gaps = std::count_if(map.weights.begin(), map.weights.end(),

@@ -12,7 +12,15 @@ namespace {
 
 constexpr int kNarrowest = 40;
 
-Lines lines_for(const Figure& figure, const TerminalStyle& style) {
+/// The axis of a picture's cells, or none.
+const Axis* grid_of(const MapView& map, const Explanation& explanation) {
+  for (const Axis& axis : explanation.axes)
+    if (axis.name == map.key_axis && axis.grid_rows * axis.grid_columns == int64_t(map.keys()))
+      return &axis;
+  return nullptr;
+}
+
+Lines lines_for(const Figure& figure, const Explanation& explanation, const TerminalStyle& style) {
   if (figure.map().weights.empty()) return {style.paint(Ink::Quiet, "This map is empty.")};
   switch (figure.kind) {
     case FigureKind::Bars:
@@ -20,6 +28,8 @@ Lines lines_for(const Figure& figure, const TerminalStyle& style) {
     case FigureKind::Panels:
       return terminal_panels(figure, style);
     case FigureKind::Matrix:
+      if (const Axis* grid = grid_of(figure.map(), explanation))
+        return terminal_tiles(figure.map(), *grid, style);
       return terminal_matrix(figure.map(), style);
   }
   return {};
@@ -146,7 +156,7 @@ std::string render_terminal(const Explanation& explanation, const TerminalOption
   for (const Figure& figure : arrange(drawn)) {
     if (!lines.empty()) lines.emplace_back();
     lines.push_back(title_line(figure, style));
-    for (std::string& line : lines_for(figure, style)) lines.push_back(std::move(line));
+    for (std::string& line : lines_for(figure, drawn, style)) lines.push_back(std::move(line));
   }
   for (const Faithfulness& judged : explanation.faithfulness) {
     lines.emplace_back();

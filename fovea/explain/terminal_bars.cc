@@ -49,8 +49,7 @@ BarTexts bar_texts(const MapView& map, const BarSelection& selection, const Term
 }
 
 std::string truth_legend(const TerminalStyle& style) {
-  return style.paint(Ink::Truth, style.truth_mark()) +
-         style.paint(Ink::Quiet, " known to matter");
+  return style.paint(Ink::Truth, style.truth_mark()) + style.paint(Ink::Quiet, " known to matter");
 }
 
 constexpr const char* kShareLegend =

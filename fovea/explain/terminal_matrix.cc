@@ -1,5 +1,6 @@
-// A map as shaded cells: queries downwards, their labels close to the cells; keys to the right,
-// their labels written downwards.
+// A map as shaded cells. A matrix has its queries downwards, their labels close to the cells, and
+// its keys to the right, their labels written downwards. Where the keys are the cells of a picture,
+// every query has a tile of its own: the picture, shaded where it looks.
 #include <algorithm>
 #include <cmath>
 
@@ -88,7 +89,40 @@ Lines matrix_legend(const MatrixCells& cells, size_t cell_width, const TerminalS
   return legend_lines(items, style);
 }
 
+/// Tiles side by side, each under its label.
+Lines tile_band(const MatrixCells& cells, size_t first, size_t count, const Axis& grid,
+                const TerminalStyle& style) {
+  const auto columns = size_t(grid.grid_columns);
+  Lines lines(1 + size_t(grid.grid_rows));
+  for (size_t tile = first; tile < first + count; ++tile) {
+    lines[0] += padded(style.label(cells.row_labels[tile], 2 * columns + 1), 2 * columns + 3);
+    for (size_t row = 0; row + 1 < lines.size(); ++row) {
+      std::string& line = lines[row + 1];
+      line += style.paint(Ink::Quiet, "|");
+      for (size_t column = 0; column < columns; ++column)
+        line += cell_text(cells, tile * cells.columns + row * columns + column, 2, style);
+      line += style.paint(Ink::Quiet, "|") + " ";
+    }
+  }
+  return lines;
+}
+
 }  // namespace
+
+Lines terminal_tiles(const MapView& map, const Axis& grid, const TerminalStyle& style) {
+  const size_t fit = style.width() / (2 * size_t(grid.grid_columns) + 3);
+  if (fit == 0) return terminal_matrix(map, style);
+  const MatrixCells cells = reduce(map, kMostRows, map.keys());
+  Lines lines;
+  for (size_t first = 0; first < cells.rows; first += fit)
+    for (std::string& line :
+         tile_band(cells, first, std::min(fit, cells.rows - first), grid, style))
+      lines.push_back(std::move(line));
+  for (std::string& line : matrix_legend(cells, 2, style)) lines.push_back(std::move(line));
+  for (const std::string& line : wrapped(reduction_text(cells), style.width()))
+    lines.push_back(style.paint(Ink::Quiet, line));
+  return lines;
+}
 
 Lines terminal_matrix(const MapView& map, const TerminalStyle& style) {
   size_t label_width = 0;

@@ -58,6 +58,8 @@ std::string text_of(const Lines& lines);
 Lines terminal_bars(const MapView& map, const TerminalStyle& style);
 Lines terminal_panels(const Figure& figure, const TerminalStyle& style);
 Lines terminal_matrix(const MapView& map, const TerminalStyle& style);
+/// Keys are the cells of `grid`.
+Lines terminal_tiles(const MapView& map, const Axis& grid, const TerminalStyle& style);
 /// With its own heading.
 Lines terminal_faithfulness(const Faithfulness& judged, const TerminalStyle& style);
 

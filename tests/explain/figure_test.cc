@@ -100,5 +100,14 @@ TEST(Figure, GapsAreNoted) {
   EXPECT_EQ(notes[1], "map 'odd': 2 of 8 weights are not numbers and are left blank");
 }
 
+TEST(Figure, MapsThatAreNotDrawnAreNotedOnce) {
+  MapView layer;
+  layer.name = "attention";
+  layer.layout = MapLayout::Edges;
+  Explanation graph;
+  graph.maps = {layer, layer};
+  EXPECT_EQ(notes_of(graph).size(), 1u);
+}
+
 }  // namespace
 }  // namespace fovea

@@ -127,6 +127,35 @@ TEST(Terminal, MatrixMarksNegativeWeightsAndGaps) {
   EXPECT_NE(text.find("- negative  x no number\n"), std::string::npos) << text;
 }
 
+// Keys that are cells of a picture are drawn as that picture, a tile for each query.
+TEST(Terminal, CellsOfAPictureAreTiles) {
+  MapView map;
+  map.name = map.title = "attention";
+  map.query_axis = "caption";
+  map.key_axis = "cells";
+  map.query_labels = {"a", "red", "circle", "</s>", "and more"};
+  map.key_labels = {"1", "2", "3", "4", "5", "6"};
+  for (size_t query = 0; query < 5; ++query)
+    for (size_t key = 0; key < 6; ++key) map.weights.push_back(key == query ? 1 : 0);
+  Axis cells{"cells", "cell", map.key_labels};
+  cells.grid_rows = 2;
+  cells.grid_columns = 3;
+  Explanation explanation{"caption", "", "", {map}, {}};
+  explanation.axes = {cells};
+  const std::string text = render_terminal(explanation, plain(40));
+  EXPECT_NE(text.find("a        red      circle   </s>\n"
+                      "|██    | |  ██  | |    ██| |      |\n"
+                      "|      | |      | |      | |██    |\n"
+                      "and mo…\n"
+                      "|      |\n"
+                      "|  ██  |\n"),
+            std::string::npos)
+      << text;
+  explanation.axes[0].grid_columns = 4;
+  EXPECT_EQ(render_terminal(explanation, plain(40)).find('|'), std::string::npos)
+      << "a grid of another size";
+}
+
 TEST(Terminal, WideLettersOverAMatrixStayThemselves) {
   Explanation explanation = sample_chinese();
   const std::string text = render_terminal(explanation, plain(80));

@@ -55,7 +55,8 @@ Tensor batch_of_gradients(const Subject& subject, const AttentionMap& map, int64
                           std::span<const int64_t> units) {
   const torch::AutoGradMode gradients(true);
   QuietTap tap;
-  tap.replace(map.name, [](const AttentionMap& live) { return live.weights.detach(); });
+  if (map.kind != MapKind::Contribution)  // behind which nothing flows but the contributions
+    tap.replace(map.name, [](const AttentionMap& live) { return live.weights.detach(); });
   const std::vector<Example> examples(units.size(), subject.example);
   const std::vector<Prediction> predictions(units.size(), subject.prediction);
   const Tensor outputs = subject.predictor.replay_batch(examples, predictions, tap);  // [B, U]

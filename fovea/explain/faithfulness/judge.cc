@@ -119,9 +119,13 @@ void change_map(const Setting& setting, const AttentionMap& map, const Claims& c
       change_weights(setting.subject, map, claims,
                      {setting.options.permutations, setting.options.random_rationales,
                       setting.random.split("controls")});
+  sample[Figure::TopZeroed] = {controls.top_zeroed, controls.random_zeroed};
+  if (map.kind == MapKind::Contribution) {  // the output is their sum, which no order changes
+    sample.notes.push_back("contributions are only added up: permuting them would change nothing");
+    return;
+  }
   sample[Figure::Permuted].value = controls.permuted;
   sample[Figure::Uniform].value = controls.uniform;
-  sample[Figure::TopZeroed] = {controls.top_zeroed, controls.random_zeroed};
 }
 
 void compare_with_untrained(const Setting& setting, const std::string& map, const Claims& claims,
