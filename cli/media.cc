@@ -1,9 +1,8 @@
 #include "cli/media.h"
 
-#include <cstdio>
 #include <filesystem>
 
-#include "fovea/core/base64.h"
+#include "fovea/core/data_url.h"
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
 
@@ -25,28 +24,13 @@ std::string type_of(const fs::path& path, const std::string& wanted) {
   return concat(kind, "/", ending == ".jpg" ? "jpeg" : ending.substr(1));
 }
 
-/// Letters, digits and -._~ stay; everything else becomes %XX.
-std::string percent_encoded(const std::string& text) {
-  std::string encoded;
-  for (const char byte : text) {
-    const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                       (byte >= '0' && byte <= '9') ||
-                       std::string("-._~").find(byte) != std::string::npos;
-    char shown[4];
-    std::snprintf(shown, sizeof shown, "%%%02X", static_cast<unsigned char>(byte));
-    encoded += plain ? std::string(1, byte) : std::string(shown);
-  }
-  return encoded;
-}
-
 std::string url_of(const fs::path& path, const std::string& wanted) {
   std::error_code error;
   require(fs::exists(path, error), ErrorKind::NotFound, path.string(), ": no such file");
   require(fs::is_regular_file(path, error) && fs::file_size(path, error) <= kMostBytes,
           ErrorKind::BadData, path.string(), ": is no file of at most ",
           format_count(int64_t(kMostBytes)), " bytes");
-  return concat("data:", type_of(path, wanted), ";name=", percent_encoded(path.filename().string()),
-                ";base64,", base64_encode(read_file(path)));
+  return data_url(type_of(path, wanted), path.filename().string(), read_file(path));
 }
 
 bool is_url(const std::string& text) {

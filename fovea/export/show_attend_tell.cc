@@ -23,7 +23,7 @@ struct CaptionPlan {
     const int64_t features = weights.tensor("from_context.weight").size(1);
     options.score.key_size = features;
     if (options.attention == "hard")
-      options.normaliser.name = options.answers == "argmax" ? "hard" : "softmax";
+      options.normaliser.name = options.answers_softly ? "softmax" : "hard";
     const auto number = ElementType::Float;
     const int64_t side = shape.image_size;
     image = {"image", number, {"batch", 3, side, side}, "red, green and blue, each 0 to 255"};

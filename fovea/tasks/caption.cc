@@ -9,43 +9,29 @@
 #include "fovea/core/torch.h"
 #include "fovea/data/images/erase_cells.h"
 #include "fovea/data/images/image_input.h"
+#include "fovea/tasks/written.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr const char* kTokeniser = "tokeniser.json";
-constexpr const char* kTokeniserModel = "tokeniser.model";
 constexpr int64_t kLongerThanSeen = 10;  // words that an answer may have more than any in training
 
-/// A symbol for people: of words without the mark that says that a blank stands before them.
-std::string label_of(int64_t token, const Tokeniser& tokeniser) {
-  constexpr std::string_view kBlank = "\u2581";
-  const std::string& text = tokeniser.vocabulary().token(token);
-  const bool marked = tokeniser.kind() == "words" && text.starts_with(kBlank);
-  return marked ? text.substr(kBlank.size()) : text;
-}
-
-/// The axis of what was written.
-Axis caption_axis(const Prediction& prediction, const Tokeniser& tokeniser) {
-  Axis axis{"caption", "word", {}};
-  axis.output = true;
-  if (prediction.outputs.empty()) return axis;
-  for (const int64_t token : prediction.outputs[0].tokens) {
-    const bool is_end = token == Vocabulary::kEnd;
-    if (is_end) axis.special.push_back(int64_t(axis.labels.size()));
-    axis.labels.push_back(is_end ? "</s>" : label_of(token, tokeniser));
-  }
-  return axis;
-}
-
 }  // namespace
+
+void CaptionDecoding::describe(OptionList& list) {
+  SearchOptions::describe(list);
+  list.add("cells", cells,
+           "model.attention=hard: each word sees the likeliest cell alone, or all, as the "
+           "expectation")
+      .choices({"likeliest", "all"});
+}
 
 void CaptionTask::describe(OptionList& list) {
   list.group("data", data_);
   list.group("model", model_);
   list.find("model.score").choices({"additive", "dot", "scaled-dot", "general", "content"});
-  list.group("decoding", search_);
+  list.group("decoding", decoding_);
 }
 
 TrainingOptions CaptionTask::training_defaults() const {
@@ -101,33 +87,23 @@ std::unique_ptr<Model> CaptionTask::make_model() const {
   shape.padding = Vocabulary::kPadding;
   shape.begin = Vocabulary::kBegin;
   shape.end = Vocabulary::kEnd;
-  return std::make_unique<ShowAttendTell>(model_, search_, shape);
+  ShowAttendTellOptions options = model_;
+  options.answers_softly = decoding_.cells == "all";
+  return std::make_unique<ShowAttendTell>(options, decoding_, shape);
 }
 
 void CaptionTask::save(const RunFolder& folder) const {
-  const TokeniserState state = coding_.tokeniser->state();
-  folder.write_asset(kTokeniser, state.description);
-  if (!state.model.empty()) write_file(folder.asset(kTokeniserModel), state.model);
+  save_tokeniser(folder, "tokeniser", *coding_.tokeniser);
   folder.write_asset("caption.json", {{"longest", coding_.longest}});
 }
 
 void CaptionTask::restore(const RunFolder& folder) {
-  TokeniserState state{folder.read_asset(kTokeniser), ""};
-  if (std::filesystem::exists(folder.asset(kTokeniserModel)))
-    state.model = read_file(folder.asset(kTokeniserModel));
-  coding_.tokeniser = Tokeniser::restore(state, folder.asset(kTokeniser).string());
+  coding_.tokeniser = load_tokeniser(folder, "tokeniser");
   const Json json = folder.read_asset("caption.json");
   require(json.is_object() && json.contains("longest") && json["longest"].is_number_integer(),
           ErrorKind::BadData, folder.asset("caption.json").string(),
           ": expected {\"longest\": a whole number}");
   coding_.longest = json["longest"].get<int64_t>();
-}
-
-std::string CaptionTask::text_of(const std::vector<int64_t>& tokens) const {
-  std::vector<std::string> pieces;
-  for (const int64_t token : tokens)
-    if (token != Vocabulary::kEnd) pieces.push_back(coding_.tokeniser->vocabulary().token(token));
-  return coding_.tokeniser->join(pieces);
 }
 
 Example CaptionTask::parse(const std::string& line) const {
@@ -141,30 +117,21 @@ Json CaptionTask::input_schema() const {
 void CaptionTask::finish(const Model&, std::span<const Example>,
                          std::vector<Prediction>& predictions) const {
   for (Prediction& prediction : predictions)
-    for (Decoded& output : prediction.outputs) output.text = text_of(output.tokens);
+    for (Decoded& output : prediction.outputs)
+      output.text = text_of(output.tokens, *coding_.tokeniser);
 }
 
 Json CaptionTask::answer(const Prediction& prediction) const {
-  if (prediction.outputs.empty()) return {{"text", ""}};
-  const auto json_of = [](const Decoded& output) {
-    return Json{{"text", output.text}, {"log_probability", output.log_probability}};
-  };
-  Json json = json_of(prediction.outputs[0]);
-  if (prediction.outputs.size() > 1) json["outputs"] = Json::array();
-  if (prediction.outputs.size() > 1)
-    for (const Decoded& output : prediction.outputs) json["outputs"].push_back(json_of(output));
-  return json;
+  return written_json(prediction);
 }
 
 std::string CaptionTask::answer_line(const Prediction& prediction) const {
-  std::vector<std::string> texts;
-  for (const Decoded& output : prediction.outputs) texts.push_back(output.text);
-  return join(texts, "\t");
+  return written_line(prediction);
 }
 
 Example CaptionTask::describe_output(const Example& example, const Prediction& prediction) const {
   Example described = example;
-  described.axes.push_back(caption_axis(prediction, *coding_.tokeniser));
+  described.axes.push_back(written_axis(prediction, *coding_.tokeniser, "caption", "word"));
   return described;
 }
 

@@ -3,11 +3,16 @@
 
 #include "fovea/data/captions_data.h"
 #include "fovea/decoding/search.h"
-#include "fovea/metrics/translation.h"
 #include "fovea/models/show_attend_tell.h"
 #include "fovea/tasks/task.h"
 
 namespace fovea {
+
+/// Search, and where the words of an answer look.
+struct CaptionDecoding : SearchOptions {
+  std::string cells = "likeliest";
+  void describe(OptionList& list);
+};
 
 class CaptionTask : public Task {
  public:
@@ -41,20 +46,11 @@ class CaptionTask : public Task {
   std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const override;
 
  private:
-  /// What the captions of many pictures came to.
-  struct Outcome {
-    std::vector<std::string> outputs;
-    std::vector<References> references;
-    double nats = 0, symbols = 0;
-    double pointed = 0, on_named = 0, named = 0;  // words that name something: sums and number
-  };
-  Outcome decode(const Model& model, const CaptionDataset& rows) const;
   int64_t grid() const;
-  std::string text_of(const std::vector<int64_t>& tokens) const;
 
   CaptionsDataOptions data_;
   ShowAttendTellOptions model_;
-  SearchOptions search_;
+  CaptionDecoding decoding_;
   CaptionCoding coding_;
 };
 

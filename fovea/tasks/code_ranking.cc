@@ -1,7 +1,6 @@
 #include "fovea/tasks/code_ranking.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "fovea/core/torch.h"
@@ -38,7 +37,8 @@ std::vector<RankedCode> rank_codes(const Model& model, const VisitDataset& rows)
   }
   std::vector<RankedCode> ranking;
   for (const auto& [code, added] : contributions)
-    ranking.push_back({rows.codes().token(code), added.count(), added.mean(), added.deviation()});
+    if (added.count() >= kFewestVisits)
+      ranking.push_back({rows.codes().token(code), added.count(), added.mean(), added.deviation()});
   std::stable_sort(ranking.begin(), ranking.end(),
                    [](const RankedCode& a, const RankedCode& b) { return a.mean > b.mean; });
   return ranking;
@@ -46,16 +46,13 @@ std::vector<RankedCode> rank_codes(const Model& model, const VisitDataset& rows)
 
 std::optional<double> planted_first(const std::vector<RankedCode>& ranking,
                                     const VisitDataset& rows) {
-  std::vector<RankedCode> frequent;
-  std::copy_if(ranking.begin(), ranking.end(), std::back_inserter(frequent),
-               [](const RankedCode& code) { return code.visits >= kFewestVisits; });
   const PlantedCauses& planted = rows.planted();
   const auto raising = planted.raising.size(), lowering = planted.lowering.size();
-  if (planted.empty() || frequent.size() < raising + lowering) return {};
+  if (planted.empty() || ranking.size() < raising + lowering) return {};
   double found = 0;
-  for (size_t i = 0; i < raising; ++i) found += planted.effect_of(frequent[i].code) == 1;
-  for (size_t i = frequent.size() - lowering; i < frequent.size(); ++i)
-    found += planted.effect_of(frequent[i].code) == -1;
+  for (size_t i = 0; i < raising; ++i) found += planted.effect_of(ranking[i].code) == 1;
+  for (size_t i = ranking.size() - lowering; i < ranking.size(); ++i)
+    found += planted.effect_of(ranking[i].code) == -1;
   return found / double(raising + lowering);
 }
 

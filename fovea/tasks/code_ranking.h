@@ -19,13 +19,12 @@ struct RankedCode {
   double deviation = 0;
 };
 
-/// Every known code of at most kPatientsRanked patients, the one that adds most first. Empty for a
-/// model that does not say what codes add.
+/// The known codes of at least five visits of at most kPatientsRanked patients, the one that adds
+/// most first. Empty for a model that does not say what codes add.
 std::vector<RankedCode> rank_codes(const Model& model, const VisitDataset& rows);
 
 /// The share of the planted causes that stand at the top of the ranking, and of the protections
-/// that stand at its bottom, among codes of at least five visits. None where nothing is planted or
-/// ranked.
+/// that stand at its bottom. None where nothing is planted or ranked.
 std::optional<double> planted_first(const std::vector<RankedCode>& ranking,
                                     const VisitDataset& rows);
 

@@ -81,15 +81,18 @@ void CopyTask::describe(OptionList& list) {
 
 TrainingOptions CopyTask::training_defaults() const {
   TrainingOptions options;
-  options.epochs = 12;
+  options.epochs = 6;
+  options.schedule = "cosine";
   options.batch_size = 16;
   options.pool_batches = 20;
   options.learning_rate = 1e-3;
-  options.clip_norm = 5;
+  options.clip_norm = 0.5;  // a rare large gradient would throw what is learned away
   options.monitor = {"bit_error", "loss"};
   if (is_ntm()) return options;
   options.epochs = 30;
+  options.schedule = "constant";
   options.batch_size = 32;
+  options.clip_norm = 5;
   options.parts = 2;
   return options;
 }

@@ -52,9 +52,14 @@ Batch some_rows(Pipeline& pipeline, std::string& detail) {
 }
 
 /// Which weights of a map are not on padding [B, Q, K]; undefined when nothing is padded.
-at::Tensor keep_of(const AttentionMap& map, const Batch& batch) {
+at::Tensor keep_of(const AttentionMap& map, const Batch& batch, const Tap& tap) {
   if (!batch.has(map.key_axis + ".keep")) return {};
-  const at::Tensor keys = batch.at(map.key_axis + ".keep");  // [B, K]
+  at::Tensor keys = batch.at(map.key_axis + ".keep");  // [B, K]
+  const auto leaf = tap.leaves().find(map.key_axis);
+  if (leaf != tap.leaves().end() && !leaf->second.unit_of.empty())  // several inputs are one key
+    keys = at::zeros({keys.size(0), map.weights.size(3)}, at::kLong)
+               .index_add(1, torch::tensor(leaf->second.unit_of), keys.to(at::kLong))
+               .gt(0);
   return keys.unsqueeze(1).expand({keys.size(0), map.weights.size(2), keys.size(1)});
 }
 
@@ -63,7 +68,7 @@ std::string check_maps(const Model& model, const Batch& batch, std::string& deta
   model.replay(batch, model.predict(batch), &tap);
   for (const AttentionMap& map : tap.maps()) {
     detail += concat(detail.empty() ? "" : ", ", map.name, " (", name_of(map.kind), ")");
-    if (const std::string problem = check_map(map, keep_of(map, batch)); !problem.empty())
+    if (const std::string problem = check_map(map, keep_of(map, batch, tap)); !problem.empty())
       return map.name + ": " + problem;
   }
   if (tap.maps().empty()) detail = "this model has no attention";

@@ -194,8 +194,8 @@ ExplainOptions GlimpseTask::explain_options() const {
   ExplainOptions options;
   options.task = "glimpse";
   options.title = "Where the network looked";
-  options.map_titles = {{"glimpses", "glimpses, each with the probability of the answer after it"},
-                        {"looks", "what each glimpse saw of the picture"}};
+  options.map_titles = {{"glimpses", "path, with the probability of the answer so far"},
+                        {"looks", "what each glimpse saw"}};
   options.describe = [this](const Prediction& prediction) {
     const Json json = answer(prediction);
     return concat(json["class"].get<std::string>(), " (", format_number(json["probability"], 3),

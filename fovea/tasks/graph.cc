@@ -250,7 +250,7 @@ std::vector<Json> GraphTask::example_inputs(const Dataset& rows, int64_t count) 
   const auto& nodes = dynamic_cast<const NodeDataset&>(rows);
   std::vector<Json> inputs;
   for (int64_t row = 0; row < std::min(count, rows.size()); ++row)
-    inputs.push_back({{"node", nodes.name(row)}});
+    inputs.push_back(nodes.name(row));
   return inputs;
 }
 

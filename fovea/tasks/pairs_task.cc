@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "fovea/core/error.h"
-#include "fovea/core/file.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/erase.h"
-#include "fovea/data/prepared.h"
+#include "fovea/data/pairs_prepared.h"
 #include "fovea/data/readers/text_pairs.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/task_predictor.h"
+#include "fovea/tasks/written.h"
 
 namespace fovea {
 
@@ -17,19 +17,6 @@ namespace {
 
 const std::string kBlank = "\u2581";  // marks the beginning of a word
 constexpr size_t kCopiedAtOnce = 32;  // outputs whose attention is looked at together
-
-void save_tokeniser(const RunFolder& folder, const std::string& side, const Tokeniser& tokeniser) {
-  const TokeniserState state = tokeniser.state();
-  folder.write_asset(side + ".json", state.description);
-  if (!state.model.empty()) write_file(folder.asset(side + ".model"), state.model);
-}
-
-std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const std::string& side) {
-  TokeniserState state{folder.read_asset(side + ".json"), ""};
-  if (std::filesystem::exists(folder.asset(side + ".model")))
-    state.model = read_file(folder.asset(side + ".model"));
-  return Tokeniser::restore(state, folder.asset(side + ".json").string());
-}
 
 /// Which source token each output token looks at most: [B, T], or undefined without attention.
 at::Tensor most_attended(const Tap& tap) {
@@ -174,22 +161,11 @@ Json PairsTask::input_schema() const {
 }
 
 Json PairsTask::answer(const Prediction& prediction) const {
-  if (prediction.outputs.empty()) return {{"text", ""}};
-  Json json{{"text", prediction.outputs[0].text},
-            {"log_probability", prediction.outputs[0].log_probability}};
-  if (prediction.outputs.size() > 1) {
-    json["outputs"] = Json::array();
-    for (const Decoded& output : prediction.outputs)
-      json["outputs"].push_back(
-          {{"text", output.text}, {"log_probability", output.log_probability}});
-  }
-  return json;
+  return written_json(prediction);
 }
 
 std::string PairsTask::answer_line(const Prediction& prediction) const {
-  std::vector<std::string> texts;
-  for (const Decoded& output : prediction.outputs) texts.push_back(output.text);
-  return join(texts, "\t");
+  return written_line(prediction);
 }
 
 Example PairsTask::describe_output(const Example& example, const Prediction& prediction) const {

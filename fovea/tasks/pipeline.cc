@@ -42,9 +42,12 @@ Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& dev
   Setup setup = setup_of(run);
   setup.common().device = device;
   for (const std::string& assignment : assignments) {
-    require(assignment.rfind("decoding.", 0) == 0 || assignment.rfind("threads=", 0) == 0,
+    // How traces are read is a matter of the file and the machine, not of what was learned.
+    const auto sets = [&](const char* start) { return assignment.starts_with(start); };
+    require(sets("decoding.") || sets("threads=") || sets("data.cut=") || sets("data.scratch="),
             ErrorKind::InvalidArgument, "--set ", assignment,
-            ": a trained run keeps its options; only decoding.* and threads can be set");
+            ": a trained run keeps its options; only decoding.*, threads and, of traces, data.cut ",
+            "and data.scratch can be set");
     setup.set(assignment);
   }
   Pipeline pipeline(std::move(folder), std::move(setup));

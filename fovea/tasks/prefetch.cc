@@ -241,12 +241,12 @@ std::vector<Json> PrefetchTask::example_inputs(const Dataset& rows, int64_t coun
   const auto& trace = dynamic_cast<const TraceDataset&>(rows);
   std::vector<Json> inputs;
   for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
-    Json accesses = Json::array();
+    std::vector<std::string> accesses;
     for (const StoredAccess& access : trace.accesses(row))
       accesses.push_back(concat(data_.filter.kinds == "stores" ? "S " : "L ",
                                 hexadecimal(address_of_line(access.line)), " 8 ",
                                 hexadecimal(access.pc)));
-    inputs.push_back({{"accesses", accesses}});
+    inputs.push_back(join(accesses, "; "));
   }
   return inputs;
 }

@@ -13,30 +13,7 @@ namespace fovea {
 
 namespace {
 
-constexpr const char* kTokeniser = "tokeniser.json";
-constexpr const char* kTokeniserModel = "tokeniser.model";
 constexpr const char* kCoding = "speech.json";
-
-/// A symbol for people: of words without the mark that says that a blank stands before them.
-std::string label_of(int64_t token, const Tokeniser& tokeniser) {
-  constexpr std::string_view kBlank = "\u2581";
-  const std::string& text = tokeniser.vocabulary().token(token);
-  const bool marked = tokeniser.kind() == "words" && text.starts_with(kBlank);
-  return marked ? text.substr(kBlank.size()) : text;
-}
-
-/// The axis of what was written.
-Axis target_axis(const Prediction& prediction, const Tokeniser& tokeniser) {
-  Axis axis{"target", tokeniser.kind() == "words" ? "word" : "character", {}};
-  axis.output = true;
-  if (prediction.outputs.empty()) return axis;
-  for (const int64_t token : prediction.outputs[0].tokens) {
-    const bool is_end = token == Vocabulary::kEnd;
-    if (is_end) axis.special.push_back(int64_t(axis.labels.size()));
-    axis.labels.push_back(is_end ? "</s>" : label_of(token, tokeniser));
-  }
-  return axis;
-}
 
 Json list_of(const at::Tensor& numbers) {
   Json list = Json::array();
@@ -112,7 +89,7 @@ void SpeechTask::prepare(const DataSource& source, uint64_t seed,
 std::unique_ptr<Model> SpeechTask::make_model() const {
   SpeechShape shape;
   shape.width = data_.log_mel.width();
-  shape.bands = data_.log_mel.bands;
+  shape.pitches = band_pitches(data_.log_mel);
   shape.symbols = coding_.tokeniser->vocabulary().size();
   shape.densest = coding_.densest;
   shape.padding = Vocabulary::kPadding;
@@ -137,19 +114,14 @@ std::unique_ptr<Model> SpeechTask::make_model() const {
 }
 
 void SpeechTask::save(const RunFolder& folder) const {
-  const TokeniserState state = coding_.tokeniser->state();
-  folder.write_asset(kTokeniser, state.description);
-  if (!state.model.empty()) write_file(folder.asset(kTokeniserModel), state.model);
+  save_tokeniser(folder, "tokeniser", *coding_.tokeniser);
   folder.write_asset(kCoding, {{"densest", coding_.densest},
                                {"mean", list_of(coding_.training.mean)},
                                {"deviation", list_of(coding_.training.deviation)}});
 }
 
 void SpeechTask::restore(const RunFolder& folder) {
-  TokeniserState state{folder.read_asset(kTokeniser), ""};
-  if (std::filesystem::exists(folder.asset(kTokeniserModel)))
-    state.model = read_file(folder.asset(kTokeniserModel));
-  coding_.tokeniser = Tokeniser::restore(state, folder.asset(kTokeniser).string());
+  coding_.tokeniser = load_tokeniser(folder, "tokeniser");
   const Json json = folder.read_asset(kCoding);
   try {
     coding_.densest = json.at("densest").get<double>();
@@ -167,13 +139,6 @@ void SpeechTask::restore(const RunFolder& folder) {
           data_.log_mel.width(), " numbers");
 }
 
-std::string SpeechTask::text_of(const std::vector<int64_t>& tokens) const {
-  std::vector<std::string> pieces;
-  for (const int64_t token : tokens)
-    if (token != Vocabulary::kEnd) pieces.push_back(coding_.tokeniser->vocabulary().token(token));
-  return coding_.tokeniser->join(pieces);
-}
-
 Example SpeechTask::parse(const std::string& line) const {
   return example_of(sound_of_input(line, data_.reading()), features());
 }
@@ -189,31 +154,22 @@ Batch SpeechTask::collate(std::span<const Example> examples) const {
 void SpeechTask::finish(const Model&, std::span<const Example>,
                         std::vector<Prediction>& predictions) const {
   for (Prediction& prediction : predictions)
-    for (Decoded& output : prediction.outputs) output.text = text_of(output.tokens);
+    for (Decoded& output : prediction.outputs)
+      output.text = text_of(output.tokens, *coding_.tokeniser);
 }
 
 Json SpeechTask::answer(const Prediction& prediction) const {
-  if (prediction.outputs.empty()) return {{"text", ""}};
-  const auto json_of = [](const Decoded& output) {
-    return Json{{"text", output.text}, {"log_probability", output.log_probability}};
-  };
-  Json json = json_of(prediction.outputs[0]);
-  if (prediction.outputs.size() > 1) {
-    json["outputs"] = Json::array();
-    for (const Decoded& output : prediction.outputs) json["outputs"].push_back(json_of(output));
-  }
-  return json;
+  return written_json(prediction);
 }
 
 std::string SpeechTask::answer_line(const Prediction& prediction) const {
-  std::vector<std::string> texts;
-  for (const Decoded& output : prediction.outputs) texts.push_back(output.text);
-  return join(texts, "\t");
+  return written_line(prediction);
 }
 
 Example SpeechTask::describe_output(const Example& example, const Prediction& prediction) const {
   Example described = example;
-  described.axes.push_back(target_axis(prediction, *coding_.tokeniser));
+  const char* unit = coding_.tokeniser->kind() == "words" ? "word" : "character";
+  described.axes.push_back(written_axis(prediction, *coding_.tokeniser, "target", unit));
   return described;
 }
 
@@ -238,8 +194,11 @@ std::vector<Json> SpeechTask::example_inputs(const Dataset& rows, int64_t count)
   std::vector<Json> inputs;
   if (!can_read_sounds()) return inputs;
   const auto& speech = dynamic_cast<const SpeechDataset&>(rows);
-  for (int64_t row = 0; row < std::min(count, rows.size()); ++row)
-    inputs.push_back(sound_input(speech.sound(row)));
+  const int64_t most = std::min(count, rows.size());
+  for (int64_t i = 0; i < most; ++i) {
+    const int64_t row = i * rows.size() / most;  // neighbours may say the same
+    inputs.push_back(sound_input(speech.sound(row), speech.transcript(row)));
+  }
   return inputs;
 }
 

@@ -5,6 +5,7 @@
 #include "fovea/decoding/search.h"
 #include "fovea/models/listen_attend_spell.h"
 #include "fovea/tasks/task.h"
+#include "fovea/tasks/written.h"
 
 namespace fovea {
 
@@ -50,15 +51,8 @@ class SpeechTask : public Task {
   std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const override;
 
  private:
-  /// What many utterances came to.
-  struct Outcome {
-    std::vector<std::string> outputs, references;
-    double nats = 0, symbols = 0;
-    double pointed = 0, inside = 0, heard = 0;  // symbols of words that are heard: sums and number
-  };
-  Outcome decode(const Model& model, const SpeechDataset& rows) const;
+  WrittenRows transcribe(const Model& model, const SpeechDataset& rows) const;
   SpeechFeatures features() const { return features_of(data_, coding_, model_.unit_frames()); }
-  std::string text_of(const std::vector<int64_t>& tokens) const;
 
   SpeechDataOptions data_;
   ListenAttendSpellOptions model_;

@@ -1,11 +1,8 @@
 // How well speech is written down, how long it may be, and whether symbols listen to their words.
-#include <algorithm>
 #include <map>
 
-#include "fovea/core/torch.h"
 #include "fovea/data/audio/spoken_word.h"
 #include "fovea/metrics/sequences.h"
-#include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/speech.h"
 
 namespace fovea {
@@ -32,89 +29,33 @@ class Words {
   std::map<std::string, int64_t> numbers_;
 };
 
-double word_error_rate(const std::vector<std::string>& outputs,
-                       const std::vector<std::string>& references) {
+double word_error_rate(const WrittenRows& written) {
   Words words;
   std::vector<Symbols> found, wanted;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    found.push_back(words.of(outputs[i]));
-    wanted.push_back(words.of(references[i]));
+  for (size_t i = 0; i < written.outputs.size(); ++i) {
+    found.push_back(words.of(written.outputs[i]));
+    wanted.push_back(words.of(written.references[i].at(0)));
   }
   return error_rate(found, wanted);
 }
 
-double character_error_rate(const std::vector<std::string>& outputs,
-                            const std::vector<std::string>& references) {
+double character_error_rate(const WrittenRows& written) {
   std::vector<Symbols> found, wanted;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    found.push_back(code_points(outputs[i]));
-    wanted.push_back(code_points(references[i]));
+  for (size_t i = 0; i < written.outputs.size(); ++i) {
+    found.push_back(code_points(written.outputs[i]));
+    wanted.push_back(code_points(written.references[i].at(0)));
   }
   return error_rate(found, wanted);
-}
-
-/// Sums over the symbols of words that are heard.
-struct Listening {
-  double pointed = 0, inside = 0, heard = 0;
-};
-
-/// weights [T, units], truth bool [T, units].
-Listening listening_of(const at::Tensor& weights, const at::Tensor& truth) {
-  const at::Tensor heard = truth.any(1);                                // [T]
-  const at::Tensor most = weights.argmax(1, true);                      // [T, 1]
-  const at::Tensor pointed = truth.gather(1, most).squeeze(1) & heard;  // [T]
-  const at::Tensor all = weights.sum(1).clamp_min(1e-12);               // [T]
-  const at::Tensor inside = (weights * truth).sum(1) / all;             // [T]
-  return {pointed.sum().item<double>(), (inside * heard).sum().item<double>(),
-          heard.sum().item<double>()};
 }
 
 }  // namespace
 
-SpeechTask::Outcome SpeechTask::decode(const Model& model, const SpeechDataset& rows) const {
-  const auto& writer = dynamic_cast<const SequenceModel&>(model);
-  const auto count = static_cast<size_t>(rows.size());
-  const bool has_truth = rows.has_truth();
-  Outcome outcome;
-  outcome.outputs.resize(count);
-  outcome.references.resize(count);
-  std::vector<Listening> listening(count);
-  std::vector<std::pair<double, double>> nats(count);  // of a batch, where its first row is
-  over_rows(
-      model, rows, kFramesTogether,
-      [&](std::span<const int64_t> picked, const Batch& batch) {
-        const Predictions answers = model.predict(batch);
-        const auto [sum, symbols] = writer.negative_log_likelihood(batch);
-        nats[size_t(picked[0])] = {sum, double(symbols)};
-        for (size_t i = 0; i < picked.size(); ++i) {
-          const auto row = size_t(picked[i]);
-          outcome.outputs[row] = text_of(answers.outputs[i].at(0).tokens);
-          outcome.references[row] = rows.transcript(picked[i]);
-        }
-        if (!has_truth) return;
-        // Teacher-forced with the right transcript: only that is known to be heard where.
-        Predictions right;
-        for (const int64_t row : picked) right.outputs.push_back({{rows.target_ids(row), 0, ""}});
-        Tap tap;
-        model.replay(batch, right, &tap);
-        if (!has_map(tap, "attention")) return;
-        const at::Tensor weights = tap.map("attention").weights.squeeze(1).cpu();  // [B, T, units]
-        for (size_t i = 0; i < picked.size(); ++i) {
-          const at::Tensor truth = rows.truth(picked[i]);  // [T, units]
-          const at::Tensor own =
-              weights[int64_t(i)].narrow(0, 0, truth.size(0)).narrow(1, 0, truth.size(1));
-          listening[size_t(picked[i])] = listening_of(own, truth);
-        }
-      },
-      progress);
-  for (size_t row = 0; row < count; ++row) {  // in this order, whatever thread was first
-    outcome.nats += nats[row].first;
-    outcome.symbols += nats[row].second;
-    outcome.pointed += listening[row].pointed;
-    outcome.inside += listening[row].inside;
-    outcome.heard += listening[row].heard;
-  }
-  return outcome;
+WrittenRows SpeechTask::transcribe(const Model& model, const SpeechDataset& rows) const {
+  RowsToWrite utterances{rows, kFramesTogether,
+                         [&](int64_t row) { return References{rows.transcript(row)}; },
+                         [&](int64_t row) { return rows.target_ids(row); }};
+  if (rows.has_truth()) utterances.truth = [&](int64_t row) { return rows.truth(row); };
+  return write_rows(model, utterances, *coding_.tokeniser, progress);
 }
 
 Metrics SpeechTask::measure(const Model& model, const Dataset& rows) const {
@@ -122,19 +63,12 @@ Metrics SpeechTask::measure(const Model& model, const Dataset& rows) const {
   std::shared_ptr<SpeechDataset> longer;
   if (decoding_.repeat > 1)
     longer = repeated(once, once.size(), decoding_.repeat, *coding_.tokeniser);
-  const Outcome outcome = decode(model, longer ? *longer : once);
-  double right = 0;
-  for (size_t i = 0; i < outcome.outputs.size(); ++i)
-    right += outcome.outputs[i] == outcome.references[i];
-  Metrics metrics{
-      {"loss", outcome.nats / outcome.symbols},
-      {"word_error_rate", word_error_rate(outcome.outputs, outcome.references)},
-      {"character_error_rate", character_error_rate(outcome.outputs, outcome.references)},
-      {"exact_match", right / double(outcome.outputs.size()), true}};
-  if (outcome.heard > 0) {
-    metrics.push_back({"pointing", outcome.pointed / outcome.heard, true});
-    metrics.push_back({"attention_truth", outcome.inside / outcome.heard, true});
-  }
+  const WrittenRows written = transcribe(model, longer ? *longer : once);
+  Metrics metrics{{"loss", written.nats / written.symbols},
+                  {"word_error_rate", word_error_rate(written)},
+                  {"character_error_rate", character_error_rate(written)},
+                  {"exact_match", written.exact_match(), true}};
+  written.add_truth(metrics);
   return metrics;
 }
 
@@ -144,9 +78,9 @@ LengthCurve SpeechTask::measure_by_length(const Model& model, const Dataset& row
   curve.metric = "word_error_rate";
   for (const int64_t times : kRepeats) {
     const auto longer = repeated(once, kRowsOfCurve, times, *coding_.tokeniser);
-    const Outcome outcome = decode(model, *longer);
+    const WrittenRows written = transcribe(model, *longer);
     curve.buckets.push_back(concat(times, " x"));
-    curve.values.push_back(word_error_rate(outcome.outputs, outcome.references));
+    curve.values.push_back(word_error_rate(written));
     curve.counts.push_back(longer->size());
   }
   return curve;

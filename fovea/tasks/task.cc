@@ -36,7 +36,8 @@ std::vector<std::string> Task::keep_most_attended(const Model&, const Dataset&, 
 
 void Task::prepare(const DataSource&, uint64_t, const std::filesystem::path&) {
   fail(ErrorKind::Unsupported,
-       "prepare: this task reads its files quickly enough; it works for dates and translate");
+       "prepare: this task reads its files quickly enough; it works for "
+       "caption, dates, speech and translate");
 }
 
 void Task::start_from(const std::filesystem::path&) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <set>
 
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
@@ -12,6 +11,7 @@
 #include "fovea/metrics/classification.h"
 #include "fovea/tasks/code_ranking.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tasks/rows.h"
 
 namespace fovea {
 
@@ -28,8 +28,7 @@ const char* kVisitsHelp =
 std::string code_in(const Json& value) {
   require(value.is_string() || value.is_number(), ErrorKind::BadData, "input: a code is ",
           value.type_name(), "; expected a text");
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  return std::string(trim(text));
+  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 std::optional<double> time_in(const Json& visit) {
@@ -48,12 +47,9 @@ Visit visit_in(const Json& json) {
   require(codes.is_array() || codes.is_string(), ErrorKind::BadData, kVisitsHelp);
   if (codes.is_string()) {
     visit.codes = parse_codes(codes.get<std::string>(), " ");
-    return visit;
-  }
-  std::set<std::string> seen;
-  for (const Json& code : codes) {
-    std::string text = code_in(code);
-    if (!text.empty() && seen.insert(text).second) visit.codes.push_back(std::move(text));
+  } else {
+    for (const Json& code : codes) visit.codes.push_back(code_in(code));
+    visit.codes = distinct_codes(visit.codes);
   }
   return visit;
 }
@@ -188,6 +184,20 @@ Example VisitsTask::parse(const std::string& line) const {
   const PatientRecord record =
       is_json_object(line) ? record_in(parse_json(line, "input")) : record_of_line(line);
   return coding_.encoder(data_).example(record);
+}
+
+std::shared_ptr<Dataset> VisitsTask::parse_table(const std::filesystem::path& path) const {
+  return read_patients(path, data_, coding_);
+}
+
+bool VisitsTask::is_header(const std::string& first_line) const {
+  if (is_json_object(first_line)) return false;
+  const auto cells = parse_csv_line(first_line, delimiter_of(first_line));
+  const auto names = [&](const char* role) {
+    const std::string name = single_role(coding_.columns, role, role);
+    return std::find(cells.begin(), cells.end(), name) != cells.end();
+  };
+  return names("patient") && names("codes");
 }
 
 Json VisitsTask::input_schema() const {

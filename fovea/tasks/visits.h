@@ -23,6 +23,9 @@ class VisitsTask : public Task {
   /// {"visits": [{"time": 17, "codes": ["…", …]}, …]}, where a visit may be its list of codes
   /// alone; or codes with blanks between them and ; between the visits.
   Example parse(const std::string& line) const override;
+  /// One visit a line, as in training.
+  std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const override;
+  bool is_header(const std::string& first_line) const override;
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
   Json answer(const Prediction& prediction) const override;

@@ -74,7 +74,7 @@ std::vector<ExportCase> caption_cases() {
   plain.output = "linear";
   cases.push_back(caption_case("plain", plain));
   ShowAttendTellOptions expected = small("hard", "additive");
-  expected.answers = "expectation";
+  expected.answers_softly = true;
   cases.push_back(caption_case("expectation", expected));
   ShowAttendTellOptions residual = small("soft", "additive");
   residual.encoder.name = "resnet18";

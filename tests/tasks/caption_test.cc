@@ -78,6 +78,16 @@ TEST(Caption, EveryAttentionTrainsAndIsMeasured) {
   }
 }
 
+TEST(Caption, HardAttentionMayAnswerFromAllCells) {
+  const TemporaryFolder folder;
+  Pipeline likeliest = trained(folder, {"model.attention=hard"});
+  Pipeline all = Pipeline::load(folder / "run", "cpu", {"decoding.cells=all"});
+  const auto loss = [](Pipeline& pipeline) {
+    return metric(pipeline.measure(*pipeline.load_data("").test), "loss");
+  };
+  EXPECT_NE(loss(likeliest), loss(all));
+}
+
 TEST(Caption, ExactMatchTakesAnyOfTheReferences) {
   if (!can_read_images()) GTEST_SKIP() << "built without libpng";
   const TemporaryFolder folder;

@@ -77,7 +77,8 @@ TEST(CopyTask, AnswersInSymbols) {
   EXPECT_EQ(json, pipeline.task().answer(answers[1]));
   EXPECT_EQ(json["copy"].get<std::string>().size(), 11u);
   EXPECT_LT(json["log_probability"].get<double>(), 0);
-  expect_error(ErrorKind::BadData, {"'01'", "3 digits"}, [&] { pipeline.parse("011 01"); });
+  expect_error(ErrorKind::BadData, {"'01'", "no symbol of 3 bits"},
+               [&] { pipeline.parse("011 01"); });
   expect_error(ErrorKind::BadData, {"symbols"}, [&] { pipeline.parse("{\"bits\": 3}"); });
   expect_error(ErrorKind::BadData, {"no symbol"}, [&] { pipeline.parse(""); });
 }

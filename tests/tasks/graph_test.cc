@@ -5,6 +5,7 @@
 
 #include "fovea/core/file.h"
 #include "fovea/core/torch.h"
+#include "fovea/explain/faithfulness.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "tests/support/expect_error.h"
@@ -157,6 +158,9 @@ TEST(GraphTask, ExplanationsNameNodesAndEdges) {
   for (size_t i = 0; i < edges.weights.size(); ++i)
     EXPECT_NEAR(neighbours.weights[i], edges.weights[i], 1e-6);
   EXPECT_TRUE(explanation.notes.empty()) << explanation.notes[0];
+  const auto judged = measure_faithfulness(pipeline, {&example, 1}, {});
+  ASSERT_EQ(judged.size(), 1u) << "neighbours stand for the edges";
+  EXPECT_EQ(judged[0].map, "neighbours");
 }
 
 }  // namespace

@@ -102,14 +102,14 @@ TEST(Prefetch, ATypedHistoryIsTheTraces) {
     const Splits splits = pipeline.load_data("");
     const Json inputs = pipeline.folder().read_asset("examples.json");
     ASSERT_GT(inputs.size(), 0u);
-    const Example typed = pipeline.parse(inputs[0].dump()), own = splits.validation->example(0);
+    const auto text = inputs[0].get<std::string>();
+    const Example own = splits.validation->example(0);
+    const Example typed = pipeline.parse(text);
     for (const char* name : {"pages", "offsets", "pcs", "lines"})
       EXPECT_TRUE(typed.tensors.at(name).equal(own.tensors.at(name))) << name;
-    const Json given = answer(pipeline, inputs[0].dump());
+    const Json given = answer(pipeline, text);
     EXPECT_TRUE(given.at("lines").is_array());
-    std::string plain;
-    for (const Json& access : inputs[0]["accesses"]) plain += access.get<std::string>() + "; ";
-    EXPECT_EQ(answer(pipeline, plain), given);
+    EXPECT_EQ(answer(pipeline, Json{{"accesses", split(text, ';')}}.dump()), given);
   }
 }
 
@@ -192,8 +192,12 @@ TEST(Prefetch, BadInputsAreRefused) {
     expect_error(ErrorKind::BadData, "input: ", [&] { pipeline.parse(input); });
   EXPECT_NO_THROW(answer(pipeline, "L ffffffffffffffff 8 ffffffffffffffff"));
   const TemporaryFolder data;
-  expect_error(ErrorKind::BadData, "mid-line",
-               [&] { streamed(pipeline, data.write("cut.trace", "L 10 8 400\nL 1")); });
+  const auto cut = data.write("cut.trace", "L 10 8 400\nL 1");
+  expect_error(ErrorKind::BadData, "mid-line", [&] { streamed(pipeline, cut); });
+  const Pipeline lenient = Pipeline::load(folder / "run", "cpu", {"data.cut=leave_out"});
+  EXPECT_EQ(streamed(lenient, cut).size(), 1u) << "as the message says";
+  expect_error(ErrorKind::InvalidArgument, "data.cut",
+               [&] { Pipeline::load(folder / "run", "cpu", {"data.window=3"}); });
   EXPECT_TRUE(streamed(pipeline, data.write("empty.trace", "")).empty());
 }
 

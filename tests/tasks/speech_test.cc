@@ -8,6 +8,7 @@
 #include "fovea/core/base64.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/audio/sound_input.h"
+#include "fovea/tasks/doctor.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "tests/support/expect_error.h"
@@ -109,6 +110,12 @@ TEST(Speech, UtterancesAreRepeatedAndSharpenedWhenARunIsMeasured) {
   EXPECT_EQ(curve.buckets[0], "1 x");
   EXPECT_EQ(curve.counts[0], 6);
   EXPECT_EQ(curve.values.size(), curve.buckets.size());
+}
+
+TEST(Speech, ARunIsHealthy) {
+  const TemporaryFolder folder;
+  trained(folder);
+  for (const Check& check : examine(folder / "run")) EXPECT_EQ(check.problem, "") << check.name;
 }
 
 TEST(Speech, ASoundOfAnyRateIsAnsweredAndExplained) {

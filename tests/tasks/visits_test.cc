@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "fovea/core/file.h"
 #include "fovea/core/torch.h"
+#include "fovea/explain/faithfulness.h"
+#include "fovea/tasks/code_ranking.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "tests/support/expect_error.h"
@@ -87,6 +91,50 @@ TEST(VisitsTask, ARunAnswersRecordsInEveryForm) {
   same({"{\"visits\": []}"});
 }
 
+TEST(VisitsTask, AnswersATableOfVisitsPatientByPatient) {
+  const TemporaryFolder folder;
+  const auto data = folder.write(
+      "train.csv", "who,days,codes,sex,label\n" + std::string("a,1,x y,f,no\nb,1,z,m,yes\n"));
+  fovea::Setup setup("visits");
+  for (const char* small : {"model.name=logistic", "data.minimum_count=1", "training.epochs=1",
+                            "data.validation_fraction=0"})
+    setup.set(small);
+  setup.set_source(data.string(), {"patient=who", "time=days", "code=sex"});
+  RunFolder run(folder.path() / "run");
+  TrainRequest request;
+  request.folder = &run;
+  train(setup, request);
+  const Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const Task& task = pipeline.task();
+  EXPECT_TRUE(task.is_header("who\tdays\tcodes"));
+  for (const char* line : {"x y; z", "patient,codes", "who codes", "{\"visits\": []}", ""})
+    EXPECT_FALSE(task.is_header(line)) << line;
+  const auto rows = task.parse_table(
+      folder.write("new.csv", "who,days,codes,sex\nq,9,z,f\np,1,x y,\nq,3,y,f\nnew,1,,\n"));
+  ASSERT_EQ(rows->size(), 3) << "q, p, and one without codes";
+  const std::vector<std::string> same = {"y sex=f; z sex=f", "x y", "{\"visits\": [[]]}"};
+  for (int64_t row = 0; row < 3; ++row) {
+    const std::vector<Example> both{rows->example(row), pipeline.parse(same[size_t(row)])};
+    const auto answers = pipeline.predict(both);
+    EXPECT_TRUE(answers[0].scores.allclose(answers[1].scores)) << same[size_t(row)];
+  }
+}
+
+TEST(VisitsTask, ContributionsAreJudgedByWhatTheyAdd) {
+  const TemporaryFolder folder;
+  trained(folder, kSmall);
+  Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const Example example = pipeline.load_data("").test->example(0);
+  const auto judged = measure_faithfulness(pipeline, {&example, 1}, {});
+  ASSERT_EQ(judged.size(), 2u) << "visits, contributions";
+  const std::set<std::string> shuffled = {"permuted attention", "uniform attention"},
+                              others = {"tau with gradient x input", "top weight zeroed"};
+  for (const FaithfulnessMeasure& measure : judged[1].measures) {
+    EXPECT_FALSE(shuffled.contains(measure.name) && measure.value) << "a sum has no order";
+    EXPECT_FALSE(others.contains(measure.name) && !measure.value) << measure.name;
+  }
+}
+
 TEST(VisitsTask, RefusesInputsThatCannotBe) {
   const TemporaryFolder folder;
   trained(folder, kSmall);
@@ -129,6 +177,11 @@ TEST(VisitsTask, ExplanationsAddUpToTheAnswer) {
       << "what if this code were absent";
   const Explanation overview = pipeline.overview(*splits.test);
   EXPECT_EQ(overview.maps.at(0).keys(), 30u);
+  const std::vector<RankedCode> codes =
+      rank_codes(pipeline.model(), dynamic_cast<const VisitDataset&>(*splits.test));
+  EXPECT_TRUE(std::all_of(codes.begin(), codes.end(), [](const RankedCode& code) {
+    return code.visits >= 5;
+  })) << "the mean of a single visit says nothing";
 }
 
 TEST(VisitsTask, AGruShowsWhatAbsenceDoes) {
