@@ -115,8 +115,10 @@ export class Shell {
     this.families.show(families.map(({key, title}) => ({id: key, title})), family.key);
     this.views.show(views.map(({id, title}) => ({id, title})), view?.id);
     this.layers.show(family.layers.map((layer) => ({value: layer, text: `Layer ${layer}`})), map.layer);
-    const heads = family.heads.map((head) => ({value: head, text: `Head ${head}`}));
-    this.heads.show(heads.length > 1 ? [{value: 0, text: "Mean of heads"}, ...heads] : heads, map.head);
+    const word = map.layout === "points" ? "Path" : "Head";
+    const heads = family.headsOf(map.layer).map((head) => ({value: head, text: `${word} ${head}`}));
+    const hasMean = heads.length > 1 && family.averages;
+    this.heads.show(hasMean ? [{value: 0, text: "Mean of heads"}, ...heads] : heads, map.head);
     // Some views have pickers of their own.
     if (view?.picks?.includes("layer")) this.layers.node.hidden = true;
     if (view?.picks?.includes("head")) this.heads.node.hidden = true;

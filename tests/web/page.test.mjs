@@ -8,6 +8,19 @@ import {after, before, describe, test} from "node:test";
 import {Served, input, pane, patience, runFolder, runs, sees, withoutRuns} from "./served.mjs";
 import {fovea, phone, shoot} from "./support.mjs";
 
+/** A tone as a WAV file with two channels. */
+function tone(rate, seconds) {
+  const wav = Buffer.alloc(44 + 4 * rate * seconds);
+  wav.write("RIFF", 0);
+  wav.writeUInt32LE(wav.length - 8, 4);
+  wav.write("WAVEfmt ", 8);
+  [16, 0x20001, rate, 4 * rate, 0x100004].forEach((word, i) => wav.writeUInt32LE(word, 16 + 4 * i));
+  wav.write("data", 36);
+  wav.writeUInt32LE(wav.length - 44, 40);
+  for (let at = 44; at < wav.length; at += 2) wav.writeInt16LE(Math.round(8000 * Math.sin(at / 40)), at);
+  return wav;
+}
+
 describe("page", {skip: withoutRuns}, () => {
   const served = new Served();
   before(() => served.start());
@@ -191,6 +204,27 @@ describe("page", {skip: withoutRuns}, () => {
       const text = {name: "text.png", mimeType: "image/png", buffer: Buffer.from("no picture")};
       await page.locator("input[type=file]").setInputFiles(text);
       await pane(page).getByText("text.png is no picture that can be read.").waitFor(patience);
+    });
+  });
+
+  test("an opened sound is made a small WAV file and explained, and what is none is refused", async () => {
+    await served.open("#model=speech", {}, async ({page}) => {
+      const [example] = served.models.speech.examples;
+      await sees(page, await served.answer("speech", example));
+      const named = await pane(page).locator(".example").first().textContent();
+      assert.match(named, /^(do|re|mi|fa|sol|la|ti)( |$)/, "examples are called by what is said");
+      const open = (name, buffer) =>
+        page.locator("input[type=file]").setInputFiles({name, mimeType: "audio/vnd.wave", buffer});
+      await open("a tone.wav", tone(48_000, 2));
+      await pane(page).locator('.input-sound[aria-label="a tone.wav"]').waitFor(patience);
+      await pane(page).locator(".answer-picture[aria-busy=false]").waitFor(patience);
+      const sent = await pane(page).locator(".input-sound").getAttribute("src");
+      assert.ok(sent.length < (2 * 2 * 16_000 * 4) / 3 + 200, "one channel of 16,000 samples a second");
+      await shoot(page, "page-sound");
+      await open("text.wav", Buffer.from("no sound"));
+      await pane(page).getByText("text.wav is no sound that can be read.").waitFor(patience);
+      await open("long.wav", tone(16_000, 20));
+      await pane(page).getByText("long.wav is too long; the page sends up to 18 seconds.").waitFor(patience);
     });
   });
 

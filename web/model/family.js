@@ -12,17 +12,25 @@ export class Family {
     this.title = grouped && maps.length > 1 ? maps[0].group : maps[0].title;
     this.layers = rising(maps.map((map) => map.layer));
     this.heads = rising(maps.map((map) => map.head));
+    /** Places have no mean: it would be a path that nobody took. */
+    this.averages = !grouped && maps[0].layout !== "points";
     this.means = new Map();
   }
 
-  /** The map of a layer and head; head 0 is the mean of its heads, layer 0 the first. A group's is told by
-      `name`. */
+  /** The map of a layer and head; head 0 is the mean of its heads, of places the first; layer 0 the first, of
+      edges the last: from there a node's answer is read. A group's is told by `name`. */
   find(layer, head, name = this.name) {
-    const chosenLayer = this.layers.includes(layer) ? layer : (this.layers[0] ?? null);
+    const usual = this.maps[0].layout === "edges" ? this.layers.at(-1) : this.layers[0];
+    const chosenLayer = this.layers.includes(layer) ? layer : (usual ?? null);
     const candidates = this.maps.filter((map) => map.name === name && map.layer === chosenLayer);
     if (candidates.length === 0) return this.maps[0];
     const exact = candidates.find((map) => map.head === head);
-    return exact ?? (candidates.length > 1 && !this.grouped ? this.mean(chosenLayer) : candidates[0]);
+    return exact ?? (candidates.length > 1 && this.averages ? this.mean(chosenLayer) : candidates[0]);
+  }
+
+  /** The heads that a layer has, rising. */
+  headsOf(layer) {
+    return rising(this.maps.filter((map) => map.layer === layer).map((map) => map.head));
   }
 
   /** The mean of all heads of a layer, as a map of its own with head 0. */

@@ -204,6 +204,7 @@ class NeighbourhoodView {
 
   #manyText() {
     const {length} = this.neighbours;
+    if (length === 0) return "looks at no node in this layer";
     return length === 1 ? "looks at 1 node" : `looks at ${count(length)} nodes`;
   }
 

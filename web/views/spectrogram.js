@@ -149,7 +149,8 @@ class SpectrogramView {
     this.strongest = most?.key ?? 0;
     const who = visible(this.map.queryAxis.labels[query]);
     this.chosen = most ? `“${who}” listens most to ${this.#moment(most.key)} (${number(most.value)}).` : "";
-    this.facts.textContent = this.chosen || "Choose a row to see which sound it listens to.";
+    const truth = this.map.hasTruth ? " Outlined: where it really is." : "";
+    this.facts.textContent = this.chosen || `Choose a row to see which sound it listens to.${truth}`;
     this.canvas.setAttribute("aria-label", this.describe());
     this.#schedule();
   }

@@ -32,7 +32,7 @@ export function barColour(weight, signed) {
 export function signEntries({kind, total}) {
   const [up, down] = kind === "contribution" ? ["raises", "lowers"] : ["above 0", "below 0"];
   return [
-    {mark: swatch(barColour(1, true)), text: total ? `${up} ${total}` : up},
+    {mark: swatch(barColour(1, true)), text: total ? `${up} the ${total.split(",")[0]}` : up},
     {mark: swatch(barColour(-1, true)), text: total ? `${down} it` : down},
   ];
 }

@@ -7,7 +7,7 @@ import {number} from "fovea/parts/format.js";
 import {highlight, label, line, scale, textWidth, ticks, truthRing} from "fovea/parts/chart.js";
 import {largestOf} from "fovea/views/common/nested_words.js";
 
-const margins = {left: 46, right: 58};
+const margins = {left: 46, right: 72};
 const sumTop = 18;
 const sumHeight = 62;
 const barsHeight = 190;
