@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy]…
 # The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -184,6 +184,104 @@ instruments() {
     $fovea compare ratings "$data/amazon_musical_instruments/reviews.tsv.gz" "${config[@]}" --vary model.name=$model --seeds 3 --quiet
   done
 }
+glimpse() {
+  needs mnist || return 0
+  heading "MNIST by glimpses (minutes on a GPU: FOVEA_DEVICE=cuda): one episode is 100 (1 - reward), error_percent the mean of 10"
+  for view in mnist translated cluttered; do
+    for places in learned random; do
+      out=runs/glimpse-$view-$places
+      $fovea train glimpse "$data/mnist" --config configs/glimpse-$view.json --set model.places=$places --out $out --quiet "${device[@]}"
+      echo "$view, places $places" && $fovea evaluate $out --split test
+    done
+  done
+  heading "the same pictures whole"
+  for model in plain cnn; do
+    $fovea train glimpse "$data/mnist" --set model.name=$model --out runs/glimpse-$model --quiet "${device[@]}"
+    echo "$model" && $fovea evaluate runs/glimpse-$model --split test
+  done
+  heading "a few minutes on two cores"
+  $fovea train glimpse "$data/mnist" --config configs/glimpse-small.json --out runs/glimpse-small --quiet
+  $fovea evaluate runs/glimpse-small --split test
+}
+scenes() {
+  heading "captions of built-in scenes with unseen combinations, 3 seeds"
+  $fovea compare caption --config configs/caption-scenes.json --vary model.attention=soft,hard,none --seeds 3 --quiet "${device[@]}"
+}
+emoji() {
+  needs emoji_captions || return 0
+  heading "English names of unseen emoji, 3 seeds"
+  $fovea compare caption "$data/emoji_captions/captions.tsv" --columns image=hexcode,caption=caption_en --config configs/caption-emoji.json \
+    --vary model.attention=soft,hard,none --seeds 3 --quiet "${device[@]}"
+}
+cora() {
+  needs graph_cora || return 0
+  heading "Cora, Planetoid split, 20 seeds: GAT, GATv2 and all neighbours alike"
+  $fovea compare graph "$data/graph_cora" --config configs/gat-cora.json --vary model.score=gat,gatv2 --also model.attention=uniform \
+    --seeds 20 --seed 1 --quiet
+  $fovea train graph "$data/graph_cora" --config configs/gat-cora.json --seed 1 --out runs/cora --quiet
+  $fovea explain runs/cora --faithfulness --rows 100 --quiet
+}
+communities() {
+  heading "built-in communities, whose voices alone tell the class, 5 seeds"
+  $fovea compare graph --vary model.score=gat,gatv2 --also model.attention=uniform --seeds 5 --quiet
+}
+diabetes() {
+  needs ehr_diabetes130 || return 0
+  heading "readmission of diabetic patients, 3 seeds; doctor: contributions and bias against the answer (paths)"
+  columns=(--columns "label=readmitted,code=age,code=gender,code=time_in_hospital")
+  for model in retain gru logistic; do
+    $fovea compare visits "$data/ehr_diabetes130" "${columns[@]}" --config configs/$model-diabetes.json --vary model.name=$model --seeds 3 --quiet
+  done
+  $fovea train visits "$data/ehr_diabetes130" "${columns[@]}" --config configs/retain-diabetes.json --out runs/retain-diabetes --quiet
+  $fovea doctor runs/retain-diabetes
+}
+causes() {
+  heading "built-in patients with planted causes, 3 seeds"
+  $fovea compare visits --vary model.name=retain,gru,logistic --seeds 3 --quiet
+}
+traces() {
+  needs memtrace || return 0
+  heading "memory traces, last 20 %: Voyager (minutes on a GPU: FOVEA_DEVICE=cuda) beside prefetchers without a network"
+  for trace in sqlite_join list_chase; do
+    for model in voyager last_successor next_line stride; do
+      options=(--set "model.name=$model")
+      [[ $model == voyager ]] && options=(--config "configs/voyager-${trace%_*}.json" "${device[@]}")
+      out=runs/$model-$trace
+      $fovea train prefetch "$data/memtrace/$trace.trace.gz" "${options[@]}" --out $out --quiet
+      echo "$trace, $model" && $fovea evaluate $out
+    done
+  done
+}
+digits() {
+  needs fsdd || return 0
+  heading "spoken digits: the test split, then each speaker left out in turn"
+  for speaker in "" jackson lucas george nicolas theo yweweler; do
+    out=runs/digits${speaker:+-$speaker}
+    $fovea train speech "$data/fsdd/transcripts.tsv" --config configs/speech-digits.json --set "data.left_out=$speaker" --out "$out" --quiet "${device[@]}"
+    echo "${speaker:-test split}" && $fovea evaluate "$out"
+  done
+  heading "seconds of sound in a second: 129 s of sound, one thread"
+  time $fovea predict runs/digits "$data"/fsdd/wav/*_[0-4].wav --threads 1 >/dev/null
+}
+connected() {
+  needs fsdd || return 0
+  heading "connected digits: content against location-aware attention, said 1 to 8 times in a row (minutes on a GPU: FOVEA_DEVICE=cuda)"
+  for score in additive location-aware; do
+    out=runs/connected-$score
+    $fovea train speech "$data/fsdd/connected.tsv" --config configs/speech-connected.json --set model.score=$score --out $out --quiet "${device[@]}"
+    for times in 1 2 3 5 8; do
+      echo "$score, $times x"
+      $fovea evaluate $out --set decoding.method=beam --set decoding.length_penalty=0 --set decoding.repeat=$times "${device[@]}"
+    done
+  done
+}
+copy() {
+  heading "copy: trained on up to 20 symbols, tested on 20, 30, 50 and 120"
+  for model in ntm lstm; do
+    $fovea train copy --config configs/$model-copy.json --out runs/copy-$model --quiet
+    echo $model && $fovea evaluate runs/copy-$model
+  done
+}
 forecast() {
   heading "forecast, planted lag, with and without attention, 3 seeds"
   $fovea compare forecast --vary model.attention=soft,none --seeds 3 --quiet
@@ -217,7 +315,7 @@ mean_of_tables() {
            printf has[key] ? sprintf("  random %.3f\n", base[key] / n[key]) : "\n"}}'
 }
 
-for part in "${@:-features context why adult breast dates scores alignments phrases forecast faithfulness locales multi30k tatoeba transformer imdb wnut17 pretraining han verdicts eraser instruments}"; do
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast faithfulness locales multi30k tatoeba transformer imdb wnut17 pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     "$name"
