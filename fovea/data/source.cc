@@ -35,8 +35,7 @@ std::optional<fs::path> find_part(const fs::path& folder, Part part) {
   return found;
 }
 
-/// The split column's name, or "". A column that is only called split but says something else is an
-/// ordinary one.
+/// The split column's name, or "".
 std::string find_split_column(const CsvTable& table, const std::string& wanted) {
   if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
   const int64_t column = table.find("split");
@@ -129,8 +128,8 @@ Part part_in(std::string_view cell, const std::string& place) {
 
 bool says_parts(const CsvTable& table, int64_t column) {
   for (int64_t row = 0; row < table.rows(); ++row)
-    if (part_of(table.cell(row, column)) < 0) return false;
-  return true;
+    if (part_of(table.cell(row, column)) >= 0) return true;
+  return false;
 }
 
 Json read_description(const fs::path& path, const std::string& task) {

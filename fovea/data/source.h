@@ -34,7 +34,8 @@ constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
 int part_of(std::string_view word);
 /// The part that a cell of a split column names; BadData with `place` where it names none.
 Part part_in(std::string_view cell, const std::string& place);
-/// Whether every cell does. A column that is only called split is an ordinary one.
+/// Whether any cell does. A column that is only called split and never does is an ordinary one; one
+/// with a typo in it is not, and is refused where it is read.
 bool says_parts(const CsvTable& table, int64_t column);
 
 /// A folder's dataset.json. BadData unless it is one for `task` (empty: for any task).

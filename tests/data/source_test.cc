@@ -77,6 +77,10 @@ TEST(Source, ASplitColumnDecides) {
       folder.write("o.csv", "a,split,part,y\n1,left,train,0\n2,right,bad,1\n3,left,train,0\n");
   EXPECT_EQ(open_source({other, {}, false}, options()).split_column,
             "");  // an ordinary column that is called split
+  const auto typo = folder.write("typo.csv", "a,split,y\n1,train,0\n2,tset,1\n3,test,0\n");
+  expect_error(ErrorKind::BadData, {"typo.csv:3", "'tset'", "expected train"}, [&] {
+    open_source({typo, {}, false}, options());
+  });
   SplitOptions named = options();
   named.split = "part";
   expect_error(ErrorKind::BadData, {"o.csv:3", "'part'", "'bad'", "train"}, [&] {
