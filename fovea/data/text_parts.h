@@ -43,6 +43,12 @@ using PartFiles = std::array<std::optional<std::filesystem::path>, kParts>;
 PartFiles find_part_files(const std::filesystem::path& folder,
                           const std::vector<std::string>& endings);
 
+/// The one file of the folder that has this name and one of the endings, perhaps with .gz, where no
+/// file is called after a part; else none. BadData for two.
+std::optional<std::filesystem::path> find_single_file(const std::filesystem::path& folder,
+                                                      const std::string& name,
+                                                      const std::vector<std::string>& endings);
+
 /// Opens a file or a folder; `read` turns a path into ReadTexts<Item>. The rules of data/source.h:
 /// a split column or the folder's files decide, otherwise all is for training (or, with
 /// source.whole, for testing), and options.fraction of it is held out for validation.

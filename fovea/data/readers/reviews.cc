@@ -201,23 +201,6 @@ ReadTexts<Review> read_json_lines(const fs::path& path, const ReviewsOptions& op
   return rows.take(lines.path(), lines.hash());
 }
 
-/// The one file of the folder that is called reviews, where no file is called after a part.
-std::optional<fs::path> single_file(const fs::path& folder) {
-  for (const auto& part : find_part_files(folder, kEndings))
-    if (part) return {};
-  std::optional<fs::path> found;
-  for (const std::string& ending : kEndings)
-    for (const char* packed : {"", ".gz"}) {
-      const fs::path path = folder / ("reviews" + ending + packed);
-      if (!fs::exists(path)) continue;
-      require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
-              found ? found->filename().string() : "", " and ", path.filename().string(),
-              "; remove one");
-      found = path;
-    }
-  return found;
-}
-
 }  // namespace
 
 ReadTexts<Review> read_reviews(const fs::path& path, const ReviewsOptions& options) {
@@ -234,7 +217,7 @@ ReviewParts open_reviews(const DataSource& source, const SplitOptions& split,
   options.roles = source.roles;
   DataSource found = source;
   if (fs::is_directory(source.path))
-    if (const auto file = single_file(source.path)) found.path = *file;
+    if (const auto file = find_single_file(source.path, "reviews", kEndings)) found.path = *file;
   const bool folder = fs::is_directory(found.path);
   require(!folder || options.reads_split, ErrorKind::InvalidArgument, source.path.string(),
           ": the folder's files say which part is which; leave data.split at auto");

@@ -165,23 +165,6 @@ ReadTexts<PatientRecord> read_json_lines(const fs::path& path, const VisitsOptio
   return patients.take(lines.path(), lines.hash());
 }
 
-/// The one file of the folder that is called visits, where no file is called after a part.
-std::optional<fs::path> single_file(const fs::path& folder) {
-  for (const auto& part : find_part_files(folder, kEndings))
-    if (part) return {};
-  std::optional<fs::path> found;
-  for (const std::string& ending : kEndings)
-    for (const char* packed : {"", ".gz"}) {
-      const fs::path path = folder / ("visits" + ending + packed);
-      if (!fs::exists(path)) continue;
-      require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
-              found ? found->filename().string() : "", " and ", path.filename().string(),
-              "; remove one");
-      found = path;
-    }
-  return found;
-}
-
 /// A test is none when its patients were learned by heart.
 void check_patients(TextParts<PatientRecord>& parts, const std::string& path) {
   std::unordered_map<std::string, int> seen;
@@ -220,7 +203,7 @@ TextParts<PatientRecord> open_visits(const DataSource& source, const SplitOption
   options.roles = source.roles;
   DataSource found = source;
   if (fs::is_directory(source.path))
-    if (const auto file = single_file(source.path)) found.path = *file;
+    if (const auto file = find_single_file(source.path, "visits", kEndings)) found.path = *file;
   TextParts<PatientRecord> parts = open_text_parts<PatientRecord>(
       found, split, kEndings, [&](const fs::path& path) { return read_visits(path, options); });
   check_patients(parts, source.path.string());
