@@ -61,7 +61,7 @@ TEST(CaptionsData, BuiltInPicturesHaveTruth) {
 }
 
 TEST(CaptionsData, WrittenFilesGiveTheSameRows) {
-  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   const TemporaryFolder folder;
   CaptionCoding one, other;
   const Splits drawn = load({}, small(), one);
@@ -95,7 +95,7 @@ TEST(CaptionsData, PreparedGivesTheSameRows) {
 }
 
 TEST(CaptionsData, EveryCaptionIsATrainingRowAndEveryPictureATestRow) {
-  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   const TemporaryFolder folder;
   for (const char* name : {"a.png", "b.png", "c.png"})
     folder.write(name, encode_png(make_image(9, 20, 3, uint8_t(name[0]))));
@@ -121,7 +121,7 @@ TEST(CaptionsData, EveryCaptionIsATrainingRowAndEveryPictureATestRow) {
 }
 
 TEST(CaptionsData, APictureThatIsMissingIsNamedWithItsLine) {
-  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   const TemporaryFolder folder;
   folder.write("a.png", encode_png(make_image(4, 4, 3)));
   folder.write("b.png", encode_png(make_image(4, 4, 3)));
@@ -144,7 +144,7 @@ TEST(CaptionsData, APictureThatIsMissingIsNamedWithItsLine) {
 }
 
 TEST(CaptionsData, AnimatedPicturesAreNoted) {
-  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   const TemporaryFolder folder;
   std::string png = encode_png(make_image(4, 4, 3));
   const size_t behind_head = 33;  // 8 bytes of signature, 25 of IHDR

@@ -132,7 +132,7 @@ TEST(SpeechData, WithARangeSilenceDoesNotDecideWhatNormalIs) {
 }
 
 TEST(SpeechData, ASpeakersUtterancesAreNormalisedTogether) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   const DataSource source = digits(folder);
   SpeechDataOptions options = of_digits();
@@ -148,7 +148,7 @@ TEST(SpeechData, ASpeakersUtterancesAreNormalisedTogether) {
 }
 
 TEST(SpeechData, JoinedSoundsTellWhereTheirWordsAre) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   SpeechCoding coding;
   const Splits splits = load(digits(folder), of_digits(), coding, 2);
@@ -166,7 +166,7 @@ TEST(SpeechData, JoinedSoundsTellWhereTheirWordsAre) {
 }
 
 TEST(SpeechData, ASpeakerIsLeftOut) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   const DataSource source = digits(folder);
   SpeechDataOptions options = of_digits();
@@ -183,7 +183,7 @@ TEST(SpeechData, ASpeakerIsLeftOut) {
 }
 
 TEST(SpeechData, WrittenFilesGiveTheSameRows) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   SpeechCoding one, other;
   const Splits drawn = load({}, small(), one);
@@ -223,7 +223,7 @@ TEST(SpeechData, PreparedGivesTheSameRows) {
 }
 
 TEST(SpeechData, ASoundThatCannotBeReadIsNamedWithItsLine) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   folder.write("a.wav", encode_wav(std::vector<int16_t>(900, 100), 8000));
   folder.write("silent.wav", encode_wav({}, 8000));
@@ -241,7 +241,7 @@ TEST(SpeechData, ASoundThatCannotBeReadIsNamedWithItsLine) {
 }
 
 TEST(SpeechData, SilenceStereoAndOtherRatesAreRead) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   folder.write("silence.wav", encode_wav(std::vector<int16_t>(4000, 0), 8000));
   folder.write("fast.wav", encode_wav(std::vector<int16_t>(48000, 900), 48000));

@@ -150,21 +150,8 @@ TEST_P(SpeechContract, OverfitsEightExamples) {
 }
 
 TEST_P(SpeechContract, ReplayOfWhatWasFoundHasItsProbability) {
-  for (const std::string method : {"greedy", "beam", "sample"}) {
-    SearchOptions search;
-    search.method = method;
-    search.beam = 3;
-    search.length_penalty = 0;
-    const auto model = fresh(2, search);
-    torch::NoGradGuard no_gradients;
-    const Batch rows = speech_batch(5);
-    const Predictions found = model->predict(rows);
-    Tap tap;
-    const at::Tensor replayed = model->replay(rows, found, &tap).sum(1);  // [B]
-    for (int64_t row = 0; row < 5; ++row)
-      EXPECT_NEAR(replayed[row].item<double>(), found.outputs[size_t(row)][0].log_probability, 1e-4)
-          << method << " " << row;
-  }
+  expect_found_as_replayed(speech_batch(5),
+                           [&](const SearchOptions& search) { return fresh(2, search); });
 }
 
 TEST_P(SpeechContract, RowsAndPaddingDoNotMatter) {

@@ -47,4 +47,24 @@ inline std::string name_of_case(const ::testing::TestParamInfo<SequenceCase>& in
   return info.param.name;
 }
 
+/// What a search finds has the probability that replaying it says. `fresh(search)` makes a model.
+template <class Fresh>
+void expect_found_as_replayed(const Batch& rows, const Fresh& fresh) {
+  for (const std::string method : {"greedy", "beam", "sample"}) {
+    SearchOptions search;
+    search.method = method;
+    search.beam = 3;
+    search.length_penalty = 0;
+    const auto model = fresh(search);
+    torch::NoGradGuard no_gradients;
+    const Predictions found = model->predict(rows);
+    Tap tap;
+    const at::Tensor replayed = model->replay(rows, found, &tap).sum(1);  // [B]
+    for (int64_t row = 0; row < rows.size; ++row)
+      EXPECT_NEAR(replayed[row].template item<double>(),
+                  found.outputs[size_t(row)][0].log_probability, 1e-4)
+          << method << " " << row;
+  }
+}
+
 }  // namespace fovea::testing

@@ -89,7 +89,7 @@ TEST(Caption, HardAttentionMayAnswerFromAllCells) {
 }
 
 TEST(Caption, ExactMatchTakesAnyOfTheReferences) {
-  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   const TemporaryFolder folder;
   for (const char* name : {"a", "b", "c", "d"})
     folder.write(concat(name, ".png"),
@@ -111,7 +111,7 @@ TEST(Caption, ExactMatchTakesAnyOfTheReferences) {
 }
 
 TEST(Caption, APictureOfAnySizeIsAnsweredAndExplained) {
-  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   const TemporaryFolder folder;
   const Pipeline pipeline = trained(folder);
   const Json input = image_input(encode_png(make_image(70, 45, 3, 90)));
@@ -140,7 +140,7 @@ TEST(Caption, WhatIsNoPictureIsRefused) {
 }
 
 TEST(Caption, PreparedAndWrittenDataTrainTheSame) {
-  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   const TemporaryFolder folder;
   fovea::Setup setup = small_setup();
   const auto prepared = folder / "a.safetensors";

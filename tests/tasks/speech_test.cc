@@ -119,7 +119,7 @@ TEST(Speech, ARunIsHealthy) {
 }
 
 TEST(Speech, ASoundOfAnyRateIsAnsweredAndExplained) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   const Pipeline pipeline = trained(folder);
   const Example example = pipeline.parse(sound_input(tone(48000, 0.5)).dump());
@@ -134,7 +134,7 @@ TEST(Speech, ASoundOfAnyRateIsAnsweredAndExplained) {
 }
 
 TEST(Speech, SilenceIsAnsweredToo) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   const Pipeline pipeline = trained(folder);
   const Example silence = pipeline.parse(sound_input({std::vector<int16_t>(4000, 0), 8000}).dump());
@@ -158,7 +158,7 @@ TEST(Speech, WhatIsNoSoundIsRefused) {
 }
 
 TEST(Speech, PreparedAndWrittenDataTrainTheSame) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const TemporaryFolder folder;
   fovea::Setup setup = small_setup();
   const auto prepared = folder / "a.safetensors";

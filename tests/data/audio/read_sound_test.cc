@@ -31,7 +31,7 @@ std::string wav(int format, int channels, int rate, int bits, const std::string&
 class ReadSound : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+    if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   }
 };
 

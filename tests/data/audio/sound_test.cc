@@ -43,7 +43,7 @@ TEST(Sound, WordsLieBetweenBlanks) {
 }
 
 TEST(SoundInput, WhatIsGivenComesBack) {
-  if (!can_read_sounds()) GTEST_SKIP() << "built without libsndfile";
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
   const Sound sound{{5, -6, 7000, 0}, 8000};
   const Json input = sound_input(sound);
   EXPECT_EQ(sound_of_input(input.dump(), {}).samples, sound.samples);

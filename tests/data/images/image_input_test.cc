@@ -15,7 +15,7 @@ void refused(const std::vector<std::string>& words, const std::string& line) {
 }
 
 TEST(ImageInput, ADataUrlIsAPicture) {
-  if (!can_read_images()) GTEST_SKIP() << "built without libpng";
+  if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   const Image image = make_image(2, 3, 3, 40);
   const Json input = image_input(encode_png(image));
   EXPECT_EQ(image_of_input(input.dump(), {}).pixels, image.pixels);

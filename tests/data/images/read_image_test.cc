@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 class ReadImage : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!can_read_images()) GTEST_SKIP() << "built without libpng and libjpeg-turbo";
+    if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
   }
 };
 
