@@ -14,6 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const FixedOptions kFixed{
+    {"images", "tokens", "vocabulary_size", "minimum_count", "validation_fraction", "quotes"}, {}};
 const PreparedFormat kCaptions{"fovea-prepared-captions", "captions"};
 constexpr const char* kTokeniser = "tokeniser";
 constexpr const char* kTokeniserModel = "tokeniser.model";
@@ -110,6 +112,9 @@ Splits read_prepared_captions(const fs::path& path, const CaptionsDataOptions& o
   require(splits.train || splits.validation || splits.test, ErrorKind::BadData, reader.where(),
           ": holds no captions");
   splits.notes = reader.notes();
+  for (const std::string& note :
+       overridden_options(reader.where(), options_json(options), prepared, kFixed))
+    splits.notes.push_back(note);
   splits.hash = hash_of_file(path);
   return splits;
 }

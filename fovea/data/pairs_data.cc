@@ -125,29 +125,6 @@ void hold_out(ReadTexts& read, const PairsOptions& options, uint64_t seed) {
                               seed));
 }
 
-/// Options were fixed when the file was prepared. One that is now set differently is noted; one
-/// that says what is source, target or test is refused, since the user would get something else.
-std::vector<std::string> compare_options(const fs::path& path, PairsOptions options,
-                                         const Json& stored) {
-  OptionList list;
-  options.describe(list);
-  std::vector<std::string> differences;
-  for (const Option& option : list.options()) {
-    const std::string& key = option.key();
-    const Json value = option.value();
-    if (!stored.is_object() || !stored.contains(key) || stored[key] == value) continue;
-    const bool is_set = value != Json("") && value != Json(false);
-    require(!is_set || (key != "direction" && key != "swap" && key != "test"),
-            ErrorKind::InvalidArgument, path.string(), ": was prepared with ", key, "=",
-            stored[key].dump(), ", which ", key, "=", value.dump(),
-            " cannot change; leave it out or prepare the data again");
-    if (is_set) differences.push_back(concat(key, "=", stored[key].dump()));
-  }
-  if (differences.empty()) return {};
-  return {concat("the data was prepared with ", join(differences),
-                 "; other values given now have no effect")};
-}
-
 Splits load_prepared(const DataSource& source, const PairsOptions& options,
                      PairTokenisers& tokenisers) {
   const std::string path = source.path.string();
@@ -157,7 +134,9 @@ Splits load_prepared(const DataSource& source, const PairsOptions& options,
   require(options.task.empty() || prepared.task == options.task, ErrorKind::BadData, path,
           ": was prepared for the task '", prepared.task, "', not for '", options.task, "'");
   if (tokenisers.source == nullptr) {
-    for (const std::string& note : compare_options(source.path, options, prepared.options))
+    for (const std::string& note :
+         overridden_options(path, options_json(options), prepared.options,
+                            {.keys = {}, .decisive = {"direction", "swap", "test"}}))
       prepared.splits.notes.push_back(note);
     require(prepared.splits.train != nullptr, ErrorKind::BadData, path, ": has no training part");
     tokenisers = prepared.tokenisers;

@@ -109,6 +109,24 @@ void require_same_symbols(const Tokeniser& own, const Tokeniser& prepared,
           "from");
 }
 
+std::vector<std::string> overridden_options(const std::string& where, const Json& now,
+                                            const Json& prepared, const FixedOptions& fixed) {
+  std::vector<std::string> differences;
+  if (!prepared.is_object()) return {};
+  for (const auto& [key, value] : now.items()) {
+    if (!prepared.contains(key) || prepared[key] == value) continue;
+    if (!fixed.keys.empty() && !fixed.keys.contains(key)) continue;
+    if (value == Json("") || value == Json(false)) continue;  // not set
+    require(!fixed.decisive.contains(key), ErrorKind::InvalidArgument, where,
+            ": was prepared with ", key, "=", prepared[key].dump(), ", which ", key, "=",
+            value.dump(), " cannot change; leave it out or prepare the data again");
+    differences.push_back(concat(key, "=", prepared[key].dump()));
+  }
+  if (differences.empty()) return {};
+  return {concat("the data was prepared with ", join(differences),
+                 "; other values given now have no effect")};
+}
+
 bool is_prepared(const fs::path& path) {
   if (!fs::is_regular_file(path)) return false;
   if (path.extension() == ".safetensors") return true;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,16 @@ class PreparedWriter {
 /// BadData where a file was prepared with other symbols than the run's.
 void require_same_symbols(const Tokeniser& own, const Tokeniser& prepared,
                           const std::string& where);
+
+/// Which options a file's preparation fixed.
+struct FixedOptions {
+  std::set<std::string> keys;      // empty: all
+  std::set<std::string> decisive;  // another value is refused: the user would get something else
+};
+
+/// A note that names the fixed options that are set differently now, or none.
+std::vector<std::string> overridden_options(const std::string& where, const Json& now,
+                                            const Json& prepared, const FixedOptions& fixed);
 
 /// A file that a PreparedReader should open: by its name (.safetensors) or its first bytes.
 bool is_prepared(const std::filesystem::path& path);

@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const FixedOptions kFixed{
+    {"sounds", "tokens", "vocabulary_size", "minimum_count", "validation_fraction", "quotes"}, {}};
 const PreparedFormat kSpeech{"fovea-prepared-speech", "speech"};
 constexpr const char* kTokeniser = "tokeniser";
 constexpr const char* kTokeniserModel = "tokeniser.model";
@@ -121,6 +123,9 @@ SpeechParts read_prepared_speech(const fs::path& path, const SpeechDataOptions& 
   reader.finish();
   require(count > 0, ErrorKind::BadData, reader.where(), ": holds no utterances");
   parts.notes = reader.notes();
+  for (const std::string& note :
+       overridden_options(reader.where(), options_json(options), prepared, kFixed))
+    parts.notes.push_back(note);
   parts.hash = hash_of_file(path);
   return parts;
 }

@@ -214,6 +214,11 @@ TEST(SpeechData, PreparedGivesTheSameRows) {
   faster.log_mel.sample_rate = 16000;
   expect_error(ErrorKind::InvalidArgument, {"data.sample_rate=8000", "16000"},
                [&] { load(source, faster, other); });
+  SpeechDataOptions rarer = small();
+  rarer.minimum_count = 3;
+  rarer.log_mel.deltas = 1;  // frames are made of the samples in the file: this one has its effect
+  EXPECT_EQ(load(source, rarer, other).notes.back(),
+            "the data was prepared with minimum_count=1; other values given now have no effect");
   const std::string bytes = read_file(path);
   for (const size_t size : {bytes.size() / 3, bytes.size() - 7}) {
     source.path = folder.write("cut.safetensors", bytes.substr(0, size));
