@@ -1,5 +1,7 @@
 #include "fovea/core/tap.h"
 
+#include <algorithm>
+
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 
@@ -26,13 +28,16 @@ at::Tensor StepTap::report(AttentionMap map) {
   require(map.layout == MapLayout::Dense, ErrorKind::Internal, "map '", map.name,
           "': only dense maps can be put together from steps");
   const at::Tensor weights = outer_.replaced(map);
-  auto& steps = steps_[{map.name, map.layer}];
+  const auto own = std::find_if(steps_.begin(), steps_.end(), [&](const auto& steps) {
+    return steps.front().name == map.name && steps.front().layer == map.layer;
+  });
+  auto& steps = own == steps_.end() ? steps_.emplace_back() : *own;
   steps.push_back(std::move(map));
   return weights;
 }
 
 void StepTap::finish() {
-  for (auto& [place, steps] : steps_) {
+  for (auto& steps : steps_) {
     AttentionMap whole = steps.front();
     std::vector<at::Tensor> rows;
     for (const AttentionMap& step : steps) {

@@ -79,7 +79,7 @@ class StepTap : public Tap {
 
  private:
   Tap& outer_;
-  std::map<std::pair<std::string, int64_t>, std::vector<AttentionMap>> steps_;  // name and layer
+  std::vector<std::vector<AttentionMap>> steps_;  // of each name and layer, in the order of step 1
 };
 
 /// For blocks: reports to the tap when there is one and returns the weights to go on with.

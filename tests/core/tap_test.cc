@@ -141,6 +141,18 @@ TEST(StepTap, PutsTheStepsTogetherAsOneMap) {
   EXPECT_TRUE(tap.map("other").weights.equal(other));
 }
 
+TEST(StepTap, MapsStandInTheOrderOfTheFirstStep) {
+  Tap tap;
+  StepTap steps(tap);
+  for (int64_t step = 0; step < 2; ++step)
+    for (const char* name : {"write", "read"})
+      steps.report(map_of(name, torch::rand({1, 1, 1, 3})));
+  steps.finish();
+  ASSERT_EQ(tap.maps().size(), 2u);
+  EXPECT_EQ(tap.maps()[0].name, "write");
+  EXPECT_EQ(tap.maps()[1].name, "read");
+}
+
 TEST(StepTap, RowsPassTheReplacementOneByOne) {
   Tap tap;
   std::vector<at::Tensor> seen;
