@@ -98,6 +98,7 @@ Trained train_one(const CompareRequest& request, const RowPlan& plan, int64_t se
 
 Json curve_json(const LengthCurve& curve) {
   return {{"metric", curve.metric},
+          {"length", curve.length},
           {"buckets", curve.buckets},
           {"values", curve.values},
           {"counts", curve.counts}};
@@ -119,7 +120,8 @@ Trained trained_from_json(const Json& json) {
   for (const Json& metric : json.at("metrics"))
     trained.metrics.push_back({metric[0], number_of(metric[1]), metric[2]});
   const Json& curve = json.at("curve");
-  trained.curve = {curve.at("metric"), curve.at("buckets"), {}, curve.at("counts")};
+  trained.curve = {curve.at("metric"), curve.at("length"), curve.at("buckets"), {},
+                   curve.at("counts")};
   for (const Json& value : curve.at("values")) trained.curve.values.push_back(number_of(value));
   return trained;
 }
@@ -208,6 +210,7 @@ std::optional<LineChart> Comparison::chart() const {
       chart.x_ticks = first.buckets;
       chart.counts = first.counts;
       chart.y_label = first.metric;
+      chart.x_label = first.length;
     }
     if (first.buckets != chart.x_ticks) return std::nullopt;  // rows with different test data
     LineSeries line{join(row.values, " "), {}, {}};
@@ -224,8 +227,7 @@ std::optional<LineChart> Comparison::chart() const {
     chart.series.push_back(std::move(line));
   }
   if (chart.x_ticks.empty()) return std::nullopt;
-  chart.title = concat(task, ": ", chart.y_label, " by the length of the source");
-  chart.x_label = "source tokens";
+  chart.title = concat(task, ": ", chart.y_label, " by length");
   chart.notes.push_back(concat("mean over ", seeds.size(),
                                seeds.size() == 1 ? " seed, " : " seeds, ", split, " rows",
                                seeds.size() > 1 ? "; bars: 95 % interval of the mean" : ""));

@@ -140,7 +140,7 @@ Metrics CopyTask::measure(const Model& model, const Dataset& rows) const {
 }
 
 LengthCurve CopyTask::measure_by_length(const Model& model, const Dataset& rows) const {
-  LengthCurve curve{"bit_error", {}, {}, {}};
+  LengthCurve curve{"bit_error", "symbols", {}, {}, {}};
   for (const auto& [length, own] : by_length(errors_of(model, rows, progress), rows)) {
     curve.buckets.push_back(concat(length));
     curve.values.push_back(own.wrong_bits / own.bits);

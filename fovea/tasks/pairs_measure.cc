@@ -151,6 +151,7 @@ LengthCurve PairsTask::measure_by_length(const Model& model, const Dataset& rows
   const Outcome outcome = decode(model, dynamic_cast<const PairDataset&>(rows));
   LengthCurve curve;
   curve.metric = is_translation() ? "bleu" : "exact_match";
+  curve.length = "source tokens";
   for (const LengthBucket& bucket : length_buckets(outcome.source_lengths)) {
     std::vector<std::string> outputs;
     std::vector<References> references;

@@ -76,6 +76,7 @@ LengthCurve SpeechTask::measure_by_length(const Model& model, const Dataset& row
   const auto& once = dynamic_cast<const SpeechDataset&>(rows);
   LengthCurve curve;
   curve.metric = "word_error_rate";
+  curve.length = "the same utterance so many times in a row";
   for (const int64_t times : kRepeats) {
     const auto longer = repeated(once, kRowsOfCurve, times, *coding_.tokeniser);
     const WrittenRows written = transcribe(model, *longer);

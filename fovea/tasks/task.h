@@ -22,6 +22,7 @@ namespace fovea {
 /// One metric by the length of the source: where a model without attention gives way.
 struct LengthCurve {
   std::string metric;                // "bleu"
+  std::string length;                // what buckets count: "source tokens"
   std::vector<std::string> buckets;  // "1-5", "6-10", …; empty: the task has no such curve
   std::vector<double> values;        // NaN where a bucket is empty
   std::vector<int64_t> counts;       // rows in each

@@ -64,6 +64,7 @@ TEST(CopyTask, MeasuresEveryLength) {
   const LengthCurve curve = pipeline.task().measure_by_length(pipeline.model(), *splits.test);
   EXPECT_EQ(curve.buckets, (std::vector<std::string>{"4", "7"}));
   EXPECT_EQ(curve.counts, (std::vector<int64_t>{4, 4}));
+  EXPECT_EQ(curve.length, "symbols");
 }
 
 TEST(CopyTask, AnswersInSymbols) {

@@ -107,6 +107,7 @@ TEST(Speech, UtterancesAreRepeatedAndSharpenedWhenARunIsMeasured) {
   const Splits splits = pipeline.load_data("");
   const LengthCurve curve = pipeline.task().measure_by_length(pipeline.model(), *splits.test);
   EXPECT_EQ(curve.metric, "word_error_rate");
+  EXPECT_EQ(curve.length, "the same utterance so many times in a row");
   EXPECT_EQ(curve.buckets[0], "1 x");
   EXPECT_EQ(curve.counts[0], 6);
   EXPECT_EQ(curve.values.size(), curve.buckets.size());
