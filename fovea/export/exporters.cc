@@ -42,7 +42,8 @@ ExportedParts one_part(std::unique_ptr<onnx::Graph> graph) {
 ExportedParts export_model(const Model& model, const ExportOptions& options) {
   for (const auto& exporter : kExporters)
     if (auto parts = exporter(model, options)) return std::move(*parts);
-  fail(ErrorKind::Unsupported, "export: the model ", model.name(),
+  const std::string name = model.name();  // fovea::Retain
+  fail(ErrorKind::Unsupported, "export: the model ", name.substr(name.rfind(':') + 1),
        " has no ONNX form yet; docs/formats/onnx.md lists those that have one");
 }
 

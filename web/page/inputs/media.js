@@ -94,7 +94,7 @@ export function mediaEditor({what, type, small, frame, show}) {
       const box = element("div", attributes, shown, hint, problem);
       host.append(box);
       return {
-        read: () => (input === null ? {problem: `Drop a ${what} to see an answer.`} : {input}),
+        read: () => (input === null ? {problem: `No ${what} yet.`} : {input}),
         write,
         focus: () => box.focus(),
       };
