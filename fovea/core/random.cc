@@ -207,7 +207,23 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
 
 }  // namespace
 
+namespace {
+
+thread_local bool seeded_once = false;
+
+}  // namespace
+
+SeededOnce::SeededOnce(const at::Device& device, uint64_t key) {
+  seed_device(device, key);
+  seeded_once = true;
+}
+
+SeededOnce::~SeededOnce() {
+  seeded_once = false;
+}
+
 void seed_device(const at::Device& device, uint64_t key) {
+  if (seeded_once) return;
   at::Generator generator = at::globalContext().defaultGenerator(device);
   const std::lock_guard<std::mutex> lock(generator.mutex());
   generator.set_current_seed(key);
@@ -220,6 +236,10 @@ at::Tensor dropout(const at::Tensor& x, double rate, const Random& random) {
   if (!x.is_cpu()) return dropped_elsewhere(rate, random.key(), x);
   if (x.scalar_type() != at::kFloat) return dropped_by_mask(rate, random.key(), x);
   return DropoutFunction::apply(x, rate, static_cast<int64_t>(random.key()));
+}
+
+at::Tensor dropout(const at::Tensor& x, double rate, const Random* random, const char* name) {
+  return random ? dropout(x, rate, random->split(name)) : x;
 }
 
 }  // namespace fovea

@@ -54,8 +54,20 @@ class Random {
 /// (columns: the last dimension) alone, by the rule of kernels/dropout.h; no mask is stored.
 /// A GPU has bits of its own, which depend on the stream and the shape.
 at::Tensor dropout(const at::Tensor& x, double rate, const Random& random);
+/// The same from the stream's own stream of this name; without a stream (no training) x.
+at::Tensor dropout(const at::Tensor& x, double rate, const Random* random, const char* name);
 
 /// LibTorch's next draws on that device are a function of `key`.
 void seed_device(const at::Device& device, uint64_t key);
+
+/// While one lives in this thread, the draws of a GPU follow one another from the key that was set
+/// here instead of each from its own stream's: a recorded step can only go on, not begin anew.
+class SeededOnce {
+ public:
+  SeededOnce(const at::Device& device, uint64_t key);
+  ~SeededOnce();
+  SeededOnce(const SeededOnce&) = delete;
+  SeededOnce& operator=(const SeededOnce&) = delete;
+};
 
 }  // namespace fovea

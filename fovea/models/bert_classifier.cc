@@ -80,7 +80,7 @@ Tensor BertClassifier::logits_of(const Batch& batch, const Random* random, Tap* 
   Tensor pooled = options_.pooling == "cls" ? encoder_->pooled(states)
                                             : mean_of_real(states, real.flatten(0, 1));
   const double rate = options_.encoder.dropout;
-  if (random && rate > 0) pooled = dropout(pooled, rate, random->split("pooled"));
+  pooled = dropout(pooled, rate, random, "pooled");
   const Tensor logits = output_->forward(pooled).view({batch.size, -1, shape_.classes});
   if (logits.size(1) == 1) return logits.squeeze(1);
   const Tensor weight = real.any(-1).to(logits.scalar_type()).unsqueeze(-1);  // [B, W, 1]

@@ -73,7 +73,7 @@ Tensor BertTagger::logits_of(const Batch& batch, const Random* random, Tap* tap)
   Tensor first = hidden.gather(
       1, words.unsqueeze(-1).expand({words.size(0), words.size(1), hidden.size(2)}));  // [B, W, D]
   const double rate = options_.encoder.dropout;
-  if (random && rate > 0) first = dropout(first, rate, random->split("words"));
+  first = dropout(first, rate, random, "words");
   return output_->forward(first);  // [B, W, K]
 }
 

@@ -14,10 +14,6 @@ using at::Tensor;
 constexpr const char* kWords = "words";
 const MapLabel kSentences{"sentences", "document", "sentences"};
 
-Tensor dropped(const Tensor& x, double rate, const Random* random, const char* name) {
-  return random && rate > 0 ? dropout(x, rate, random->split(name)) : x;
-}
-
 }  // namespace
 
 void HierarchicalOptions::describe(OptionList& list) {
@@ -169,9 +165,9 @@ Tensor HierarchicalAttention::logits_of(const Batch& batch, const Random* random
     return output_->forward(at::zeros({batch.size, 2 * options_.hidden}, words_->weight.options()));
   const Tensor sentences =
       leaf_of(tap, kSentences.key_axis,
-              dropped(sentence_vectors(pass), options_.dropout, random, "sentences"));
+              dropout(sentence_vectors(pass), options_.dropout, random, "sentences"));
   const Tensor document =
-      dropped(document_vectors(pass, sentences), options_.dropout, random, "document");
+      dropout(document_vectors(pass, sentences), options_.dropout, random, "document");
   return output_->forward(document);
 }
 

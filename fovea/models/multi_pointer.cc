@@ -246,7 +246,7 @@ std::optional<RatingModel::OwnTerm> MultiPointer::own_term(const Batch& batch, c
   point(sides, random, tap);
   read_words(sides, tap);
   Tensor x = features(sides);  // [B, N]
-  if (random && options_.dropout > 0) x = dropout(x, options_.dropout, random->split("features"));
+  x = dropout(x, options_.dropout, random, "features");
   return OwnTerm{factorise(x), sides[0].words.known & sides[1].words.known};
 }
 

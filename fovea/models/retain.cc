@@ -122,7 +122,7 @@ Tensor Retain::logit_of(const Batch& batch, const Random* random, Tap* tap) cons
   const Tensor& gaps = batch.at("gaps");  // [B, V]
   if (gaps.size(1) == 0) return output_->bias.expand({batch.size});
   const Tensor codes = embed_codes(batch, codes_->weight, tap);  // [B, K, E]
-  const Tensor visits = dropped(visits_of(batch, codes), options_.embedding_dropout, random,
+  const Tensor visits = dropout(visits_of(batch, codes), options_.embedding_dropout, random,
                                 "visits");  // [B, V, E]
   Tensor inputs = visits;
   if (sees_time_) inputs = at::cat({visits, gaps.to(visits.scalar_type()).unsqueeze(-1)}, -1);
@@ -131,7 +131,7 @@ Tensor Retain::logit_of(const Batch& batch, const Random* random, Tap* tap) cons
   const Tensor beta = weigh_numbers(inputs, order);       // [B, V, E]
   if (!tap) {
     const Tensor context = (alpha.unsqueeze(-1) * beta * visits).sum(1);  // [B, E]
-    return output_->forward(dropped(context, options_.dropout, random, "context")).squeeze(-1);
+    return output_->forward(dropout(context, options_.dropout, random, "context")).squeeze(-1);
   }
   const Tensor& visit_of = batch.at("visit_of");  // [B, K]
   const Tensor numbers =

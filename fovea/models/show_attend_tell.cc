@@ -123,7 +123,7 @@ ShowAttendTell::Pass ShowAttendTell::pass_over(const Pictures& pictures, const T
   if (step_tap) step_tap->finish();
   Pass pass;
   pass.readouts = read_out(words, at::stack(hidden, 1), at::stack(contexts, 1));  // [B, T, E]
-  if (random) pass.readouts = dropout(pass.readouts, options_.dropout, random->split("readout"));
+  pass.readouts = dropout(pass.readouts, options_.dropout, random, "readout");
   if (!weights.empty()) pass.weights = at::cat(weights, 2);
   if (!log_choices.empty()) pass.log_choices = at::stack(log_choices, 1);
   if (!entropy.empty()) pass.entropy = at::stack(entropy, 1);

@@ -94,12 +94,12 @@ std::vector<Tensor> VisitGru::penalised() const {
 Tensor VisitGru::logit_of(const Batch& batch, const Random* random, Tap* tap) const {
   const Tensor& gaps = batch.at("gaps");  // [B, V]
   if (gaps.size(1) == 0) return output_->bias.expand({batch.size});
-  Tensor inputs = dropped(visits_of(batch, embed_codes(batch, codes_->weight, tap)),
+  Tensor inputs = dropout(visits_of(batch, embed_codes(batch, codes_->weight, tap)),
                           options_.embedding_dropout, random, "visits");  // [B, V, E]
   if (sees_time_) inputs = at::cat({inputs, gaps.to(inputs.scalar_type()).unsqueeze(-1)}, -1);
   const Tensor lengths = batch.at("visits.keep").sum(1).to(at::kCPU);              // [B]
   const Tensor last = encoder_->run(inputs, lengths, {}, {}).state.hidden.back();  // [B, H]
-  return output_->forward(dropped(last, options_.dropout, random, "state")).squeeze(-1);
+  return output_->forward(dropout(last, options_.dropout, random, "state")).squeeze(-1);
 }
 
 }  // namespace fovea

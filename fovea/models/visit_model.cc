@@ -130,10 +130,6 @@ Tensor VisitModel::visits_of(const Batch& batch, const Tensor& codes) {
       .scatter_add(1, places, codes);
 }
 
-Tensor VisitModel::dropped(const Tensor& x, double rate, const Random* random, const char* name) {
-  return random && rate > 0 ? dropout(x, rate, random->split(name)) : x;
-}
-
 Tensor VisitModel::sum_contributions(const Tensor& contributions, const Tensor& bias,
                                      Tap* tap) const {
   AttentionMap map;

@@ -53,8 +53,6 @@ class VisitModel : public Model {
   at::Tensor embed_codes(const Batch& batch, const at::Tensor& table, Tap* tap) const;
   /// The sum of each visit's codes: [B, K, E] -> [B, V, E].
   static at::Tensor visits_of(const Batch& batch, const at::Tensor& codes);
-  static at::Tensor dropped(const at::Tensor& x, double rate, const Random* random,
-                            const char* name);
   /// Reports what each code adds to the log odds, [B, K], and returns what it adds up to, [B].
   at::Tensor sum_contributions(const at::Tensor& contributions, const at::Tensor& bias,
                                Tap* tap) const;

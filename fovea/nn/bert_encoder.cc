@@ -106,7 +106,7 @@ Tensor BertEncoder::forward(const BertInput& input, const Random* random, Tap* t
   x = x + (input.segments.defined() ? torch::embedding(segments_->weight, input.segments)
                                     : segments_->weight[0]);
   x = norm_->forward(x);  // [B, N, D]
-  if (random && options_.dropout > 0) x = dropout(x, options_.dropout, random->split("embedding"));
+  x = dropout(x, options_.dropout, random, "embedding");
   KeepMask mask = KeepMask::from_keep(input.keep);
   if (tap) mask = mask & KeepMask::from_queries(input.keep);
   std::optional<Random> own;
