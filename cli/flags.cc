@@ -59,6 +59,7 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--epochs", flags.epochs, "passes over the training rows");
   command.add_option("--threads", flags.threads, "CPU threads; 0: one per processor");
   command.add_option("--device", flags.device, "cpu or cuda");
+  command.add_option("--precision", flags.precision, "float32 or bf16 (training.precision)");
   command.add_flag("--quiet", flags.quiet, "no progress on standard error");
   command.add_flag("--json", flags.json, "the result as one JSON value");
 }
@@ -91,6 +92,7 @@ Setup make_setup(const TrainFlags& flags) {
   if (flags.epochs) set("training.epochs", *flags.epochs);
   if (flags.threads) set("threads", *flags.threads);
   if (flags.device) set("device", *flags.device);
+  if (flags.precision) set("training.precision", *flags.precision);
   if (flags.direction) set("data.direction", *flags.direction);
   if (!flags.locales.empty()) set("data.locales", join(flags.locales, ","));
   if (flags.validation_fraction)

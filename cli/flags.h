@@ -19,7 +19,7 @@ struct TrainFlags {
   std::vector<std::string> columns, assignments, locales;
   std::optional<std::string> direction, from;
   std::optional<int64_t> seed, epochs, threads;
-  std::optional<std::string> device;
+  std::optional<std::string> device, precision;
   std::optional<double> validation_fraction;
   bool quiet = false, json = false;
 };

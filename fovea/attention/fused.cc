@@ -219,16 +219,20 @@ class TensorWeights : public WeightSource {
 };
 
 #if TORCH_VERSION_MAJOR >= 2
+/// Each query sees the keys up to its own place, and nothing else is hidden.
+bool is_causal(const KeepMask& mask, const Tensor& q, const Tensor& k) {
+  return mask.band() && !mask.keys().defined() && !mask.queries().defined() &&
+         mask.band()->high == 0 && mask.band()->low == -MaskBand::kFar &&
+         mask.band()->first_query == 0 && q.size(2) == k.size(2);
+}
+
 /// LibTorch's fused kernels. -> [B, H, Q, Dv]
 Tensor run_torch_kernel(const Tensor& q, const Tensor& k, const Tensor& v, const KeepMask& mask,
                         const Tensor& blind, const Settings& settings) {
   const auto spread = [&](const Tensor& x) {
     return x.size(1) == q.size(1) ? x : x.repeat_interleave(q.size(1) / x.size(1), 1);
   };
-  const bool causal = mask.band() && !mask.keys().defined() && !mask.queries().defined() &&
-                      mask.band()->high == 0 && mask.band()->low == -MaskBand::kFar &&
-                      mask.band()->first_query == 0 && q.size(2) == k.size(2) &&
-                      !settings.slopes.defined();
+  const bool causal = is_causal(mask, q, k) && !settings.slopes.defined();
   std::optional<Tensor> bias;
   if (!causal && (!mask.is_all() || settings.slopes.defined())) {
     Tensor scores = at::zeros({1, 1, q.size(2), k.size(2)}, q.options());
@@ -322,7 +326,7 @@ Attended attend_fused(const AttendInput& in, Tap* tap) {
     }
   } else {
 #if TORCH_VERSION_MAJOR >= 2
-    if (may_be_blind) attended.blind = ~mask.seeing_queries();
+    if (may_be_blind && !is_causal(mask, q, k)) attended.blind = ~mask.seeing_queries();
     attended.context = run_torch_kernel(q, k, v, mask, attended.blind, *settings);
 #endif
   }

@@ -17,10 +17,11 @@ void require_bool(const at::Tensor& keep, const char* what) {
 }
 
 /// bool [1, 1, Q, K]
-at::Tensor whole_band(const MaskBand& band) {
-  const auto query = at::arange(band.first_query, band.first_query + band.queries, at::kLong)
+at::Tensor whole_band(const MaskBand& band, const at::Device& device) {
+  const auto options = at::TensorOptions(device).dtype(at::kLong);
+  const auto query = at::arange(band.first_query, band.first_query + band.queries, options)
                          .view({1, 1, band.queries, 1});
-  const auto distance = at::arange(band.keys, at::kLong).view({1, 1, 1, band.keys}) - query;
+  const auto distance = at::arange(band.keys, options).view({1, 1, 1, band.keys}) - query;
   return (distance >= band.low) & (distance <= band.high);
 }
 
@@ -131,7 +132,7 @@ KeepMask KeepMask::operator&(const KeepMask& other) const {
       joined.band_->low = std::max(band_->low, other.band_->low);
       joined.band_->high = std::min(band_->high, other.band_->high);
     } else {
-      joined.rest_ = both(joined.rest_, whole_band(*other.band_).to(joined.device_));
+      joined.rest_ = both(joined.rest_, whole_band(*other.band_, joined.device_));
     }
   }
   return joined;
@@ -150,7 +151,7 @@ std::array<int64_t, 4> KeepMask::sizes() const {
 const at::Tensor& KeepMask::keep() const {
   if (!keep_.defined() && !is_all()) {
     keep_ = both(both(keys_, queries_), rest_);
-    if (band_) keep_ = both(keep_, whole_band(*band_).to(device_));
+    if (band_) keep_ = both(keep_, whole_band(*band_, device_));
   }
   return keep_;
 }

@@ -14,8 +14,10 @@ using at::Tensor;
 
 /// Rows of x [B, H, K, D] that are not finite: bool [B, H, K], or undefined when known to be none.
 /// On a CPU it costs little to look and saves every later step the work: a sum is finite only when
-/// every part of it is. On a GPU looking would stall the queue.
+/// every part of it is. On a GPU looking would stall the queue, and every step would pay for what
+/// it might have seen: in training, where one such number spoils all weights anyway, nobody asks.
 Tensor broken_rows(const Tensor& x) {
+  if (!x.is_cpu() && x.requires_grad()) return {};
   if (x.is_cpu() && std::isfinite(x.detach().sum().item<double>())) return {};
   const Tensor broken = ~x.detach().isfinite().all(-1);
   return broken.is_cpu() && !broken.any().item<bool>() ? Tensor() : broken;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -150,7 +151,7 @@ Tensor MultiHeadAttention::project(const Tensor& x, const Part& part) const {
   const auto bias =
       in_proj_bias.defined() ? in_proj_bias.narrow(0, part.first, part.rows) : Tensor();
   const auto projected =
-      torch::linear(x, in_proj_weight.narrow(0, part.first, part.rows), bias);  // [B, N, h d]
+      linear_layer(x, in_proj_weight.narrow(0, part.first, part.rows), bias);  // [B, N, h d]
   return projected.view({x.size(0), x.size(1), part.heads, head_size()})
       .transpose(1, 2);  // [B, h, N, d]
 }
@@ -199,7 +200,7 @@ MultiHeadAttention::SelfAttended MultiHeadAttention::forward_self(const MultiHea
   Memory memory;
   Tensor query;  // [B, H, N, d]
   if (is_finite(x)) {
-    const auto projected = torch::linear(x, in_proj_weight, in_proj_bias);  // [B, N, D + 2 D']
+    const auto projected = linear_layer(x, in_proj_weight, in_proj_bias);  // [B, N, D + 2 D']
     const auto taken = [&](const Part& part) {
       return projected.narrow(2, part.first, part.rows)
           .view({x.size(0), x.size(1), part.heads, head_size()})

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -28,7 +29,7 @@ void Projection::initialise(const Random& random) {
 at::Tensor Projection::forward(const at::Tensor& x) const {
   require(x.size(-1) == weight.size(1), ErrorKind::InvalidArgument, "a projection of ",
           weight.size(1), " numbers was given a tensor of shape ", x.sizes());
-  return torch::linear(x, weight, bias);  // [..., out]
+  return linear_layer(x, weight, bias);  // [..., out]
 }
 
 at::Tensor glorot_uniform(int64_t out, int64_t in, const Random& random) {

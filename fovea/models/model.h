@@ -107,6 +107,12 @@ class Model : public torch::nn::Module {
   virtual bool has_fast_gear() const { return false; }
   virtual double train_block(const TrainBlock& block, BlockOptimiser& optimiser);
 
+  /// Whether loss() on a GPU is the same sequence of launches for every batch of the same shape: it
+  /// waits for nothing, reads no number back, and neither its operations nor what they are told
+  /// depend on the step. Tensors padded with zeros in every direction that the schema leaves open
+  /// must give the same loss. Such steps are recorded once and repeated.
+  virtual bool can_be_recorded() const { return false; }
+
   /// The attentions whose heads can be taken out; the option model.pruned_heads says which were.
   /// Empty where there are none.
   virtual std::vector<HeadBlock> head_blocks() const { return {}; }

@@ -15,7 +15,7 @@ using at::Tensor;
 Tensor reversed(const Tensor& x, const Tensor& lengths) {
   const auto place = at::arange(x.size(1), lengths.options()).unsqueeze(0);  // [1, S]
   const auto mirrored = lengths.unsqueeze(1) - 1 - place;                    // [B, S]
-  const auto index = at::where(mirrored >= 0, mirrored, place).to(x.device());
+  const auto index = at::where(mirrored >= 0, mirrored, place);
   return x.gather(1, index.unsqueeze(-1).expand_as(x));
 }
 
@@ -55,8 +55,8 @@ Tensor Seq2Seq::feed_back(const Tensor& output) const {
 }
 
 Seq2Seq::Encoded Seq2Seq::encode(const Batch& batch, const Random* random, Tap* tap) const {
-  const Tensor keep = batch.at("source.keep");                   // [B, S]
-  const Tensor lengths = keep.sum(1).to(at::kCPU).clamp_min(1);  // [B]
+  const Tensor keep = batch.at("source.keep");      // [B, S]
+  const Tensor lengths = keep.sum(1).clamp_min(1);  // [B]
   Random own;
   if (random) own = random->split("source");
   Tensor x = sequence_dropout(embed_source(batch, tap), options_.dropout, random ? &own : nullptr);
@@ -160,6 +160,12 @@ Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
     loss.objective = loss.objective + options_.coverage * (again * keep).sum() / loss.units;
   }
   return loss;
+}
+
+bool Seq2Seq::can_be_recorded() const {
+  const auto& o = options_;
+  return writes_text() && o.feedback == "teacher" && o.normaliser.name == "softmax" &&
+         o.alignment.name == "global";
 }
 
 Loss Seq2Seq::loss(const Batch& batch, const StepContext& context) {

@@ -5,6 +5,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -111,11 +112,11 @@ class ProjectionFunction : public torch::autograd::Function<ProjectionFunction> 
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const Tensor& bias, int64_t kind, double rate, int64_t key) {
     const Settings how{static_cast<Activation>(kind), rate, static_cast<uint64_t>(key)};
-    const Tensor product = at::mm(x, weight.t());
-    const Tensor y = how.relu() ? product : at::empty_like(product);
-    forward_into(y, product, bias, how);
+    const Tensor left = factor_of(x), right = factor_of(weight), u = product(left, right.t());
+    const Tensor y = how.relu() ? u : at::empty_like(u);
+    forward_into(y, u, bias, how);
     how.keep_in(context);
-    context->save_for_backward({x, weight, bias, product});  // relu: the product has become y
+    context->save_for_backward({left, right, bias, u});  // relu: the product has become y
     return y;
   }
 
@@ -124,12 +125,15 @@ class ProjectionFunction : public torch::autograd::Function<ProjectionFunction> 
     const Tensor &x = saved[0], &weight = saved[1], &bias = saved[2];
     const Settings how = Settings::kept_in(context);
     if (at::GradMode::is_enabled()) {
+      require(x.scalar_type() != at::kBFloat16, ErrorKind::Unsupported,
+              "gradients of gradients need float32; leave --precision bf16 out");
       const Tensor kept = how.relu() ? saved[3] : at::mm(x, weight.t());
       const Tensor du = readable_du(kept, bias, arrived[0], how);
       return {du.mm(weight), du.t().mm(x), du.sum(0), {}, {}, {}};
     }
     const Gradients got(saved[3], bias, arrived[0], how);
-    return {got.x.mm(weight), got.x.t().mm(x), got.bias, {}, {}, {}};
+    const Tensor du = x.scalar_type() == at::kBFloat16 ? got.x.to(at::kBFloat16) : got.x;
+    return {product(du, weight), product(du.t(), x), got.bias, {}, {}, {}};
   }
 };
 

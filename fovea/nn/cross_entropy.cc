@@ -5,6 +5,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/cross_entropy.h"
 
@@ -127,7 +128,9 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
 };
 
 Tensor logits_of(const Tensor& hidden, const Tensor& weight, const Tensor& bias) {
-  return bias.defined() ? at::addmm(bias, hidden, weight.t()) : at::mm(hidden, weight.t());
+  if (!bias.defined()) return product(hidden, weight.t());
+  if (hidden.scalar_type() == at::kBFloat16) return product(hidden, weight.t()).add_(bias);
+  return at::addmm(bias, hidden, weight.t());
 }
 
 /// Loss and gradients of the output layer, some rows at a time.
@@ -141,17 +144,19 @@ struct Projected {
       weight = x.size(0) > 0 ? at::empty_like(w) : at::zeros_like(w);
       if (b.defined()) bias = at::zeros_like(b);
     }
+    const Tensor right = factor_of(w);
     for (int64_t first = 0; first < x.size(0); first += kRowsAtOnce) {
       const int64_t count = std::min(kRowsAtOnce, x.size(0) - first);
-      const Tensor part = x.narrow(0, first, count), logits = logits_of(part, w, b);
+      const Tensor part = factor_of(x.narrow(0, first, count)), logits = logits_of(part, right, b);
       loss += kernel_loss(logits, rows.narrow(first, count), wanted ? logits : Tensor());
       if (!wanted) continue;
       Tensor below = hidden.narrow(0, first, count);
-      at::mm_out(below, logits, w);
+      const Tensor arrived = factor_of(logits);
+      product_into(below, arrived, right);
       if (first == 0)
-        at::mm_out(weight, logits.t(), part);
+        product_into(weight, arrived.t(), part);
       else
-        weight.addmm_(logits.t(), part);
+        add_product(weight, arrived.t(), part);
       if (b.defined()) bias.add_(logits.sum(0));
     }
   }

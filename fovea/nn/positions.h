@@ -36,6 +36,7 @@ class Positions : public torch::nn::Module {
 };
 
 /// PE of the positions first … first + count - 1: [count, width].
-at::Tensor sinusoidal_positions(int64_t first, int64_t count, int64_t width);
+at::Tensor sinusoidal_positions(int64_t first, int64_t count, int64_t width,
+                                const at::Device& device = at::kCPU);
 
 }  // namespace fovea

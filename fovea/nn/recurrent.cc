@@ -92,7 +92,9 @@ RecurrentOutput Recurrent::run(const Tensor& x, const Tensor& lengths, const Rec
   require(x.dim() == 3 && x.size(2) == options_.input_size, ErrorKind::Internal,
           "a recurrent network with ", options_.input_size, " inputs was given a tensor of shape ",
           x.sizes());
-  const auto layout = std::make_shared<const SequenceLayout>(lengths, x.size(0), x.size(1));
+  const bool waits = !lengths.defined() || lengths.is_cpu();
+  const auto layout =
+      std::make_shared<const SequenceLayout>(waits ? lengths : Tensor(), x.size(0), x.size(1));
   const auto d = static_cast<ptrdiff_t>(directions());
   const auto of_layer = [&](const std::vector<Tensor>& states, ptrdiff_t layer) {
     if (states.empty()) return states;
@@ -100,9 +102,10 @@ RecurrentOutput Recurrent::run(const Tensor& x, const Tensor& lengths, const Rec
   };
   RecurrentOutput result{x, {}};
   for (int64_t layer = 0; layer < options_.layers; ++layer) {
+    const RecurrentState begin{of_layer(start.hidden, layer), of_layer(start.cell, layer)};
     const RecurrentOutput now =
-        run_layer(this->layer(layer), result.outputs, layout,
-                  {of_layer(start.hidden, layer), of_layer(start.cell, layer)});
+        waits ? run_layer(this->layer(layer), result.outputs, layout, begin)
+              : run_padded_layer(this->layer(layer), result.outputs, lengths, begin);
     result.outputs = now.outputs;  // [B, S, D H]
     result.state.append(now.state);
     if (!masks.empty() && layer + 1 < options_.layers)

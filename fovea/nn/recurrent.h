@@ -52,8 +52,9 @@ class Recurrent : public torch::nn::Module {
   /// 1 for the forget gate).
   void initialise(const Random& random);
 
-  /// A whole sequence. x [B, S, I]; lengths int64 [B] on the CPU, each in 0 … S, or undefined when
-  /// all are S; `start` may be empty: zeros; `masks` from dropout_masks(), or empty.
+  /// A whole sequence. x [B, S, I]; lengths int64 [B], each in 0 … S, or undefined when all are S;
+  /// `start` may be empty: zeros; `masks` from dropout_masks(), or empty. Lengths on a GPU are
+  /// never waited for: steps of padding are computed and thrown away.
   RecurrentOutput run(const at::Tensor& x, const at::Tensor& lengths, const RecurrentState& start,
                       const std::vector<at::Tensor>& masks) const;
 

@@ -134,6 +134,71 @@ RecurrentOutput run_library_layer(const RecurrentLayer& layer, const Tensor& x,
   return result;
 }
 
+namespace {
+
+/// What one direction makes of x [B, S, I], in which every row begins at 0.
+struct Direction {
+  Tensor outputs;          // [B, S, H], anything at padding
+  Tensor last, last_cell;  // [B, H]
+};
+
+/// Step by step, where a row that has ended keeps its state: a library tells the cells of the last
+/// step only, and rows end earlier.
+Direction run_lstm_steps(const std::vector<Tensor>& w, const Tensor& x, const Tensor& live,
+                         Tensor hidden, Tensor cell) {
+  const Tensor inputs = at::linear(x, w[0], w[2]);  // [B, S, 4 H]
+  std::vector<Tensor> outputs;
+  for (int64_t t = 0; t < x.size(1); ++t) {
+    const Tensor gates = inputs.select(1, t) + at::linear(hidden, w[1], w[3]);
+    const auto parts = gates.chunk(4, 1);  // i, f, g, o
+    const Tensor next_cell =
+        parts[1].sigmoid() * cell + parts[0].sigmoid() * parts[2].tanh();  // [B, H]
+    const Tensor next = parts[3].sigmoid() * next_cell.tanh(), goes_on = live.select(1, t);
+    cell = at::where(goes_on, next_cell, cell);
+    hidden = at::where(goes_on, next, hidden);
+    outputs.push_back(next);
+  }
+  return {at::stack(outputs, 1), hidden, cell};
+}
+
+Direction run_direction(const RecurrentLayer& one, const Tensor& x, const Tensor& lengths,
+                        const Tensor& live, const Tensor& hidden, const Tensor& cell) {
+  if (one.cell == "lstm") return run_lstm_steps(one.weights, x, live, hidden, cell);
+  const Tensor outputs = call_library(one, x, {}, hidden.unsqueeze(0), {}).data;
+  const Tensor end = (lengths - 1).clamp_min(0).view({-1, 1, 1}).expand({-1, 1, hidden.size(1)});
+  const Tensor last = outputs.gather(1, end).squeeze(1);
+  return {outputs, at::where(lengths.gt(0).unsqueeze(1), last, hidden), {}};
+}
+
+}  // namespace
+
+RecurrentOutput run_padded_layer(const RecurrentLayer& layer, const Tensor& x,
+                                 const Tensor& lengths, const RecurrentState& start) {
+  const Tensor place = at::arange(x.size(1), lengths.options()).unsqueeze(0);    // [1, S]
+  const Tensor live = (place < lengths.unsqueeze(1)).unsqueeze(2);               // [B, S, 1]
+  const Tensor mirrored = lengths.unsqueeze(1) - 1 - place;                      // [B, S]
+  const Tensor mirror = at::where(mirrored >= 0, mirrored, place).unsqueeze(2);  // [B, S, 1]
+  const auto turned = [&](const Tensor& y) { return y.gather(1, mirror.expand_as(y)); };
+  const Tensor zeros = at::zeros({x.size(0), layer.hidden_size()}, x.options());
+  IgnoreWarnings ignore;
+  const WarningGuard guard(&ignore);
+  RecurrentOutput result;
+  std::vector<Tensor> outputs;
+  for (int64_t direction = 0; direction < layer.directions(); ++direction) {
+    const auto d = static_cast<size_t>(direction);
+    const auto first = layer.weights.begin() + 4 * direction;
+    const RecurrentLayer one{layer.cell, {first, first + 4}};
+    const Direction run = run_direction(one, direction == 0 ? x : turned(x), lengths, live,
+                                        start.hidden.empty() ? zeros : start.hidden[d],
+                                        start.cell.empty() ? zeros : start.cell[d]);
+    outputs.push_back(direction == 0 ? run.outputs : turned(run.outputs));
+    result.state.hidden.push_back(run.last);
+    if (layer.cell == "lstm") result.state.cell.push_back(run.last_cell);
+  }
+  result.outputs = at::where(live, at::cat(outputs, 2), at::zeros({}, x.options()));  // [B, S, D H]
+  return result;
+}
+
 RecurrentOutput run_layer(const RecurrentLayer& layer, const Tensor& x,
                           const std::shared_ptr<const SequenceLayout>& layout,
                           const RecurrentState& start) {

@@ -39,4 +39,9 @@ RecurrentOutput run_layer(const RecurrentLayer& layer, const at::Tensor& x,
 RecurrentOutput run_library_layer(const RecurrentLayer& layer, const at::Tensor& x,
                                   const SequenceLayout& layout, const RecurrentState& start);
 
+/// The same where lengths int64 [B] are on a GPU and nobody waits to read them: padding is computed
+/// like everything else, and then left out.
+RecurrentOutput run_padded_layer(const RecurrentLayer& layer, const at::Tensor& x,
+                                 const at::Tensor& lengths, const RecurrentState& start);
+
 }  // namespace fovea

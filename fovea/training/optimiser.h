@@ -45,6 +45,7 @@ class Optimiser : public BlockOptimiser {
   kernels::OptimiserSettings settings_for(const Stretch& stretch) const;
   /// The kernel's formulas for a device that is not the CPU, all stretches at once.
   void step_with_tensors();
+  void step_fused();  // LibTorch 2 on a GPU
   void spread_rules();
 
   TrainingOptions options_;

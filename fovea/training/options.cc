@@ -1,5 +1,7 @@
 #include "fovea/training/options.h"
 
+#include "fovea/core/product.h"
+
 namespace fovea {
 
 void TrainingOptions::describe(OptionList& list) {
@@ -20,9 +22,14 @@ void TrainingOptions::describe(OptionList& list) {
       .at_most(1024);
   list.add("shuffle", shuffle, "a new order of rows each epoch, decided by the seed");
   list.add("gear", gear,
-           "fast: whole blocks of steps in one kernel, where the model has it; ordinary: autograd; "
-           "auto: fast if possible")
+           "fast: whole blocks of steps in one kernel, on a GPU each step recorded and launched as "
+           "one, where the model can; ordinary: autograd; auto: fast if possible")
       .choices({"auto", "fast", "ordinary"});
+  list.add("precision", precision,
+           "of dense products in training. bf16: factors are rounded, sums and weights stay "
+           "float32; "
+           "for GPUs and for processors with AVX-512 BF16")
+      .choices(precision_names());
   list.add("optimiser", optimiser, "how gradients move the weights")
       .choices({"sgd", "adam", "adamw", "rmsprop", "adadelta"});
   list.add("learning_rate", learning_rate,

@@ -16,6 +16,7 @@ struct TrainingOptions {
   int64_t parts = 1;
   bool shuffle = true;
   std::string gear = "auto";
+  std::string precision = "float32";
 
   std::string optimiser = "adam";
   double learning_rate = 1e-3;

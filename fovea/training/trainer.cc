@@ -7,6 +7,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/batches.h"
 #include "fovea/data/varied_rows.h"
@@ -44,8 +45,9 @@ Trainer::Trainer(Model& model, const TrainingOptions& options, uint64_t seed,
     : model_(model), options_(options), random_(Random(seed).split("training")), folder_(folder) {}
 
 bool Trainer::uses_fast_gear(const Dataset& rows) const {
-  const bool possible =
-      model_.has_fast_gear() && !rows.columns().empty() && model_.device().is_cpu();
+  const bool possible = model_.device().is_cpu()
+                            ? model_.has_fast_gear() && !rows.columns().empty()
+                            : model_.can_be_recorded() && DeviceGraph::exists();
   require(possible || options_.gear != "fast", ErrorKind::InvalidArgument,
           "training.gear=fast: this model with these options, data and device has no fast gear; "
           "use auto");
@@ -56,7 +58,10 @@ void Trainer::start(const Dataset& rows, bool resume) {
   require(rows.size() > 0, ErrorKind::BadData, "there are no training rows");
   std::vector<int64_t> first{0};
   check_batch(rows.batch(first), model_.schema());
-  fast_ = uses_fast_gear(rows);
+  require_precision(precision_named(options_.precision), model_.device());
+  const bool fast = uses_fast_gear(rows);
+  fast_ = fast && model_.device().is_cpu();
+  if (fast && !fast_) recorded_ = std::make_unique<RecordedSteps>(model_);
   const int64_t steps_per_epoch =
       fast_ ? (rows.size() + options_.batch_size - 1) / options_.batch_size
             : int64_t(batches_of(rows, 0).size());
@@ -170,17 +175,27 @@ Trainer::BlockLoss Trainer::train_batches(const Dataset& rows,
     }
     const int64_t step = optimiser_->steps();
     const StepContext context{random_.split("step").split(static_cast<uint64_t>(step)), step};
-    optimiser_->zero_gradient();
-    const Loss loss = model_.loss(training_batch(rows, picked, context.random).to(device), context);
-    loss.objective.backward();
+    const Batch batch = training_batch(rows, picked, context.random);
+    const auto work = [&](const Batch& there) { return loss_and_gradient(there, context); };
+    std::optional<SeededOnce> draws;
+    if (!device.is_cpu()) draws.emplace(device, context.random.split("device").key());
+    sums += recorded_ ? recorded_->run(batch, work) : work(batch.to(device));
     optimiser_->step();
-    const at::Tensor units = loss.units.defined()
-                                 ? loss.units.to(torch::kFloat64)
-                                 : torch::full({}, double(picked.size()), sums.options());
-    sums += torch::stack({loss.objective.detach().to(torch::kFloat64) * units, units});
   }
   const at::Tensor both = sums.cpu();
   return {both[0].item<double>(), both[1].item<double>()};
+}
+
+at::Tensor Trainer::loss_and_gradient(const Batch& batch, const StepContext& context) {
+  const PrecisionScope precision(precision_named(options_.precision), model_.device());
+  optimiser_->zero_gradient();
+  const Loss loss = model_.loss(batch, context);
+  loss.objective.backward();
+  const at::Tensor objective = loss.objective.detach().to(torch::kFloat64);
+  const at::Tensor units = loss.units.defined()
+                               ? loss.units.to(torch::kFloat64)
+                               : torch::full({}, double(batch.size), objective.options());
+  return torch::stack({objective * units, units});  // [2]
 }
 
 at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> picked) {
@@ -200,6 +215,7 @@ at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> pi
     for (size_t row = size_t(part); row < picked.size(); row += size_t(parts))
       own.push_back(picked[row]);
     const StepContext context{random.split(static_cast<uint64_t>(part)), step};
+    const PrecisionScope precision(precision_named(options_.precision), at::kCPU);
     const Loss loss = model_.loss(training_batch(rows, own, context.random), context);
     Part& result = results[size_t(part)];
     result.loss = loss.objective.item<double>();

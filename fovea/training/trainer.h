@@ -1,9 +1,10 @@
 // The one training loop. Two gears: the ordinary one asks the model for a loss and lets autograd do
-// the rest; the fast one hands whole blocks of rows to the model's own kernel. Everything else
-// (order of rows, schedule, clipping, checkpoints, early stopping, logging) is shared. A block
-// always covers the same rows, so a training that stops between two blocks and is resumed repeats
-// every addition of an uninterrupted one. On a CPU a batch may be cut into parts that run side by
-// side; their gradients are added in a fixed order, so the number of threads changes no bit.
+// the rest; the fast one hands whole blocks of rows to the model's own kernel, or, on a GPU,
+// repeats recorded steps (recorded_steps.h). Everything else (order of rows, schedule, clipping,
+// checkpoints, early stopping, logging) is shared. A block always covers the same rows, so a
+// training that stops between two blocks and is resumed repeats every addition of an uninterrupted
+// one. On a CPU a batch may be cut into parts that run side by side; their gradients are added in a
+// fixed order, so the number of threads changes no bit.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@
 #include "fovea/data/dataset.h"
 #include "fovea/metrics/metric.h"
 #include "fovea/training/checkpoint.h"
+#include "fovea/training/recorded_steps.h"
 
 namespace fovea {
 
@@ -72,6 +74,8 @@ class Trainer {
   std::vector<int64_t> order_of(const Dataset& rows, int64_t epoch) const;
   std::vector<std::vector<int64_t>> batches_of(const Dataset& rows, int64_t epoch) const;
   BlockLoss train_batches(const Dataset& rows, std::span<const std::vector<int64_t>> batches);
+  /// On the model's device: {sum of the loss over the batch's units, their number}, [2].
+  at::Tensor loss_and_gradient(const Batch& batch, const StepContext& context);
   at::Tensor train_parts(const Dataset& rows, std::span<const int64_t> picked);
   EpochReport end_epoch(const Dataset& rows, const TrainerHooks& hooks);
   bool note_gains(const EpochReport& report);  // true: time to stop
@@ -84,6 +88,7 @@ class Trainer {
   const RunFolder* folder_;
   bool fast_ = false;
   std::unique_ptr<Optimiser> optimiser_;
+  std::unique_ptr<RecordedSteps> recorded_;  // the fast gear on a GPU
   TrainerState state_;
   std::map<std::string, at::Tensor> best_weights_;
   bool best_is_written_ = true;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/nn/modules/rnn.h>
 
+#include "fovea/nn/recurrent_layer.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
@@ -316,6 +317,35 @@ TEST(Recurrent, RefusesWhatItCannotDo) {
   const auto net = network("gru", 1, true);
   expect_error(ErrorKind::Internal, {"bidirectional"},
                [&] { net->step(inputs().select(1, 0), net->zeros(kBatch), {}); });
+}
+
+/// Lengths on a GPU are not waited for; the same code runs on a CPU when it is called by its name.
+TEST(PaddedLayer, IsTheLayerWithoutItsPadding) {
+  for (const char* cell : {"rnn", "gru", "lstm"})
+    for (const bool bidirectional : {false, true}) {
+      const auto net = network(cell, 1, bidirectional);
+      RecurrentLayer layer{cell, {}};
+      for (const auto& item : net->named_parameters()) layer.weights.push_back(item.value());
+      const at::Tensor x = inputs().requires_grad_(), lengths = torch::tensor({3, 6, 0, 4});
+      const RecurrentState start = start_of(*net);
+      const auto layout = std::make_shared<const SequenceLayout>(lengths, kBatch, kSteps);
+      const RecurrentOutput expected = run_library_layer(layer, x, *layout, start),
+                            found = run_padded_layer(layer, x, lengths, start);
+      const std::string where = concat(cell, bidirectional ? ", both ways" : "");
+      EXPECT_LT(largest_difference(found.outputs, expected.outputs), 1e-12) << where;
+      expect_same(found.state, expected.state, where);
+      const auto gradients = [&](const RecurrentOutput& run) {
+        at::Tensor sum = (run.outputs * run.outputs.detach()).sum();
+        for (const at::Tensor& last : run.state.hidden) sum = sum + last.sum();
+        for (const at::Tensor& last : run.state.cell) sum = sum + last.square().sum();
+        std::vector<at::Tensor> of{x};
+        of.insert(of.end(), layer.weights.begin(), layer.weights.end());
+        return torch::autograd::grad({sum}, of);
+      };
+      const auto own = gradients(found), reference = gradients(expected);
+      for (size_t i = 0; i < own.size(); ++i)
+        EXPECT_LT(largest_difference(own[i], reference[i]), 1e-10) << where << ", gradient " << i;
+    }
 }
 
 }  // namespace

@@ -1,0 +1,46 @@
+// Products of dense layers in the precision that a thread asks for. bf16: both factors are rounded
+// to bfloat16 (8 bits of mantissa) and their products added up in float32, by processors that do so
+// natively at twice the speed of float32 (AVX-512 BF16). Weights, results and everything else stay
+// float32. On a GPU LibTorch's autocast does the same, to all that it holds safe.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+namespace fovea {
+
+enum class Precision { Float32, BFloat16 };
+
+const std::vector<std::string>& precision_names();  // float32, bf16
+Precision precision_named(const std::string& name);
+
+/// Unsupported, with what to do instead, where this machine cannot do it on that device.
+void require_precision(Precision precision, const at::Device& device);
+
+/// What this thread computes on that device, while one lives.
+class PrecisionScope {
+ public:
+  PrecisionScope(Precision precision, const at::Device& device);
+  ~PrecisionScope();
+  PrecisionScope(const PrecisionScope&) = delete;
+  PrecisionScope& operator=(const PrecisionScope&) = delete;
+
+ private:
+  Precision before_;
+  bool casts_ = false;  // autocast was switched on
+};
+
+/// A float32 matrix of a CPU as a factor of products: rounded in a bf16 scope, else itself.
+at::Tensor factor_of(const at::Tensor& x);
+
+/// a [m, k] b [k, n] in float32, where a and b may be factors; one that is rounded decides.
+at::Tensor product(const at::Tensor& a, const at::Tensor& b);
+void product_into(at::Tensor& result, const at::Tensor& a, const at::Tensor& b);
+void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b);
+
+/// x [..., in] weight^T + bias -> [..., out]; the bias may be undefined.
+at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
+}  // namespace fovea
