@@ -1,17 +1,21 @@
 """softmax(Q K^T / 8) V of 8 heads of 64, forward and backward, in plain PyTorch: the work of bench/attention/attention.cc.
-  attention.py LENGTH full|causal THREADS"""
+  attention.py LENGTH full|causal [--threads N]"""
+import argparse
 import json
 import resource
 import statistics
-import sys
 
 import torch
 
 from common import timed
 
-length, causal, threads = int(sys.argv[1]), sys.argv[2] == "causal", int(sys.argv[3])
-heads, head_size = 8, 64
-torch.set_num_threads(threads)
+parser = argparse.ArgumentParser()
+parser.add_argument("length", type=int)
+parser.add_argument("kind", choices=("full", "causal"))
+parser.add_argument("--threads", type=int, default=1)
+arguments = parser.parse_args()
+length, causal, heads, head_size = arguments.length, arguments.kind == "causal", 8, 64
+torch.set_num_threads(arguments.threads)
 
 
 def wave(rate):

@@ -1,16 +1,12 @@
-"""Context attention at batch 1 in plain PyTorch. Modes as in features.py; `time` prints seconds per row over 2,000 rows."""
-import json
-import sys
-
+"""Context attention at batch 1 in plain PyTorch. Modes as in features.py; `time` prints seconds per row over 2,000 rows, `floor` is of a row."""
 import torch
 
-from common import read_csv, read_weights, timed
+from common import adam_bytes, parse_arguments, read_csv, read_weights, report, timed
 
-mode, data, weights_path, threads = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-torch.set_num_threads(threads)
-rows = read_csv(data + "/train.csv")
+arguments = parse_arguments()
+rows = read_csv(arguments.data + "/train.csv")
 context, inputs, target = rows[:, 0].long().contiguous(), rows[:, 1:-1].contiguous(), rows[:, -1:].contiguous()
-weights = read_weights(weights_path)
+weights = read_weights(arguments.weights)
 
 
 class ContextAttention(torch.nn.Module):
@@ -40,9 +36,12 @@ def run(count):
     return total.item() / count
 
 
-if mode == "loss":
-    print(json.dumps({"loss": run(len(inputs))}))
+if arguments.mode == "loss":
+    report(loss=run(len(inputs)))
+elif arguments.mode == "floor":
+    # Adam moves all weights at every row; its bytes count although they fit the cache.
+    report(flop=2 * 2 * 2 * inputs.shape[1], bytes=4 * rows.shape[1] + adam_bytes(weights))
 else:
     run(200)
     seconds, _ = timed(lambda: run(2000))
-    print(json.dumps({"seconds": seconds / 2000}))
+    report(seconds=seconds / 2000)

@@ -1,17 +1,15 @@
-"""Feature attention in plain PyTorch. Modes: `loss` (one epoch in file order, prints the mean loss) and `time` (prints seconds
-per epoch, shuffled, after one epoch of warm-up)."""
-import json
-import sys
-
+"""Feature attention in plain PyTorch. Modes:
+  loss      one epoch of train.csv in file order, prints the mean loss
+  time      seconds per epoch, shuffled, after one epoch of warm-up
+  floor     flop and bytes of an epoch"""
 import torch
 
-from common import read_csv, read_weights, timed
+from common import adam_bytes, parse_arguments, read_csv, read_weights, report, timed
 
-mode, data, weights_path, threads = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-torch.set_num_threads(threads)
-rows = read_csv(data + "/train.csv")
+arguments = parse_arguments()
+rows = read_csv(arguments.data + "/train.csv")
 inputs, target = rows[:, :-1].contiguous(), rows[:, -1].contiguous()
-weights = read_weights(weights_path)
+weights = read_weights(arguments.weights)
 batch_size = 128
 
 
@@ -43,9 +41,14 @@ def epoch(order):
     return total.item() / len(order)
 
 
-if mode == "loss":
-    print(json.dumps({"loss": epoch(torch.arange(len(inputs)))}))
+if arguments.mode == "loss":
+    report(loss=epoch(torch.arange(len(inputs))))
+elif arguments.mode == "floor":
+    # Forward and the gradients of the weights: nobody needs those of the inputs.
+    matrices = sum(tensor.numel() for tensor in weights.values() if tensor.dim() == 2)
+    steps = -(-len(rows) // batch_size)
+    report(flop=2 * 2 * matrices * len(rows), bytes=4 * rows.numel() + steps * adam_bytes(weights))
 else:
     epoch(torch.randperm(len(inputs)))
     seconds, _ = timed(lambda: epoch(torch.randperm(len(inputs))))
-    print(json.dumps({"seconds": seconds}))
+    report(seconds=seconds)

@@ -2,23 +2,21 @@
 lists of edges (index_add) rather than a dense matrix of pairs. Modes:
   loss      the loss of the first step, without dropout
   time      seconds per epoch (one step on all training nodes), dense features; the median of 15 after 3 of warm-up
-  sparse    the same with sparse features (torch.sparse.mm), which PyTorch's users could also take"""
+  sparse    the same with sparse features (torch.sparse.mm), which PyTorch's users could also take
+  floor     flop and bytes of an epoch that computes what the training nodes see, and nothing else"""
 import json
 import os
 import statistics
-import sys
 
 import torch
 from torch.nn.functional import cross_entropy, dropout, elu, leaky_relu
 
-from common import read_weights, timed
+from common import adam_bytes, parse_arguments, read_options, read_weights, report, timed
 
-mode, data, weights_path, threads = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-torch.set_num_threads(threads)
-weights = read_weights(weights_path)
-with open(os.path.join(os.path.dirname(weights_path), "config.json")) as file:
-    options = json.load(file)
-with open(os.path.join(os.path.dirname(weights_path), "assets", "graph.json")) as file:
+arguments = parse_arguments()
+mode, data = arguments.mode, arguments.data
+weights, options = read_weights(arguments.weights), read_options(arguments.weights)
+with open(os.path.join(os.path.dirname(arguments.weights), "assets", "graph.json")) as file:
     known = json.load(file)
 model, training = options["model"], options["training"]
 input_rate, attention_rate, value_rate = (0.0 if mode == "loss" else model[name] for name in ("dropout", "attention_dropout", "value_dropout"))
@@ -85,12 +83,31 @@ def step(optimiser):
     return loss.item()
 
 
+def floor():
+    """The last layer needs the edges into training nodes, the first those into the nodes where these begin, and the features of the nodes beyond."""
+    wanted_nodes = torch.zeros(nodes, dtype=torch.bool)
+    wanted_nodes[row] = True
+    edges, width = [], (last.weight.shape[1], first.weight.shape[1])
+    for _ in width:
+        seen = wanted_nodes[target]
+        edges.append(int(seen.sum()))
+        middle, wanted_nodes = wanted_nodes, torch.zeros(nodes, dtype=torch.bool).index_fill(0, source[seen], True)
+    entries = int(wanted_nodes[places[0]].sum())  # features that are not 0
+    # A product forward and one for the weights; between the layers one more for what is below.
+    products = 2 * entries * width[1] + 3 * int(middle.sum()) * last.weight.numel()
+    terms = 3 * sum(count * size for count, size in zip(edges, width))  # weight times value, and both gradients
+    # Features (place and value) twice, what edges carry once forward and twice back.
+    return {"flop": 2 * (products + terms), "bytes": 2 * 8 * entries + 4 * terms + adam_bytes(weights)}
+
+
 decayed = [parameter for parameter in parameters if parameter.dim() > 1]
 biases = [parameter for parameter in parameters if parameter.dim() == 1]
 groups = [{"params": decayed, "weight_decay": training["weight_decay"]}, {"params": biases, "weight_decay": 0.0}]
 optimiser = torch.optim.Adam(groups, lr=training["learning_rate"], betas=(training["beta1"], training["beta2"]), eps=training["epsilon"])
 if mode == "loss":
-    print(json.dumps({"loss": step(optimiser)}))
+    report(loss=step(optimiser))
+elif mode == "floor":
+    report(**floor())
 else:
     times = [timed(lambda: step(optimiser))[0] for _ in range(18)][3:]
-    print(json.dumps({"seconds": statistics.median(times)}))
+    report(seconds=statistics.median(times))

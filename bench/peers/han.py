@@ -3,33 +3,28 @@ sentence, attention with a context vector, BiGRU over the sentences, attention, 
 documents the same number of sentences, so nothing is packed: PyTorch's fastest way. Modes:
   loss      one epoch of train.tsv in file order, prints the mean loss
   time      seconds per optimiser step over one epoch, after three steps of warm-up
-  floor     flop per row of train.tsv in matrix products, and what a large product reaches, in flop per second"""
+  floor     flop of a step in matrix products, and bytes of its optimiser"""
 import json
 import os
-import sys
 
 import torch
-from torch.nn.functional import dropout
+from torch.nn.functional import cross_entropy, dropout
 
-from common import read_weights, timed
+from common import Trainer, adam_bytes, parse_arguments, read_options, read_weights, report, run_epoch, seconds_per_step
 
-mode, data, weights_path, threads = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-torch.set_num_threads(threads)
-weights = read_weights(weights_path)
-folder = os.path.dirname(weights_path)
-with open(os.path.join(folder, "config.json")) as file:
-    options = json.load(file)
+arguments = parse_arguments()
+weights, options = read_weights(arguments.weights), read_options(arguments.weights)
 unknown, special = 1, 4
 batch_size = options["training"]["batch_size"]
-rate = 0.0 if mode == "loss" else options["model"]["dropout"]
+rate = 0.0 if arguments.mode == "loss" else options["model"]["dropout"]
 
 
 def read_documents(name):
     """Words [N, S, W] and classes [N]."""
-    with open(os.path.join(folder, "assets", "words.json")) as file:
+    with open(os.path.join(os.path.dirname(arguments.weights), "assets", "words.json")) as file:
         vocabulary = {word: place + special for place, word in enumerate(json.load(file))}
     documents, labels = [], []
-    with open(os.path.join(data, name)) as file:
+    with open(os.path.join(arguments.data, name)) as file:
         next(file)
         for line in file:
             text, label = line.rstrip("\n").split("\t")
@@ -75,29 +70,15 @@ class Hierarchical(torch.nn.Module):
 
 model = Hierarchical()
 
-
-def epoch(rows, batches, optimiser, schedule):
-    documents, labels = rows
-    total = 0.0
-    for picked in batches:
-        optimiser.zero_grad(set_to_none=True)
-        loss = torch.nn.functional.cross_entropy(model(documents[picked]), labels[picked])
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), options["training"]["clip_norm"])
-        optimiser.step()
-        schedule.step()
-        total += loss.item() * len(picked)
-    return total / len(documents)
+documents, labels = read_documents("train.tsv")
+batches = list(torch.arange(len(documents)).split(batch_size))
 
 
-def train(rows, *passes):
-    training = options["training"]
-    optimiser = torch.optim.Adam(model.parameters(), lr=training["learning_rate"], betas=(training["beta1"], training["beta2"]), eps=training["epsilon"])
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / training["warmup_steps"]))
-    return [timed(lambda: epoch(rows, batches, optimiser, schedule)) for batches in passes]
+def loss_of(picked):
+    return cross_entropy(model(documents[picked]), labels[picked]), len(picked)
 
 
-def flop_per_row(documents):
+def flop_per_row():
     """Multiplications and additions of all matrix products; backward is twice forward."""
     size = {name: tensor.numel() for name, tensor in weights.items()}
     _, sentences, words = documents.shape
@@ -106,17 +87,10 @@ def flop_per_row(documents):
     return 3 * 2 * (forward + of("output"))
 
 
-def flop_per_second(width=2048):
-    left, right = torch.randn(width, width), torch.randn(width, width)
-    return 2 * width**3 / min(timed(lambda: left @ right)[0] for _ in range(5))
-
-
-rows = read_documents("train.tsv")
-batches = list(torch.arange(len(rows[0])).split(batch_size))
-if mode == "loss":
-    print(json.dumps({"loss": train(rows, batches)[0][1]}))
-elif mode == "floor":
-    print(json.dumps({"flop_per_row": flop_per_row(rows[0]), "flop_per_second": flop_per_second()}))
+trainer = Trainer(model.parameters(), options["training"])
+if arguments.mode == "loss":
+    report(loss=run_epoch(trainer, batches, loss_of))
+elif arguments.mode == "floor":
+    report(flop=flop_per_row() * batch_size, bytes=adam_bytes(weights))
 else:
-    (_, _), (seconds, _) = train(rows, batches[:3], batches)
-    print(json.dumps({"seconds": seconds / len(batches)}))
+    report(seconds=seconds_per_step(arguments, trainer, batches, loss_of))
