@@ -12,7 +12,7 @@ def dealt(different):
 
     def line(count):
         while len(deck) < count:
-            deck.extend(draw.sample(range(different), different))
+            deck[:0] = draw.sample(range(different), different)  # those left over come first
         return " ".join(f"w{deck.pop()}" for _ in range(count))
 
     return line
@@ -32,8 +32,8 @@ def write_pairs(folder, rows, pair):
 
 def write_words(folder, rows, words, different, symbols=None):
     """Pairs of random words; `symbols` of a target with its end symbol, as many as the source's words unless told."""
-    line, symbols = dealt(different), symbols or words
-    write_pairs(folder, rows, lambda: (line(words), line(symbols - 1)))
+    source, target, symbols = dealt(different), dealt(different), symbols or words
+    write_pairs(folder, rows, lambda: (source(words), target(symbols - 1)))
 
 
 def write_characters(folder, rows, source, target):

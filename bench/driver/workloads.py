@@ -88,7 +88,7 @@ CPU = (
     rnnsearch(1.2, 10),
     han(1.8, rows=64, sentences=9, words=17, steps=20),
     transformer(3, 256, 1.4, rows=64, words=15, steps=15),
-    transformer(6, 512, 1.2, rows=32, words=30, steps=8),
+    transformer(6, 512, 1.2, rows=32, words=30, steps=9),
     gat(15, nodes=2708, edges=5278),
 )
 

@@ -9,7 +9,7 @@ from driver.table import Row
 from driver.workloads import assigned
 from peers.words import words_of
 
-SENTENCES, TRAINING_PAIRS, EPOCHS, GOAL = 1000, 8000, 2, 4
+SENTENCES, TRAINING_PAIRS, EPOCHS, GOAL = 1000, 8000, 3, 4
 COMMON = assigned("data.tokens=words", "data.vocabulary_size=8000", "training.batch_size=64", "training.warmup_steps=80", "training.monitor=loss")
 MODELS = {  # what it is called, the peer, and options
     "rnn": ("RNN, GRU 256, additive score", "seq2seq", assigned(

@@ -22,6 +22,8 @@ def parse_arguments():
     parser.add_argument("--compile", action="store_true", help="torch.compile, of the peers that can")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    if arguments.mode != "time":  # what is compared is float32
+        arguments.precision, arguments.compile = "float32", False
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = arguments.mode == "time"
     return arguments
 
