@@ -88,6 +88,10 @@ Memory remember(const ScoreFunction& score, const Tensor& keys, const Tensor& va
           ErrorKind::InvalidArgument, "keys of shape ", keys.sizes(), " and values of shape ",
           values.sizes(), " differ in the number of examples or of places");
   Memory memory = remember_values(values, mask);
+  if (keys.is_same(values)) {
+    memory.keys = score.prepare(memory.values);  // [B, H, K, F]
+    return memory;
+  }
   const auto cleaned = clean_keys(four_keys, memory.mask);
   memory.keys = score.prepare(cleaned.tensor);  // [B, H, K, F]
   memory.broken = either_broken(memory.broken, cleaned.broken);

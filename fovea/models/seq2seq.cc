@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "fovea/core/torch.h"
-#include "fovea/nn/cross_entropy.h"
 
 namespace fovea {
 
@@ -44,9 +43,18 @@ Tensor Seq2Seq::first_unit(int64_t batch) const {
                        : at::zeros({batch, shape_.target_width}, options.dtype(at::kFloat));
 }
 
+OutputLayer Seq2Seq::output_layer() const {
+  if (output_) return {output_->weight, output_->bias};
+  return {target_embedding_->weight, tied_bias_};
+}
+
 Tensor Seq2Seq::output_of(const Tensor& readout) const {
-  return output_ ? affine(output_, readout)
-                 : torch::linear(readout, target_embedding_->weight, tied_bias_);
+  const auto [weight, bias] = output_layer();
+  return torch::linear(readout, weight, bias);
+}
+
+Tensor Seq2Seq::outputs_of(const Written& written) const {
+  return written.outputs.defined() ? written.outputs : output_of(written.readouts);
 }
 
 Tensor Seq2Seq::feed_back(const Tensor& output) const {
@@ -110,17 +118,18 @@ Seq2Seq::Written Seq2Seq::write(const Encoded& encoded, const Tensor& target, co
     const Tensor units = at::cat({first.unsqueeze(1), target.narrow(1, 0, steps - 1)}, 1);
     const DecoderRun run =
         decoder_->run(masked(embed_target(units)), encoded.start, encoded.source, masks, tap);
-    return {output_of(run.readouts), run.weights};
+    return {run.readouts, {}, run.weights};
   }
   std::optional<StepTap> step_tap;
   if (tap) step_tap.emplace(*tap);
-  std::vector<Tensor> outputs, weights;
+  std::vector<Tensor> readouts, outputs, weights;
   DecoderState state = encoded.start;
   Tensor x = embed_target(first);  // [B, E]
   for (int64_t t = 0; t < steps; ++t) {
     const DecoderStep now =
         decoder_->step(masked(x), state, encoded.source, masks, step_tap ? &*step_tap : nullptr);
     state = now.state;
+    readouts.push_back(now.readout);
     outputs.push_back(output_of(now.readout));
     if (now.weights.defined()) weights.push_back(now.weights);
     if (t + 1 == steps) break;
@@ -138,7 +147,8 @@ Seq2Seq::Written Seq2Seq::write(const Encoded& encoded, const Tensor& target, co
     }
   }
   if (step_tap) step_tap->finish();
-  return {at::stack(outputs, 1), weights.empty() ? Tensor() : at::cat(weights, 2)};
+  return {at::stack(readouts, 1), at::stack(outputs, 1),
+          weights.empty() ? Tensor() : at::cat(weights, 2)};
 }
 
 Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
@@ -147,10 +157,14 @@ Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
   Loss loss;
   loss.units = keep.sum();
   if (writes_text()) {
-    loss.objective = cross_entropy(written.outputs.flatten(0, 1), target.flatten(),
-                                   {options_.label_smoothing, shape_.padding});
+    const CrossEntropyOptions settings{options_.label_smoothing, shape_.padding};
+    const Tensor targets = target.flatten();
+    loss.objective =
+        written.outputs.defined()
+            ? cross_entropy(written.outputs.flatten(0, 1), targets, settings)
+            : cross_entropy(written.readouts.flatten(0, 1), output_layer(), targets, settings);
   } else {
-    const Tensor error = (written.outputs - target).square().mean(-1);  // [B, T]
+    const Tensor error = (outputs_of(written) - target).square().mean(-1);  // [B, T]
     loss.objective = (error * keep).sum() / loss.units;
   }
   if (options_.coverage > 0 && written.weights.defined()) {
@@ -186,7 +200,7 @@ std::pair<double, int64_t> Seq2Seq::negative_log_likelihood(const Batch& batch) 
   const Tensor& target = batch.at("target");
   const Written written =
       write(encode(batch, nullptr, nullptr), target, nullptr, feeds_itself() ? 0 : 1, nullptr);
-  const Tensor sum = at::cross_entropy_loss(written.outputs.flatten(0, 1), target.flatten(), {},
+  const Tensor sum = at::cross_entropy_loss(outputs_of(written).flatten(0, 1), target.flatten(), {},
                                             at::Reduction::Sum, shape_.padding);
   return {sum.item<double>(), batch.at("target.keep").sum().item<int64_t>()};
 }
@@ -223,7 +237,7 @@ Predictions Seq2Seq::predict_numbers(const Batch& batch, Tap* tap) const {
       at::zeros({batch.size, shape_.horizon, shape_.target_width}, at::TensorOptions(device()));
   Predictions predictions;
   predictions.values =
-      write(encode(batch, nullptr, tap), shape_only, nullptr, 0, tap).outputs.flatten(1);
+      outputs_of(write(encode(batch, nullptr, tap), shape_only, nullptr, 0, tap)).flatten(1);
   return predictions;
 }
 
@@ -233,7 +247,7 @@ Tensor Seq2Seq::replay(const Batch& batch, const Predictions& predictions, Tap* 
   const Encoded encoded = encode(batch, nullptr, tap);
   if (target.size(1) == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
   const Written written = write(encoded, target, nullptr, feeds_itself() ? 0 : 1, tap);
-  return log_probabilities(written.outputs, target);
+  return log_probabilities(outputs_of(written), target);
 }
 
 }  // namespace fovea

@@ -19,6 +19,7 @@
 
 #include "fovea/core/options.h"
 #include "fovea/models/sequence_model.h"
+#include "fovea/nn/cross_entropy.h"
 #include "fovea/nn/decoder.h"
 
 namespace fovea {
@@ -74,8 +75,9 @@ class Seq2Seq : public SequenceModel {
     DecoderState start;
   };
   struct Written {
-    at::Tensor outputs;  // logits [B, T, V] or numbers [B, T, O]
-    at::Tensor weights;  // [B, 1, T, K] or undefined
+    at::Tensor readouts;  // [B, T, R]
+    at::Tensor outputs;   // logits [B, T, V] or numbers [B, T, O], where they were fed back
+    at::Tensor weights;   // [B, 1, T, K] or undefined
   };
   bool feeds_itself() const { return options_.feedback == "own"; }
   Encoded encode(const Batch& batch, const Random* random, Tap* tap) const;
@@ -83,7 +85,9 @@ class Seq2Seq : public SequenceModel {
   at::Tensor embed_target(const at::Tensor& units) const;       // [B] or [B, T] or [B, T, O]
   at::Tensor first_unit(int64_t batch) const;                   // begin, or zeros [B, O]
   at::Tensor output_of(const at::Tensor& readout) const;        // [B, (T,) V or O]
-  at::Tensor feed_back(const at::Tensor& output) const;         // own output -> [B, E]
+  at::Tensor outputs_of(const Written& written) const;          // [B, T, V or O]
+  OutputLayer output_layer() const;
+  at::Tensor feed_back(const at::Tensor& output) const;  // own output -> [B, E]
   Written write(const Encoded& encoded, const at::Tensor& target, const Random* random,
                 double teacher_share, Tap* tap) const;
   Loss loss_of(const Batch& batch, const Written& written) const;

@@ -70,6 +70,7 @@ Seq2Seq::Seq2Seq(Seq2SeqOptions options, SearchOptions search, SequenceShape sha
                                      o.readout_from,
                                      o.readout_size,
                                      o.dropout,
+                                     /*keep_weights=*/o.coverage > 0,
                                      o.score,
                                      o.normaliser,
                                      o.alignment}));

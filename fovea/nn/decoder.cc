@@ -129,10 +129,9 @@ DecoderMasks Decoder::masks(int64_t batch, const Random* random) const {
   return masks;
 }
 
-Attended Decoder::look(const Tensor& query, const DecoderState& state, const DecoderSource& source,
-                       const DecoderMasks& masks, Tap* tap) const {
+AttendInput Decoder::looking(const DecoderState& state, const DecoderSource& source,
+                             const DecoderMasks& masks) const {
   AttendInput in;
-  in.query = query;  // [B, Q, H]
   in.memory = source.memory;
   in.score = score_.get();
   in.normaliser = options_.normaliser;
@@ -141,6 +140,13 @@ Attended Decoder::look(const Tensor& query, const DecoderState& state, const Dec
   in.previous_weights = state.weights;
   if (masks.random) in.random = masks.random->split(static_cast<uint64_t>(state.position));
   in.map = {"attention", "target", "source"};
+  return in;
+}
+
+Attended Decoder::look(const Tensor& query, const DecoderState& state, const DecoderSource& source,
+                       const DecoderMasks& masks, Tap* tap) const {
+  AttendInput in = looking(state, source, masks);
+  in.query = query;  // [B, Q, H]
   return attend(in, tap);
 }
 
@@ -220,8 +226,11 @@ DecoderRun Decoder::run_at_once(const Tensor& x, const DecoderState& start,
           .outputs;  // [B, T, H]
   Attended attended;
   if (attends()) {
-    attended = look(states, start, source, masks, tap);
-    context = attended.context;
+    AttendInput in = looking(start, source, masks);
+    in.query = states.unsqueeze(1);  // [B, 1, T, H]
+    in.keep_weights = options_.keep_weights || tap != nullptr;
+    attended = attend(in, tap);
+    context = attended.context.squeeze(1);  // [B, T, C]
   }
   return {read_out(states, x, context, masks.readout), attended.weights};
 }

@@ -32,6 +32,7 @@ struct DecoderOptions {
   std::string readout_from = "new";  // new or previous
   int64_t readout_size = 0;          // of tanh and maxout
   double dropout = 0;                // of the readout
+  bool keep_weights = false;         // run() gives them even where a kernel could do without
   ScoreOptions score;
   NormaliserOptions normaliser;
   AlignmentOptions alignment;
@@ -68,7 +69,7 @@ struct DecoderStep {
 
 struct DecoderRun {
   at::Tensor readouts;  // [B, T, R]
-  at::Tensor weights;   // [B, 1, T, K]; undefined without attention
+  at::Tensor weights;   // [B, 1, T, K]; undefined without attention, and where nobody keeps them
 };
 
 class Decoder : public torch::nn::Module {
@@ -96,6 +97,8 @@ class Decoder : public torch::nn::Module {
                  const DecoderMasks& masks, Tap* tap = nullptr) const;
 
  private:
+  AttendInput looking(const DecoderState& state, const DecoderSource& source,
+                      const DecoderMasks& masks) const;
   Attended look(const at::Tensor& query, const DecoderState& state, const DecoderSource& source,
                 const DecoderMasks& masks, Tap* tap) const;
   at::Tensor read_out(const at::Tensor& state, const at::Tensor& x, const at::Tensor& context,

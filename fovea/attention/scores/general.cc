@@ -22,6 +22,8 @@ class General : public ScoreFunction {
     return at::matmul(input.query, input.keys.transpose(-2, -1));  // [B, H, Q, K]
   }
 
+  std::optional<double> dot_scale(int64_t) const override { return 1; }
+
   at::Tensor weight;  // [Dq, Dk]
 };
 
