@@ -38,6 +38,12 @@ struct ScoreInput {
   at::Tensor sharpness;  // [B, H, Q], content: NTM's beta, instead of the learned one, or undefined
 };
 
+/// The score v . tanh(W s + b + k) of a query s and a prepared key k.
+struct AdditiveParts {
+  at::Tensor query, bias;  // W [m, Dq]; b [m] or undefined
+  at::Tensor energy;       // v [m]
+};
+
 class ScoreFunction : public torch::nn::Module {
  public:
   /// What depends on the keys alone, done once per sequence. keys [B, H, K, Dk] -> [B, H, K, F].
@@ -49,6 +55,9 @@ class ScoreFunction : public torch::nn::Module {
 
   /// c where the score is c s . h of the prepared keys and nothing else: what fused kernels know.
   virtual std::optional<double> dot_scale(int64_t key_size) const { return std::nullopt; }
+
+  /// Its parts where it is additive, for the same reason.
+  virtual std::optional<AdditiveParts> additive_parts() const { return std::nullopt; }
 };
 
 struct ScoreEntry {

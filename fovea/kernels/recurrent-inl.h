@@ -7,13 +7,10 @@
 //   dH += D U, dX = D W      [active, H], [active, I]
 #pragma once
 
-#include "fovea/kernels/gemm-inl.h"
+#include "fovea/kernels/panels-inl.h"
 #include "fovea/kernels/recurrent.h"
 #include "fovea/kernels/recurrent_cells-inl.h"
-
-#if FOVEA_LANES > 4
-#include <immintrin.h>
-#endif
+#include "fovea/kernels/units-inl.h"
 
 namespace {
 
@@ -21,98 +18,6 @@ using fovea::kernels::RecurrentBackward;
 using fovea::kernels::RecurrentCell;
 using fovea::kernels::RecurrentForward;
 using fovea::kernels::RecurrentShape;
-
-/// A vector of units, or the last units of a row, fewer than a vector holds: lanes beyond the end
-/// read as 0 and are not written.
-struct Whole {};
-struct Some {
-  int64_t count;
-};
-
-inline Lanes load(const float* from, Whole) {
-  return load(from);
-}
-inline void store(float* to, Lanes lanes, Whole) {
-  store(to, lanes);
-}
-
-#if FOVEA_LANES == 16
-inline __mmask16 mask_of(Some some) {
-  return static_cast<__mmask16>((1u << some.count) - 1);
-}
-inline Lanes load(const float* from, Some some) {
-  return (Lanes)_mm512_maskz_loadu_ps(mask_of(some), from);
-}
-inline void store(float* to, Lanes lanes, Some some) {
-  _mm512_mask_storeu_ps(to, mask_of(some), (__m512)lanes);
-}
-#elif FOVEA_LANES == 8
-inline __m256i mask_of(Some some) {
-  return (__m256i)(lane_numbers<float>() < static_cast<int32_t>(some.count) - IntLanes{});
-}
-inline Lanes load(const float* from, Some some) {
-  return (Lanes)_mm256_maskload_ps(from, mask_of(some));
-}
-inline void store(float* to, Lanes lanes, Some some) {
-  _mm256_maskstore_ps(to, mask_of(some), (__m256)lanes);
-}
-#else
-inline Lanes load(const float* from, Some some) {
-  Lanes lanes{};
-  __builtin_memcpy(&lanes, from, static_cast<uint64_t>(some.count) * sizeof(float));
-  return lanes;
-}
-inline void store(float* to, Lanes lanes, Some some) {
-  __builtin_memcpy(to, &lanes, static_cast<uint64_t>(some.count) * sizeof(float));
-}
-#endif
-
-/// work(unit, Whole or Some) for all units of a row.
-template <class Work>
-inline void for_units(int64_t units, Work work) {
-  int64_t unit = 0;
-  for (; unit + kLanes <= units; unit += kLanes) work(unit, Whole());
-  if (unit < units) work(unit, Some{units - unit});
-}
-
-inline void copy_units(const float* from, int64_t units, float* to) {
-  for_units(units, [&](int64_t u, auto part) {
-    store(to + u, from ? load(from + u, part) : Lanes{}, part);
-  });
-}
-
-/// Columns of a panel of packed weights: the width of a register tile.
-constexpr int64_t kPanel = 2 * kLanes;
-
-int64_t whole_panels(int64_t columns) {
-  return (columns + kPanel - 1) / kPanel * kPanel;
-}
-
-/// [panel][row][kPanel] from value(row, column), 0 beyond the last column.
-template <class Value>
-void pack_panels(int64_t rows, int64_t columns, float* packed, Value value) {
-  for (int64_t begin = 0; begin < columns; begin += kPanel)
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t column = begin; column < begin + kPanel; ++column)
-        *packed++ = column < columns ? value(row, column) : 0.0f;
-}
-
-/// Weights B [rows, columns] in panels.
-struct Panels {
-  const float* packed;
-  int64_t rows, columns;
-
-  int64_t size() const { return rows * whole_panels(columns); }
-};
-
-/// C [count, columns] (+)= A [count, rows of B] B; C's rows are whole_panels(columns) apart.
-template <Into into>
-void multiply_panels(const float* a, int64_t a_stride, const Panels& b, float* c, int64_t count) {
-  const float* panel = b.packed;
-  for (int64_t begin = 0; begin < b.columns; begin += kPanel, panel += b.rows * kPanel)
-    multiply_column<float, Left::RowMajor, into, 2>(a, a_stride, panel, kPanel, c + begin,
-                                                    whole_panels(b.columns), count, b.rows);
-}
 
 /// The rows of a part, the longest first.
 class PartRows {

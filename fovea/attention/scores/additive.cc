@@ -29,6 +29,10 @@ class Additive : public ScoreFunction {
     return energy->forward(hidden).squeeze(-1);                          // [B, H, Q, K]
   }
 
+  std::optional<AdditiveParts> additive_parts() const override {
+    return AdditiveParts{query->weight, query->bias, energy->weight.flatten()};
+  }
+
   std::shared_ptr<Projection> query, key, energy;
 };
 
