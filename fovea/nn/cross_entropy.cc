@@ -232,9 +232,14 @@ Tensor cross_entropy(const Tensor& hidden, const OutputLayer& layer, const Tenso
           ErrorKind::InvalidArgument, "an output layer of shape ", weight.sizes(),
           " cannot take hidden states of shape ", hidden.sizes());
   check(hidden.size(0), weight.size(0), targets, options, weights);
-  const Rows rows(targets, options, weights, hidden.options());
   if (!kernels_take({hidden, weight, bias}))
-    return readable_loss(logits_of(hidden, weight, bias), rows);
+    return readable_loss(logits_of(hidden, weight, bias),
+                         Rows(targets, options, weights, hidden.options()));
+  if (const Tensor real = targets.ne(options.padding).nonzero().squeeze(1);
+      real.size(0) < targets.size(0))  // no work on padding
+    return cross_entropy(hidden.index_select(0, real), layer, targets.index_select(0, real),
+                         options, weights.defined() ? weights.index_select(0, real) : weights);
+  const Rows rows(targets, options, weights, hidden.options());
   return ProjectedFunction::apply(hidden.contiguous(), weight.contiguous(),
                                   bias.defined() ? c10::optional<Tensor>(bias) : c10::nullopt,
                                   rows.targets, rows.shares, rows.smoothing,

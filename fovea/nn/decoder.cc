@@ -1,7 +1,9 @@
 #include "fovea/nn/decoder.h"
 
 #include "fovea/core/error.h"
+#include "fovea/core/kernel_path.h"
 #include "fovea/core/torch.h"
+#include "fovea/nn/attentive_fused.h"
 
 namespace fovea {
 
@@ -200,6 +202,7 @@ DecoderStep Decoder::step(const Tensor& x, const DecoderState& state, const Deco
 DecoderRun Decoder::run(const Tensor& x, const DecoderState& start, const DecoderSource& source,
                         const DecoderMasks& masks, Tap* tap) const {
   if (is_parallel()) return run_at_once(x, start, source, masks, tap);
+  if (can_fuse_steps(x, start, source, tap)) return run_fused(x, start, source, masks);
   std::optional<StepTap> step_tap;
   if (tap) step_tap.emplace(*tap);
   std::vector<Tensor> readouts, weights;
@@ -212,6 +215,25 @@ DecoderRun Decoder::run(const Tensor& x, const DecoderState& start, const Decode
   }
   if (step_tap) step_tap->finish();
   return {at::stack(readouts, 1), weights.empty() ? Tensor() : at::cat(weights, 2)};
+}
+
+bool Decoder::can_fuse_steps(const Tensor& x, const DecoderState& start,
+                             const DecoderSource& source, const Tap* tap) const {
+  return attends() && options_.order == "bahdanau" && options_.recurrent.layers == 1 && !tap &&
+         !options_.keep_weights && options_.normaliser.name == "softmax" &&
+         options_.alignment.name == "global" && kernels_take({x, start.recurrent.hidden[0]}) &&
+         can_run_attentive_layer(*score_, source.memory);
+}
+
+DecoderRun Decoder::run_fused(const Tensor& x, const DecoderState& start,
+                              const DecoderSource& source, const DecoderMasks& masks) const {
+  const AttentiveOutput run =
+      run_attentive_layer(recurrent_->layer(0), *score_, source.memory, x, start.recurrent);
+  Tensor states = run.states;  // [B, T, H]
+  if (options_.readout_from == "previous")
+    states =
+        at::cat({start.recurrent.hidden[0].unsqueeze(1), states.narrow(1, 0, x.size(1) - 1)}, 1);
+  return {read_out(states, x, run.contexts, masks.readout), {}};
 }
 
 DecoderRun Decoder::run_at_once(const Tensor& x, const DecoderState& start,

@@ -10,7 +10,8 @@
 //   maxout    u = U [s ; x_t ; c_t] + b, 2 l numbers;  r_t,k = max(u_2k-1, u_2k)        Bahdanau
 //   2015 linear    r_t = [s ; x_t ; c_t]
 // Where no step needs the result of the one before it (teacher forcing, luong or none, no input
-// feeding, nothing that looks at previous weights) run() does all steps at once.
+// feeding, nothing that looks at previous weights) run() does all steps at once; bahdanau with one
+// layer runs in a kernel (attentive_fused.h) where nobody wants the weights.
 #pragma once
 
 #include <memory>
@@ -105,6 +106,10 @@ class Decoder : public torch::nn::Module {
                       const at::Tensor& mask) const;
   DecoderRun run_at_once(const at::Tensor& x, const DecoderState& start,
                          const DecoderSource& source, const DecoderMasks& masks, Tap* tap) const;
+  bool can_fuse_steps(const at::Tensor& x, const DecoderState& start, const DecoderSource& source,
+                      const Tap* tap) const;
+  DecoderRun run_fused(const at::Tensor& x, const DecoderState& start, const DecoderSource& source,
+                       const DecoderMasks& masks) const;
   bool remembers_weights() const;
 
   DecoderOptions options_;

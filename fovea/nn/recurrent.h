@@ -66,12 +66,12 @@ class Recurrent : public torch::nn::Module {
   std::vector<at::Tensor> dropout_masks(int64_t batch, const Random* random) const;
 
   RecurrentState zeros(int64_t batch) const;
+  RecurrentLayer layer(int64_t layer) const;
   const RecurrentOptions& options() const { return options_; }
   int64_t output_size() const { return directions() * options_.hidden_size; }
 
  private:
   int64_t directions() const { return options_.bidirectional ? 2 : 1; }
-  RecurrentLayer layer(int64_t layer) const;
   RecurrentOptions options_;
   std::vector<std::vector<at::Tensor>> weights_;  // per layer and direction: w_ih, w_hh, b_ih, b_hh
 };

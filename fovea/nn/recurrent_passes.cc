@@ -12,8 +12,6 @@ namespace {
 using at::Tensor;
 using kernels::RecurrentShape;
 
-/// A large product is cut into blocks of so many entries, or rows of a weight.
-constexpr int64_t kEntryBlock = 1024, kWeightBlock = 256;
 /// Input weights of so many numbers stay in a core's second cache beside the recurrent ones: the
 /// kernel multiplies with them step by step, and their products never see the memory.
 constexpr int64_t kCachedWeights = 1 << 17;
@@ -24,28 +22,6 @@ const float* numbers(const Tensor& x) {
 float* room(const Tensor& x) {
   return x.defined() ? x.data_ptr<float>() : nullptr;
 }
-
-/// Products that do not wait for each other.
-class Jobs {
- public:
-  void add(std::function<void()> job) { jobs_.push_back(std::move(job)); }
-
-  /// job(begin, size) for blocks of at most `most` of `count`.
-  void add_blocks(int64_t count, int64_t most, const std::function<void(int64_t, int64_t)>& job) {
-    for (int64_t begin = 0; begin < count; begin += most)
-      add([=] { job(begin, std::min(most, count - begin)); });
-  }
-
-  void run() const {
-    run_parallel(static_cast<int64_t>(jobs_.size()), [this](int64_t job) {
-      torch::NoGradGuard no_gradients;  // every thread has its own setting
-      jobs_[static_cast<size_t>(job)]();
-    });
-  }
-
- private:
-  std::vector<std::function<void()>> jobs_;
-};
 
 /// work(direction, part, scratch) for all parts, the longest rows first; a part's directions one
 /// after the other, since they share the gradient of x.
@@ -164,31 +140,14 @@ class Backward {
   }
 
   void add_input_weight(int64_t direction, Jobs& jobs) {
-    add_product(gradient_like(direction, RecurrentInputs::kWeightInput), of_products(direction),
-                entries_, jobs);
+    jobs.add_product(gradient_like(direction, RecurrentInputs::kWeightInput),
+                     of_products(direction), entries_);
   }
 
-  /// Gates whose gradients stand side by side share a product.
   void add_recurrent_weight(int64_t direction, Jobs& jobs) {
-    const Tensor target = gradient_like(direction, RecurrentInputs::kWeightRecurrent);
     const auto i = static_cast<size_t>(direction);
-    const int64_t h = plan_.hidden;
-    for (int64_t gate = 0, end; gate < shape_.gates(); gate = end) {
-      const int64_t block = shape_.kept_of(gate);
-      end = gate + 1;
-      while (end < shape_.gates() && shape_.kept_of(end) == block + end - gate) ++end;
-      add_product(target.narrow(0, gate * h, (end - gate) * h),
-                  gates_[i].narrow(1, block * h, (end - gate) * h), kept_[i].hidden_before, jobs);
-    }
-  }
-
-  /// target [R, C] = left [N, R]^T right [N, C]
-  static void add_product(const Tensor& target, const Tensor& left, const Tensor& right,
-                          Jobs& jobs) {
-    jobs.add_blocks(target.size(0), kWeightBlock, [=](int64_t begin, int64_t count) {
-      Tensor block = target.narrow(0, begin, count);
-      at::mm_out(block, left.narrow(1, begin, count).t(), right);
-    });
+    add_recurrent_product(shape_, gradient_like(direction, RecurrentInputs::kWeightRecurrent),
+                          gates_[i], kept_[i].hidden_before, jobs);
   }
 
   void add_biases(int64_t direction) {
@@ -220,11 +179,15 @@ class Backward {
 
 }  // namespace
 
+kernels::RecurrentCell cell_named(const std::string& name) {
+  return name == "rnn"   ? kernels::RecurrentCell::Rnn
+         : name == "gru" ? kernels::RecurrentCell::Gru
+                         : kernels::RecurrentCell::Lstm;
+}
+
 RecurrentShape RecurrentPlan::shape(int64_t direction) const {
   RecurrentShape shape;
-  shape.cell = cell == "rnn"   ? kernels::RecurrentCell::Rnn
-               : cell == "gru" ? kernels::RecurrentCell::Gru
-                               : kernels::RecurrentCell::Lstm;
+  shape.cell = cell_named(cell);
   shape.hidden = hidden;
   shape.inputs = shape.gates() * hidden * inputs <= kCachedWeights ? inputs : 0;
   shape.reversed = direction == 1;
@@ -233,6 +196,18 @@ RecurrentShape RecurrentPlan::shape(int64_t direction) const {
   shape.first = layout->first.data();
   shape.descending = layout->descending.data();
   return shape;
+}
+
+void add_recurrent_product(const RecurrentShape& shape, const Tensor& target, const Tensor& gates,
+                           const Tensor& hidden_before, Jobs& jobs) {
+  const int64_t h = shape.hidden;
+  for (int64_t gate = 0, end; gate < shape.gates(); gate = end) {
+    const int64_t block = shape.kept_of(gate);
+    end = gate + 1;
+    while (end < shape.gates() && shape.kept_of(end) == block + end - gate) ++end;
+    jobs.add_product(target.narrow(0, gate * h, (end - gate) * h),
+                     gates.narrow(1, block * h, (end - gate) * h), hidden_before);
+  }
 }
 
 RecurrentLayer RecurrentInputs::layer() const {

@@ -5,9 +5,12 @@
 #include <functional>
 
 #include "fovea/kernels/recurrent.h"
+#include "fovea/nn/jobs.h"
 #include "fovea/nn/recurrent_layer.h"
 
 namespace fovea {
+
+kernels::RecurrentCell cell_named(const std::string& name);
 
 /// Everything about a call besides its numbers.
 struct RecurrentPlan {
@@ -61,6 +64,11 @@ at::Tensor without_padding(const at::Tensor& x, const SequenceLayout& layout);
 /// `entries`: of x. `keep`: there will be a backward pass.
 RecurrentPass recurrent_forward_pass(const RecurrentInputs& in, const at::Tensor& entries,
                                      bool keep);
+
+/// target [G H, H], the gradient of U, from those of the gates [N, K H] and the states before each
+/// step [N, H]. Gates whose gradients stand side by side share a product.
+void add_recurrent_product(const kernels::RecurrentShape& shape, const at::Tensor& target,
+                           const at::Tensor& gates, const at::Tensor& hidden_before, Jobs& jobs);
 
 struct RecurrentArrived {
   const std::vector<at::Tensor>& gradients;  // one per result, or undefined: 0
