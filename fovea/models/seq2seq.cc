@@ -94,8 +94,11 @@ Seq2Seq::Encoded Seq2Seq::encode(const Batch& batch, const Random* random, Tap* 
     summary = affine(summary_, d == 1 ? top.back() : at::cat({top[top.size() - 2], top.back()}, 1))
                   .tanh();  // [B, H]
   }
+  // Without padding there is nothing to hide. On a GPU looking would stall the queue.
+  const bool is_full = keep.is_cpu() && keep.all().item<bool>();
   Encoded result;
-  result.source = decoder_->look_at(encoded, KeepMask::from_keep(keep), summary);
+  result.source =
+      decoder_->look_at(encoded, is_full ? KeepMask::all() : KeepMask::from_keep(keep), summary);
   result.start = decoder_->start(std::move(start), result.source);
   return result;
 }
