@@ -1,6 +1,8 @@
 // The vector type of the -inl.h files. The including file defines FOVEA_LANES (floats per vector)
 // and is compiled for an instruction set that has such vectors; everything here has internal
 // linkage.
+#pragma once
+
 #include <stdint.h>
 
 typedef float Lanes __attribute__((vector_size(4 * FOVEA_LANES)));

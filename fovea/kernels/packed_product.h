@@ -1,0 +1,40 @@
+// Products with a matrix that does not change between calls, such as the weights of a decoder
+// during a search: it is packed once, so that even a call with few rows reads it as fast as memory
+// gives it.
+//   y = act(x W^T + b)            act: nothing, max(u, 0), or tanh
+// A number of y depends on its row of x alone and is always summed in the same order: a row gives
+// the same bits in any batch.
+#pragma once
+
+#include <cstdint>
+
+namespace fovea::kernels {
+
+constexpr int64_t kPartOutputs = 256;  // outputs of one part
+
+struct PackedShape {
+  int64_t inputs = 0, outputs = 0;
+
+  int64_t packed() const;  // floats of the packed matrix, bias included
+  int64_t parts() const;   // of the outputs; they can be computed in any order
+};
+
+/// weight [outputs, inputs], bias [outputs] or null: 0.
+void pack_matrix(const PackedShape& shape, const float* weight, const float* bias, float* packed);
+
+enum class Finish { None, Relu, Tanh };
+
+struct PackedRows {
+  int64_t rows = 0;
+  const float* x = nullptr;  // [rows, inputs]
+  int64_t x_row = 0;         // numbers between two rows
+  float* y = nullptr;        // [rows, outputs]
+  int64_t y_row = 0;
+  Finish finish = Finish::None;
+};
+
+/// The outputs of one part, for all rows.
+void packed_product(const PackedShape& shape, int64_t part, const float* packed,
+                    const PackedRows& at);
+
+}  // namespace fovea::kernels

@@ -1,0 +1,116 @@
+#include "fovea/kernels/packed_product.h"
+
+#include <string>
+
+#include "tests/kernels/testing.h"
+
+namespace fovea::kernels {
+namespace {
+
+constexpr float kUntouched = 12345.0f;
+
+struct Problem {
+  PackedShape shape;
+  int64_t rows;
+  std::vector<float> weight, bias, x;  // rows of x are inputs + 1 apart
+
+  Problem(int64_t rows, int64_t inputs, int64_t outputs) : shape{inputs, outputs}, rows(rows) {
+    Numbers numbers(static_cast<uint32_t>(rows * 10000 + inputs * 100 + outputs));
+    weight = numbers.floats(inputs * outputs);
+    bias = numbers.floats(outputs);
+    x = numbers.floats(rows * (inputs + 1));
+  }
+
+  /// y with rows outputs + 3 apart, parts in reverse.
+  std::vector<float> computed(Finish finish, bool biased = true) const {
+    std::vector<float> packed(size_t(shape.packed()) + 1, kUntouched);
+    pack_matrix(shape, weight.data(), biased ? bias.data() : nullptr, packed.data());
+    EXPECT_EQ(packed.back(), kUntouched) << "packed past the end";
+    std::vector<float> y(size_t(rows * (shape.outputs + 3)), kUntouched);
+    for (int64_t part = shape.parts(); part-- > 0;)
+      packed_product(shape, part, packed.data(),
+                     {rows, x.data(), shape.inputs + 1, y.data(), shape.outputs + 3, finish});
+    return y;
+  }
+
+  std::vector<double> expected(Finish finish, bool biased = true) const {
+    std::vector<double> y;
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < shape.outputs; ++c) {
+        double u = biased ? bias[size_t(c)] : 0;
+        for (int64_t i = 0; i < shape.inputs; ++i)
+          u += double(x[size_t(r * (shape.inputs + 1) + i)]) *
+               double(weight[size_t(c * shape.inputs + i)]);
+        y.push_back(finish == Finish::Relu   ? std::max(u, 0.0)
+                    : finish == Finish::Tanh ? std::tanh(u)
+                                             : u);
+      }
+      y.insert(y.end(), 3, kUntouched);
+    }
+    return y;
+  }
+};
+
+double worst(const std::vector<float>& found, const std::vector<double>& expected) {
+  double most = 0;
+  for (size_t i = 0; i < found.size(); ++i)
+    most = std::max(most, std::abs(double(found[i]) - expected[i]));
+  return found.size() == expected.size() ? most : INFINITY;
+}
+
+TEST(PackedProduct, EqualsPlainLoopsOnEveryInstructionSet) {
+  for (const int64_t rows : {0, 1, 7, 8, 9, 20})
+    for (const int64_t inputs : {1, 5, 32, 70})
+      for (const int64_t outputs : {1, 15, 16, 31, 32, 33, 256, 300}) {
+        const Problem problem(rows, inputs, outputs);
+        for (const InstructionSet set : available_sets()) {
+          SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(inputs) + " to " +
+                       std::to_string(outputs) + ", " + name_of(set));
+          const UseSet use(set);
+          for (const Finish finish : {Finish::None, Finish::Relu, Finish::Tanh})
+            EXPECT_LT(worst(problem.computed(finish), problem.expected(finish)), 1e-5);
+          EXPECT_LT(
+              worst(problem.computed(Finish::None, false), problem.expected(Finish::None, false)),
+              1e-5);
+        }
+      }
+}
+
+TEST(PackedProduct, ManyRowsAreCutIntoBlocks) {
+  for (const InstructionSet set : available_sets()) {
+    const UseSet use(set);
+    const Problem problem(150, 1100, 40);
+    EXPECT_LT(worst(problem.computed(Finish::None), problem.expected(Finish::None)), 1e-4);
+  }
+}
+
+TEST(PackedProduct, ARowGivesTheSameBitsInAnyBatch) {
+  for (const InstructionSet set : available_sets()) {
+    const UseSet use(set);
+    const Problem all(19, 37, 45);
+    const std::vector<float> together = all.computed(Finish::Tanh);
+    for (int64_t count = 1; count < 19; ++count) {
+      Problem some = all;
+      some.rows = count;
+      const std::vector<float> alone = some.computed(Finish::Tanh);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << count;
+    }
+  }
+}
+
+TEST(PackedProduct, NotANumberShows) {
+  for (const InstructionSet set : available_sets())
+    for (const Finish finish : {Finish::None, Finish::Relu, Finish::Tanh}) {
+      const UseSet use(set);
+      Problem problem(3, 6, 33);
+      problem.x[7 + 2] = NAN;
+      const std::vector<float> y = problem.computed(finish);
+      for (size_t c = 0; c < 33; ++c) {
+        EXPECT_FALSE(std::isnan(y[c]));
+        EXPECT_TRUE(std::isnan(y[36 + c])) << c;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace fovea::kernels
