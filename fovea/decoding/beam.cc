@@ -90,13 +90,13 @@ class Beam {
       tokens_.push_back(problem_.begin);
       origin_.push_back(input);
     }
-    Steps steps(problem_, step);
+    Steps steps(problem_, step, options_.beam);
     Coverage coverage(options_, problem_);
     while (!live_.empty()) {
       const StepOutput output = steps.next(tokens_, origin_);
-      const at::Tensor& scores = output.log_probabilities;  // [R, V]
-      const int64_t count = std::min(options_.beam, scores.size(1));
-      const TopSymbols top = top_symbols(scores, count);
+      const at::Tensor& scores = output.log_probabilities;  // [R, V or n]
+      const TopSymbols top = top_symbols(output, options_.beam);
+      const int64_t count = top.symbols.size(1);
       // One copy to the CPU: the likeliest, the coverage, `count` values, `count` symbols.
       const at::Tensor table =
           at::cat({scores.amax(1, true).to(at::kDouble), coverage.add(output.weights, origin_),
@@ -123,11 +123,10 @@ class Beam {
         place(before[candidate.row], candidate, length);
       const int64_t input = before[first].input;
       if (live == live_.size() && finished_[input].empty()) fail_without_symbol(input, length - 1);
-      if (is_decided(input, live)) {
-        live_.resize(live);
-        tokens_.resize(live);
-        origin_.resize(live);
-      }
+      const size_t hopeful = count_hopeful(input, live);
+      live_.resize(live + hopeful);
+      tokens_.resize(live + hopeful);
+      origin_.resize(live + hopeful);
       first = last;
     }
   }
@@ -173,17 +172,18 @@ class Beam {
     if (finished.size() > static_cast<size_t>(options_.n_best)) finished.pop_back();
   }
 
-  /// Whether no beginning of the input can still beat its n_best finished ones. A beginning's
-  /// log-probability only falls and a coverage is 0 at most, so that it reaches most when all that
-  /// is to come is certain and as long as it may be. The best one stands first.
-  bool is_decided(int64_t input, size_t first) const {
+  /// How many of the input's beginnings, from live_[first] on and best first, can still beat its
+  /// n_best finished ones. A beginning's log-probability only falls and a coverage is 0 at most, so
+  /// that it reaches most when all that is to come is certain and as long as it may be. Whatever a
+  /// hopeless one keeps out of the beam is less likely than it, and as hopeless.
+  size_t count_hopeful(int64_t input, size_t first) const {
     const std::vector<Hypothesis>& finished = finished_[input];
-    if (first == live_.size() || finished.size() < static_cast<size_t>(options_.n_best))
-      return false;
-    const double reachable =
-        live_[first].log_probability /
-        length_divisor(problem_.maximum_length[input], options_.length_penalty);
-    return reachable <= finished.back().score;
+    size_t count = live_.size() - first;
+    if (finished.size() < static_cast<size_t>(options_.n_best)) return count;
+    const double divisor = length_divisor(problem_.maximum_length[input], options_.length_penalty);
+    while (count > 0 && live_[first + count - 1].log_probability / divisor <= finished.back().score)
+      --count;
+    return count;
   }
 
   const SearchOptions& options_;

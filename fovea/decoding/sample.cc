@@ -45,12 +45,11 @@ Hypotheses sample_search(const SearchOptions& options, const SearchProblem& prob
                          const StepFunction& step) {
   const Random random = Random(static_cast<uint64_t>(options.seed)).split("sample");
   const bool ranked = options.top_k > 0 || options.top_p < 1;
-  const auto choose = [&](const at::Tensor& scores, const std::vector<Row>& rows,
+  const auto choose = [&](const StepOutput& output, const std::vector<Row>& rows,
                           int64_t position) {
-    const int64_t count =
-        options.top_k > 0 ? std::min(options.top_k, scores.size(1)) : scores.size(1);
+    const at::Tensor& scores = output.log_probabilities;  // [R, V or top_k]
     TopSymbols top;
-    if (ranked) top = top_symbols(scores, count);
+    if (ranked) top = top_symbols(output, options.top_k > 0 ? options.top_k : scores.size(1));
     const at::Tensor values = (ranked ? top.values : scores).to(at::kDouble);  // [R, C]
     at::Tensor probabilities = at::softmax(values / options.temperature, 1);
     if (options.top_p < 1) probabilities = cut(probabilities, options.top_p);
@@ -61,7 +60,7 @@ Hypotheses sample_search(const SearchOptions& options, const SearchProblem& prob
         {scores.amax(1, true).to(at::kDouble), symbol.to(at::kDouble), values.gather(1, column)},
         1);  // [R, 3]
   };
-  return extend_rows(problem, step, options.n_best, choose);
+  return extend_rows(problem, step, options.n_best, options.top_k, choose);
 }
 
 }  // namespace fovea

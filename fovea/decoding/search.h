@@ -41,12 +41,17 @@ struct StepInput {
                          // while rows continue themselves. Before the first step the rows are the
                          // inputs 0 ... B-1
   int64_t position = 0;  // 0 at the first step
+  int64_t best = 0;      // so many of the likeliest symbols are enough; 0: all are needed
+  std::vector<int64_t> forbidden;  // not to be among them
 };
 
 struct StepOutput {
   at::Tensor log_probabilities;  // [R, V]
   at::Tensor weights;            // [R, K]: attention of this step, for the coverage penalty; may be
                                  // undefined
+  at::Tensor symbols = {};       // int64 [R, n]: log_probabilities [R, n] are of these alone, the
+                                 // StepInput::best likeliest, best first, of equals the smaller
+                                 // symbol; undefined: of all
 };
 
 /// Called once per output position with all live rows.

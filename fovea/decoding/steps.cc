@@ -35,8 +35,8 @@ at::Tensor unique_keys(const at::Tensor& values) {
 
 }  // namespace
 
-Steps::Steps(const SearchProblem& problem, const StepFunction& step)
-    : problem_(problem), step_(step), rows_(problem.inputs) {
+Steps::Steps(const SearchProblem& problem, const StepFunction& step, int64_t best)
+    : problem_(problem), step_(step), best_(best), rows_(problem.inputs) {
   if (!problem.forbidden.empty()) forbidden_ = to_device(problem.forbidden, problem.device);
 }
 
@@ -45,6 +45,8 @@ StepOutput Steps::next(const std::vector<int64_t>& tokens, const std::vector<int
   input.tokens = to_device(tokens, problem_.device);  // [R]
   if (!is_identity(origin, rows_)) input.origin = to_device(origin, problem_.device);
   input.position = position_;
+  input.best = best_;
+  input.forbidden = problem_.forbidden;
   StepOutput output = step_(input);
 
   rows_ = static_cast<int64_t>(tokens.size());
@@ -54,13 +56,19 @@ StepOutput Steps::next(const std::vector<int64_t>& tokens, const std::vector<int
           ErrorKind::InvalidArgument, "position ", position_,
           ": a step must give log-probabilities of shape [", rows_, ", V], found ",
           scores.defined() ? concat(scores.scalar_type(), " ", scores.sizes()) : "none");
+  ++position_;
+  if (output.symbols.defined()) {
+    require(best_ > 0 && scores.sizes() == output.symbols.sizes(), ErrorKind::InvalidArgument,
+            "a step named symbols of shape ", output.symbols.sizes(),
+            " to log-probabilities of shape ", scores.sizes(), ", when ", best_, " were wanted");
+    return output;
+  }
   int64_t largest = problem_.end;
   for (const int64_t symbol : problem_.forbidden) largest = std::max(largest, symbol);
   require(largest < scores.size(1), ErrorKind::InvalidArgument, "a step knows ", scores.size(1),
           " symbols, but the end symbol or a forbidden one is number ", largest);
   if (scores.element_size() < 4) scores = scores.to(at::kFloat);
   if (forbidden_.defined()) scores = scores.index_fill(1, forbidden_, -kInfinity);
-  ++position_;
   return output;
 }
 
@@ -81,13 +89,17 @@ void fail_without_symbol(int64_t input, int64_t position) {
        ": every symbol that may be put out has the probability 0; are too many forbidden?");
 }
 
-TopSymbols top_symbols(const at::Tensor& log_probabilities, int64_t count) {
-  const auto symbols = std::get<1>(unique_keys(log_probabilities).topk(count, 1));  // [R, count]
-  return {log_probabilities.gather(1, symbols), symbols};
+TopSymbols top_symbols(const StepOutput& output, int64_t count) {
+  const at::Tensor& scores = output.log_probabilities;  // [R, V] or [R, n]
+  const int64_t found = std::min(count, scores.size(1));
+  if (output.symbols.defined())
+    return {scores.narrow(1, 0, found), output.symbols.narrow(1, 0, found)};
+  const auto symbols = std::get<1>(unique_keys(scores).topk(found, 1));  // [R, found]
+  return {scores.gather(1, symbols), symbols};
 }
 
 Hypotheses extend_rows(const SearchProblem& problem, const StepFunction& step, int64_t draws,
-                       const Choose& choose) {
+                       int64_t best, const Choose& choose) {
   Hypotheses finished(problem.inputs, std::vector<Hypothesis>(draws));
   std::vector<Row> rows;
   std::vector<int64_t> tokens, origin;
@@ -97,11 +109,11 @@ Hypotheses extend_rows(const SearchProblem& problem, const StepFunction& step, i
       tokens.push_back(problem.begin);
       origin.push_back(input);
     }
-  Steps steps(problem, step);
+  Steps steps(problem, step, best);
   while (!rows.empty()) {
     const int64_t position = steps.position();
-    const at::Tensor scores = steps.next(tokens, origin).log_probabilities;  // [R, V]
-    const at::Tensor choices = choose(scores, rows, position).to(at::kCPU);  // [R, 3]
+    const StepOutput output = steps.next(tokens, origin);
+    const at::Tensor choices = choose(output, rows, position).to(at::kCPU);  // [R, 3]
     const auto choice = choices.accessor<double, 2>();
     std::vector<Row> live;
     tokens.clear();

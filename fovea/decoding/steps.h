@@ -21,10 +21,12 @@ Hypotheses sample_search(const SearchOptions& options, const SearchProblem& prob
 /// Calls the step function position by position and checks the shapes of what comes back.
 class Steps {
  public:
-  Steps(const SearchProblem& problem, const StepFunction& step);
+  /// The search wants the `best` likeliest symbols at every position, or all: 0.
+  Steps(const SearchProblem& problem, const StepFunction& step, int64_t best);
 
   /// tokens[i] continues row origin[i] of the call before, or of the inputs at first. The
-  /// log-probabilities come back in single precision at least, -inf for forbidden symbols.
+  /// log-probabilities come back in single precision at least, -inf for forbidden symbols. All
+  /// symbols come back, or those that were wanted.
   StepOutput next(const std::vector<int64_t>& tokens, const std::vector<int64_t>& origin);
 
   int64_t position() const { return position_; }  // how many calls there were
@@ -32,6 +34,7 @@ class Steps {
  private:
   const SearchProblem& problem_;
   const StepFunction& step_;
+  const int64_t best_;
   at::Tensor forbidden_;
   int64_t rows_;  // of the call before
   int64_t position_ = 0;
@@ -50,8 +53,8 @@ struct TopSymbols {
   at::Tensor values, symbols;  // [R, count], best first; of equal values the smaller symbol
 };
 
-/// The best `count` symbols of each row of log_probabilities [R, V]; the same ones on any device.
-TopSymbols top_symbols(const at::Tensor& log_probabilities, int64_t count);
+/// The best `count` symbols of each row, or all where there are fewer; the same ones on any device.
+TopSymbols top_symbols(const StepOutput& output, int64_t count);
 
 /// One output that grows by one symbol at a time.
 struct Row {
@@ -60,12 +63,13 @@ struct Row {
 };
 
 /// [R, 3] in double: log-probability of the likeliest symbol, the chosen symbol, its
-/// log-probability. Called with log_probabilities [R, V] and the rows' position.
-using Choose = std::function<at::Tensor(const at::Tensor& log_probabilities,
-                                        const std::vector<Row>& rows, int64_t position)>;
+/// log-probability. Called with a step's answer and the rows' position.
+using Choose = std::function<at::Tensor(const StepOutput& output, const std::vector<Row>& rows,
+                                        int64_t position)>;
 
-/// `draws` outputs of each input, all side by side, each by one choice per position.
+/// `draws` outputs of each input, all side by side, each by one choice per position from the `best`
+/// likeliest symbols, or from all: 0.
 Hypotheses extend_rows(const SearchProblem& problem, const StepFunction& step, int64_t draws,
-                       const Choose& choose);
+                       int64_t best, const Choose& choose);
 
 }  // namespace fovea

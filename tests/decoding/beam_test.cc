@@ -127,6 +127,24 @@ TEST(Beam, ADecidedBeamStops) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(Beam, ABeginningThatCannotWinAnyMoreIsLeft) {
+  // log .5 = -.69 is reached at once; at length 10 scores are divided by 2.5, which makes at most
+  // -.37 of log .4 and -.92 of log .1.
+  std::vector<int64_t> rows;
+  const StepFunction same = constant({-99, -99, -99, std::log(0.5), std::log(0.4), std::log(0.1)});
+  const StepFunction counted = [&](const StepInput& input) {
+    rows.push_back(input.tokens.size(0));
+    return same(input);
+  };
+  SearchOptions options;
+  options.method = "beam";
+  options.beam = 3;
+  options.length_penalty = 1;
+  EXPECT_EQ(search(options, plain_problem(1, 10), counted)[0][0].tokens, (Tokens{kEnd}));
+  ASSERT_GE(rows.size(), 2u);
+  EXPECT_EQ(rows[1], 1);
+}
+
 TEST(Beam, ABeamGoesOnWhileALongerOutputCanWin) {
   // Ending at once is likelier than the whole long way, but worth less per length.
   const std::vector<double> none = {1, 0, 0, 0, 0};

@@ -57,6 +57,46 @@ TEST(Search, AnOutputIsWorthWhatTheModelSaysOfIt) {
   }
 }
 
+/// A model that answers with the symbols that are wanted, and with all when all are.
+StepFunction only_the_best(FakeModel model) {
+  return [model](const StepInput& input) mutable {
+    StepOutput all = model(input);
+    if (input.best == 0) return all;
+    const auto forbidden = torch::tensor(input.forbidden, at::kLong);
+    const at::Tensor scores = all.log_probabilities.index_fill(1, forbidden, -kInfinity);
+    const auto [values, symbols] = scores.sort(/*stable=*/true, 1, /*descending=*/true);
+    const int64_t count = std::min(input.best, model.symbols);
+    return StepOutput{values.narrow(1, 0, count), all.weights, symbols.narrow(1, 0, count)};
+  };
+}
+
+TEST(Search, TheBestSymbolsAreEnough) {
+  const FakeModel model({3, 1, 4, 15, 9, 2, 6});
+  const SearchProblem problem = problem_of(model, 9);
+  for (const std::string method : {"greedy", "beam", "sample"})
+    for (const int64_t wanted : {1, 3, 9}) {
+      SearchOptions options;
+      options.method = method;
+      options.beam = options.top_k = wanted;
+      options.n_best = method == "greedy" ? 1 : std::min<int64_t>(wanted, 3);
+      options.coverage_penalty = 0.2;
+      const Answer expected = search(options, problem, FakeModel(model));
+      const Answer found = search(options, problem, only_the_best(model));
+      SCOPED_TRACE(concat(method, " ", wanted));
+      for (size_t input = 0; input < found.size(); ++input)
+        expect_same(found[input], expected[input]);
+    }
+}
+
+TEST(Search, SymbolsMustFitTheirLogProbabilities) {
+  for (const int64_t named : {2, 4})
+    testing::expect_error(ErrorKind::InvalidArgument, "1 were wanted", [&] {
+      search({}, plain_problem(2, 9), [&](const StepInput&) {
+        return StepOutput{torch::zeros({2, 3}), {}, torch::zeros({2, named}, at::kLong)};
+      });
+    });
+}
+
 TEST(Search, RowsThatAreFinishedLeaveTheBatch) {
   for (const std::string method : {"greedy", "beam", "sample"}) {
     FakeModel model({0, 1, 2, 3, 4, 5});
