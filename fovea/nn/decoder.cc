@@ -170,33 +170,49 @@ Tensor Decoder::read_out(const Tensor& state, const Tensor& x, const Tensor& con
   return readout * (readout.dim() == 3 ? mask.unsqueeze(1) : mask);
 }
 
-DecoderStep Decoder::step(const Tensor& x, const DecoderState& state, const DecoderSource& source,
-                          const DecoderMasks& masks, Tap* tap) const {
+DecoderStep Decoder::assemble(const Tensor& x, const DecoderState& state, const Tensor& summary,
+                              const StepParts& parts) const {
   DecoderStep result;
   const bool looks_first = attends() && options_.order == "bahdanau";
   const Tensor before = state.recurrent.hidden.back();  // [B, H]
   Attended attended;
-  Tensor context = source.summary;  // [B, C] or undefined
+  Tensor context = summary;  // [B, C] or undefined
   if (looks_first) {
-    attended = look(before.unsqueeze(1), state, source, masks, tap);
-    context = attended.context.squeeze(1);
+    attended = parts.look(before);
+    context = attended.context;
   }
   const Tensor fed = options_.input_feeding ? state.readout : Tensor();
   const Tensor input =
       attends() && !looks_first ? side_by_side({x, fed}) : side_by_side({x, context});
-  result.state.recurrent = recurrent_->step(input, state.recurrent, masks.layers);
+  result.state.recurrent = parts.advance(input);
   const Tensor after = result.state.recurrent.hidden.back();  // [B, H]
   if (attends() && !looks_first) {
-    attended = look(after.unsqueeze(1), state, source, masks, tap);
-    context = attended.context.squeeze(1);
+    attended = parts.look(after);
+    context = attended.context;
   }
-  result.readout =
-      read_out(options_.readout_from == "new" ? after : before, x, context, masks.readout);
+  result.readout = parts.read_out(options_.readout_from == "new" ? after : before, context);
   result.weights = attended.weights;
   result.state.position = state.position + 1;
   if (options_.input_feeding) result.state.readout = result.readout;
   if (attends() && remembers_weights()) result.state.weights = attended.weights;
   return result;
+}
+
+DecoderStep Decoder::step(const Tensor& x, const DecoderState& state, const DecoderSource& source,
+                          const DecoderMasks& masks, Tap* tap) const {
+  StepParts parts;
+  parts.look = [&](const Tensor& query) {
+    Attended attended = look(query.unsqueeze(1), state, source, masks, tap);
+    attended.context = attended.context.squeeze(1);
+    return attended;
+  };
+  parts.advance = [&](const Tensor& input) {
+    return recurrent_->step(input, state.recurrent, masks.layers);
+  };
+  parts.read_out = [&](const Tensor& from, const Tensor& context) {
+    return read_out(from, x, context, masks.readout);
+  };
+  return assemble(x, state, source.summary, parts);
 }
 
 DecoderRun Decoder::run(const Tensor& x, const DecoderState& start, const DecoderSource& source,

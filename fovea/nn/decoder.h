@@ -14,6 +14,7 @@
 // layer runs in a kernel (attentive_fused.h) where nobody wants the weights.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "fovea/attention/attend.h"
@@ -73,6 +74,13 @@ struct DecoderRun {
   at::Tensor weights;   // [B, 1, T, K]; undefined without attention, and where nobody keeps them
 };
 
+/// How the parts of one step are computed.
+struct StepParts {
+  std::function<Attended(const at::Tensor& query)> look;           // query [B, H], context [B, C]
+  std::function<RecurrentState(const at::Tensor& input)> advance;  // input [B, I]
+  std::function<at::Tensor(const at::Tensor& state, const at::Tensor& context)> read_out;  // [B, R]
+};
+
 class Decoder : public torch::nn::Module {
  public:
   explicit Decoder(DecoderOptions options);
@@ -100,6 +108,10 @@ class Decoder : public torch::nn::Module {
  private:
   AttendInput looking(const DecoderState& state, const DecoderSource& source,
                       const DecoderMasks& masks) const;
+  friend class DecoderWriter;  // decoder_writer.h: the same steps, for a search
+  /// The step that the parts make. x [B, E], summary [B, C] or undefined.
+  DecoderStep assemble(const at::Tensor& x, const DecoderState& state, const at::Tensor& summary,
+                       const StepParts& parts) const;
   Attended look(const at::Tensor& query, const DecoderState& state, const DecoderSource& source,
                 const DecoderMasks& masks, Tap* tap) const;
   at::Tensor read_out(const at::Tensor& state, const at::Tensor& x, const at::Tensor& context,

@@ -1,10 +1,8 @@
 #include "fovea/nn/transformer_layer.h"
 
-#include <functional>
-#include <initializer_list>
-
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
+#include "fovea/nn/transformer_parts.h"
 
 namespace fovea {
 
@@ -39,19 +37,24 @@ MultiHeadInput input_of(const Tensor& x, const MapLabel& map, const LayerCall& c
   return input;
 }
 
-/// One part of a layer, f, and the norm that it is wrapped with.
-struct Part {
-  const LayerNorm& norm;
-  const char* dropout;  // name of its random numbers
-  std::function<Tensor(const Tensor&)> run;
-};
+void check(const TransformerLayerOptions& o) {
+  require(o.norm == "post" || o.norm == "pre", ErrorKind::InvalidArgument,
+          "model.norm must be post or pre, found '", o.norm, "'");
+  require(o.window >= 0, ErrorKind::InvalidArgument, "model.window must not be negative");
+}
 
-/// x through all parts, each in its wrapping.
+/// What the sequence may see of itself: everything, or a window.
+KeepMask window_of(const TransformerLayerOptions& o, int64_t queries, int64_t keys, int64_t first) {
+  return o.window > 0 ? KeepMask::window(queries, keys, o.window, first) : KeepMask::all();
+}
+
+}  // namespace
+
 Tensor run_parts(const TransformerLayerOptions& o, Tensor x, const LayerCall& call,
-                 std::initializer_list<Part> parts) {
+                 std::initializer_list<LayerPart> parts) {
   const bool post = o.norm == "post";
   Tensor normalised = post ? Tensor() : parts.begin()->norm.forward(x);
-  for (const Part* part = parts.begin(); part != parts.end(); ++part) {
+  for (const LayerPart* part = parts.begin(); part != parts.end(); ++part) {
     const std::optional<Random> random = stream(call, part->dropout);
     const Random* drawn = random ? &*random : nullptr;
     if (post) {
@@ -67,19 +70,6 @@ Tensor run_parts(const TransformerLayerOptions& o, Tensor x, const LayerCall& ca
   }
   return x;
 }
-
-void check(const TransformerLayerOptions& o) {
-  require(o.norm == "post" || o.norm == "pre", ErrorKind::InvalidArgument,
-          "model.norm must be post or pre, found '", o.norm, "'");
-  require(o.window >= 0, ErrorKind::InvalidArgument, "model.window must not be negative");
-}
-
-/// What the sequence may see of itself: everything, or a window.
-KeepMask window_of(const TransformerLayerOptions& o, int64_t queries, int64_t keys, int64_t first) {
-  return o.window > 0 ? KeepMask::window(queries, keys, o.window, first) : KeepMask::all();
-}
-
-}  // namespace
 
 FeedForward::FeedForward(torch::nn::Module& owner, const TransformerLayerOptions& o)
     : linear1_(owner.register_module(

@@ -46,6 +46,7 @@ class FeedForward {
   at::Tensor forward(const at::Tensor& x, const LayerCall& call) const;
 
  private:
+  friend class PackedDecoderLayer;
   std::shared_ptr<Projection> linear1_, linear2_;
   Activation activation_;
   double dropout_;
@@ -96,6 +97,7 @@ class TransformerDecoderLayer : public torch::nn::Module {
   const std::shared_ptr<MultiHeadAttention>& source_attention() const { return multihead_attn_; }
 
  private:
+  friend class PackedDecoderLayer;  // transformer_writer.h: the same, position by position
   TransformerLayerOptions options_;
   std::shared_ptr<MultiHeadAttention> self_attn_, multihead_attn_;
   std::shared_ptr<LayerNorm> norm1_, norm2_, norm3_;

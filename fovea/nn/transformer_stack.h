@@ -51,6 +51,7 @@ class TransformerDecoder : public torch::nn::Module {
                                      const std::string& source_map) const;
 
  private:
+  friend class TransformerWriter;
   at::Tensor run(at::Tensor x, int64_t first, std::vector<TransformerMemory>& memories, bool grow,
                  const MapLabel& own_map, const MapLabel& source_map,
                  const std::optional<Random>& random, Tap* tap) const;

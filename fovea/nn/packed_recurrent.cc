@@ -1,0 +1,88 @@
+#include "fovea/nn/packed_recurrent.h"
+
+#include <numeric>
+
+#include "fovea/core/error.h"
+#include "fovea/core/kernel_path.h"
+#include "fovea/core/parallel.h"
+#include "fovea/core/torch.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+using kernels::RecurrentCell;
+
+RecurrentCell cell_named(const std::string& name) {
+  return name == "lstm"  ? RecurrentCell::Lstm
+         : name == "gru" ? RecurrentCell::Gru
+                         : RecurrentCell::Rnn;
+}
+
+}  // namespace
+
+PackedRecurrent::PackedRecurrent(const Recurrent& recurrent) : recurrent_(recurrent) {
+  const RecurrentOptions& o = recurrent.options();
+  require(!o.bidirectional, ErrorKind::Internal, "a bidirectional network cannot go step by step");
+  const auto parameters = recurrent.named_parameters();
+  for (int64_t layer = 0; layer < o.layers; ++layer) {
+    const auto own = [&](const char* name) {
+      return parameters[concat(name, "_l", layer)].detach().contiguous();
+    };
+    const Tensor w = own("weight_ih"), u = own("weight_hh");
+    if (!kernels_take({w, u})) return;
+    Layer packed;
+    packed.shape.cell = cell_named(o.cell);
+    packed.shape.hidden = o.hidden_size;
+    packed.shape.inputs = w.size(1);
+    packed.shape.steps = 1;
+    packed.packed = at::empty({packed.shape.packed()}, w.options());
+    packed.input_bias = own("bias_ih");
+    packed.recurrent_bias = own("bias_hh");
+    kernels::recurrent_pack_forward(packed.shape, w.data_ptr<float>(), u.data_ptr<float>(),
+                                    packed.packed.data_ptr<float>());
+    layers_.push_back(std::move(packed));
+  }
+}
+
+RecurrentState PackedRecurrent::step(const Tensor& x, const RecurrentState& state) const {
+  if (layers_.empty() || !kernels_take({x})) return recurrent_.step(x, state, {});
+  const int64_t rows = x.size(0);
+  const std::vector<int64_t> lengths(size_t(rows), 1);
+  std::vector<int64_t> order(size_t(rows), 0);
+  std::iota(order.begin(), order.end(), int64_t{0});
+  RecurrentState next;
+  Tensor input = x.contiguous();
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    kernels::RecurrentShape shape = layer.shape;
+    shape.rows = rows;
+    shape.lengths = lengths.data(), shape.first = shape.descending = order.data();
+    const bool has_cell = shape.cell == RecurrentCell::Lstm;
+    const Tensor before = state.hidden[i].contiguous();
+    const Tensor cell_before = has_cell ? state.cell[i].contiguous() : Tensor();
+    const Tensor hidden = at::empty_like(before);
+    const Tensor cell = has_cell ? at::empty_like(before) : Tensor();
+    kernels::RecurrentForward at{};
+    at.packed = layer.packed.data_ptr<float>();
+    at.input_bias = layer.input_bias.data_ptr<float>();
+    at.recurrent_bias = layer.recurrent_bias.data_ptr<float>();
+    at.start_hidden = before.data_ptr<float>();
+    at.x = input.data_ptr<float>();
+    at.outputs = at.last_hidden = hidden.data_ptr<float>();  // after one step the same
+    at.output_row = shape.hidden;
+    if (has_cell)
+      at.start_cell = cell_before.data_ptr<float>(), at.last_cell = cell.data_ptr<float>();
+    run_parallel(shape.parts(), [&](int64_t part) {
+      std::vector<float> scratch(size_t(shape.scratch()));
+      kernels::recurrent_forward(shape, part, at, scratch.data());
+    });
+    next.hidden.push_back(hidden);
+    if (has_cell) next.cell.push_back(cell);
+    input = hidden;
+  }
+  return next;
+}
+
+}  // namespace fovea

@@ -1,0 +1,84 @@
+#include "fovea/nn/packed_projection.h"
+
+#include <gtest/gtest.h>
+
+#include "fovea/core/kernel_path.h"
+#include "fovea/core/parallel.h"
+#include "fovea/core/random.h"
+#include "fovea/core/torch.h"
+
+namespace fovea {
+namespace {
+
+using at::Tensor;
+
+Tensor some(at::IntArrayRef sizes, const char* name) {
+  return Random(3).split(name).normal_tensor(sizes, 0, 1, at::kFloat);
+}
+
+struct Layer {
+  Tensor weight = some({300, 40}, "weight"), bias = some({300}, "bias");
+};
+
+TEST(PackedProjection, EqualsTheReadableOne) {
+  const Layer layer;
+  const Tensor x = some({2, 9, 40}, "x");
+  for (const Tensor& bias : {layer.bias, Tensor()}) {
+    const PackedProjection packed(layer.weight, bias);
+    const Tensor u = torch::linear(x, layer.weight, bias);  // [2, 9, 300]
+    EXPECT_TRUE(at::allclose(packed.forward(x), u, 1e-5, 1e-5));
+    EXPECT_TRUE(at::allclose(packed.forward(x, Finish::Relu), u.relu(), 1e-5, 1e-5));
+    EXPECT_TRUE(at::allclose(packed.forward(x, Finish::Tanh), u.tanh(), 1e-5, 1e-5));
+    const Tensor columns = x.transpose(0, 1);  // not contiguous
+    EXPECT_TRUE(at::allclose(packed.forward(columns), u.transpose(0, 1), 1e-5, 1e-5));
+  }
+}
+
+TEST(PackedProjection, WhatKernelsDoNotTakeGoesThroughTensors) {
+  const Layer layer;
+  const Tensor x = some({9, 40}, "x").to(at::kDouble);
+  const PackedProjection wide(layer.weight.to(at::kDouble), layer.bias.to(at::kDouble));
+  EXPECT_FALSE(wide.is_fused(x));
+  EXPECT_TRUE(at::allclose(
+      wide.forward(x, Finish::Relu),
+      torch::linear(x, layer.weight.to(at::kDouble), layer.bias.to(at::kDouble)).relu()));
+  const PackedProjection packed(layer.weight, layer.bias);
+  EXPECT_TRUE(packed.is_fused(x.to(at::kFloat)));
+  const ReadableOnly readable;
+  EXPECT_FALSE(packed.is_fused(x.to(at::kFloat)));
+  EXPECT_TRUE(packed.forward(x.to(at::kFloat))
+                  .equal(torch::linear(x.to(at::kFloat), layer.weight, layer.bias)));
+}
+
+TEST(PackedProjection, TheBestSymbolsAreThoseOfALogSoftmax) {
+  const Layer layer;
+  const Tensor x = some({140, 40}, "x");
+  const PackedProjection packed(layer.weight, layer.bias);
+  const std::vector<int64_t> forbidden{0, 17};
+  const Tensor scores = torch::linear(x, layer.weight, layer.bias)
+                            .log_softmax(-1)
+                            .index_fill(1, torch::tensor(forbidden, at::kLong), -INFINITY);
+  const auto [values, symbols] = scores.topk(4, 1);
+  const BestSymbols best = packed.best(x, 4, forbidden);
+  EXPECT_TRUE(best.symbols.equal(symbols));
+  EXPECT_TRUE(at::allclose(best.log_probabilities, values, 1e-5, 1e-5));
+  EXPECT_EQ(packed.best(x, 1000, {}).symbols.size(1), 300) << "there are no more";
+}
+
+TEST(PackedProjection, ThreadsDoNotChangeABit) {
+  const Layer layer;
+  const Tensor x = some({300, 40}, "x");
+  const PackedProjection packed(layer.weight, layer.bias);
+  const int64_t before = threads();
+  std::vector<Tensor> results;
+  for (const int64_t count : {1, 2}) {
+    set_threads(count);
+    const BestSymbols best = packed.best(x, 3, {});
+    results.insert(results.end(), {packed.forward(x), best.log_probabilities, best.symbols});
+  }
+  set_threads(before);
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(results[i].equal(results[i + 3])) << i;
+}
+
+}  // namespace
+}  // namespace fovea
