@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "fovea/core/torch.h"
+#include "fovea/models/step_answer.h"
 #include "fovea/nn/cross_entropy.h"
+#include "fovea/nn/decoder_writer.h"
 
 namespace fovea {
 
@@ -125,22 +127,13 @@ Predictions ListenAttendSpell::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   Heard heard = listen(batch, nullptr, nullptr);
   const SearchProblem problem = problem_of(batch, heard);
-  DecoderState state = heard.start;
-  Tensor row = at::arange(batch.size);  // which sound each live row belongs to
+  const bool covered = search_.coverage_penalty > 0;
+  DecoderWriter writer(*decoder_, std::move(heard.source), std::move(heard.start), covered);
+  const PackedProjection output(output_->weight, output_->bias);
   const StepFunction step = [&](const StepInput& in) -> StepOutput {
-    if (in.origin.defined()) {
-      const Tensor origin = in.origin.to(device());
-      state = state.select(origin);
-      const Tensor rows = row.index_select(0, in.origin.to(at::kCPU));
-      if (!rows.equal(row)) heard.source = heard.source.select(origin);
-      row = rows;
-    }
-    const DecoderStep now =
-        decoder_->step(embed(in.tokens.to(device())), state, heard.source, {}, nullptr);
-    state = now.state;
-    const bool covered = search_.coverage_penalty > 0;
-    return {output_->forward(now.readout).log_softmax(-1),
-            covered ? now.weights.flatten(1) : Tensor()};
+    if (in.origin.defined()) writer.select(in.origin);
+    const DecoderStep now = writer.step(embed(in.tokens.to(device())));
+    return answer_step(in, output, now.readout, covered ? now.weights.flatten(1) : Tensor());
   };
   Predictions predictions;
   for (const auto& found : search(search_, problem, step)) {

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "fovea/core/torch.h"
+#include "fovea/models/step_answer.h"
+#include "fovea/nn/decoder_writer.h"
 
 namespace fovea {
 
@@ -212,25 +214,23 @@ Predictions Seq2Seq::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   if (!writes_text()) return predict_numbers(batch, nullptr);
   Encoded encoded = encode(batch, nullptr, nullptr);
-  DecoderState state = encoded.start;
-  Tensor output;                        // [R, V], the newest
-  Tensor row = at::arange(batch.size);  // which input each live row belongs to
+  const bool covered = search_.coverage_penalty > 0;
+  DecoderWriter writer(*decoder_, std::move(encoded.source), std::move(encoded.start), covered);
+  const PackedProjection output_layer =
+      output_ ? PackedProjection(output_->weight, output_->bias)
+              : PackedProjection(target_embedding_->weight, tied_bias_);
+  Tensor output;  // [R, V], the newest, where it is fed back
   const StepFunction step = [&](const StepInput& in) -> StepOutput {
     if (in.origin.defined()) {
-      const Tensor origin = in.origin.to(device());
-      state = state.select(origin);
-      if (output.defined()) output = output.index_select(0, origin);
-      const Tensor rows = row.index_select(0, in.origin.to(at::kCPU));
-      if (!rows.equal(row)) encoded.source = encoded.source.select(origin);
-      row = rows;
+      writer.select(in.origin);
+      if (output.defined()) output = output.index_select(0, in.origin.to(device()));
     }
-    const bool own = feeds_itself() && output.defined();
-    const DecoderStep now = decoder_->step(own ? feed_back(output) : embed_target(in.tokens), state,
-                                           encoded.source, {}, nullptr);
-    state = now.state;
+    const DecoderStep now =
+        writer.step(output.defined() ? feed_back(output) : embed_target(in.tokens));
+    const Tensor weights = covered && now.weights.defined() ? now.weights.flatten(1) : Tensor();
+    if (!feeds_itself()) return answer_step(in, output_layer, now.readout, weights);
     output = output_of(now.readout);
-    const bool covered = search_.coverage_penalty > 0 && now.weights.defined();
-    return {output.log_softmax(-1), covered ? now.weights.flatten(1) : Tensor()};
+    return {output.log_softmax(-1), weights};
   };
   return search_outputs(batch, step);
 }

@@ -5,6 +5,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/picture_input.h"
+#include "fovea/models/step_answer.h"
 #include "fovea/nn/cross_entropy.h"
 
 namespace fovea {
@@ -250,6 +251,7 @@ Predictions ShowAttendTell::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   Pictures pictures = look_at(batch.at("image"), nullptr, nullptr);
   RecurrentState state = pictures.start;
+  const PackedProjection output(output_->weight, output_->bias);
   Tensor row = at::arange(batch.size);  // which picture each live row belongs to
   const StepFunction step = [&](const StepInput& in) -> StepOutput {
     if (in.origin.defined()) {
@@ -263,10 +265,9 @@ Predictions ShowAttendTell::predict(const Batch& batch) const {
     const Seen now = look(state.hidden[0], pictures, answering().how, nullptr);
     const Step written = write(word, state, now);
     state = written.state;
-    const Tensor logits =
-        output_->forward(read_out(word, state.hidden[0], written.context));  // [R, V]
     const bool covered = search_.coverage_penalty > 0 && now.weights.defined();
-    return {logits.log_softmax(-1), covered ? now.weights.flatten(1) : Tensor()};
+    return answer_step(in, output, read_out(word, state.hidden[0], written.context),
+                       covered ? now.weights.flatten(1) : Tensor());
   };
   SearchProblem problem;
   problem.inputs = batch.size;

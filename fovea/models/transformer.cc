@@ -4,6 +4,8 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
+#include "fovea/models/step_answer.h"
+#include "fovea/nn/transformer_writer.h"
 
 namespace fovea {
 
@@ -212,14 +214,14 @@ std::pair<double, int64_t> Transformer::negative_log_likelihood(const Batch& bat
 
 Predictions Transformer::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
-  auto memories = encode(batch, nullptr, nullptr);
+  TransformerWriter writer(*decoder_, encode(batch, nullptr, nullptr));
+  const OutputLayer layer = output_layer();
+  const PackedProjection output(layer.weight, layer.bias);
   return search_outputs(batch, [&](const StepInput& in) -> StepOutput {
-    if (in.origin.defined())
-      for (TransformerMemory& memory : memories) memory = memory.select(in.origin.to(device()));
+    if (in.origin.defined()) writer.select(in.origin);
     const Tensor x = embed(target_embedding_, *target_positions_, in.tokens.unsqueeze(1),
-                           in.position, nullptr);               // [R, 1, D]
-    const Tensor y = decoder_->step(x, in.position, memories);  // [R, 1, D]
-    return {output_of(y.squeeze(1)).log_softmax(-1), Tensor()};
+                           in.position, nullptr);  // [R, 1, D]
+    return answer_step(in, output, writer.step(x.squeeze(1), in.position));
   });
 }
 
