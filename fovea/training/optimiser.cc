@@ -2,9 +2,13 @@
 
 #include <torch/version.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "fovea/core/error.h"
+#include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -25,6 +29,29 @@ kernels::OptimiserSettings settings_of(const TrainingOptions& o) {
   return {kind_of(o.optimiser), float(o.learning_rate), float(o.momentum),
           o.nesterov,           float(o.beta1),         float(o.beta2),
           float(o.rho),         float(o.epsilon),       float(o.weight_decay)};
+}
+
+/// Numbers that one job takes; many whole vectors.
+constexpr int64_t kBlock = 1 << 16;
+
+int64_t blocks_of(int64_t count) {
+  return (count + kBlock - 1) / kBlock;
+}
+
+/// work(begin, count) for blocks of `total` numbers, side by side.
+template <class Work>
+void for_blocks(int64_t total, Work work) {
+  run_parallel(blocks_of(total), [&](int64_t block) {
+    work(block * kBlock, std::min(kBlock, total - block * kBlock));
+  });
+}
+
+double norm_of(const float* numbers, int64_t count) {
+  std::vector<double> squares(static_cast<size_t>(blocks_of(count)));
+  for_blocks(count, [&](int64_t begin, int64_t size) {
+    squares[static_cast<size_t>(begin / kBlock)] = kernels::squared_norm(numbers + begin, size);
+  });
+  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
 }
 
 }  // namespace
@@ -77,7 +104,7 @@ void Optimiser::clip() {
     gradient_.mul_((options_.clip_norm / gradient_.norm()).clamp_max(1));
     return;
   }
-  const double norm = std::sqrt(kernels::squared_norm(gradient(), gradient_.numel()));
+  const double norm = norm_of(gradient(), gradient_.numel());
   if (norm > options_.clip_norm) gradient_.mul_(options_.clip_norm / norm);
 }
 
@@ -87,9 +114,11 @@ void Optimiser::step() {
   if (!parameters_.is_cpu()) return step_with_tensors();
   for (const Stretch& stretch : stretches_) {
     if (stretch.rule.rate == 0) continue;
-    kernels::optimiser_step(settings_for(stretch), steps_, parameters() + stretch.begin,
-                            gradient() + stretch.begin, first_.data_ptr<float>() + stretch.begin,
-                            second_.data_ptr<float>() + stretch.begin, stretch.end - stretch.begin);
+    for_blocks(stretch.end - stretch.begin, [&](int64_t begin, int64_t count) {
+      const int64_t at = stretch.begin + begin;
+      kernels::optimiser_step(settings_for(stretch), steps_, parameters() + at, gradient() + at,
+                              first_.data_ptr<float>() + at, second_.data_ptr<float>() + at, count);
+    });
   }
 }
 

@@ -226,12 +226,19 @@ at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> pi
   });
   double units = 0, sum = 0;
   for (const Part& part : results) units += part.units, sum += part.loss * part.units;
-  torch::NoGradGuard no_gradients;
-  optimiser_->zero_gradient();
-  for (const Part& part : results)  // always in this order
-    for (size_t i = 0; i < parameters.size(); ++i)
-      if (part.gradients[i].defined())
-        parameters[i].mutable_grad().add_(part.gradients[i], part.units / units);
+  run_parallel(int64_t(parameters.size()), [&](int64_t i) {
+    torch::NoGradGuard no_gradients;
+    at::Tensor sum = parameters[size_t(i)].mutable_grad();
+    bool is_first = true;
+    for (const Part& part : results) {  // always in this order
+      const at::Tensor& gradient = part.gradients[size_t(i)];
+      if (!gradient.defined()) continue;
+      const double share = part.units / units;
+      is_first ? at::mul_out(sum, gradient, at::scalar_tensor(share)) : sum.add_(gradient, share);
+      is_first = false;
+    }
+    if (is_first) sum.zero_();
+  });
   optimiser_->step();
   return torch::tensor({sum, units}, torch::kFloat64);
 }
