@@ -25,7 +25,8 @@ def measure(bench, length, kind, goal):
     kept = peer.call(length, kind, environment=KEEP_MEMORY).numbers()["seconds"]
     note(f"{name}: PyTorch that keeps its memory: {kept * 1e3:.0f} ms, ratio {kept / median('seconds'):.2f}; "
          f"weights of 64 rows of a head cost {median('weights') / median('forward'):.1%} of the forward pass")
-    bench.below.add(name, "loss", [f"{side[0]['loss']:.7g}" for side in (ours, theirs)], ours[0]["bytes"], theirs[0]["bytes"], peer.setting.name)
+    losses = [f"{side[0]['loss']:.7g}" for side in (ours, theirs)]
+    bench.below.add(name + " (memory: what it adds)", "loss", losses, ours[0]["bytes"], theirs[0]["bytes"], peer.setting.name)
     title = f"attention, 8 heads of 64, {length:,} tokens{', causal' if kind == 'causal' else ''}: ms forward and backward"
     return Row(title, 1e3, [one["seconds"] for one in ours], [one["seconds"] for one in theirs], goal, median("floor"))
 

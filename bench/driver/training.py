@@ -66,7 +66,8 @@ class Training:
         if work.beside:
             seconds = self.theirs(work.beside)["seconds"]
             note(f"{work.name}: PyTorch, {work.beside}: {seconds * work.scale:.3g}, ratio {seconds / statistics.median(ours):.2f}")
-        return Row(" ".join((work.title, *fast)), work.scale, ours, theirs, work.goal, bench.peaks.floor(self.theirs("floor"), since))
+        title = work.title + (", ours with " + " ".join(fast) if fast else "")
+        return Row(title, work.scale, ours, theirs, work.goal, bench.peaks.floor(self.theirs("floor"), since))
 
     def measure_bf16(self):
         """Our own float32 in the peer's place. The same loss means: of one epoch, within what eight bits of mantissa leave."""

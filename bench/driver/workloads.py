@@ -56,10 +56,11 @@ def rnnsearch(goal, steps):
 
 
 def transformer(layers, hidden, goal, rows, words, steps, different=7996):
-    settings = ("model.name=transformer", "data.tokens=words", f"training.batch_size={rows}", f"model.layers={layers}", f"model.hidden={hidden}")
+    settings = ("model.name=transformer", "data.tokens=words", f"data.vocabulary_size={different + 4}", f"training.batch_size={rows}",
+                f"model.layers={layers}", f"model.hidden={hidden}")
     return Work(f"transformer-{layers}x{hidden}", f"Transformer {layers} x {hidden}, vocabulary 8,000, {rows} x {words}: ms a step", goal, "translate",
                 "transformer", units=steps, write=functools.partial(data_files.write_words, rows=rows * steps, words=words, different=different),
-                options=assigned(*settings, f"data.vocabulary_size={different + 4}"), same_loss=assigned("model.dropout=0", "model.attention_dropout=0"), dense=True)
+                options=assigned(*settings), same_loss=assigned("model.dropout=0", "model.attention_dropout=0"), dense=True)
 
 
 def han(goal, rows, sentences, words, steps):

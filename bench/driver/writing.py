@@ -7,7 +7,6 @@ from driver import data_files
 from driver.processes import Peer, note, run, same
 from driver.table import Row
 from driver.workloads import assigned
-from peers.words import words_of
 
 SENTENCES, TRAINING_PAIRS, EPOCHS, GOAL = 1000, 8000, 3, 4
 COMMON = assigned("data.tokens=words", "data.vocabulary_size=8000", "training.batch_size=64", "training.warmup_steps=80", "training.monitor=loss")
@@ -54,13 +53,11 @@ class Writing:
 
     def check(self, ours, theirs):
         """Both must write the same: words and mean log-probability."""
-        words = [words_of(output["text"]) for output in ours]
-        counts = sum(map(len, words)), sum(map(len, theirs["outputs"]))
+        counts = [sum(len(output["text"].split()) for output in side) for side in (ours, theirs)]
         same(self.name, "words written", *counts, 0.005)
-        means = statistics.mean(output["log_probability"] for output in ours), statistics.mean(theirs["log_probabilities"])
+        means = [statistics.mean(output["log_probability"] for output in side) for side in (ours, theirs)]
         same(self.name, "mean log-probability of an output", *means, 0.005)
-        alike = sum(len(one) == len(other) for one, other in zip(words, theirs["outputs"]))
-        note(f"{self.name}: {alike} of {len(words)} outputs are equally long")
+        note(f"{self.name}: {sum(one['text'] == other['text'] for one, other in zip(ours, theirs))} of {len(ours)} outputs are the same text")
         return [f"{count:,} words, {mean:.4f}" for count, mean in zip(counts, means)]
 
     def measure(self):
@@ -74,7 +71,7 @@ class Writing:
             ours.append(seconds)
             theirs.append(self.theirs())
         bench.peaks.take()
-        agreed = self.check(written, theirs[0])
+        agreed = self.check(written, theirs[0]["outputs"])
         bench.below.add(self.name, "written, log-probability", agreed, 0, 0, self.peer.setting.name)
         floor = bench.peaks.floor({"flop": theirs[0]["flop"], "bytes": 0}, since)
         title = f"beam-4 decoding of {len(written):,} sentences, {self.what}: s"

@@ -10,7 +10,7 @@ import itertools
 import torch
 
 from common import timed
-from pairs import begin, end, padding, read_pairs
+from pairs import begin, end, padding, read_pairs, read_vocabulary, unknown
 
 infinity, batch_size, width, penalty = float("inf"), 64, 4, 0.6
 
@@ -68,5 +68,7 @@ def decode(arguments, options, start, flop_of):
     with torch.no_grad():
         seconds, _ = timed(write_all)
     flop = sum(flop_of(int(length), len(symbols)) for length, (symbols, _) in zip(pairs.source_lengths, outputs))
-    written = [[symbol for symbol in symbols if symbol != end] for symbols, _ in outputs]
-    return {"seconds": seconds, "outputs": written, "log_probabilities": [score for _, score in outputs], "flop": flop}
+    shown = {place + 4: symbol for place, symbol in enumerate(read_vocabulary(arguments.weights, "target"))}
+    shown[unknown] = "\u2581<unk>"
+    texts = ["".join(shown[symbol] for symbol in symbols if symbol != end).replace("\u2581", " ").strip() for symbols, _ in outputs]
+    return {"seconds": seconds, "outputs": [{"text": text, "log_probability": score} for text, (_, score) in zip(texts, outputs)], "flop": flop}
