@@ -75,7 +75,7 @@ def write_graph(folder, nodes, edges, features, each, classes):
 def write_multi30k(folder, corpus, rows, tests):
     """The first pairs of Multi30k's training part, English to German, and of its test of 2016."""
     os.makedirs(folder)
-    for name, part, count in (("train.tsv", "train", rows), ("val.tsv", "val", 100), ("test.tsv", "test_2016_flickr", tests)):
+    for name, part, count in (("train.tsv", "train", rows), ("val.tsv", "val", 8), ("test.tsv", "test_2016_flickr", tests)):
         sides = [gzip.open(os.path.join(corpus, f"{part}.{language}.gz"), "rt") for language in ("en", "de")]
         pairs = list(zip(*sides))[:count]
         write_table(os.path.join(folder, name), "source\ttarget", ("\t".join(side.strip().replace("\t", " ") for side in pair) for pair in pairs))

@@ -29,7 +29,8 @@ class Writing:
             if os.path.exists(corpus):
                 data_files.write_multi30k(self.data, corpus, TRAINING_PAIRS, SENTENCES)
             else:
-                run([bench.fovea, "data", "translate", "--out", self.data, *assigned(f"data.rows={TRAINING_PAIRS}", f"data.test_rows={SENTENCES}")])
+                rows = assigned(f"data.rows={TRAINING_PAIRS}", "data.validation_rows=8", f"data.test_rows={SENTENCES}")
+                run([bench.fovea, "data", "translate", "--out", self.data, *rows])
         if not os.path.exists(os.path.join(self.run, "model.safetensors")):
             note(f"{self.name}: trains a model to write with")
             run([bench.fovea, "train", "translate", self.data, "--out", self.run, "--quiet", "--epochs", str(EPOCHS), *bench.ours, *COMMON, *options])
