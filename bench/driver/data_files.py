@@ -1,7 +1,10 @@
 """Random data in the shapes that rows are timed on: all of one length, so that nothing but the network is timed."""
 import gzip
+import json
 import os
 import random
+
+import numpy
 
 LETTERS, DIGITS = "abcdefghijklmnopqrstuvwxyz0123456789", "0123456789-"
 
@@ -34,6 +37,51 @@ def write_words(folder, rows, words, different, symbols=None):
     """Pairs of random words; `symbols` of a target with its end symbol, as many as the source's words unless told."""
     source, target, symbols = dealt(different), dealt(different), symbols or words
     write_pairs(folder, rows, lambda: (source(words), target(symbols - 1)))
+
+
+def write_prepared_words(folder, rows, words, different):
+    """The same, and a prepared file (docs/formats/prepared.md) of it: a machine with a GPU may have no tokeniser."""
+    write_words(folder, rows, words, different)
+    vocabulary = [f"\u2581w{word}" for word in range(different)]
+    tensors = {}
+    for part, name in (("train.", "train.tsv"), ("val.", "val.tsv")):
+        with open(os.path.join(folder, name)) as file:
+            columns = list(zip(*(line.rstrip("\n").split("\t") for line in list(file)[1:])))
+        for side, texts in zip(("source", "target"), columns):
+            ids, spans, offsets, starts = [], [], [0], [0]
+            for text in texts:
+                place = 0
+                for word in text.split():
+                    place = text.index(word, place)
+                    ids.append(4 + int(word[1:]))
+                    spans.append((place, place + len(word)))
+                    place += len(word)
+                offsets.append(len(ids))
+                starts.append(starts[-1] + len(text))
+            tensors |= {f"{part}{side}.ids": numpy.array(ids, "int32"), f"{part}{side}.spans": numpy.array(spans, "int32"),
+                        f"{part}{side}.offsets": numpy.array(offsets, "int64")}
+            kind = "source" if side == "source" else "references"
+            tensors |= {f"{part}{kind}.text": numpy.frombuffer("".join(texts).encode(), "uint8"),
+                        f"{part}{kind}.text_offsets": numpy.array(starts, "int64")}
+        tensors[f"{part}references.offsets"] = numpy.arange(len(columns[0]) + 1)
+    tokeniser = json.dumps({"kind": "words", "vocabulary": vocabulary})
+    write_safetensors(os.path.join(folder, "prepared.safetensors"), tensors, {
+        "format": "fovea-prepared", "version": "1", "options": "{}", "notes": "[]", "task": "translate",
+        "source_tokeniser": tokeniser, "target_tokeniser": tokeniser})
+
+
+def write_safetensors(path, tensors, metadata):
+    types = {"uint8": "U8", "int32": "I32", "int64": "I64"}
+    header, place = {"__metadata__": metadata}, 0
+    for name, values in tensors.items():
+        header[name] = {"dtype": types[str(values.dtype)], "shape": list(values.shape), "data_offsets": [place, place + values.nbytes]}
+        place += values.nbytes
+    encoded = json.dumps(header).encode()
+    encoded += b" " * (-len(encoded) % 8)
+    with open(path, "wb") as file:
+        file.write(len(encoded).to_bytes(8, "little") + encoded)
+        for values in tensors.values():
+            file.write(values.tobytes())
 
 
 def write_characters(folder, rows, source, target):

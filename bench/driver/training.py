@@ -19,7 +19,8 @@ class Training:
         self.most_memory = [0, 0]
 
     def train(self, out, *more):
-        command = [self.bench.fovea, "train", self.work.task, self.data, "--out", out, "--quiet", "--json", *self.bench.ours, *self.work.options, *more]
+        data = os.path.join(self.data, self.work.ours_reads) if self.work.ours_reads else self.data
+        command = [self.bench.fovea, "train", self.work.task, data, "--out", out, "--quiet", "--json", *self.bench.ours, *self.work.options, *more]
         return run(command)
 
     def ours(self, *more):

@@ -18,6 +18,7 @@ class Work(typing.NamedTuple):
     scale: float = 1e3  # from seconds to what the title says
     epochs: int = 2
     write: object = None  # writes the data into a folder; None: the task's built-in data
+    ours_reads: str = ""  # the file in it that ours is given, instead of all
     data_options: tuple = ()  # of the built-in data
     options: tuple = ()
     same_loss: tuple = ()  # further options for the comparison of losses
@@ -101,9 +102,11 @@ GPU = (
     recurrent("gpu-rnnsearch", "RNNsearch 1,000/620, vocabulary 30,000, 80 x 30: ms a step", 4,
               additive("gru", 1000, "model.embedding=620", "model.readout=maxout", "model.readout_size=500", "model.readout_from=previous",
                        "model.bridge=backward", "data.tokens=words", "data.vocabulary_size=30000", "training.batch_size=80"),
-              task="translate", units=30, epochs=3, write=functools.partial(data_files.write_words, rows=80 * 30, words=30, different=29996),
+              task="translate", units=30, epochs=3, ours_reads="prepared.safetensors",
+              write=functools.partial(data_files.write_prepared_words, rows=80 * 30, words=30, different=29996),
               fast=("--precision", "bf16"), settings=(GPU_SETTINGS["eager, TF32"], GPU_SETTINGS["eager, bf16"])),
     transformer(6, 512, 1.2, rows=128, words=64, steps=30, different=31996)._replace(
-        name="gpu-transformer", title="Transformer base, 6 x 512, vocabulary 32,000, 128 x 64: ms a step", epochs=3,
+        name="gpu-transformer", title="Transformer base, 6 x 512, vocabulary 32,000, 128 x 64: ms a step", epochs=3, ours_reads="prepared.safetensors",
+        write=functools.partial(data_files.write_prepared_words, rows=128 * 30, words=64, different=31996),
         fast=("--precision", "bf16"), settings=(GPU_SETTINGS["eager, bf16"], GPU_SETTINGS["compiled, bf16"])),
 )
