@@ -11,7 +11,7 @@ namespace fovea {
 
 namespace {
 
-constexpr size_t kRowsAtOnce = 128;  // bounds the memory of a large file of inputs
+constexpr size_t kRowsAtOnce = 64;  // what a search keeps of them should stay in the caches
 
 int64_t size_of(const Example& example) {
   int64_t numbers = 0;
