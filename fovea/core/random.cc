@@ -5,12 +5,12 @@
 #include <bit>
 #include <cmath>
 #include <mutex>
-#include <numeric>
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/dropout.h"
+#include "fovea/kernels/permutation.h"
 #include "fovea/kernels/philox.h"
 
 namespace fovea {
@@ -125,16 +125,7 @@ uint64_t Random::below(uint64_t counter, uint64_t bound) const {
 
 std::vector<int64_t> Random::permutation(int64_t count) const {
   std::vector<int64_t> order(static_cast<size_t>(count));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  // Fisher-Yates; one Philox block serves two draws.
-  for (int64_t i = count - 1; i > 0; --i) {
-    const auto block = words(static_cast<uint64_t>(i) >> 1);
-    const bool second = i & 1;
-    const uint64_t word = uint64_t{block[second ? 2 : 0]} << 32 | block[second ? 3 : 1];
-    const auto j =
-        static_cast<uint64_t>(static_cast<unsigned __int128>(word) * uint64_t(i + 1) >> 64);
-    std::swap(order[static_cast<size_t>(i)], order[j]);
-  }
+  kernels::random_permutation(key_, count, order.data());
   return order;
 }
 
