@@ -3,18 +3,41 @@
 #pragma once
 
 #include "fovea/kernels/lanes-inl.h"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace {
 
+#if defined(__AVX512F__) && FOVEA_LANES == 16
+
+inline __mmask16 first_lanes(int64_t count) {
+  return static_cast<__mmask16>((1u << count) - 1);
+}
 inline Lanes load(const float* from, int64_t count) {
+  return (Lanes)_mm512_maskz_loadu_ps(first_lanes(count), from);
+}
+inline void store(float* to, Lanes lanes, int64_t count) {
+  _mm512_mask_storeu_ps(to, first_lanes(count), (__m512)lanes);
+}
+
+#else
+
+inline Lanes load(const float* from, int64_t count) {
+#if defined(__AVX2__) && FOVEA_LANES == 8
+  const IntLanes wanted = IntLanes{0, 1, 2, 3, 4, 5, 6, 7} < static_cast<int32_t>(count);
+  return (Lanes)_mm256_maskload_ps(from, (__m256i)wanted);
+#else
   Lanes lanes{};
   __builtin_memcpy(&lanes, from, static_cast<uint64_t>(count) * sizeof(float));
   return lanes;
+#endif
 }
-
 inline void store(float* to, Lanes lanes, int64_t count) {
   __builtin_memcpy(to, &lanes, static_cast<uint64_t>(count) * sizeof(float));
 }
+
+#endif
 
 /// The first `count` lanes, and 0 after them.
 inline Lanes first_of(Lanes lanes, int64_t count) {

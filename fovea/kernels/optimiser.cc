@@ -2,30 +2,48 @@
 #define FOVEA_INSTRUCTION_SET baseline
 #include "fovea/kernels/optimiser-inl.h"
 
-#include "fovea/kernels/instruction_set.h"
+#include <cmath>
+
+#include "fovea/kernels/pick.h"
 
 namespace fovea::kernels {
 
 #if defined(__x86_64__)
 namespace avx2 {
-void optimiser_step(const OptimiserSettings&, int64_t, float*, const float*, float*, float*,
-                    int64_t);
+void optimiser_step(const OptimiserSettings&, const StepFactors&, float*, const float*, float*,
+                    float*, int64_t);
 }
 namespace avx512 {
-void optimiser_step(const OptimiserSettings&, int64_t, float*, const float*, float*, float*,
-                    int64_t);
+void optimiser_step(const OptimiserSettings&, const StepFactors&, float*, const float*, float*,
+                    float*, int64_t);
 }
 #endif
 
+StepFactors step_factors(const OptimiserSettings& settings, double power1, double power2) {
+  const double rate = settings.learning_rate;
+  return {settings.learning_rate, static_cast<float>(rate / (1 - power1)),
+          static_cast<float>(1 / std::sqrt(1 - power2)),
+          static_cast<float>(1 - rate * settings.weight_decay)};
+}
+
 void optimiser_step(const OptimiserSettings& settings, int64_t step, float* parameters,
                     const float* gradient, float* first, float* second, int64_t count) {
-#if defined(__x86_64__)
-  if (instruction_set() == InstructionSet::Avx512)
-    return avx512::optimiser_step(settings, step, parameters, gradient, first, second, count);
-  if (instruction_set() == InstructionSet::Avx2)
-    return avx2::optimiser_step(settings, step, parameters, gradient, first, second, count);
-#endif
-  baseline::optimiser_step(settings, step, parameters, gradient, first, second, count);
+  const auto t = static_cast<double>(step);
+  const StepFactors factors = step_factors(settings, std::pow(double(settings.beta1), t),
+                                           std::pow(double(settings.beta2), t));
+  FOVEA_PICK(optimiser_step)(settings, factors, parameters, gradient, first, second, count);
+}
+
+void clip_gradient(double clip_value, double clip_norm, float* gradient, int64_t count) {
+  const auto bound = static_cast<float>(clip_value);
+  if (bound > 0)  // a NaN stays one
+    for (int64_t i = 0; i < count; ++i)
+      gradient[i] = gradient[i] < -bound ? -bound : gradient[i] > bound ? bound : gradient[i];
+  if (clip_norm <= 0) return;
+  const double norm = std::sqrt(squared_norm(gradient, count));
+  if (!(norm > clip_norm)) return;
+  const auto scale = static_cast<float>(clip_norm / norm);
+  for (int64_t i = 0; i < count; ++i) gradient[i] *= scale;
 }
 
 double squared_norm(const float* values, int64_t count) {

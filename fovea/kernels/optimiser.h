@@ -24,10 +24,33 @@ struct OptimiserSettings {
   float weight_decay = 0;
 };
 
+/// What changes from step to step; worked out by step_factors().
+struct StepFactors {
+  float learning_rate;
+  float rate;        // adam: lr / (1 - b1^t)
+  float root_scale;  // adam: 1 / sqrt(1 - b2^t)
+  float shrink;      // adamw: 1 - lr decay
+};
+
+/// Steps to come, for kernels that take many of them in one call.
+struct OptimiserSteps {
+  OptimiserSettings settings;
+  double clip_value = 0, clip_norm = 0;           // bounds of each number and of the norm; 0: none
+  float *parameters, *gradient, *first, *second;  // [count]
+  int64_t count;
+  const StepFactors* factors;  // [steps]
+};
+
+/// `power1` is b1^t, `power2` b2^t.
+StepFactors step_factors(const OptimiserSettings& settings, double power1, double power2);
+
 /// `step` counts from 1. `first` and `second` are the state, zero before the first step: (u, -),
 /// (m, v), (u, v), (a, v).
 void optimiser_step(const OptimiserSettings& settings, int64_t step, float* parameters,
                     const float* gradient, float* first, float* second, int64_t count);
+
+/// Each number into -clip_value … clip_value, then all of them shortened to the norm.
+void clip_gradient(double clip_value, double clip_norm, float* gradient, int64_t count);
 
 /// Sum of squares in double precision, for clipping; the order of additions does not depend on the
 /// instruction set.

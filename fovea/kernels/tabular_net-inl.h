@@ -1,6 +1,7 @@
 // Body of the tabular network, compiled once per instruction set. Every buffer is [units][R], R
 // rows padded to whole vectors.
-#include "fovea/kernels/lanes-inl.h"
+#include "fovea/kernels/optimiser_lanes-inl.h"
+#include "fovea/kernels/tabular_layers-inl.h"
 #include "fovea/kernels/tabular_plan.h"
 
 namespace {
@@ -8,32 +9,28 @@ namespace {
 using fovea::kernels::TabularChunk;
 using fovea::kernels::TabularLoss;
 using fovea::kernels::TabularPlan;
+using fovea::kernels::TabularRows;
 
-/// A dense layer's place in the parameter array; its gradient lies at the same offset.
-struct Layer {
-  int64_t in, out, offset;
-  int64_t bias() const { return offset + in * out; }
-  int64_t end() const { return offset + in * out + out; }
-};
-
+constexpr int64_t kMostInRegisters = kLanes == 16 ? 16 : 12;  // columns of one attention
 constexpr int64_t kMostLayers = 64;  // hidden layers; more are refused by the model's options
 
-/// Where the scratch buffers lie, and the layers one after the other.
+/// Where the scratch buffers lie, and the layers one after the other. delta[l] is the derivative
+/// by the values that layer l puts out, before its relu.
 struct Net {
   const TabularPlan& plan;
   int64_t R;
-  float *x, *attention, *z, *output, *target, *weight;  // z == x without attention
-  float* h[kMostLayers];
-  float *delta, *delta_below, *delta_attention;
+  float *x, *attention, *z, *target, *weight;  // z == x without attention
+  float *value[kMostLayers + 1], *delta[kMostLayers + 1];
+  float *delta_z, *delta_attention;
   Layer attention_layer{}, layers[kMostLayers + 1];
 
   Net(const TabularPlan& shape, float* scratch, int64_t rows) : plan(shape), R(rows) {
-    int64_t at = 0, widest = plan.outputs > plan.inputs ? plan.outputs : plan.inputs;
-    const auto take = [&](int64_t units) { return scratch + (at += units * R) - units * R; };
+    const auto take = [&](int64_t units) { return (scratch += units * R) - units * R; };
     x = take(plan.inputs);
     attention = take(plan.columns);
+    delta_attention = take(plan.columns);
     z = plan.columns > 0 ? take(plan.inputs) : x;
-    output = take(plan.outputs);
+    delta_z = take(plan.inputs);
     target = take(1);
     weight = take(1);
     int64_t offset = 0, in = plan.inputs;
@@ -42,109 +39,19 @@ struct Net {
     for (int64_t l = 0; l <= plan.layers; ++l) {
       const int64_t out = l < plan.layers ? plan.hidden[l] : plan.outputs;
       layers[l] = {in, out, offset};
+      value[l] = take(out);
+      delta[l] = take(out);
       offset = layers[l].end();
-      if (l < plan.layers) h[l] = take(out);
-      if (out > widest) widest = out;
       in = out;
     }
-    delta = take(widest);
-    delta_below = take(widest);
-    delta_attention = take(plan.columns);
   }
-  const float* input_of(int64_t l) const { return l == 0 ? z : h[l - 1]; }
+  const float* input_of(int64_t l) const { return l == 0 ? z : value[l - 1]; }
+  const float* output() const { return value[plan.layers]; }
+  int64_t parameters() const { return layers[plan.layers].end(); }
+
+  /// Whether each input is a column, and all of them fit into registers.
+  bool in_registers() const { return plan.input_is_column && plan.columns <= kMostInRegisters; }
 };
-
-/// out[o][r] = b[o] + sum_i W[o][i] in[i][r] for `Block` outputs.
-template <int64_t Block>
-inline void dense_block(const float* W, const float* b, int64_t in, const float* input,
-                        float* output, int64_t R) {
-  for (int64_t r = 0; r < R; r += kLanes) {
-    Lanes sums[Block];
-    for (int64_t o = 0; o < Block; ++o) sums[o] = all(b[o]);
-    for (int64_t i = 0; i < in; ++i) {
-      const Lanes value = load(input + i * R + r);
-      for (int64_t o = 0; o < Block; ++o) sums[o] += all(W[o * in + i]) * value;
-    }
-    for (int64_t o = 0; o < Block; ++o) store(output + o * R + r, sums[o]);
-  }
-}
-
-void dense(const float* parameters, const Layer& layer, const float* input, float* output,
-           int64_t R) {
-  const float* W = parameters + layer.offset;
-  const float* b = parameters + layer.bias();
-  int64_t o = 0;
-  for (; o + 8 <= layer.out; o += 8)
-    dense_block<8>(W + o * layer.in, b + o, layer.in, input, output + o * R, R);
-  for (; o + 2 <= layer.out; o += 2)
-    dense_block<2>(W + o * layer.in, b + o, layer.in, input, output + o * R, R);
-  for (; o < layer.out; ++o)
-    dense_block<1>(W + o * layer.in, b + o, layer.in, input, output + o * R, R);
-}
-
-/// gradient[o][i] += sum_r delta[o][r] input[i][r] for a block of outputs and inputs.
-template <int64_t Outs, int64_t Ins>
-inline void outer_block(float* gradient, int64_t in, const float* delta, const float* input,
-                        int64_t R) {
-  Lanes sums[Outs][Ins] = {};
-  for (int64_t r = 0; r < R; r += kLanes) {
-    Lanes values[Ins];
-    for (int64_t i = 0; i < Ins; ++i) values[i] = load(input + i * R + r);
-    for (int64_t o = 0; o < Outs; ++o) {
-      const Lanes d = load(delta + o * R + r);
-      for (int64_t i = 0; i < Ins; ++i) sums[o][i] += d * values[i];
-    }
-  }
-  for (int64_t o = 0; o < Outs; ++o)
-    for (int64_t i = 0; i < Ins; ++i) gradient[o * in + i] += sum(sums[o][i]);
-}
-
-template <int64_t Outs>
-void outer_rows(float* gradient, int64_t in, const float* delta, const float* input, int64_t R) {
-  int64_t i = 0;
-  for (; i + 4 <= in; i += 4) outer_block<Outs, 4>(gradient + i, in, delta, input + i * R, R);
-  for (; i + 2 <= in; i += 2) outer_block<Outs, 2>(gradient + i, in, delta, input + i * R, R);
-  for (; i < in; ++i) outer_block<Outs, 1>(gradient + i, in, delta, input + i * R, R);
-}
-
-void dense_gradient(float* gradient, const Layer& layer, const float* delta, const float* input,
-                    int64_t R) {
-  float* W = gradient + layer.offset;
-  int64_t o = 0;
-  for (; o + 4 <= layer.out; o += 4)
-    outer_rows<4>(W + o * layer.in, layer.in, delta + o * R, input, R);
-  for (; o + 2 <= layer.out; o += 2)
-    outer_rows<2>(W + o * layer.in, layer.in, delta + o * R, input, R);
-  for (; o < layer.out; ++o) outer_rows<1>(W + o * layer.in, layer.in, delta + o * R, input, R);
-  for (o = 0; o < layer.out; ++o) {
-    Lanes total{};
-    for (int64_t r = 0; r < R; r += kLanes) total += load(delta + o * R + r);
-    gradient[layer.bias() + o] += sum(total);
-  }
-}
-
-/// below[i][r] = sum_o W[o][i] delta[o][r].
-template <int64_t Block>
-inline void back_block(const float* W, const Layer& layer, const float* delta, float* below,
-                       int64_t R) {
-  for (int64_t r = 0; r < R; r += kLanes) {
-    Lanes sums[Block] = {};
-    for (int64_t o = 0; o < layer.out; ++o) {
-      const Lanes d = load(delta + o * R + r);
-      for (int64_t i = 0; i < Block; ++i) sums[i] += all(W[o * layer.in + i]) * d;
-    }
-    for (int64_t i = 0; i < Block; ++i) store(below + i * R + r, sums[i]);
-  }
-}
-
-void dense_back(const float* parameters, const Layer& layer, const float* delta, float* below,
-                int64_t R) {
-  const float* W = parameters + layer.offset;
-  int64_t i = 0;
-  for (; i + 8 <= layer.in; i += 8) back_block<8>(W + i, layer, delta, below + i * R, R);
-  for (; i + 2 <= layer.in; i += 2) back_block<2>(W + i, layer, delta, below + i * R, R);
-  for (; i < layer.in; ++i) back_block<1>(W + i, layer, delta, below + i * R, R);
-}
 
 /// Softmax over `units`, in place. `truth` [R], unless null, holds the logit of each row's true
 /// class and becomes the row's loss, -log of that probability; from the logit, because the
@@ -165,144 +72,286 @@ void softmax(float* values, int64_t units, int64_t R, float* truth = nullptr) {
   }
 }
 
-constexpr int64_t kAhead = 24;
+/// Asks for row number `at`, which comes later: in a new order each row is a cache miss.
+inline void prefetch_row(const TabularChunk& chunk, int64_t at, int64_t I) {
+  const int64_t row = chunk.rows[at];
+  const float* begin = chunk.inputs + row * I;
+  constexpr int64_t kLine = 16;  // floats in a cache line
+  for (int64_t i = 0; i < I; i += kLine) __builtin_prefetch(begin + i);
+  __builtin_prefetch(begin + I - 1);
+  if (chunk.targets) __builtin_prefetch(chunk.targets + row);
+}
 
-/// Transposes the picked rows into x [I][R]; padding rows are zero and weigh nothing.
-void gather(Net& net, const TabularChunk& chunk) {
-  const int64_t I = net.plan.inputs, R = net.R;
-  for (int64_t r = 0; r < R; ++r) {
-    if (r >= chunk.count) {
-      for (int64_t i = 0; i < I; ++i) net.x[i * R + r] = 0;
-      net.weight[r] = net.target[r] = 0;
-      continue;
-    }
-    if (r + kAhead < chunk.count) {  // shuffled rows are cache misses: ask for them early
-      __builtin_prefetch(chunk.inputs + chunk.rows[r + kAhead] * I);
-      if (chunk.targets) __builtin_prefetch(chunk.targets + chunk.rows[r + kAhead]);
-    }
-    const float* row = chunk.inputs + chunk.rows[r] * I;
-    for (int64_t i = 0; i < I; ++i) net.x[i * R + r] = row[i];
-    net.weight[r] = chunk.scale;
-    if (chunk.targets) net.target[r] = chunk.targets[chunk.rows[r]];
+/// x[i][r + k] = input i of row rows[k], for one vector of rows of which the first `real` exist.
+template <bool Whole>
+inline void transpose_rows(const Net& net, const float* inputs, const int64_t* rows, int64_t real,
+                           int64_t r) {
+  const int64_t I = net.plan.inputs;
+  for (int64_t first = 0; first < I; first += kLanes) {
+    const int64_t count = I - first < kLanes ? I - first : kLanes;
+    Lanes square[kLanes];
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < kLanes; ++k)
+      square[k] = Whole || k < real ? load(inputs + rows[k] * I + first, count) : Lanes{};
+    transpose_stages<1, float>(square);
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < kLanes; ++k)
+      if (k < count) store(net.x + (first + k) * net.R + r, square[k]);
   }
 }
 
-void forward(Net& net, const float* parameters) {
+/// Copies the picked rows into x [I][R]; padding rows are zero and weigh nothing.
+void gather(const Net& net, const TabularChunk& chunk) {
+  for (int64_t r = 0; r < net.R; r += kLanes) {
+    const int64_t *picked = chunk.rows + r, real = chunk.count - r;  // rows; may be below 0
+    Lanes target{};
+    if (real >= kLanes) {
+      transpose_rows<true>(net, chunk.inputs, picked, kLanes, r);
+      if (chunk.targets)
+#pragma GCC unroll 16
+        for (int64_t k = 0; k < kLanes; ++k) target[k] = chunk.targets[picked[k]];
+      store(net.weight + r, all(chunk.scale));
+    } else {
+      transpose_rows<false>(net, chunk.inputs, picked, real, r);
+      for (int64_t k = 0; chunk.targets && k < real; ++k) target[k] = chunk.targets[picked[k]];
+      for (int64_t k = 0; k < kLanes; ++k) net.weight[r + k] = k < real ? chunk.scale : 0;
+    }
+    store(net.target + r, target);
+    for (int64_t at = chunk.count + r; at < chunk.count + r + kLanes && at < chunk.end; ++at)
+      prefetch_row(chunk, at, net.plan.inputs);
+  }
+}
+
+/// attend() where each input is a column, with all columns in registers.
+template <int64_t C>
+void attend_in_registers(const Net& net, const float* parameters) {
   const int64_t R = net.R;
-  if (net.plan.columns > 0) {
-    dense(parameters, net.attention_layer, net.x, net.attention, R);
-    softmax(net.attention, net.plan.columns, R);
-    for (int64_t i = 0; i < net.plan.inputs; ++i) {
-      const float* a = net.attention + net.plan.column_of_input[i] * R;
-      for (int64_t r = 0; r < R; r += kLanes)
-        store(net.z + i * R + r, load(net.x + i * R + r) * load(a + r));
+  const Layer& layer = net.attention_layer;
+  for (int64_t r = 0; r < R; r += kLanes) {
+    Lanes a[C], total{};
+    dense_rows(parameters + layer.offset, parameters + layer.bias(), C, net.x + r, R, a);
+    Lanes top = a[0];
+#pragma GCC unroll 16
+    for (int64_t c = 1; c < C; ++c) top = larger(top, a[c]);
+#pragma GCC unroll 16
+    for (int64_t c = 0; c < C; ++c) total += a[c] = exponential(a[c] - top);
+    const Lanes scale = 1.0f / total;
+#pragma GCC unroll 16
+    for (int64_t c = 0; c < C; ++c) {
+      a[c] *= scale;
+      store(net.attention + c * R + r, a[c]);
+      store(net.z + c * R + r, load(net.x + c * R + r) * a[c]);
     }
   }
+}
+
+/// a = softmax(W x + b), z = a x.
+void attend(const Net& net, const float* parameters) {
+  const int64_t R = net.R, C = net.plan.columns;
+  if (net.in_registers())
+    return with_size<kMostInRegisters>(
+        C, [&]<int64_t Count>(Size<Count>) { attend_in_registers<Count>(net, parameters); });
+  dense(parameters, net.attention_layer, net.x, net.attention, R);
+  softmax(net.attention, C, R);
+  for (int64_t i = 0; i < net.plan.inputs; ++i) {
+    const float* a = net.attention + net.plan.column_of_input[i] * R;
+    for (int64_t r = 0; r < R; r += kLanes)
+      store(net.z + i * R + r, load(net.x + i * R + r) * load(a + r));
+  }
+}
+
+void forward(const Net& net, const float* parameters) {
+  if (net.plan.columns > 0) attend(net, parameters);
   for (int64_t l = 0; l <= net.plan.layers; ++l) {
     const Layer& layer = net.layers[l];
-    float* output = l < net.plan.layers ? net.h[l] : net.output;
-    dense(parameters, layer, net.input_of(l), output, R);
+    dense(parameters, layer, net.input_of(l), net.value[l], net.R);
     if (l == net.plan.layers) break;
-    for (int64_t at = 0; at < layer.out * R; at += kLanes)
-      store(output + at, larger(Lanes{}, load(output + at)));
+    for (float* value = net.value[l]; value < net.value[l] + layer.out * net.R; value += kLanes)
+      store(value, larger(Lanes{}, load(value)));
   }
 }
 
-/// Sum of the losses of the real rows; net.delta becomes the weighted derivative by the outputs.
-double loss_and_delta(Net& net, const TabularChunk& chunk) {
-  const int64_t R = net.R, O = net.plan.outputs;
-  double total = 0;
-  if (net.plan.loss == TabularLoss::CrossEntropy) {
-    for (int64_t r = 0; r < chunk.count; ++r)
-      net.target[r] = net.output[chunk.classes[chunk.rows[r]] * R + r];
-    softmax(net.output, O, R, net.target);
-    for (int64_t r = 0; r < R; ++r) {
-      const float w = net.weight[r];
-      for (int64_t o = 0; o < O; ++o) net.delta[o * R + r] = w * net.output[o * R + r];
-      if (r >= chunk.count) continue;
-      total += net.target[r];
-      net.delta[chunk.classes[chunk.rows[r]] * R + r] -= w;
-    }
-    return total;
+/// A sum of floats in double precision.
+struct WideSum {
+  DoubleLanes low{}, high{};
+
+  void add(Lanes lanes) {
+    typedef float Half __attribute__((vector_size(2 * FOVEA_LANES)));
+    Half halves[2];
+    __builtin_memcpy(halves, &lanes, sizeof lanes);
+    low += __builtin_convertvector(halves[0], DoubleLanes);
+    high += __builtin_convertvector(halves[1], DoubleLanes);
   }
-  float losses[kLanes];
+  double total() const {
+    const DoubleLanes lanes = low + high;
+    double sum = 0;
+    for (int64_t i = 0; i < kLanes / 2; ++i) sum += lanes[i];
+    return sum;
+  }
+};
+
+/// Adds the losses of the real rows; the last delta becomes the weighted derivative by the outputs.
+void loss_and_delta(const Net& net, const TabularChunk& chunk, WideSum& total) {
+  const int64_t R = net.R, O = net.plan.outputs;
+  float *output = net.value[net.plan.layers], *delta = net.delta[net.plan.layers];
+  const bool by_class = net.plan.loss == TabularLoss::CrossEntropy;
+  if (by_class) {
+    for (int64_t r = 0; r < chunk.count; ++r)
+      net.target[r] = output[chunk.classes[chunk.rows[r]] * R + r];
+    softmax(output, O, R, net.target);
+  }
   for (int64_t r = 0; r < R; r += kLanes) {
-    const Lanes o = load(net.output + r), t = load(net.target + r), w = load(net.weight + r);
-    if (net.plan.loss == TabularLoss::BinaryCrossEntropy) {
+    const Lanes o = load(output + r), t = load(net.target + r), w = load(net.weight + r);
+    Lanes loss;
+    if (by_class) {
+      for (int64_t u = 0; u < O; ++u) store(delta + u * R + r, w * load(output + u * R + r));
+      loss = t;
+    } else if (net.plan.loss == TabularLoss::BinaryCrossEntropy) {
       const Lanes e = exponential(-larger(o, -o)), inverse = 1.0f / (1.0f + e);
       const Lanes probability = o > Lanes{} ? inverse : e * inverse;
-      store(net.delta + r, (probability - t) * w);
-      store(losses, larger(o, Lanes{}) - o * t + logarithm(1.0f + e));
+      store(delta + r, (probability - t) * w);
+      loss = larger(o, Lanes{}) - o * t + logarithm(1.0f + e);
     } else {
-      store(net.delta + r, 2.0f * (o - t) * w);
-      store(losses, (o - t) * (o - t));
+      store(delta + r, 2.0f * (o - t) * w);
+      loss = (o - t) * (o - t);
     }
-    for (int64_t i = 0; i < kLanes && r + i < chunk.count; ++i) total += losses[i];
+    total.add(w > Lanes{} ? loss : Lanes{});
   }
-  return total;
+  if (by_class)
+    for (int64_t r = 0; r < chunk.count; ++r)
+      delta[chunk.classes[chunk.rows[r]] * R + r] -= net.weight[r];
 }
 
-void attention_gradient(Net& net, float* gradient) {
-  const int64_t R = net.R, C = net.plan.columns;
-  float* da = net.delta_attention;
-  for (int64_t at = 0; at < C * R; at += kLanes) store(da + at, Lanes{});
-  for (int64_t i = 0; i < net.plan.inputs; ++i) {
-    float* row = da + net.plan.column_of_input[i] * R;
-    for (int64_t r = 0; r < R; r += kLanes)
-      store(row + r, load(row + r) + load(net.delta + i * R + r) * load(net.x + i * R + r));
-  }
-  for (int64_t r = 0; r < R; r += kLanes) {  // through the softmax: dl = a (da - sum a da)
-    Lanes mean{};
-    for (int64_t c = 0; c < C; ++c) mean += load(net.attention + c * R + r) * load(da + c * R + r);
-    for (int64_t c = 0; c < C; ++c)
-      store(da + c * R + r, load(net.attention + c * R + r) * (load(da + c * R + r) - mean));
-  }
-  dense_gradient(gradient, net.attention_layer, da, net.x, R);
-}
-
-void backward(Net& net, const float* parameters, float* gradient) {
+/// attend_back() where each input is a column, with all columns in registers.
+template <int64_t C>
+void attend_back_in_registers(const Net& net, const float* parameters) {
   const int64_t R = net.R;
-  for (int64_t l = net.plan.layers; l >= 0; --l) {
-    const Layer& layer = net.layers[l];
-    dense_gradient(gradient, layer, net.delta, net.input_of(l), R);
-    if (l == 0 && net.plan.columns == 0) return;
-    dense_back(parameters, layer, net.delta, net.delta_below, R);
-    float* above = net.delta;
-    net.delta = net.delta_below, net.delta_below = above;
-    if (l == 0) break;
-    const float* h = net.h[l - 1];
-    for (int64_t at = 0; at < layer.in * R; at += kLanes)
-      store(net.delta + at, load(h + at) > Lanes{} ? load(net.delta + at) : Lanes{});
+  const Layer& layer = net.layers[0];
+  for (int64_t r = 0; r < R; r += kLanes) {
+    Lanes da[C], mean{};
+    back_rows(parameters + layer.offset, C, layer.out, net.delta[0] + r, R, da);
+#pragma GCC unroll 16
+    for (int64_t c = 0; c < C; ++c) {
+      da[c] *= load(net.x + c * R + r);
+      mean += load(net.attention + c * R + r) * da[c];
+    }
+#pragma GCC unroll 16
+    for (int64_t c = 0; c < C; ++c)
+      store(net.delta_attention + c * R + r, load(net.attention + c * R + r) * (da[c] - mean));
   }
-  attention_gradient(net, gradient);
+}
+
+/// From the derivative by what the first layer puts out to that by the logits l of the attention:
+/// dz = W^T delta, da[column] = sum dz x, dl = a (da - sum a da).
+void attend_back(const Net& net, const float* parameters) {
+  const int64_t R = net.R, C = net.plan.columns;
+  if (net.in_registers())
+    return with_size<kMostInRegisters>(
+        C, [&]<int64_t Count>(Size<Count>) { attend_back_in_registers<Count>(net, parameters); });
+  dense_back(parameters, net.layers[0], net.delta[0], net.delta_z, R);
+  float *a = net.attention, *da = net.delta_attention;
+  for (int64_t r = 0; r < R; r += kLanes) {
+    for (int64_t c = 0; c < C; ++c) store(da + c * R + r, Lanes{});
+    for (int64_t i = 0; i < net.plan.inputs; ++i) {
+      float* column = da + net.plan.column_of_input[i] * R + r;
+      store(column, load(column) + load(net.delta_z + i * R + r) * load(net.x + i * R + r));
+    }
+    Lanes mean{};
+    for (int64_t c = 0; c < C; ++c) mean += load(a + c * R + r) * load(da + c * R + r);
+    for (int64_t c = 0; c < C; ++c)
+      store(da + c * R + r, load(a + c * R + r) * (load(da + c * R + r) - mean));
+  }
+}
+
+void backward(const Net& net, const float* parameters) {
+  for (int64_t l = net.plan.layers; l > 0; --l) {
+    const Layer& layer = net.layers[l];
+    dense_back(parameters, layer, net.delta[l], net.delta[l - 1], net.R);
+    const float* value = net.value[l - 1];
+    float* delta = net.delta[l - 1];
+    for (int64_t at = 0; at < layer.in * net.R; at += kLanes)
+      store(delta + at, load(value + at) > Lanes{} ? load(delta + at) : Lanes{});
+  }
+  if (net.plan.columns > 0) attend_back(net, parameters);
+}
+
+void add_gradient(const Net& net, float* gradient) {
+  if (net.plan.columns > 0)
+    dense_gradient(gradient, net.attention_layer, net.delta_attention, net.x, net.R);
+  for (int64_t l = 0; l <= net.plan.layers; ++l)
+    dense_gradient(gradient, net.layers[l], net.delta[l], net.input_of(l), net.R);
+}
+
+/// Calls work(net, chunk, first row) for each chunk of the batch, of which `end` rows can be read.
+template <class Work>
+inline void for_each_chunk(const TabularPlan& plan, const TabularRows& batch, int64_t end,
+                           float* scratch, Work work) {
+  using fovea::kernels::kTabularChunk;
+  for (int64_t begin = 0; begin < batch.count; begin += kTabularChunk) {
+    const int64_t left = batch.count - begin, count = left < kTabularChunk ? left : kTabularChunk;
+    work(Net(plan, scratch, fovea::kernels::padded_rows(count)),
+         TabularChunk{batch.inputs, batch.targets, batch.classes, batch.rows + begin, count,
+                      end - begin, 1.0f / static_cast<float>(batch.count)},
+         begin);
+  }
+}
+
+/// Sum of the losses; `gradient` [count] becomes that of their mean.
+double batch_gradient(const TabularPlan& plan, const float* parameters, const TabularRows& batch,
+                      int64_t end, float* gradient, int64_t count, float* scratch) {
+  for (int64_t i = 0; i < count; ++i) gradient[i] = 0;
+  WideSum total;
+  for_each_chunk(plan, batch, end, scratch,
+                 [&](const Net& net, const TabularChunk& chunk, int64_t) {
+                   gather(net, chunk);
+                   forward(net, parameters);
+                   loss_and_delta(net, chunk, total);
+                   backward(net, parameters);
+                   add_gradient(net, gradient);
+                 });
+  return total.total();
 }
 
 }  // namespace
 
 namespace fovea::kernels::FOVEA_INSTRUCTION_SET {
 
-/// Adds to `gradient`, returns the sum of the losses.
-double tabular_gradient(const TabularPlan& plan, const float* parameters, const TabularChunk& chunk,
+double tabular_gradient(const TabularPlan& plan, const float* parameters, const TabularRows& batch,
                         float* gradient, float* scratch) {
-  Net net(plan, scratch, padded_rows(chunk.count));
-  gather(net, chunk);
-  forward(net, parameters);
-  const double total = loss_and_delta(net, chunk);
-  backward(net, parameters, gradient);
-  return total;
+  const int64_t count = Net(plan, scratch, 0).parameters();
+  return batch_gradient(plan, parameters, batch, batch.count, gradient, count, scratch);
 }
 
-void tabular_forward(const TabularPlan& plan, const float* parameters, const TabularChunk& chunk,
+double tabular_train(const TabularPlan& plan, const TabularRows& rows, int64_t batch_size,
+                     const OptimiserSteps& steps, float* scratch) {
+  return with_kind(steps.settings.kind, [&]<OptimiserKind kind>(Kind<kind>) {
+    double total = 0;
+    TabularRows batch = rows;
+    for (int64_t begin = 0, step = 0; begin < rows.count; begin += batch_size, ++step) {
+      const int64_t left = rows.count - begin;
+      batch.rows = rows.rows + begin;
+      batch.count = left < batch_size ? left : batch_size;
+      total +=
+          batch_gradient(plan, steps.parameters, batch, left, steps.gradient, steps.count, scratch);
+      take_step<kind>(steps, step);
+    }
+    return total;
+  });
+}
+
+void tabular_forward(const TabularPlan& plan, const float* parameters, const TabularRows& batch,
                      float* outputs, float* attention, float* scratch) {
-  Net net(plan, scratch, padded_rows(chunk.count));
-  gather(net, chunk);
-  forward(net, parameters);
-  for (int64_t r = 0; r < chunk.count; ++r) {
-    for (int64_t o = 0; o < plan.outputs; ++o)
-      outputs[r * plan.outputs + o] = net.output[o * net.R + r];
-    for (int64_t c = 0; attention && c < plan.columns; ++c)
-      attention[r * plan.columns + c] = net.attention[c * net.R + r];
-  }
+  for_each_chunk(plan, batch, batch.count, scratch,
+                 [&](const Net& net, const TabularChunk& chunk, int64_t begin) {
+                   gather(net, chunk);
+                   forward(net, parameters);
+                   for (int64_t r = 0; r < chunk.count; ++r) {
+                     for (int64_t o = 0; o < plan.outputs; ++o)
+                       outputs[(begin + r) * plan.outputs + o] = net.output()[o * net.R + r];
+                     for (int64_t c = 0; attention && c < plan.columns; ++c)
+                       attention[(begin + r) * plan.columns + c] = net.attention[c * net.R + r];
+                   }
+                 });
 }
 
 }  // namespace fovea::kernels::FOVEA_INSTRUCTION_SET

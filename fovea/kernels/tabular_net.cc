@@ -10,35 +10,33 @@ namespace fovea::kernels {
 
 #if defined(__x86_64__)
 namespace avx2 {
-double tabular_gradient(const TabularPlan&, const float*, const TabularChunk&, float*, float*);
-void tabular_forward(const TabularPlan&, const float*, const TabularChunk&, float*, float*, float*);
+double tabular_gradient(const TabularPlan&, const float*, const TabularRows&, float*, float*);
+double tabular_train(const TabularPlan&, const TabularRows&, int64_t, const OptimiserSteps&,
+                     float*);
+void tabular_forward(const TabularPlan&, const float*, const TabularRows&, float*, float*, float*);
 }  // namespace avx2
 namespace avx512 {
-double tabular_gradient(const TabularPlan&, const float*, const TabularChunk&, float*, float*);
-void tabular_forward(const TabularPlan&, const float*, const TabularChunk&, float*, float*, float*);
+double tabular_gradient(const TabularPlan&, const float*, const TabularRows&, float*, float*);
+double tabular_train(const TabularPlan&, const TabularRows&, int64_t, const OptimiserSteps&,
+                     float*);
+void tabular_forward(const TabularPlan&, const float*, const TabularRows&, float*, float*, float*);
 }  // namespace avx512
 #endif
 
 namespace {
 
 TabularPlan plan_of(const TabularShape& shape) {
+  bool input_is_column = shape.columns == shape.inputs;
+  for (int64_t i = 0; input_is_column && i < shape.inputs; ++i)
+    input_is_column = shape.column_of_input[static_cast<size_t>(i)] == i;
   return {shape.inputs,
           shape.columns,
           static_cast<int64_t>(shape.hidden.size()),
           shape.outputs,
           shape.column_of_input.data(),
           shape.hidden.data(),
-          shape.loss};
-}
-
-/// Calls `work` for each chunk of the batch.
-template <class Work>
-void for_each_chunk(const TabularRows& batch, Work work) {
-  for (int64_t begin = 0; begin < batch.count; begin += kTabularChunk)
-    work(TabularChunk{batch.inputs, batch.targets, batch.classes, batch.rows + begin,
-                      std::min(kTabularChunk, batch.count - begin),
-                      1.0f / static_cast<float>(batch.count)},
-         begin);
+          shape.loss,
+          input_is_column};
 }
 
 }  // namespace
@@ -50,31 +48,24 @@ int64_t TabularShape::parameters() const {
 }
 
 int64_t TabularShape::workspace(int64_t rows) const {
-  int64_t units = 2 * inputs + 2 * columns + outputs + 2, widest = std::max(inputs, outputs);
-  for (int64_t width : hidden) units += width, widest = std::max(widest, width);
-  return (units + 2 * widest) * padded_rows(std::min(rows, kTabularChunk));
+  int64_t units = 3 * inputs + 2 * columns + 2 * outputs + 2;
+  for (int64_t width : hidden) units += 2 * width;
+  return units * padded_rows(std::min(rows, kTabularChunk));
 }
 
 double tabular_gradient(const TabularShape& shape, const float* parameters,
                         const TabularRows& batch, float* gradient, float* scratch) {
-  const auto compute = FOVEA_PICK(tabular_gradient);
-  const TabularPlan plan = plan_of(shape);
-  std::fill_n(gradient, shape.parameters(), 0.0f);
-  double total = 0;
-  for_each_chunk(batch, [&](const TabularChunk& chunk, int64_t) {
-    total += compute(plan, parameters, chunk, gradient, scratch);
-  });
-  return total;
+  return FOVEA_PICK(tabular_gradient)(plan_of(shape), parameters, batch, gradient, scratch);
+}
+
+double tabular_train(const TabularShape& shape, const TabularRows& rows, int64_t batch_size,
+                     const OptimiserSteps& steps, float* scratch) {
+  return FOVEA_PICK(tabular_train)(plan_of(shape), rows, batch_size, steps, scratch);
 }
 
 void tabular_forward(const TabularShape& shape, const float* parameters, const TabularRows& batch,
                      float* outputs, float* attention, float* scratch) {
-  const auto compute = FOVEA_PICK(tabular_forward);
-  const TabularPlan plan = plan_of(shape);
-  for_each_chunk(batch, [&](const TabularChunk& chunk, int64_t begin) {
-    compute(plan, parameters, chunk, outputs + begin * shape.outputs,
-            attention ? attention + begin * shape.columns : nullptr, scratch);
-  });
+  FOVEA_PICK(tabular_forward)(plan_of(shape), parameters, batch, outputs, attention, scratch);
 }
 
 }  // namespace fovea::kernels

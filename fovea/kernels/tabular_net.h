@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "fovea/kernels/optimiser.h"
+
 namespace fovea::kernels {
 
 enum class TabularLoss { BinaryCrossEntropy, CrossEntropy, SquaredError };
@@ -42,6 +44,11 @@ struct TabularRows {
 /// shape.workspace(count) floats.
 double tabular_gradient(const TabularShape& shape, const float* parameters,
                         const TabularRows& batch, float* gradient, float* scratch);
+
+/// One optimiser step for each `batch_size` rows, and for the rest of them. Sum of the rows'
+/// losses, each while the weights were moving. `scratch` holds shape.workspace(batch_size) floats.
+double tabular_train(const TabularShape& shape, const TabularRows& rows, int64_t batch_size,
+                     const OptimiserSteps& steps, float* scratch);
 
 /// Outputs o [count, O] and, unless null, attention a [count, C].
 void tabular_forward(const TabularShape& shape, const float* parameters, const TabularRows& batch,

@@ -11,6 +11,7 @@ struct TabularPlan {
   const int64_t* column_of_input;
   const int64_t* hidden;
   TabularLoss loss;
+  bool input_is_column;  // column_of_input is 0, 1, 2, … C-1
 };
 
 struct TabularChunk {
@@ -19,6 +20,7 @@ struct TabularChunk {
   const int64_t* classes;
   const int64_t* rows;
   int64_t count;
+  int64_t end;  // so many of `rows` can be read: those after `count` come next
   float scale;  // weight of each row's loss in the gradient: 1 / rows of the whole batch
 };
 

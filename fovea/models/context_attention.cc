@@ -86,18 +86,12 @@ at::Tensor ContextAttention::replay(const Batch& batch, const Predictions&, Tap*
 }
 
 double ContextAttention::train_block(const TrainBlock& block, BlockOptimiser& optimiser) {
-  kernels::ContextRows rows{block.columns.at("inputs").data_ptr<float>(),
-                            block.columns.at("context").data_ptr<int64_t>(),
-                            block.columns.at("target").data_ptr<float>(), nullptr, 0};
   const auto total = static_cast<int64_t>(block.order.size());
-  double sum = 0;
-  for (int64_t begin = 0; begin < total; begin += block.batch_size) {
-    rows.rows = block.order.data() + begin;
-    rows.count = std::min(block.batch_size, total - begin);
-    sum += kernels::context_gradient(shape_, optimiser.parameters(), rows, optimiser.gradient());
-    optimiser.step();
-  }
-  return sum;
+  const kernels::ContextRows rows{
+      block.columns.at("inputs").data_ptr<float>(), block.columns.at("context").data_ptr<int64_t>(),
+      block.columns.at("target").data_ptr<float>(), block.order.data(), total};
+  return kernels::context_train(shape_, rows, block.batch_size,
+                                optimiser.next_steps(block.steps()));
 }
 
 }  // namespace fovea

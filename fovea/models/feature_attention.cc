@@ -194,20 +194,13 @@ bool FeatureAttention::has_fast_gear() const {
 double FeatureAttention::train_block(const TrainBlock& block, BlockOptimiser& optimiser) {
   const bool classes = shape_.loss == TabularLoss::CrossEntropy;
   const at::Tensor& target = block.columns.at("target");
-  kernels::TabularRows rows{block.columns.at("inputs").data_ptr<float>(),
-                            classes ? nullptr : target.data_ptr<float>(),
-                            classes ? target.data_ptr<int64_t>() : nullptr, nullptr, 0};
-  const auto total = static_cast<int64_t>(block.order.size());
+  const kernels::TabularRows rows{block.columns.at("inputs").data_ptr<float>(),
+                                  classes ? nullptr : target.data_ptr<float>(),
+                                  classes ? target.data_ptr<int64_t>() : nullptr,
+                                  block.order.data(), static_cast<int64_t>(block.order.size())};
   std::vector<float> scratch(static_cast<size_t>(kernel_shape_.workspace(block.batch_size)));
-  double sum = 0;
-  for (int64_t begin = 0; begin < total; begin += block.batch_size) {
-    rows.rows = block.order.data() + begin;
-    rows.count = std::min(block.batch_size, total - begin);
-    sum += kernels::tabular_gradient(kernel_shape_, optimiser.parameters(), rows,
-                                     optimiser.gradient(), scratch.data());
-    optimiser.step();
-  }
-  return sum;
+  return kernels::tabular_train(kernel_shape_, rows, block.batch_size,
+                                optimiser.next_steps(block.steps()), scratch.data());
 }
 
 }  // namespace fovea

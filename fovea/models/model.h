@@ -15,6 +15,7 @@
 #include "fovea/core/example.h"
 #include "fovea/core/random.h"
 #include "fovea/core/tap.h"
+#include "fovea/kernels/optimiser.h"
 
 namespace fovea {
 
@@ -58,14 +59,14 @@ struct LayerSummary {
   int64_t parameters = 0;
 };
 
-/// The optimiser as a fast gear sees it: flat arrays in the order of the model's
-/// named_parameters().
+/// The optimiser as a fast gear sees it.
 class BlockOptimiser {
  public:
   virtual ~BlockOptimiser() = default;
-  virtual float* parameters() = 0;
-  virtual float* gradient() = 0;  // to be overwritten with the gradient of the mean loss
-  virtual void step() = 0;        // clips, follows the schedule, updates the parameters
+  /// The next `count` steps, every one of which the caller takes: clipping, schedule and update
+  /// over flat arrays in the order of the model's named_parameters(). They hold until the next
+  /// call.
+  virtual kernels::OptimiserSteps next_steps(int64_t count) = 0;
 };
 
 /// Rows for the fast gear: `order` cut into batches.
@@ -73,6 +74,7 @@ struct TrainBlock {
   const NamedTensors& columns;     // resident, on the CPU, contiguous: each [N, …]
   std::span<const int64_t> order;  // rows, in the order of training
   int64_t batch_size;
+  int64_t steps() const { return (int64_t(order.size()) + batch_size - 1) / batch_size; }
 };
 
 /// How the optimiser treats one parameter.

@@ -56,8 +56,22 @@ double norm_of(const float* numbers, int64_t count) {
 
 }  // namespace
 
+Powers::Powers(double base) : base_(base) {
+  for (int64_t i = 0; i < kSmall; ++i) small_[size_t(i)] = std::pow(base, double(i));
+}
+
+double Powers::operator()(int64_t exponent) {
+  const int64_t block = exponent / kSmall;
+  if (block != block_) large_ = std::pow(base_, double(block * kSmall)), block_ = block;
+  return large_ * small_[size_t(exponent % kSmall)];
+}
+
 Optimiser::Optimiser(Model& model, const TrainingOptions& options, int64_t steps_per_epoch)
-    : options_(options), schedule_(options, steps_per_epoch), settings_(settings_of(options)) {
+    : options_(options),
+      schedule_(options, steps_per_epoch),
+      settings_(settings_of(options)),
+      powers1_(settings_.beta1),
+      powers2_(settings_.beta2) {
   torch::NoGradGuard no_gradients;
   int64_t total = 0;
   for (const at::Tensor& parameter : model.parameters()) {
@@ -120,6 +134,26 @@ void Optimiser::step() {
                               first_.data_ptr<float>() + at, second_.data_ptr<float>() + at, count);
     });
   }
+}
+
+kernels::OptimiserSteps Optimiser::next_steps(int64_t count) {
+  require(stretches_.size() == 1 && parameters_.is_cpu(), ErrorKind::Internal,
+          "steps in one call are for the CPU and for one rule for all parameters");
+  factors_.clear();
+  for (int64_t i = 0; i < count; ++i) {
+    settings_.learning_rate = float(schedule_.rate(++steps_));
+    factors_.push_back(
+        kernels::step_factors(settings_for(stretches_[0]), powers1_(steps_), powers2_(steps_)));
+  }
+  return {.settings = settings_for(stretches_[0]),
+          .clip_value = options_.clip_value,
+          .clip_norm = options_.clip_norm,
+          .parameters = parameters(),
+          .gradient = gradient(),
+          .first = first_.data_ptr<float>(),
+          .second = second_.data_ptr<float>(),
+          .count = parameters_.numel(),
+          .factors = factors_.data()};
 }
 
 kernels::OptimiserSettings Optimiser::settings_for(const Stretch& stretch) const {

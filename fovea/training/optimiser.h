@@ -6,6 +6,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
+#include <vector>
+
 #include "fovea/kernels/optimiser.h"
 #include "fovea/models/model.h"
 #include "fovea/training/options.h"
@@ -13,14 +16,30 @@
 
 namespace fovea {
 
+/// base^t, a function of t alone and cheap for steps that follow each other: all but one in kSmall
+/// cost one product.
+class Powers {
+ public:
+  explicit Powers(double base);
+  double operator()(int64_t exponent);
+
+ private:
+  static constexpr int64_t kSmall = 64;
+  double base_, large_ = 1;  // large_ = base^(kSmall block)
+  int64_t block_ = 0;
+  std::array<double, kSmall> small_;
+};
+
 class Optimiser : public BlockOptimiser {
  public:
   /// Parameters must be float32 and on one device.
   Optimiser(Model& model, const TrainingOptions& options, int64_t steps_per_epoch);
 
-  float* parameters() override { return parameters_.data_ptr<float>(); }
-  float* gradient() override { return gradient_.data_ptr<float>(); }
-  void step() override;
+  float* parameters() { return parameters_.data_ptr<float>(); }
+  float* gradient() { return gradient_.data_ptr<float>(); }
+
+  void step();  // clips, follows the schedule, updates the parameters
+  kernels::OptimiserSteps next_steps(int64_t count) override;
 
   void zero_gradient() { gradient_.zero_(); }
   int64_t steps() const { return steps_; }
@@ -55,6 +74,8 @@ class Optimiser : public BlockOptimiser {
   std::vector<Stretch> stretches_;
   at::Tensor rates_, decays_;  // the rules for step_with_tensors: [P], or [1] where all are alike
   int64_t steps_ = 0;
+  Powers powers1_, powers2_;                   // of the betas
+  std::vector<kernels::StepFactors> factors_;  // of the newest next_steps()
 };
 
 }  // namespace fovea

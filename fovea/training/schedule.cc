@@ -9,7 +9,14 @@
 namespace fovea {
 
 Schedule::Schedule(const TrainingOptions& options, int64_t steps_per_epoch)
-    : options_(options), steps_per_epoch_(std::max<int64_t>(1, steps_per_epoch)) {
+    : options_(options),
+      kind_(options.schedule == "step"      ? Kind::Step
+            : options.schedule == "cosine"  ? Kind::Cosine
+            : options.schedule == "linear"  ? Kind::Linear
+            : options.schedule == "noam"    ? Kind::Noam
+            : options.schedule == "plateau" ? Kind::Plateau
+                                            : Kind::Constant),
+      steps_per_epoch_(std::max<int64_t>(1, steps_per_epoch)) {
   require(options.schedule != "noam" || options.warmup_steps > 0, ErrorKind::InvalidArgument,
           "training.schedule=noam needs training.warmup_steps (the paper: 4000)");
 }
@@ -17,23 +24,22 @@ Schedule::Schedule(const TrainingOptions& options, int64_t steps_per_epoch)
 double Schedule::rate(int64_t step) const {
   const double s = double(step), warmup = double(options_.warmup_steps),
                top = options_.learning_rate;
-  if (options_.schedule == "noam")
+  if (kind_ == Kind::Noam)
     return top / std::sqrt(double(options_.model_width)) *
            std::min(1 / std::sqrt(s), s * std::pow(warmup, -1.5));
   const double rise = warmup > 0 ? std::min(1.0, s / warmup) : 1;
+  if (kind_ == Kind::Constant) return rise * top;
   const double total = double(options_.epochs * steps_per_epoch_);
   const double share = std::clamp((s - warmup) / std::max(1.0, total - warmup), 0.0, 1.0);
   const double floor = std::min(options_.minimum_rate, top);
-  if (options_.schedule == "step") {
+  if (kind_ == Kind::Step) {
     const int64_t steps_due = (step - 1) / steps_per_epoch_ / options_.step_epochs;
     return rise * top * std::pow(options_.step_factor, double(steps_due));
   }
-  if (options_.schedule == "cosine")
+  if (kind_ == Kind::Cosine)
     return rise * (floor + (top - floor) * (1 + std::cos(std::numbers::pi * share)) / 2);
-  if (options_.schedule == "linear") return rise * (floor + (top - floor) * (1 - share));
-  if (options_.schedule == "plateau")
-    return rise * std::max(floor, top * std::pow(options_.step_factor, double(cuts)));
-  return rise * top;
+  if (kind_ == Kind::Linear) return rise * (floor + (top - floor) * (1 - share));
+  return rise * std::max(floor, top * std::pow(options_.step_factor, double(cuts)));  // plateau
 }
 
 void Schedule::epoch_ended(bool gained) {

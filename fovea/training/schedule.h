@@ -28,7 +28,9 @@ class Schedule {
   int64_t cuts = 0, epochs_without_gain = 0;
 
  private:
+  enum class Kind { Constant, Step, Cosine, Linear, Noam, Plateau };
   TrainingOptions options_;
+  Kind kind_;
   int64_t steps_per_epoch_;
 };
 

@@ -213,5 +213,24 @@ TEST(SquaredNorm, IsExactForSmallWholeNumbersAndTheSameOnEverySet) {
   EXPECT_TRUE(std::isfinite(squared_norm(huge, 2)));
 }
 
+TEST(ClipGradient, CutsNumbersFirstAndThenTheNorm) {
+  std::vector<float> gradient{3, -4, 0.5f, 0};
+  clip_gradient(0, 0, gradient.data(), 4);
+  EXPECT_EQ(gradient, (std::vector<float>{3, -4, 0.5f, 0}));
+  clip_gradient(0, 100, gradient.data(), 4);
+  EXPECT_EQ(gradient, (std::vector<float>{3, -4, 0.5f, 0}));
+  clip_gradient(2, 0, gradient.data(), 4);
+  EXPECT_EQ(gradient, (std::vector<float>{2, -2, 0.5f, 0}));
+  gradient = {3, -4, 0, 0};
+  clip_gradient(0, 2.5, gradient.data(), 4);
+  EXPECT_EQ(gradient, (std::vector<float>{1.5f, -2, 0, 0}));
+  gradient = {30, -40, 0, 0};
+  clip_gradient(1, 0.5, gradient.data(), 4);
+  EXPECT_NEAR(gradient[0], std::sqrt(0.125), 1e-7);
+  gradient = {NAN, 1, 1, 1};
+  clip_gradient(2, 0, gradient.data(), 4);
+  EXPECT_TRUE(std::isnan(gradient[0]));
+}
+
 }  // namespace
 }  // namespace fovea::kernels

@@ -6,6 +6,7 @@
 
 #include "tests/kernels/tabular_reference.h"
 #include "tests/kernels/testing.h"
+#include "tests/kernels/train_steps.h"
 
 namespace fovea::kernels {
 namespace {
@@ -82,6 +83,12 @@ std::vector<TabularShape> shapes() {
   all.push_back({11, 0, {}, {19}, 11, TabularLoss::CrossEntropy});
   all.push_back({11, 2, {1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, {9, 8}, 1, TabularLoss::SquaredError});
   all.push_back({1, 1, {0}, {1}, 1, TabularLoss::BinaryCrossEntropy});
+  all.push_back({3, 3, {2, 0, 1}, {}, 1, TabularLoss::BinaryCrossEntropy});
+  for (const int64_t columns : {10, 12, 13, 17}) {  // with and without room in registers
+    TabularShape own{columns, columns, {}, {}, 1, TabularLoss::BinaryCrossEntropy};
+    for (int64_t i = 0; i < columns; ++i) own.column_of_input.push_back(i);
+    all.push_back(own);
+  }
   return all;
 }
 
@@ -160,6 +167,41 @@ TEST(TabularNet, BatchGradientIsTheMeanOfTheRows) {
     EXPECT_LT(worst_difference(all.gradient, mean), 2e-6) << description(shape, 3);
     EXPECT_NEAR(all.loss_sum, loss_sum, 1e-5);
   }
+}
+
+TEST(TabularNet, TrainingIsGradientAndStepByTurns) {
+  constexpr int64_t kRows = 700;
+  for (const TabularShape& shape :
+       {TabularShape{10, 10, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {}, 1, {}},
+        TabularShape{6, 3, {0, 0, 1, 2, 2, 2}, {7, 3}, 3, TabularLoss::CrossEntropy}})
+    for (const int64_t batch_size : {1, 128, 300, 1000})
+      for (const OptimiserSettings& settings : all_optimisers())
+        for (const bool clips : {false, true})
+          for (const InstructionSet set : available_sets()) {
+            SCOPED_TRACE(description(shape, batch_size) + ", " + name_of(set));
+            const UseSet use(set);
+            const Problem problem(shape, kRows);
+            Course whole(settings, problem.parameters), turns(settings, problem.parameters);
+            if (clips) whole.clip_value = turns.clip_value = 0.02;
+            if (clips) whole.clip_norm = turns.clip_norm = 0.03;
+            std::vector<float> scratch(static_cast<size_t>(shape.workspace(batch_size)), NAN);
+            const double sum =
+                tabular_train(shape, problem.batch(), batch_size,
+                              whole.next((kRows + batch_size - 1) / batch_size), scratch.data());
+            double expected = 0;
+            for (int64_t begin = 0; begin < kRows; begin += batch_size) {
+              TabularRows batch = problem.batch();
+              batch.rows += begin;
+              batch.count = std::min(batch_size, kRows - begin);
+              expected += tabular_gradient(shape, turns.parameters.data(), batch,
+                                           turns.gradient.data(), scratch.data());
+              turns.step();
+            }
+            EXPECT_EQ(sum, expected);
+            EXPECT_EQ(whole.parameters, turns.parameters);
+            EXPECT_EQ(whole.gradient, turns.gradient);
+            EXPECT_NE(whole.parameters, problem.parameters);
+          }
 }
 
 /// One input, no hidden layer: the parameters are the logits' slopes and biases.

@@ -18,15 +18,25 @@ using testing::tensor_of;
 class Recorder : public BlockOptimiser {
  public:
   explicit Recorder(const Model& model)
-      : flat_(flat_parameters(model)), gradient_(torch::zeros_like(flat_)) {}
-  float* parameters() override { return flat_.data_ptr<float>(); }
-  float* gradient() override { return gradient_.data_ptr<float>(); }
-  void step() override { ++steps; }
+      : flat_(flat_parameters(model)),
+        gradient_(torch::zeros_like(flat_)),
+        state_(torch::zeros_like(flat_)) {}
+  kernels::OptimiserSteps next_steps(int64_t count) override {
+    steps += count;
+    return {.settings = {.kind = kernels::OptimiserKind::Sgd},
+            .parameters = flat_.data_ptr<float>(),
+            .gradient = gradient_.data_ptr<float>(),
+            .first = state_.data_ptr<float>(),
+            .second = state_.data_ptr<float>(),
+            .count = flat_.numel(),
+            .factors = &no_step_};
+  }
   const at::Tensor& flat_gradient() const { return gradient_; }
-  int steps = 0;
+  int64_t steps = 0;
 
  private:
-  at::Tensor flat_, gradient_;
+  at::Tensor flat_, gradient_, state_;
+  kernels::StepFactors no_step_{};  // a learning rate of 0
 };
 
 void set_weights(Model& model, const Json& weights) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 
@@ -99,6 +101,40 @@ TEST(Optimiser, RefusesAStateOfAnotherSize) {
   Optimiser optimiser(model, {}, 1);
   testing::expect_error(ErrorKind::BadData, "5 numbers",
                         [&] { optimiser.restore(1, torch::zeros({5}), torch::zeros({5})); });
+}
+
+TEST(Powers, AreThoseOfTheLibraryWhateverTheOrder) {
+  for (const double base : {0.0, 0.5, 0.9, 0.999}) {
+    Powers powers(base), again(base);
+    for (int64_t t = 1; t < 1000; ++t) {
+      const double exact = std::pow(base, double(t));
+      EXPECT_NEAR(powers(t), exact, 1e-15 * exact) << base << "^" << t;
+    }
+    EXPECT_EQ(again(777), powers(777));  // as after a resume
+    EXPECT_EQ(again(3), powers(3));
+  }
+}
+
+TEST(NextSteps, AreTheStepsOneByOne) {
+  for (const char* schedule : {"constant", "cosine", "step", "noam"}) {
+    TrainingOptions options = options_named("adam");
+    options.schedule = schedule;
+    options.warmup_steps = 5;
+    const at::Tensor start = torch::ones({3});
+    Bowl together(start, start), apart(start, start);
+    Optimiser ahead(together, options, 4), by_step(apart, options, 4);
+    const kernels::OptimiserSteps steps = ahead.next_steps(9);
+    EXPECT_EQ(steps.count, 3);
+    for (int64_t i = 0; i < 9; ++i) {
+      const kernels::StepFactors& factors = steps.factors[i];
+      by_step.step();
+      EXPECT_FLOAT_EQ(factors.learning_rate, float(by_step.last_rate())) << schedule;
+      EXPECT_FLOAT_EQ(factors.rate,
+                      float(by_step.last_rate() / (1 - std::pow(options.beta1, double(i + 1)))));
+    }
+    EXPECT_EQ(ahead.steps(), by_step.steps());
+    EXPECT_EQ(ahead.last_rate(), by_step.last_rate());
+  }
 }
 
 }  // namespace
