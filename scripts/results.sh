@@ -196,7 +196,8 @@ glimpse() {
   done
   heading "the same pictures whole"
   for model in plain cnn; do
-    $fovea train glimpse "$data/mnist" --set model.name=$model --out runs/glimpse-$model --quiet "${device[@]}"
+    $fovea train glimpse "$data/mnist" --set model.name=$model --epochs 40 --set training.batch_size=256 --set data.validation_fraction=0.05 \
+      --out runs/glimpse-$model --quiet "${device[@]}"
     echo "$model" && $fovea evaluate runs/glimpse-$model --split test
   done
   heading "a few minutes on two cores"
