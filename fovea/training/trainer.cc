@@ -51,7 +51,9 @@ bool Trainer::uses_fast_gear(const Dataset& rows) const {
   require(possible || options_.gear != "fast", ErrorKind::InvalidArgument,
           "training.gear=fast: this model with these options, data and device has no fast gear; "
           "use auto");
-  return possible && options_.gear != "ordinary";
+  // Recorded steps must be asked for.
+  return possible &&
+         (options_.gear == "fast" || (options_.gear == "auto" && model_.device().is_cpu()));
 }
 
 void Trainer::start(const Dataset& rows, bool resume) {
