@@ -216,9 +216,8 @@ Predictions Seq2Seq::predict(const Batch& batch) const {
   Encoded encoded = encode(batch, nullptr, nullptr);
   const bool covered = search_.coverage_penalty > 0;
   DecoderWriter writer(*decoder_, std::move(encoded.source), std::move(encoded.start), covered);
-  const PackedProjection output_layer =
-      output_ ? PackedProjection(output_->weight, output_->bias)
-              : PackedProjection(target_embedding_->weight, tied_bias_);
+  const auto [weight, bias] = output_layer();
+  const PackedProjection packed_output(weight, bias);
   Tensor output;  // [R, V], the newest, where it is fed back
   const StepFunction step = [&](const StepInput& in) -> StepOutput {
     if (in.origin.defined()) {
@@ -228,7 +227,7 @@ Predictions Seq2Seq::predict(const Batch& batch) const {
     const DecoderStep now =
         writer.step(output.defined() ? feed_back(output) : embed_target(in.tokens));
     const Tensor weights = covered && now.weights.defined() ? now.weights.flatten(1) : Tensor();
-    if (!feeds_itself()) return answer_step(in, output_layer, now.readout, weights);
+    if (!feeds_itself()) return answer_step(in, packed_output, now.readout, weights);
     output = output_of(now.readout);
     return {output.log_softmax(-1), weights};
   };

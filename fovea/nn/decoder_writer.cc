@@ -9,12 +9,6 @@ namespace {
 
 using at::Tensor;
 
-/// c where the score is c times the dot product of the query and a prepared key.
-std::optional<double> dot_scale(const ScoreFunction& score, const ScoreOptions& options,
-                                const Memory& memory) {
-  return options.name == "general" ? 1 : score.dot_scale(memory.keys.size(-1));
-}
-
 }  // namespace
 
 DecoderWriter::DecoderWriter(const Decoder& decoder, DecoderSource source, DecoderState start,
@@ -32,13 +26,12 @@ DecoderWriter::DecoderWriter(const Decoder& decoder, DecoderSource source, Decod
   const Memory& memory = source_.memory;
   attention_.key_size = memory.keys.size(-1);
   attention_.value_size = memory.values.size(-1);
-  if (const auto scale = dot_scale(*decoder.score_, decoder.options_.score, memory)) {
+  if (const auto scale = decoder.score_->dot_scale(attention_.key_size)) {
     attention_.scale = *scale;
   } else {
-    const auto parts = decoder.score_->named_parameters();
-    const Tensor* bias = parts.find("query.bias");
-    query_.emplace(parts["query.weight"], bias ? *bias : Tensor());
-    attention_.energy = parts["energy.weight"].detach().flatten();  // [m]
+    const AdditiveParts parts = *decoder.score_->additive_parts();
+    query_.emplace(parts.query, parts.bias);
+    attention_.energy = parts.energy.detach();  // [m]
   }
   keys_.emplace(memory);
 }
@@ -47,10 +40,11 @@ bool DecoderWriter::can_fuse() const {
   const DecoderOptions& o = decoder_.options_;
   if (!kernels_take({state_.recurrent.hidden[0]})) return false;
   if (!decoder_.attends()) return true;
+  const ScoreFunction& score = *decoder_.score_;
   return !needs_weights_ && !decoder_.remembers_weights() && o.normaliser.name == "softmax" &&
          o.alignment.name == "global" && SourceKeys::fits(source_.memory) &&
          source_.memory.keys.size(1) == 1 &&
-         (o.score.name == "additive" || dot_scale(*decoder_.score_, o.score, source_.memory));
+         (score.additive_parts() || score.dot_scale(source_.memory.keys.size(-1)));
 }
 
 void DecoderWriter::select(const Tensor& origin) {
