@@ -59,7 +59,7 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--epochs", flags.epochs, "passes over the training rows");
   command.add_option("--threads", flags.threads, "CPU threads; 0: one per processor");
   command.add_option("--device", flags.device, "cpu or cuda");
-  command.add_option("--precision", flags.precision, "float32 or bf16 (training.precision)");
+  command.add_option("--precision", flags.precision, "float32, tf32 or bf16 (training.precision)");
   command.add_flag("--quiet", flags.quiet, "no progress on standard error");
   command.add_flag("--json", flags.json, "the result as one JSON value");
 }

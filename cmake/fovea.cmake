@@ -15,13 +15,19 @@ include(GNUInstallDirs)
 
 # Flags of every target of ours, the same for all, so that they can share one precompiled header.
 add_library(fovea_flags INTERFACE)
-target_compile_options(fovea_flags INTERFACE -Wall -Wextra -Wno-unused-parameter -fno-math-errno
-                       "$<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-restrict;-Wno-array-bounds>")  # false alarms of GCC 12
-if(FOVEA_WERROR)
-  target_compile_options(fovea_flags INTERFACE -Werror)
+# fovea_warn(OPTION…): for C++ alone, which nvcc's options are not.
+function(fovea_warn)
+  target_compile_options(fovea_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${ARGN}>")
+endfunction()
+fovea_warn(-Wall -Wextra -Wno-unused-parameter -fno-math-errno)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  fovea_warn(-Wno-stringop-overflow -Wno-restrict -Wno-array-bounds)  # false alarms of GCC 12
 endif()
-if(FOVEA_UNITY)  # where every file is an included one, GCC takes all their classes for a header's
-  target_compile_options(fovea_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+if(FOVEA_WERROR)
+  fovea_warn(-Werror)
+endif()
+if(FOVEA_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # where every file is an included one, all its classes seem a header's
+  fovea_warn(-Wno-subobject-linkage)
 endif()
 if(FOVEA_SANITIZE)
   target_compile_options(fovea_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
@@ -54,6 +60,14 @@ function(fovea_use_shared_header target)
       set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
+endfunction()
+
+# fovea_device_kernels(): fovea/kernels/device/*.cu, compiled for the GPUs that LibTorch was asked to be compiled for.
+function(fovea_device_kernels)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fovea/kernels/device/*.cu)
+  target_sources(fovea_kernels PRIVATE ${sources})
+  target_compile_definitions(fovea_kernels PRIVATE FOVEA_WITH_DEVICE_KERNELS)
+  set_target_properties(fovea_kernels PROPERTIES CUDA_STANDARD 20 CUDA_RUNTIME_LIBRARY Shared)
 endfunction()
 
 # What tests compute themselves is little: -O1 halves the time that they compile.

@@ -3,6 +3,8 @@
 #include <ATen/autocast_mode.h>
 #include <torch/version.h>
 
+#include <algorithm>
+
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 
@@ -67,18 +69,22 @@ class RoundedLinear : public torch::autograd::Function<RoundedLinear> {
 }  // namespace
 
 const std::vector<std::string>& precision_names() {
-  static const std::vector<std::string> names{"float32", "bf16"};
+  static const std::vector<std::string> names{"float32", "tf32", "bf16"};
   return names;
 }
 
 Precision precision_named(const std::string& name) {
-  require(name == "float32" || name == "bf16", ErrorKind::InvalidArgument,
-          "there is no precision '", name, "'; known: ", join(precision_names()));
-  return name == "bf16" ? Precision::BFloat16 : Precision::Float32;
+  const auto& names = precision_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  require(found != names.end(), ErrorKind::InvalidArgument, "there is no precision '", name,
+          "'; known: ", join(names));
+  return static_cast<Precision>(found - names.begin());
 }
 
 void require_precision(Precision precision, const at::Device& device) {
-  require(precision == Precision::Float32 || !device.is_cpu() || processor_multiplies_bf16(),
+  require(precision != Precision::TensorFloat32 || !device.is_cpu(), ErrorKind::Unsupported,
+          "--precision tf32 is something that GPUs do; use --device cuda, or leave it out");
+  require(precision != Precision::BFloat16 || !device.is_cpu() || processor_multiplies_bf16(),
           ErrorKind::Unsupported,
           "--precision bf16: this processor does not multiply bfloat16 (AVX-512 BF16), and would "
           "only be slower; use --precision float32, or a GPU");
@@ -86,12 +92,17 @@ void require_precision(Precision precision, const at::Device& device) {
 
 PrecisionScope::PrecisionScope(Precision precision, const at::Device& device) : before_(current) {
   current = precision;
-  casts_ = precision == Precision::BFloat16 && device.is_cuda();
+  rounded_before_ = at::globalContext().allowTF32CuBLAS();
+  if (!device.is_cuda()) return;
+  casts_ = precision == Precision::BFloat16;
   if (casts_) switch_autocast(true);
+  at::globalContext().setAllowTF32CuBLAS(precision != Precision::Float32);
 }
 
 PrecisionScope::~PrecisionScope() {
   current = before_;
+  if (at::globalContext().allowTF32CuBLAS() != rounded_before_)
+    at::globalContext().setAllowTF32CuBLAS(rounded_before_);
   if (!casts_) return;
   switch_autocast(false);
   at::autocast::clear_cache();  // rounded weights are those of this step

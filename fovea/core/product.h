@@ -1,19 +1,21 @@
 // Products of dense layers in the precision that a thread asks for. bf16: both factors are rounded
 // to bfloat16 (8 bits of mantissa) and their products added up in float32, by processors that do so
 // natively at twice the speed of float32 (AVX-512 BF16). Weights, results and everything else stay
-// float32. On a GPU LibTorch's autocast does the same, to all that it holds safe.
+// float32. On a GPU LibTorch's autocast does the same, to all that it holds safe, and tf32 rounds
+// the factors of float32 products to 11 bits of mantissa on the way into its multipliers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <string>
 #include <vector>
 
 namespace fovea {
 
-enum class Precision { Float32, BFloat16 };
+enum class Precision { Float32, TensorFloat32, BFloat16 };
 
-const std::vector<std::string>& precision_names();  // float32, bf16
+const std::vector<std::string>& precision_names();  // float32, tf32, bf16
 Precision precision_named(const std::string& name);
 
 /// Unsupported, with what to do instead, where this machine cannot do it on that device.
@@ -29,7 +31,18 @@ class PrecisionScope {
 
  private:
   Precision before_;
-  bool casts_ = false;  // autocast was switched on
+  bool casts_ = false;           // autocast was switched on
+  bool rounded_before_ = false;  // tf32 products
+};
+
+/// LibTorch's autocast leaves this thread alone while one lives, for operations that keep the types
+/// that they are given.
+class AutocastOff {
+ public:
+  AutocastOff() : guard_(c10::DispatchKey::AutocastCUDA) {}
+
+ private:
+  c10::impl::ExcludeDispatchKeyGuard guard_;
 };
 
 /// A float32 matrix of a CPU as a factor of products: rounded in a bf16 scope, else itself.

@@ -1,10 +1,6 @@
-#include "fovea/nn/attentive_fused.h"
-
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/attentive_recurrent.h"
+#include "fovea/nn/attentive_passes.h"
 #include "fovea/nn/recurrent_passes.h"
 
 namespace fovea {
@@ -13,34 +9,7 @@ namespace {
 
 using at::Tensor;
 using kernels::AttentiveShape;
-using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
-
-/// Everything about a call besides its numbers.
-struct AttentivePlan {
-  AttentiveShape shape;
-  Tensor keep;  // uint8 [B, K], which the shape points at, or undefined
-
-  bool has_cell() const { return shape.cell == kernels::RecurrentCell::Lstm; }
-};
-
-/// A call's tensors in the order in which the graph knows them; those that a cell or score does not
-/// have are empty. All are contiguous.
-enum Input : size_t {
-  kX,                // [B, T, E]
-  kWeightInput,      // [G H, E + C]
-  kWeightRecurrent,  // [G H, H]
-  kBiasInput,
-  kBiasRecurrent,
-  kStartHidden,  // [B, H]
-  kStartCell,
-  kKeys,    // [B, K, F]
-  kValues,  // [B, K, C]
-  kQuery,   // [F, H]
-  kQueryBias,
-  kEnergy,  // [F]
-  kInputs
-};
 
 /// What the forward pass leaves for the backward pass.
 enum Kept : size_t { kGates, kHiddenBefore, kCellBefore, kQueries, kAttention, kContexts, kKepts };
@@ -67,24 +36,23 @@ void run_attentive_parts(const AttentiveShape& shape,
   });
 }
 
-struct AttentivePass {
-  Tensor states;     // [B, T, H]
-  tensor_list kept;  // see Kept
-};
+}  // namespace
 
-AttentivePass attentive_forward_pass(at::TensorList in, const AttentiveShape& shape) {
+AttentivePass fused_attentive_forward(at::TensorList in, const AttentivePlan& plan) {
+  const AttentiveShape& shape = plan.shape;
   const Tensor& x = in[kX];
   const int64_t rows = shape.rows, steps = shape.steps, h = shape.hidden, n = rows * steps,
                 width = x.size(2), products = shape.gates() * h;
   const auto empty = [&](at::IntArrayRef sizes) { return at::empty(sizes, x.options()); };
-  AttentivePass pass{empty({rows, steps, h}), tensor_list(kKepts)};
+  AttentivePass pass{empty({rows, steps, h}), empty({rows, steps, shape.value_size}),
+                     tensor_list(kKepts)};
   auto& kept = pass.kept;
   kept[kGates] = empty({n, shape.kept() * h});
   kept[kHiddenBefore] = empty({n, h});
   kept[kCellBefore] = empty({in[kStartCell].size(0) > 0 ? n : 0, h});
   kept[kQueries] = empty({n, shape.query_size()});
   kept[kAttention] = empty({n, shape.keys});
-  kept[kContexts] = empty({rows, steps, shape.value_size});
+  kept[kContexts] = pass.contexts;
   const Tensor packed = empty({shape.packed()}), entries = x.view({n, width});
   const Tensor weight = in[kWeightInput].narrow(1, 0, width).t();  // [E, G H]
   Jobs jobs;
@@ -116,12 +84,12 @@ AttentivePass attentive_forward_pass(at::TensorList in, const AttentiveShape& sh
   return pass;
 }
 
-/// One gradient per input. `arrived`: of states and contexts, or undefined.
-tensor_list attentive_backward_pass(at::TensorList in, const tensor_list& kept,
-                                    const AttentiveShape& shape, const tensor_list& arrived) {
+tensor_list fused_attentive_backward(at::TensorList in, at::TensorList kept,
+                                     const AttentivePlan& plan, const tensor_list& arrived) {
+  const AttentiveShape& shape = plan.shape;
   const int64_t width = in[kX].size(2), h = shape.hidden;
-  tensor_list gradients(kInputs);
-  for (size_t i = 0; i < kInputs; ++i) gradients[i] = at::empty_like(in[i]);
+  tensor_list gradients(kAttentiveInputs);
+  for (size_t i = 0; i < kAttentiveInputs; ++i) gradients[i] = at::empty_like(in[i]);
   const auto empty = [&](at::IntArrayRef sizes) { return at::empty(sizes, in[kX].options()); };
   const Tensor packed = empty({shape.packed()}), gates = at::empty_like(kept[kGates]),
                queries = at::empty_like(kept[kQueries]),
@@ -175,94 +143,6 @@ tensor_list attentive_backward_pass(at::TensorList in, const tensor_list& kept,
   }
   jobs.run();
   return gradients;
-}
-
-class AttentiveFunction : public torch::autograd::Function<AttentiveFunction> {
- public:
-  static tensor_list forward(AutogradContext* context, at::TensorList in,
-                             const std::shared_ptr<AttentivePlan>& plan) {
-    AttentivePass pass = attentive_forward_pass(in, plan->shape);
-    tensor_list saved = in.vec();
-    saved.insert(saved.end(), pass.kept.begin(), pass.kept.end());
-    context->set_materialize_grads(false);
-    context->save_for_backward(saved);
-    context->saved_data["plan"] = c10::IValue::make_capsule(c10::make_intrusive<Holder>(plan));
-    return {pass.states, pass.kept[kContexts]};
-  }
-
-  static tensor_list backward(AutogradContext* context, const tensor_list& arrived) {
-    require(!at::GradMode::is_enabled(), ErrorKind::Unsupported,
-            "the fused decoder's gradients cannot be differentiated; hold a ReadableOnly while the "
-            "network runs");
-    const tensor_list saved = context->get_saved_variables();
-    const auto holder =
-        c10::static_intrusive_pointer_cast<Holder>(context->saved_data["plan"].toCapsule());
-    tensor_list gradients = attentive_backward_pass(
-        at::TensorList(saved).slice(0, kInputs),
-        tensor_list(saved.begin() + static_cast<ptrdiff_t>(kInputs), saved.end()),
-        holder->plan->shape, arrived);
-    gradients.emplace_back();  // the plan's
-    return gradients;
-  }
-
- private:
-  struct Holder : torch::CustomClassHolder {
-    explicit Holder(std::shared_ptr<AttentivePlan> p) : plan(std::move(p)) {}
-    std::shared_ptr<AttentivePlan> plan;
-  };
-};
-
-bool has_additive_or_dot(const ScoreFunction& score, int64_t key_size) {
-  return score.dot_scale(key_size).has_value() || score.additive_parts().has_value();
-}
-
-}  // namespace
-
-bool can_run_attentive_layer(const ScoreFunction& score, const Memory& memory) {
-  const KeepMask& mask = memory.mask;
-  return kernels_take({memory.keys, memory.values}) && memory.keys.size(1) == 1 &&
-         memory.values.size(1) == 1 && !memory.broken.defined() && mask.is_simple() &&
-         !mask.queries().defined() && !mask.band() &&
-         has_additive_or_dot(score, memory.keys.size(3));
-}
-
-AttentiveOutput run_attentive_layer(const RecurrentLayer& layer, const ScoreFunction& score,
-                                    const Memory& memory, const Tensor& x,
-                                    const RecurrentState& start) {
-  const auto plan = std::make_shared<AttentivePlan>();
-  AttentiveShape& shape = plan->shape;
-  shape.cell = cell_named(layer.cell);
-  shape.hidden = layer.hidden_size();
-  shape.rows = x.size(0), shape.steps = x.size(1);
-  shape.keys = memory.size();
-  shape.key_size = memory.keys.size(3), shape.value_size = memory.values.size(3);
-  tensor_list in(kInputs);
-  in[kX] = x;
-  for (size_t i = 0; i < 4; ++i) in[kWeightInput + i] = layer.weights[i];
-  in[kStartHidden] = start.hidden[0];
-  if (plan->has_cell()) in[kStartCell] = start.cell[0];
-  in[kKeys] = memory.keys.squeeze(1), in[kValues] = memory.values.squeeze(1);
-  if (const auto parts = score.additive_parts()) {
-    in[kQuery] = parts->query, in[kQueryBias] = parts->bias, in[kEnergy] = parts->energy;
-  } else {
-    shape.additive = false;
-    shape.scale = static_cast<float>(*score.dot_scale(shape.key_size));
-  }
-  for (Tensor& tensor : in)
-    tensor = tensor.defined() ? tensor.contiguous() : at::empty({0}, x.options());
-  if (const Tensor& keep = memory.mask.keys(); keep.defined()) {
-    plan->keep = keep.reshape({keep.size(0), -1})
-                     .expand({shape.rows, shape.keys})
-                     .to(at::kByte)
-                     .contiguous();  // [B, K]
-    shape.keep = plan->keep.data_ptr<uint8_t>();
-  }
-  if (torch::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(in)) {
-    const tensor_list results = AttentiveFunction::apply(at::TensorList(in), plan);
-    return {results[0], results[1]};
-  }
-  const AttentivePass pass = attentive_forward_pass(in, shape);
-  return {pass.states, pass.kept[kContexts]};
 }
 
 }  // namespace fovea

@@ -8,6 +8,7 @@
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/cross_entropy.h"
+#include "fovea/nn/cross_entropy_device.h"
 
 namespace fovea {
 
@@ -38,9 +39,11 @@ void check(int64_t rows, int64_t classes, const Tensor& targets, const CrossEntr
           classes, " classes");
 }
 
-/// What each row weighs in the mean; 0 for padding. [N]
+/// What each row weighs in the mean; 0 for padding. [N], at least float32: counts are not rounded.
 Tensor shares_of(const Tensor& targets, int64_t padding, const Tensor& weights,
-                 const at::TensorOptions& options) {
+                 const at::TensorOptions& like) {
+  const at::TensorOptions options =
+      like.dtype(like.dtype() == at::kDouble ? at::kDouble : at::kFloat);
   const Tensor counts = targets.ne(padding);
   const Tensor own = weights.defined() ? at::where(counts, weights.to(options), 0.0).to(options)
                                        : counts.to(options);
@@ -66,14 +69,16 @@ struct Rows {
   }
 };
 
-Tensor readable_loss(const Tensor& logits, const Rows& rows) {
+Tensor loss_of(const Tensor& logits, const Rows& rows) {
+  if (device_kernel_takes(logits))
+    return device_cross_entropy(logits, rows.targets, rows.shares, rows.smoothing);
   const Tensor log_p = logits.log_softmax(-1);                                     // [N, V]
   const Tensor likely = log_p.gather(-1, rows.targets.unsqueeze(-1)).squeeze(-1);  // [N]
   const Tensor each = (rows.smoothing - 1) * likely - rows.smoothing * log_p.mean(-1);
   return (each * rows.shares).masked_fill(rows.shares.eq(0), 0).sum();
 }
 
-/// The gradient of readable_loss(), which can be differentiated again: share (p - q). [N, V]
+/// The gradient of loss_of(), which can be differentiated again: share (p - q). [N, V]
 Tensor readable_gradient(const Tensor& logits, const Rows& rows) {
   const Tensor q = at::full_like(logits, rows.smoothing / double(logits.size(-1)))
                        .scatter_add(-1, rows.targets.unsqueeze(-1),
@@ -219,7 +224,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
           "a loss needs logits [rows, classes], not ", logits.sizes());
   check(logits.size(0), logits.size(1), targets, options, weights);
   const Rows rows(targets, options, weights, logits.options());
-  if (!kernels_take({logits})) return readable_loss(logits, rows);
+  if (!kernels_take({logits})) return loss_of(logits, rows);
   return CrossEntropyFunction::apply(logits.contiguous(), rows.targets, rows.shares, rows.smoothing,
                                      any_wants_gradient({logits}));
 }
@@ -233,8 +238,8 @@ Tensor cross_entropy(const Tensor& hidden, const OutputLayer& layer, const Tenso
           " cannot take hidden states of shape ", hidden.sizes());
   check(hidden.size(0), weight.size(0), targets, options, weights);
   if (!kernels_take({hidden, weight, bias}))
-    return readable_loss(logits_of(hidden, weight, bias),
-                         Rows(targets, options, weights, hidden.options()));
+    return loss_of(logits_of(hidden, weight, bias),
+                   Rows(targets, options, weights, hidden.options()));
   if (const Tensor real = targets.ne(options.padding).nonzero().squeeze(1);
       real.size(0) < targets.size(0))  // no work on padding
     return cross_entropy(hidden.index_select(0, real), layer, targets.index_select(0, real),

@@ -1,9 +1,8 @@
 #include "fovea/nn/decoder.h"
 
 #include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
 #include "fovea/core/torch.h"
-#include "fovea/nn/attentive_fused.h"
+#include "fovea/nn/attentive_layer.h"
 
 namespace fovea {
 
@@ -218,7 +217,7 @@ DecoderStep Decoder::step(const Tensor& x, const DecoderState& state, const Deco
 DecoderRun Decoder::run(const Tensor& x, const DecoderState& start, const DecoderSource& source,
                         const DecoderMasks& masks, Tap* tap) const {
   if (is_parallel()) return run_at_once(x, start, source, masks, tap);
-  if (can_fuse_steps(x, start, source, tap)) return run_fused(x, start, source, masks);
+  if (can_fuse_steps(x, source, tap)) return run_fused(x, start, source, masks);
   std::optional<StepTap> step_tap;
   if (tap) step_tap.emplace(*tap);
   std::vector<Tensor> readouts, weights;
@@ -233,12 +232,10 @@ DecoderRun Decoder::run(const Tensor& x, const DecoderState& start, const Decode
   return {at::stack(readouts, 1), weights.empty() ? Tensor() : at::cat(weights, 2)};
 }
 
-bool Decoder::can_fuse_steps(const Tensor& x, const DecoderState& start,
-                             const DecoderSource& source, const Tap* tap) const {
+bool Decoder::can_fuse_steps(const Tensor& x, const DecoderSource& source, const Tap* tap) const {
   return attends() && options_.order == "bahdanau" && options_.recurrent.layers == 1 && !tap &&
          !options_.keep_weights && options_.normaliser.name == "softmax" &&
-         options_.alignment.name == "global" && kernels_take({x, start.recurrent.hidden[0]}) &&
-         can_run_attentive_layer(*score_, source.memory);
+         options_.alignment.name == "global" && can_run_attentive_layer(*score_, source.memory, x);
 }
 
 DecoderRun Decoder::run_fused(const Tensor& x, const DecoderState& start,

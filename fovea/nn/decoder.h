@@ -11,7 +11,7 @@
 //   2015 linear    r_t = [s ; x_t ; c_t]
 // Where no step needs the result of the one before it (teacher forcing, luong or none, no input
 // feeding, nothing that looks at previous weights) run() does all steps at once; bahdanau with one
-// layer runs in a kernel (attentive_fused.h) where nobody wants the weights.
+// layer runs in a kernel (attentive_layer.h) where nobody wants the weights.
 #pragma once
 
 #include <functional>
@@ -118,8 +118,7 @@ class Decoder : public torch::nn::Module {
                       const at::Tensor& mask) const;
   DecoderRun run_at_once(const at::Tensor& x, const DecoderState& start,
                          const DecoderSource& source, const DecoderMasks& masks, Tap* tap) const;
-  bool can_fuse_steps(const at::Tensor& x, const DecoderState& start, const DecoderSource& source,
-                      const Tap* tap) const;
+  bool can_fuse_steps(const at::Tensor& x, const DecoderSource& source, const Tap* tap) const;
   DecoderRun run_fused(const at::Tensor& x, const DecoderState& start, const DecoderSource& source,
                        const DecoderMasks& masks) const;
   bool remembers_weights() const;

@@ -28,8 +28,7 @@ void TrainingOptions::describe(OptionList& list) {
       .choices({"auto", "fast", "ordinary"});
   list.add("precision", precision,
            "of dense products in training. bf16: factors are rounded, sums and weights stay "
-           "float32; "
-           "for GPUs and for processors with AVX-512 BF16")
+           "float32, for GPUs and for processors with AVX-512 BF16; tf32: rounded less, for GPUs")
       .choices(precision_names());
   list.add("optimiser", optimiser, "how gradients move the weights")
       .choices({"sgd", "adam", "adamw", "rmsprop", "adadelta"});

@@ -95,7 +95,7 @@ TEST(Product, GradientsOfGradientsAreRefused) {
 
 TEST(Product, KnowsItsNames) {
   EXPECT_EQ(precision_named("bf16"), Precision::BFloat16);
-  expect_error(ErrorKind::InvalidArgument, {"'half'", "float32, bf16"},
+  expect_error(ErrorKind::InvalidArgument, {"'half'", "float32, tf32, bf16"},
                [] { precision_named("half"); });
 }
 

@@ -1,5 +1,7 @@
 #include "fovea/nn/cross_entropy.h"
 
+#include <torch/cuda.h>
+
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/random.h"
@@ -52,6 +54,26 @@ TEST(CrossEntropy, EqualsPyTorchs) {
         EXPECT_LT(worst(torch::autograd::grad({loss * 3}, {logits}),
                         torch::autograd::grad({expected * 3}, {logits})),
                   2e-6);
+      }
+}
+
+TEST(CrossEntropy, GpuEqualsPyTorchs) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  for (const auto type : {at::kFloat, at::kBFloat16})
+    for (const double smoothing : {0.0, 0.1})
+      for (const int64_t classes : {3, 17, 500, 4096}) {  // whole packs of numbers, and not
+        const Tensor logits = numbers({60, classes}, 3).detach().to(type).to(at::kCUDA);
+        logits.requires_grad_();
+        const Tensor wide = logits.detach().to(at::kFloat).requires_grad_(),
+                     targets = drawn_targets(60, classes).to(at::kCUDA);
+        const Tensor loss = cross_entropy(logits, targets, {smoothing, kPadding});
+        const Tensor expected =
+            at::cross_entropy_loss(wide, targets, {}, at::Reduction::Mean, kPadding, smoothing);
+        EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-5 * expected.item<double>());
+        const Tensor own = torch::autograd::grad({loss * 3}, {logits})[0].to(at::kFloat),
+                     others = torch::autograd::grad({expected * 3}, {wide})[0];
+        const double rounding = type == at::kFloat ? 1e-5 : 4e-3;  // bfloat16 has 8 bits
+        EXPECT_LT((own - others).abs().div(others.abs().max()).max().item<double>(), rounding);
       }
 }
 

@@ -1,0 +1,57 @@
+// The two ways through a layer of nn/attentive_layer.h: what goes in, what the backward pass needs,
+// and the passes themselves. With h the state before a step, K keys k_j and values m_j:
+//   e_j = v . tanh(A h + a + k_j), or scale h . k_j;  w = softmax(e);  z = sum_j w_j m_j
+//   h'  = cell(W [x ; z] + b, U h + b', h)
+#pragma once
+
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "fovea/kernels/attentive_recurrent.h"
+
+namespace fovea {
+
+/// Everything about a call besides its numbers.
+struct AttentivePlan {
+  kernels::AttentiveShape shape;
+  at::Tensor keep;  // uint8 [B, K], which the shape points at on a CPU, or undefined
+
+  bool has_cell() const { return shape.cell == kernels::RecurrentCell::Lstm; }
+};
+
+/// A call's tensors in the order in which the graph knows them; those that a cell or score does not
+/// have are empty. All are contiguous.
+enum AttentiveInput : size_t {
+  kX,                // [B, T, E]
+  kWeightInput,      // W [G H, E + C]
+  kWeightRecurrent,  // U [G H, H]
+  kBiasInput,
+  kBiasRecurrent,
+  kStartHidden,  // [B, H]
+  kStartCell,
+  kKeys,    // [B, K, F]
+  kValues,  // [B, K, C]
+  kQuery,   // A [F, H]
+  kQueryBias,
+  kEnergy,  // v [F]
+  kAttentiveInputs
+};
+
+struct AttentivePass {
+  at::Tensor states, contexts;          // [B, T, H], [B, T, C]
+  torch::autograd::tensor_list kept{};  // what the backward pass of the same kind needs
+};
+
+/// By kernels/attentive_recurrent.
+AttentivePass fused_attentive_forward(at::TensorList in, const AttentivePlan& plan);
+/// One gradient per input. `arrived`: of states and contexts, or undefined.
+torch::autograd::tensor_list fused_attentive_backward(at::TensorList in, at::TensorList kept,
+                                                      const AttentivePlan& plan,
+                                                      const torch::autograd::tensor_list& arrived);
+
+/// By LibTorch's operations.
+AttentivePass unrolled_attentive_forward(at::TensorList in, const AttentivePlan& plan);
+torch::autograd::tensor_list unrolled_attentive_backward(
+    at::TensorList in, at::TensorList kept, const AttentivePlan& plan,
+    const torch::autograd::tensor_list& arrived);
+
+}  // namespace fovea

@@ -1,0 +1,126 @@
+// The two ways through the layer beside each other; decoder_test.cc has the fused one beside the
+// readable steps. On a GPU the unrolled way uses LibTorch's kernels for the cells: compared too.
+#include "fovea/nn/attentive_layer.h"
+
+#include <gtest/gtest.h>
+#include <torch/cuda.h>
+
+#include "fovea/core/error.h"
+#include "fovea/core/torch.h"
+
+namespace fovea {
+namespace {
+
+using at::Tensor;
+
+struct Call {
+  std::string cell, score;
+  bool bias = false, masked = true;
+  int64_t hidden = 9, batch = 4, steps = 3, keys = 6;
+  bool states = true, contexts = true;  // which results the loss depends on
+
+  std::string name() const {
+    return concat(cell, ", ", score, bias ? " with bias, " : ", ", masked ? "masked, " : "", hidden,
+                  ", ", batch, " x ", steps, ", keys ", keys, ", ", states, contexts);
+  }
+};
+
+constexpr int64_t kInput = 5, kMemory = 9;
+
+using Run = AttentiveOutput (*)(const RecurrentLayer&, const ScoreFunction&, const Memory&,
+                                const Tensor&, const RecurrentState&);
+
+/// States, contexts, and the gradients of everything that they depend on, on the CPU.
+std::vector<Tensor> everything(const Call& call, Run run, at::Device device) {
+  uint64_t seed = 0;
+  std::vector<Tensor> leaves;
+  const auto leaf = [&](at::IntArrayRef shape, double spread) {
+    leaves.push_back(Random(++seed)
+                         .normal_tensor(shape, 0, spread, at::TensorOptions(at::kFloat))
+                         .to(device)
+                         .requires_grad_());
+    return leaves.back();
+  };
+  const int64_t gates = call.cell == "rnn" ? 1 : call.cell == "gru" ? 3 : 4, h = call.hidden;
+  const RecurrentLayer layer{call.cell,
+                             {leaf({gates * h, kInput + kMemory}, 0.3), leaf({gates * h, h}, 0.3),
+                              leaf({gates * h}, 0.3), leaf({gates * h}, 0.3)}};
+  ScoreOptions options;
+  options.name = call.score, options.bias = call.bias, options.hidden_size = 11;
+  options.query_size = h, options.key_size = kMemory;
+  const auto score = make_score(options, Random(99));
+  score->to(device);
+  for (const Tensor& parameter : score->parameters()) leaves.push_back(parameter);
+  KeepMask mask;
+  if (call.masked) {  // the last row sees nothing
+    const Tensor lengths = at::arange(call.batch, 0, -1).clamp_max(call.keys);
+    lengths[call.batch - 1] = 0;
+    mask = KeepMask::from_lengths(lengths.to(device), call.keys);
+  }
+  const Memory memory = remember(*score, leaf({call.batch, call.keys, kMemory}, 1),
+                                 leaf({call.batch, call.keys, kMemory}, 1), mask);
+  RecurrentState start{{leaf({call.batch, h}, 1)}, {}};
+  if (call.cell == "lstm") start.cell = {leaf({call.batch, h}, 1)};
+  const AttentiveOutput out =
+      run(layer, *score, memory, leaf({call.batch, call.steps, kInput}, 1), start);
+  const auto share = [&](const Tensor& x) {
+    return (x * Random(77).normal_tensor(x.sizes(), 0, 1, at::TensorOptions(at::kFloat)).to(device))
+        .sum();
+  };
+  Tensor loss = at::zeros({}, at::TensorOptions(device));
+  if (call.states) loss = loss + share(out.states);
+  if (call.contexts) loss = loss + share(out.contexts);
+  std::vector<Tensor> all{out.states, out.contexts};
+  for (const Tensor& gradient : torch::autograd::grad({loss}, leaves, {}, false, false, true))
+    all.push_back(gradient);
+  for (Tensor& tensor : all)
+    if (tensor.defined()) tensor = tensor.detach().cpu();
+  return all;
+}
+
+void expect_equal(const std::vector<Tensor>& some, const std::vector<Tensor>& others,
+                  double tolerance) {
+  ASSERT_EQ(some.size(), others.size());
+  for (size_t i = 0; i < some.size(); ++i) {
+    if (!some[i].defined() && !others[i].defined()) continue;
+    const Tensor a = some[i].defined() ? some[i] : at::zeros_like(others[i]);
+    const Tensor b = others[i].defined() ? others[i] : at::zeros_like(a);
+    const double scale = std::max(1.0, b.abs().max().item<double>());
+    EXPECT_LT((a - b).abs().max().item<double>() / scale, tolerance) << i;
+  }
+}
+
+std::vector<Call> calls() {
+  std::vector<Call> all;
+  for (const std::string cell : {"rnn", "gru", "lstm"}) {
+    for (const std::string score : {"additive", "general", "dot", "scaled-dot"}) {
+      all.push_back({cell, score});
+      all.push_back({cell, score, false, false});
+    }
+    all.push_back({cell, "additive", true, true, 17, 1, 1, 1});
+    all.push_back({cell, "additive", true, true, 32, 37, 8, 19});
+    all.push_back({cell, "additive", false, true, 9, 4, 3, 6, true, false});
+    all.push_back({cell, "dot", false, true, 9, 4, 3, 6, false, true});
+  }
+  return all;
+}
+
+TEST(AttentiveLayer, UnrolledEqualsTheKernel) {
+  for (const Call& call : calls()) {
+    SCOPED_TRACE(call.name());
+    expect_equal(everything(call, run_unrolled_attentive_layer, at::kCPU),
+                 everything(call, run_attentive_layer, at::kCPU), 1e-5);
+  }
+}
+
+TEST(AttentiveLayer, GpuEqualsTheKernel) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  for (const Call& call : calls()) {
+    SCOPED_TRACE(call.name());
+    expect_equal(everything(call, run_attentive_layer, at::kCUDA),
+                 everything(call, run_attentive_layer, at::kCPU), 1e-4);
+  }
+}
+
+}  // namespace
+}  // namespace fovea
