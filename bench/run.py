@@ -54,20 +54,22 @@ def rows_of(bench, arguments):
             rows[f"attention-{length}-{kind}"] = lambda length=length, kind=kind, goal=goal: attention.measure(bench, length, kind, goal)
     for model in MODELS:
         rows["beam-" + model] = lambda model=model: Writing(bench, model).measure()
+        rows["bf16-beam-" + model] = lambda model=model: where_bf16(bench, "beam-4 decoding in bf16", lambda: Writing(bench, model, "bf16").measure())
     for work in workloads.CPU:
         if work.dense:
-            rows["bf16-" + work.name] = lambda work=work: measure_bf16(bench, work)
+            rows["bf16-" + work.name] = lambda work=work: where_bf16(
+                bench, work.title + ", in bf16", lambda: Training(bench, work._replace(name=work.name + "-bf16")).measure_bf16())
     return rows
 
 
-def measure_bf16(bench, work):
+def where_bf16(bench, title, measure):
     """None where the program or the processor cannot, after a row that says so."""
     with open("/proc/cpuinfo") as file:
         multiplies = "avx512_bf16" in file.read()
     if bench.has_precision and multiplies:
-        return Training(bench, work._replace(name=work.name + "-bf16")).measure_bf16()
+        return measure()
     why = "the program has no --precision" if not bench.has_precision else "this processor has no AVX-512 BF16"
-    print_cells((work.title + ", ours in bf16 beside ours in float32", "not measured: " + why, "", "", 1.4, "", ""))
+    print_cells((title, "not measured: " + why, "", "", "", "", ""))
     return None
 
 

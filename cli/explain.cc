@@ -140,7 +140,7 @@ void write_all(const std::vector<Explanation>& explanations, const ExplainFlags&
     if (ends_in(path, ".csv"))
       write_file(path, edge_table(explanations.front()));
     else if (ends_in(path, ".json") && flags.exact)
-      write_explanation(path, explanations.front(), Precision::Exact);
+      write_explanation(path, explanations.front(), Exactness::Exact);
     else
       write_picture(explanations.front(), path);
   }
@@ -148,7 +148,7 @@ void write_all(const std::vector<Explanation>& explanations, const ExplainFlags&
   for (const Explanation& explanation : explanations) {
     if (flags.json)
       list.push_back(
-          explanation_to_json(explanation, flags.exact ? Precision::Exact : Precision::Shown));
+          explanation_to_json(explanation, flags.exact ? Exactness::Exact : Exactness::Shown));
     else
       std::cout << render_terminal(explanation, terminal_of_user());
   }

@@ -19,8 +19,9 @@ MODELS = {  # what it is called, the peer, and options
 
 
 class Writing:
-    def __init__(self, bench, model):
-        self.bench, self.name = bench, "beam-" + model
+    def __init__(self, bench, model, precision="float32"):
+        self.bench, self.precision = bench, precision
+        self.name = ("" if precision == "float32" else precision + "-") + "beam-" + model
         self.what, script, options = MODELS[model]
         folder = bench.models or bench.place
         self.data, self.run = os.path.join(folder, "sentences"), os.path.join(folder, model)
@@ -45,7 +46,7 @@ class Writing:
 
     def ours(self):
         """Seconds beyond those that the program needs for one sentence, and what it wrote."""
-        options = assigned("decoding.method=beam", "decoding.beam=4", "decoding.copy_unknown=no")
+        options = assigned("decoding.method=beam", "decoding.beam=4", "decoding.copy_unknown=no", "decoding.precision=" + self.precision)
         one, every = (run([self.bench.fovea, "predict", self.run, "--input", path, "--json", *self.bench.ours, *options]) for path in self.inputs.values())
         return every.seconds - one.seconds, every.numbers()
 
@@ -75,5 +76,6 @@ class Writing:
         agreed = self.check(written, theirs[0]["outputs"])
         bench.below.add(self.name, "written, log-probability", agreed, 0, 0, self.peer.setting.name)
         floor = bench.peaks.floor({"flop": theirs[0]["flop"], "bytes": 0}, since)
-        title = f"beam-4 decoding of {len(written):,} sentences, {self.what}: s"
+        ours_in = "" if self.precision == "float32" else f", ours in {self.precision}"
+        title = f"beam-4 decoding of {len(written):,} sentences, {self.what}{ours_in}: s"
         return Row(title, 1, ours, [one["seconds"] for one in theirs], GOAL, floor)

@@ -7,6 +7,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
+#include "fovea/kernels/instruction_set.h"
 
 namespace fovea {
 
@@ -17,14 +18,6 @@ using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
 thread_local Precision current = Precision::Float32;
-
-bool processor_multiplies_bf16() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16");
-#else
-  return false;
-#endif
-}
 
 bool is_rounded(const Tensor& x) {
   return x.scalar_type() == at::kBFloat16;
@@ -84,10 +77,14 @@ Precision precision_named(const std::string& name) {
 void require_precision(Precision precision, const at::Device& device) {
   require(precision != Precision::TensorFloat32 || !device.is_cpu(), ErrorKind::Unsupported,
           "--precision tf32 is something that GPUs do; use --device cuda, or leave it out");
-  require(precision != Precision::BFloat16 || !device.is_cpu() || processor_multiplies_bf16(),
+  require(precision != Precision::BFloat16 || !device.is_cpu() || kernels::multiplies_bf16(),
           ErrorKind::Unsupported,
           "--precision bf16: this processor does not multiply bfloat16 (AVX-512 BF16), and would "
           "only be slower; use --precision float32, or a GPU");
+}
+
+Precision current_precision() {
+  return current;
 }
 
 PrecisionScope::PrecisionScope(Precision precision, const at::Device& device) : before_(current) {

@@ -21,6 +21,9 @@ Precision precision_named(const std::string& name);
 /// Unsupported, with what to do instead, where this machine cannot do it on that device.
 void require_precision(Precision precision, const at::Device& device);
 
+/// Of the scope that this thread is in; float32 outside of all.
+Precision current_precision();
+
 /// What this thread computes on that device, while one lives.
 class PrecisionScope {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 #include "fovea/decoding/steps.h"
 
@@ -83,6 +84,10 @@ void SearchOptions::describe(OptionList& list) {
            "most symbols of an output, the end included; 0: the model's own limit, by the length "
            "of its input")
       .at_least(0);
+  list.add("precision", precision,
+           "of the network's products while it searches. bf16: factors are rounded, sums stay "
+           "float32, for GPUs and for processors with AVX-512 BF16; tf32: rounded less, for GPUs")
+      .choices(precision_names());
 }
 
 Hypotheses search(const SearchOptions& options, const SearchProblem& problem,

@@ -32,6 +32,7 @@ struct SearchOptions {
   double top_p = 1;            // sample; 1: all symbols
   int64_t seed = 0;            // sample
   int64_t maximum_length = 0;  // symbols, the end included; 0: twice the source's length plus 20
+  std::string precision = "float32";  // of the network's products
   void describe(OptionList& list);
 };
 

@@ -211,9 +211,9 @@ Json faithfulness_to_json(const Faithfulness& judged) {
   return json;
 }
 
-Json explanation_to_json(const Explanation& explanation, Precision precision, ChunkWriter& chunks) {
+Json explanation_to_json(const Explanation& explanation, Exactness exactness, ChunkWriter& chunks) {
   const Packing packing = weights_of(explanation) <= kPlainWeights ? Packing::Plain
-                          : precision == Precision::Exact          ? Packing::Exact
+                          : exactness == Exactness::Exact          ? Packing::Exact
                                                                    : Packing::Packed;
   Json value;
   value["format"] = "fovea-explanation";
@@ -243,16 +243,16 @@ Json explanation_to_json(const Explanation& explanation, Precision precision, Ch
   return value;
 }
 
-Json explanation_to_json(const Explanation& explanation, Precision precision) {
+Json explanation_to_json(const Explanation& explanation, Exactness exactness) {
   ChunkWriter chunks;
-  Json value = explanation_to_json(explanation, precision, chunks);
+  Json value = explanation_to_json(explanation, exactness, chunks);
   if (!chunks.chunks().empty()) value["chunks"] = chunks.take();
   return value;
 }
 
 void write_explanation(const std::filesystem::path& path, const Explanation& explanation,
-                       Precision precision) {
-  write_file(path, explanation_to_json(explanation, precision).dump() + "\n");
+                       Exactness exactness) {
+  write_file(path, explanation_to_json(explanation, exactness).dump() + "\n");
 }
 
 Explanation read_explanation(const std::filesystem::path& path) {

@@ -14,16 +14,16 @@ namespace fovea {
 
 inline constexpr int kExplanationVersion = 2;
 
-enum class Precision {
+enum class Exactness {
   Shown,  // large maps within 0.4 % of a row's largest weight, with the exact top of each row
   Exact,  // float32
 };
 
 /// Weights that are not finite become null; invalid UTF-8 in labels becomes U+FFFD.
-Json explanation_to_json(const Explanation& explanation, Precision precision = Precision::Shown);
+Json explanation_to_json(const Explanation& explanation, Exactness exactness = Exactness::Shown);
 
 /// The same without "chunks": they go to `chunks`, which several explanations may share.
-Json explanation_to_json(const Explanation& explanation, Precision precision, ChunkWriter& chunks);
+Json explanation_to_json(const Explanation& explanation, Exactness exactness, ChunkWriter& chunks);
 
 /// One entry of "faithfulness".
 Json faithfulness_to_json(const Faithfulness& judged);
@@ -34,7 +34,7 @@ Explanation explanation_from_json(const Json& value, const std::string& where);
 
 /// Compact text of one line, written atomically.
 void write_explanation(const std::filesystem::path& path, const Explanation& explanation,
-                       Precision precision = Precision::Shown);
+                       Exactness exactness = Exactness::Shown);
 Explanation read_explanation(const std::filesystem::path& path);
 
 }  // namespace fovea

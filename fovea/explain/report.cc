@@ -54,7 +54,7 @@ std::string report_html(std::span<const Explanation> explanations) {
   ChunkWriter chunks;
   Json list = Json::array();
   for (const Explanation& explanation : explanations)
-    list.push_back(explanation_to_json(explanation, Precision::Shown, chunks));
+    list.push_back(explanation_to_json(explanation, Exactness::Shown, chunks));
   std::string data = concat("<script type=\"application/json\" id=\"explanation\">",
                             script_json(list.size() == 1 ? list[0] : list), "</script>\n");
   for (size_t i = 0; i < chunks.chunks().size(); ++i)

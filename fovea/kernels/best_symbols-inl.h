@@ -3,7 +3,11 @@
 // its largest score so far, the sum of powers relative to it, and its best symbols.
 #include "fovea/kernels/best_symbols.h"
 #include "fovea/kernels/columns-inl.h"
+#ifdef FOVEA_ROUNDED
+#include "fovea/kernels/rounded_panel-inl.h"
+#else
 #include "fovea/kernels/packed_panel-inl.h"
+#endif
 
 namespace {
 
@@ -79,10 +83,11 @@ namespace fovea::kernels::FOVEA_INSTRUCTION_SET {
 
 void best_symbols(const BestSymbolsShape& shape, int64_t part, const BestSymbolsRows& at) {
   const int64_t begin = part * kBestSymbolsRows, inputs = shape.layer.inputs,
-                outputs = shape.layer.outputs, panel = (inputs + 1) * kPanel;
+                outputs = shape.layer.outputs, panel = panel_size(inputs);
   const int64_t rows =
       shape.rows - begin < kBestSymbolsRows ? shape.rows - begin : kBestSymbolsRows;
   SeenRow seen[kBestSymbolsRows];
+  PanelStore ready;
   for (int64_t r = 0; r < rows; ++r)
     seen[r].begin(shape, at.log_probabilities + (begin + r) * shape.count,
                   at.symbols + (begin + r) * shape.count);
@@ -90,9 +95,9 @@ void best_symbols(const BestSymbolsShape& shape, int64_t part, const BestSymbols
     for (int64_t r = 0; r < rows; r += kTileRows) {
       float scores[kTileRows][kStrip];
       const int64_t now = rows - r < kTileRows ? rows - r : kTileRows;
+      const PanelRows x = ready.take(at.hidden + (begin + r) * inputs, inputs, now, inputs);
       for (int64_t c = first; c < first + kStrip && c < outputs; c += kPanel)
-        multiply_panel(at.packed + c / kPanel * panel, inputs, at.hidden + (begin + r) * inputs,
-                       inputs, scores[0] + c - first, kStrip, now);
+        multiply_panel(at.packed + c / kPanel * panel, inputs, x, scores[0] + c - first, kStrip);
       for (int64_t i = 0; i < now; ++i) {
         for (int64_t c = outputs - first; c < kStrip; ++c) scores[i][c] = -__builtin_inff();
         seen[r + i].look_at(scores[i], first, shape);

@@ -46,6 +46,15 @@ InstructionSet instruction_set() {
   return current().load(std::memory_order_relaxed);
 }
 
+bool multiplies_bf16() {
+#if defined(__x86_64__)
+  static const bool can = __builtin_cpu_supports("avx512bf16");
+  return can && instruction_set() == InstructionSet::Avx512;
+#else
+  return false;
+#endif
+}
+
 bool use_instruction_set(InstructionSet set) {
   if (set > best_instruction_set()) return false;
   current() = set;

@@ -12,6 +12,9 @@ InstructionSet best_instruction_set();
 /// What the kernels use now.
 InstructionSet instruction_set();
 
+/// Whether there are kernels that multiply bfloat16 (AVX-512 BF16) among those in use.
+bool multiplies_bf16();
+
 /// For tests: uses `set` from now on; false when the machine does not have it.
 bool use_instruction_set(InstructionSet set);
 

@@ -2,7 +2,11 @@
 #pragma once
 
 #include "fovea/kernels/columns-inl.h"
+#ifdef FOVEA_ROUNDED
+#include "fovea/kernels/rounded_panel-inl.h"
+#else
 #include "fovea/kernels/packed_panel-inl.h"
+#endif
 #include "fovea/kernels/packed_product.h"
 #include "fovea/kernels/recurrent_cells-inl.h"
 
@@ -26,15 +30,15 @@ int64_t rows_at_once(int64_t inputs) {
 }
 
 /// The last columns, fewer than a panel has: through a tile of its own.
-void multiply_narrow(const float* panel, int64_t columns, int64_t inputs, const PackedRows& at,
-                     float* y) {
+void multiply_narrow(const float* panel, int64_t columns, int64_t inputs, const PanelRows& x,
+                     float* y, int64_t y_row) {
   float tile[kTileRows * kPanel];
-  for (int64_t r = 0; r < at.rows; r += kTileRows) {
-    const int64_t rows = at.rows - r < kTileRows ? at.rows - r : kTileRows;
-    multiply_panel(panel, inputs, at.x + r * at.x_row, at.x_row, tile, kPanel, rows);
+  for (int64_t r = 0; r < x.rows; r += kTileRows) {
+    const int64_t rows = x.rows - r < kTileRows ? x.rows - r : kTileRows;
+    multiply_panel(panel, inputs, x.from(r, rows), tile, kPanel);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t c = 0; c < columns; c += kLanes)
-        store(y + (r + i) * at.y_row + c, load(tile + i * kPanel + c),
+        store(y + (r + i) * y_row + c, load(tile + i * kPanel + c),
               columns - c < kLanes ? columns - c : kLanes);
   }
 }
@@ -55,30 +59,27 @@ void finish_rows(const PackedRows& at, float* y, int64_t columns) {
 namespace fovea::kernels::FOVEA_INSTRUCTION_SET {
 
 void pack_matrix(const PackedShape& shape, const float* weight, const float* bias, float* packed) {
-  const int64_t inputs = shape.inputs;
-  pack_panels(inputs + 1, shape.outputs, packed, [&](int64_t row, int64_t column) {
-    if (row == 0) return bias ? bias[column] : 0.0f;
-    return weight[column * inputs + row - 1];
-  });
+  pack_weights(shape.inputs, shape.outputs, weight, bias, packed);
 }
 
 void packed_product(const PackedShape& shape, int64_t part, const float* packed,
                     const PackedRows& at) {
-  const int64_t begin = part * kPartOutputs, step = (shape.inputs + 1) * kPanel;
+  const int64_t begin = part * kPartOutputs, step = panel_size(shape.inputs);
   const int64_t end = begin + kPartOutputs < shape.outputs ? begin + kPartOutputs : shape.outputs;
   const int64_t most = rows_at_once(shape.inputs);
+  PanelStore ready;
   for (int64_t r = 0; r < at.rows; r += most) {
     PackedRows some = at;
     some.rows = at.rows - r < most ? at.rows - r : most;
-    some.x += r * at.x_row;
+    const PanelRows x = ready.take(at.x + r * at.x_row, at.x_row, some.rows, shape.inputs);
     for (int64_t c = begin; c < end; c += kPanel) {
       const float* panel = packed + c / kPanel * step;
       const int64_t columns = end - c < kPanel ? end - c : kPanel;
       float* y = at.y + r * at.y_row + c;
       if (columns == kPanel)
-        multiply_panel(panel, shape.inputs, some.x, at.x_row, y, at.y_row, some.rows);
+        multiply_panel(panel, shape.inputs, x, y, at.y_row);
       else
-        multiply_narrow(panel, columns, shape.inputs, some, y);
+        multiply_narrow(panel, columns, shape.inputs, x, y, at.y_row);
       if (at.finish != Finish::None) finish_rows(some, y, columns);
     }
   }

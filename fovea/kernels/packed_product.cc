@@ -14,6 +14,7 @@ namespace fovea::kernels {
   }
 FOVEA_DECLARE(avx2)
 FOVEA_DECLARE(avx512)
+FOVEA_DECLARE(avx512_bf16)
 #undef FOVEA_DECLARE
 #endif
 
@@ -27,12 +28,12 @@ int64_t PackedShape::parts() const {
 }
 
 void pack_matrix(const PackedShape& shape, const float* weight, const float* bias, float* packed) {
-  FOVEA_PICK(pack_matrix)(shape, weight, bias, packed);
+  FOVEA_PICK_ROUNDED(shape.rounded, pack_matrix)(shape, weight, bias, packed);
 }
 
 void packed_product(const PackedShape& shape, int64_t part, const float* packed,
                     const PackedRows& at) {
-  FOVEA_PICK(packed_product)(shape, part, packed, at);
+  FOVEA_PICK_ROUNDED(shape.rounded, packed_product)(shape, part, packed, at);
 }
 
 }  // namespace fovea::kernels

@@ -125,6 +125,7 @@ SearchProblem ListenAttendSpell::problem_of(const Batch& batch, const Heard& hea
 
 Predictions ListenAttendSpell::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
+  const PrecisionScope precision = search_precision();
   Heard heard = listen(batch, nullptr, nullptr);
   const SearchProblem problem = problem_of(batch, heard);
   const bool covered = search_.coverage_penalty > 0;

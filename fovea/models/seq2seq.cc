@@ -212,6 +212,7 @@ std::pair<double, int64_t> Seq2Seq::negative_log_likelihood(const Batch& batch) 
 
 Predictions Seq2Seq::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
+  const PrecisionScope precision = search_precision();
   if (!writes_text()) return predict_numbers(batch, nullptr);
   Encoded encoded = encode(batch, nullptr, nullptr);
   const bool covered = search_.coverage_penalty > 0;

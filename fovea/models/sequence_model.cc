@@ -42,6 +42,12 @@ Schema SequenceModel::schema() const {
   return schema;
 }
 
+PrecisionScope SequenceModel::search_precision() const {
+  const Precision precision = precision_named(search_.precision);
+  require_precision(precision, device());
+  return PrecisionScope(precision, device());
+}
+
 Predictions SequenceModel::search_outputs(const Batch& batch, const StepFunction& step) const {
   const Tensor lengths = batch.at("source.keep").sum(1).to(at::kCPU);
   SearchProblem problem;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "fovea/core/product.h"
 #include "fovea/decoding/search.h"
 #include "fovea/models/model.h"
 
@@ -31,6 +32,9 @@ class SequenceModel : public Model {
 
  protected:
   bool writes_text() const { return shape_.target_symbols > 0; }
+
+  /// What is computed while it lives has decoding.precision. Unsupported where the device cannot.
+  PrecisionScope search_precision() const;
 
   /// Searches with the model's step for each source of the batch; an empty source gives an empty
   /// output.

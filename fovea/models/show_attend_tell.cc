@@ -14,6 +14,10 @@ namespace {
 
 using at::Tensor;
 
+std::optional<Random> step_random(const Random& random, int64_t step) {
+  return random.split("looks").split(uint64_t(step));
+}
+
 }  // namespace
 
 ShowAttendTell::Pictures ShowAttendTell::Pictures::select(const Tensor& rows) const {
@@ -47,7 +51,7 @@ ShowAttendTell::Looking ShowAttendTell::answering() const {
 }
 
 ShowAttendTell::Seen ShowAttendTell::look(const Tensor& hidden, const Pictures& pictures, Look how,
-                                          Tap* tap) const {
+                                          Tap* tap, std::optional<Random> random) const {
   if (!attends()) return {pictures.mean, {}, {}, {}};
   AttendInput in;
   in.query = hidden.unsqueeze(1);  // [B, 1, H]
@@ -56,6 +60,7 @@ ShowAttendTell::Seen ShowAttendTell::look(const Tensor& hidden, const Pictures& 
   in.normaliser = options_.normaliser;
   if (is_hard()) in.normaliser.name = how == Look::Likeliest ? "hard" : "softmax";
   in.map = {"attention", "caption", "cells"};
+  if (random) in.random = random, in.dropout = options_.attention_dropout;
   const Attended attended = attend(in, tap);
   return {attended.context.squeeze(1), attended.weights, {}, {}};
 }
@@ -112,7 +117,8 @@ ShowAttendTell::Pass ShowAttendTell::pass_over(const Pictures& pictures, const T
     const Tensor before = state.hidden[0];  // [B, H]
     const Seen now = looking.how == Look::Drawn
                          ? draw(before, pictures, looking, t)
-                         : look(before, pictures, looking.how, tap ? &*step_tap : nullptr);
+                         : look(before, pictures, looking.how, tap ? &*step_tap : nullptr,
+                                random && !is_hard() ? step_random(*random, t) : std::nullopt);
     const Step step = write(words.select(1, t), state, now);
     state = step.state;
     hidden.push_back(state.hidden[0]);
@@ -249,6 +255,7 @@ std::pair<double, int64_t> ShowAttendTell::negative_log_likelihood(const Batch& 
 
 Predictions ShowAttendTell::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
+  const PrecisionScope precision = search_precision();
   Pictures pictures = look_at(batch.at("image"), nullptr, nullptr);
   RecurrentState state = pictures.start;
   const PackedProjection output(output_->weight, output_->bias);

@@ -51,6 +51,7 @@ struct ShowAttendTellOptions {
   std::string output = "tanh";
   double dropout = 0.3;          // of embeddings and of what the output layer sees
   double word_dropout = 0.3;     // of whole words before (Bowman et al. 2016)
+  double attention_dropout = 0;  // soft
   double label_smoothing = 0.1;  // what was never seen together stays possible
   double penalty = 0;
   std::string baseline = "soft";
@@ -136,7 +137,8 @@ class ShowAttendTell : public SequenceModel {
   Looking answering() const;
   /// `random`: of a training.
   Pictures look_at(const at::Tensor& images, const Random* random, Tap* tap) const;
-  Seen look(const at::Tensor& hidden, const Pictures& pictures, Look how, Tap* tap) const;
+  Seen look(const at::Tensor& hidden, const Pictures& pictures, Look how, Tap* tap,
+            std::optional<Random> random = {}) const;
   Seen draw(const at::Tensor& hidden, const Pictures& pictures, const Looking& looking,
             int64_t step) const;
   /// One step of the LSTM: its state and the context that it saw.

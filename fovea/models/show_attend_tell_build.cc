@@ -50,6 +50,11 @@ void ShowAttendTellOptions::describe(OptionList& list) {
            "guessed")
       .at_least(0)
       .below(1);
+  list.add("attention_dropout", attention_dropout,
+           "soft: share of the weights that training hides: one cell is then not enough, and words "
+           "look at the middle of what they name")
+      .at_least(0)
+      .below(1);
   list.add("label_smoothing", label_smoothing, "share of the target spread over all words")
       .at_least(0)
       .below(1);

@@ -214,6 +214,7 @@ std::pair<double, int64_t> Transformer::negative_log_likelihood(const Batch& bat
 
 Predictions Transformer::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
+  const PrecisionScope precision = search_precision();
   TransformerWriter writer(*decoder_, encode(batch, nullptr, nullptr));
   const OutputLayer layer = output_layer();
   const PackedProjection output(layer.weight, layer.bias);

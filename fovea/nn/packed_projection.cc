@@ -5,8 +5,10 @@
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/best_symbols.h"
+#include "fovea/kernels/instruction_set.h"
 
 namespace fovea {
 
@@ -25,6 +27,8 @@ PackedProjection::PackedProjection(const Tensor& weight, const Tensor& bias)
       bias_(bias.defined() ? bias.detach() : bias),
       shape_{weight.size(1), weight.size(0)} {
   if (!kernels_take({weight_, bias_})) return;
+  shape_.rounded = current_precision() == Precision::BFloat16 &&
+                   shape_.inputs <= kernels::kMostRoundedInputs && kernels::multiplies_bf16();
   const Tensor rows = weight_.contiguous();
   packed_ = at::empty({shape_.packed()}, weight_.options());
   kernels::pack_matrix(shape_, rows.data_ptr<float>(),

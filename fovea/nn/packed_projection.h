@@ -22,7 +22,8 @@ struct BestSymbols {
 class PackedProjection {
  public:
   PackedProjection() = default;
-  /// weight [out, in], bias [out] or undefined. Later changes of either are not seen.
+  /// weight [out, in], bias [out] or undefined. Later changes of either are not seen. Made in a
+  /// scope of bf16 (core/product.h), it multiplies rounded numbers on CPUs that do so natively.
   PackedProjection(const at::Tensor& weight, const at::Tensor& bias);
 
   /// act(x W^T + b): x [..., in] -> [..., out]

@@ -202,7 +202,7 @@ TEST(ExplanationJson, LargeMapsArePackedAndTheTopOfEachRowIsExact) {
       ASSERT_EQ(after.weight(size_t(row), size_t(keys[i].item<int64_t>())), top[i].item<double>());
   }
   const MapView whole =
-      explanation_from_json(explanation_to_json(large, Precision::Exact), "test").maps[0];
+      explanation_from_json(explanation_to_json(large, Exactness::Exact), "test").maps[0];
   EXPECT_EQ(whole.weights, map.weights);
 }
 

@@ -63,35 +63,46 @@ struct Problem {
   }
 };
 
+void expect_those_of_the_formula(const Problem& problem) {
+  const Best best = problem.computed();
+  for (int64_t row = 0; row < problem.rows; ++row) {
+    const std::vector<double> expected = problem.log_probabilities(row);
+    std::vector<int64_t> order(expected.size(), 0);
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return expected[size_t(a)] > expected[size_t(b)];
+    });
+    for (int64_t i = 0; i < problem.count; ++i) {
+      const double value = best.values[size_t(row * problem.count + i)];
+      const double right = expected[size_t(order[size_t(i)])];
+      if (std::isinf(right)) {
+        EXPECT_EQ(value, -kInfinity);
+        continue;
+      }
+      EXPECT_EQ(best.symbols[size_t(row * problem.count + i)], order[size_t(i)]);
+      EXPECT_NEAR(value, right, 1e-5);
+    }
+  }
+}
+
 TEST(BestSymbols, AreThoseOfTheFormulaOnEveryInstructionSet) {
   for (const int64_t rows : {1, 8, 9, 130, 261})
     for (const int64_t symbols : {4, 31, 33, 128, 129, 1000})
       for (const int64_t count : {1, 4, 5}) {
-        const Problem problem(rows, 24, symbols, std::min(count, symbols));
+        Problem problem(rows, 24, symbols, std::min(count, symbols));
         for (const InstructionSet set : available_sets()) {
           SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(symbols) + ", best " +
                        std::to_string(problem.count) + ", " + name_of(set));
           const UseSet use(set);
-          const Best best = problem.computed();
-          for (int64_t row = 0; row < rows; ++row) {
-            const std::vector<double> expected = problem.log_probabilities(row);
-            std::vector<int64_t> order(size_t(symbols), 0);
-            std::iota(order.begin(), order.end(), int64_t{0});
-            std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-              return expected[size_t(a)] > expected[size_t(b)];
-            });
-            for (int64_t i = 0; i < problem.count; ++i) {
-              const double value = best.values[size_t(row * problem.count + i)];
-              const double right = expected[size_t(order[size_t(i)])];
-              if (std::isinf(right)) {
-                EXPECT_EQ(value, -kInfinity);
-                continue;
-              }
-              EXPECT_EQ(best.symbols[size_t(row * problem.count + i)], order[size_t(i)]);
-              EXPECT_NEAR(value, right, 1e-5);
-            }
-          }
+          expect_those_of_the_formula(problem);
         }
+        if (!multiplies_bf16()) continue;
+        SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(symbols) + ", best " +
+                     std::to_string(problem.count) + ", bf16");
+        for (auto* numbers : {&problem.weight, &problem.hidden})
+          for (float& x : *numbers) x = rounded_to_bf16(x);
+        problem.layer.rounded = true;
+        expect_those_of_the_formula(problem);
       }
 }
 

@@ -98,6 +98,56 @@ TEST(PackedProduct, ARowGivesTheSameBitsInAnyBatch) {
   }
 }
 
+/// The same numbers with 8 bits of mantissa, so that rounding changes nothing, for rounded
+/// products.
+Problem rounded(Problem problem) {
+  for (auto* numbers : {&problem.weight, &problem.x})
+    for (float& x : *numbers) x = rounded_to_bf16(x);
+  problem.shape.rounded = true;
+  return problem;
+}
+
+TEST(PackedProduct, RoundedEqualsPlainLoopsOverRoundedNumbers) {
+  if (!multiplies_bf16()) GTEST_SKIP() << "no AVX-512 BF16";
+  for (const int64_t rows : {0, 1, 7, 8, 9, 20})
+    for (const int64_t inputs : {1, 5, 32, 70, 1101})
+      for (const int64_t outputs : {1, 16, 31, 33, 256, 300}) {
+        SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(inputs) + " to " +
+                     std::to_string(outputs));
+        const Problem problem = rounded({rows, inputs, outputs});
+        const double tolerance = inputs > 100 ? 1e-4 : 1e-5;
+        for (const Finish finish : {Finish::None, Finish::Relu, Finish::Tanh})
+          EXPECT_LT(worst(problem.computed(finish), problem.expected(finish)), tolerance);
+        EXPECT_LT(
+            worst(problem.computed(Finish::None, false), problem.expected(Finish::None, false)),
+            tolerance);
+      }
+}
+
+TEST(PackedProduct, RoundingIsToTheNearest) {
+  if (!multiplies_bf16()) GTEST_SKIP() << "no AVX-512 BF16";
+  Problem problem(40, 1, 40);  // one product each: no sum hides it
+  problem.shape.rounded = true;
+  Problem nearest = problem;
+  for (auto* numbers : {&nearest.weight, &nearest.x})
+    for (float& x : *numbers) x = rounded_to_bf16(x);
+  EXPECT_LT(worst(problem.computed(Finish::None), nearest.expected(Finish::None)), 1e-6);
+  EXPECT_GT(worst(problem.computed(Finish::None), problem.expected(Finish::None)), 1e-4);
+}
+
+TEST(PackedProduct, ARoundedRowGivesTheSameBitsInAnyBatch) {
+  if (!multiplies_bf16()) GTEST_SKIP() << "no AVX-512 BF16";
+  Problem all(19, 37, 45);
+  all.shape.rounded = true;
+  const std::vector<float> together = all.computed(Finish::None);
+  for (int64_t count = 1; count < 19; ++count) {
+    Problem some = all;
+    some.rows = count;
+    const std::vector<float> alone = some.computed(Finish::None);
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << count;
+  }
+}
+
 TEST(PackedProduct, NotANumberShows) {
   for (const InstructionSet set : available_sets())
     for (const Finish finish : {Finish::None, Finish::Relu, Finish::Tanh}) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -50,6 +51,15 @@ class Numbers {
  private:
   std::mt19937 engine_;
 };
+
+/// The nearest number with 8 bits of mantissa, of two equally near the even one.
+inline float rounded_to_bf16(float x) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+  std::memcpy(&x, &bits, sizeof bits);
+  return x;
+}
 
 /// |a - b| beyond what rounding explains, relative to the largest number of `b`.
 template <class A, class B>

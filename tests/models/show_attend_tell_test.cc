@@ -187,6 +187,19 @@ TEST(ShowAttendTell, ThePenaltyIsZeroWhenEveryCellIsLookedAtOnce) {
   EXPECT_NEAR(loss(7) - loss(0), 7.0 * 1 / 2, 1e-4) << "looked at twice: (1 - 2)^2, over two words";
 }
 
+TEST(ShowAttendTell, HiddenWeightsMoveTrainingAlone) {
+  ShowAttendTellOptions options = small_caption_model();
+  const auto losses = [&](double share) {
+    options.attention_dropout = share;
+    ShowAttendTell model(options, {}, caption_shape());
+    model.initialise(Random(1));
+    return std::pair(loss_of(model, caption_batch(4)),
+                     model.negative_log_likelihood(caption_batch(4)).first);
+  };
+  EXPECT_GT(std::abs(losses(0.5).first - losses(0).first), 1e-4);
+  EXPECT_EQ(losses(0.5).second, losses(0).second);
+}
+
 TEST(ShowAttendTell, AFrozenEncoderDoesNotLearn) {
   ShowAttendTellOptions options = small_caption_model();
   options.encoder.freeze = true;

@@ -4,8 +4,10 @@
 
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/product.h"
 #include "fovea/core/random.h"
 #include "fovea/core/torch.h"
+#include "fovea/kernels/instruction_set.h"
 
 namespace fovea {
 namespace {
@@ -48,6 +50,22 @@ TEST(PackedProjection, WhatKernelsDoNotTakeGoesThroughTensors) {
   EXPECT_FALSE(packed.is_fused(x.to(at::kFloat)));
   EXPECT_TRUE(packed.forward(x.to(at::kFloat))
                   .equal(torch::linear(x.to(at::kFloat), layer.weight, layer.bias)));
+}
+
+TEST(PackedProjection, InAScopeOfBf16NumbersAreRounded) {
+  if (!kernels::multiplies_bf16()) GTEST_SKIP() << "no AVX-512 BF16";
+  const Layer layer;
+  const Tensor x = some({9, 40}, "x");
+  const auto product = [&](Precision precision) {
+    const PrecisionScope scope(precision, at::kCPU);
+    return PackedProjection(layer.weight, layer.bias).forward(x);  // [9, 300]
+  };
+  const auto near = [](const Tensor& t) { return t.to(at::kBFloat16).to(at::kFloat); };
+  const Tensor exact = torch::linear(x, layer.weight, layer.bias);
+  EXPECT_TRUE(at::allclose(product(Precision::Float32), exact, 1e-5, 1e-5));
+  EXPECT_FALSE(at::allclose(product(Precision::BFloat16), exact, 1e-5, 1e-5));
+  EXPECT_TRUE(at::allclose(product(Precision::BFloat16),
+                           torch::linear(near(x), near(layer.weight), layer.bias), 1e-5, 1e-5));
 }
 
 TEST(PackedProjection, TheBestSymbolsAreThoseOfALogSoftmax) {
