@@ -1,11 +1,15 @@
 #include "fovea/nn/packed_recurrent.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
+#include "fovea/kernels/cell_step.h"
+#include "fovea/kernels/instruction_set.h"
 
 namespace fovea {
 
@@ -13,6 +17,8 @@ namespace {
 
 using at::Tensor;
 using kernels::RecurrentCell;
+
+constexpr int64_t kRowsOfPart = 32;
 
 RecurrentCell cell_named(const std::string& name) {
   return name == "lstm"  ? RecurrentCell::Lstm
@@ -37,6 +43,12 @@ PackedRecurrent::PackedRecurrent(const Recurrent& recurrent) : recurrent_(recurr
     packed.shape.hidden = o.hidden_size;
     packed.shape.inputs = w.size(1);
     packed.shape.steps = 1;
+    if (current_precision() == Precision::BFloat16 && kernels::multiplies_bf16()) {
+      packed.of_input.emplace(w, own("bias_ih"));
+      packed.of_state.emplace(u, own("bias_hh"));
+      layers_.push_back(std::move(packed));
+      continue;
+    }
     packed.packed = at::empty({packed.shape.packed()}, w.options());
     packed.input_bias = own("bias_ih");
     packed.recurrent_bias = own("bias_hh");
@@ -62,8 +74,17 @@ RecurrentState PackedRecurrent::step(const Tensor& x, const RecurrentState& stat
     const bool has_cell = shape.cell == RecurrentCell::Lstm;
     const Tensor before = state.hidden[i].contiguous();
     const Tensor cell_before = has_cell ? state.cell[i].contiguous() : Tensor();
-    const Tensor hidden = at::empty_like(before);
-    const Tensor cell = has_cell ? at::empty_like(before) : Tensor();
+    const Tensor hidden = layer.of_input ? before.clone() : at::empty_like(before);
+    const Tensor cell = !has_cell        ? Tensor()
+                        : layer.of_input ? cell_before.clone()
+                                         : at::empty_like(before);
+    next.hidden.push_back(hidden);
+    if (has_cell) next.cell.push_back(cell);
+    if (layer.of_input) {
+      step_rounded(layer, input, hidden, cell);
+      input = hidden;
+      continue;
+    }
     kernels::RecurrentForward at{};
     at.packed = layer.packed.data_ptr<float>();
     at.input_bias = layer.input_bias.data_ptr<float>();
@@ -78,11 +99,28 @@ RecurrentState PackedRecurrent::step(const Tensor& x, const RecurrentState& stat
       std::vector<float> scratch(size_t(shape.scratch()));
       kernels::recurrent_forward(shape, part, at, scratch.data());
     });
-    next.hidden.push_back(hidden);
-    if (has_cell) next.cell.push_back(cell);
     input = hidden;
   }
   return next;
+}
+
+/// `hidden` and `cell` go from before the step to after it.
+void PackedRecurrent::step_rounded(const Layer& layer, const Tensor& x, const Tensor& hidden,
+                                   const Tensor& cell) const {
+  const Tensor of_input = layer.of_input->forward(x),  // [R, G H]
+      of_state = layer.of_state->forward(hidden);
+  const int64_t rows = x.size(0), h = layer.shape.hidden, products = of_input.size(1);
+  run_parallel((rows + kRowsOfPart - 1) / kRowsOfPart, [&](int64_t part) {
+    const int64_t first = part * kRowsOfPart;
+    const kernels::CellRows at{
+        .rows = std::min(kRowsOfPart, rows - first),
+        .hidden = h,
+        .x = of_input.data_ptr<float>() + first * products,
+        .u = of_state.data_ptr<float>() + first * products,
+        .state = hidden.data_ptr<float>() + first * h,
+        .memory = cell.defined() ? cell.data_ptr<float>() + first * h : nullptr};
+    kernels::cell_step(layer.shape.cell, at);
+  });
 }
 
 }  // namespace fovea
