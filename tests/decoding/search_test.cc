@@ -227,7 +227,7 @@ TEST(Search, OptionsAreDescribed) {
   EXPECT_EQ(options.method, "beam");
   EXPECT_EQ(options.top_p, 0.9);
   testing::expect_error(ErrorKind::InvalidArgument, "n_best", [&] { list.set("n_best", "0"); });
-  EXPECT_EQ(list.options().size(), 10u);
+  EXPECT_EQ(list.options().size(), 11u);
 }
 
 }  // namespace
