@@ -129,13 +129,31 @@ class AttentiveForwardPart {
     }
     softmax_kept(weights_, keep, keys);
     copy_units(weights_, keys, at_.attention + entry(i, t) * keys);
-    for_units(shape_.value_size, [&](int64_t unit, auto part) {
-      Lanes context{};
-      for (int64_t j = 0; j < keys; ++j)
-        if (!keep || keep[j])
-          context += all(weights_[j]) * load(first_value + j * shape_.value_size + unit, part);
-      store(contexts_ + i * shape_.value_size + unit, context, part);
-      store(at_.contexts + entry(i, t) * shape_.value_size + unit, context, part);
+    sum_values(first_value, keep, contexts_ + i * shape_.value_size);
+    copy_units(contexts_ + i * shape_.value_size, shape_.value_size,
+               at_.contexts + entry(i, t) * shape_.value_size);
+  }
+
+  /// The values [K, C] of a row by their weights: four vectors of columns at a time, so that the
+  /// additions of one do not wait for each other.
+  void sum_values(const float* values, const uint8_t* keep, float* context) {
+    constexpr int64_t kTogether = 4;
+    const int64_t c = shape_.value_size, whole = c / (kTogether * kLanes) * kTogether * kLanes;
+    for (int64_t unit = 0; unit < whole; unit += kTogether * kLanes) {
+      Lanes sums[kTogether]{};
+      for (int64_t j = 0; j < shape_.keys; ++j) {
+        if (keep && !keep[j]) continue;
+#pragma GCC unroll 4
+        for (int64_t v = 0; v < kTogether; ++v)
+          sums[v] += all(weights_[j]) * load(values + j * c + unit + v * kLanes);
+      }
+      for (int64_t v = 0; v < kTogether; ++v) store(context + unit + v * kLanes, sums[v]);
+    }
+    for_units(c - whole, [&](int64_t unit, auto part) {
+      Lanes total{};
+      for (int64_t j = 0; j < shape_.keys; ++j)
+        if (!keep || keep[j]) total += all(weights_[j]) * load(values + j * c + whole + unit, part);
+      store(context + whole + unit, total, part);
     });
   }
 
@@ -217,7 +235,10 @@ class AttentiveBackwardPart {
                at_.value_gradients + first * shape_.value_size);
     if (shape_.additive) copy_units(nullptr, shape_.key_size, energy_sums_);
     for (int64_t t = shape_.steps - 1; t >= 0; --t) {
-      for (int64_t i = 0; i < rows_.count; ++i) step(i, t);
+      for (int64_t i = 0; i < rows_.count; ++i) {
+        step(i, t);
+        if (t > 0) ask_for_step(i, t - 1);
+      }
       multiply_panels<Into::Fresh>(gates_, gate_row_, to_context_, contexts_, rows_.count);
       for (int64_t i = 0; i < rows_.count; ++i) look(i, t);
       multiply_panels<Into::Sum>(gates_ + (K - G) * h_, gate_row_, to_hidden_, hidden_,
@@ -259,6 +280,15 @@ class AttentiveBackwardPart {
     });
   }
 
+  /// The products after a step give time to fetch what the next one reads and writes.
+  void ask_for_step(int64_t i, int64_t t) {
+    const int64_t now = entry(i, t);
+    ask_for(at_.gates + now * K * h_, K * h_);
+    ask_for(at_.gate_gradients + now * K * h_, K * h_);
+    if (at_.outputs) ask_for(at_.outputs + now * h_, h_);
+    ask_for((Cell::kHasCell ? at_.cell_before : at_.hidden_before) + now * h_, h_);
+  }
+
   /// From the gradient of a row's context to those of values, keys and query.
   void look(int64_t i, int64_t t) {
     const int64_t row = rows_.begin + i, now = entry(i, t), keys = shape_.keys, f = shape_.key_size,
@@ -270,38 +300,50 @@ class AttentiveBackwardPart {
     float mean = 0;
     for (int64_t j = 0; j < keys; ++j) {
       if (keep && !keep[j]) continue;
-      scores_[j] = dot(context, at_.values + (row * keys + j) * c, c);
+      const int64_t place = (row * keys + j) * c;
+      Lanes total{};
+      for_units(c, [&](int64_t unit, auto part) {
+        const Lanes own = load(context + unit, part);
+        float* gradient = at_.value_gradients + place + unit;
+        total += own * load(at_.values + place + unit, part);
+        store(gradient, load(gradient, part) + all(weights[j]) * own, part);
+      });
+      scores_[j] = sum(total);
       mean += weights[j] * scores_[j];
-      add_scaled(weights[j], context, c, at_.value_gradients + (row * keys + j) * c);
     }
-    float* query =
-        shape_.additive ? gates_ + i * gate_row_ + K * h_ : hidden_ + i * whole_panels(h_);
-    if (shape_.additive) copy_units(nullptr, f, query);
+    for (int64_t j = 0; j < keys; ++j) scores_[j] = weights[j] * (scores_[j] - mean);
+    if (shape_.additive) return through_energies(i, now, keep);
+    float* query = hidden_ + i * whole_panels(h_);
     for (int64_t j = 0; j < keys; ++j) {
       if (keep && !keep[j]) continue;
-      const float score = weights[j] * (scores_[j] - mean);
       const int64_t place = (row * keys + j) * f;
-      if (shape_.additive) {
-        add_energy(score, at_.queries + now * f, place, query);
-      } else {
-        add_scaled(shape_.scale * score, at_.keys + place, f, query);
-        add_scaled(shape_.scale * score, at_.hidden_before + now * h_, f,
-                   at_.key_gradients + place);
-      }
+      add_scaled(shape_.scale * scores_[j], at_.keys + place, f, query);
+      add_scaled(shape_.scale * scores_[j], at_.hidden_before + now * h_, f,
+                 at_.key_gradients + place);
     }
-    if (shape_.additive) copy_units(query, f, at_.query_gradients + now * f);
   }
 
-  /// Back through score v . tanh(q + k).
-  void add_energy(float score, const float* query, int64_t place, float* query_gradient) {
-    const float* key = at_.keys + place;
-    float* key_gradient = at_.key_gradients + place;
-    for_units(shape_.key_size, [&](int64_t unit, auto part) {
-      const Lanes y = hyperbolic_tangent(load(query + unit, part) + load(key + unit, part));
-      const Lanes d = all(score) * load(at_.energy + unit, part) * tangent_slope(y);
-      store(energy_sums_ + unit, load(energy_sums_ + unit, part) + all(score) * y, part);
-      store(query_gradient + unit, load(query_gradient + unit, part) + d, part);
-      store(key_gradient + unit, load(key_gradient + unit, part) + d, part);
+  /// Back through the scores v . tanh(q + k) of a row.
+  void through_energies(int64_t i, int64_t now, const uint8_t* keep) {
+    const int64_t keys = shape_.keys, f = shape_.key_size, first = (rows_.begin + i) * keys * f;
+    float* query_gradient = gates_ + i * gate_row_ + K * h_;
+    for_units(f, [&](int64_t unit, auto part) {
+      const Lanes query = load(at_.queries + now * f + unit, part),
+                  energy = load(at_.energy + unit, part);
+      Lanes of_query{}, of_energy = load(energy_sums_ + unit, part);
+      for (int64_t j = 0; j < keys; ++j) {
+        if (keep && !keep[j]) continue;
+        const int64_t place = first + j * f + unit;
+        const Lanes score = all(scores_[j]);
+        const Lanes y = hyperbolic_tangent(query + load(at_.keys + place, part));
+        const Lanes d = score * energy * tangent_slope(y);
+        of_energy += score * y;
+        of_query += d;
+        store(at_.key_gradients + place, load(at_.key_gradients + place, part) + d, part);
+      }
+      store(energy_sums_ + unit, of_energy, part);
+      store(query_gradient + unit, of_query, part);
+      store(at_.query_gradients + now * f + unit, of_query, part);
     });
   }
 

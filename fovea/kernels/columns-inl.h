@@ -52,17 +52,7 @@ constexpr int64_t kSlots = 4;
 struct Accumulator {
   Lanes slots[kSlots] = {};
 
-  float total() const {
-    typedef float Four __attribute__((vector_size(16)));  // halving stays in registers this way
-    const Lanes lanes = (slots[0] + slots[1]) + (slots[2] + slots[3]);
-    Four parts[kLanes / 4];
-    __builtin_memcpy(parts, &lanes, sizeof lanes);
-#pragma GCC unroll 4
-    for (int64_t width = kLanes / 8; width > 0; width /= 2)
-#pragma GCC unroll 4
-      for (int64_t i = 0; i < width; ++i) parts[i] += parts[i + width];
-    return (parts[0][0] + parts[0][2]) + (parts[0][1] + parts[0][3]);
-  }
+  float total() const { return sum((slots[0] + slots[1]) + (slots[2] + slots[3])); }
 };
 
 /// Calls work(column, slot) for whole vectors of columns, with slots 0, 1, 2, 3, 0, …, and

@@ -11,12 +11,12 @@ using fovea::kernels::ContextShape;
 
 constexpr int64_t kAhead = 16;  // rows: a row takes a fraction of the time of a cache miss
 
-inline void prefetch_row(const ContextShape& shape, const ContextRows& batch, int64_t at) {
+inline void ask_for_row(const ContextShape& shape, const ContextRows& batch, int64_t at) {
   const int64_t row = batch.rows[at];
-  __builtin_prefetch(batch.inputs + row * shape.positions);
-  __builtin_prefetch(batch.inputs + (row + 1) * shape.positions - 1);
-  __builtin_prefetch(batch.contexts + row);
-  __builtin_prefetch(batch.targets + row);
+  ask_for_line(batch.inputs + row * shape.positions);
+  ask_for_line(batch.inputs + (row + 1) * shape.positions - 1);
+  ask_for_line(batch.contexts + row);
+  ask_for_line(batch.targets + row);
 }
 
 /// Adds scale times the gradient of half the squared error of one row, which it returns.
@@ -80,7 +80,7 @@ double context_train(const ContextShape& shape, const ContextRows& rows, int64_t
       const float scale = 2.0f / static_cast<float>(end - begin);
       fill_row(steps.gradient, steps.count, 0);
       for (int64_t i = begin; i < end; ++i) {
-        if (i + kAhead < rows.count) prefetch_row(shape, rows, i + kAhead);
+        if (i + kAhead < rows.count) ask_for_row(shape, rows, i + kAhead);
         total += add_row<kStep>(shape, steps.parameters, rows, rows.rows[i], scale, steps.gradient);
       }
       take_step<kind, kStep == 1 ? 4 : kStep>(steps, step);

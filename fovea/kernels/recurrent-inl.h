@@ -89,7 +89,10 @@ class ForwardPart {
       active = rows_.active(t, active);
       multiply_panels<Into::Fresh>(hidden_, h_, u_, products_, active);
       if (w_.rows > 0) multiply_inputs(active, t);
-      for (int64_t i = 0; i < active; ++i) step(i, t);
+      for (int64_t i = 0; i < active; ++i) {
+        step(i, t);
+        if (t + 1 < rows_.length(i)) ask_for_step(i, t + 1);
+      }
     }
     scatter_rows(rows_, hidden_, h_, h_, at_.last_hidden);
     if constexpr (Cell::kHasCell) scatter_rows(rows_, cell_, h_, h_, at_.last_cell);
@@ -128,6 +131,16 @@ class ForwardPart {
       store(output + unit, state.hidden, part);
       if constexpr (Cell::kHasCell) store(cell + unit, state.cell, part);
     });
+  }
+
+  /// The next product gives time to fetch what the step after it reads and writes.
+  void ask_for_step(int64_t i, int64_t t) {
+    const int64_t entry = rows_.entry(i, t);
+    ask_for(at_.gates + entry * K * h_, K * h_);
+    ask_for(at_.outputs + rows_.padded(i, t) * at_.output_row, h_);
+    if (!at_.hidden_before) return;
+    ask_for(at_.hidden_before + entry * h_, h_);
+    if constexpr (Cell::kHasCell) ask_for(at_.cell_before + entry * h_, h_);
   }
 
   void clear_padding() {
@@ -172,7 +185,10 @@ class BackwardPart {
     int64_t active = 0;
     for (int64_t t = rows_.longest() - 1; t >= 0; --t) {
       active = rows_.active(t, active);
-      for (int64_t i = 0; i < active; ++i) step(i, t);
+      for (int64_t i = 0; i < active; ++i) {
+        step(i, t);
+        if (t > 0) ask_for_step(i, t - 1);
+      }
       multiply_panels<Into::Sum>(gates_ + (K - G) * h_, K * h_, u_, hidden_, active);
       if (w_.columns > 0 && at_.x) multiply_inputs(active, t);
     }
@@ -219,6 +235,15 @@ class BackwardPart {
       store(hidden + unit, gradient.hidden, part);
       if constexpr (Cell::kHasCell) store(cell + unit, gradient.cell, part);
     });
+  }
+
+  /// The next product gives time to fetch what the step after it reads and writes.
+  void ask_for_step(int64_t i, int64_t t) {
+    const int64_t entry = rows_.entry(i, t);
+    ask_for(at_.gates + entry * K * h_, K * h_);
+    ask_for(at_.gate_gradients + entry * K * h_, K * h_);
+    if (at_.outputs) ask_for(at_.outputs + rows_.padded(i, t) * at_.output_row, h_);
+    ask_for((Cell::kHasCell ? at_.cell_before : at_.hidden_before) + entry * h_, h_);
   }
 
   const RecurrentBackward& at_;

@@ -5,29 +5,22 @@
 
 namespace {
 
-/// e^(-|x| factor), at most 1.
-inline Lanes decay(Lanes x, float factor) {
-  const Lanes scaled = x * all(factor * 1.44269504f);
-  return power_of_two(scaled < Lanes{} ? scaled : -scaled);
+/// Exponents whose powers of two, and 1 added to these, are floats; NaN for NaN.
+inline Lanes within_floats(Lanes exponent) {
+  return smaller(all(126.0f), larger(all(-126.0f), exponent));
 }
 
+/// 1 / (1 + e^-x)
 inline Lanes sigmoid(Lanes x) {
-  const Lanes e = decay(x, 1.0f);
-  return (x < Lanes{} ? e : all(1.0f)) / (all(1.0f) + e);
+  const PowerOfTwo e(within_floats(x * all(-1.44269504f)));
+  return all(1.0f) / (all(1.0f) + (e.whole + e.whole * e.above_1));
 }
 
-/// Small numbers by an odd polynomial, which keeps their relative accuracy: its coefficients
-/// interpolate (tanh(x) / x - 1) / x^2 at the Chebyshev points of |x| <= 5/8.
+/// m / (m + 2) for m = e^2x - 1, which keeps the relative accuracy of small numbers.
 inline Lanes hyperbolic_tangent(Lanes x) {
-  const Lanes square = x * x, e = decay(x, 2.0f);
-  Lanes p = all(-6.0967141659e-3f);
-  p = p * square + all(2.0997178999e-2f);
-  p = p * square + all(-5.3850909579e-2f);
-  p = p * square + all(1.3332769737e-1f);
-  p = p * square + all(-3.3333328944e-1f);
-  const Lanes near = x + x * square * p;
-  const Lanes far = (all(1.0f) - e) / (all(1.0f) + e);
-  return square < all(0.390625f) ? near : x < Lanes{} ? -far : far;
+  const PowerOfTwo e(within_floats(x * all(2.88539008f)));
+  const Lanes m = e.whole * e.above_1 + (e.whole - all(1.0f));
+  return m / (m + all(2.0f));
 }
 
 /// y' from y, of the sigmoid and of tanh.

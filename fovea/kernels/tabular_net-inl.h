@@ -73,13 +73,12 @@ void softmax(float* values, int64_t units, int64_t R, float* truth = nullptr) {
 }
 
 /// Asks for row number `at`, which comes later: in a new order each row is a cache miss.
-inline void prefetch_row(const TabularChunk& chunk, int64_t at, int64_t I) {
+inline void ask_for_row(const TabularChunk& chunk, int64_t at, int64_t I) {
   const int64_t row = chunk.rows[at];
   const float* begin = chunk.inputs + row * I;
-  constexpr int64_t kLine = 16;  // floats in a cache line
-  for (int64_t i = 0; i < I; i += kLine) __builtin_prefetch(begin + i);
-  __builtin_prefetch(begin + I - 1);
-  if (chunk.targets) __builtin_prefetch(chunk.targets + row);
+  for (int64_t i = 0; i < I; i += kLine) ask_for_line(begin + i);
+  ask_for_line(begin + I - 1);
+  if (chunk.targets) ask_for_line(chunk.targets + row);
 }
 
 /// x[i][r + k] = input i of row rows[k], for one vector of rows of which the first `real` exist.
@@ -118,7 +117,7 @@ void gather(const Net& net, const TabularChunk& chunk) {
     }
     store(net.target + r, target);
     for (int64_t at = chunk.count + r; at < chunk.count + r + kLanes && at < chunk.end; ++at)
-      prefetch_row(chunk, at, net.plan.inputs);
+      ask_for_row(chunk, at, net.plan.inputs);
   }
 }
 

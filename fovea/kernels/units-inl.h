@@ -63,6 +63,11 @@ inline void for_units(int64_t units, Work work) {
   if (unit < units) work(unit, Some{units - unit});
 }
 
+/// Asks for units that are read or written soon.
+inline void ask_for(const float* from, int64_t units) {
+  for (int64_t unit = 0; unit < units; unit += kLine) ask_for_line(from + unit);
+}
+
 inline void copy_units(const float* from, int64_t units, float* to) {
   for_units(units, [&](int64_t u, auto part) {
     store(to + u, from ? load(from + u, part) : Lanes{}, part);

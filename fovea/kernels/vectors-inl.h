@@ -67,20 +67,30 @@ inline bool any(Mask mask) {
   return together != 0;
 }
 
-/// 2^x for x <= 0 to one unit in the last place, exactly 1 at 0; 0 below -126.5, NaN for NaN. The
-/// coefficients interpolate (2^r - 1) / r at the Chebyshev points of |r| <= 1/2.
+/// 2^x = whole (1 + above_1), whole a power of two and |above_1| < .42, for -127 <= x < 128
+/// (`whole` is 0 at -127). The coefficients interpolate (2^r - 1) / r at the Chebyshev points of
+/// |r| <= 1/2.
+struct PowerOfTwo {
+  Lanes whole, above_1;
+
+  explicit PowerOfTwo(Lanes x) {
+    const Lanes shifted = x + all(kRound);
+    const Lanes r = x - (shifted - all(kRound));
+    Lanes p = all(1.5453162945e-4f);
+    p = p * r + all(1.3390863365e-3f);
+    p = p * r + all(9.6180825573e-3f);
+    p = p * r + all(5.5503571142e-2f);
+    p = p * r + all(2.4022650761e-1f);
+    p = p * r + all(6.9314718803e-1f);
+    above_1 = p * r;
+    whole = (Lanes)(((IntLanes)shifted - (IntLanes)all(kRound) + 127) << 23);
+  }
+};
+
+/// 2^x for x <= 0 to one unit in the last place, exactly 1 at 0; 0 below -126.5, NaN for NaN.
 inline Lanes power_of_two(Lanes x) {
-  x = larger(all(-127.0f), x);
-  const Lanes shifted = x + all(kRound);
-  const Lanes r = x - (shifted - all(kRound));
-  Lanes p = all(1.5453162945e-4f);
-  p = p * r + all(1.3390863365e-3f);
-  p = p * r + all(9.6180825573e-3f);
-  p = p * r + all(5.5503571142e-2f);
-  p = p * r + all(2.4022650761e-1f);
-  p = p * r + all(6.9314718803e-1f);
-  p = p * r + all(1.0f);
-  return p * (Lanes)(((IntLanes)shifted - (IntLanes)all(kRound) + 127) << 23);
+  const PowerOfTwo y(larger(all(-127.0f), x));
+  return (y.above_1 + all(1.0f)) * y.whole;
 }
 
 inline DoubleLanes power_of_two(DoubleLanes x) {
