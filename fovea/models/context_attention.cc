@@ -2,6 +2,7 @@
 
 #include "fovea/attention/normaliser.h"
 #include "fovea/core/error.h"
+#include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
 
@@ -47,7 +48,7 @@ std::vector<LayerSummary> ContextAttention::summary() const {
 at::Tensor ContextAttention::values(const Batch& batch, Tap* tap) const {
   const at::Tensor inputs = leaf_of(tap, "positions", batch.at("inputs"));  // [B, P]
   at::Tensor weights =
-      torch::embedding(attention_->weight, batch.at("context")).view({-1, 1, 1, shape_.positions});
+      rows_of(attention_->weight, batch.at("context")).view({-1, 1, 1, shape_.positions});
   if (!output_) weights = masked_softmax(weights, KeepMask::all());  // [B, 1, 1, P]
   const MapKind kind = output_ ? MapKind::Free : MapKind::Distribution;
   weights = report_to(

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/step_answer.h"
 #include "fovea/nn/cross_entropy.h"
@@ -40,7 +41,7 @@ std::vector<int64_t> numbers_of(const Tensor& source, const Tensor& lengths) {
 }  // namespace
 
 Tensor ListenAttendSpell::embed(const Tensor& symbols) const {
-  return torch::embedding(embedding_->weight, symbols);
+  return rows_of(embedding_->weight, symbols);
 }
 
 ListenAttendSpell::Heard ListenAttendSpell::listen(const Batch& batch, const Random* random,

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/step_answer.h"
 #include "fovea/nn/decoder_writer.h"
@@ -28,14 +29,14 @@ Tensor affine(const torch::nn::Linear& layer, const Tensor& x) {
 
 Tensor Seq2Seq::embed_source(const Batch& batch, Tap* tap) const {
   const Tensor source = batch.at("source");
-  const Tensor embedded = source_embedding_ ? torch::embedding(source_embedding_->weight, source)
+  const Tensor embedded = source_embedding_ ? rows_of(source_embedding_->weight, source)
                                             : torch::linear(source, source_input_->weight,
                                                             source_input_->bias);  // [B, S, E]
   return leaf_of(tap, "source", embedded);
 }
 
 Tensor Seq2Seq::embed_target(const Tensor& units) const {
-  return target_embedding_ ? torch::embedding(target_embedding_->weight, units)
+  return target_embedding_ ? rows_of(target_embedding_->weight, units)
                            : affine(target_input_, units);
 }
 

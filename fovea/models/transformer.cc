@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/step_answer.h"
 #include "fovea/nn/transformer_writer.h"
@@ -153,8 +154,7 @@ std::vector<LayerSummary> Transformer::summary() const {
 
 Tensor Transformer::embed(const torch::nn::Embedding& table, const Positions& positions,
                           const Tensor& symbols, int64_t first, const Random* random) const {
-  const Tensor scaled =
-      torch::embedding(table->weight, symbols) * std::sqrt(double(options_.hidden));
+  const Tensor scaled = rows_of(table->weight, symbols) * std::sqrt(double(options_.hidden));
   const Tensor x = positions.add(scaled, first);
   return random && options_.dropout > 0 ? dropout(x, options_.dropout, random->split("embedding"))
                                         : x;

@@ -1,6 +1,7 @@
 #include "fovea/nn/bert_encoder.h"
 
 #include "fovea/core/error.h"
+#include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -97,13 +98,13 @@ void BertEncoder::initialise(const Random& random) {
 }
 
 Tensor BertEncoder::embed(const Tensor& tokens, Tap* tap) const {
-  return leaf_of(tap, "tokens", torch::embedding(tokens_->weight, tokens));
+  return leaf_of(tap, "tokens", rows_of(tokens_->weight, tokens));
 }
 
 Tensor BertEncoder::forward(const BertInput& input, const Random* random, Tap* tap) const {
   const Tensor words = input.words.defined() ? input.words : embed(input.tokens, tap);
   Tensor x = positions_->add(words, 0);
-  x = x + (input.segments.defined() ? torch::embedding(segments_->weight, input.segments)
+  x = x + (input.segments.defined() ? rows_of(segments_->weight, input.segments)
                                     : segments_->weight[0]);
   x = norm_->forward(x);  // [B, N, D]
   x = dropout(x, options_.dropout, random, "embedding");

@@ -8,6 +8,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/product.h"
+#include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/batches.h"
 #include "fovea/data/varied_rows.h"
@@ -218,6 +219,7 @@ at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> pi
       own.push_back(picked[row]);
     const StepContext context{random.split(static_cast<uint64_t>(part)), step};
     const PrecisionScope precision(precision_named(options_.precision), at::kCPU);
+    const RowGradients rows_only;
     const Loss loss = model_.loss(training_batch(rows, own, context.random), context);
     Part& result = results[size_t(part)];
     result.loss = loss.objective.item<double>();
@@ -229,14 +231,12 @@ at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> pi
   double units = 0, sum = 0;
   for (const Part& part : results) units += part.units, sum += part.loss * part.units;
   run_parallel(int64_t(parameters.size()), [&](int64_t i) {
-    torch::NoGradGuard no_gradients;
     at::Tensor sum = parameters[size_t(i)].mutable_grad();
     bool is_first = true;
     for (const Part& part : results) {  // always in this order
       const at::Tensor& gradient = part.gradients[size_t(i)];
       if (!gradient.defined()) continue;
-      const double share = part.units / units;
-      is_first ? at::mul_out(sum, gradient, at::scalar_tensor(share)) : sum.add_(gradient, share);
+      add_gradient(sum, gradient, part.units / units, is_first);
       is_first = false;
     }
     if (is_first) sum.zero_();
