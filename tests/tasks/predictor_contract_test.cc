@@ -2,6 +2,7 @@
 // new task adds one row.
 #include <gtest/gtest.h>
 #include "fovea/core/error.h"
+#include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
 #include "fovea/explain/faithfulness.h"
 #include "fovea/tasks/pipeline.h"
@@ -114,18 +115,23 @@ class PredictorContract : public ::testing::TestWithParam<Case> {
 #ifndef FOVEA_WITH_ICU
     if (GetParam().needs_icu) GTEST_SKIP() << "needs ICU";
 #endif
-    fovea::Setup setup(GetParam().task);
-    for (const std::string& assignment : GetParam().assignments) setup.set(assignment);
-    RunFolder run(folder.path() / "run");
-    TrainRequest request;
-    request.folder = &run;
-    train(setup, request);
-    pipeline.emplace(Pipeline::load(folder.path() / "run"));
+    pipeline.emplace(trained("run"));
     const Splits splits = pipeline->load_data("");
     const Dataset& rows = splits.validation ? *splits.validation : *splits.train;
     for (int64_t row = 0; row < 3; ++row) examples.push_back(rows.example(row));
     predictions = pipeline->predict(examples);
   }
+
+  Pipeline trained(const std::string& name) const {
+    fovea::Setup setup(GetParam().task);
+    for (const std::string& assignment : GetParam().assignments) setup.set(assignment);
+    RunFolder run(folder.path() / name);
+    TrainRequest request;
+    request.folder = &run;
+    train(setup, request);
+    return Pipeline::load(folder.path() / name);
+  }
+
   testing::TemporaryFolder folder;
   std::optional<Pipeline> pipeline;
   std::vector<Example> examples;
@@ -142,6 +148,16 @@ TEST_P(PredictorContract, ABatchReplaysAsEachAlone) {
     EXPECT_EQ(all[i].narrow(0, one.size(0), all.size(1) - one.size(0)).abs().sum().item<float>(),
               0);
   }
+}
+
+TEST_P(PredictorContract, TheNumberOfThreadsChangesNoBitOfATraining) {
+  const int64_t before = threads();
+  set_threads(before == 1 ? 2 : 1);
+  const Pipeline other = trained("other");
+  set_threads(before);
+  const auto weights = state_of(pipeline->model());
+  for (const auto& [name, tensor] : state_of(other.model()))
+    EXPECT_TRUE(tensor.equal(weights.at(name))) << name;
 }
 
 TEST_P(PredictorContract, ErasingChangesTheOutputAndKeepsTheSizes) {
