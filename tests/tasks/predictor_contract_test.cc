@@ -2,7 +2,6 @@
 // new task adds one row.
 #include <gtest/gtest.h>
 #include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
 #include "fovea/explain/faithfulness.h"
 #include "fovea/tasks/pipeline.h"
@@ -122,8 +121,9 @@ class PredictorContract : public ::testing::TestWithParam<Case> {
     predictions = pipeline->predict(examples);
   }
 
-  Pipeline trained(const std::string& name) const {
+  Pipeline trained(const std::string& name, int64_t threads = 1) const {
     fovea::Setup setup(GetParam().task);
+    setup.set("threads=" + std::to_string(threads));
     for (const std::string& assignment : GetParam().assignments) setup.set(assignment);
     RunFolder run(folder.path() / name);
     TrainRequest request;
@@ -151,10 +151,7 @@ TEST_P(PredictorContract, ABatchReplaysAsEachAlone) {
 }
 
 TEST_P(PredictorContract, TheNumberOfThreadsChangesNoBitOfATraining) {
-  const int64_t before = threads();
-  set_threads(before == 1 ? 2 : 1);
-  const Pipeline other = trained("other");
-  set_threads(before);
+  const Pipeline other = trained("other", 2);
   const auto weights = state_of(pipeline->model());
   for (const auto& [name, tensor] : state_of(other.model()))
     EXPECT_TRUE(tensor.equal(weights.at(name))) << name;
