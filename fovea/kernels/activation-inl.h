@@ -1,6 +1,7 @@
 // Body of the activations, compiled once per instruction set. See activation.h for the formulas.
 #include "fovea/kernels/activation.h"
 #include "fovea/kernels/dropout_lanes-inl.h"
+#include "fovea/kernels/sigmoids-inl.h"
 
 namespace {
 
@@ -44,6 +45,12 @@ struct Gelu {
     const Normal normal(u);
     return dy * (normal.below + u * normal.density);
   }
+};
+
+struct Tanh {
+  static constexpr bool kKeepsX = true;
+  static Lanes value(Lanes u) { return hyperbolic_tangent(u); }
+  static Lanes slope(Lanes u, Lanes dy) { return dy * tangent_slope(hyperbolic_tangent(u)); }
 };
 
 int64_t end_of_part(const ActivationShape& shape, int64_t part) {
@@ -135,17 +142,15 @@ namespace fovea::kernels::FOVEA_INSTRUCTION_SET {
 
 void activation_forward(const ActivationShape& shape, int64_t part, const float* x,
                         const float* bias, float* y) {
-  if (shape.kind == Activation::Relu)
-    forward<Relu>(shape, part, x, bias, y);
-  else
-    forward<Gelu>(shape, part, x, bias, y);
+  if (shape.kind == Activation::Relu) return forward<Relu>(shape, part, x, bias, y);
+  if (shape.kind == Activation::Tanh) return forward<Tanh>(shape, part, x, bias, y);
+  forward<Gelu>(shape, part, x, bias, y);
 }
 
 void activation_backward(const ActivationShape& shape, int64_t part, const ActivationBackward& at) {
-  if (shape.kind == Activation::Relu)
-    backward<Relu>(shape, part, at);
-  else
-    backward<Gelu>(shape, part, at);
+  if (shape.kind == Activation::Relu) return backward<Relu>(shape, part, at);
+  if (shape.kind == Activation::Tanh) return backward<Tanh>(shape, part, at);
+  backward<Gelu>(shape, part, at);
 }
 
 }  // namespace fovea::kernels::FOVEA_INSTRUCTION_SET

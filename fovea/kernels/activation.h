@@ -1,8 +1,11 @@
-// What follows a matrix product in a feed-forward part, in one pass: y = dropout(act(x + bias)),
+// What follows a matrix product in a feed-forward part or a readout, in one pass: y = dropout(act(x
+// + bias)),
 //   relu  max(u, 0)
 //   gelu  u Phi(u), Phi the normal distribution function; Hendrycks and Gimpel 2016, exact form
+//   tanh  tanh(u)
 // Backward: du = dropout's share of dy, times act'(u); dbias = sum over rows of du. relu' is 1
-// where y > 0, so that y is all it needs, the dropped elements included; gelu' = Phi(u) + u phi(u).
+// where y > 0, so that y is all it needs, the dropped elements included; gelu' = Phi(u) + u phi(u),
+// tanh' = 1 - tanh(u)^2.
 // A NaN that is kept stays one. Work is cut into parts of kActivationRows rows; the parts' sums are
 // added in their order.
 #pragma once
@@ -15,7 +18,7 @@ namespace fovea::kernels {
 
 constexpr int64_t kActivationRows = 32;  // rows of one part
 
-enum class Activation { Relu, Gelu };
+enum class Activation { Relu, Gelu, Tanh };
 
 struct ActivationShape {
   Activation kind = Activation::Relu;
@@ -30,8 +33,8 @@ void activation_forward(const ActivationShape& shape, int64_t part, const float*
                         const float* bias, float* y);
 
 struct ActivationBackward {
-  const float* kept;  // [rows, columns]: y for relu, x for gelu
-  const float* bias;  // [columns], for gelu
+  const float* kept;  // [rows, columns]: y for relu, else x
+  const float* bias;  // [columns], for all but relu
   const float* dy;    // [rows, columns]
   float* dx;          // [rows, columns], the same as du; may be dy
   float* sums;        // [parts, columns]: dbias of each part

@@ -8,7 +8,7 @@
 #include "fovea/kernels/packed_panel-inl.h"
 #endif
 #include "fovea/kernels/packed_product.h"
-#include "fovea/kernels/recurrent_cells-inl.h"
+#include "fovea/kernels/sigmoids-inl.h"
 
 namespace {
 

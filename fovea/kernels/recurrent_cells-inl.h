@@ -1,35 +1,9 @@
 // One step of each cell on vectors of units: the formulas of recurrent.h and their derivatives.
 #pragma once
 
-#include "fovea/kernels/vectors-inl.h"
+#include "fovea/kernels/sigmoids-inl.h"
 
 namespace {
-
-/// Exponents whose powers of two, and 1 added to these, are floats; NaN for NaN.
-inline Lanes within_floats(Lanes exponent) {
-  return smaller(all(126.0f), larger(all(-126.0f), exponent));
-}
-
-/// 1 / (1 + e^-x)
-inline Lanes sigmoid(Lanes x) {
-  const PowerOfTwo e(within_floats(x * all(-1.44269504f)));
-  return all(1.0f) / (all(1.0f) + (e.whole + e.whole * e.above_1));
-}
-
-/// m / (m + 2) for m = e^2x - 1, which keeps the relative accuracy of small numbers.
-inline Lanes hyperbolic_tangent(Lanes x) {
-  const PowerOfTwo e(within_floats(x * all(2.88539008f)));
-  const Lanes m = e.whole * e.above_1 + (e.whole - all(1.0f));
-  return m / (m + all(2.0f));
-}
-
-/// y' from y, of the sigmoid and of tanh.
-inline Lanes sigmoid_slope(Lanes y) {
-  return y * (all(1.0f) - y);
-}
-inline Lanes tangent_slope(Lanes y) {
-  return all(1.0f) - y * y;
-}
 
 /// h and c of some units, or their gradients.
 struct Units {

@@ -1,6 +1,6 @@
 // Body of attention of single queries, compiled once per instruction set.
 #include "fovea/kernels/columns-inl.h"
-#include "fovea/kernels/recurrent_cells-inl.h"
+#include "fovea/kernels/sigmoids-inl.h"
 #include "fovea/kernels/step_attention.h"
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
+#include "fovea/nn/activation.h"
 
 namespace fovea {
 
@@ -55,7 +56,9 @@ void SequencePooling::initialise(const Random& random) {
 }
 
 AttendInput SequencePooling::attention_input(const Tensor& states, const Tensor& keep) const {
-  const Tensor keys = projection_ ? projection_->forward(states).tanh() : states;  // [N, T, D]
+  const Tensor keys = projection_ ? activated_projection(states, projection_->weight,
+                                                         projection_->bias, Activation::Tanh)
+                                  : states;  // [N, T, D]
   AttendInput input;
   input.memory = remember(*score_, keys, states, KeepMask::from_keep(keep));
   input.query = context_.expand({states.size(0), 1, 1, -1});  // [N, 1, 1, D]

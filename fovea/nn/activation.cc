@@ -17,12 +17,13 @@ using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
 Tensor readable(const Tensor& u, Activation kind) {
-  return kind == Activation::Relu ? u.relu() : at::gelu(u);
+  return kind == Activation::Relu ? u.relu() : kind == Activation::Tanh ? u.tanh() : at::gelu(u);
 }
 
 /// act'(u); relu may be given its result instead of u.
 Tensor readable_slope(const Tensor& u, Activation kind) {
   if (kind == Activation::Relu) return u.gt(0).to(u.scalar_type());
+  if (kind == Activation::Tanh) return 1 - u.tanh().square();
   const Tensor below = 0.5 * (1 + (u * M_SQRT1_2).erf());
   return below + u * (u.square() * -0.5).exp() * (M_2_SQRTPI * M_SQRT1_2 / 2);
 }
@@ -63,7 +64,7 @@ void forward_into(const Tensor& y, const Tensor& x, const Tensor& bias, const Se
 struct Gradients {
   Tensor x, bias;
 
-  /// `kept`: the result for relu, x for gelu.
+  /// `kept`: the result for relu, else x.
   Gradients(const Tensor& kept, const Tensor& b, const Tensor& dy, const Settings& how)
       : x(at::empty_like(kept)), bias(at::empty_like(b)) {
     const kernels::ActivationShape shape = shape_of(kept, how);
@@ -153,8 +154,10 @@ Tensor activate(const Tensor& x, const Tensor& bias, Activation kind) {
   return ActivateFunction::apply(x.contiguous(), bias, static_cast<int64_t>(kind));
 }
 
-Tensor activated_projection(const Tensor& x, const Tensor& weight, const Tensor& bias,
+Tensor activated_projection(const Tensor& x, const Tensor& weight, const Tensor& given_bias,
                             Activation kind, double rate, const Random* random) {
+  const Tensor bias =
+      given_bias.defined() ? given_bias : at::zeros({weight.size(0)}, weight.options());
   require(x.dim() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1) && bias.dim() == 1 &&
               bias.size(0) == weight.size(0),
           ErrorKind::InvalidArgument, "a projection with weight ", weight.sizes(), " and bias ",

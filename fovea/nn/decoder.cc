@@ -2,6 +2,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
+#include "fovea/nn/activation.h"
 #include "fovea/nn/attentive_layer.h"
 
 namespace fovea {
@@ -155,7 +156,8 @@ Tensor Decoder::read_out(const Tensor& state, const Tensor& x, const Tensor& con
                          const Tensor& mask) const {
   Tensor readout;  // [B, (T,) R]
   if (options_.readout == "tanh") {
-    readout = combine_->forward(side_by_side({context, state})).tanh();
+    readout = activated_projection(side_by_side({context, state}), combine_->weight, combine_->bias,
+                                   Activation::Tanh);
   } else if (options_.readout == "maxout") {
     const Tensor pairs = combine_->forward(side_by_side({state, x, context}));
     auto shape = pairs.sizes().vec();

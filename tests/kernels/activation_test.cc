@@ -10,18 +10,20 @@ namespace fovea::kernels {
 namespace {
 
 double value(Activation kind, double u) {
+  if (kind == Activation::Tanh) return std::tanh(u);
   return kind == Activation::Relu ? std::max(u, 0.0) : 0.5 * u * std::erfc(-u / std::sqrt(2.0));
 }
 
 double slope(Activation kind, double u) {
   if (kind == Activation::Relu) return u > 0 ? 1 : 0;
+  if (kind == Activation::Tanh) return 1 - std::tanh(u) * std::tanh(u);
   return 0.5 * std::erfc(-u / std::sqrt(2.0)) + u * std::exp(-u * u / 2) / std::sqrt(2 * M_PI);
 }
 
-constexpr Activation kKinds[] = {Activation::Relu, Activation::Gelu};
+constexpr Activation kKinds[] = {Activation::Relu, Activation::Gelu, Activation::Tanh};
 
 std::string name_of(Activation kind) {
-  return kind == Activation::Relu ? "relu" : "gelu";
+  return kind == Activation::Relu ? "relu" : kind == Activation::Gelu ? "gelu" : "tanh";
 }
 
 std::vector<float> forward(const ActivationShape& shape, const std::vector<float>& x,
@@ -88,11 +90,17 @@ TEST(Activation, FollowsTheFormulasOnEveryInstructionSet) {
         }
 }
 
-TEST(Activation, GeluIsAccurateToAFloatEverywhere) {
-  // Near 0, in the tails and far out: relative to the value, not to the largest one.
+/// Near 0, in the tails and far out.
+std::vector<float> all_sizes() {
   std::vector<float> x;
   for (float u = -12; u < 12; u += 0.00137f) x.push_back(u);
   for (float u = 1e-30f; u < 1e30f; u *= 7) x.push_back(u), x.push_back(-u);
+  return x;
+}
+
+// Relative to the value, not to the largest one.
+TEST(Activation, GeluIsAccurateToAFloatEverywhere) {
+  const std::vector<float> x = all_sizes();
   const std::vector<float> bias(x.size(), 0.0f), dy(x.size(), 1.0f);
   for (const InstructionSet set : available_sets()) {
     const UseSet use(set);
@@ -109,6 +117,17 @@ TEST(Activation, GeluIsAccurateToAFloatEverywhere) {
   }
 }
 
+TEST(Activation, TanhIsAccurateToAFloatEverywhere) {
+  const std::vector<float> x = all_sizes();
+  for (const InstructionSet set : available_sets()) {
+    const UseSet use(set);
+    const ActivationShape shape{Activation::Tanh, 1, int64_t(x.size())};
+    const std::vector<float> y = forward(shape, x, std::vector<float>(x.size(), 0.0f));
+    for (size_t i = 0; i < x.size(); ++i)
+      EXPECT_NEAR(y[i], std::tanh(double(x[i])), 4e-7 * std::abs(std::tanh(double(x[i])))) << x[i];
+  }
+}
+
 TEST(Activation, NanStaysAndInfinityBehaves) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const Activation kind : kKinds)
@@ -118,7 +137,7 @@ TEST(Activation, NanStaysAndInfinityBehaves) {
       x[2] = float(NAN), x[17] = float(NAN), x[5] = infinity;
       const std::vector<float> y = forward({kind, 1, 20}, x, std::vector<float>(20, 0.0f));
       for (size_t i = 0; i < 20; ++i) EXPECT_EQ(std::isnan(y[i]), i == 2 || i == 17) << i;
-      EXPECT_EQ(y[5], infinity);
+      EXPECT_EQ(y[5], kind == Activation::Tanh ? 1 : infinity);
     }
 }
 

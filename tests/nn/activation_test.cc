@@ -14,7 +14,7 @@ using at::Tensor;
 using testing::expect_error;
 using testing::gradient_error;
 
-constexpr Activation kKinds[] = {Activation::Relu, Activation::Gelu};
+constexpr Activation kKinds[] = {Activation::Relu, Activation::Gelu, Activation::Tanh};
 
 Tensor numbers(at::IntArrayRef shape, uint64_t seed, at::ScalarType type = at::kFloat) {
   return Random(seed).normal_tensor(shape, 0, 1.5, at::TensorOptions(type)).requires_grad_();
@@ -47,7 +47,9 @@ TEST(Activation, EqualsPyTorchsLinearAndActivation) {
       for (const bool projection : {false, true}) {
         const Tensor x = numbers(shape, 3), weight = numbers({19, 6}, 4), bias = numbers({19}, 5);
         const Tensor u = at::linear(x, weight, bias);
-        const Tensor y = kind == Activation::Relu ? u.relu() : at::gelu(u);
+        const Tensor y = kind == Activation::Relu   ? u.relu()
+                         : kind == Activation::Gelu ? at::gelu(u)
+                                                    : u.tanh();
         const Tensor by = numbers(y.sizes(), 9).detach();
         std::vector<Tensor> expected = torch::autograd::grad({(y * by).sum()}, {x, weight, bias});
         expected.push_back(y);
