@@ -19,9 +19,6 @@ std::string shape_of(const Batch& batch) {
 
 }  // namespace
 
-RecordedSteps::RecordedSteps(const Model& model)
-    : schema_(model.schema()), device_(model.device()) {}
-
 Batch pad_to_multiple(const Batch& batch, const Schema& schema) {
   Batch result = batch;
   for (const TensorSchema& entry : schema) {
@@ -39,18 +36,15 @@ Batch pad_to_multiple(const Batch& batch, const Schema& schema) {
 }
 
 Tensor RecordedSteps::run(const Batch& batch, const Work& work) {
-  const Batch own = pad_to_multiple(batch, schema_);
-  Recorded& shape = shapes_[shape_of(own)];
+  Recorded& shape = shapes_[shape_of(batch)];
   ++shape.batches;
   const bool is_recorded = shape.result.defined();
   // The first of a shape lets LibTorch choose its algorithms and get its work space.
-  if (!is_recorded && (shape.batches == 1 || recorded_ == kMostGraphs))
-    return work(own.to(device_));
+  if (!is_recorded && (shape.batches == 1 || recorded_ == kMostGraphs)) return work(batch);
   if (is_recorded) {
-    for (const auto& [name, tensor] : own.tensors)
-      shape.input.tensors.at(name).copy_(tensor.pin_memory(), /*non_blocking=*/true);
+    for (const auto& [name, tensor] : batch.tensors) shape.input.tensors.at(name).copy_(tensor);
   } else {
-    shape.input = own.to(device_);
+    shape.input = batch;
     shape.graph.record([&] { shape.result = work(shape.input); }, first_);
     if (first_ == nullptr) first_ = &shape.graph;
     ++recorded_;

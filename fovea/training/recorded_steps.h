@@ -17,12 +17,10 @@ Batch pad_to_multiple(const Batch& batch, const Schema& schema);
 
 class RecordedSteps {
  public:
-  explicit RecordedSteps(const Model& model);
-
   /// Loss and gradient of a batch on the GPU: a small tensor that says what became of it.
   using Work = std::function<at::Tensor(const Batch&)>;
 
-  /// `work` with `batch`, which is still on the CPU. The result is used before the next call.
+  /// `work` with `batch`, both on the GPU. The result is used before the next call.
   at::Tensor run(const Batch& batch, const Work& work);
 
  private:
@@ -32,8 +30,6 @@ class RecordedSteps {
     at::Tensor result;
     DeviceGraph graph;
   };
-  Schema schema_;
-  at::Device device_;
   std::map<std::string, Recorded> shapes_;
   int64_t recorded_ = 0;
   DeviceGraph* first_ = nullptr;  // whose memory the others use

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fovea/core/device_copies.h"
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/product.h"
@@ -64,7 +65,7 @@ void Trainer::start(const Dataset& rows, bool resume) {
   require_precision(precision_named(options_.precision), model_.device());
   const bool fast = uses_fast_gear(rows);
   fast_ = fast && model_.device().is_cpu();
-  if (fast && !fast_) recorded_ = std::make_unique<RecordedSteps>(model_);
+  if (fast && !fast_) recorded_ = std::make_unique<RecordedSteps>();
   const int64_t steps_per_epoch =
       fast_ ? (rows.size() + options_.batch_size - 1) / options_.batch_size
             : int64_t(batches_of(rows, 0).size());
@@ -171,22 +172,40 @@ Trainer::BlockLoss Trainer::train_batches(const Dataset& rows,
   const at::Device device = model_.device();
   // Sums stay on the device: one look at them per block, not per step.
   at::Tensor sums = torch::zeros({2}, torch::TensorOptions().dtype(torch::kFloat64).device(device));
-  for (const std::vector<int64_t>& picked : batches) {
-    if (device.is_cpu() && options_.parts > 1) {
-      sums += train_parts(rows, picked);
-      continue;
-    }
-    const int64_t step = optimiser_->steps();
-    const StepContext context{random_.split("step").split(static_cast<uint64_t>(step)), step};
-    const Batch batch = training_batch(rows, picked, context.random);
-    const auto work = [&](const Batch& there) { return loss_and_gradient(there, context); };
-    std::optional<SeededOnce> draws;
-    if (!device.is_cpu()) draws.emplace(device, context.random.split("device").key());
-    sums += recorded_ ? recorded_->run(batch, work) : work(batch.to(device));
-    optimiser_->step();
-  }
+  if (device.is_cpu() && options_.parts > 1)
+    for (const std::vector<int64_t>& picked : batches) sums += train_parts(rows, picked);
+  else
+    train_whole(rows, batches, sums);
   const at::Tensor both = sums.cpu();
   return {both[0].item<double>(), both[1].item<double>()};
+}
+
+void Trainer::train_whole(const Dataset& rows, std::span<const std::vector<int64_t>> batches,
+                          at::Tensor& sums) {
+  const at::Device device = model_.device();
+  DeviceCopies copies(device);
+  struct Step {
+    StepContext context;
+    Batch batch;
+  };
+  const int64_t first = optimiser_->steps();
+  const auto begin = [&](size_t i) {
+    const int64_t step = first + int64_t(i);
+    const StepContext context{random_.split("step").split(static_cast<uint64_t>(step)), step};
+    const Batch batch = training_batch(rows, batches[i], context.random);
+    return Step{context, copies.begin(recorded_ ? pad_to_multiple(batch, model_.schema()) : batch)};
+  };
+  std::optional<Step> next = begin(0);
+  for (size_t i = 0; i < batches.size(); ++i) {
+    const Step step = *std::move(next);
+    copies.wait();
+    const auto work = [&](const Batch& batch) { return loss_and_gradient(batch, step.context); };
+    std::optional<SeededOnce> draws;
+    if (!device.is_cpu()) draws.emplace(device, step.context.random.split("device").key());
+    sums += recorded_ ? recorded_->run(step.batch, work) : work(step.batch);
+    optimiser_->step();
+    if (i + 1 < batches.size()) next = begin(i + 1);  // a GPU is still at work
+  }
 }
 
 at::Tensor Trainer::loss_and_gradient(const Batch& batch, const StepContext& context) {

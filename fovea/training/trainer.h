@@ -74,6 +74,9 @@ class Trainer {
   std::vector<int64_t> order_of(const Dataset& rows, int64_t epoch) const;
   std::vector<std::vector<int64_t>> batches_of(const Dataset& rows, int64_t epoch) const;
   BlockLoss train_batches(const Dataset& rows, std::span<const std::vector<int64_t>> batches);
+  /// Adds what loss_and_gradient() says of each batch to `sums` [2].
+  void train_whole(const Dataset& rows, std::span<const std::vector<int64_t>> batches,
+                   at::Tensor& sums);
   /// On the model's device: {sum of the loss over the batch's units, their number}, [2].
   at::Tensor loss_and_gradient(const Batch& batch, const StepContext& context);
   at::Tensor train_parts(const Dataset& rows, std::span<const int64_t> picked);
