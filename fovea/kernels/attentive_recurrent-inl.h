@@ -60,6 +60,27 @@ inline void softmax_kept(float* scores, const uint8_t* keep, int64_t keys) {
   for (int64_t j = 0; j < keys; j += kLanes) store(scores + j, load(scores + j) * share);
 }
 
+/// tanh of a query and a key, as they are or as powers (risen()).
+struct OfSums {
+  static Lanes tanh(Lanes query, Lanes key) { return hyperbolic_tangent(query + key); }
+};
+struct OfPowers {
+  static Lanes tanh(Lanes query, Lanes key) { return tangent_of_sum(query, key); }
+};
+
+/// to = risen(from); whether tanh may be taken of what stands there.
+inline bool raise(const float* from, int64_t count, float* to) {
+  Lanes most{};
+  for_units(count, [&](int64_t i, auto part) {
+    const Lanes x = load(from + i, part);
+    most = larger(most, larger(x, -x));
+    store(to + i, risen(x), part);
+  });
+  bool small = true;
+  for (int64_t lane = 0; lane < kLanes; ++lane) small = small && most[lane] <= kMostRisen;
+  return small;
+}
+
 /// The rows of a part, one after the other.
 struct RowRange {
   int64_t begin, count;
@@ -68,6 +89,43 @@ struct RowRange {
     const int64_t left = shape.rows - begin;
     count = left < shape.rows_of_part() ? left : shape.rows_of_part();
   }
+};
+
+/// Queries and keys of additive scores, raised where that is exact.
+class Energies {
+ public:
+  Energies(const AttentiveShape& shape, const RowRange& rows, const float* keys, float* scratch)
+      : row_(shape.keys * shape.key_size),
+        size_(shape.key_size),
+        keys_(keys + rows.begin * row_),
+        powers_(scratch),
+        query_power_(powers_ + rows.count * row_),
+        large_(query_power_ + whole_vectors(size_)) {
+    if (!shape.additive) return;
+    for (int64_t i = 0; i < rows.count; ++i) {
+      const uint8_t* keep = shape.keep ? shape.keep + (rows.begin + i) * shape.keys : nullptr;
+      large_[i] = 0;
+      for (int64_t j = 0; j < shape.keys; ++j) {
+        const int64_t at = i * row_ + j * size_;
+        if ((!keep || keep[j]) && !raise(keys_ + at, size_, powers_ + at)) large_[i] = 1;
+      }
+    }
+  }
+
+  /// work(OfPowers or OfSums, query [F], keys [K, F]) for row i of the part.
+  template <class Work>
+  void with_row(int64_t i, const float* query, Work work) const {
+    if (large_[i] == 0 && raise(query, size_, query_power_))
+      work(OfPowers(), query_power_, powers_ + i * row_);
+    else
+      work(OfSums(), query, keys_ + i * row_);
+  }
+
+ private:
+  int64_t row_, size_;  // K F, F
+  const float* keys_;
+  float *powers_, *query_power_;  // [rows, K, F], [F]
+  float* large_;                  // [rows]: 1 where a key that is kept cannot be raised
 };
 
 template <class Cell>
@@ -88,7 +146,8 @@ class AttentiveForwardPart {
         contexts_(context_products_ + rows_.count * whole_panels(G * h_)),
         hidden_(contexts_ + rows_.count * shape.value_size),
         cell_(hidden_ + rows_.count * h_),
-        weights_(cell_ + rows_.count * h_) {}
+        weights_(cell_ + rows_.count * h_),
+        energies_(shape, rows_, at.keys, weights_ + whole_vectors(shape.keys)) {}
 
   void run() {
     const int64_t states = rows_.count * h_;
@@ -112,21 +171,22 @@ class AttentiveForwardPart {
     const uint8_t* keep = shape_.keep ? shape_.keep + row * keys : nullptr;
     const float *first_key = at_.keys + row * keys * f,
                 *first_value = at_.values + row * keys * shape_.value_size;
-    const float* query = shape_.additive ? make_query(i, t) : hidden_ + i * h_;
-    for (int64_t j = 0; j < keys; ++j) {
-      if (keep && !keep[j]) continue;
-      const float* key = first_key + j * f;
-      if (!shape_.additive) {
-        weights_[j] = shape_.scale * dot(query, key, f);
-        continue;
-      }
-      Lanes total{};
-      for_units(f, [&](int64_t unit, auto part) {
-        total += load(at_.energy + unit, part) *
-                 hyperbolic_tangent(load(query + unit, part) + load(key + unit, part));
+    if (shape_.additive)
+      energies_.with_row(i, make_query(i, t), [&](auto curve, const float* query, const float* of) {
+        for (int64_t j = 0; j < keys; ++j) {
+          if (keep && !keep[j]) continue;
+          Lanes total{};
+          for_units(f, [&](int64_t unit, auto part) {
+            total += load(at_.energy + unit, part) *
+                     curve.tanh(load(query + unit, part), load(of + j * f + unit, part));
+          });
+          weights_[j] = sum(total);
+        }
       });
-      weights_[j] = sum(total);
-    }
+    else
+      for (int64_t j = 0; j < keys; ++j)
+        if (!keep || keep[j])
+          weights_[j] = shape_.scale * dot(hidden_ + i * h_, first_key + j * f, f);
     softmax_kept(weights_, keep, keys);
     copy_units(weights_, keys, at_.attention + entry(i, t) * keys);
     sum_values(first_value, keep, contexts_ + i * shape_.value_size);
@@ -201,6 +261,7 @@ class AttentiveForwardPart {
   float* contexts_;                      // [rows, C]
   float *hidden_, *cell_;                // [rows, H]: the states now
   float* weights_;                       // [K], whole vectors: of one row
+  const Energies energies_;
 };
 
 template <class Cell>
@@ -222,6 +283,7 @@ class AttentiveBackwardPart {
         gates_(contexts_ + rows_.count * whole_panels(shape.value_size)),
         cell_(gates_ + rows_.count * gate_row_),
         scores_(cell_ + rows_.count * h_),
+        energies_(shape, rows_, at.keys, scores_ + whole_vectors(shape.keys)),
         sums_(at.sums + part * K * h_),
         energy_sums_(shape.additive ? at.energy_sums + part * shape.key_size : nullptr) {}
 
@@ -327,24 +389,26 @@ class AttentiveBackwardPart {
   void through_energies(int64_t i, int64_t now, const uint8_t* keep) {
     const int64_t keys = shape_.keys, f = shape_.key_size, first = (rows_.begin + i) * keys * f;
     float* query_gradient = gates_ + i * gate_row_ + K * h_;
-    for_units(f, [&](int64_t unit, auto part) {
-      const Lanes query = load(at_.queries + now * f + unit, part),
-                  energy = load(at_.energy + unit, part);
-      Lanes of_query{}, of_energy = load(energy_sums_ + unit, part);
-      for (int64_t j = 0; j < keys; ++j) {
-        if (keep && !keep[j]) continue;
-        const int64_t place = first + j * f + unit;
-        const Lanes score = all(scores_[j]);
-        const Lanes y = hyperbolic_tangent(query + load(at_.keys + place, part));
-        const Lanes d = score * energy * tangent_slope(y);
-        of_energy += score * y;
-        of_query += d;
-        store(at_.key_gradients + place, load(at_.key_gradients + place, part) + d, part);
-      }
-      store(energy_sums_ + unit, of_energy, part);
-      store(query_gradient + unit, of_query, part);
-      store(at_.query_gradients + now * f + unit, of_query, part);
-    });
+    energies_.with_row(
+        i, at_.queries + now * f, [&](auto curve, const float* query, const float* of) {
+          for_units(f, [&](int64_t unit, auto part) {
+            const Lanes own = load(query + unit, part), energy = load(at_.energy + unit, part);
+            Lanes of_query{}, of_energy = load(energy_sums_ + unit, part);
+            for (int64_t j = 0; j < keys; ++j) {
+              if (keep && !keep[j]) continue;
+              float* gradient = at_.key_gradients + first + j * f + unit;
+              const Lanes score = all(scores_[j]),
+                          y = curve.tanh(own, load(of + j * f + unit, part));
+              const Lanes d = score * energy * tangent_slope(y);
+              of_energy += score * y;
+              of_query += d;
+              store(gradient, load(gradient, part) + d, part);
+            }
+            store(energy_sums_ + unit, of_energy, part);
+            store(query_gradient + unit, of_query, part);
+            store(at_.query_gradients + now * f + unit, of_query, part);
+          });
+        });
   }
 
   const AttentiveShape& shape_;
@@ -354,10 +418,11 @@ class AttentiveBackwardPart {
   const Panels to_hidden_, to_context_;  // U and A one below the other; Z
   float* hidden_;                        // [rows, H], rows of whole panels: the gradient of h
   float* contexts_;                      // [rows, C], the same: the gradient of z
-  float* gates_;                // [rows, K H + F]: d in the order of Cell::kOrder, then the
-                                // gradient of the query
-  float* cell_;                 // [rows, H]: the gradient of c
-  float* scores_;               // [K]: of one row
+  float* gates_;   // [rows, K H + F]: d in the order of Cell::kOrder, then the
+                   // gradient of the query
+  float* cell_;    // [rows, H]: the gradient of c
+  float* scores_;  // [K]: of one row
+  const Energies energies_;
   float *sums_, *energy_sums_;  // [K H], [F]
 };
 

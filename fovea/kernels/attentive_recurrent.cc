@@ -65,7 +65,8 @@ int64_t AttentiveShape::scratch() const {
       widest_panels(width + query) + widest_panels(width) + value_size + 2 * hidden;
   const int64_t backward =
       widest_panels(hidden) + widest_panels(value_size) + (kept() + 1) * hidden + query;
-  return rows_of_part() * std::max(forward, backward) + widest_panels(keys);
+  return rows_of_part() * (std::max(forward, backward) + keys * query + 1) + widest_panels(keys) +
+         widest_panels(query);
 }
 
 void attentive_pack_forward(const AttentiveShape& shape, const AttentiveWeights& weights,

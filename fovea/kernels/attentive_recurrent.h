@@ -1,7 +1,8 @@
 // A recurrent layer that looks at a memory before each of its steps (Bahdanau 2015), over a batch
 // of whole sequences, forward and backward. h and c are what the step before left; the memory has
 // keys k_j and values m_j:
-//   e_j = v . tanh(A h + a + k_j), or scale h . k_j
+//   e_j = v . tanh(A h + a + k_j), or scale h . k_j; tanh(q + k) = 1 - 2 / (1 + e^2q e^2k), so that
+//         each key and each query is raised once, and not every pair
 //   w   = softmax of e over the keys that are kept; all 0 where none is
 //   z   = sum_j w_j m_j
 //   h', c' = cell(p + Z z, h, c)     with the cells of recurrent.h and p in place of W x

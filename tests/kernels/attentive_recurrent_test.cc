@@ -383,6 +383,22 @@ TEST(AttentiveRecurrent, WhatIsHiddenIsNotRead) {
     }
 }
 
+TEST(AttentiveRecurrent, LargeKeysAndQueriesMayAnswerEachOther) {
+  for (const float large : {20.0f, 60.0f, 1e3f})
+    for (const InstructionSet set : available_sets()) {
+      const UseSet use(set);
+      const Case c{RecurrentCell::Gru, true, 5, 4, 3, 4, 5, 6};
+      Problem<float> p = problem_of(c);
+      for (float& key : p.keys) key += large;
+      for (float& bias : p.query_bias) bias -= large;
+      const Results<double> expected = reference(c, doubled(p));
+      EXPECT_LT(
+          worst_difference(computed(c, p, weighing_of(c)).results.attention, expected.attention),
+          1e-6 * large)
+          << large;  // the sum of a query and a key has the rounding of large numbers
+    }
+}
+
 TEST(AttentiveRecurrent, LargeScoresStayFiniteAndNanShows) {
   for (const InstructionSet set : available_sets()) {
     const UseSet use(set);
