@@ -109,12 +109,12 @@ Memory remember_values(const Tensor& values, const KeepMask& mask) {
 
 Cleaned clean_keys(const Tensor& x, const KeepMask& mask) {
   const auto broken = broken_rows(x);  // [B, H, K]
-  Tensor drop;  // [b, h, K, 1]
+  Tensor drop;                         // [b, h, K, 1]
   if (broken.defined()) drop = broken.unsqueeze(-1);
   if (!mask.is_all()) {
     auto seen = mask.seen_keys();  // [b, h, 1, K]
     if (x.size(1) == 1) seen = seen.any(1, true);
-    const auto unseen = ~seen.transpose(-2, -1);  // [b, h, K, 1]
+    const auto unseen = ~seen.transpose(-2, -1);   // [b, h, K, 1]
     if (!x.is_cpu() || unseen.any().item<bool>())  // looking costs nothing beside a copy of x
       drop = drop.defined() ? drop | unseen : unseen;
   }

@@ -76,9 +76,7 @@ inline bool raise(const float* from, int64_t count, float* to) {
     most = larger(most, larger(x, -x));
     store(to + i, risen(x), part);
   });
-  bool small = true;
-  for (int64_t lane = 0; lane < kLanes; ++lane) small = small && most[lane] <= kMostRisen;
-  return small;
+  return !any(most > all(kMostRisen));
 }
 
 /// The rows of a part, one after the other.
@@ -361,6 +359,7 @@ class AttentiveBackwardPart {
     if (at_.contexts) add_scaled(1, at_.contexts + now * c, c, context);
     float mean = 0;
     for (int64_t j = 0; j < keys; ++j) {
+      scores_[j] = 0;
       if (keep && !keep[j]) continue;
       const int64_t place = (row * keys + j) * c;
       Lanes total{};

@@ -1,7 +1,7 @@
 // Body of a single step of a cell, compiled once per instruction set.
 #include "fovea/kernels/cell_step.h"
-#include "fovea/kernels/columns-inl.h"
 #include "fovea/kernels/recurrent_cells-inl.h"
+#include "fovea/kernels/units-inl.h"
 
 namespace {
 
@@ -15,27 +15,17 @@ void step_rows(const CellRows& at) {
     const float *x = at.x + row * Cell::kGates * h, *u = at.u + row * Cell::kGates * h;
     float* state = at.state + row * h;
     float* memory = Cell::kHasCell ? at.memory + row * h : nullptr;
-    const auto some = [&](int64_t c, auto read, auto write) {
+    for_units(h, [&](int64_t unit, auto part) {
       Lanes of_x[Cell::kGates], of_u[Cell::kGates], kept[Cell::kKept];
-      for (int64_t gate = 0; gate < Cell::kGates; ++gate)
-        of_x[gate] = read(x + gate * h + c), of_u[gate] = read(u + gate * h + c);
-      Units units{read(state + c), Cell::kHasCell ? read(memory + c) : Lanes{}};
+      for (int64_t gate = 0; gate < Cell::kGates; ++gate) {
+        of_x[gate] = load(x + gate * h + unit, part);
+        of_u[gate] = load(u + gate * h + unit, part);
+      }
+      Units units{load(state + unit, part), Cell::kHasCell ? load(memory + unit, part) : Lanes{}};
       Cell::forward(of_x, of_u, units, kept);
-      write(state + c, units.hidden);
-      if (Cell::kHasCell) write(memory + c, units.cell);
-    };
-    for_columns(
-        h,
-        [&](int64_t c, int64_t) {
-          some(
-              c, [](const float* from) { return load(from); },
-              [](float* to, Lanes lanes) { store(to, lanes); });
-        },
-        [&](int64_t c, int64_t count) {
-          some(
-              c, [&](const float* from) { return load(from, count); },
-              [&](float* to, Lanes lanes) { store(to, lanes, count); });
-        });
+      store(state + unit, units.hidden, part);
+      if constexpr (Cell::kHasCell) store(memory + unit, units.cell, part);
+    });
   }
 }
 
