@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "fovea/core/device_product.h"
+#include "fovea/core/device_tensor.h"
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/instruction_set.h"
@@ -34,6 +36,11 @@ void switch_autocast(bool on) {
 #endif
 }
 
+void require_one_derivative_of_product() {
+  require(!at::GradMode::is_enabled(), ErrorKind::Unsupported,
+          "gradients of gradients need float32; leave --precision bf16 out");
+}
+
 /// y = x W^T + b with rounded factors; the rounded ones are kept for
 ///   dx = dy W,   dW = dy^T x,   db = sum of dy
 class RoundedLinear : public torch::autograd::Function<RoundedLinear> {
@@ -49,8 +56,7 @@ class RoundedLinear : public torch::autograd::Function<RoundedLinear> {
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& arrived) {
-    require(!at::GradMode::is_enabled(), ErrorKind::Unsupported,
-            "gradients of gradients need float32; leave --precision bf16 out");
+    require_one_derivative_of_product();
     const tensor_list saved = context->get_saved_variables();
     const Tensor &dy = arrived[0], rounded = dy.to(at::kBFloat16);
     const bool has_bias = context->saved_data["has_bias"].toBool();
@@ -58,6 +64,46 @@ class RoundedLinear : public torch::autograd::Function<RoundedLinear> {
             has_bias ? dy.sum(0) : Tensor()};
   }
 };
+
+/// The same on a GPU, where y is rounded, too. The weight comes rounded and as wide as a factor;
+/// the bias twice, once for its gradient and once rounded.
+class DeviceLinear : public torch::autograd::Function<DeviceLinear> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
+                        const c10::optional<Tensor>& bias,
+                        const c10::optional<Tensor>& rounded_bias) {
+    const AutocastOff keeps_types;
+    const Tensor left = device_factor(x, at::kBFloat16);
+    context->save_for_backward({left, weight});
+    context->saved_data["width"] = x.size(1);
+    context->saved_data["has_bias"] = bias.has_value();
+    context->saved_data["type"] = static_cast<int64_t>(x.scalar_type());
+    context->saved_data["wants_x"] = x.requires_grad();
+    return rounded_bias ? at::addmm(*rounded_bias, left, weight.t())
+                        : at::mm(left, weight.t());  // [N, out]
+  }
+
+  static tensor_list backward(AutogradContext* context, const tensor_list& arrived) {
+    require_one_derivative_of_product();
+    const AutocastOff keeps_types;
+    const tensor_list saved = context->get_saved_variables();
+    const Tensor dy = arrived[0].to(at::kBFloat16).contiguous();
+    Tensor dx, dbias;
+    if (context->saved_data["wants_x"].toBool())
+      dx = dy.mm(saved[1])
+               .narrow(1, 0, context->saved_data["width"].toInt())
+               .to(static_cast<at::ScalarType>(context->saved_data["type"].toInt()));
+    if (context->saved_data["has_bias"].toBool()) dbias = column_sums(dy);
+    return {dx, dy.t().mm(saved[0]), dbias, {}};
+  }
+};
+
+/// Whether DeviceLinear is for these, when a bf16 scope asks for it.
+bool device_linear_takes(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return device_kernels_take({x, weight, bias}) && weight.scalar_type() == at::kFloat &&
+         (!bias.defined() || bias.scalar_type() == at::kFloat) && x.numel() > 0 &&
+         weight.numel() > 0;
+}
 
 }  // namespace
 
@@ -129,15 +175,27 @@ void add_product(Tensor& sum, const Tensor& a, const Tensor& b) {
     sum.addmm_(a, b);
 }
 
+Tensor rounded_on_device(const Tensor& parameter) {
+  return at::autocast::cached_cast(at::kBFloat16, parameter, at::kCUDA);
+}
+
 Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const bool rounds = current == Precision::BFloat16 && x.is_cpu() &&
-                      x.scalar_type() == at::kFloat && weight.scalar_type() == at::kFloat;
-  if (!rounds) return torch::linear(x, weight, bias);
+  const bool rounds = current == Precision::BFloat16;
+  const bool on_device = rounds && device_linear_takes(x, weight, bias);
+  const bool on_cpu =
+      rounds && x.is_cpu() && x.scalar_type() == at::kFloat && weight.scalar_type() == at::kFloat;
+  if (!on_device && !on_cpu) return torch::linear(x, weight, bias);
   std::vector<int64_t> shape = x.sizes().vec();
   shape.back() = weight.size(0);
-  return RoundedLinear::apply(x.reshape({-1, weight.size(1)}), weight,
-                              bias.defined() ? c10::optional<Tensor>(bias) : c10::nullopt)
-      .view(shape);
+  const Tensor rows = x.reshape({-1, weight.size(1)});  // [N, in]
+  const auto given = bias.defined() ? c10::optional<Tensor>(bias) : c10::nullopt;
+  if (on_cpu) return RoundedLinear::apply(rows, weight, given).view(shape);
+  const auto rounded =
+      given ? c10::optional<Tensor>(rounded_on_device(bias).detach()) : c10::nullopt;
+  Tensor factor = rounded_on_device(weight);  // [out, in], and zeros up to the width of factors
+  if (const int64_t missing = device_factor_width(weight.size(1)) - weight.size(1); missing > 0)
+    factor = at::constant_pad_nd(factor, {0, missing});
+  return DeviceLinear::apply(rows, factor, given, rounded).view(shape);
 }
 
 }  // namespace fovea

@@ -56,7 +56,12 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 void product_into(at::Tensor& result, const at::Tensor& a, const at::Tensor& b);
 void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b);
 
-/// x [..., in] weight^T + bias -> [..., out]; the bias may be undefined.
+/// A float32 parameter on a GPU, rounded to bfloat16; in a bf16 scope autocast keeps the result, so
+/// that it is done once. Differentiable.
+at::Tensor rounded_on_device(const at::Tensor& parameter);
+
+/// x [..., in] weight^T + bias -> [..., out]; the bias may be undefined. bfloat16 on a GPU in a
+/// bf16 scope.
 at::Tensor linear_layer(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 }  // namespace fovea

@@ -25,7 +25,7 @@ inline int64_t panel_size(int64_t inputs) {
 }
 
 inline void pack_weights(int64_t inputs, int64_t outputs, const float* weight, const float* bias,
-                  float* packed) {
+                         float* packed) {
   pack_panels(inputs + 1, outputs, packed, [&](int64_t row, int64_t column) {
     if (row == 0) return bias ? bias[column] : 0.0f;
     return weight[column * inputs + row - 1];

@@ -7,6 +7,7 @@
 #include "fovea/core/parallel.h"
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
+#include "fovea/nn/activation_device.h"
 
 namespace fovea {
 
@@ -150,6 +151,7 @@ Activation activation_named(const std::string& name) {
 Tensor activate(const Tensor& x, const Tensor& bias, Activation kind) {
   require(x.dim() > 0 && bias.dim() == 1 && x.size(-1) == bias.size(0), ErrorKind::InvalidArgument,
           "a bias of shape ", bias.sizes(), " does not fit numbers of shape ", x.sizes());
+  if (device_activation_takes(x, bias)) return device_activate(x, bias, kind);
   if (!kernels_take({x, bias})) return readable(x + bias, kind);
   return ActivateFunction::apply(x.contiguous(), bias, static_cast<int64_t>(kind));
 }
@@ -166,10 +168,14 @@ Tensor activated_projection(const Tensor& x, const Tensor& weight, const Tensor&
           " is not in [0, 1)");
   const double share = random ? rate : 0;
   const uint64_t key = random ? random->key() : 0;
-  if (!kernels_take({x, weight, bias}))
-    return dropout(readable(at::linear(x, weight, bias), kind), share, Random(key));
   std::vector<int64_t> shape = x.sizes().vec();
   shape.back() = weight.size(0);
+  if (device_projection_takes(x, weight, given_bias))
+    return device_projection(x.reshape({-1, weight.size(1)}), weight, given_bias,
+                             {kind, share, key})
+        .view(shape);
+  if (!kernels_take({x, weight, bias}))
+    return dropout(readable(at::linear(x, weight, bias), kind), share, Random(key));
   return ProjectionFunction::apply(x.reshape({-1, weight.size(1)}), weight, bias,
                                    static_cast<int64_t>(kind), share, static_cast<int64_t>(key))
       .view(shape);

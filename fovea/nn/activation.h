@@ -4,7 +4,7 @@
 //   tanh  tanh(u)
 // On a CPU, float32 adds the bias, applies the activation and drops in one pass, and takes the
 // gradients in one (kernels/activation); everything else, and gradients of gradients, goes through
-// readable tensor operations.
+// readable tensor operations. So does a GPU, by activation_device.h, where rows are whole packs.
 #pragma once
 
 #include <ATen/core/Tensor.h>

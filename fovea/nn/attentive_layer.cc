@@ -15,13 +15,14 @@ using kernels::AttentiveShape;
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-/// One of the two ways.
+/// One of the three ways.
 struct AttentiveWay {
   AttentivePass (*forward)(at::TensorList, const AttentivePlan&);
   tensor_list (*backward)(at::TensorList, at::TensorList, const AttentivePlan&, const tensor_list&);
 };
 constexpr AttentiveWay kFused{fused_attentive_forward, fused_attentive_backward};
 constexpr AttentiveWay kUnrolled{unrolled_attentive_forward, unrolled_attentive_backward};
+constexpr AttentiveWay kDevice{device_attentive_forward, device_attentive_backward};
 
 /// A call that the graph remembers.
 struct AttentiveCall : torch::CustomClassHolder {
@@ -62,9 +63,9 @@ bool has_additive_or_dot(const ScoreFunction& score, int64_t key_size) {
   return score.dot_scale(key_size).has_value() || score.additive_parts().has_value();
 }
 
-AttentiveOutput run_way(const AttentiveWay& way, const RecurrentLayer& layer,
-                        const ScoreFunction& score, const Memory& memory, const Tensor& x,
-                        const RecurrentState& start) {
+/// The fastest way, or the unrolled one.
+AttentiveOutput run_way(bool unrolled, const RecurrentLayer& layer, const ScoreFunction& score,
+                        const Memory& memory, const Tensor& x, const RecurrentState& start) {
   AttentivePlan plan;
   AttentiveShape& shape = plan.shape;
   shape.cell = cell_named(layer.cell);
@@ -94,6 +95,10 @@ AttentiveOutput run_way(const AttentiveWay& way, const RecurrentLayer& layer,
                     .contiguous();  // [B, K]
     shape.keep = plan.keep.data_ptr<uint8_t>();
   }
+  const AttentiveWay& way = unrolled                           ? kUnrolled
+                            : x.is_cpu()                       ? kFused
+                            : device_attentive_takes(shape, x) ? kDevice
+                                                               : kUnrolled;
   if (torch::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(in)) {
     const tensor_list results = AttentiveFunction::apply(
         at::TensorList(in), c10::make_intrusive<AttentiveCall>(way, std::move(plan)));
@@ -117,13 +122,13 @@ bool can_run_attentive_layer(const ScoreFunction& score, const Memory& memory, c
 AttentiveOutput run_attentive_layer(const RecurrentLayer& layer, const ScoreFunction& score,
                                     const Memory& memory, const Tensor& x,
                                     const RecurrentState& start) {
-  return run_way(x.is_cpu() ? kFused : kUnrolled, layer, score, memory, x, start);
+  return run_way(/*unrolled=*/false, layer, score, memory, x, start);
 }
 
 AttentiveOutput run_unrolled_attentive_layer(const RecurrentLayer& layer,
                                              const ScoreFunction& score, const Memory& memory,
                                              const Tensor& x, const RecurrentState& start) {
-  return run_way(kUnrolled, layer, score, memory, x, start);
+  return run_way(/*unrolled=*/true, layer, score, memory, x, start);
 }
 
 }  // namespace fovea

@@ -1,5 +1,5 @@
-// The two ways through a layer of nn/attentive_layer.h: what goes in, what the backward pass needs,
-// and the passes themselves. With h the state before a step, K keys k_j and values m_j:
+// The three ways through a layer of nn/attentive_layer.h: what goes in, what the backward pass
+// needs, and the passes themselves. With h the state before a step, K keys k_j and values m_j:
 //   e_j = v . tanh(A h + a + k_j), or scale h . k_j;  w = softmax(e);  z = sum_j w_j m_j
 //   h'  = cell(W [x ; z] + b, U h + b', h)
 #pragma once
@@ -48,10 +48,17 @@ torch::autograd::tensor_list fused_attentive_backward(at::TensorList in, at::Ten
                                                       const AttentivePlan& plan,
                                                       const torch::autograd::tensor_list& arrived);
 
-/// By LibTorch's operations.
+/// By LibTorch's operations, on any device.
 AttentivePass unrolled_attentive_forward(at::TensorList in, const AttentivePlan& plan);
 torch::autograd::tensor_list unrolled_attentive_backward(
     at::TensorList in, at::TensorList kept, const AttentivePlan& plan,
     const torch::autograd::tensor_list& arrived);
+
+/// By kernels/device/attentive, for shapes that it takes. In a bf16 scope contexts are bfloat16.
+bool device_attentive_takes(const kernels::AttentiveShape& shape, const at::Tensor& x);
+AttentivePass device_attentive_forward(at::TensorList in, const AttentivePlan& plan);
+torch::autograd::tensor_list device_attentive_backward(at::TensorList in, at::TensorList kept,
+                                                       const AttentivePlan& plan,
+                                                       const torch::autograd::tensor_list& arrived);
 
 }  // namespace fovea

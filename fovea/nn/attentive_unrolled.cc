@@ -19,10 +19,10 @@ using torch::autograd::tensor_list;
 
 /// What the forward pass leaves for the backward pass; behind it cell_keeps() tensors per step.
 enum KeptOfSteps : size_t {
-  kLooks,    // t [T, B, K, F], additive
-  kWeights,  // w [T, B, K]
-  kSeen,     // z [T, B, C]
-  kBefore,   // h [T, B, H]
+  kLooks,        // t [T, B, K, F], additive
+  kStepWeights,  // w [T, B, K]
+  kSeen,         // z [T, B, C]
+  kBefore,       // h [T, B, H]
   kKeptOfCells
 };
 
@@ -76,7 +76,7 @@ AttentivePass unrolled_attentive_forward(at::TensorList in, const AttentivePlan&
       scores = at::baddbmm(blocked.unsqueeze(2), own, state.hidden.unsqueeze(2), 1, shape.scale)
                    .squeeze(2);
     }
-    Tensor weights = pass.kept[kWeights][t], context = pass.kept[kSeen][t].unsqueeze(1);
+    Tensor weights = pass.kept[kStepWeights][t], context = pass.kept[kSeen][t].unsqueeze(1);
     at::_softmax_out(weights, scores, 1, false);
     at::bmm_out(context, weights.unsqueeze(1), in[kValues]);
     const CellProducts sums{at::addmm(inputs[t], context.squeeze(1), from_context),
@@ -129,7 +129,7 @@ tensor_list unrolled_attentive_backward(at::TensorList in, at::TensorList kept,
     Tensor seen = of_seen[t], scores = of_scores[t];
     at::addmm_out(seen, of_contexts[t], of_cell.products.input, from_context);
     const Tensor of_weights = at::bmm(seen.unsqueeze(1), values).squeeze(1);  // [B, K]
-    at::_softmax_backward_data_out(scores, of_weights, kept[kWeights][t], 1,
+    at::_softmax_backward_data_out(scores, of_weights, kept[kStepWeights][t], 1,
                                    of_weights.scalar_type());
     Tensor before = of_cell.before.hidden;  // [B, H], or undefined
     if (shape.additive) {
@@ -154,7 +154,7 @@ tensor_list unrolled_attentive_backward(at::TensorList in, at::TensorList kept,
   gradients[kBiasRecurrent] = recurrent.sum(0);
   gradients[kStartHidden] = back.hidden;
   gradients[kStartCell] = back.cell;
-  gradients[kValues] = at::bmm(kept[kWeights].permute({1, 2, 0}), of_seen.transpose(0, 1));
+  gradients[kValues] = at::bmm(kept[kStepWeights].permute({1, 2, 0}), of_seen.transpose(0, 1));
   const Tensor by_key = of_scores.permute({1, 2, 0});  // [B, K, T]
   if (!shape.additive) {
     gradients[kKeys] = at::bmm(by_key, kept[kBefore].transpose(0, 1)) * shape.scale;

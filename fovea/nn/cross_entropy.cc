@@ -133,6 +133,7 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
 };
 
 Tensor logits_of(const Tensor& hidden, const Tensor& weight, const Tensor& bias) {
+  if (hidden.is_cuda()) return linear_layer(hidden, weight, bias);
   if (!bias.defined()) return product(hidden, weight.t());
   if (hidden.scalar_type() == at::kBFloat16) return product(hidden, weight.t()).add_(bias);
   return at::addmm(bias, hidden, weight.t());

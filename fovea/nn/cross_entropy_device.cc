@@ -17,8 +17,8 @@ using torch::autograd::tensor_list;
 
 kernels::device::CrossEntropy call_of(const Tensor& logits, const Tensor& targets,
                                       const Tensor& shares, const Tensor& logs, double smoothing) {
-  using kernels::device::LogitType;
-  return {logits.scalar_type() == at::kFloat ? LogitType::Float32 : LogitType::BFloat16,
+  using kernels::device::NumberType;
+  return {logits.scalar_type() == at::kFloat ? NumberType::Float32 : NumberType::BFloat16,
           logits.size(0),
           logits.size(1),
           logits.data_ptr(),

@@ -1,6 +1,7 @@
 // Pictures to annotations, one vector for each cell of a grid: what a caption's words look at. The
 // bytes of a picture come in; each network normalises them as it was trained.
-//   small     blocks of convolutions 3 x 3 with biases, each with a layer norm over the channels of a place and
+//   small     blocks of convolutions 3 x 3 with biases, each with a layer norm over the channels of
+//   a place and
 //             a ReLU, then max pooling 2 x 2. Nothing looks at other pictures of a batch, and a
 //             cell knows only its surroundings
 //   resnet18  He et al. 2016 with torchvision's tensor names, cut off after its first

@@ -5,6 +5,7 @@
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/layer_norm.h"
+#include "fovea/nn/layer_norm_device.h"
 
 namespace fovea {
 
@@ -17,6 +18,7 @@ using torch::autograd::tensor_list;
 struct Settings {
   double epsilon = 0, rate = 0;
   uint64_t key = 0;
+  bool stays_wide = false;
 };
 
 struct Normalised {
@@ -138,6 +140,8 @@ class LayerNormFunction : public torch::autograd::Function<LayerNormFunction> {
 tensor_list norm(const Tensor& x, const Tensor& residual, const LayerNorm& parameters,
                  const Settings& how) {
   const Tensor &weight = parameters.weight, &bias = parameters.bias;
+  if (device_norm_takes(x, residual, weight, bias))
+    return device_norm(x, residual, weight, bias, {how.epsilon, how.rate, how.key, how.stays_wide});
   if (x.numel() == 0 || !kernels_take({x, residual, weight, bias}))
     return readable(x, residual, weight, bias, how);
   const auto addend =
@@ -171,16 +175,23 @@ Tensor LayerNorm::forward(const Tensor& x) const {
   return norm(x, {}, *this, {epsilon_})[0];
 }
 
-AddedNorm LayerNorm::add(const Tensor& residual, const Tensor& x, double rate,
-                         const Random* random) const {
+AddedNorm LayerNorm::add(const Tensor& residual, const Tensor& x, double rate, const Random* random,
+                         bool is_residual) const {
   check(x);
   require(residual.sizes() == x.sizes(), ErrorKind::InvalidArgument, "a layer norm cannot add ",
           x.sizes(), " to ", residual.sizes(), "; the shapes must be the same");
   require(rate >= 0 && rate < 1, ErrorKind::InvalidArgument, "dropout rate ", rate,
           " is not in [0, 1)");
   const tensor_list both =
-      norm(x, residual, *this, {epsilon_, random ? rate : 0, random ? random->key() : uint64_t{0}});
+      norm(x, residual, *this,
+           {epsilon_, random ? rate : 0, random ? random->key() : uint64_t{0}, is_residual});
   return {both[1], both[0]};
+}
+
+Tensor add_dropped(const Tensor& residual, const Tensor& x, double rate, const Random* random) {
+  if (!random || rate == 0) return residual + x;
+  if (device_sum_takes(residual, x)) return device_dropped_sum(residual, x, rate, random->key());
+  return residual + dropout(x, rate, *random);
 }
 
 }  // namespace fovea

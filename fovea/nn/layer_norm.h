@@ -3,7 +3,8 @@
 //   y = (z - mean(z)) / sqrt(var(z) + epsilon) * weight + bias,   z = x or residual + dropout(x)
 // On a CPU, float32 goes through kernels/layer_norm, one pass each way; everything else, and
 // gradients of gradients, through readable tensor operations. Both agree within rounding and drop
-// the same elements.
+// the same elements. On a GPU, widths that fit go through kernels/device/layer_norm
+// (layer_norm_device.h); in a bf16 scope the norm is then bfloat16, the sum float32.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,9 +28,10 @@ class LayerNorm : public torch::nn::Module {
   /// x [..., width] -> [..., width]
   at::Tensor forward(const at::Tensor& x) const;
 
-  /// The norm of residual + dropout(x); without `random` nothing is dropped.
-  AddedNorm add(const at::Tensor& residual, const at::Tensor& x, double rate,
-                const Random* random) const;
+  /// The norm of residual + dropout(x); without `random` nothing is dropped. On a GPU the output is
+  /// rounded in a bf16 scope, as what multiplies it would do, unless it is the next residual.
+  AddedNorm add(const at::Tensor& residual, const at::Tensor& x, double rate, const Random* random,
+                bool is_residual = false) const;
 
   double epsilon() const { return epsilon_; }
 
@@ -41,5 +43,9 @@ class LayerNorm : public torch::nn::Module {
 
   double epsilon_;
 };
+
+/// residual + dropout(x) without a norm behind it; without `random` nothing is dropped.
+at::Tensor add_dropped(const at::Tensor& residual, const at::Tensor& x, double rate,
+                       const Random* random);
 
 }  // namespace fovea

@@ -58,12 +58,11 @@ Tensor run_parts(const TransformerLayerOptions& o, Tensor x, const LayerCall& ca
     const std::optional<Random> random = stream(call, part->dropout);
     const Random* drawn = random ? &*random : nullptr;
     if (post) {
-      x = part->norm.add(x, part->run(x), o.dropout, drawn).output;
+      x = part->norm.add(x, part->run(x), o.dropout, drawn, /*is_residual=*/true).output;
       continue;
     }
     const Tensor added = part->run(normalised);
-    if (part + 1 == parts.end())
-      return x + (drawn && o.dropout > 0 ? dropout(added, o.dropout, *drawn) : added);
+    if (part + 1 == parts.end()) return add_dropped(x, added, o.dropout, drawn);
     const AddedNorm next = (part + 1)->norm.add(x, added, o.dropout, drawn);
     x = next.sum;
     normalised = next.output;

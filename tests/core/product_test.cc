@@ -1,6 +1,7 @@
 #include "fovea/core/product.h"
 
 #include <gtest/gtest.h>
+#include <torch/cuda.h>
 
 #include "fovea/core/random.h"
 #include "fovea/core/torch.h"
@@ -91,6 +92,40 @@ TEST(Product, GradientsOfGradientsAreRefused) {
   expect_error(ErrorKind::Unsupported, "need float32", [&] {
     torch::autograd::grad({sum}, {x}, {}, /*retain_graph=*/true, /*create_graph=*/true);
   });
+}
+
+/// y, dx, dW and db of a layer on a GPU, whose weight is a part of a larger one.
+std::vector<Tensor> gpu_layer(at::ScalarType type, int64_t out, bool with_bias) {
+  const auto there = [&](const Tensor& x) { return x.to(at::kCUDA).requires_grad_(); };
+  const Tensor x = there(draw("x", {3, 700, 40}).to(type)),
+               weight = there(draw("w", {out + 8, 40}));
+  const Tensor bias = with_bias ? there(draw("bias", {out})) : Tensor();
+  const Tensor y = linear_layer(x, weight.narrow(0, 8, out), bias);
+  std::vector<Tensor> inputs{x, weight};
+  if (with_bias) inputs.push_back(bias);
+  std::vector<Tensor> all = torch::autograd::grad(
+      {y}, inputs, {draw("dy", {3, 700, out}).to(y.device(), y.scalar_type())});
+  for (size_t i = 0; i < inputs.size(); ++i)
+    EXPECT_EQ(all[i].scalar_type(), inputs[i].scalar_type()) << i;
+  all.push_back(y.detach());
+  return all;
+}
+
+TEST(Product, GpuLinearFollowsFloat32) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  for (const auto type : {at::kFloat, at::kBFloat16})
+    for (const int64_t out : {24, 21, 520})  // whole packs of numbers, and not
+      for (const bool with_bias : {true, false}) {
+        const std::vector<Tensor> exact = gpu_layer(at::kFloat, out, with_bias);
+        const PrecisionScope scope(Precision::BFloat16, at::Device(at::kCUDA));
+        const std::vector<Tensor> rounded = gpu_layer(type, out, with_bias);
+        EXPECT_EQ(rounded.back().scalar_type(), at::kBFloat16);
+        for (size_t i = 0; i < exact.size(); ++i)
+          EXPECT_LT(((rounded[i].to(at::kFloat) - exact[i]).abs().max() / exact[i].abs().max())
+                        .item<double>(),
+                    0.01)
+              << i << ", " << out << " wide, " << type;
+      }
 }
 
 TEST(Product, KnowsItsNames) {

@@ -1,7 +1,12 @@
 #include "fovea/nn/activation.h"
 
+#include <torch/cuda.h>
+
+#include <optional>
+
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/product.h"
 #include "fovea/core/random.h"
 #include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
@@ -131,6 +136,91 @@ TEST(Activation, SameBitsAtAnyNumberOfThreadsAndLayout) {
     EXPECT_TRUE(torch::equal(activate(turned, bias.narrow(0, 0, 8), kind),
                              activate(x, bias.narrow(0, 0, 8), kind)));
   }
+}
+
+Tensor gpu_numbers(at::IntArrayRef shape, uint64_t seed) {
+  return numbers(shape, seed).detach().to(at::kCUDA).requires_grad_();
+}
+
+Tensor pytorchs(const Tensor& u, Activation kind) {
+  return kind == Activation::Relu ? u.relu() : kind == Activation::Gelu ? at::gelu(u) : u.tanh();
+}
+
+/// The gradients of (y by) for what is defined of the inputs, and y, in float32.
+std::vector<Tensor> gpu_results(const Tensor& y, const Tensor& by,
+                                const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> defined;
+  for (const Tensor& input : inputs)
+    if (input.defined()) defined.push_back(input);
+  std::vector<Tensor> results = torch::autograd::grad({(y * by).sum()}, defined);
+  for (size_t i = 0; i < defined.size(); ++i)
+    EXPECT_EQ(results[i].scalar_type(), defined[i].scalar_type()) << i;
+  results.push_back(y.to(at::kFloat));
+  return results;
+}
+
+TEST(Activation, GpuEqualsPyTorchs) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const at::Device gpu(at::kCUDA);
+  for (const Activation kind : kKinds)
+    for (const bool rounded : {false, true})
+      for (const int64_t width : {8, 72, 512, 70})  // the last one does not fit
+        for (const bool with_bias : {true, false}) {
+          const Tensor x = gpu_numbers({3, 700, 40}, 3), weight = gpu_numbers({width, 40}, 4),
+                       bias = with_bias ? gpu_numbers({width}, 5) : Tensor(),
+                       by = gpu_numbers({3, 700, width}, 9).detach();
+          // Rounded as the layer rounds, so that relu breaks at the same places.
+          const auto same = [&](const Tensor& t) {
+            return rounded ? t.to(at::kBFloat16).to(at::kFloat) : t;
+          };
+          Tensor u = same(at::matmul(same(x), same(weight).t()));
+          if (with_bias) u = u + bias;
+          const std::vector<Tensor> expected =
+              gpu_results(pytorchs(u, kind), by, {x, weight, bias});
+          Tensor y;
+          {
+            std::optional<PrecisionScope> scope;
+            if (rounded) scope.emplace(Precision::BFloat16, gpu);
+            y = activated_projection(x, weight, bias, kind);
+          }
+          const std::vector<Tensor> got = gpu_results(y, by, {x, weight, bias});
+          // Other widths round the sum with the bias instead.
+          if (!rounded || width != 70) {
+            EXPECT_LT(worst(got, expected), rounded ? 1e-2 : 1e-5)
+                << int(kind) << ", " << width << " wide, " << (rounded ? "rounded" : "float32");
+          }
+          if (!with_bias || rounded) continue;
+          const Tensor product = at::matmul(x, weight.t());
+          EXPECT_LT(
+              worst(gpu_results(activate(product, bias, kind), by, {x, weight, bias}), expected),
+              1e-5);
+        }
+}
+
+TEST(Activation, GpuDropsTheSameBackward) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const double rate = 0.3, scale = 1 / (1 - rate);
+  const Random random(12);
+  for (const Activation kind : kKinds)
+    for (const bool rounded : {false, true}) {
+      const Tensor x = gpu_numbers({500, 40}, 3), weight = gpu_numbers({72, 40}, 4),
+                   bias = gpu_numbers({72}, 5), by = gpu_numbers({500, 72}, 9).detach();
+      std::optional<PrecisionScope> scope;
+      if (rounded) scope.emplace(Precision::BFloat16, x.device());
+      const auto run = [&](const Random* from) {
+        return activated_projection(x, weight, bias, kind, rate, from);
+      };
+      const Tensor y = run(&random), whole = run(nullptr);
+      EXPECT_TRUE(torch::equal(run(&random), y));
+      const Tensor kept = y.ne(0), counted = whole.ne(0);
+      EXPECT_NEAR((kept & counted).sum().item<double>() / counted.sum().item<double>(), 1 - rate,
+                  0.02);
+      const Tensor mask = kept.to(at::kFloat) * scale;
+      EXPECT_LT(worst({y.to(at::kFloat)}, {whole.to(at::kFloat) * mask}), rounded ? 1e-2 : 1e-6);
+      EXPECT_LT(worst(gpu_results(y, by, {x, weight, bias}),
+                      gpu_results(whole * mask, by, {x, weight, bias})),
+                rounded ? 1e-2 : 1e-5);
+    }
 }
 
 TEST(Activation, RefusesWhatCannotWork) {

@@ -1,11 +1,12 @@
-// The two ways through the layer beside each other; decoder_test.cc has the fused one beside the
-// readable steps. On a GPU the unrolled way uses LibTorch's kernels for the cells: compared too.
+// The ways through the layer beside each other; decoder_test.cc has the fused one beside the
+// readable steps.
 #include "fovea/nn/attentive_layer.h"
 
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 
 #include "fovea/core/error.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -18,6 +19,7 @@ struct Call {
   bool bias = false, masked = true;
   int64_t hidden = 9, batch = 4, steps = 3, keys = 6;
   bool states = true, contexts = true;  // which results the loss depends on
+  int64_t memory = 9, score_hidden = 11;
 
   std::string name() const {
     return concat(cell, ", ", score, bias ? " with bias, " : ", ", masked ? "masked, " : "", hidden,
@@ -25,7 +27,7 @@ struct Call {
   }
 };
 
-constexpr int64_t kInput = 5, kMemory = 9;
+constexpr int64_t kInput = 5;
 
 using Run = AttentiveOutput (*)(const RecurrentLayer&, const ScoreFunction&, const Memory&,
                                 const Tensor&, const RecurrentState&);
@@ -42,12 +44,13 @@ std::vector<Tensor> everything(const Call& call, Run run, at::Device device) {
     return leaves.back();
   };
   const int64_t gates = call.cell == "rnn" ? 1 : call.cell == "gru" ? 3 : 4, h = call.hidden;
-  const RecurrentLayer layer{call.cell,
-                             {leaf({gates * h, kInput + kMemory}, 0.3), leaf({gates * h, h}, 0.3),
-                              leaf({gates * h}, 0.3), leaf({gates * h}, 0.3)}};
+  const RecurrentLayer layer{
+      call.cell,
+      {leaf({gates * h, kInput + call.memory}, 0.3), leaf({gates * h, h}, 0.3),
+       leaf({gates * h}, 0.3), leaf({gates * h}, 0.3)}};
   ScoreOptions options;
-  options.name = call.score, options.bias = call.bias, options.hidden_size = 11;
-  options.query_size = h, options.key_size = kMemory;
+  options.name = call.score, options.bias = call.bias, options.hidden_size = call.score_hidden;
+  options.query_size = h, options.key_size = call.memory;
   const auto score = make_score(options, Random(99));
   score->to(device);
   for (const Tensor& parameter : score->parameters()) leaves.push_back(parameter);
@@ -57,8 +60,8 @@ std::vector<Tensor> everything(const Call& call, Run run, at::Device device) {
     lengths[call.batch - 1] = 0;
     mask = KeepMask::from_lengths(lengths.to(device), call.keys);
   }
-  const Memory memory = remember(*score, leaf({call.batch, call.keys, kMemory}, 1),
-                                 leaf({call.batch, call.keys, kMemory}, 1), mask);
+  const Memory memory = remember(*score, leaf({call.batch, call.keys, call.memory}, 1),
+                                 leaf({call.batch, call.keys, call.memory}, 1), mask);
   RecurrentState start{{leaf({call.batch, h}, 1)}, {}};
   if (call.cell == "lstm") start.cell = {leaf({call.batch, h}, 1)};
   const AttentiveOutput out =
@@ -74,7 +77,7 @@ std::vector<Tensor> everything(const Call& call, Run run, at::Device device) {
   for (const Tensor& gradient : torch::autograd::grad({loss}, leaves, {}, false, false, true))
     all.push_back(gradient);
   for (Tensor& tensor : all)
-    if (tensor.defined()) tensor = tensor.detach().cpu();
+    if (tensor.defined()) tensor = tensor.detach().cpu().to(at::kFloat);
   return all;
 }
 
@@ -101,6 +104,9 @@ std::vector<Call> calls() {
     all.push_back({cell, "additive", true, true, 32, 37, 8, 19});
     all.push_back({cell, "additive", false, true, 9, 4, 3, 6, true, false});
     all.push_back({cell, "dot", false, true, 9, 4, 3, 6, false, true});
+    // whole packs of numbers
+    all.push_back({cell, "additive", true, true, 16, 3, 4, 40, true, true, 16, 24});
+    all.push_back({cell, "scaled-dot", false, true, 16, 3, 4, 40, true, true, 16});
   }
   return all;
 }
@@ -113,13 +119,29 @@ TEST(AttentiveLayer, UnrolledEqualsTheKernel) {
   }
 }
 
+/// On the GPU by this way, in that precision, beside the CPU's kernel.
+void expect_gpu_equal(Run run, Precision precision, double tolerance) {
+  std::vector<Call> all = calls();
+  if (precision == Precision::Float32)  // more packs than a block has threads
+    for (const std::string cell : {"rnn", "gru", "lstm"})
+      all.push_back({cell, "additive", true, true, 8, 2, 2, 5, true, true, 9000, 16});
+  for (const Call& call : all) {
+    SCOPED_TRACE(call.name());
+    const std::vector<Tensor> expected = everything(call, run_attentive_layer, at::kCPU);
+    const PrecisionScope scope(precision, at::kCUDA);
+    expect_equal(everything(call, run, at::kCUDA), expected, tolerance);
+  }
+}
+
 TEST(AttentiveLayer, GpuEqualsTheKernel) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
-  for (const Call& call : calls()) {
-    SCOPED_TRACE(call.name());
-    expect_equal(everything(call, run_attentive_layer, at::kCUDA),
-                 everything(call, run_attentive_layer, at::kCPU), 1e-4);
-  }
+  expect_gpu_equal(run_unrolled_attentive_layer, Precision::Float32, 1e-4);
+  expect_gpu_equal(run_attentive_layer, Precision::Float32, 1e-4);
+}
+
+TEST(AttentiveLayer, GpuRoundsFactors) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  expect_gpu_equal(run_attentive_layer, Precision::BFloat16, 5e-2);
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "fovea/nn/layer_norm.h"
 
+#include <torch/cuda.h>
+
 #include <functional>
+#include <optional>
 
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
@@ -149,6 +153,114 @@ TEST(LayerNorm, SameBitsAtAnyNumberOfThreadsAndLayout) {
   for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(torch::equal(one[i], three[i])) << i;
   const Tensor turned = x.detach().transpose(0, 1).contiguous().transpose(0, 1);
   EXPECT_TRUE(torch::equal(norm.forward(turned), norm.forward(x)));
+}
+
+LayerNorm on_gpu(LayerNorm norm) {
+  norm.to(at::Device(at::kCUDA));
+  norm.weight = norm.named_parameters()["weight"];
+  norm.bias = norm.named_parameters()["bias"];
+  return norm;
+}
+
+Tensor gpu_numbers(at::IntArrayRef shape, uint64_t seed, at::ScalarType type = at::kFloat) {
+  return numbers(shape, seed).detach().to(at::kCUDA).to(type).requires_grad_();
+}
+
+struct GpuTypes {
+  at::ScalarType x, residual;
+};
+
+/// y, z and all gradients in float32, by our norm or by PyTorch's in float32.
+std::vector<Tensor> gpu_everything(const LayerNorm& norm, const Tensor& residual, const Tensor& x,
+                                   bool ours) {
+  Tensor y, z;
+  if (ours) {
+    std::optional<PrecisionScope> scope;
+    if (x.scalar_type() == at::kBFloat16) scope.emplace(Precision::BFloat16, x.device());
+    if (residual.defined()) {
+      const AddedNorm got = norm.add(residual, x, 0, nullptr);
+      y = got.output, z = got.sum;
+    } else {
+      y = norm.forward(x);
+    }
+  } else {
+    z = x.to(at::kFloat);
+    if (residual.defined()) z = residual.to(at::kFloat) + z;
+    y = at::layer_norm(z, {z.size(-1)}, norm.weight, norm.bias, norm.epsilon());
+  }
+  Tensor loss = (y * gpu_numbers(x.sizes(), 5).detach()).sum();
+  std::vector<Tensor> inputs{x, norm.weight, norm.bias};
+  if (residual.defined()) {
+    loss = loss + (z * gpu_numbers(x.sizes(), 6).detach()).sum();
+    inputs.push_back(residual);
+  }
+  std::vector<Tensor> results = torch::autograd::grad({loss}, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    EXPECT_EQ(results[i].scalar_type(), inputs[i].scalar_type()) << i;
+  results.push_back(y);
+  if (residual.defined()) results.push_back(z);
+  for (Tensor& result : results) result = result.to(at::kFloat);
+  return results;
+}
+
+TEST(LayerNorm, GpuEqualsPyTorchs) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  for (const GpuTypes& types : {GpuTypes{at::kFloat, at::kFloat},
+                                {at::kBFloat16, at::kFloat},
+                                {at::kBFloat16, at::kBFloat16}})
+    for (const int64_t width : {8, 128, 384, 512, 1024, 130, 2048})  // the last two do not fit
+      for (const bool adds : {false, true}) {
+        const LayerNorm norm = on_gpu(drawn(width));
+        // More rows than one pass of all warps has, or fewer than a block's.
+        const int64_t rows = width == 128 ? 5000 : width == 512 ? 5 : 300;
+        const Tensor x = gpu_numbers({rows, width}, 3, types.x),
+                     residual = adds ? gpu_numbers({rows, width}, 4, types.residual) : Tensor();
+        const double bound = types.x == at::kFloat ? 1e-5 : 1e-2;
+        EXPECT_LT(worst(gpu_everything(norm, residual, x, true),
+                        gpu_everything(norm, residual, x, false)),
+                  bound)
+            << width << " wide, " << types.x << " + " << (adds ? toString(types.residual) : "none");
+      }
+}
+
+TEST(LayerNorm, GpuTakesWhatDoesNotLieInOrder) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const LayerNorm norm = on_gpu(drawn(64));
+  const Tensor flat = gpu_numbers({1 + 30 * 64}, 3).detach();
+  const Tensor odd = flat.narrow(0, 1, 30 * 64).view({30, 64}),  // not at a multiple of 16 bytes
+      turned = odd.t().contiguous().t();
+  EXPECT_TRUE(torch::equal(norm.forward(odd), norm.forward(odd.clone())));
+  EXPECT_TRUE(torch::equal(norm.forward(turned), norm.forward(odd.clone())));
+}
+
+TEST(LayerNorm, GpuDropsTheSameBackward) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const double rate = 0.3, scale = 1 / (1 - rate);
+  const LayerNorm norm = on_gpu(drawn(512));
+  const Random random(9);
+  for (const auto type : {at::kFloat, at::kBFloat16})
+    for (const bool normalised : {true, false}) {
+      const Tensor x = at::ones({100, 512}, at::kCUDA).to(type).requires_grad_(),
+                   residual = at::zeros({100, 512}, at::kCUDA).requires_grad_();
+      const auto sum = [&](const Random& drawn_from) {
+        return normalised ? norm.add(residual, x, rate, &drawn_from).sum
+                          : add_dropped(residual, x, rate, &drawn_from);
+      };
+      const Tensor z = sum(random), dropped = z.eq(0);
+      EXPECT_NEAR(dropped.to(at::kFloat).mean().item<double>(), rate, 0.01);
+      EXPECT_LT((z - scale).abs().masked_fill(dropped, 0).max().item<double>(), 1e-6);
+      EXPECT_TRUE(torch::equal(sum(random), z));
+      EXPECT_FALSE(torch::equal(sum(Random(10)), z));
+      const auto gradients = torch::autograd::grad({z.sum()}, {residual, x});
+      EXPECT_TRUE(gradients[0].eq(1).all().item<bool>());
+      EXPECT_TRUE(torch::equal(gradients[1].eq(0), dropped));
+      EXPECT_LT(
+          (gradients[1].to(at::kFloat) - scale).abs().masked_fill(dropped, 0).max().item<double>(),
+          type == at::kFloat ? 1e-6 : 1e-2);
+      if (!normalised) continue;
+      const Tensor y = norm.add(residual, x, rate, &random).output;
+      EXPECT_LT(worst({y}, {at::layer_norm(z, {512}, norm.weight, norm.bias, 1e-5)}), 1e-5);
+    }
 }
 
 TEST(LayerNorm, RefusesWhatCannotWork) {

@@ -126,7 +126,7 @@ void with_packs(const CrossEntropy& of, const void* other, const Work& work) {
            reinterpret_cast<uintptr_t>(of.logits) % kBytes == 0 &&
            reinterpret_cast<uintptr_t>(other) % kBytes == 0;
   };
-  if (of.type == LogitType::Float32) {
+  if (of.type == NumberType::Float32) {
     if (whole(sizeof(float)))
       work.template operator()<float, 4>();
     else

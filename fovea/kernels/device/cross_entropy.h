@@ -9,12 +9,12 @@
 
 #include <cstdint>
 
+#include "fovea/kernels/device/number_type.h"
+
 namespace fovea::kernels::device {
 
-enum class LogitType { Float32, BFloat16 };
-
 struct CrossEntropy {
-  LogitType type = LogitType::Float32;
+  NumberType type = NumberType::Float32;
   int64_t rows = 0, classes = 0;     // N, V
   const void* logits = nullptr;      // [N, V]
   const int64_t* targets = nullptr;  // [N], each below V
