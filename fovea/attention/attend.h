@@ -50,7 +50,8 @@ struct AttendInput {
   at::Tensor chosen;   // int64 [B, H, Q]: choices of hard or gumbel to repeat; may be undefined
   double dropout = 0;  // of the weights, after they are reported; needs random
   at::Tensor slopes;   // [H]: ALiBi; may be undefined
-  bool keep_weights = true;  // no: Attended::weights may stay undefined
+  bool keep_weights = true;          // no: Attended::weights may stay undefined
+  bool caller_clears_blind = false;  // what blind queries see may be anything finite, not only 0
   MapLabel map;
 };
 

@@ -228,7 +228,7 @@ bool is_causal(const KeepMask& mask, const Tensor& q, const Tensor& k) {
 
 /// LibTorch's fused kernels. -> [B, H, Q, Dv]
 Tensor run_torch_kernel(const Tensor& q, const Tensor& k, const Tensor& v, const KeepMask& mask,
-                        const Tensor& blind, const Settings& settings) {
+                        const Tensor& blind, bool leave_blind, const Settings& settings) {
   const auto spread = [&](const Tensor& x) {
     return x.size(1) == q.size(1) ? x : x.repeat_interleave(q.size(1) / x.size(1), 1);
   };
@@ -254,7 +254,7 @@ Tensor run_torch_kernel(const Tensor& q, const Tensor& k, const Tensor& v, const
   if (settings.dropout > 0) seed_device(q.device(), settings.dropout_key);
   const Tensor out = at::scaled_dot_product_attention(q, spread(k), spread(v), bias,
                                                       settings.dropout, causal, settings.scale);
-  return blind.defined() ? out.masked_fill(blind, 0) : out;
+  return blind.defined() && !leave_blind ? out.masked_fill(blind, 0) : out;
 }
 #endif
 
@@ -327,7 +327,8 @@ Attended attend_fused(const AttendInput& in, Tap* tap) {
   } else {
 #if TORCH_VERSION_MAJOR >= 2
     if (may_be_blind && !is_causal(mask, q, k)) attended.blind = ~mask.seeing_queries();
-    attended.context = run_torch_kernel(q, k, v, mask, attended.blind, *settings);
+    attended.context =
+        run_torch_kernel(q, k, v, mask, attended.blind, in.caller_clears_blind, *settings);
 #endif
   }
   if (tap) {

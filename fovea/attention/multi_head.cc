@@ -147,13 +147,24 @@ MultiHeadAttention::Part MultiHeadAttention::value_part() const {
   return {keys.first + keys.rows, keys.rows, keys.heads};
 }
 
-Tensor MultiHeadAttention::project(const Tensor& x, const Part& part) const {
-  const auto bias =
-      in_proj_bias.defined() ? in_proj_bias.narrow(0, part.first, part.rows) : Tensor();
-  const auto projected =
-      linear_layer(x, in_proj_weight.narrow(0, part.first, part.rows), bias);  // [B, N, h d]
-  return projected.view({x.size(0), x.size(1), part.heads, head_size()})
-      .transpose(1, 2);  // [B, h, N, d]
+std::vector<Tensor> MultiHeadAttention::project(const Tensor& x,
+                                                const std::vector<Part>& parts) const {
+  const int64_t first = parts.front().first;
+  std::vector<int64_t> rows;
+  for (const Part& part : parts) rows.push_back(part.rows);
+  const int64_t all = parts.back().first + parts.back().rows - first;
+  const auto of_parts = [&](const Tensor& parameter) {
+    return parameter.defined() && all < parameter.size(0) ? parameter.narrow(0, first, all)
+                                                          : parameter;
+  };
+  const auto projected = linear_layer(x, of_parts(in_proj_weight), of_parts(in_proj_bias));
+  // Backward of a split is one concatenation, of several narrow() a sum of padded tensors.
+  std::vector<Tensor> pieces = projected.split_with_sizes(rows, 2);  // [B, N, h d] each
+  for (size_t i = 0; i < parts.size(); ++i)
+    pieces[i] = pieces[i]
+                    .view({x.size(0), x.size(1), parts[i].heads, head_size()})
+                    .transpose(1, 2);  // [B, h, N, d]
+  return pieces;
 }
 
 Tensor MultiHeadAttention::turned(const Tensor& x, int64_t first_position) const {
@@ -171,11 +182,17 @@ Memory MultiHeadAttention::remember(const Tensor& keys, const Tensor& values, co
   };
   const auto clean_key = clean(keys);  // [B, 1, K, D]
   const auto clean_value = keys.is_same(values) ? clean_key : clean(values);
+  const auto project_one = [&](const Cleaned& x, const Part& part) {
+    return project(x.tensor.squeeze(1), {part})[0];
+  };
+  const std::vector<Tensor> both =
+      keys.is_same(values)
+          ? project(clean_key.tensor.squeeze(1), {key_part(), value_part()})
+          : std::vector{project_one(clean_key, key_part()), project_one(clean_value, value_part())};
   Memory memory;
-  memory.keys = score_->prepare(
-      turned(project(clean_key.tensor.squeeze(1), key_part()), first_position));  // [B, h, K, F]
-  memory.values = project(clean_value.tensor.squeeze(1), value_part());           // [B, h, K, d]
-  memory.broken = either_broken(clean_key.broken, clean_value.broken);            // [B, 1, K]
+  memory.keys = score_->prepare(turned(both[0], first_position));       // [B, h, K, F]
+  memory.values = both[1];                                              // [B, h, K, d]
+  memory.broken = either_broken(clean_key.broken, clean_value.broken);  // [B, 1, K]
   memory.mask = visible;
   return memory;
 }
@@ -187,7 +204,8 @@ Attended MultiHeadAttention::forward(const MultiHeadInput& input, Tap* tap) cons
   const bool clean = input.query.is_cpu() ? is_finite(input.query) : !mask.queries().defined();
   const auto query =
       clean ? input.query : clean_queries(input.query.unsqueeze(1), mask).squeeze(1);  // [B, Q, D]
-  return look(input, turned(project(query, query_part()), input.first_position), input.memory, tap);
+  return look(input, turned(project(query, {query_part()})[0], input.first_position), input.memory,
+              tap);
 }
 
 MultiHeadAttention::SelfAttended MultiHeadAttention::forward_self(const MultiHeadInput& input,
@@ -200,21 +218,16 @@ MultiHeadAttention::SelfAttended MultiHeadAttention::forward_self(const MultiHea
   Memory memory;
   Tensor query;  // [B, H, N, d]
   if (is_finite(x)) {
-    const auto projected = linear_layer(x, in_proj_weight, in_proj_bias);  // [B, N, D + 2 D']
-    const auto taken = [&](const Part& part) {
-      return projected.narrow(2, part.first, part.rows)
-          .view({x.size(0), x.size(1), part.heads, head_size()})
-          .transpose(1, 2);  // [B, h, N, d]
-    };
-    query = turned(taken(query_part()), input.first_position);
-    memory.keys = score_->prepare(turned(taken(key_part()), input.first_position));
-    memory.values = taken(value_part());
+    const auto parts = project(x, {query_part(), key_part(), value_part()});  // [B, h, N, d] each
+    query = turned(parts[0], input.first_position);
+    memory.keys = score_->prepare(turned(parts[1], input.first_position));
+    memory.values = parts[2];
   } else {
     const KeepMask mask = goes_on ? KeepMask::all() : input.mask.to(x.device());
     memory = remember(x, x, mask, input.first_position);
     memory.mask = {};
-    query = turned(project(clean_queries(x.unsqueeze(1), mask).squeeze(1), query_part()),
-                   input.first_position);
+    const Tensor clean = clean_queries(x.unsqueeze(1), mask).squeeze(1);
+    query = turned(project(clean, {query_part()})[0], input.first_position);
   }
   if (goes_on) memory = input.memory.followed_by(memory);
   return {look(input, query, memory, tap), memory};
@@ -235,6 +248,7 @@ Attended MultiHeadAttention::look(const MultiHeadInput& input, const Tensor& que
   inner.dropout = is_training() && input.random ? options_.dropout : 0;
   if (slopes_.defined()) inner.slopes = slopes_.to(query.device());
   inner.keep_weights = input.keep_weights;
+  inner.caller_clears_blind = true;
   inner.map = input.map;
   Attended attended = attend(inner, tap);
 

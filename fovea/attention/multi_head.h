@@ -96,7 +96,8 @@ class MultiHeadAttention : public torch::nn::Module {
   Part query_part() const;
   Part key_part() const;
   Part value_part() const;
-  at::Tensor project(const at::Tensor& x, const Part& part) const;  // [B, N, D] -> [B, h, N, D / H]
+  /// Parts that lie side by side in in_proj, by one product. x [B, N, D] -> [B, h, N, D / H] each
+  std::vector<at::Tensor> project(const at::Tensor& x, const std::vector<Part>& parts) const;
   at::Tensor turned(const at::Tensor& x, int64_t first_position) const;  // rotary, or x
   Attended look(const MultiHeadInput& input, const at::Tensor& query, const Memory& memory,
                 Tap* tap) const;
