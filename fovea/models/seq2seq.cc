@@ -1,5 +1,6 @@
 #include "fovea/models/seq2seq.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fovea/core/table_rows.h"
@@ -184,8 +185,10 @@ Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
 
 bool Seq2Seq::can_be_recorded() const {
   const auto& o = options_;
-  return writes_text() && o.feedback == "teacher" && o.normaliser.name == "softmax" &&
-         o.alignment.name == "global";
+  const std::vector<std::string> scores{"additive", "general", "dot", "scaled-dot"};
+  return writes_text() && o.attention == "soft" && o.feedback == "teacher" && !o.input_feeding &&
+         o.normaliser.name == "softmax" && o.alignment.name == "global" &&
+         std::find(scores.begin(), scores.end(), o.score.name) != scores.end();
 }
 
 Loss Seq2Seq::loss(const Batch& batch, const StepContext& context) {

@@ -115,7 +115,8 @@ void Optimiser::clip() {
   if (options_.clip_value > 0) gradient_.clamp_(-options_.clip_value, options_.clip_value);
   if (options_.clip_norm <= 0) return;
   if (!gradient_.is_cpu()) {  // nobody waits to see the norm
-    gradient_.mul_((options_.clip_norm / gradient_.norm()).clamp_max(1));
+    excess_ = (gradient_.norm() / options_.clip_norm).clamp_min(1);
+    if (!steps_fused()) gradient_.div_(excess_);
     return;
   }
   const double norm = norm_of(gradient(), gradient_.numel());
@@ -163,9 +164,17 @@ kernels::OptimiserSettings Optimiser::settings_for(const Stretch& stretch) const
   return own;
 }
 
+bool Optimiser::steps_fused() const {
+  const bool adam = settings_.kind == OptimiserKind::Adam || settings_.kind == OptimiserKind::AdamW;
+  return TORCH_VERSION_MAJOR >= 2 && parameters_.is_cuda() && adam;
+}
+
 #if TORCH_VERSION_MAJOR >= 2
-/// Adam and AdamW in one launch for each stretch: every number is read and written once.
+/// Adam and AdamW in one launch for each stretch, clipping included: every number is read and
+/// written once.
 void Optimiser::step_fused() {
+  const std::optional<at::Tensor> excess =
+      options_.clip_norm > 0 ? std::optional(excess_) : std::nullopt;
   const at::Tensor steps = torch::full({}, double(steps_), parameters_.options());
   for (const Stretch& stretch : stretches_) {
     if (stretch.rule.rate == 0) continue;
@@ -177,10 +186,10 @@ void Optimiser::step_fused() {
     const double rate = own.learning_rate, decay = own.weight_decay;
     if (own.kind == OptimiserKind::AdamW)
       at::_fused_adamw_(p, g, m, v, {}, {steps}, rate, own.beta1, own.beta2, decay, own.epsilon,
-                        /*amsgrad=*/false, /*maximize=*/false);
+                        /*amsgrad=*/false, /*maximize=*/false, excess);
     else
       at::_fused_adam_(p, g, m, v, {}, {steps}, rate, own.beta1, own.beta2, decay, own.epsilon,
-                       /*amsgrad=*/false, /*maximize=*/false);
+                       /*amsgrad=*/false, /*maximize=*/false, excess);
   }
 }
 #endif
@@ -189,8 +198,7 @@ void Optimiser::step_with_tensors() {
   torch::NoGradGuard no_gradients;
   const auto& s = settings_;
 #if TORCH_VERSION_MAJOR >= 2
-  if (parameters_.is_cuda() && (s.kind == OptimiserKind::Adam || s.kind == OptimiserKind::AdamW))
-    return step_fused();
+  if (steps_fused()) return step_fused();
 #endif
   const at::Tensor rate = rates_ * s.learning_rate, decay = decays_ * s.weight_decay;  // [P] or [1]
   const bool adam = s.kind == OptimiserKind::Adam || s.kind == OptimiserKind::AdamW;

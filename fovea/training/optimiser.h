@@ -64,6 +64,7 @@ class Optimiser : public BlockOptimiser {
   kernels::OptimiserSettings settings_for(const Stretch& stretch) const;
   /// The kernel's formulas for a device that is not the CPU, all stretches at once.
   void step_with_tensors();
+  bool steps_fused() const;
   void step_fused();  // LibTorch 2 on a GPU
   void spread_rules();
 
@@ -73,6 +74,7 @@ class Optimiser : public BlockOptimiser {
   at::Tensor parameters_, gradient_, first_, second_;  // [P]
   std::vector<Stretch> stretches_;
   at::Tensor rates_, decays_;  // the rules for step_with_tensors: [P], or [1] where all are alike
+  at::Tensor excess_;          // on a GPU: norm / clip_norm of the gradient, at least 1
   int64_t steps_ = 0;
   Powers powers1_, powers2_;                   // of the betas
   std::vector<kernels::StepFactors> factors_;  // of the newest next_steps()

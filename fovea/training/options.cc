@@ -21,10 +21,9 @@ void TrainingOptions::describe(OptionList& list) {
       .at_least(1)
       .at_most(1024);
   list.add("shuffle", shuffle, "a new order of rows each epoch, decided by the seed");
-  list.add(
-          "gear", gear,
-          "fast: whole blocks of steps in one kernel, on a GPU each step recorded and launched as "
-          "one, where the model can; ordinary: autograd; auto: fast if possible, on a GPU ordinary")
+  list.add("gear", gear,
+           "fast: whole blocks of steps in one kernel, on a GPU each step recorded and launched as "
+           "one, where the model can; ordinary: autograd; auto: fast if possible")
       .choices({"auto", "fast", "ordinary"});
   list.add("precision", precision,
            "of dense products in training. bf16: factors are rounded, sums and weights stay "

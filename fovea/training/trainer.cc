@@ -53,9 +53,7 @@ bool Trainer::uses_fast_gear(const Dataset& rows) const {
   require(possible || options_.gear != "fast", ErrorKind::InvalidArgument,
           "training.gear=fast: this model with these options, data and device has no fast gear; "
           "use auto");
-  // Recorded steps must be asked for.
-  return possible &&
-         (options_.gear == "fast" || (options_.gear == "auto" && model_.device().is_cpu()));
+  return possible && options_.gear != "ordinary";
 }
 
 void Trainer::start(const Dataset& rows, bool resume) {

@@ -106,8 +106,7 @@ TEST_F(HuggingFace, AllThatDoesNotFitIsNamedAtOnce) {
   expect_error(ErrorKind::BadData,
                {"missing: embeddings.token_type_embeddings.weight, "
                 "encoder.layer.1.output.dense.bias",
-                "unknown: encoder.layer.2.output.dense.bias",
-                "not of a BERT: somebody.else",
+                "unknown: encoder.layer.2.output.dense.bias", "not of a BERT: somebody.else",
                 "of another shape: pooler.dense.weight [8, 9] instead of [8, 8]",
                 "not usable: embeddings.LayerNorm.bias with NaN", "model.safetensors"},
                [&] { read_hugging_face(folder.path()); });

@@ -1,6 +1,10 @@
 // What the Predictor of every task must do for explain/ and serving/, over the whole registry. A
 // new task adds one row.
 #include <gtest/gtest.h>
+#include <torch/cuda.h>
+
+#include <fstream>
+
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 #include "fovea/explain/faithfulness.h"
@@ -15,7 +19,7 @@ struct Case {
   std::string task;
   std::vector<std::string> assignments;
   std::string axis;  // that can lose units
-  bool needs_icu = false;
+  bool needs_icu = false, needs_sentencepiece = false;
 };
 
 const Case kCases[] = {
@@ -30,6 +34,7 @@ const Case kCases[] = {
      {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
       "model.embedding=8", "training.epochs=1"},
      "source",
+     true,
      true},
     {"forecast", {"training.epochs=1", "model.hidden=8"}, "source"},
     {"documents",
@@ -114,6 +119,9 @@ class PredictorContract : public ::testing::TestWithParam<Case> {
 #ifndef FOVEA_WITH_ICU
     if (GetParam().needs_icu) GTEST_SKIP() << "needs ICU";
 #endif
+#ifndef FOVEA_WITH_SENTENCEPIECE
+    if (GetParam().needs_sentencepiece) GTEST_SKIP() << "needs SentencePiece";
+#endif
     pipeline.emplace(trained("run"));
     const Splits splits = pipeline->load_data("");
     const Dataset& rows = splits.validation ? *splits.validation : *splits.train;
@@ -121,15 +129,25 @@ class PredictorContract : public ::testing::TestWithParam<Case> {
     predictions = pipeline->predict(examples);
   }
 
-  Pipeline trained(const std::string& name, int64_t threads = 1) const {
+  Pipeline trained(const std::string& name, int64_t threads = 1,
+                   const std::string& device = "cpu") const {
     fovea::Setup setup(GetParam().task);
     setup.set("threads=" + std::to_string(threads));
+    setup.set("device=" + device);
     for (const std::string& assignment : GetParam().assignments) setup.set(assignment);
     RunFolder run(folder.path() / name);
     TrainRequest request;
     request.folder = &run;
     train(setup, request);
     return Pipeline::load(folder.path() / name);
+  }
+
+  /// Of the newest epoch of a run.
+  double training_loss(const std::string& name) const {
+    std::ifstream lines(RunFolder(folder.path() / name).metrics());
+    std::string line, last;
+    while (std::getline(lines, line)) last = line;
+    return Json::parse(last).at("loss").get<double>();
   }
 
   testing::TemporaryFolder folder;
@@ -155,6 +173,28 @@ TEST_P(PredictorContract, TheNumberOfThreadsChangesNoBitOfATraining) {
   const auto weights = state_of(pipeline->model());
   for (const auto& [name, tensor] : state_of(other.model()))
     EXPECT_TRUE(tensor.equal(weights.at(name))) << name;
+}
+
+TEST_P(PredictorContract, GpuAnswersAndLearnsAsTheCpu) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const Pipeline there = Pipeline::load(folder.path() / "run", "cuda");
+  Tap tap, other;
+  const at::Tensor expected = pipeline->replay_batch(examples, predictions, tap);
+  EXPECT_TRUE(
+      there.replay_batch(examples, predictions, other).cpu().allclose(expected, 1e-3, 1e-4));
+  ASSERT_EQ(tap.maps().size(), other.maps().size());
+  for (size_t i = 0; i < tap.maps().size(); ++i) {
+    const at::Tensor own = tap.maps()[i].weights, others = other.maps()[i].weights;
+    if (!own.defined() || !others.defined()) continue;
+    EXPECT_TRUE(others.cpu().allclose(own, 1e-3, 1e-4)) << tap.maps()[i].name;
+  }
+  EXPECT_EQ(there.predict(examples).size(), examples.size());
+  const Pipeline learned = trained("there", 1, "cuda");
+  for (const auto& [name, tensor] : state_of(learned.model()))
+    EXPECT_TRUE(!tensor.is_floating_point() || tensor.isfinite().all().item<bool>()) << name;
+  // A GPU drops and draws other elements, so that more than rounding lies between the two.
+  const double loss = training_loss("run");
+  EXPECT_NEAR(training_loss("there"), loss, 0.25 * std::abs(loss) + 0.05);
 }
 
 TEST_P(PredictorContract, ErasingChangesTheOutputAndKeepsTheSizes) {
