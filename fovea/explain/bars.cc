@@ -85,8 +85,7 @@ class BarsBlock : public Block {
     legend_.push_back({LegendMark::Square, palette::kWeight, "learned weight"});
     if (!map_.spread.empty())
       legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation over the data"});
-    if (has_truth)
-      legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
+    if (has_truth) legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
   }
 
   void draw_grid(Canvas& canvas, const Rectangle& area) const {

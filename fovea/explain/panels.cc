@@ -90,8 +90,7 @@ class PanelsBlock : public Block {
     const bool has_truth = std::any_of(figure_.series.begin(), figure_.series.end(),
                                        [](const MapView* map) { return !map->truth.empty(); });
     if (has_spread) legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation"});
-    if (has_truth)
-      legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
+    if (has_truth) legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
   }
 
   /// The last series is the one that counts and has the strongest colour.

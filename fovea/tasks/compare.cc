@@ -120,8 +120,8 @@ Trained trained_from_json(const Json& json) {
   for (const Json& metric : json.at("metrics"))
     trained.metrics.push_back({metric[0], number_of(metric[1]), metric[2]});
   const Json& curve = json.at("curve");
-  trained.curve = {curve.at("metric"), curve.at("length"), curve.at("buckets"), {},
-                   curve.at("counts")};
+  trained.curve = {
+      curve.at("metric"), curve.at("length"), curve.at("buckets"), {}, curve.at("counts")};
   for (const Json& value : curve.at("values")) trained.curve.values.push_back(number_of(value));
   return trained;
 }

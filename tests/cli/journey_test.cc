@@ -122,7 +122,8 @@ TEST_F(Journey, ExplainDrawsEverything) {
   EXPECT_TRUE(holds(row.json()["prediction"]["text"].get<std::string>(), "y = 1"));
   std::string longer_than_a_name = "-0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6";
   longer_than_a_name.append(5000, '0');
-  const Outcome measured = fovea({"explain", run("features"), longer_than_a_name, "--faithfulness"});
+  const Outcome measured =
+      fovea({"explain", run("features"), longer_than_a_name, "--faithfulness"});
   EXPECT_EQ(measured.status, 0) << measured.err;
   const Outcome context = fovea({"explain", run("context"), "--json"});
   ASSERT_EQ(context.status, 0) << context.err;
