@@ -7,6 +7,7 @@
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/device/attentive.h"
+#include "fovea/kernels/device/cells.h"
 #include "fovea/kernels/device/device.h"
 #include "fovea/nn/attentive_passes.h"
 

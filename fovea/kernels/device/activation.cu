@@ -2,6 +2,7 @@
 #include "fovea/kernels/device/activation.h"
 
 #include "fovea/kernels/device/draws.cuh"
+#include "fovea/kernels/device/numbers.cuh"
 #include "fovea/kernels/device/part_sums.cuh"
 
 namespace fovea::kernels::device {

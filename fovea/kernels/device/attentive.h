@@ -1,13 +1,15 @@
-// The steps of attentive_recurrent.h on a GPU, what lies between their matrix products: a look at
-// the memory, a recurrent cell, and their gradients. With q = A h (additive; A's bias is part of
-// the keys) or h itself, t_j = tanh(q + k_j):
-//   e_j = v . t_j, or scale q . k_j;  w = softmax of e over the keys that are kept;  z = sum_j w_j
-//   m_j dw_j = dz . m_j,  de_j = w_j (dw_j - w . dw) dq = v sum_j de_j (1 - t_j^2), or scale sum_j
-//   de_j k_j dk_j = v sum over steps of de_j (1 - t_j^2),  dv = sum over steps, rows and keys of
-//   de_j t_j
+// A look at the memory in a step of attentive_recurrent.h on a GPU, and its gradients; cells.h has
+// the rest of what lies between a step's matrix products. With q = A h (additive; A's bias is part
+// of the keys) or h itself, and t_j = tanh(q + k_j):
+//   e_j = v . t_j, or scale q . k_j
+//   w = softmax of e over the keys that are kept,  z = sum_j w_j m_j
+//   dw_j = dz . m_j,  de_j = w_j (dw_j - w . dw)
+//   dq = v sum_j de_j (1 - t_j^2), or scale sum_j de_j k_j
+//   dk_j = v sum over steps of de_j (1 - t_j^2)
+//   dv = sum over steps, rows and keys of de_j t_j
 // t is computed anew wherever it is needed. What enters or leaves a matrix product has one type T,
-// float32 or bfloat16; sums, weights and gates are float32. nn/attentive_unrolled.cc has the same
-// in readable form. A block of threads serves one row of the batch; everything is launched on
+// float32 or bfloat16; sums and weights are float32. nn/attentive_unrolled.cc has the same in
+// readable form. A block of threads serves one row of the batch; everything is launched on
 // `stream`.
 #pragma once
 
@@ -48,34 +50,5 @@ void attentive_look_backward(const AttentiveShape& shape, const AttentiveLook& l
 /// keys: dk [B, K, F]; energy: dv of each row [B, F].
 void attentive_key_gradients(const AttentiveShape& shape, const AttentiveLook& look,
                              const float* scores, float* keys, float* energy, void* stream);
-
-/// One step of a cell. `input` holds W x + Z z and `recurrent` U h, both without biases [B, G H].
-struct CellForward {
-  NumberType type = NumberType::Float32;
-  const void *input = nullptr, *recurrent = nullptr;
-  int64_t recurrent_row = 0;  // numbers between two rows of it
-  const float *input_bias = nullptr, *recurrent_bias = nullptr;
-  const float *hidden_before = nullptr, *cell_before = nullptr;  // [B, H]
-  float* gates = nullptr;                                        // [B, K H], for backward
-  float *hidden = nullptr, *cell = nullptr;                      // h', c' [B, H]
-  void* rounded = nullptr;                                       // h' in T once more, or null
-};
-
-void cell_forward(const RecurrentShape& shape, const CellForward& step, void* stream);
-
-struct CellBackward {
-  NumberType type = NumberType::Float32;
-  const float* gates = nullptr;                                  // from the forward pass
-  const float *hidden_before = nullptr, *cell_before = nullptr;  // [B, H]
-  const float *hidden = nullptr, *cell = nullptr;                // h', c'
-  // What arrives at h': from outside, by way of the next step's products, and past them.
-  const void* outside = nullptr;              // [B, H] in T, or null
-  const void* products = nullptr;             // [B, H] in T, or null
-  float *past = nullptr, *of_cell = nullptr;  // [B, H], c's in the second: read, then what goes on
-  void *input = nullptr, *recurrent = nullptr;  // d(W x + Z z), d(U h) [B, G H]
-  int64_t recurrent_row = 0;
-};
-
-void cell_backward(const RecurrentShape& shape, const CellBackward& step, void* stream);
 
 }  // namespace fovea::kernels::device

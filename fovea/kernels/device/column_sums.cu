@@ -1,7 +1,7 @@
 // The grid, and what a block does, as part_sums.cuh says.
 #include "fovea/kernels/device/column_sums.h"
 
-#include "fovea/kernels/device/draws.cuh"
+#include "fovea/kernels/device/numbers.cuh"
 #include "fovea/kernels/device/part_sums.cuh"
 
 namespace fovea::kernels::device {

@@ -1,38 +1,14 @@
 // One block per row. Where rows are whole packs of 16 bytes they are read so.
 #include "fovea/kernels/device/cross_entropy.h"
 
-#include <cuda_bf16.h>
-
 #include "fovea/kernels/device/device.h"
+#include "fovea/kernels/device/numbers.cuh"
 
 namespace fovea::kernels::device {
 
 namespace {
 
 constexpr int kThreads = 512, kWarp = 32, kWarps = kThreads / kWarp;
-
-/// N numbers that lie side by side.
-template <typename T, int N>
-struct alignas(sizeof(T) * N) Pack {
-  T at[N];
-};
-
-__device__ float wide(float x) {
-  return x;
-}
-__device__ float wide(__nv_bfloat16 x) {
-  return __bfloat162float(x);
-}
-template <typename T>
-__device__ T narrow(float x);
-template <>
-__device__ float narrow<float>(float x) {
-  return x;
-}
-template <>
-__device__ __nv_bfloat16 narrow<__nv_bfloat16>(float x) {
-  return __float2bfloat16(x);
-}
 
 /// Sums of exp(x - largest) over the numbers seen so far, and of x.
 struct Seen {

@@ -1,7 +1,5 @@
-// The device side of draws.h, and packs of numbers that are read and written as one.
+// The device side of draws.h.
 #pragma once
-
-#include <cuda_bf16.h>
 
 #include "fovea/kernels/device/draws.h"
 
@@ -36,28 +34,5 @@ struct Drawer {
 
   __device__ Words words(uint64_t group) const { return philox(seed, offset / 4, group); }
 };
-
-/// N numbers that lie side by side.
-template <typename T, int N>
-struct alignas(sizeof(T) * N) Pack {
-  T at[N];
-};
-
-__device__ inline float wide(float x) {
-  return x;
-}
-__device__ inline float wide(__nv_bfloat16 x) {
-  return __bfloat162float(x);
-}
-template <typename T>
-__device__ T narrow(float x);
-template <>
-__device__ inline float narrow<float>(float x) {
-  return x;
-}
-template <>
-__device__ inline __nv_bfloat16 narrow<__nv_bfloat16>(float x) {
-  return __float2bfloat16(x);
-}
 
 }  // namespace fovea::kernels::device

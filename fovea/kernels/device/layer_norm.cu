@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fovea/kernels/device/draws.cuh"
+#include "fovea/kernels/device/numbers.cuh"
 #include "fovea/kernels/device/part_sums.cuh"
 
 namespace fovea::kernels::device {

@@ -6,6 +6,7 @@
 
 #include "fovea/kernels/device/activation.h"
 #include "fovea/kernels/device/attentive.h"
+#include "fovea/kernels/device/cells.h"
 #include "fovea/kernels/device/column_sums.h"
 #include "fovea/kernels/device/cross_entropy.h"
 #include "fovea/kernels/device/device.h"
