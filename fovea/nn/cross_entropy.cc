@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fovea/core/device_tensor.h"
 #include "fovea/core/error.h"
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
@@ -70,7 +71,7 @@ struct Rows {
 };
 
 Tensor loss_of(const Tensor& logits, const Rows& rows) {
-  if (device_kernel_takes(logits))
+  if (device_kernels_take({logits}))
     return device_cross_entropy(logits, rows.targets, rows.shares, rows.smoothing);
   const Tensor log_p = logits.log_softmax(-1);                                     // [N, V]
   const Tensor likely = log_p.gather(-1, rows.targets.unsqueeze(-1)).squeeze(-1);  // [N]

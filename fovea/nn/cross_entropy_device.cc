@@ -1,11 +1,10 @@
 #include "fovea/nn/cross_entropy_device.h"
 
 #include "fovea/core/device_stream.h"
+#include "fovea/core/device_tensor.h"
 #include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/device/cross_entropy.h"
-#include "fovea/kernels/device/device.h"
 
 namespace fovea {
 
@@ -17,8 +16,7 @@ using torch::autograd::tensor_list;
 
 kernels::device::CrossEntropy call_of(const Tensor& logits, const Tensor& targets,
                                       const Tensor& shares, const Tensor& logs, double smoothing) {
-  using kernels::device::NumberType;
-  return {logits.scalar_type() == at::kFloat ? NumberType::Float32 : NumberType::BFloat16,
+  return {number_type_of(logits),
           logits.size(0),
           logits.size(1),
           logits.data_ptr(),
@@ -55,11 +53,6 @@ class DeviceCrossEntropy : public torch::autograd::Function<DeviceCrossEntropy> 
 };
 
 }  // namespace
-
-bool device_kernel_takes(const Tensor& logits) {
-  return logits.is_cuda() && kernels::device::exists() && !ReadableOnly::is_asked_for() &&
-         (logits.scalar_type() == at::kFloat || logits.scalar_type() == at::kBFloat16);
-}
 
 Tensor device_cross_entropy(const Tensor& logits, const Tensor& targets, const Tensor& shares,
                             double smoothing) {

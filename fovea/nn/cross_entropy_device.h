@@ -5,10 +5,9 @@
 
 namespace fovea {
 
-bool device_kernel_takes(const at::Tensor& logits);
-
-/// Logits [N, V]; targets int64 [N], each below V; shares float32 [N]: the sum of all rows' losses,
-/// each times its share. Differentiable once.
+/// Logits [N, V] that device_kernels_take() takes (core/device_tensor.h); targets int64 [N], each
+/// below V; shares float32 [N]: the sum of all rows' losses, each times its share. Differentiable
+/// once.
 at::Tensor device_cross_entropy(const at::Tensor& logits, const at::Tensor& targets,
                                 const at::Tensor& shares, double smoothing);
 
