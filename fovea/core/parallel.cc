@@ -101,22 +101,13 @@ Workers& workers() {
   return pool;
 }
 
-int64_t thread_count = 1;
-std::atomic<bool> in_use = false;  // a run_parallel() is under way
+std::atomic<int64_t> thread_count = 1;
+std::mutex workers_mutex;                 // held by the one who runs jobs on the workers
+thread_local bool holds_workers = false;  // by this thread: a job of its own asks again
 
-/// Holds the workers for one call, unless another call has them.
-class Claim {
- public:
-  Claim() : granted_(!in_use.exchange(true)) {}
-  ~Claim() {
-    if (granted_) in_use = false;
-  }
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
-  bool granted() const { return granted_; }
-
- private:
-  bool granted_;
+struct Holding {
+  Holding() { holds_workers = true; }
+  ~Holding() { holds_workers = false; }
 };
 
 void run_in_place(int64_t count, const std::function<void(int64_t)>& job) {
@@ -128,7 +119,11 @@ void run_in_place(int64_t count, const std::function<void(int64_t)>& job) {
 void set_threads(int64_t count) {
   thread_count = count > 0 ? count : std::max<int64_t>(1, std::thread::hardware_concurrency());
   at::set_num_threads(1);
-  workers().resize(0);  // started again when there is work
+  // Idle workers end and are started again when there is work. Where another thread runs jobs on
+  // them they stay: the next run_parallel() brings them to this number.
+  if (holds_workers) return;
+  const std::unique_lock claim(workers_mutex, std::try_to_lock);
+  if (claim) workers().resize(0);
 }
 
 int64_t threads() {
@@ -136,10 +131,12 @@ int64_t threads() {
 }
 
 void run_parallel(int64_t count, const std::function<void(int64_t)>& job) {
-  if (count <= 1 || thread_count <= 1) return run_in_place(count, job);
-  const Claim claim;
-  if (!claim.granted()) return run_in_place(count, job);
-  workers().resize(static_cast<size_t>(thread_count - 1));
+  const int64_t threads = thread_count;
+  if (count <= 1 || threads <= 1 || holds_workers) return run_in_place(count, job);
+  const std::unique_lock claim(workers_mutex, std::try_to_lock);
+  if (!claim) return run_in_place(count, job);
+  const Holding holding;
+  workers().resize(static_cast<size_t>(threads - 1));
   workers().run(count, job);
 }
 

@@ -181,6 +181,24 @@ TEST_F(Parallel, SeveralThreadsMayCallAtTheSameTime) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST_F(Parallel, TheNumberOfThreadsMayChangeWhileAnotherThreadIsAtWork) {
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0};
+  std::thread caller([&] {
+    for (int round = 0; round < 2000; ++round) wrong += runs_of(7) != once(7);
+    done = true;
+  });
+  for (int64_t count = 1; !done; count = count % 5 + 1) set_threads(count);
+  caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Parallel, AJobMayChangeTheNumberOfThreads) {
+  set_threads(3);
+  run_parallel(4, [](int64_t i) { set_threads(i + 1); });
+  EXPECT_EQ(runs_of(50), once(50));
+}
+
 TEST_F(Parallel, EveryJobComputesWithOneThreadOfTheLibrary) {
   at::set_num_threads(4);
   set_threads(3);
