@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <vector>
 
 #include "fovea/core/error.h"
@@ -58,7 +59,26 @@ void for_each_piece(const fs::path& path, Use use) {
   }
 }
 
+constexpr std::string_view kTemporaryEnd = ".fovea-tmp";
+constexpr size_t kRandomLetters = 16;
+
+/// ".model.safetensors.0123456789abcdef.fovea-tmp" beside the file.
+fs::path temporary_name(const fs::path& path) {
+  std::random_device random;
+  char letters[kRandomLetters + 1];
+  std::snprintf(letters, sizeof letters, "%08x%08x", random(), random());
+  return path.parent_path() / concat(".", path.filename().string(), ".", letters, kTemporaryEnd);
+}
+
 }  // namespace
+
+void remove_stale_temporaries(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.') && name.ends_with(kTemporaryEnd)) fs::remove(entry.path(), ignored);
+  }
+}
 
 std::string read_file(const fs::path& path) {
   std::string content;
@@ -66,9 +86,14 @@ std::string read_file(const fs::path& path) {
   return content;
 }
 
-AtomicFile::AtomicFile(const fs::path& path)
-    : path_(path), temporary_(path.string() + concat(".", ::getpid(), ".tmp")) {
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+AtomicFile::AtomicFile(const fs::path& path) : path_(path) {
+  // A hidden sibling whose name nobody can foresee, and never through somebody's link.
+  for (int attempt = 0; attempt < 16 && descriptor_ < 0; ++attempt) {
+    temporary_ = temporary_name(path);
+    descriptor_ =
+        ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (descriptor_ < 0 && errno != EEXIST) break;
+  }
   if (descriptor_ < 0) give_up("created");
 }
 
@@ -128,7 +153,7 @@ void make_folder(const fs::path& path) {
           reason ? reason.message() : "a file of that name is in the way", ")");
 }
 
-FileLock::FileLock(const fs::path& path, const std::string& busy_message) {
+FileLock::FileLock(const fs::path& path, const std::string& busy_message) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   require(descriptor_ >= 0, ErrorKind::Io, path.string(), ": cannot be locked (",
           std::strerror(errno), ")");
@@ -137,6 +162,13 @@ FileLock::FileLock(const fs::path& path, const std::string& busy_message) {
     descriptor_ = -1;
     fail(ErrorKind::InvalidArgument, busy_message);
   }
+}
+
+bool FileLock::still_there() const {
+  struct stat held {
+  }, found{};
+  return ::fstat(descriptor_, &held) == 0 && ::lstat(path_.c_str(), &found) == 0 &&
+         held.st_dev == found.st_dev && held.st_ino == found.st_ino;
 }
 
 FileLock::~FileLock() {

@@ -32,6 +32,9 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// Removes the temporary files that writers which were killed have left in the folder.
+void remove_stale_temporaries(const std::filesystem::path& folder);
+
 /// AtomicFile in one call.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
@@ -47,7 +50,12 @@ class FileLock {
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
+  /// Whether the locked file still stands under its name: no longer so when somebody has removed
+  /// its folder and made it again.
+  bool still_there() const;
+
  private:
+  std::filesystem::path path_;
   int descriptor_ = -1;
 };
 

@@ -19,10 +19,10 @@ namespace {
 
 constexpr uint64_t kHeaderLimit = 100'000'000;  // the format's own limit
 constexpr int64_t kDimensionLimit = 64;
-constexpr int kDepthLimit = 3;  // {name: {"shape": [
+constexpr size_t kDepthLimit = 3;  // {name: {"shape": [
 
 // Sorted rather than ordered: with very many names the ordered type would take quadratic time.
-using Header = nlohmann::json;
+using Header = SortedJson;
 
 struct DtypeName {
   const char* name;
@@ -158,49 +158,15 @@ uint64_t little_endian(const char* bytes) {
   return value;
 }
 
-/// What JSON text shows before it is parsed: how deep it nests, and how many members its objects
-/// have (one colon each). Exact up to the first syntax error, where the parser stops too.
-struct Outline {
-  int depth = 0;
-  size_t members = 0;
-
-  explicit Outline(const std::string& text) {
-    bool in_string = false;
-    int open = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-      const char c = text[i];
-      if (c == '"') in_string = !in_string;
-      if (in_string) {
-        i += c == '\\';
-        continue;
-      }
-      members += c == ':';
-      open += (c == '{' || c == '[') - (c == '}' || c == ']');
-      depth = std::max(depth, open);
-    }
-  }
-};
-
-size_t members_of(const Header& value) {
-  size_t count = value.is_object() ? value.size() : 0;
-  for (const Header& child : value)
-    if (child.is_structured()) count += members_of(child);
-  return count;
-}
-
 /// Parses the header; a name that occurs twice is refused, since two readers could then see two
-/// different files. The parser keeps only one of them, so the members are counted before and after.
-/// (Its callbacks would tell, in quadratic time.)
-Header parse_header(const std::string& text, const HeaderReader& reader) {
+/// different files.
+Header parse_header(std::string_view text, const HeaderReader& reader, const std::string& path) {
   reader.check(!text.empty() && text[0] == '{', "the header does not begin with '{'");
-  reader.check(text.find('\0') == std::string::npos,
-               "the header holds a zero byte");  // the parser would stop there
-  const Outline outline(text);
-  reader.check(outline.depth <= kDepthLimit, "the header is nested too deeply");
-  Header header = Header::parse(text, nullptr, /*allow_exceptions=*/false);
-  reader.check(header.is_object(), "the header is not JSON");
-  reader.check(members_of(header) == outline.members, "a name occurs twice in the header");
-  return header;
+  JsonLimits limits;
+  limits.depth = kDepthLimit;
+  limits.comments = false;
+  limits.one_line = true;
+  return parse_sorted_json(text, path + ": the header", limits);
 }
 
 }  // namespace
@@ -218,7 +184,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
                 " after its first 8 (is it truncated?)");
   char* data = file->bytes + 8 + header_size;
   const HeaderReader reader(path.string(), file->size - 8 - header_size);
-  const Header header = parse_header(std::string(file->bytes + 8, header_size), reader);
+  const Header header = parse_header({file->bytes + 8, header_size}, reader, path.string());
 
   SafetensorsFile result;
   std::vector<Entry> entries;

@@ -242,6 +242,32 @@ size_t valid_utf8_prefix(std::string_view text) {
   return at;
 }
 
+std::string shorten_bytes(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  text = text.substr(0, most);
+  return std::string(text.substr(0, valid_utf8_prefix(text))) + "…";
+}
+
+std::string printable(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F, in UTF-8 C2 80 to C2 9F, are commands to some terminals.
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool is_c1 = byte == 0xC2 && next >= 0x80 && next <= 0x9F;
+    if ((byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F || is_c1) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\x%02x", is_c1 ? next : byte);
+      safe += escape;
+      i += is_c1;
+    } else {
+      safe += text[i];
+    }
+  }
+  return safe;
+}
+
 size_t display_width(std::string_view text) {
   size_t width = 0;
   for (size_t at = 0; at < text.size();) {

@@ -54,6 +54,13 @@ bool parse_integer(std::string_view text, int64_t& value);
 /// Number of bytes of the longest valid UTF-8 prefix; text.size() when all of it is valid.
 size_t valid_utf8_prefix(std::string_view text);
 
+/// At most `most` bytes of the text, whole characters, and "…" where something was left out.
+std::string shorten_bytes(std::string_view text, size_t most);
+
+/// Text that is safe to print: control characters, C1 ones too, are written as \x1b, so that no
+/// input can move a terminal's cursor. Tabs and line ends stay.
+std::string printable(std::string_view text);
+
 /// Columns that `text` takes in a terminal: one a code point, two for East Asian wide characters
 /// and emoji, none for combining marks.
 size_t display_width(std::string_view text);

@@ -5,19 +5,18 @@
 #include <limits>
 
 #include "fovea/serving/http_error.h"
-#include "fovea/serving/strict_json.h"
 
 namespace fovea::serving {
 
 namespace {
 
 Json parse_object(const std::string& body, const std::vector<std::string>& known) {
-  Json object = parse_strictly(body);
+  Json object = parse_body(body);
   if (!object.is_object())
     refuse_field("", "the body must be a JSON object, this is ", object.type_name());
   for (const auto& [name, value] : object.items())
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      const std::string shown = shorten(name, 64);
+      const std::string shown = shorten_bytes(name, 64);
       refuse_field(shown, "there is no such field", suggestion(shown, known), "; known are ",
                    join(known));
     }
@@ -108,6 +107,17 @@ Selection selection_of(const Json& object) {
 
 }  // namespace
 
+Json parse_body(std::string_view body) {
+  JsonLimits limits;
+  limits.depth = 32;
+  limits.comments = false;
+  try {
+    return parse_json(body, "the body", limits);
+  } catch (const Error& error) {
+    refuse_field("", error.what());
+  }
+}
+
 PredictRequest parse_predict(const std::string& body) {
   const Json object = parse_object(body, {"model", "input", "inputs"});
   PredictRequest request;
@@ -142,7 +152,7 @@ ExplainRequest parse_explain(const std::string& body) {
   request.faithfulness = flag_field(object, "faithfulness");
   const std::string format = text_field(object, "format");
   if (!format.empty() && format != "json" && format != "html")
-    refuse_field("format", "'", shorten(format, 64), "' is unknown; expected json or html");
+    refuse_field("format", "'", shorten_bytes(format, 64), "' is unknown; expected json or html");
   request.html = format == "html";
   return request;
 }

@@ -13,6 +13,9 @@ namespace fovea::serving {
 /// How many inputs one request may hold.
 inline constexpr size_t kMostInputs = 1024;
 
+/// JSON of a request: no comments, at most 32 levels deep. HttpError 400 says what is wrong.
+Json parse_body(std::string_view body);
+
 /// One input as Pipeline::parse() takes it, and where it stood in the body.
 struct GivenInput {
   std::string line;

@@ -45,12 +45,6 @@ HttpError error_of(std::exception_ptr exception, std::string& detail) {
   return {500, "internal", kOurFault};
 }
 
-std::string shorten(std::string_view text, size_t most) {
-  if (text.size() <= most) return std::string(text);
-  text = text.substr(0, most);
-  return std::string(text.substr(0, valid_utf8_prefix(text))) + "…";
-}
-
 std::string text_of(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -43,9 +43,6 @@ HttpError error_of_input(const Error& error, const std::string& field);
 /// the client learns no details, `detail` does.
 HttpError error_of(std::exception_ptr exception, std::string& detail);
 
-/// At most `most` bytes of what a client sent, cut between characters, for messages.
-std::string shorten(std::string_view text, size_t most);
-
 /// One line of JSON; invalid UTF-8 becomes U+FFFD.
 std::string text_of(const Json& value);
 

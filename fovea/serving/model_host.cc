@@ -95,10 +95,11 @@ HostedModel& ModelHost::find(const std::string& name) {
   for (const auto& model : models_)
     if (model->name() == name) found = model.get();
   if (!found)
-    throw HttpError(404, "not_found",
-                    concat("there is no model '", shorten(name, 64), "'",
-                           suggestion(shorten(name, 64), names), "; there are: ", join(names)),
-                    "model");
+    throw HttpError(
+        404, "not_found",
+        concat("there is no model '", shorten_bytes(name, 64), "'",
+               suggestion(shorten_bytes(name, 64), names), "; there are: ", join(names)),
+        "model");
   const ModelStatus status = found->status();
   if (status == ModelStatus::Loading)
     throw HttpError(503, "loading", concat("the model '", found->name(), "' is still loading"));

@@ -22,10 +22,11 @@ void choose_maps(Explanation& explanation, const std::vector<std::string>& names
   const std::vector<std::string> known(there.begin(), there.end());
   for (const std::string& name : names)
     if (!there.count(name))
-      throw HttpError(422, "not_found",
-                      concat("maps: there is no map '", shorten(name, 64), "'",
-                             suggestion(shorten(name, 64), known), "; there are: ", join(known)),
-                      "maps");
+      throw HttpError(
+          422, "not_found",
+          concat("maps: there is no map '", shorten_bytes(name, 64), "'",
+                 suggestion(shorten_bytes(name, 64), known), "; there are: ", join(known)),
+          "maps");
   std::erase_if(explanation.maps, [&](const MapView& map) { return !holds(names, map.name); });
   std::erase_if(explanation.faithfulness,
                 [&](const Faithfulness& entry) { return !holds(names, entry.map); });

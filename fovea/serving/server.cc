@@ -55,7 +55,7 @@ HttpResponse Server::handle(HttpRequest& request) {
   AccessRecord record;
   record.id = request_id(request.header("x-request-id"));
   record.method = request.method;
-  record.path = shorten(request.path, 256);
+  record.path = shorten_bytes(request.path, 256);
   record.remote = request.remote;
   ++in_flight_;
   HttpResponse response;
@@ -98,9 +98,9 @@ HttpResponse Server::refuse(const HttpError& error, const std::string& remote) {
 HttpResponse Server::answer(HttpRequest& request, AccessRecord& record) {
   const Route* route = find_route(request.path);
   if (!route)
-    throw HttpError(
-        404, "not_found",
-        concat("there is no address ", shorten(request.path, 200), "; /openapi.json lists them"));
+    throw HttpError(404, "not_found",
+                    concat("there is no address ", shorten_bytes(request.path, 200),
+                           "; /openapi.json lists them"));
   if (request.method == "OPTIONS" && !options_.cors.empty() &&
       !request.header("access-control-request-method").empty()) {
     HttpResponse preflight;

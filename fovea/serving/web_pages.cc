@@ -54,7 +54,8 @@ std::string page_policy(std::string_view html) {
 
 HttpResponse web_file(std::string_view path, const HttpRequest& request) {
   const WebFile* file = find_web_file(path);
-  if (!file) throw HttpError(404, "not_found", concat("there is no file ", shorten(path, 200)));
+  if (!file)
+    throw HttpError(404, "not_found", concat("there is no file ", shorten_bytes(path, 200)));
   HttpResponse response;
   const Prepared& known = prepared().at(file->path);
   response.headers = {{"ETag", known.tag}, {"Cache-Control", "no-cache"}};

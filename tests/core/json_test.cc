@@ -49,10 +49,60 @@ TEST(Json, NumbersTooLargeForADoubleAreBadData) {
   expect_error(ErrorKind::BadData, {"c.json", "1e999"}, [] { parse_json("[1e999]", "c.json"); });
 }
 
-TEST(Json, DeepNestingIsNoProblem) {
-  const std::string deep(100'000, '[');
-  expect_error(ErrorKind::BadData, {"c.json:1:"}, [&] { parse_json(deep, "c.json"); });
-  EXPECT_TRUE(parse_json(deep + std::string(deep.size(), ']'), "c.json").is_array());
+TEST(Json, NestingHasALimit) {
+  for (const size_t depth : {size_t{65}, size_t{200'000}}) {
+    const std::string open(depth, '['), closed = open + std::string(depth, ']');
+    for (const std::string& text : {open, closed}) {
+      expect_error(ErrorKind::BadData, {"c.json", "nested more than 64"},
+                   [&] { parse_json(text, "c.json"); });
+      expect_error(ErrorKind::BadData, {"c.json", "nested more than 64"},
+                   [&] { parse_sorted_json(text, "c.json"); });
+    }
+  }
+  EXPECT_TRUE(parse_json(std::string(64, '[') + std::string(64, ']'), "c.json").is_array());
+}
+
+TEST(Json, SizeHasALimit) {
+  JsonLimits limits;
+  limits.bytes = 4;
+  EXPECT_EQ(parse_json("[12]", "c.json", limits)[0], 12);
+  expect_error(ErrorKind::BadData, {"c.json", "has 5 bytes", "at most 4"},
+               [&] { parse_json("[123]", "c.json", limits); });
+}
+
+TEST(Json, KeysStandOnceAndHaveALimitWhereTheyAreSearchedFromTheFront) {
+  const auto object = [](int keys) {
+    std::string text = "{";
+    for (int i = 0; i < keys; ++i) text += concat(i ? "," : "", "\"", i, "\":0");
+    return text + "}";
+  };
+  EXPECT_EQ(parse_json(object(10'000), "c.json").size(), 10'000u);
+  expect_error(ErrorKind::BadData, {"c.json", "more than 10000 keys"},
+               [&] { parse_json(object(10'001), "c.json"); });
+  EXPECT_EQ(parse_sorted_json(object(300'000), "c.json").size(), 300'000u);
+  const std::string twice = R"({"a": 1, "b": {"a": 2}, "a": 3})";
+  expect_error(ErrorKind::BadData, {"c.json", "'a' stands there twice"},
+               [&] { parse_json(twice, "c.json"); });
+  expect_error(ErrorKind::BadData, {"c.json", "'a' stands there twice"},
+               [&] { parse_sorted_json(twice, "c.json"); });
+}
+
+TEST(Json, ErrorsSayWhatIsWrongInWordsForAUser) {
+  const std::string long_text = "\"" + std::string(500'000, 'x') + "\x01";
+  for (const std::string& text : {std::string("{\"a\": }"), std::string("[1e999]"), long_text})
+    try {
+      parse_json(text, "c.json");
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("json.exception"), std::string::npos);
+      EXPECT_LT(std::string(error.what()).size(), 400u);
+    }
+  const Json value = parse_json(R"({"epoch": "one"})", "c.json");
+  expect_error(ErrorKind::BadData, {"c.json", "key 'loss' not found"},
+               [&] { with_json_errors("c.json", [&] { return value.at("loss").get<double>(); }); });
+  expect_error(ErrorKind::BadData, {"c.json", "must be number, but is string"}, [&] {
+    with_json_errors("c.json", [&] { return value.at("epoch").get<double>(); });
+  });
 }
 
 TEST(Json, FilesRoundTrip) {

@@ -28,7 +28,7 @@ compile() {
 }
 
 objects=()
-compile request tests/fuzz/driver.cc tests/fuzz/request_fuzz.cc fovea/serving/{codec,strict_json,http_error,body_reader,connection,http_message}.cc fovea/core/{text,error}.cc
+compile request tests/fuzz/driver.cc tests/fuzz/request_fuzz.cc fovea/serving/{codec,http_error,body_reader,connection,http_message}.cc fovea/core/{text,error,json,file}.cc
 g++ "${flags[@]}" "${objects[@]}" "${libraries[@]}" -o $out/request_fuzz
 objects=()
 compile readers tests/fuzz/driver.cc tests/fuzz/readers_fuzz.cc fovea/core/{safetensors,json,file,base64,text,error}.cc fovea/explain/{json,json_read,matrix_codec}.cc

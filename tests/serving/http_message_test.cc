@@ -67,9 +67,9 @@ TEST(HttpError, EveryKindHasItsStatus) {
 }
 
 TEST(HttpError, ShortensBetweenCharacters) {
-  EXPECT_EQ(shorten("abc", 3), "abc");
-  EXPECT_EQ(shorten("abcd", 3), "abc…");
-  EXPECT_EQ(shorten("ääää", 3), "ä…");
+  EXPECT_EQ(shorten_bytes("abc", 3), "abc");
+  EXPECT_EQ(shorten_bytes("abcd", 3), "abc…");
+  EXPECT_EQ(shorten_bytes("ääää", 3), "ä…");
 }
 
 }  // namespace

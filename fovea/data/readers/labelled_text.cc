@@ -103,19 +103,7 @@ ReadTexts<LabelledText> read_table(const fs::path& path, const LabelledTextOptio
   return rows.take(table.path, table.hash);
 }
 
-// Objects of Json are searched from the front: a line with very many keys would take very long.
-using SortedJson = nlohmann::json;
-
-SortedJson parse_row(std::string_view line, const std::string& place) {
-  try {
-    SortedJson row = SortedJson::parse(line);
-    require(row.is_object(), ErrorKind::BadData, place, ": found ", row.type_name(),
-            "; expected one JSON object a line, as in {\"text\": \"…\", \"label\": \"…\"}");
-    return row;
-  } catch (const SortedJson::exception& error) {
-    fail(ErrorKind::BadData, place, ": is not JSON: ", error.what());
-  }
-}
+const char* const kExampleRow = "{\"text\": \"…\", \"label\": \"…\"}";
 
 /// The value of a key as text; false when the row does not have it.
 bool read_value(const SortedJson& row, const std::string& key, bool only_text,
@@ -177,7 +165,7 @@ ReadTexts<LabelledText> read_json_lines(const fs::path& path, const LabelledText
   for (std::string_view line; lines.next(line);) {
     if (trim(line).empty()) continue;
     const std::string place = lines.place();
-    const SortedJson json = parse_row(line, place);
+    const SortedJson json = parse_json_row(line, place, kExampleRow);
     const auto missing = [&](const std::string& key, const char* role) {
       std::vector<std::string> keys;
       for (const auto& item : json.items()) keys.push_back(item.key());

@@ -143,20 +143,8 @@ ReadTexts<Review> read_table(const fs::path& path, const ReviewsOptions& options
   return rows.take(table.path, table.hash);
 }
 
-// Objects of Json are searched from the front: a line with very many keys would take very long.
-using SortedJson = nlohmann::json;
-
-SortedJson parse_row(std::string_view line, const std::string& place) {
-  try {
-    SortedJson row = SortedJson::parse(line);
-    require(row.is_object(), ErrorKind::BadData, place, ": found ", row.type_name(),
-            "; expected one JSON object a line, as in {\"user\": \"…\", \"item\": \"…\", "
-            "\"rating\": 4, \"text\": \"…\"}");
-    return row;
-  } catch (const SortedJson::exception& error) {
-    fail(ErrorKind::BadData, place, ": is not JSON: ", error.what());
-  }
-}
+const char* const kExampleRow =
+    "{\"user\": \"…\", \"item\": \"…\", \"rating\": 4, \"text\": \"…\"}";
 
 Fields fields_of(const SortedJson& row, const Columns& columns, const std::string& place) {
   Fields fields;
@@ -190,7 +178,7 @@ ReadTexts<Review> read_json_lines(const fs::path& path, const ReviewsOptions& op
   for (std::string_view line; lines.next(line);) {
     if (trim(line).empty()) continue;
     const std::string place = lines.place();
-    Fields fields = fields_of(parse_row(line, place), columns, place);
+    Fields fields = fields_of(parse_json_row(line, place, kExampleRow), columns, place);
     if (!has_split)
       has_split = options.reads_split &&
                   (columns.is_named(kSplit) || (fields[kSplit] && part_of(*fields[kSplit]) >= 0));

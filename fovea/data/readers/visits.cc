@@ -79,20 +79,8 @@ ReadTexts<PatientRecord> read_table(const fs::path& path, const VisitsOptions& o
   return patients.take(table.path, table.hash);
 }
 
-// Objects of Json are searched from the front: a line with very many keys would take very long.
-using SortedJson = nlohmann::json;
-
-SortedJson parse_row(std::string_view line, const std::string& place) {
-  try {
-    SortedJson row = SortedJson::parse(line);
-    require(row.is_object(), ErrorKind::BadData, place, ": found ", row.type_name(),
-            "; expected one JSON object a line, as in {\"patient\": \"p1\", \"time\": 17, "
-            "\"codes\": [\"D_401\", …], \"label\": \"yes\"}");
-    return row;
-  } catch (const SortedJson::exception& error) {
-    fail(ErrorKind::BadData, place, ": is not JSON: ", error.what());
-  }
-}
+const char* const kExampleRow =
+    "{\"patient\": \"p1\", \"time\": 17, \"codes\": [\"D_401\", …], \"label\": \"yes\"}";
 
 std::string text_of(const SortedJson& value, const std::string& key, const std::string& place) {
   require(value.is_primitive(), ErrorKind::BadData, place, ": '", key, "' is ", value.type_name(),
@@ -148,7 +136,7 @@ ReadTexts<PatientRecord> read_json_lines(const fs::path& path, const VisitsOptio
   for (std::string_view text; lines.next(text);) {
     if (trim(text).empty()) continue;
     const std::string place = lines.place();
-    VisitLine line = line_of(parse_row(text, place), columns, options, place);
+    VisitLine line = line_of(parse_json_row(text, place, kExampleRow), columns, options, place);
     const auto &split = line.fields[VisitLine::Split], &time = line.fields[VisitLine::Time];
     if (!has_split) {
       has_split = columns.named[VisitLine::Split] || (split && part_of(*split) >= 0);

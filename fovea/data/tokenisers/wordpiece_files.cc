@@ -13,20 +13,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{256} << 20;  // of a vocabulary file
+constexpr size_t kMostBytes = size_t{256} << 20;  // of a vocabulary file
 
 // Objects of Json keep their order and are searched from the front, far too slow for a vocabulary.
-using SortedJson = nlohmann::json;
-
 SortedJson read_sorted_json(const fs::path& path) {
-  require(!fs::exists(path) || int64_t(fs::file_size(path)) <= kMostBytes, ErrorKind::BadData,
-          path.string(), ": has more than ", format_count(kMostBytes),
-          " bytes; is this a tokeniser?");
-  try {
-    return SortedJson::parse(read_file(path));
-  } catch (const SortedJson::exception& error) {
-    fail(ErrorKind::BadData, path.string(), ": is not JSON: ", error.what());
-  }
+  JsonLimits limits;
+  limits.bytes = kMostBytes;
+  return parse_sorted_json(read_file(path), path.string(), limits);
 }
 
 /// The part `key` of a tokenizer.json, which must be an object of the type `wanted`.
@@ -129,7 +122,7 @@ WordPiece read_tokenizer_json(const fs::path& path) {
 }
 
 WordPiece read_vocabulary(const fs::path& path, const WordPieceOptions& options) {
-  TextLines lines(path, kMostBytes);
+  TextLines lines(path, int64_t{kMostBytes});
   std::vector<std::string> pieces;
   for (std::string_view line; lines.next(line);) {
     require(!line.empty(), ErrorKind::BadData, lines.place(),
