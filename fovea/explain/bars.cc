@@ -32,7 +32,7 @@ class BarsBlock : public Block {
     const ValueFormat format(largest);
     std::vector<std::string> names;
     for (const size_t key : selection_.keys)
-      names.push_back(printable(visible_blanks(map.key_labels[key])));
+      names.push_back(printable_label(visible_blanks(map.key_labels[key])));
     names = distinct_starts(names, kColumnsOfALabel);
     for (size_t row = 0; row < selection_.keys.size(); ++row) {
       const size_t key = selection_.keys[row];

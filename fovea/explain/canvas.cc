@@ -50,7 +50,7 @@ double text_width(std::string_view text, double size, bool bold) {
 }
 
 std::string fitted(std::string_view text, double width, double size, bool bold) {
-  std::string whole = printable(text);
+  std::string whole = printable_label(text);
   if (text_width(whole, size, bold) <= width) return whole;
   const double available = width - text_width("…", size, bold);
   std::string result;

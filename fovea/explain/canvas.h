@@ -62,7 +62,7 @@ class Canvas {
   /// Filled; the corners in order, the last one joined to the first.
   virtual void polygon(const std::vector<Point>& corners, Colour colour) = 0;
   /// `at` is the anchor on the baseline. Any text is safe: it is escaped by the backend after
-  /// printable().
+  /// printable_label().
   virtual void text(Point at, std::string_view text, const TextStyle& style) = 0;
   /// Writes atomically.
   virtual void save(const std::filesystem::path& path) = 0;
@@ -82,7 +82,8 @@ using CanvasFactory = std::function<std::unique_ptr<Canvas>(double width, double
 /// most other fonts.
 double text_width(std::string_view text, double size, bool bold = false);
 
-/// printable() text that is at most `width` points wide, ending in "…" when something was cut off.
+/// printable_label() text that is at most `width` points wide, ending in "…" when something was cut
+/// off.
 std::string fitted(std::string_view text, double width, double size, bool bold = false);
 
 }  // namespace fovea

@@ -51,7 +51,7 @@ bool breaks_lines(uint32_t code) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable_label(std::string_view text) {
   std::string result;
   for_each_code_point(text, [&](std::string_view piece) {
     const uint32_t code = code_point(piece);

@@ -12,7 +12,7 @@ namespace fovea {
 /// Without anything that could move a cursor or break XML: control characters as \n, \t, \x1b;
 /// characters that reverse the writing direction as \u202e; invalid UTF-8 and non-characters as
 /// U+FFFD.
-std::string printable(std::string_view text);
+std::string printable_label(std::string_view text);
 
 /// Blanks at both ends as "␣": a label of one blank is a letter of its source like any other.
 std::string visible_blanks(std::string_view text);

@@ -36,12 +36,13 @@ double heading_height(const std::string& text, double size) {
 
 /// As wide as the widest figure; small figures stand on a small page, unless a heading needs more.
 double content_width(const Page& page) {
-  double headings = std::max(text_width(printable(page.title), kHeadingSize, true),
-                             text_width(printable(page.subtitle), kSubtitleSize));
+  double headings = std::max(text_width(printable_label(page.title), kHeadingSize, true),
+                             text_width(printable_label(page.subtitle), kSubtitleSize));
   double width = page.sections.empty() ? kPictureWidth : kNarrowest;
   for (const Section& section : page.sections) {
-    headings = std::max(headings, text_width(printable(section.title), kMapTitleSize, true) +
-                                      kBeforeAxes + text_width(printable(section.axes), kTextSize));
+    headings =
+        std::max(headings, text_width(printable_label(section.title), kMapTitleSize, true) +
+                               kBeforeAxes + text_width(printable_label(section.axes), kTextSize));
     width = std::max(width, section.block->width());
   }
   return std::max(width, std::min(headings, kPictureWidth));
@@ -51,7 +52,8 @@ std::vector<std::string> note_lines(const Page& page, double width) {
   const auto columns = static_cast<size_t>(width / (kNoteSize * 0.62));
   std::vector<std::string> lines;
   for (const std::string& note : page.notes)
-    for (std::string& line : wrapped(printable(note), columns)) lines.push_back(std::move(line));
+    for (std::string& line : wrapped(printable_label(note), columns))
+      lines.push_back(std::move(line));
   return lines;
 }
 
@@ -60,7 +62,7 @@ void draw_section(Canvas& canvas, const Section& section, double& y) {
   const double baseline = y + kMapTitleSize;
   draw_heading(canvas, section.title, {kMapTitleSize, palette::kInk, Anchor::Start, true, 0}, y);
   const double after =
-      kMargin + text_width(printable(section.title), kMapTitleSize, true) + kBeforeAxes;
+      kMargin + text_width(printable_label(section.title), kMapTitleSize, true) + kBeforeAxes;
   if (after + text_width(section.axes, kTextSize) < canvas.width() - kMargin)
     canvas.text({after, baseline}, section.axes,
                 {kTextSize, palette::kQuietInk, Anchor::Start, false, 0});

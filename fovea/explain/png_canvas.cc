@@ -97,7 +97,7 @@ class PngCanvas : public Canvas {
 
   void text(Point at, std::string_view text, const TextStyle& style) override {
     use(style.colour);
-    const std::vector<Run> runs = runs_of(visual_order(printable(text)), style);
+    const std::vector<Run> runs = runs_of(visual_order(printable_label(text)), style);
     double width = 0;
     for (const Run& run : runs) width += run.width;
     cairo_save(context_.get());

@@ -55,7 +55,7 @@ void SvgCanvas::text(Point at, std::string_view text, const TextStyle& style) {
   if (style.rotation != 0)
     body_ += concat(" transform=\"rotate(", number(style.rotation), " ", number(at.x), " ",
                     number(at.y), ")\"");
-  body_ += concat(">", escape_markup(printable(text)), "</text>\n");
+  body_ += concat(">", escape_markup(printable_label(text)), "</text>\n");
 }
 
 std::string SvgCanvas::document() const {

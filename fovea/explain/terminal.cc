@@ -82,7 +82,7 @@ std::string TerminalStyle::paint(Ink ink, const std::string& text) const {
 }
 
 std::string TerminalStyle::safe(const std::string& text) const {
-  const std::string clean = printable(text);
+  const std::string clean = printable_label(text);
   return options_.unicode ? clean : ascii_only(clean);
 }
 

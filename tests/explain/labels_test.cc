@@ -10,15 +10,15 @@ namespace fovea {
 namespace {
 
 TEST(Labels, PrintableEscapesWhatMovesACursor) {
-  EXPECT_EQ(printable("a\nb\tc\rd"), "a\\nb\\tc\\rd");
-  EXPECT_EQ(printable("\x1b[31m\x7f"), "\\x1b[31m\\x7f");
-  EXPECT_EQ(printable("\xC2\x9B"), "\\x9b");             // a control character of two bytes
-  EXPECT_EQ(printable("\xE2\x80\xAEx"), "\\u202ex");     // right-to-left override
-  EXPECT_EQ(printable("\xE2\x80\xA8"), "\\u2028");       // line separator
-  EXPECT_EQ(printable("\xEF\xBF\xBE"), "\xEF\xBF\xBD");  // U+FFFE is no character
-  EXPECT_EQ(printable("a\xFFz\xE6"), "a\xEF\xBF\xBDz\xEF\xBF\xBD");
-  EXPECT_EQ(printable(std::string("\0", 1)), "\\x00");
-  EXPECT_EQ(printable("日本 é"), "日本 é");
+  EXPECT_EQ(printable_label("a\nb\tc\rd"), "a\\nb\\tc\\rd");
+  EXPECT_EQ(printable_label("\x1b[31m\x7f"), "\\x1b[31m\\x7f");
+  EXPECT_EQ(printable_label("\xC2\x9B"), "\\x9b");             // a control character of two bytes
+  EXPECT_EQ(printable_label("\xE2\x80\xAEx"), "\\u202ex");     // right-to-left override
+  EXPECT_EQ(printable_label("\xE2\x80\xA8"), "\\u2028");       // line separator
+  EXPECT_EQ(printable_label("\xEF\xBF\xBE"), "\xEF\xBF\xBD");  // U+FFFE is no character
+  EXPECT_EQ(printable_label("a\xFFz\xE6"), "a\xEF\xBF\xBDz\xEF\xBF\xBD");
+  EXPECT_EQ(printable_label(std::string("\0", 1)), "\\x00");
+  EXPECT_EQ(printable_label("日本 é"), "日本 é");
 }
 
 TEST(Labels, AsciiOnlyKeepsTheWidth) {
