@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "cli/flags.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
 
@@ -31,7 +32,7 @@ void add_data(CLI::App& program) {
             ": exists and is not an empty folder; choose another --out");
     make_folder(*out);
     setup.task().write_data(*out);
-    std::cout << *out << "\n";
+    put_line(*out);
   });
 }
 

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "cli/flags.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/core/progress.h"
 #include "fovea/core/text.h"
@@ -38,7 +39,7 @@ void add_evaluate(CLI::App& program) {
     for (const Metric& metric : metrics) table.add({metric.name, format_number(metric.value, 6)});
     std::cerr << pipeline.task_name() << ", " << flags->split << " split, "
               << format_count(rows->size()) << " rows\n";
-    for (const std::string& note : notes) std::cerr << note << "\n";
+    for (const std::string& note : notes) tell(note);
     std::cout << table.plain();
   });
 }

@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
 #include "fovea/tasks/hugging_face.h"
@@ -17,16 +18,16 @@ struct ExportFlags {
 
 void write_onnx(const ExportFlags& flags) {
   const Pipeline pipeline = Pipeline::load(flags.run);
-  for (const std::string& note : pipeline.notes()) std::cerr << note << "\n";
+  for (const std::string& note : pipeline.notes()) tell(note);
   for (const std::filesystem::path& file : export_onnx(pipeline, flags.onnx, {flags.attention}))
-    std::cout << file.string() << "\n";
+    put_line(file.string());
 }
 
 void write_folder(const ExportFlags& flags) {
   const PretrainedBert bert = read_pretrained(flags.run);
-  for (const std::string& note : bert.notes) std::cerr << note << "\n";
+  for (const std::string& note : bert.notes) tell(note);
   write_hugging_face(flags.hugging_face, bert);
-  std::cout << flags.hugging_face << "\n";
+  put_line(flags.hugging_face);
 }
 
 void run_export(const ExportFlags& flags) {

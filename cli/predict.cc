@@ -5,6 +5,7 @@
 
 #include "cli/flags.h"
 #include "cli/inputs.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
 #include "fovea/core/progress.h"
@@ -30,7 +31,7 @@ void print_answers(const Pipeline& pipeline, const std::vector<Example>& example
     if (json)
       answers.push_back(task.answer(prediction));
     else
-      std::cout << task.answer_line(prediction) << "\n";
+      put_line(task.answer_line(prediction));
   }
   if (json) std::cout << answers.dump() << "\n";
 }
@@ -39,10 +40,9 @@ void print_answers(const Pipeline& pipeline, const std::vector<Example>& example
 void stream_answers(const Pipeline& pipeline, const StreamingTask& task,
                     const PredictFlags& flags) {
   const std::string& file = flags.inputs.file;
-  const StreamReport report =
-      task.stream(pipeline.model(), file.empty() || file == "-" ? "/dev/stdin" : file, flags.json,
-                  [](const std::string& line) { std::cout << line << "\n"; });
-  for (const std::string& note : report.notes) std::cerr << note << "\n";
+  const StreamReport report = task.stream(
+      pipeline.model(), file.empty() || file == "-" ? "/dev/stdin" : file, flags.json, put_line);
+  for (const std::string& note : report.notes) tell(note);
   std::cerr << format_count(report.predictions) << " predictions in "
             << format_duration(report.seconds) << ": "
             << format_count(int64_t(double(report.predictions) / std::max(report.seconds, 1e-9)))
@@ -57,7 +57,7 @@ std::string text_of(const Example& query) {
 void print_nearest(const Pipeline& pipeline, const std::vector<Example>& queries,
                    const PredictFlags& flags) {
   const SearchCorpus corpus = read_search_corpus(flags.corpus, parse_roles(flags.columns));
-  for (const std::string& note : corpus.notes) std::cerr << note << "\n";
+  for (const std::string& note : corpus.notes) tell(note);
   const at::Tensor asked = embed(pipeline, queries);  // [Q, D]
   Progress progress("embedding", int64_t(corpus.texts.size()), "texts", /*quiet=*/false);
   const at::Tensor known =
@@ -70,15 +70,14 @@ void print_nearest(const Pipeline& pipeline, const std::vector<Example>& queries
   Json answers = Json::array();
   for (size_t i = 0; i < queries.size(); ++i) {
     Json neighbours = Json::array();
-    if (!flags.json) std::cout << text_of(queries[i]) << "\n";
+    if (!flags.json) put_line(text_of(queries[i]));
     for (const Neighbour& neighbour : found[i]) {
       const int64_t number = corpus.numbers[size_t(neighbour.index)];
       const std::string& text = corpus.texts[size_t(neighbour.index)];
       if (flags.json)
         neighbours.push_back({{"number", number}, {"cosine", neighbour.cosine}, {"text", text}});
       else
-        std::cout << "  " << format_number(neighbour.cosine, 4) << "\t" << number << "\t" << text
-                  << "\n";
+        put_line(concat("  ", format_number(neighbour.cosine, 4), "\t", number, "\t", text));
     }
     answers.push_back({{"text", text_of(queries[i])}, {"nearest", std::move(neighbours)}});
   }
@@ -92,7 +91,7 @@ void run_predict(const PredictFlags& flags) {
   require(!flags.corpus.empty() || flags.columns.empty(), ErrorKind::InvalidArgument,
           "--columns names the text of --nearest CORPUS; without that it means nothing");
   const Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
-  for (const std::string& note : pipeline.notes()) std::cerr << note << "\n";
+  for (const std::string& note : pipeline.notes()) tell(note);
   const auto* streaming = dynamic_cast<const StreamingTask*>(&pipeline.task());
   const bool has_stream = !flags.inputs.file.empty() || !::isatty(STDIN_FILENO);
   if (streaming != nullptr && flags.inputs.inputs.empty() && has_stream)

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "cli/flags.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
 
@@ -19,7 +20,7 @@ void add_prepare(CLI::App& program) {
   command->callback([=] {
     Setup setup = make_setup(*flags);
     setup.task().prepare(setup.source(), static_cast<uint64_t>(setup.common().seed), *out);
-    std::cout << *out << "\n";
+    put_line(*out);
   });
 }
 

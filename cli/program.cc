@@ -3,8 +3,10 @@
 #include <torch/version.h>
 
 #include <iostream>
+#include <sstream>
 
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "fovea/core/error.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/version.h"
@@ -33,18 +35,20 @@ int run_program(int argc, const char* const* argv) {
     return 1;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    program.exit(error, std::cerr, std::cerr);
+    std::ostringstream message;  // which may hold what the user typed
+    program.exit(error, message, message);
+    std::cerr << printable(message.str());
     return 2;
   } catch (const Failed&) {
     return 1;
   } catch (const Error& error) {
-    std::cerr << "error: " << error.what() << "\n";
+    tell(concat("error: ", error.what()));
   } catch (const std::bad_alloc&) {
     std::cerr << "error: out of memory; try a smaller training.batch_size or less data\n";
   } catch (const std::exception& error) {
     // LibTorch appends a stack trace; its first line says it all.
     const std::string what = error.what();
-    std::cerr << "error: " << what.substr(0, what.find('\n')) << "\n";
+    tell("error: " + what.substr(0, what.find('\n')));
   }
   return 1;
 }

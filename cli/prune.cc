@@ -2,6 +2,7 @@
 
 #include "cli/flags.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
 #include "fovea/core/progress.h"
@@ -61,8 +62,9 @@ void prune_columns(const PruneFlags& flags) {
     for (const Metric& now : after.validation)
       if (now.name == metric.name)
         table.add({metric.name, format_number(metric.value, 5), format_number(now.value, 5)});
-  std::cerr << "kept: " << join(kept) << "\n";
-  std::cout << table.plain() << folder.path().string() << "\n";
+  tell("kept: " + join(kept));
+  std::cout << table.plain();
+  put_line(folder.path().string());
 }
 
 Json stage_json(const PrunedStage& stage) {
@@ -156,7 +158,8 @@ void prune_heads_of(const PruneFlags& flags) {
   }
   std::cerr << "taken out: " << pruned_heads_text(result.gone) << "\n";
   if (!result.curve.empty()) std::cout << curve_table(result.curve).plain() << "\n";
-  std::cout << stage_table(result).plain() << folder.path().string() << "\n";
+  std::cout << stage_table(result).plain();
+  put_line(folder.path().string());
 }
 
 void run_prune(const PruneFlags& flags) {

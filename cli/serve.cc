@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
 #include "fovea/serving/pipeline_model.h"
@@ -97,10 +98,8 @@ void wait_for_end(const serving::Server& server, const HeldSignals& signals) {
       const serving::HostedModel& model = *server.host().models()[i];
       if (told[i] || model.status() == serving::ModelStatus::Loading) continue;
       told[i] = true;
-      std::cerr << model.name() << " is "
-                << (model.status() == serving::ModelStatus::Ready ? "ready"
-                                                                  : "broken: " + model.error())
-                << "\n";
+      const bool is_ready = model.status() == serving::ModelStatus::Ready;
+      tell(concat(model.name(), " is ", is_ready ? "ready" : "broken: " + model.error()));
     }
     require(!server.host().all_are(serving::ModelStatus::Failed), ErrorKind::BadData,
             "no model could be loaded");

@@ -2,6 +2,7 @@
 
 #include "cli/flags.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
 #include "fovea/core/progress.h"
@@ -23,7 +24,7 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 }
 
 void print_summary(const Training& training) {
-  for (const std::string& note : training.splits.notes) std::cerr << note << "\n";
+  for (const std::string& note : training.splits.notes) tell(note);
   TextTable table({"layer", "output", "parameters"});
   for (const LayerSummary& layer : training.model->summary())
     table.add({layer.layer, shape_text(layer.output_shape), format_count(layer.parameters)});
@@ -80,8 +81,8 @@ void run_train(const TrainCommandFlags& flags) {
 
   const TrainingResult& result = training.result;
   if (result.stopped)
-    std::cerr << "stopped; go on with: fovea train " << flags.task << " --out "
-              << folder.path().string() << " --resume\n";
+    tell(concat("stopped; go on with: fovea train ", flags.task, " --out ", folder.path().string(),
+                " --resume"));
   if (flags.json) {
     Json json{{"task", flags.task},
               {"run", folder.path().string()},
@@ -103,7 +104,7 @@ void run_train(const TrainCommandFlags& flags) {
       std::cerr << "best epoch " << result.best_epoch;
     std::cerr << "  |  validation  " << metrics_text(training.validation) << "\n";
   }
-  std::cout << folder.path().string() << "\n";
+  put_line(folder.path().string());
 }
 
 }  // namespace

@@ -288,15 +288,18 @@ bool looks_numeric(std::string_view cell) {
 }  // namespace
 
 std::string TextTable::plain() const {
-  std::vector<size_t> widths(rows_[0].size(), 0);
-  std::vector<bool> numeric(rows_[0].size(), rows_.size() > 1);
-  for (size_t r = 0; r < rows_.size(); ++r)
-    for (size_t c = 0; c < rows_[r].size() && c < widths.size(); ++c) {
-      widths[c] = std::max(widths[c], display_width(rows_[r][c]));
-      if (r > 0 && !looks_numeric(rows_[r][c])) numeric[c] = false;
+  std::vector<std::vector<std::string>> rows = rows_;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = printable(cell);
+  std::vector<size_t> widths(rows[0].size(), 0);
+  std::vector<bool> numeric(rows[0].size(), rows.size() > 1);
+  for (size_t r = 0; r < rows.size(); ++r)
+    for (size_t c = 0; c < rows[r].size() && c < widths.size(); ++c) {
+      widths[c] = std::max(widths[c], display_width(rows[r][c]));
+      if (r > 0 && !looks_numeric(rows[r][c])) numeric[c] = false;
     }
   std::string text;
-  for (const auto& row : rows_) {
+  for (const auto& row : rows) {
     std::string line;
     for (size_t c = 0; c < row.size() && c < widths.size(); ++c) {
       const std::string padding(widths[c] - display_width(row[c]), ' ');
