@@ -13,6 +13,30 @@
 
 namespace fovea::cli {
 
+namespace {
+
+/// CLI11 takes an argument [a, b] for two and [] for none. A zero byte at its end, which no
+/// argument can have of itself, hides that it is in brackets; each option takes it off again.
+std::vector<std::string> kept_whole(int argc, const char* const* argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {  // as CLI11 wants them: the last one first
+    arguments.emplace_back(argv[i]);
+    if (arguments.back().starts_with('[')) arguments.back() += '\0';
+  }
+  return arguments;
+}
+
+void take_as_given(CLI::App& program) {
+  const auto given = [](std::string argument) {
+    if (argument.ends_with('\0')) argument.pop_back();
+    return argument;
+  };
+  for (CLI::App* command : program.get_subcommands({}))
+    for (CLI::Option* option : command->get_options()) option->transform(given);
+}
+
+}  // namespace
+
 int run_program(int argc, const char* const* argv) {
   CLI::App program{"Attention networks: train one on your own files, see where it looks, ship it.",
                    "fovea"};
@@ -27,8 +51,9 @@ int run_program(int argc, const char* const* argv) {
        {add_tasks, add_scores, add_data, add_prepare, add_train, add_evaluate, add_predict,
         add_explain, add_compare, add_heads, add_prune, add_serve, add_export, add_doctor})
     add(program);
+  take_as_given(program);
   try {
-    program.parse(argc, argv);
+    program.parse(kept_whole(argc, argv));
     std::cout << std::flush;
     if (std::cout.good()) return interrupted_status();
     std::cerr << "error: standard output cannot be written\n";

@@ -98,6 +98,18 @@ TEST_F(Journey, PredictTakesRowsInEveryForm) {
   ASSERT_EQ(context.status, 0) << context.err;
 }
 
+TEST_F(Journey, AnInputInBracketsIsTheInputThatWasGiven) {
+  const Outcome empty = fovea({"predict", run("features"), "[]"});
+  EXPECT_EQ(empty.status, 1);
+  EXPECT_FALSE(holds(empty.err, "standard input")) << empty.err;
+  EXPECT_TRUE(holds(empty.err, "input row: 1 cells; expected 10")) << empty.err;
+  EXPECT_TRUE(holds(fovea({"explain", run("features"), "[]"}).err, "input row: 1 cells"));
+  EXPECT_TRUE(holds(fovea({"predict", run("features"), "[1,2]"}).err, "input row: 2 cells"));
+  const Outcome options =
+      fovea({"explain", run("features"), "0,0,0,0,0,0,0,0,0,0", "--with", "[a,b]"});
+  EXPECT_TRUE(holds(options.err, "[a,b]")) << options.err;
+}
+
 TEST_F(Journey, PredictSaysWhichLineIsWrong) {
   write_file(path("bad.txt"), "-0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6\n1,2,3\n");
   const Outcome outcome = fovea({"predict", run("features"), "--input", path("bad.txt")});

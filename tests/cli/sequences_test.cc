@@ -144,6 +144,23 @@ TEST_F(Sequences, ForecastFromTrainingToPicture) {
   expect_refused(fovea({"predict", path("run"), "1,2,3"}), {"3"});
 }
 
+TEST_F(Sequences, ListsInBracketsAreOneInput) {
+  std::string series = "y\n";
+  for (int i = 0; i < 60; ++i) series += concat(i % 7, "\n");
+  write_file(path("series.csv"), series);
+  const Outcome trained = fovea({"train", "forecast", path("series.csv"), "--target", "y", "--set",
+                                 "model.hidden=8", "--set", "data.window=4", "--set",
+                                 "data.horizon=2", "--epochs", "1", "--quiet", "--out", path("f")});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Outcome list = fovea({"predict", path("f"), "[1, 2, 3, 4]"});
+  const Outcome line = fovea({"predict", path("f"), "1,2,3,4"});
+  EXPECT_EQ(list.status, 0) << list.err;
+  EXPECT_EQ(list.out, line.out) << list.err;
+  const Outcome none = fovea({"predict", path("f"), "[]"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_NE(none.err.find("0 steps"), std::string::npos) << none.err;
+}
+
 TEST_F(Sequences, CompareDrawsTheMetricAgainstLength) {
   std::vector<std::string> arguments{"compare",        "dates",
                                      "--vary",         "model.score=dot,general",
