@@ -152,7 +152,9 @@ function(fovea_embed folder files)
 endfunction()
 
 # fovea_module(FOLDER PREFIX SOURCE LIBRARY…): an optional library whose symbols must not meet those of the others. It stays
-# behind a shared library of ours, made from x_module.cc, which the folder opens at run time. PREFIX_PLACES says where it may lie.
+# behind a shared library of ours, made from x_module.cc, which the folder opens at run time. PREFIX_PLACES says where it may lie:
+# beside the program as it is installed, wherever that was moved to; as it is in the build folder, of the program and of tests; where it
+# was to be installed, for programs that link the libraries and lie elsewhere.
 function(fovea_module folder prefix source)
   string(TOLOWER ${prefix} target)
   add_library(${target} MODULE ${source})
@@ -160,8 +162,10 @@ function(fovea_module folder prefix source)
   target_link_libraries(${target} PRIVATE fovea_flags ${ARGN})
   install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fovea)
   string(REPLACE "FOVEA_" "FOVEA_WITH_" macro ${prefix})
-  set(installed ${CMAKE_INSTALL_FULL_LIBDIR}/fovea/$<TARGET_FILE_NAME:${target}>)
-  target_compile_definitions(fovea_${folder} PRIVATE ${macro}=1 ${prefix}_PLACES="$<TARGET_FILE:${target}>:${installed}")
+  set(file $<TARGET_FILE_NAME:${target}>)
+  file(RELATIVE_PATH moved ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/fovea)
+  set(places ${moved}/${file}:./${file}:../${file}:${CMAKE_INSTALL_FULL_LIBDIR}/fovea/${file})
+  target_compile_definitions(fovea_${folder} PRIVATE ${macro}=1 ${prefix}_PLACES="${places}")
   target_link_libraries(fovea_${folder} PRIVATE ${CMAKE_DL_LIBS})
   add_dependencies(fovea_${folder} ${target})
 endfunction()

@@ -16,7 +16,10 @@ struct OpenedDoor {
   std::string reasons;       // why not, each after a "; "
 };
 
-/// Tries the libraries at `places` (paths with colons between them; empty: this build has none).
+/// Tries the libraries at `places` (paths with colons between them; empty: this build has none). A
+/// path with a slash that does not begin with one is meant from the folder of the program, or of
+/// the library that holds this code, so that an install may be moved. A file of the same name in
+/// the folder that the environment's FOVEA_MODULES names comes first.
 OpenedDoor open_door(const std::string& places, const char* name);
 
 template <class Interface>
