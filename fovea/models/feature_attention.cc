@@ -56,6 +56,14 @@ FeatureAttention::FeatureAttention(FeatureAttentionOptions options, FeatureShape
   require(inputs > 0 && columns > 0, ErrorKind::InvalidArgument,
           "a table model needs at least one input column");
   const bool attends = options_.name == "attention";
+  if (attends && options_.normaliser.name == "hard") {
+    std::vector<std::string> others = normaliser_names();
+    std::erase(others, "hard");
+    fail(ErrorKind::InvalidArgument,
+         "model.normaliser=hard draws one column and learns by REINFORCE, which this model does ",
+         "not: its attention would stay as it began; use one of ", join(others),
+         " (gumbel also draws one)");
+  }
   kernel_shape_ = {inputs,
                    attends ? columns : 0,
                    attends ? shape_.column_of_input : std::vector<int64_t>{},
