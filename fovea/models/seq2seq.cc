@@ -140,10 +140,11 @@ Seq2Seq::Written Seq2Seq::write(const Encoded& encoded, const Tensor& target, co
     outputs.push_back(output_of(now.readout));
     if (now.weights.defined()) weights.push_back(now.weights);
     if (t + 1 == steps) break;
-    if (teacher_share <= 0) {
+    if (!random || options_.feedback != "scheduled") {
       x = feed_back(outputs.back());
     } else {
-      // Bengio et al. 2015: each example flips its own coin at each step.
+      // Bengio et al. 2015: each example flips its own coin at each step, and what it is fed is a
+      // choice, however small the teacher's share has become.
       const Tensor guess = writes_text() ? outputs.back().argmax(-1) : outputs.back().detach();
       Tensor teacher = own.split("teacher")
                            .split(static_cast<uint64_t>(t))
@@ -191,15 +192,18 @@ bool Seq2Seq::can_be_recorded() const {
          std::find(scores.begin(), scores.end(), o.score.name) != scores.end();
 }
 
+double scheduled_share(double k, int64_t step) {
+  // The same as a sigmoid of one number: exp(step / k) alone would overflow after 709 k steps.
+  return 1 / (1 + std::exp(double(step) / k - std::log(k)));
+}
+
 Loss Seq2Seq::loss(const Batch& batch, const StepContext& context) {
   const auto& o = options_;
   const bool draws = o.dropout > 0 || o.feedback == "scheduled" || o.normaliser.name == "gumbel";
   const Random* random = draws ? &context.random : nullptr;
   double teacher_share = 1;
   if (o.feedback == "own") teacher_share = 0;
-  if (o.feedback == "scheduled")
-    teacher_share =
-        o.scheduled_k / (o.scheduled_k + std::exp(double(context.step) / o.scheduled_k));
+  if (o.feedback == "scheduled") teacher_share = scheduled_share(o.scheduled_k, context.step);
   return loss_of(batch, write(encode(batch, random, nullptr), batch.at("target"), random,
                               teacher_share, nullptr));
 }

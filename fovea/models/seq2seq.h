@@ -53,6 +53,10 @@ struct Seq2SeqOptions {
   void describe(OptionList& list);
 };
 
+/// The teacher's share of what is fed back with model.feedback=scheduled, from k / (k + 1) down to
+/// 0: the inverse sigmoid k / (k + exp(step / k)) of Bengio et al. 2015.
+double scheduled_share(double k, int64_t step);
+
 class Seq2Seq : public SequenceModel {
  public:
   Seq2Seq(Seq2SeqOptions options, SearchOptions search, SequenceShape shape);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "fovea/core/error.h"
 #include "tests/models/sequence_contract.h"
 #include "tests/support/golden.h"
@@ -159,18 +161,44 @@ TEST(Seq2Seq, RefusesOptionsThatContradictEachOther) {
   EXPECT_THROW(make([](auto& o) { o.tie_embeddings = true, o.readout = "linear"; }), Error);
 }
 
-TEST(Seq2Seq, ScheduledFeedbackBeginsWithTheTeacher) {
-  Seq2SeqOptions options = small();
-  const Batch rows = text_batch(8);
-  const auto loss_of = [&](const std::string& feedback, int64_t step) {
+class ScheduledFeedback : public ::testing::Test {
+ protected:
+  double loss_of(const std::string& feedback, int64_t step, double k = 50) const {
+    Seq2SeqOptions options = small();
     options.feedback = feedback;
-    options.scheduled_k = 50;
+    options.scheduled_k = k;
     Seq2Seq model(options, {}, text_shape());
     model.initialise(Random(1));
-    return model.loss(rows, {Random(2), step}).objective.item<double>();
-  };
+    return model.loss(text_batch(8), {Random(2), step}).objective.item<double>();
+  }
+};
+
+TEST_F(ScheduledFeedback, BeginsWithTheTeacher) {
+  EXPECT_NEAR(loss_of("scheduled", 0, 1e9), loss_of("teacher", 0), 1e-6);
   EXPECT_NE(loss_of("scheduled", 1000000), loss_of("teacher", 0));
   EXPECT_EQ(loss_of("scheduled", 7), loss_of("scheduled", 7));
+}
+
+TEST_F(ScheduledFeedback, GoesOnWithChoicesHoweverLongItLasts) {
+  const double late = loss_of("scheduled", 30000);  // exp(600)
+  EXPECT_EQ(loss_of("scheduled", 36000), late) << "exp(720) is no double";
+  EXPECT_EQ(loss_of("scheduled", int64_t{1} << 60), late);
+  EXPECT_NE(loss_of("own", 36000), late) << "that is another model, which is fed its softmax";
+}
+
+TEST_F(ScheduledFeedback, TheTeachersShareFalls) {
+  for (const double k : {0.5, 1.0, 50.0, 1000.0}) {
+    EXPECT_NEAR(scheduled_share(k, 0), k / (k + 1), 1e-12);
+    EXPECT_NEAR(scheduled_share(k, int64_t(2 * k)), k / (k + std::exp(int64_t(2 * k) / k)), 1e-12);
+    double before = 1;
+    for (const double at : {0.0, 1.0, 10.0, 100.0, 709.0, 710.0, 1e6, 1e12}) {
+      const double share = scheduled_share(k, int64_t(at * k));
+      EXPECT_GE(share, 0);
+      EXPECT_LE(share, before) << k << " at " << at;
+      before = share;
+    }
+    EXPECT_EQ(before, 0);
+  }
 }
 
 }  // namespace
