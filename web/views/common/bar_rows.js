@@ -64,7 +64,7 @@ export function barLines(bar, map) {
     bar.label,
     ["weight", number(bar.weight)],
     ...(hasRange(bar) ? [[interval, `${number(bar.low)} … ${number(bar.high)}`]] : []),
-    ...(bar.value === null ? [] : [["its value", number(bar.value)]]),
+    ...(bar.value === null ? [] : [["its value", valueText(bar)]]),
     ...(bar.isTrue ? ["known to matter"] : []),
   ];
 }
@@ -94,7 +94,8 @@ function layOut(bars, width) {
   const narrow = width < narrowWidth;
   const widest = (texts, size) => Math.max(0, ...texts.map((text) => textWidth(text, size)));
   const weightColumn = widest(bars.map(({weight}) => number(weight))) + 14;
-  const valueColumn = widest(bars.map(valueText), 12);
+  const widestValue = widest(bars.map((bar) => valueText(bar).slice(0, 80)), 12);
+  const valueColumn = Math.min(width * (narrow ? 0.4 : 0.2), widestValue);
   const left = (bars.some(({isTrue}) => isTrue) ? ringColumn : 0) + 8;
   const labelColumn = Math.min(width * 0.32, widest(bars.map((bar) => bar.label.slice(0, 80))) + 2);
   const start = narrow ? left : left + labelColumn + (valueColumn ? valueColumn + 16 : 0) + 16;
@@ -106,6 +107,7 @@ function layOut(bars, width) {
     x,
     row: narrow ? narrowRow : wideRow,
     labelWidth: narrow ? width - left - valueColumn - 24 : labelColumn,
+    valueWidth: valueColumn,
     valueRight: start - 16,
   };
 }
@@ -118,14 +120,14 @@ function drawRow(bar, place) {
   ];
 }
 
-function drawName(bar, {narrow, left, isFound, labelWidth, valueRight}, y) {
+function drawName(bar, {narrow, left, isFound, labelWidth, valueWidth, valueRight}, y) {
   const text = fitText(bar.label, labelWidth);
   const [valueAt, anchor] = narrow ? [left + textWidth(text) + 10, "start"] : [valueRight, "end"];
   return [
     ...(isFound ? [foundMark(left, y, textWidth(text))] : []),
     ...(bar.isTrue ? [truthRing(left - 11, y)] : []),
     label(left, y, text),
-    label(valueAt, y, valueText(bar), {anchor, size: 12, fill: "var(--quiet)"}),
+    label(valueAt, y, fitText(valueText(bar), valueWidth, 12), {anchor, size: 12, fill: "var(--quiet)"}),
   ];
 }
 
@@ -160,6 +162,8 @@ function tidy(value) {
   return Number(value.toPrecision(9));
 }
 
+// A number, or a category as it stands in the file.
 function valueText({value}) {
-  return value === null ? "" : number(value);
+  if (value === null) return "";
+  return typeof value === "number" ? number(value) : visible(value);
 }
