@@ -3,10 +3,12 @@
 
 #include "cli/flags.h"
 #include "cli/inputs.h"
+#include "cli/media.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
 #include "fovea/core/progress.h"
+#include "fovea/data/prepared.h"
 #include "fovea/data/readers/npz.h"
 #include "fovea/explain/edge_table.h"
 #include "fovea/explain/faithfulness.h"
@@ -65,11 +67,22 @@ std::vector<Faithfulness> measure(const Pipeline& pipeline, std::span<const Exam
   return judged;
 }
 
-/// `fovea explain RUN DATA --faithfulness`: what could be an input is the name of data.
-void find_data(ExplainFlags& flags) {
+/// Whether a file of this name is the data of a task whose inputs are files too.
+bool is_data_file(const std::filesystem::path& path) {
+  const std::filesystem::path name = path.extension() == ".gz" ? path.stem() : path;
+  const auto ends = [&](const char* ending) { return name.extension() == ending; };
+  return ends(".csv") || ends(".tsv") || ends(".tab") || is_prepared(path);
+}
+
+/// `fovea explain RUN DATA --faithfulness`: what could be an input is the name of data, unless it
+/// is a picture or a sound and the task takes those.
+void find_data(const Task& task, ExplainFlags& flags) {
   if (flags.inputs.inputs.size() != 1 || !flags.data.empty() || !flags.faithfulness) return;
+  const std::string& input = flags.inputs.inputs[0];
   std::error_code too_long;  // for a name, where it is a text
-  if (!std::filesystem::exists(flags.inputs.inputs[0], too_long)) return;
+  if (!std::filesystem::exists(input, too_long)) return;
+  const bool is_folder = std::filesystem::is_directory(input, too_long);
+  if (!is_folder && takes_media(task.input_schema()) && !is_data_file(input)) return;
   flags.data = flags.inputs.inputs[0];
   flags.inputs.inputs.clear();
 }
@@ -167,8 +180,8 @@ void run_explain(ExplainFlags& flags) {
   }
   require(!flags.run.empty(), ErrorKind::InvalidArgument,
           "name a run, as fovea explain runs/first, or a file: fovea explain --weights FILE");
-  find_data(flags);
   Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
+  find_data(pipeline.task(), flags);
   if (flags.inputs.inputs.empty() && flags.inputs.file.empty())
     write_all({explain_rows(pipeline, flags)}, flags);
   else

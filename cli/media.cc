@@ -39,6 +39,13 @@ bool is_url(const std::string& text) {
 
 }  // namespace
 
+bool takes_media(const Json& input_schema) {
+  const Json properties = input_schema.value("properties", Json::object());
+  for (const auto& [name, property] : properties.items())
+    if (property.is_object() && property.contains("contentMediaType")) return true;
+  return false;
+}
+
 std::string with_media(const std::string& line, const Json& input_schema) {
   const Json properties = input_schema.value("properties", Json::object());
   std::string first;  // property that is a medium

@@ -9,6 +9,9 @@
 
 namespace fovea::cli {
 
+/// Whether inputs of this schema are pictures or sounds.
+bool takes_media(const Json& input_schema);
+
 /// The input line with files for paths, by the task's input schema: "photo.png" becomes {"image":
 /// "data:image/png;name=photo.png;base64,…"}, and so does {"image": "photo.png"}. A line of another
 /// task stays as it is. NotFound for a file that is not there.
