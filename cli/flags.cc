@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "cli/output.h"
 #include "fovea/core/error.h"
 
 namespace fovea::cli {
@@ -130,6 +131,8 @@ std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
   const Splits splits =
       pipeline.load_data(flags.source.empty() ? flags.data : flags.source,
                          roles_of(flags.columns, flags.target), flags.target_text);
+  if (!flags.data.empty() || !flags.source.empty())  // of the run's own data training said them
+    for (const std::string& note : splits.notes) tell(note);
   const std::pair<const char*, std::shared_ptr<Dataset>> parts[] = {
       {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
   for (const auto& [name, rows] : parts) {

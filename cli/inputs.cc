@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <iostream>
 
 #include "cli/media.h"
+#include "cli/output.h"
 #include "fovea/core/error.h"
+#include "fovea/data/input_table.h"
 #include "fovea/data/readers/bytes.h"
 
 namespace fovea::cli {
@@ -15,55 +17,58 @@ namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
-/// A file that is gone when the object is.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& content) {
-    const int descriptor = ::mkstemp(name_);
-    require(descriptor >= 0, ErrorKind::Io, "no temporary file can be made");
-    ::close(descriptor);
-    write_file(name_, content);
-  }
-  ~TemporaryFile() { std::remove(name_); }
-  const char* name() const { return name_; }
-
- private:
-  char name_[32] = "/tmp/fovea-input-XXXXXX";
-};
-
 std::string content_of(const std::string& file) {
   if (file != "-") return read_bytes(file, kMostBytes).content;
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-}
-
-std::vector<Example> read_table(const Task& task, const std::string& path) {
-  const auto rows = task.parse_table(path);
-  std::vector<Example> examples;
-  for (int64_t row = 0; row < rows->size(); ++row) examples.push_back(rows->example(row));
-  return examples;
 }
 
 Example parse(const Pipeline& pipeline, const std::string& line) {
   return pipeline.parse(with_media(line, pipeline.task().input_schema()));
 }
 
+/// Lines, each an input; where rows of a table are due, a cell in quotes may hold line ends.
+std::vector<InputRecord> records_of(const Pipeline& pipeline, const std::string& content) {
+  const InputColumns& columns = pipeline.input_columns();
+  if (!columns.needed.empty() && !columns.texts) return input_records(content);
+  std::vector<InputRecord> records;
+  std::string_view rest = content;
+  for (int64_t number = 1; !rest.empty(); ++number) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!trim(line).empty() || pipeline.task().takes_plain_text())
+      records.push_back({line, number});
+  }
+  return records;
+}
+
 std::vector<Example> read_lines(const Pipeline& pipeline, const std::string& content,
                                 const std::string& name) {
   std::vector<Example> examples;
-  int64_t number = 0;
-  std::vector<std::string> lines = split(content, '\n');
-  if (!lines.empty() && lines.back().empty()) lines.pop_back();  // after the last line end
-  for (std::string& line : lines) {
-    ++number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (trim(line).empty() && !pipeline.setup().task().takes_plain_text()) continue;
+  for (const InputRecord& record : records_of(pipeline, content)) {
     try {
-      examples.push_back(parse(pipeline, line));
+      examples.push_back(parse(pipeline, std::string(record.text)));
     } catch (const Error& error) {
-      fail(error.kind(), name, ":", number, ": ", error.what());
+      fail(error.kind(), name, ":", record.line, ": ", error.what());
     }
   }
   return examples;
+}
+
+std::vector<Example> read_file_of_inputs(const Pipeline& pipeline, const std::string& file) {
+  std::string content = content_of(file);
+  const std::string name = file == "-" ? "standard input" : file;
+  require(!content.empty() && (!trim(content).empty() || pipeline.task().takes_plain_text()),
+          ErrorKind::BadData, name, ": is empty");
+  const InputColumns& columns = pipeline.input_columns();
+  if (columns.needed.empty()) return read_lines(pipeline, content, name);
+  if (!columns.texts) check_csv_text(content, name);
+  if (!has_header(content, name, columns)) return read_lines(pipeline, content, name);
+  const CsvTable table = parse_input_table(std::move(content), name, columns);
+  const std::string note = unknown_columns_note(table, columns.needed, columns.known);
+  if (!note.empty()) tell(note);
+  return pipeline.task().parse_table(table, columns);
 }
 
 /// Nothing is left out without being said.
@@ -86,17 +91,7 @@ std::vector<Example> read_all(const Pipeline& pipeline, const InputFlags& flags)
             "there is no input; give one, or --input FILE, or pipe lines into standard input");
     return examples;
   }
-  const std::string content = content_of(file), name = file == "-" ? "standard input" : file;
-  require(!content.empty(), ErrorKind::BadData, name, ": is empty");
-  const Task& task = pipeline.setup().task();
-  const std::string first_line = content.substr(0, content.find_first_of("\r\n"));
-  std::vector<Example> more;
-  if (!task.is_header(first_line))
-    more = read_lines(pipeline, content, name);
-  else if (file == "-")
-    more = read_table(task, TemporaryFile(content).name());
-  else
-    more = read_table(task, file);
+  const std::vector<Example> more = read_file_of_inputs(pipeline, file);
   examples.insert(examples.end(), more.begin(), more.end());
   return examples;
 }

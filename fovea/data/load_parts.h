@@ -7,6 +7,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/data/dataset.h"
+#include "fovea/data/input_table.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
@@ -22,6 +23,7 @@ Splits encode_parts(const SourceTables& tables, const Encoder& encoder, SetTruth
   const auto encode = [&](const std::optional<CsvTable>& table,
                           const char* part) -> std::shared_ptr<Dataset> {
     if (!table) return nullptr;
+    note_unknown_columns(*table, encoder.file_columns(), splits.notes);
     auto data = encoder.encode(*table);
     if (data->dropped_rows() > 0)
       splits.notes.push_back(concat(format_count(data->dropped_rows()), " ", part,

@@ -7,6 +7,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/data/input_table.h"
 #include "fovea/data/load_parts.h"
 
 namespace fovea {
@@ -286,6 +287,8 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
   splits.hash = tables.hash;
   splits.notes = encoder.notes();
   splits.notes.insert(splits.notes.end(), tables.notes.begin(), tables.notes.end());
+  for (const auto* table : {&tables.train, &tables.validation, &tables.test})
+    if (*table) note_unknown_columns(**table, encoder.file_columns(), splits.notes);
   PartEncoder parts(encoder, read_truth(tables.description, where), splits);
   if (tables.train) splits.train = parts.encode(*tables.train, "training", fitting);
   if (tables.validation) splits.validation = parts.encode(*tables.validation, "validation", false);

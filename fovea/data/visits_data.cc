@@ -244,14 +244,13 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
   return splits;
 }
 
-std::shared_ptr<VisitDataset> read_patients(const std::filesystem::path& path,
-                                            const VisitsDataOptions& options,
-                                            const VisitCoding& coding) {
+std::shared_ptr<VisitDataset> patients_of(const CsvTable& table, const VisitsDataOptions& options,
+                                          const VisitCoding& coding) {
   VisitsOptions reading = options.reading;
   reading.roles = coding.columns;
   reading.needs_label = false;
   std::vector<LabelledPatient> patients;
-  for (PatientRecord& record : read_visits(path, reading).items)
+  for (PatientRecord& record : visits_in_table(table, reading).items)
     patients.push_back({std::move(record)});
   return std::make_shared<VisitDataset>(std::move(patients), coding.encoder(options));
 }

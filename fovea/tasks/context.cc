@@ -107,12 +107,15 @@ Example ContextTask::parse(const std::string& line) const {
   return parse_row(encoder_, line);
 }
 
-std::shared_ptr<Dataset> ContextTask::parse_table(const std::filesystem::path& path) const {
-  return encoder_.encode_inputs(read_csv(path, {}));
+InputColumns ContextTask::input_columns(const Roles&) const {
+  InputColumns columns{{encoder_.layout().context}, encoder_.file_columns(), {}};
+  const auto& positions = encoder_.layout().positions;
+  columns.needed.insert(columns.needed.end(), positions.begin(), positions.end());
+  return columns;
 }
 
-bool ContextTask::is_header(const std::string& first_line) const {
-  return names_columns(first_line, encoder_.file_columns(), encoder_.layout().positions);
+std::vector<Example> ContextTask::parse_table(const CsvTable& table, const InputColumns&) const {
+  return all_examples(*encoder_.encode_inputs(table));
 }
 
 Json ContextTask::input_schema() const {

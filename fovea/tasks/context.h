@@ -18,8 +18,9 @@ class ContextTask : public Task {
   void restore(const RunFolder& folder) override;
   Metrics measure(const Model& model, const Dataset& rows) const override;
   Example parse(const std::string& line) const override;
-  std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const override;
-  bool is_header(const std::string& first_line) const override;
+  InputColumns input_columns(const Roles& roles) const override;
+  std::vector<Example> parse_table(const CsvTable& table,
+                                   const InputColumns& columns) const override;
   Json input_schema() const override;
   Json answer(const Prediction& prediction) const override;
   std::string answer_line(const Prediction& prediction) const override;

@@ -185,6 +185,15 @@ Example DocumentsTask::parse(const std::string& line) const {
   return HierarchicalEncoder{coding_.words, data_.sentences}.example(document);
 }
 
+InputColumns DocumentsTask::input_columns(const Roles& roles) const {
+  const auto name = [&](const char* role) { return single_role(roles, role, role); };
+  InputColumns columns{{name("text")}, {name("second"), name("label"), name("split")}, {"text"}};
+  if (coding_.pairs) columns.needed.push_back(name("second")), columns.keys.push_back("second");
+  columns.quotes = data_.quotes;
+  columns.texts = true;
+  return columns;
+}
+
 Json DocumentsTask::input_schema() const {
   if (!coding_.pairs) return {{"type", "string"}};
   return {{"type", "object"},

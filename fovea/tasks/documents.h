@@ -29,6 +29,7 @@ class DocumentsTask : public BertTask {
   Metrics measure(const Model& model, const Dataset& rows) const override;
   /// A text, or {"text": …, "second": …}; of pairs also both with a tab between them.
   Example parse(const std::string& line) const override;
+  InputColumns input_columns(const Roles& roles) const override;
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
   Json answer(const Prediction& prediction) const override;

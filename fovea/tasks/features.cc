@@ -100,12 +100,12 @@ Example FeaturesTask::parse(const std::string& line) const {
   return parse_row(encoder_, line);
 }
 
-std::shared_ptr<Dataset> FeaturesTask::parse_table(const std::filesystem::path& path) const {
-  return encoder_.encode_inputs(read_csv(path, {}));
+InputColumns FeaturesTask::input_columns(const Roles&) const {
+  return {encoder_.layout().columns, encoder_.file_columns(), {}};
 }
 
-bool FeaturesTask::is_header(const std::string& first_line) const {
-  return names_columns(first_line, encoder_.file_columns(), encoder_.layout().columns);
+std::vector<Example> FeaturesTask::parse_table(const CsvTable& table, const InputColumns&) const {
+  return all_examples(*encoder_.encode_inputs(table));
 }
 
 Json FeaturesTask::input_schema() const {

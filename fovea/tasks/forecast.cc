@@ -110,12 +110,12 @@ Example ForecastTask::parse(const std::string& line) const {
   return encoder_.encode_row(line);
 }
 
-std::shared_ptr<Dataset> ForecastTask::parse_table(const std::filesystem::path& path) const {
-  return encoder_.encode_inputs(read_csv(path, {}));
+InputColumns ForecastTask::input_columns(const Roles&) const {
+  return {encoder_.layout().input_names(), encoder_.file_columns(), {}};
 }
 
-bool ForecastTask::is_header(const std::string& first_line) const {
-  return names_columns(first_line, encoder_.file_columns(), encoder_.layout().series);
+std::vector<Example> ForecastTask::parse_table(const CsvTable& table, const InputColumns&) const {
+  return all_examples(*encoder_.encode_inputs(table));
 }
 
 Json ForecastTask::input_schema() const {

@@ -19,8 +19,10 @@ class ForecastTask : public Task {
   void restore(const RunFolder& folder) override;
   Metrics measure(const Model& model, const Dataset& rows) const override;
   Example parse(const std::string& line) const override;
-  std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const override;
-  bool is_header(const std::string& first_line) const override;
+  InputColumns input_columns(const Roles& roles) const override;
+  /// One step a row; the last ones are the input.
+  std::vector<Example> parse_table(const CsvTable& table,
+                                   const InputColumns& columns) const override;
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
   Json answer(const Prediction& prediction) const override;

@@ -156,6 +156,20 @@ Batch PairsTask::collate(std::span<const Example> examples) const {
   return collate_sources(examples);
 }
 
+InputColumns PairsTask::input_columns(const Roles& roles) const {
+  if (pairs_.swap) return {};  // the columns of such files have no names of their own
+  Direction names{"source", "target"};
+  if (!pairs_.direction.empty()) names = parse_direction(pairs_.direction);
+  InputColumns columns{{single_role(roles, "source", names.source)}, {names.target}, {"source"}};
+  if (const auto targets = roles.find("target"); targets != roles.end())
+    columns.known = targets->second;
+  for (const char* role : {"links", "split"})
+    columns.known.push_back(single_role(roles, role, role));
+  columns.quotes = "no";
+  columns.texts = true;
+  return columns;
+}
+
 Json PairsTask::input_schema() const {
   return {{"type", "string"}};
 }

@@ -34,6 +34,7 @@ class PairsTask : public Task {
   Batch collate(std::span<const Example> examples) const override;
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
+  InputColumns input_columns(const Roles& roles) const override;
   Json input_schema() const override;
   Json answer(const Prediction& prediction) const override;
   std::string answer_line(const Prediction& prediction) const override;

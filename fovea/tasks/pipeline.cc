@@ -56,12 +56,15 @@ Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& dev
     pipeline.load_hugging_face();
   else
     pipeline.load_run();
+  pipeline.input_columns_ = pipeline.task().input_columns(pipeline.setup_.source().roles);
   pipeline.model_->to(place);
   pipeline.model_->eval();
   return pipeline;
 }
 
 Example Pipeline::parse(const std::string& line) const {
+  require(!is_header_line(line, input_columns_), ErrorKind::BadData,
+          "input: this line is a header, the names of columns; a row is expected");
   Example example = setup_.task().parse(line);
   example.given = line;
   return example;

@@ -31,6 +31,9 @@ class Pipeline : public TaskPredictor {
   /// One input as the user gave it: a JSON object, or a row or text as it is.
   Example parse(const std::string& line) const;
 
+  /// The columns of a table of inputs, by the names that training knew them by.
+  const InputColumns& input_columns() const { return input_columns_; }
+
   /// The run's own data, or `path` read with the run's encodings (a file without a split column is
   /// all test rows).
   Splits load_data(const std::string& path, const std::vector<std::string>& columns = {},
@@ -51,6 +54,7 @@ class Pipeline : public TaskPredictor {
   Setup setup_;
   std::unique_ptr<Model> model_;
   std::vector<std::string> notes_;
+  InputColumns input_columns_;
 };
 
 /// The setup that made a run, from its config.json; of a Hugging Face folder that of pretrain.

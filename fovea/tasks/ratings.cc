@@ -199,6 +199,14 @@ Example RatingsTask::parse(const std::string& line) const {
   return encoder.example(target, histories);
 }
 
+InputColumns RatingsTask::input_columns(const Roles& roles) const {
+  const auto name = [&](const char* role) { return single_role(roles, role, role); };
+  InputColumns columns{{name("user"), name("item")}, {}, {"user", "item"}};
+  for (const char* role : {"rating", "text", "time", "split"}) columns.known.push_back(name(role));
+  columns.quotes = data_.quotes;
+  return columns;
+}
+
 Json RatingsTask::input_schema() const {
   const Json name{{"type", "string"}};
   Json properties{{"user", name}, {"item", name}};

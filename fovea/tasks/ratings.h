@@ -26,6 +26,7 @@ class RatingsTask : public Task {
   /// are those that the run keeps. Instead, or of a side alone, reviews of one's own:
   /// {"user_reviews": ["a text", {"text": …, "rating": 4}], "item_reviews": […]}.
   Example parse(const std::string& line) const override;
+  InputColumns input_columns(const Roles& roles) const override;
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
   /// Notes how many reviews each side has, and whether the run knows it: answers tell.

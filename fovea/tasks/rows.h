@@ -8,19 +8,13 @@
 #include "fovea/core/error.h"
 #include "fovea/core/json.h"
 #include "fovea/data/cells.h"
+#include "fovea/data/input_table.h"
 #include "fovea/data/readers/csv.h"
 
 namespace fovea {
 
 /// A JSON object's values as cells: null is a missing cell.
 NamedCells cells_of(const Json& object);
-
-/// Tab where there is one, else semicolon where there is one and no comma, else comma.
-char delimiter_of(const std::string& line);
-
-/// Whether every cell of `line` is the name of a column.
-bool names_columns(const std::string& line, std::span<const std::string> file_columns,
-                   std::span<const std::string> inputs);
 
 /// JSON schema of a row: an object with one property per column, in their order.
 struct RowColumn {

@@ -53,8 +53,24 @@ LengthCurve Task::measure_by_length(const Model&, const Dataset&) const {
   return {};
 }
 
-std::shared_ptr<Dataset> Task::parse_table(const std::filesystem::path&) const {
-  fail(ErrorKind::Internal, "this task has no tables");
+std::vector<Example> Task::parse_table(const CsvTable& table, const InputColumns& columns) const {
+  std::vector<Example> examples;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const std::string line = input_object(table, row, columns).dump();
+    try {
+      examples.push_back(parse(line));
+    } catch (const Error& error) {
+      fail(error.kind(), table.place(row), ": ", error.what());
+    }
+    examples.back().given = line;
+  }
+  return examples;
+}
+
+std::vector<Example> all_examples(const Dataset& rows) {
+  std::vector<Example> examples;
+  for (int64_t row = 0; row < rows.size(); ++row) examples.push_back(rows.example(row));
+  return examples;
 }
 
 Batch Task::collate(std::span<const Example> examples) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fovea/data/dataset.h"
+#include "fovea/data/input_table.h"
 #include "fovea/data/source.h"
 #include "fovea/explain/explanation.h"
 #include "fovea/metrics/metric.h"
@@ -75,9 +76,13 @@ class Task {
   virtual Example parse(const std::string& line) const = 0;
   /// Every line of a file is an input, empty ones too.
   virtual bool takes_plain_text() const { return false; }
-  /// A table of inputs with a header, where `first_line` is one.
-  virtual std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const;
-  virtual bool is_header(const std::string& first_line) const { return false; }
+  /// The columns of a table of inputs; without `needed` ones the task takes no tables. `roles` are
+  /// those of training.
+  virtual InputColumns input_columns(const Roles& roles) const { return {}; }
+  /// The inputs of such a table, one for each row where nothing else is said. BadData or NotFound
+  /// with path:line.
+  virtual std::vector<Example> parse_table(const CsvTable& table,
+                                           const InputColumns& columns) const;
   virtual Json input_schema() const = 0;
   /// Examples side by side.
   virtual Batch collate(std::span<const Example> examples) const;
@@ -114,6 +119,9 @@ class Task {
  private:
   std::string model_name_;  // empty: the usual one
 };
+
+/// Every row as an example.
+std::vector<Example> all_examples(const Dataset& rows);
 
 /// All resident columns as one batch, without copying.
 Batch whole(const Dataset& rows);

@@ -186,18 +186,20 @@ Example VisitsTask::parse(const std::string& line) const {
   return coding_.encoder(data_).example(record);
 }
 
-std::shared_ptr<Dataset> VisitsTask::parse_table(const std::filesystem::path& path) const {
-  return read_patients(path, data_, coding_);
+InputColumns VisitsTask::input_columns(const Roles&) const {
+  const Roles& roles = coding_.columns;  // of training, as the reader knows them
+  const auto name = [&](const char* role) { return single_role(roles, role, role); };
+  InputColumns columns{{name("patient"), name("codes")}, {}, {}};
+  for (const char* role : {"time", "label", "split"}) columns.known.push_back(name(role));
+  if (roles.contains("time")) columns.needed.push_back(name("time"));
+  if (const auto own = roles.find("code"); own != roles.end())
+    columns.needed.insert(columns.needed.end(), own->second.begin(), own->second.end());
+  columns.quotes = data_.reading.quotes;
+  return columns;
 }
 
-bool VisitsTask::is_header(const std::string& first_line) const {
-  if (is_json_object(first_line)) return false;
-  const auto cells = parse_csv_line(first_line, delimiter_of(first_line));
-  const auto names = [&](const char* role) {
-    const std::string name = single_role(coding_.columns, role, role);
-    return std::find(cells.begin(), cells.end(), name) != cells.end();
-  };
-  return names("patient") && names("codes");
+std::vector<Example> VisitsTask::parse_table(const CsvTable& table, const InputColumns&) const {
+  return all_examples(*patients_of(table, data_, coding_));
 }
 
 Json VisitsTask::input_schema() const {

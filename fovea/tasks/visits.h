@@ -23,9 +23,10 @@ class VisitsTask : public Task {
   /// {"visits": [{"time": 17, "codes": ["…", …]}, …]}, where a visit may be its list of codes
   /// alone; or codes with blanks between them and ; between the visits.
   Example parse(const std::string& line) const override;
-  /// One visit a line, as in training.
-  std::shared_ptr<Dataset> parse_table(const std::filesystem::path& path) const override;
-  bool is_header(const std::string& first_line) const override;
+  InputColumns input_columns(const Roles& roles) const override;
+  /// One visit a row, as in training, and an input for each patient.
+  std::vector<Example> parse_table(const CsvTable& table,
+                                   const InputColumns& columns) const override;
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
   Json answer(const Prediction& prediction) const override;

@@ -81,6 +81,12 @@ TEST_F(OnTerminal, MessagesShowWhatTheyName) {
     expect_clean(outcome.err);
     EXPECT_NE(outcome.err.find("\\x"), std::string::npos) << outcome.err;
   }
+  write_file(path("more.csv"),
+             concat("col", kEscape, ",", kCommand, "size,new", kEscape, "\nred,1,x\n"));
+  const Outcome noted = fovea({"predict", run(), "--input", path("more.csv")});
+  EXPECT_EQ(noted.status, 0) << noted.err;
+  expect_clean(noted.err);
+  EXPECT_NE(noted.err.find("'new\\x1b[2J'"), std::string::npos) << noted.err;
 }
 
 TEST_F(OnTerminal, DrawingsShowWhatTheyName) {

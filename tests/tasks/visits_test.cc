@@ -106,15 +106,18 @@ TEST(VisitsTask, AnswersATableOfVisitsPatientByPatient) {
   train(setup, request);
   const Pipeline pipeline = Pipeline::load(folder.path() / "run");
   const Task& task = pipeline.task();
-  EXPECT_TRUE(task.is_header("who\tdays\tcodes"));
-  for (const char* line : {"x y; z", "patient,codes", "who codes", "{\"visits\": []}", ""})
-    EXPECT_FALSE(task.is_header(line)) << line;
-  const auto rows = task.parse_table(
-      folder.write("new.csv", "who,days,codes,sex\nq,9,z,f\np,1,x y,\nq,3,y,f\nnew,1,,\n"));
-  ASSERT_EQ(rows->size(), 3) << "q, p, and one without codes";
+  const InputColumns& columns = pipeline.input_columns();
+  EXPECT_EQ(columns.needed, (std::vector<std::string>{"who", "codes", "days", "sex"}));
+  EXPECT_TRUE(has_header("ward\twho\tdays\tcodes\tsex\n", "new", columns));
+  for (const char* line : {"x y; z", "who codes", "{\"visits\": []}", ""})
+    EXPECT_FALSE(has_header(line, "new", columns)) << line;
+  EXPECT_THROW(has_header("patient,codes", "new", columns), Error);
+  const std::vector<Example> rows = task.parse_table(
+      parse_csv("who,days,codes,sex\nq,9,z,f\np,1,x y,\nq,3,y,f\nnew,1,,\n", "new.csv"), columns);
+  ASSERT_EQ(rows.size(), 3u) << "q, p, and one without codes";
   const std::vector<std::string> same = {"y sex=f; z sex=f", "x y", "{\"visits\": [[]]}"};
   for (int64_t row = 0; row < 3; ++row) {
-    const std::vector<Example> both{rows->example(row), pipeline.parse(same[size_t(row)])};
+    const std::vector<Example> both{rows[size_t(row)], pipeline.parse(same[size_t(row)])};
     const auto answers = pipeline.predict(both);
     EXPECT_TRUE(answers[0].scores.allclose(answers[1].scores)) << same[size_t(row)];
   }

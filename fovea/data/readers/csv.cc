@@ -177,14 +177,6 @@ char detect_delimiter(std::string_view content) {
                                          counts.begin())];
 }
 
-char choose_delimiter(const std::filesystem::path& path, const CsvOptions& options,
-                      std::string_view content) {
-  if (options.delimiter != 0) return options.delimiter;
-  const std::filesystem::path inner = path.extension() == ".gz" ? path.stem() : path;
-  if (inner.extension() == ".tsv" || inner.extension() == ".tab") return '\t';
-  return detect_delimiter(content);
-}
-
 /// Reads the names into `names` and their places into `columns`.
 void read_header(CsvParser& parser, int64_t limit, std::vector<std::string>& names,
                  std::unordered_map<std::string, int64_t>& columns) {
@@ -206,19 +198,32 @@ void read_header(CsvParser& parser, int64_t limit, std::vector<std::string>& nam
 
 }  // namespace
 
+void check_csv_text(const std::string& content, const std::string& name) {
+  check_encoding(content, name);
+  require(content.find('\r') == std::string::npos || content.find('\n') != std::string::npos,
+          ErrorKind::BadData, name, ":1: its lines end in CR alone; convert it: tr '\\r' '\\n'");
+}
+
+char csv_delimiter(const std::filesystem::path& path, std::string_view content) {
+  const std::filesystem::path inner = path.extension() == ".gz" ? path.stem() : path;
+  if (inner.extension() == ".tsv" || inner.extension() == ".tab") return '\t';
+  return detect_delimiter(content);
+}
+
 CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   FileBytes bytes = read_bytes(path, options.max_bytes);
-  check_encoding(bytes.content, path.string());
-  if (bytes.content.starts_with("\xEF\xBB\xBF")) bytes.content.erase(0, 3);
-  require(bytes.content.find('\r') == std::string::npos ||
-              bytes.content.find('\n') != std::string::npos,
-          ErrorKind::BadData, path.string(),
-          ":1: its lines end in CR alone; convert it: tr '\\r' '\\n'");
-  CsvTable table;
-  table.path = path.string();
+  CsvTable table = parse_csv(std::move(bytes.content), path.string(), options);
   table.hash = bytes.hash;
-  table.delimiter = choose_delimiter(path, options, bytes.content);
-  CsvParser parser(std::move(bytes.content), table.path, table.delimiter, options.quotes);
+  return table;
+}
+
+CsvTable parse_csv(std::string content, const std::string& name, const CsvOptions& options) {
+  check_csv_text(content, name);
+  if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
+  CsvTable table;
+  table.path = name;
+  table.delimiter = options.delimiter != 0 ? options.delimiter : csv_delimiter(name, content);
+  CsvParser parser(std::move(content), table.path, table.delimiter, options.quotes);
   auto cells = std::make_shared<CsvTable::Cells>();
   read_header(parser, options.max_columns, table.names, cells->columns);
   const size_t header = table.names.size();

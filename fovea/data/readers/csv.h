@@ -50,7 +50,7 @@ class CsvTable {
   CsvTable select(std::span<const int64_t> rows) const;
 
  private:
-  friend CsvTable read_csv(const std::filesystem::path&, const CsvOptions&);
+  friend CsvTable parse_csv(std::string, const std::string&, const CsvOptions&);
   struct Cells {
     std::string text;                                  // all cells one after the other, unquoted
     std::vector<size_t> ends;                          // cell i is text[ends[i], ends[i+1])
@@ -63,6 +63,15 @@ class CsvTable {
 
 /// Reads the whole file, plain or gzip. NotFound, Io, or BadData with path:line.
 CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
+
+/// The same of bytes that were read already: `name` stands for the path, the hash stays empty.
+CsvTable parse_csv(std::string content, const std::string& name, const CsvOptions& options = {});
+
+/// BadData, beginning with `name`, for bytes that are no UTF-8 text with lines that end in LF.
+void check_csv_text(const std::string& content, const std::string& name);
+
+/// What parts the cells of a file of that name which begins so.
+char csv_delimiter(const std::filesystem::path& path, std::string_view content);
 
 /// The cells of one line without its line end, for rows that are typed rather than read from a
 /// file.

@@ -56,27 +56,7 @@ ReadTexts<PatientRecord> read_table(const fs::path& path, const VisitsOptions& o
   reading.max_bytes = options.max_bytes;
   const bool may_quote = ending != ".tsv" && ending != ".tab";
   reading.quotes = options.quotes == "auto" ? may_quote : options.quotes == "yes";
-  const CsvTable table = read_csv(path, reading);
-  const Columns columns(options);
-  std::array<int64_t, kRoles> places;
-  for (size_t role = 0; role < kRoles; ++role) places[role] = place_of_role(table, columns, role);
-  int64_t& split = places[VisitLine::Split];
-  if (split >= 0 && !columns.named[VisitLine::Split] && !says_parts(table, split)) split = -1;
-  std::vector<int64_t> own_places;
-  for (const std::string& name : columns.own_codes) own_places.push_back(table.column(name));
-  GatheredPatients patients(options);
-  for (int64_t row = 0; row < table.rows(); ++row) {
-    VisitLine line;
-    for (size_t role = 0; role < kRoles; ++role)
-      if (places[role] >= 0) line.fields[role] = std::string(table.cell(row, places[role]));
-    line.codes = parse_codes(*line.fields[VisitLine::Codes], options.separator);
-    for (size_t i = 0; i < own_places.size(); ++i) {
-      const std::string_view cell = trim(table.cell(row, own_places[i]));
-      if (!cell.empty()) line.codes.push_back(concat(columns.own_codes[i], "=", cell));
-    }
-    patients.add(std::move(line), table.place(row));
-  }
-  return patients.take(table.path, table.hash);
+  return visits_in_table(read_csv(path, reading), options);
 }
 
 const char* const kExampleRow =
@@ -181,6 +161,29 @@ ReadTexts<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& 
   const std::string ending = ending_of(path);
   return ending == ".jsonl" || ending == ".ndjson" ? read_json_lines(path, options)
                                                    : read_table(path, options);
+}
+
+ReadTexts<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options) {
+  const Columns columns(options);
+  std::array<int64_t, kRoles> places;
+  for (size_t role = 0; role < kRoles; ++role) places[role] = place_of_role(table, columns, role);
+  int64_t& split = places[VisitLine::Split];
+  if (split >= 0 && !columns.named[VisitLine::Split] && !says_parts(table, split)) split = -1;
+  std::vector<int64_t> own_places;
+  for (const std::string& name : columns.own_codes) own_places.push_back(table.column(name));
+  GatheredPatients patients(options);
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    VisitLine line;
+    for (size_t role = 0; role < kRoles; ++role)
+      if (places[role] >= 0) line.fields[role] = std::string(table.cell(row, places[role]));
+    line.codes = parse_codes(*line.fields[VisitLine::Codes], options.separator);
+    for (size_t i = 0; i < own_places.size(); ++i) {
+      const std::string_view cell = trim(table.cell(row, own_places[i]));
+      if (!cell.empty()) line.codes.push_back(concat(columns.own_codes[i], "=", cell));
+    }
+    patients.add(std::move(line), table.place(row));
+  }
+  return patients.take(table.path, table.hash);
 }
 
 TextParts<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,

@@ -46,6 +46,9 @@ struct VisitsOptions {
 ReadTexts<PatientRecord> read_visits(const std::filesystem::path& path,
                                      const VisitsOptions& options);
 
+/// The same of a table that was read already.
+ReadTexts<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options);
+
 /// A file, a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson), or one with a
 /// single file called visits. Parts are cut between patients, never within one. `options.roles` are
 /// the source's. BadData for a patient in two files.

@@ -1,0 +1,223 @@
+#include "fovea/data/input_table.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+
+#include "fovea/core/error.h"
+#include "fovea/data/cells.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::string lower_case_name(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower)
+    if (letter >= 'A' && letter <= 'Z') letter = char(letter - 'A' + 'a');
+  return lower;
+}
+
+std::string table_ending(const std::string& name) {
+  const std::filesystem::path path(name);
+  return lower_case_name((path.extension() == ".gz" ? path.stem() : path).extension().string());
+}
+
+bool is_table_name(const std::string& name) {
+  const std::string ending = table_ending(name);
+  return ending == ".csv" || ending == ".tsv" || ending == ".tab";
+}
+
+bool begins_json(std::string_view line) {
+  line = trim(line);
+  return !line.empty() && (line.front() == '{' || line.front() == '[');
+}
+
+/// Walks over a text record by record, skipping empty lines.
+class InputRecords {
+ public:
+  explicit InputRecords(std::string_view content) : content_(content) {
+    if (content_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  }
+
+  bool next(InputRecord& record) {
+    while (at_ < content_.size()) {
+      const size_t end = end_of_record();
+      record = {content_.substr(at_, end - at_), line_};
+      line_ += 1 + std::count(record.text.begin(), record.text.end(), '\n');
+      at_ = end + 1;
+      if (record.text.ends_with('\r')) record.text.remove_suffix(1);
+      if (!trim(record.text).empty()) return true;
+    }
+    return false;
+  }
+
+ private:
+  size_t line_end(size_t from) const {
+    return std::min(content_.find('\n', from), content_.size());
+  }
+
+  /// A quote matters where a cell begins; one that is never closed is left to who reads the row.
+  size_t end_of_record() const {
+    size_t end = line_end(at_);
+    const std::string_view first = content_.substr(at_, end - at_);
+    if (begins_json(first) || first.find('"') == std::string_view::npos) return end;
+    const char delimiter = delimiter_of(first);
+    for (size_t cell = at_; cell < end;) {
+      size_t from = cell;
+      if (content_[cell] == '"') {
+        const size_t close = closing_quote(cell + 1);
+        if (close == std::string_view::npos) return end;
+        from = close + 1;
+        end = line_end(from);
+      }
+      cell = std::min(content_.find(delimiter, from), end) + 1;
+    }
+    return end;
+  }
+
+  /// "" inside quotes is one quote.
+  size_t closing_quote(size_t from) const {
+    size_t close = content_.find('"', from);
+    while (close != std::string_view::npos && content_.substr(close + 1).starts_with('"'))
+      close = content_.find('"', close + 2);
+    return close;
+  }
+
+  std::string_view content_;
+  size_t at_ = 0;
+  int64_t line_ = 1;
+};
+
+bool is_number(std::string_view cell) {
+  double value = 0;
+  return parse_cell(cell, value);
+}
+
+bool contains_name(std::span<const std::string> names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The names that a first line would give to columns; none for a line that cannot be a header.
+std::vector<std::string> names_in(std::string_view content, const std::string& name) {
+  InputRecord record;
+  if (!InputRecords(content).next(record)) return {};
+  std::string_view first = record.text;
+  first = first.substr(0, first.find('\r'));  // a file of such lines is refused as a table
+  if (begins_json(first) || valid_utf8_prefix(first) != first.size()) return {};
+  std::vector<std::string> names;
+  for (const std::string& cell : parse_csv_line(first, csv_delimiter(name, first)))
+    names.emplace_back(trim(cell));
+  return names;
+}
+
+bool holds_needed(std::span<const std::string> names, const InputColumns& columns) {
+  return std::all_of(columns.needed.begin(), columns.needed.end(),
+                     [&](const std::string& needed) { return contains_name(names, needed); });
+}
+
+bool all_known(std::span<const std::string> names, const InputColumns& columns) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return contains_name(columns.needed, name) || contains_name(columns.known, name);
+  });
+}
+
+/// A name among `names` that was perhaps meant: the same in another case, or a near one.
+std::string meant(const std::string& wanted, std::span<const std::string> names) {
+  for (const std::string& name : names)
+    if (lower_case_name(name) == lower_case_name(wanted))
+      return concat(" (did you mean '", name, "'? Names must be the same, case too)");
+  return suggestion(wanted, names);
+}
+
+/// A line that names columns, though not those that it should: numbers are no evidence, since a
+/// column may be called 1.
+bool names_some(std::span<const std::string> names, const InputColumns& columns) {
+  std::unordered_set<std::string> needed;
+  for (const std::string& name : columns.needed) needed.insert(lower_case_name(name));
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return !is_number(name) && needed.contains(lower_case_name(name));
+  });
+}
+
+}  // namespace
+
+bool has_header(std::string_view content, const std::string& name, const InputColumns& columns) {
+  const std::vector<std::string> names = names_in(content, name);
+  if (names.empty()) return false;
+  const bool known = all_known(names, columns);
+  if (columns.texts && !is_table_name(name) && (names.size() < 2 || !known)) return false;
+  if (holds_needed(names, columns)) return true;
+  const bool numbers = std::any_of(names.begin(), names.end(), is_number);
+  if (!names_some(names, columns) && (!known || numbers)) return false;
+  for (const std::string& needed : columns.needed)
+    require(contains_name(names, needed), ErrorKind::BadData, name,
+            ":1: the first line names columns, but '", needed, "' is not among them",
+            meant(needed, names), "; this run needs ", quoted_list(columns.needed, 30),
+            ". Rows without a header have no names of columns in their first line");
+  return true;
+}
+
+bool is_header_line(const std::string& line, const InputColumns& columns) {
+  if (columns.texts || columns.needed.empty() || begins_json(line)) return false;
+  if (line.find(columns.needed.front()) == std::string::npos) return false;  // nearly always
+  std::vector<std::string> names;
+  for (const std::string& cell : parse_csv_line(line, delimiter_of(line)))
+    names.emplace_back(trim(cell));
+  return holds_needed(names, columns) && !std::all_of(names.begin(), names.end(), is_number);
+}
+
+CsvTable parse_input_table(std::string content, const std::string& name,
+                           const InputColumns& columns) {
+  CsvOptions options;
+  options.delimiter = csv_delimiter(name, content);
+  options.quotes = columns.quotes == "auto"
+                       ? options.delimiter != '\t' || table_ending(name) == ".csv"
+                       : columns.quotes == "yes";
+  return parse_csv(std::move(content), name, options);
+}
+
+Json input_object(const CsvTable& table, int64_t row, const InputColumns& columns) {
+  Json object = Json::object();
+  for (size_t i = 0; i < columns.needed.size(); ++i) {
+    const std::string& key = columns.keys.empty() ? columns.needed[i] : columns.keys[i];
+    object[key] = std::string(table.cell(row, table.column(columns.needed[i])));
+  }
+  return object;
+}
+
+std::string unknown_columns_note(const CsvTable& table, std::span<const std::string> needed,
+                                 std::span<const std::string> known) {
+  std::unordered_set<std::string_view> all(known.begin(), known.end());
+  all.insert(needed.begin(), needed.end());
+  std::vector<std::string> unknown;
+  for (const std::string& name : table.names)
+    if (!all.contains(name)) unknown.push_back(name);
+  if (unknown.empty()) return "";
+  return concat(table.path, ": this run does not know ",
+                unknown.size() == 1 ? "the column " : "the columns ", quoted_list(unknown),
+                unknown.size() == 1 ? "; it is ignored" : "; they are ignored");
+}
+
+void note_unknown_columns(const CsvTable& table, std::span<const std::string> known,
+                          std::vector<std::string>& notes) {
+  const std::string note = unknown_columns_note(table, {}, known);
+  if (!note.empty() && !contains_name(notes, note)) notes.push_back(note);
+}
+
+char delimiter_of(std::string_view line) {
+  if (line.find('\t') != std::string_view::npos) return '\t';
+  return line.find(',') == std::string_view::npos && line.find(';') != std::string_view::npos ? ';'
+                                                                                              : ',';
+}
+
+std::vector<InputRecord> input_records(std::string_view content) {
+  std::vector<InputRecord> records;
+  InputRecords reading(content);
+  for (InputRecord record; reading.next(record);) records.push_back(record);
+  return records;
+}
+
+}  // namespace fovea
