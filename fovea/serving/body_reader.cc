@@ -40,7 +40,11 @@ std::string read_line(Connection& connection) {
     if (line.size() > kLongestLine) refuse_body("a chunk's size is not a number");
     append(connection, line, 1);
   }
-  return line.substr(0, line.size() - 2);
+  line.resize(line.size() - 2);
+  const auto is_control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f; };
+  if (std::any_of(line.begin(), line.end(), is_control))
+    refuse_body("a line between the chunks has a control character");
+  return line;
 }
 
 uint64_t chunk_size(const std::string& line) {

@@ -7,6 +7,7 @@
 #include <httplib.h>
 
 #include "fovea/serving/body_reader.h"
+#include "fovea/serving/request_head.h"
 
 namespace fovea::serving {
 
@@ -14,13 +15,19 @@ namespace {
 
 constexpr size_t kSmallestToCompress = 1024;
 
-/// A connection as the library wants it.
+/// A connection as the library wants it. It gets the first line alone to read: headers are ours,
+/// since it decodes escapes in their values and forgives malformed lines.
 class SocketStream : public httplib::Stream {
  public:
-  explicit SocketStream(Connection& connection) : connection_(connection) {}
+  SocketStream(Connection& connection, const std::string& first_line)
+      : connection_(connection), head_(first_line + "\r\n\r\n") {}
   bool is_readable() const override { return true; }
   bool is_writable() const override { return true; }
-  ssize_t read(char* bytes, size_t size) override { return connection_.read(bytes, size); }
+  ssize_t read(char* bytes, size_t size) override {
+    const size_t count = head_.copy(bytes, size, taken_);
+    taken_ += count;
+    return static_cast<ssize_t>(count);
+  }
   ssize_t write(const char* bytes, size_t size) override {
     connection_.write(bytes, size);
     return static_cast<ssize_t>(size);
@@ -31,6 +38,8 @@ class SocketStream : public httplib::Stream {
 
  private:
   Connection& connection_;
+  std::string head_;
+  size_t taken_ = 0;
 };
 
 /// What happens between the head of one request and its answer.
@@ -61,11 +70,7 @@ std::string compressed(const std::string& body) {
   return packed;
 }
 
-HttpError error_of_head(const Connection& connection, int status) {
-  if (connection.problem() == Connection::Problem::TimedOut)
-    return {408, "timeout", "the request did not arrive in time"};
-  if (connection.problem() == Connection::Problem::TooLarge)
-    return {431, "too_large", "the request line and the headers are too long"};
+HttpError error_of_line(int status) {
   if (status == 414) return {414, "too_large", "the address is too long"};
   return {400, "bad_request", "this is not an HTTP/1.1 request"};
 }
@@ -85,7 +90,7 @@ class HttpProtocol::Core : public httplib::Server {
     set_error_handler(
         HandlerWithResponse([this](const httplib::Request&, httplib::Response& response) {
           if (current->answered) return HandlerResponse::Unhandled;
-          refuse(error_of_head(current->connection, response.status), response);
+          refuse(error_of_line(response.status), response);
           return HandlerResponse::Handled;
         }));
     set_post_routing_handler(
@@ -94,40 +99,34 @@ class HttpProtocol::Core : public httplib::Server {
 
   Next serve(Connection& connection, const std::function<bool()>& is_last) {
     Exchange exchange{connection, is_last};
-    current = &exchange;
     connection.begin(
         Connection::Clock::now() + std::chrono::duration_cast<Connection::Clock::duration>(
                                        std::chrono::duration<double>(options_.read_seconds)),
         options_.head_limit);
-    SocketStream stream(connection);
-    bool closed = false;
-    process_request(stream, false, closed, [&](httplib::Request& request) { begin(request); });
-    if (!exchange.answered && connection.problem() != Connection::Problem::Broken &&
-        connection.problem() != Connection::Problem::None && connection.taken() > 0) {
-      // Not even its first line was complete: the library says nothing.
-      const std::string text = format_last_response(
-          handler_.refuse(error_of_head(connection, 400), connection.remote()));
+    try {
+      std::optional<RequestHead> head = read_head(connection);
+      if (!head) return Next::Close;
+      exchange.headers = std::move(head->headers);
+      SocketStream stream(connection, head->line);
+      bool closed = false;
+      current = &exchange;
+      process_request(stream, false, closed, begin);
+      current = nullptr;
+    } catch (const HttpError& error) {  // about the head: the library never saw the request
+      const std::string text = format_last_response(handler_.refuse(error, connection.remote()));
       connection.write(text.data(), text.size());
     }
-    current = nullptr;
-    const bool sent = connection.flush();
-    if (!sent || (connection.taken() == 0 && !exchange.answered)) return Next::Close;
+    if (!connection.flush()) return Next::Close;
     if (exchange.is_out_of_step()) return Next::Linger;
     return exchange.close ? Next::Close : Next::KeepAlive;
   }
 
  private:
-  /// The head is read; what the library would do with ranges and encodings is ours to decide.
-  static void begin(httplib::Request& request) {
+  /// The head is read and its first line understood.
+  static void begin(const httplib::Request& request) {
     Exchange& exchange = *current;
     exchange.has_head = true;
     exchange.old_version = request.version == "HTTP/1.0";
-    for (const auto& [name, value] : request.headers)
-      exchange.headers.emplace_back(lower_case(name), value);
-    request.ranges.clear();
-    request.headers.erase("Accept-Encoding");
-    request.headers.erase("Expect");
-    request.headers.erase("Connection");
     HttpRequest view;
     view.headers = exchange.headers;
     const std::string_view connection = view.header("connection");

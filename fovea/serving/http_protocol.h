@@ -1,6 +1,7 @@
-// HTTP/1.1 on a connection: cpp-httplib reads the heads of requests and writes the answers. Its own
-// accept loop, thread pool and time-outs are not used: they have no bounds. This is the only file
-// that knows the library; without it (FOVEA_WITH_HTTPLIB) there is no server.
+// HTTP/1.1 on a connection: cpp-httplib reads the first lines of requests and writes the answers;
+// request_head.h reads the headers. The library's accept loop, thread pool and time-outs are not
+// used: they have no bounds. This is the only file that knows it; without it (FOVEA_WITH_HTTPLIB)
+// there is no server.
 #pragma once
 
 #include <memory>

@@ -1,38 +1,20 @@
 #include "fovea/serving/body_reader.h"
 
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <thread>
 
 #include "tests/serving/expect_refusal.h"
+#include "tests/serving/socket_pair.h"
 
 namespace fovea::serving {
 namespace {
 
 using fovea::testing::expect_refusal;
 
-/// Two ends of a connection: ours and the client's.
-struct Pair {
-  explicit Pair(double seconds = 5) {
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    connection = std::make_unique<Connection>(ends[0], "test");
-    connection->begin(
-        Connection::Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)),
-        1000);
-  }
-  ~Pair() { ::close(ends[1]); }
-  void send(const std::string& text) const {
-    EXPECT_EQ(::send(ends[1], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
-  }
-  void end() const { ::shutdown(ends[1], SHUT_WR); }
+struct Pair : fovea::testing::SocketPair {
+  using SocketPair::SocketPair;
   std::string read(const HeaderList& headers, size_t limit = 100) const {
     return read_body(*connection, framing_of(headers), limit);
   }
-  int ends[2];
-  std::unique_ptr<Connection> connection;
 };
 
 const HeaderList kChunked{{"transfer-encoding", "chunked"}};
@@ -141,6 +123,16 @@ TEST(Connection, AClientThatHasGoneIsNoSignal) {
   ::shutdown(pair.ends[1], SHUT_RDWR);
   pair.connection->write("x", 1);
   EXPECT_FALSE(pair.connection->flush());
+}
+
+TEST(BodyReader, LinesBetweenChunksHaveNoControlCharacters) {
+  for (const std::string& lines :
+       {std::string("5;a\nb\r\nhello\r\n0\r\n\r\n"), std::string("5;\0\r\nhello\r\n0\r\n\r\n", 17),
+        std::string("0\r\nA: b\nC: d\r\n\r\n")}) {
+    const Pair pair;
+    pair.send(lines);
+    expect_refusal(400, "control character", [&] { pair.read(kChunked); });
+  }
 }
 
 }  // namespace

@@ -183,6 +183,42 @@ TEST(Transport, GarbageGetsABadRequest) {
   expect_alive(server);
 }
 
+/// What a proxy in front might read differently must not be guessed at.
+TEST(Transport, MalformedFramingLinesAreRefusedAndTheConnectionCloses) {
+  const TestServer server;
+  const std::string first = "POST /v1/predict HTTP/1.1\r\nContent-Type: application/json\r\n";
+  const std::string length = concat(kPredict.size(), "\r\n\r\n", kPredict);
+  for (const std::string& request :
+       {first + "Content-Length : " + length, first + "Content-Length\t: " + length,
+        first + "X: a\r\n b\r\nContent-Length: " + length, first + " Content-Length: " + length,
+        first + "X: a\nContent-Length: " + length, first + "Content-Length: 16\n\n" + kPredict,
+        first + "X: a\rContent-Length: " + length,
+        first + std::string("X: a\0b\r\n", 8) + "Content-Length: " + length,
+        first + std::string("X\0: a\r\n", 8) + "Content-Length: " + length,
+        first + "X: a\x7f\r\nContent-Length: " + length, first + ": a\r\nContent-Length: " + length,
+        first + "no colon\r\nContent-Length: " + length,
+        "POST /v1/predict\tHTTP/1.1\r\nContent-Length: " + length}) {
+    Client client(server.port());
+    client.send(request);
+    const Answer answer = client.receive();
+    EXPECT_EQ(answer.status, 400) << request;
+    EXPECT_EQ(answer.kind(), "bad_request");
+    EXPECT_TRUE(answer.closes());
+    EXPECT_EQ(client.receive("GET", 0.02).status, 0) << "what follows is no request";
+  }
+  expect_alive(server);
+}
+
+TEST(Transport, HeaderValuesAreTakenAsTheyCome) {
+  ServerOptions options = test_options();
+  options.api_key = "ab";
+  const TestServer server(options);
+  EXPECT_EQ(server.get("/v1/models", "X-API-Key: ab\r\n").status, 200);
+  EXPECT_EQ(server.get("/v1/models", "X-API-Key: a%62\r\n").status, 401);
+  const Answer answer = server.get("/health", "X-Request-Id: a%2Db\r\n");
+  EXPECT_NE(answer.headers.at("x-request-id"), "a-b");
+}
+
 TEST(Transport, HeadsThatNeverEndAreRefused) {
   const TestServer server;
   Client line(server.port());
