@@ -121,6 +121,9 @@ void run_serve(const ServeFlags& flags) {
   if (open && flags.server.api_key.empty())
     std::cerr << "warning: everyone who reaches this machine can use the models; set "
                  "FOVEA_API_KEY to ask for a key\n";
+  if (open && flags.server.allowed_hosts.empty())
+    std::cerr << "warning: only requests to localhost and " << flags.server.transport.host
+              << " are answered; name the others that lead here with --allowed-hosts\n";
   const HeldSignals signals;
   serving::Server server(flags.server, sources_of(flags));
   std::cout << "listening on " << server.address() << "\n" << std::flush;
@@ -171,6 +174,10 @@ void add_serve(CLI::App& program) {
       ->check(CLI::Range(1, 65536));
   option("api-key", server.api_key,
          "ask for this key; better as FOVEA_API_KEY, which other users do not see");
+  option("allowed-hosts", server.allowed_hosts,
+         "NAME,…: names by which clients may call the server, besides localhost and --host; *: any")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   option("cors", server.cors, "origin whose pages may use the server, or *");
   option("log", server.log, "access log as JSON lines: a file, - for standard error, or none");
   option("drain-seconds", flags->drain_seconds, "time to finish after SIGTERM")

@@ -31,6 +31,21 @@ bool accepts(std::string_view header, std::string_view token) {
   return false;
 }
 
+bool is_json_type(std::string_view content_type) {
+  const std::vector<std::string> parts = split(lower_case(content_type), ';');
+  if (parts.empty() || trim(parts[0]) != "application/json") return false;
+  return std::all_of(parts.begin() + 1, parts.end(), [](const std::string& part) {
+    return trim(part) == "charset=utf-8" || trim(part) == "charset=\"utf-8\"";
+  });
+}
+
+std::string host_name(std::string_view host) {
+  const size_t bracket = host.rfind(']'), colon = host.rfind(':');
+  const bool has_port =
+      colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
+  return lower_case(has_port ? host.substr(0, colon) : host);
+}
+
 std::string format_last_response(const HttpResponse& response) {
   const auto reason = [&] {
     switch (response.status) {

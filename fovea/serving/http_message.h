@@ -43,6 +43,13 @@ class HttpHandler {
 /// Whether a header of the form "a, b;q=0.5, c;q=0" accepts `token`.
 bool accepts(std::string_view header, std::string_view token);
 
+/// Whether a Content-Type says JSON: application/json, with charset=utf-8 or without.
+bool is_json_type(std::string_view content_type);
+
+/// The name in a Host header, without the port, in lower case: "localhost:8080" is localhost,
+/// "[::1]:8080" is [::1].
+std::string host_name(std::string_view host);
+
 std::string lower_case(std::string_view text);
 
 /// The bytes of an answer after which the connection is closed.

@@ -132,6 +132,7 @@ Json refusals(const Route& route, bool has_key) {
   const auto add = [&](const char* status, const char* about) {
     list[status] = answer(about, "application/json", reference("Error"));
   };
+  add("421", "The Host header names another server");
   if (route.action == Action::Health) add("503", "A model loads or failed, or the server drains");
   if (route.needs_key && has_key) add("401", "The API key is missing or wrong");
   if (std::string_view(route.method) != "POST") return list;
@@ -140,6 +141,7 @@ Json refusals(const Route& route, bool has_key) {
   add("408", "The request did not arrive in time");
   add("411", "The request has no length");
   add("413", "The body is too large");
+  add("415", "The body is not application/json");
   add("422", "The input does not fit the model");
   add("429", "The queue is full; Retry-After says when to try again");
   add("500", "A mistake of the server");

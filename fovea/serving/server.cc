@@ -35,6 +35,26 @@ void check_method(const HttpRequest& request, const Route& route) {
                   concat(route.path, " takes ", allowed, ", not ", request.method));
 }
 
+/// Pages of other sites can send texts and forms without asking first, JSON they cannot.
+void check_json_type(const HttpRequest& request) {
+  const std::string_view type = request.header("content-type");
+  if (is_json_type(type)) return;
+  throw HttpError(
+      415, "unsupported_media_type",
+      concat(type.empty() ? "the body has no Content-Type"
+                          : concat("the body's Content-Type is '", shorten_bytes(type, 64), "'"),
+             "; send Content-Type: application/json"));
+}
+
+/// The names that lead to this server, in lower case.
+std::vector<std::string> names_of_server(const ServerOptions& options) {
+  std::vector<std::string> names{"localhost", "127.0.0.1", "[::1]"};
+  const std::string& host = options.transport.host;
+  names.push_back(lower_case(host.find(':') == std::string::npos ? host : "[" + host + "]"));
+  for (const std::string& name : options.allowed_hosts) names.push_back(lower_case(name));
+  return names;
+}
+
 /// A name for the downloaded report, of characters that no system minds.
 std::string file_name(std::string name) {
   for (char& character : name)
@@ -46,6 +66,7 @@ std::string file_name(std::string name) {
 
 Server::Server(const ServerOptions& options, std::vector<ModelSource> sources)
     : options_(options),
+      names_(names_of_server(options)),
       log_(options.log),
       host_(std::move(sources), options.batching, metrics_),
       transport_(options.transport, *this) {}
@@ -95,7 +116,25 @@ HttpResponse Server::refuse(const HttpError& error, const std::string& remote) {
   return response;
 }
 
+/// A page whose name was made to lead here (DNS rebinding) is of one origin with the server for its
+/// browser, but it still calls the server by that name. Browsers always send one.
+void Server::check_host(const HttpRequest& request) const {
+  int count = 0;
+  for (const auto& [name, value] : request.headers) {
+    if (name != "host") continue;
+    if (++count > 1) throw HttpError(400, "bad_request", "there are two Host headers");
+    const auto known = [&](const std::string& allowed) {
+      return allowed == "*" || allowed == host_name(value);
+    };
+    if (std::none_of(names_.begin(), names_.end(), known))
+      throw HttpError(421, "unknown_host",
+                      concat("this server is not called '", shorten_bytes(value, 64),
+                             "'; whoever runs it can allow the name with --allowed-hosts"));
+  }
+}
+
 HttpResponse Server::answer(HttpRequest& request, AccessRecord& record) {
+  check_host(request);
   const Route* route = find_route(request.path);
   if (!route)
     throw HttpError(404, "not_found",
@@ -134,8 +173,10 @@ HttpResponse Server::act(Action action, HttpRequest& request, AccessRecord& reco
       return response;
     }
     case Action::Predict:
+      check_json_type(request);
       return predict(request.read_body(), record);
     case Action::Explain:
+      check_json_type(request);
       return explain(request.read_body(), record);
   }
   fail(ErrorKind::Internal, "an action without an answer");

@@ -22,6 +22,9 @@ struct ServerOptions {
   std::string api_key;          // empty: none is asked for
   std::string cors;             // an origin, or *; empty: other sites' pages are not let in
   std::string log = "-";        // file, "-" or "none"
+  /// Names by which clients may call the server, besides those of loopback and the host that it
+  /// listens on; *: any.
+  std::vector<std::string> allowed_hosts = {};
 };
 
 class Server : private HttpHandler {
@@ -47,12 +50,14 @@ class Server : private HttpHandler {
   HttpResponse models() const;
   HttpResponse predict(const std::string& body, AccessRecord& record);
   HttpResponse explain(const std::string& body, AccessRecord& record);
+  void check_host(const HttpRequest& request) const;
   void check_key(const HttpRequest& request) const;
   void add_headers(const HttpRequest& request, HttpResponse& response) const;
   Example parse(const ServedModel& model, const std::string& line, const std::string& field) const;
   Clock::time_point deadline() const;
 
   const ServerOptions options_;
+  const std::vector<std::string> names_;  // that clients may call it by
   Metrics metrics_;
   AccessLog log_;
   std::atomic<int64_t> in_flight_{0};

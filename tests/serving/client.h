@@ -81,8 +81,13 @@ class Client {
 
   Answer request(const std::string& method, const std::string& path, const std::string& body = "",
                  const std::string& headers = "") {
-    std::string text = concat(method, " ", path, " HTTP/1.1\r\nHost: test\r\n", headers);
+    const auto has = [&](const char* name) {
+      return serving::lower_case(headers).find(name) != std::string::npos;
+    };
+    std::string text = concat(method, " ", path, " HTTP/1.1\r\n", headers);
+    if (!has("host:")) text += "Host: localhost\r\n";
     if (method == "POST") text += concat("Content-Length: ", body.size(), "\r\n");
+    if (method == "POST" && !has("content-type:")) text += "Content-Type: application/json\r\n";
     send(text + "\r\n" + body);
     return receive(method);
   }

@@ -16,8 +16,10 @@ using std::chrono::milliseconds;
 const std::string kPredict = R"({"input": "abc"})";
 
 std::string predict_text() {
-  return concat("POST /v1/predict HTTP/1.1\r\nHost: test\r\nContent-Length: ", kPredict.size(),
-                "\r\n\r\n", kPredict);
+  return concat(
+      "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Type: application/json\r\nContent-Length: ",
+      kPredict.size(), "\r\n\r\n", kPredict);
 }
 
 TEST(Drain, AnswersWhatHasComeAndNothingMore) {

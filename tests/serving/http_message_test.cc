@@ -18,6 +18,25 @@ TEST(HttpMessage, Accepts) {
   EXPECT_FALSE(accepts(",;,", "gzip"));
 }
 
+TEST(HttpMessage, KnowsTheTypeOfJson) {
+  for (const char* type : {"application/json", "Application/JSON", "application/json;charset=utf-8",
+                           "application/json ; Charset=\"UTF-8\""})
+    EXPECT_TRUE(is_json_type(type)) << type;
+  for (const char* type : {"", ";", "text/plain", "application/x-www-form-urlencoded", "text/json",
+                           "application/jsonp", "application/json;charset=latin1",
+                           "text/plain;application/json", "application/json;x"})
+    EXPECT_FALSE(is_json_type(type)) << type;
+}
+
+TEST(HttpMessage, FindsTheNameOfAHost) {
+  EXPECT_EQ(host_name("LocalHost"), "localhost");
+  EXPECT_EQ(host_name("127.0.0.1:8080"), "127.0.0.1");
+  EXPECT_EQ(host_name("[::1]"), "[::1]");
+  EXPECT_EQ(host_name("[::1]:8080"), "[::1]");
+  EXPECT_EQ(host_name("localhost:1@evil.example:80"), "localhost:1@evil.example");
+  EXPECT_EQ(host_name(""), "");
+}
+
 TEST(HttpMessage, TheLastAnswerSaysHowLongItIs) {
   HttpResponse response;
   response.status = 503;

@@ -62,6 +62,48 @@ TEST(Operation, LetsOtherSitesInOnlyWhenAsked) {
   EXPECT_EQ(TestServer(options).get("/health").headers.at("access-control-allow-origin"), "*");
 }
 
+TEST(Operation, AnswersOnlyToItsOwnNames) {
+  const auto status = [](const TestServer& server, const std::string& host) {
+    return server.get("/health", "Host: " + host + "\r\n").status;
+  };
+  const TestServer server;
+  for (const std::string host :
+       {"localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:8080"})
+    EXPECT_EQ(status(server, host), 200) << host;
+  for (const std::string host : {"evil.example", "evil.example:8080", "localhost.evil.example",
+                                 "127.0.0.1.evil.example", "", "[::1]x", "localhost:1@evil:2"})
+    EXPECT_EQ(status(server, host), 421) << host;
+  const Answer refused = server.post("/v1/predict", R"({"input": "a"})", "Host: evil.example\r\n");
+  EXPECT_EQ(refused.status, 421);
+  EXPECT_EQ(refused.kind(), "unknown_host");
+  EXPECT_NE(refused.body.find("--allowed-hosts"), std::string::npos);
+  EXPECT_EQ(server.get("/health", "Host: localhost\r\nHost: evil.example\r\n").status, 400);
+  ServerOptions options = test_options();
+  options.allowed_hosts = {"Models.example"};
+  const TestServer named(options);
+  EXPECT_EQ(status(named, "models.example:80"), 200);
+  EXPECT_EQ(status(named, "localhost"), 200);
+  EXPECT_EQ(status(named, "evil.example"), 421);
+  options.allowed_hosts = {"*"};
+  EXPECT_EQ(status(TestServer(options), "evil.example"), 200);
+}
+
+TEST(Operation, TakesJsonAndNothingElse) {
+  const TestServer server;
+  for (const std::string path : {"/v1/predict", "/v1/explain"}) {
+    const auto answer = [&](const std::string& type) {
+      return server.post(path, R"({"input": "a"})", "Content-Type: " + type + "\r\n");
+    };
+    EXPECT_EQ(answer("application/json").status, 200);
+    EXPECT_EQ(answer("application/json; charset=utf-8").status, 200);
+    for (const std::string type : {"text/plain", "application/x-www-form-urlencoded", "",
+                                   "multipart/form-data; boundary=x"}) {
+      EXPECT_EQ(answer(type).status, 415) << type;
+      EXPECT_EQ(answer(type).kind(), "unsupported_media_type");
+    }
+  }
+}
+
 TEST(Operation, AnswersAreSafeToShow) {
   const TestServer server;
   for (const std::string path : {"/", "/health", "/nothing", "/metrics"}) {

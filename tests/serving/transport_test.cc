@@ -19,10 +19,11 @@ using fovea::testing::TestServer;
 using std::chrono::milliseconds;
 
 const std::string kPredict = R"({"input": "abc"})";
+const std::string kPost = "POST /v1/predict HTTP/1.1\r\nContent-Type: application/json\r\n";
 
 std::string predict_text(const std::string& headers = "") {
-  return concat("POST /v1/predict HTTP/1.1\r\nHost: test\r\nContent-Length: ", kPredict.size(),
-                "\r\n", headers, "\r\n", kPredict);
+  return concat(kPost, "Host: localhost\r\nContent-Length: ", kPredict.size(), "\r\n", headers,
+                "\r\n", kPredict);
 }
 
 ServerOptions impatient() {
@@ -94,7 +95,7 @@ TEST(Transport, PipelinedRequestsAreAnsweredInTheirOrder) {
 TEST(Transport, BodiesMayComeInChunks) {
   const TestServer server;
   Client client(server.port());
-  client.send("POST /v1/predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+  client.send(kPost + "Transfer-Encoding: chunked\r\n\r\n");
   client.send("7\r\n{\"input\r\n");
   client.send("9\r\n\": \"abc\"}\r\n0\r\n\r\n");
   EXPECT_EQ(client.receive().status, 200);
@@ -104,21 +105,20 @@ TEST(Transport, BodiesMayComeInChunks) {
 TEST(Transport, AClientMayWaitForTheWordToGoOn) {
   const TestServer server;
   Client client(server.port());
-  client.send(concat("POST /v1/predict HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: ",
-                     kPredict.size(), "\r\n\r\n"));
+  client.send(
+      concat(kPost, "Expect: 100-continue\r\nContent-Length: ", kPredict.size(), "\r\n\r\n"));
   std::this_thread::sleep_for(milliseconds(30));
   client.send(kPredict);
   EXPECT_EQ(client.receive().status, 200);
   Client large(server.port());
-  large.send(
-      "POST /v1/predict HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n");
+  large.send(kPost + "Expect: 100-continue\r\nContent-Length: 99999999\r\n\r\n");
   EXPECT_EQ(large.receive().status, 413);
 }
 
 TEST(Transport, ALargeBodyIsRefusedBeforeItIsRead) {
   const TestServer server;
   Client client(server.port());
-  client.send("POST /v1/predict HTTP/1.1\r\nContent-Length: 104857600\r\n\r\n");
+  client.send(kPost + "Content-Length: 104857600\r\n\r\n");
   const std::string megabyte(size_t{1} << 20, 'x');
   int sent = 0;
   while (sent < 100 && client.send(megabyte)) ++sent;
@@ -133,7 +133,7 @@ TEST(Transport, ALargeBodyIsRefusedBeforeItIsRead) {
 TEST(Transport, EndlessChunksAreRefused) {
   const TestServer server;
   Client client(server.port());
-  client.send("POST /v1/predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+  client.send(kPost + "Transfer-Encoding: chunked\r\n\r\n");
   const std::string chunk = "10000\r\n" + std::string(65536, 'x') + "\r\n";
   for (int i = 0; i < 100 && client.send(chunk); ++i) {
   }
@@ -144,7 +144,7 @@ TEST(Transport, EndlessChunksAreRefused) {
 TEST(Transport, ABodyWithoutALengthIsRefused) {
   const TestServer server;
   Client client(server.port());
-  client.send("POST /v1/predict HTTP/1.1\r\n\r\n" + kPredict);
+  client.send(kPost + "\r\n" + kPredict);
   const Answer answer = client.receive();
   EXPECT_EQ(answer.status, 411);
   EXPECT_TRUE(answer.closes());
@@ -157,7 +157,7 @@ TEST(Transport, ABodyThatCanBeReadInTwoWaysIsRefused) {
        {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
         "Content-Length: 5\r\nContent-Length: 6\r\n", "Content-Length: -5\r\n"}) {
     Client client(server.port());
-    client.send("POST /v1/predict HTTP/1.1\r\n" + headers + "\r\n" + kPredict);
+    client.send(kPost + headers + "\r\n" + kPredict);
     const Answer answer = client.receive();
     EXPECT_EQ(answer.status, 400) << headers;
     EXPECT_TRUE(answer.closes());
@@ -186,17 +186,16 @@ TEST(Transport, GarbageGetsABadRequest) {
 /// What a proxy in front might read differently must not be guessed at.
 TEST(Transport, MalformedFramingLinesAreRefusedAndTheConnectionCloses) {
   const TestServer server;
-  const std::string first = "POST /v1/predict HTTP/1.1\r\nContent-Type: application/json\r\n";
   const std::string length = concat(kPredict.size(), "\r\n\r\n", kPredict);
   for (const std::string& request :
-       {first + "Content-Length : " + length, first + "Content-Length\t: " + length,
-        first + "X: a\r\n b\r\nContent-Length: " + length, first + " Content-Length: " + length,
-        first + "X: a\nContent-Length: " + length, first + "Content-Length: 16\n\n" + kPredict,
-        first + "X: a\rContent-Length: " + length,
-        first + std::string("X: a\0b\r\n", 8) + "Content-Length: " + length,
-        first + std::string("X\0: a\r\n", 8) + "Content-Length: " + length,
-        first + "X: a\x7f\r\nContent-Length: " + length, first + ": a\r\nContent-Length: " + length,
-        first + "no colon\r\nContent-Length: " + length,
+       {kPost + "Content-Length : " + length, kPost + "Content-Length\t: " + length,
+        kPost + "X: a\r\n b\r\nContent-Length: " + length, kPost + " Content-Length: " + length,
+        kPost + "X: a\nContent-Length: " + length, kPost + "Content-Length: 16\n\n" + kPredict,
+        kPost + "X: a\rContent-Length: " + length,
+        kPost + std::string("X: a\0b\r\n", 8) + "Content-Length: " + length,
+        kPost + std::string("X\0: a\r\n", 8) + "Content-Length: " + length,
+        kPost + "X: a\x7f\r\nContent-Length: " + length, kPost + ": a\r\nContent-Length: " + length,
+        kPost + "no colon\r\nContent-Length: " + length,
         "POST /v1/predict\tHTTP/1.1\r\nContent-Length: " + length}) {
     Client client(server.port());
     client.send(request);
@@ -242,7 +241,7 @@ TEST(Transport, SlowSendersAreGivenUp) {
   const TestServer server(impatient());
   for (const std::string& beginning :
        {std::string("GET /hea"), std::string("GET /health HTTP/1.1\r\nHo"),
-        std::string("POST /v1/predict HTTP/1.1\r\nContent-Length: 50\r\n\r\n{\"inp")}) {
+        kPost + std::string("Content-Length: 50\r\n\r\n{\"inp")}) {
     Client client(server.port());
     std::atomic<bool> done{false};
     std::thread trickle([&] {  // a byte now and then must not keep it alive

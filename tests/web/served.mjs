@@ -46,7 +46,7 @@ export class Served {
 
   /** What the server answers to a request. */
   async post(what, body) {
-    const response = await fetch(`${this.address}/v1/${what}`, {method: "POST", body: JSON.stringify(body)});
+    const response = await fetch(`${this.address}/v1/${what}`, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
     assert.equal(response.status, 200);
     return response.json();
   }
