@@ -27,6 +27,7 @@ class Connection {
   Problem problem() const { return problem_; }
   /// Bytes of this request that were read.
   size_t taken() const { return taken_; }
+  int descriptor() const { return socket_; }
   /// Gives the socket away.
   int release();
 

@@ -39,7 +39,8 @@ void ConnectionPool::work() {
     lock.unlock();
     job();
     lock.lock();
-    if (--busy_ == 0) idle_.notify_all();
+    --busy_;
+    done_.notify_all();
   }
 }
 
@@ -48,9 +49,14 @@ size_t ConnectionPool::busy() const {
   return busy_;
 }
 
+bool ConnectionPool::wait_for_room(std::chrono::steady_clock::time_point until) {
+  std::unique_lock lock(mutex_);
+  return done_.wait_until(lock, until, [this] { return busy_ < most_; });
+}
+
 bool ConnectionPool::wait_until_idle(std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
-  return idle_.wait_until(lock, until, [this] { return busy_ == 0; });
+  return done_.wait_until(lock, until, [this] { return busy_ == 0; });
 }
 
 }  // namespace fovea::serving

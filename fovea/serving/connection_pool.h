@@ -25,6 +25,8 @@ class ConnectionPool {
   bool try_run(std::function<void()> job);
 
   size_t busy() const;
+  /// False when all are busy still then.
+  bool wait_for_room(std::chrono::steady_clock::time_point until);
   /// False when something still runs then.
   bool wait_until_idle(std::chrono::steady_clock::time_point until);
 
@@ -32,7 +34,7 @@ class ConnectionPool {
   void work();
   const size_t most_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_, idle_;
+  std::condition_variable wake_, done_;  // work is there; some of it is done
   std::vector<std::thread> threads_;
   std::vector<std::function<void()>> given_;  // jobs that a waiting thread is about to take
   size_t busy_ = 0;                           // running or given

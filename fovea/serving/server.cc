@@ -240,6 +240,8 @@ HttpResponse Server::metrics() const {
                     static_cast<double>(transport_.connections())});
   gauges.push_back({"fovea_connections_refused_total", "Connections beyond the limit.", "",
                     static_cast<double>(transport_.refused()), "counter"});
+  gauges.push_back({"fovea_connections_displaced_total", "Idle connections that made room.", "",
+                    static_cast<double>(transport_.displaced()), "counter"});
   gauges.push_back({"fovea_log_lines_lost_total", "Lines that the access log could not take.", "",
                     static_cast<double>(log_.lost()), "counter"});
   gauges.push_back(

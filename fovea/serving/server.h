@@ -36,6 +36,7 @@ class Server : private HttpHandler {
   int port() const { return transport_.port(); }
   const ModelHost& host() const { return host_; }
   int64_t in_flight() const { return in_flight_; }
+  int64_t displaced() const { return transport_.displaced(); }
 
   /// Accepts nothing more and answers what has come; false when that was not done within the time.
   bool drain(std::chrono::milliseconds limit) { return transport_.drain(limit); }

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace fovea::serving {
 
@@ -16,6 +17,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kGrace{500};
 constexpr milliseconds kLinger{5000};
 constexpr size_t kMostLingering = 256;
+constexpr milliseconds kIdle{1000};         // between two requests: then it may make room
+constexpr milliseconds kUntilItEnds{1000};  // for a connection that was shut down
 
 Clock::time_point in_seconds(double seconds) {
   return Clock::now() +
@@ -30,6 +33,7 @@ Transport::Transport(const TransportOptions& options, HttpHandler& handler)
       protocol_(options.protocol, handler),
       listening_(listen_on(options.host, options.port)),
       port_(port_of(listening_.get())),
+      idle_(kIdle),
       lingering_(kMostLingering, kLinger),
       pool_(static_cast<size_t>(options.connections)),
       acceptor_([this] { accept_all(); }) {}
@@ -71,7 +75,15 @@ void Transport::accept_waiting() {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       return;
     }
-    if (pool_.try_run([this, socket, remote] { serve(socket, remote); })) continue;
+    while (pool_.busy() >= static_cast<size_t>(options_.connections) && make_room()) {
+    }
+    // It waits from now on, not only once its thread has begun: the next one may need its place.
+    auto job = [this, socket, remote,
+                waiting = std::make_shared<IdleConnections::Waiting>(idle_, socket,
+                                                                     /*silent=*/true)]() mutable {
+      serve(socket, remote, std::move(waiting));
+    };
+    if (pool_.try_run(std::move(job))) continue;
     ++refused_;
     HttpResponse response = handler_.refuse(
         {503, "too_many_connections", "the server has as many connections as it takes"}, remote);
@@ -80,8 +92,17 @@ void Transport::accept_waiting() {
   }
 }
 
-bool Transport::wait_for_request(Connection& connection) const {
+/// False when every connection has something to do.
+bool Transport::make_room() {
+  if (!idle_.close_one()) return false;
+  ++displaced_;
+  return pool_.wait_for_room(Clock::now() + kUntilItEnds);
+}
+
+bool Transport::wait_for_request(Connection& connection, WaitingPtr waiting) {
   if (!draining_) {
+    if (!waiting)
+      waiting = std::make_shared<IdleConnections::Waiting>(idle_, connection.descriptor(), false);
     const auto event = connection.wait(in_seconds(options_.protocol.keep_alive_seconds),
                                        drain_begins_.descriptor());
     if (event != Connection::Event::Woken) return event == Connection::Event::Readable;
@@ -89,13 +110,13 @@ bool Transport::wait_for_request(Connection& connection) const {
   return connection.wait(Clock::now() + kGrace, -1) == Connection::Event::Readable;
 }
 
-void Transport::serve(int socket, const std::string& remote) {
+void Transport::serve(int socket, const std::string& remote, WaitingPtr waiting) {
   Connection connection(socket, remote);
   int64_t answered = 0;
   const auto is_last = [&] {
     return draining_ || ++answered >= options_.protocol.keep_alive_requests;
   };
-  while (wait_for_request(connection)) {
+  while (wait_for_request(connection, std::exchange(waiting, nullptr))) {
     const HttpProtocol::Next next = protocol_.serve(connection, is_last);
     if (next == HttpProtocol::Next::Linger) lingering_.add(connection.release());
     if (next != HttpProtocol::Next::KeepAlive) return;

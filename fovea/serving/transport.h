@@ -1,14 +1,16 @@
-// The listening socket and its connections: accepts them, gives each a thread, refuses quickly what
-// is too many, and drains: accepts no more, lets every request that has arrived be answered,
-// closes.
+// The listening socket and its connections: accepts them, gives each a thread, lets idle ones make
+// room for new ones, refuses quickly what is too many, and drains: accepts no more, lets every
+// request that has arrived be answered, closes.
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include "fovea/serving/connection_pool.h"
 #include "fovea/serving/http_protocol.h"
+#include "fovea/serving/idle_connections.h"
 #include "fovea/serving/lingering.h"
 #include "fovea/serving/socket.h"
 
@@ -35,16 +37,19 @@ class Transport {
   bool is_draining() const { return draining_; }
   int64_t connections() const { return static_cast<int64_t>(pool_.busy()); }
   int64_t refused() const { return refused_; }
+  int64_t displaced() const { return displaced_; }  // idle ones that made room
 
   /// Stops accepting and waits until every connection has got its answer; false when some have not
   /// within the time.
   bool drain(std::chrono::milliseconds limit);
 
  private:
+  using WaitingPtr = std::shared_ptr<IdleConnections::Waiting>;
   void accept_all();
   void accept_waiting();
-  void serve(int socket, const std::string& remote);
-  bool wait_for_request(Connection& connection) const;
+  bool make_room();
+  void serve(int socket, const std::string& remote, WaitingPtr waiting);
+  bool wait_for_request(Connection& connection, WaitingPtr waiting);
   const TransportOptions options_;
   HttpHandler& handler_;
   HttpProtocol protocol_;
@@ -52,7 +57,8 @@ class Transport {
   const int port_;
   WakeUp drain_begins_;
   std::atomic<bool> draining_{false};
-  std::atomic<int64_t> refused_{0};
+  std::atomic<int64_t> refused_{0}, displaced_{0};
+  IdleConnections idle_;
   Lingering lingering_;
   ConnectionPool pool_;
   std::thread acceptor_;

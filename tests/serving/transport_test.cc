@@ -193,7 +193,7 @@ TEST(Transport, MalformedFramingLinesAreRefusedAndTheConnectionCloses) {
         kPost + "X: a\nContent-Length: " + length, kPost + "Content-Length: 16\n\n" + kPredict,
         kPost + "X: a\rContent-Length: " + length,
         kPost + std::string("X: a\0b\r\n", 8) + "Content-Length: " + length,
-        kPost + std::string("X\0: a\r\n", 8) + "Content-Length: " + length,
+        kPost + std::string("X\0: a\r\n", 7) + "Content-Length: " + length,
         kPost + "X: a\x7f\r\nContent-Length: " + length, kPost + ": a\r\nContent-Length: " + length,
         kPost + "no colon\r\nContent-Length: " + length,
         "POST /v1/predict\tHTTP/1.1\r\nContent-Length: " + length}) {
@@ -309,6 +309,41 @@ TEST(Transport, TooManyConnectionsAreRefusedQuickly) {
        answer.status != 200 && Clock::now() < until;)
     answer = server.get("/health");
   EXPECT_EQ(answer.status, 200);
+}
+
+TEST(Transport, ConnectionsThatSendNothingMakeRoom) {
+  ServerOptions options = test_options();
+  options.transport.connections = 4;
+  TestServer server(options);
+  server.model().hold();
+  Client busy(server.port());
+  busy.send(predict_text());
+  server.model().wait_for_calls(1);
+  std::vector<std::unique_ptr<Client>> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(std::make_unique<Client>(server.port()));
+  EXPECT_EQ(server.get("/health").status, 200);
+  EXPECT_TRUE(silent[0]->ends_within(5)) << "the one that has waited longest goes first";
+  EXPECT_EQ(silent[19]->get("/health").status, 200) << "the youngest stays";
+  server.model().release();
+  EXPECT_EQ(busy.receive().status, 200) << "who is being served stays";
+  EXPECT_GE(server.server().displaced(), 17);
+}
+
+TEST(Transport, SilentConnectionsGoBeforeThoseThatWereServed) {
+  ServerOptions options = test_options();
+  options.transport.connections = 2;
+  TestServer server(options);
+  Client served(server.port());
+  EXPECT_EQ(served.get("/health").status, 200);
+  Client silent(server.port());
+  std::this_thread::sleep_for(milliseconds(1100));
+  Client third(server.port());
+  EXPECT_EQ(third.get("/health").status, 200);
+  EXPECT_TRUE(silent.ends_within(5));
+  EXPECT_EQ(served.get("/health").status, 200);
+  std::this_thread::sleep_for(milliseconds(1100));
+  EXPECT_EQ(server.get("/health").status, 200) << "idle for a second: one makes room too";
+  EXPECT_EQ(server.server().displaced(), 2);
 }
 
 TEST(Transport, ThePortIsSaidWhenItIsTaken) {
