@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -41,6 +42,7 @@ Steps::Steps(const SearchProblem& problem, const StepFunction& step, int64_t bes
 }
 
 StepOutput Steps::next(const std::vector<int64_t>& tokens, const std::vector<int64_t>& origin) {
+  stop_if_asked();
   StepInput input;
   input.tokens = to_device(tokens, problem_.device);  // [R]
   if (!is_identity(origin, rows_)) input.origin = to_device(origin, problem_.device);

@@ -6,6 +6,7 @@
 
 #include "fovea/core/data_url.h"
 #include "fovea/core/error.h"
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 #include "fovea/explain/stacks.h"
 
@@ -146,6 +147,7 @@ void add_views(const AttentionMap& map, const Example& example, const ExplainOpt
     return;
   }
   for (size_t i = 0; i < heads.size(); ++i) {
+    stop_if_asked();
     ExplainOptions one = options;
     one.head = map.layout == MapLayout::Dense ? int64_t(i) + 1 : heads[i];
     MapView view = view_of(shown, example, one);
@@ -328,8 +330,10 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
   DescribedExample described = describe_example(predictor, example, prediction, tap.maps());
   explanation.notes = std::move(described.notes);
   check_choice(options.heads, tap.maps());
-  for (const AttentionMap& map : tap.maps())
+  for (const AttentionMap& map : tap.maps()) {
+    stop_if_asked();
     add_views(map, described.example, options, explanation);
+  }
   if (options.heads.is_everything()) add_stacks(explanation.maps);
   explanation.input = without_files(example.given);
   if (options.answer) explanation.answer = options.answer(prediction);

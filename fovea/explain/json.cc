@@ -9,6 +9,7 @@
 
 #include "fovea/core/base64.h"
 #include "fovea/core/file.h"
+#include "fovea/core/stop.h"
 #include "fovea/explain/labels.h"
 
 namespace fovea {
@@ -135,6 +136,7 @@ SparseMatrix sparse_of(const MapView& view) {
 }
 
 Json map_to_json(const MapView& view, Packing packing, AxisTable& axes, ChunkWriter& chunks) {
+  stop_if_asked();
   check_sizes(view);
   const auto matrix = [&](const std::vector<double>& values) {
     return matrix_to_json({view.queries(), view.keys(), values}, packing, chunks);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fovea/core/error.h"
+#include "fovea/core/stop.h"
 
 namespace fovea {
 namespace {
@@ -167,9 +168,11 @@ at::Tensor attention_flow(std::span<const Tensor> layers) {
   const int64_t size = layers[0].size(0);
   Tensor flow = at::zeros({size, size}, at::kDouble);
   double* place = flow.data_ptr<double>();
-  for (int64_t from = 0; from < size; ++from)
+  for (int64_t from = 0; from < size; ++from) {
+    stop_if_asked();
     for (int64_t to = 0; to < size; ++to)
       *place++ = network.maximum(static_cast<size_t>(from), static_cast<size_t>(to));
+  }
   return flow;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "fovea/core/error.h"
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
 #include "fovea/nn/addressing.h"
@@ -150,8 +151,10 @@ Tensor TuringMachine::logits_of(const Batch& batch, Tap* tap) const {
   std::optional<StepTap> rows;
   if (tap) rows.emplace(*tap);
   std::vector<Tensor> logits;
-  for (int64_t t = 0; t < inputs.size(1); ++t)
+  for (int64_t t = 0; t < inputs.size(1); ++t) {
+    stop_if_asked();
     logits.push_back(step(inputs.select(1, t), keep_slots, state, rows ? &*rows : nullptr));
+  }
   if (rows) rows->finish();
   return at::stack(logits, 1);  // [B, S, W]
 }

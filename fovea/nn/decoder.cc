@@ -1,6 +1,7 @@
 #include "fovea/nn/decoder.h"
 
 #include "fovea/core/error.h"
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 #include "fovea/nn/activation.h"
 #include "fovea/nn/attentive_layer.h"
@@ -201,6 +202,7 @@ DecoderStep Decoder::assemble(const Tensor& x, const DecoderState& state, const 
 
 DecoderStep Decoder::step(const Tensor& x, const DecoderState& state, const DecoderSource& source,
                           const DecoderMasks& masks, Tap* tap) const {
+  stop_if_asked();
   StepParts parts;
   parts.look = [&](const Tensor& query) {
     Attended attended = look(query.unsqueeze(1), state, source, masks, tap);

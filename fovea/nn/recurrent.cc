@@ -2,6 +2,7 @@
 
 #include "fovea/attention/projection.h"
 #include "fovea/core/error.h"
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 #include "fovea/nn/recurrent_layer.h"
 
@@ -102,6 +103,7 @@ RecurrentOutput Recurrent::run(const Tensor& x, const Tensor& lengths, const Rec
   };
   RecurrentOutput result{x, {}};
   for (int64_t layer = 0; layer < options_.layers; ++layer) {
+    stop_if_asked();
     const RecurrentState begin{of_layer(start.hidden, layer), of_layer(start.cell, layer)};
     const RecurrentOutput now =
         waits ? run_layer(this->layer(layer), result.outputs, layout, begin)

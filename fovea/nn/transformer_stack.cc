@@ -2,6 +2,7 @@
 
 #include <torch/nn/modules/container/modulelist.h>
 
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -57,8 +58,10 @@ void TransformerEncoder::initialise(const Random& random) {
 
 Tensor TransformerEncoder::forward(Tensor x, const KeepMask& mask, const MapLabel& map,
                                    const std::optional<Random>& random, Tap* tap) const {
-  for (size_t i = 0; i < layers_.size(); ++i)
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    stop_if_asked();
     x = layers_[i]->forward(x, mask, map, call_of(i, random, tap));
+  }
   return norm_ ? norm_->forward(x) : x;
 }
 
@@ -108,9 +111,11 @@ std::vector<HeadBlock> TransformerDecoder::head_blocks(const std::string& own_ma
 Tensor TransformerDecoder::run(Tensor x, int64_t first, std::vector<TransformerMemory>& memories,
                                bool grow, const MapLabel& own_map, const MapLabel& source_map,
                                const std::optional<Random>& random, Tap* tap) const {
-  for (size_t i = 0; i < layers_.size(); ++i)
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    stop_if_asked();
     x = layers_[i]->forward(x, first, memories[i], grow, own_map, source_map,
                             call_of(i, random, tap));
+  }
   return norm_ ? norm_->forward(x) : x;
 }
 

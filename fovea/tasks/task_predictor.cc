@@ -5,6 +5,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -70,6 +71,7 @@ std::vector<Prediction> TaskPredictor::predict(std::span<const Example> examples
   std::vector<Prediction> predictions(examples.size());
   const std::vector<size_t> order = longest_first(examples);
   const auto answer = [&](int64_t batch) {
+    stop_if_asked();
     const torch::NoGradGuard no_gradients;
     const size_t begin = size_t(batch) * kRowsAtOnce;
     const auto rows = std::span(order).subspan(begin, std::min(kRowsAtOnce, order.size() - begin));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
@@ -29,6 +30,18 @@ TEST(Search, AnInputAloneGivesTheSameAsInABatch) {
       SCOPED_TRACE(concat(method, " input ", input));
       expect_same(search(options, alone, one)[0], together[input]);
     }
+  }
+}
+
+TEST(Search, StopsBetweenTwoStepsWhenItIsNotWantedAnyMore) {
+  for (const std::string method : {"greedy", "beam", "sample"}) {
+    SearchOptions options;
+    options.method = method;
+    const FakeModel model({3, 1, 4});
+    int steps = 0;
+    const StopScope scope([&] { return ++steps > 3; });
+    EXPECT_THROW(search(options, problem_of(model, 100), FakeModel(model)), Stopped) << method;
+    EXPECT_EQ(steps, 4) << method;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 #include "tests/explain/faithfulness/measuring.h"
 
@@ -20,6 +21,19 @@ TEST(Faithfulness, ComprehensivenessAndSufficiencyOfNumbers) {
   EXPECT_EQ(result.examples, 1);
   EXPECT_EQ(result.output, "value, in the network's own units: absolute change");
   EXPECT_FALSE(find(result, "comprehensiveness").interval.has_value());
+}
+
+TEST(Faithfulness, StopsBetweenReplaysWhenItIsNotWantedAnyMore) {
+  int whole = 0;
+  {
+    const StopScope counting([&] { return ++whole < 0; });
+    measure(four_units(), example_of(kInput));
+  }
+  EXPECT_GT(whole, 3);
+  int asked = 0;
+  const StopScope scope([&] { return ++asked == 2; });
+  EXPECT_THROW(measure(four_units(), example_of(kInput)), Stopped);
+  EXPECT_EQ(asked, 2);
 }
 
 TEST(Faithfulness, ProbabilitiesFallAndMayRise) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 
 namespace fovea::faithfulness {
@@ -53,6 +54,7 @@ Tensor per_unit(const Leaf& leaf, const Tensor& gradient, int64_t units) {
 /// One batch of copies, each asked for the gradient of its own output unit [B, K].
 Tensor batch_of_gradients(const Subject& subject, const AttentionMap& map, int64_t keys,
                           std::span<const int64_t> units) {
+  stop_if_asked();
   const torch::AutoGradMode gradients(true);
   QuietTap tap;
   if (map.kind != MapKind::Contribution)  // behind which nothing flows but the contributions

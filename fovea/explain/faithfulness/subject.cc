@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 
 namespace fovea::faithfulness {
@@ -35,6 +36,7 @@ double mean_of(const Outputs& outputs) {
 }  // namespace
 
 std::vector<Outputs> Subject::replay(std::span<const Example> variants, Tap& tap) const {
+  stop_if_asked();
   torch::NoGradGuard no_gradients;
   const std::vector<Prediction> same(variants.size(), prediction);
   const at::Tensor outputs = predictor.replay_batch(variants, same, tap);
