@@ -8,180 +8,275 @@ namespace fovea::serving {
 
 /// Shared by the connection that waits for it and the worker: either may leave first.
 struct Batcher::Job {
-  std::vector<Example> examples;
-  Clock::time_point deadline, queued = Clock::now();
-  std::function<void()> alone;  // what is not a prediction; fulfils its own promise
+  std::vector<Example> examples;        // of a prediction
+  size_t taken = 0;                     // of them: predicted, or about to be
+  std::vector<Prediction> predictions;  // so far
+  int64_t first_batch = 0;
   std::promise<BatchAnswer> answer;
-  int64_t size() const { return std::max<int64_t>(1, static_cast<int64_t>(examples.size())); }
+
+  std::function<void()> explain;  // of an explanation; fulfils its own promise
+
+  Clock::time_point deadline, queued = Clock::now();
+  std::atomic<bool> abandoned{false};
+  int64_t left() const { return static_cast<int64_t>(examples.size() - taken); }
+  /// Inputs that wait. What has begun does not: the rest of a large request must not fill the
+  /// queue.
+  int64_t waiting() const { return taken == 0 ? left() : 0; }
+  bool is_unwanted(Clock::time_point now) const { return abandoned || now >= deadline; }
 };
 
 namespace {
 
-template <class Result>
-Result wait_for(std::future<Result>& future, Clock::time_point deadline) {
-  if (future.wait_until(deadline) == std::future_status::ready) return future.get();
-  throw HttpError(504, "timeout", "the answer took longer than the time limit; try again later");
-}
+constexpr std::chrono::milliseconds kLookForClient{50};  // how often
 
 }  // namespace
 
 Batcher::Batcher(ServedModel& model, BatcherOptions options)
-    : model_(model), options_(std::move(options)), worker_([this] { work(); }) {}
+    : model_(model),
+      options_(std::move(options)),
+      predictor_([this] { predict_all(); }),
+      explainer_([this] { explain_all(); }) {}
 
 Batcher::~Batcher() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
-  wake_.notify_all();
-  worker_.join();
+  wake_predictor_.notify_all();
+  wake_explainer_.notify_all();
+  predictor_.join();
+  explainer_.join();
 }
 
 int64_t Batcher::waiting() const {
   const std::lock_guard lock(mutex_);
-  return waiting_;
+  return waiting_predictions_ + static_cast<int64_t>(explanations_.size());
 }
 
-BatchAnswer Batcher::predict(std::vector<Example> examples, Clock::time_point deadline) {
+void Batcher::refuse_late() {
+  throw HttpError(504, "timeout", "the answer took longer than the time limit; try again later");
+}
+
+/// Until there is an answer, or nobody wants it any more.
+void Batcher::wait(const JobPtr& job, const Caller& caller,
+                   const std::function<bool(Clock::time_point until)>& is_ready) {
+  for (;;) {
+    const auto next =
+        caller.is_gone ? std::min(caller.deadline, Clock::now() + kLookForClient) : caller.deadline;
+    if (is_ready(next)) return;
+    if (Clock::now() >= caller.deadline) {
+      job->abandoned = true;
+      refuse_late();
+    }
+    if (caller.is_gone && caller.is_gone()) {
+      job->abandoned = true;
+      throw HttpError(499, "client_gone", "the client has gone before its answer was there");
+    }
+  }
+}
+
+BatchAnswer Batcher::predict(std::vector<Example> examples, const Caller& caller) {
   const auto job = std::make_shared<Job>();
   job->examples = std::move(examples);
-  job->deadline = deadline;
+  job->deadline = caller.deadline;
   std::future<BatchAnswer> future = job->answer.get_future();
-  submit(job);
-  return wait_for(future, deadline);
+  submit(job, predictions_);
+  wait(job, caller, [&](Clock::time_point until) {
+    return future.wait_until(until) == std::future_status::ready;
+  });
+  return future.get();
 }
 
-Explanation Batcher::explain(Example example, const ExplainWish& wish, Clock::time_point deadline) {
-  const auto task = std::make_shared<std::packaged_task<Explanation()>>(
-      [this, example = std::move(example), wish] { return model_.explain(example, wish); });
+Explanation Batcher::explain(Example example, const ExplainWish& wish, const Caller& caller) {
+  return explain_with([example = std::move(example),
+                       wish](ServedModel& model) { return model.explain(example, wish); },
+                      caller);
+}
+
+Batcher::JobPtr Batcher::submit_explanation(std::function<void()> work, const Caller& caller) {
   const auto job = std::make_shared<Job>();
-  job->deadline = deadline;
-  job->alone = [task] { (*task)(); };
-  std::future<Explanation> future = task->get_future();
-  submit(job);
-  return wait_for(future, deadline);
+  job->deadline = caller.deadline;
+  job->explain = std::move(work);
+  submit(job, explanations_);
+  return job;
 }
 
-void Batcher::submit(const JobPtr& job) {
+void Batcher::submit(const JobPtr& job, Queue& queue) {
   const std::lock_guard lock(mutex_);
-  if (waiting_ >= options_.queue) drop_expired();
-  if (waiting_ >= options_.queue)
+  const auto waiting = [this] { return waiting_predictions_ + int64_t(explanations_.size()); };
+  if (waiting() >= options_.queue) drop_unwanted();
+  if (waiting() >= options_.queue)
     throw HttpError(429, "queue_full",
-                    concat("the queue of this model is full with ", waiting_,
+                    concat("the queue of this model is full with ", waiting(),
                            " inputs; try again in a moment"));
-  queue_.push_back(job);
-  waiting_ += job->size();
-  if (queue_.size() == 1 || waiting_ >= options_.max_batch) wake_.notify_one();
+  queue.push_back(job);
+  if (job->explain) return wake_explainer_.notify_one();
+  waiting_predictions_ += job->waiting();
+  if (queue.size() == 1 || waiting_predictions_ >= options_.max_batch) wake_predictor_.notify_one();
 }
 
 /// Whoever waited for them has gone.
-void Batcher::drop_expired() {
+void Batcher::drop_unwanted() {
   const auto now = Clock::now();
-  std::erase_if(queue_, [&](const JobPtr& job) {
-    if (job->deadline > now) return false;
-    waiting_ -= job->size();
-    return true;
-  });
+  for (Queue* queue : {&predictions_, &explanations_})
+    std::erase_if(*queue, [&](const JobPtr& job) {
+      if (!job->is_unwanted(now)) return false;
+      waiting_predictions_ -= job->waiting();
+      return true;
+    });
 }
 
-void Batcher::work() {
+void Batcher::explain_all() {
   model_.enter_worker();
-  for (;;) {
-    const std::vector<JobPtr> jobs = take();
-    if (jobs.empty()) return;
-    if (jobs[0]->alone)
-      jobs[0]->alone();
-    else
-      predict_together(jobs);
+  while (const JobPtr job = take_explanation()) {
+    const StopScope scope([&] { return job->is_unwanted(Clock::now()); });
+    job->explain();
   }
 }
 
-std::vector<Batcher::JobPtr> Batcher::take() {
+/// Null at the end.
+Batcher::JobPtr Batcher::take_explanation() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return ending_ || !queue_.empty(); });
-    drop_expired();
-    if (queue_.empty()) {
+    wake_explainer_.wait(lock, [this] { return ending_ || !explanations_.empty(); });
+    drop_unwanted();
+    if (!explanations_.empty()) break;
+    if (ending_) return nullptr;
+  }
+  const JobPtr job = std::move(explanations_.front());
+  explanations_.pop_front();
+  return job;
+}
+
+void Batcher::predict_all() {
+  model_.enter_worker();
+  for (;;) {
+    const std::vector<Part> parts = take();
+    if (parts.empty()) return;
+    predict_together(parts);
+  }
+}
+
+std::vector<Batcher::Part> Batcher::take() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_predictor_.wait(lock, [this] { return ending_ || !predictions_.empty(); });
+    drop_unwanted();
+    if (predictions_.empty()) {
       if (ending_) return {};
       continue;
     }
-    if (queue_.front()->alone) {
-      std::vector<JobPtr> one{queue_.front()};
-      queue_.pop_front();
-      waiting_ -= one[0]->size();
-      return one;
-    }
-    wake_.wait_until(lock, queue_.front()->queued + options_.max_wait,
-                     [this] { return ending_ || waiting_ >= options_.max_batch; });
-    std::vector<JobPtr> jobs = take_predictions();
-    if (!jobs.empty()) return jobs;  // they may have expired meanwhile
+    wake_predictor_.wait_until(lock, predictions_.front()->queued + options_.max_wait, [this] {
+      return ending_ || waiting_predictions_ >= options_.max_batch;
+    });
+    drop_unwanted();
+    std::vector<Part> parts = take_parts();
+    if (!parts.empty()) return parts;  // they may have been dropped meanwhile
   }
 }
 
-/// From the whole queue: an explanation further in front than one of them is next anyway.
-std::vector<Batcher::JobPtr> Batcher::take_predictions() {
-  std::vector<JobPtr> jobs;
-  int64_t inputs = 0;
-  for (auto job = queue_.begin(); job != queue_.end() && inputs < options_.max_batch;) {
-    const bool fits = jobs.empty() || inputs + (*job)->size() <= options_.max_batch;
-    if ((*job)->alone || !fits) {
-      ++job;
+/// How many of the job's next inputs fit into a batch that has `inputs` of at most `longest` units.
+size_t Batcher::fitting(const Job& job, size_t inputs, int64_t longest) const {
+  size_t count = 0;
+  for (size_t i = job.taken; i < job.examples.size(); ++i, ++count) {
+    longest = std::max(longest, model_.units(job.examples[i]));
+    const auto together = static_cast<int64_t>(inputs + count + 1);
+    if (together > options_.max_batch) break;
+    if (together > 1 && longest > options_.batch_units / together) break;
+  }
+  return count;
+}
+
+/// The first job, as much of it as fits, and whatever else fits beside it as a whole.
+std::vector<Batcher::Part> Batcher::take_parts() {
+  std::vector<Part> parts;
+  size_t inputs = 0;
+  int64_t longest = 0;
+  for (auto next = predictions_.begin(); next != predictions_.end();) {
+    Job& job = **next;
+    const size_t count = fitting(job, inputs, longest);
+    const bool whole = static_cast<int64_t>(count) == job.left();
+    if (!parts.empty() && !whole) {
+      ++next;
       continue;
     }
-    inputs += (*job)->size();
-    jobs.push_back(std::move(*job));
-    job = queue_.erase(job);
+    for (size_t i = 0; i < count; ++i)
+      longest = std::max(longest, model_.units(job.examples[job.taken + i]));
+    waiting_predictions_ -= job.waiting();
+    parts.push_back({*next, job.taken, count});
+    job.taken += count;
+    inputs += count;
+    next = predictions_.erase(next);
+    if (static_cast<int64_t>(inputs) >= options_.max_batch) break;
   }
-  waiting_ -= inputs;
-  return jobs;
+  return parts;
 }
 
-std::vector<Prediction> Batcher::predict_in_batches(std::span<const Example> examples) {
-  std::vector<Prediction> predictions;
-  const auto most = static_cast<size_t>(options_.max_batch);
-  for (size_t begin = 0; begin < examples.size(); begin += most) {
-    const auto some = examples.subspan(begin, std::min(most, examples.size() - begin));
-    std::vector<Prediction> part = model_.predict(some);
-    require(part.size() == some.size(), ErrorKind::Internal, "the model gave ", part.size(),
-            " predictions for ", some.size(), " inputs");
-    std::move(part.begin(), part.end(), std::back_inserter(predictions));
-    if (options_.batch_done) options_.batch_done(some.size());
-  }
+std::vector<Prediction> Batcher::predict_batch(std::span<const Example> examples,
+                                               std::span<const Part> parts) {
+  const StopScope scope([&] {
+    const auto now = Clock::now();
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](const Part& part) { return part.job->is_unwanted(now); });
+  });
+  stop_if_asked();
+  std::vector<Prediction> predictions = model_.predict(examples);
+  require(predictions.size() == examples.size(), ErrorKind::Internal, "the model gave ",
+          predictions.size(), " predictions for ", examples.size(), " inputs");
+  if (options_.batch_done) options_.batch_done(examples.size());
   return predictions;
 }
 
-void Batcher::predict_together(const std::vector<JobPtr>& jobs) {
+void Batcher::predict_together(const std::vector<Part>& parts) {
   std::vector<Example> examples;
-  std::vector<size_t> sizes;
-  for (const JobPtr& job : jobs) {
-    sizes.push_back(job->examples.size());
-    std::move(job->examples.begin(), job->examples.end(), std::back_inserter(examples));
-  }
+  for (const Part& part : parts)
+    std::move(part.job->examples.begin() + static_cast<int64_t>(part.begin),
+              part.job->examples.begin() + static_cast<int64_t>(part.begin + part.count),
+              std::back_inserter(examples));
   std::vector<Prediction> predictions;
   std::exception_ptr failure;
   try {
-    predictions = predict_in_batches(examples);
+    predictions = predict_batch(examples, parts);
   } catch (...) {
     failure = std::current_exception();
   }
-  const int64_t together = std::min<int64_t>(options_.max_batch, int64_t(examples.size()));
   size_t begin = 0;
-  for (size_t i = 0; i < jobs.size(); begin += sizes[i++]) {
+  for (const Part& part : parts) {
+    const size_t first = begin;
+    begin += part.count;
+    if (part.begin == 0)
+      part.job->first_batch = static_cast<int64_t>(failure ? part.count : examples.size());
     try {
-      BatchAnswer answer{{}, together};
-      if (failure && jobs.size() == 1) std::rethrow_exception(failure);
-      if (failure) {  // one request must not spoil those that it happened to meet
-        answer = {predict_in_batches(std::span(examples).subspan(begin, sizes[i])),
-                  static_cast<int64_t>(sizes[i])};
-      } else {
-        const auto first = predictions.begin() + static_cast<int64_t>(begin);
-        answer.predictions.assign(std::make_move_iterator(first),
-                                  std::make_move_iterator(first + int64_t(sizes[i])));
+      if (!failure) {
+        const auto from =
+            std::make_move_iterator(predictions.begin() + static_cast<int64_t>(first));
+        finish(part, {from, from + static_cast<int64_t>(part.count)});
+      } else if (parts.size() == 1) {
+        std::rethrow_exception(failure);
+      } else {  // one request must not spoil those that it happened to meet
+        finish(part, predict_batch(std::span(examples).subspan(first, part.count), {&part, 1}));
       }
-      jobs[i]->answer.set_value(std::move(answer));
     } catch (...) {
-      jobs[i]->answer.set_exception(std::current_exception());
+      give_up(part, std::current_exception());
     }
+  }
+}
+
+/// The job has its answer, or goes on behind those that wait.
+void Batcher::finish(const Part& part, std::vector<Prediction> predictions) {
+  Job& job = *part.job;
+  std::move(predictions.begin(), predictions.end(), std::back_inserter(job.predictions));
+  if (job.left() == 0) return job.answer.set_value({std::move(job.predictions), job.first_batch});
+  const std::lock_guard lock(mutex_);
+  predictions_.push_back(part.job);
+}
+
+void Batcher::give_up(const Part& part, std::exception_ptr failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Stopped&) {  // nobody listens
+  } catch (...) {
+    part.job->answer.set_exception(failure);
   }
 }
 

@@ -1,10 +1,13 @@
-// Requests of many clients, answered together. One worker thread owns the model: it takes the
-// inputs that wait, up to max_batch of them, when the oldest has waited max_wait or there are
-// enough, and predicts them in one call. Explanations run alone, between the batches. The queue is
-// bounded: a request that finds it full is refused at once, one that waits longer than its deadline
-// is dropped.
+// Requests of many clients, answered together. Each model has two worker threads. One predicts: it
+// takes the inputs that wait, up to max_batch of them, when the oldest has waited max_wait or there
+// are enough, and predicts them in one call; a request that is larger than a batch takes turns with
+// the others. The other one explains, one request after the other, so that no prediction waits
+// behind an explanation. The queue is bounded: a request that finds it full is refused at once.
+// Work that nobody waits for any more, since its time is up or its client has gone, is dropped from
+// the queue, and stopped where it is under way (core/stop.h).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -13,8 +16,10 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
+#include "fovea/core/stop.h"
 #include "fovea/serving/served_model.h"
 
 namespace fovea::serving {
@@ -26,6 +31,16 @@ struct BatcherOptions {
   std::chrono::microseconds max_wait{2000};                 // for more of them
   int64_t queue = 256;                                      // inputs that may wait
   std::function<void(size_t inputs)> batch_done = nullptr;  // told of each batch
+  int64_t batch_units =
+      16384;  // inputs of a batch times the units of the longest, unless it is one
+};
+
+/// Who waits for an answer, and for how long.
+struct Caller {
+  Caller(Clock::time_point deadline, std::function<bool()> is_gone = {})
+      : deadline(deadline), is_gone(std::move(is_gone)) {}
+  Clock::time_point deadline;
+  std::function<bool()> is_gone;  // asked now and then by the thread that waits; may be empty
 };
 
 struct BatchAnswer {
@@ -43,10 +58,29 @@ class Batcher {
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
 
-  /// Both block until there is an answer. HttpError 429 when the queue is full, 504 when the
-  /// deadline passes; what the model throws is thrown here.
-  BatchAnswer predict(std::vector<Example> examples, Clock::time_point deadline);
-  Explanation explain(Example example, const ExplainWish& wish, Clock::time_point deadline);
+  /// These block until there is an answer. HttpError 429 when the queue is full, 504 when the
+  /// deadline passes, 499 when the client has gone; what the model throws is thrown here.
+  BatchAnswer predict(std::vector<Example> examples, const Caller& caller);
+  Explanation explain(Example example, const ExplainWish& wish, const Caller& caller);
+
+  /// What `work` makes of the model, on the thread that explains: what takes as much memory as an
+  /// explanation is done for one request at a time. `work` may outlive the call.
+  template <class Work>
+  std::invoke_result_t<Work, ServedModel&> explain_with(Work work, const Caller& caller) {
+    using Result = std::invoke_result_t<Work, ServedModel&>;
+    const auto task = std::make_shared<std::packaged_task<Result()>>(
+        [this, work = std::move(work)]() mutable { return work(model_); });
+    std::future<Result> future = task->get_future();
+    const auto is_ready = [&](Clock::time_point until) {
+      return future.wait_until(until) == std::future_status::ready;
+    };
+    wait(submit_explanation([task] { (*task)(); }, caller), caller, is_ready);
+    try {
+      return future.get();
+    } catch (const Stopped&) {
+      refuse_late();
+    }
+  }
 
   /// Inputs that wait now.
   int64_t waiting() const;
@@ -54,22 +88,41 @@ class Batcher {
  private:
   struct Job;
   using JobPtr = std::shared_ptr<Job>;
-  void submit(const JobPtr& job);
-  void work();
-  std::vector<JobPtr> take();
-  std::vector<JobPtr> take_predictions();
-  void predict_together(const std::vector<JobPtr>& jobs);
-  std::vector<Prediction> predict_in_batches(std::span<const Example> examples);
-  void drop_expired();
+  /// Some inputs of a job, which are predicted next.
+  struct Part {
+    JobPtr job;
+    size_t begin = 0, count = 0;
+  };
+  using Queue = std::deque<JobPtr>;
+
+  JobPtr submit_explanation(std::function<void()> work, const Caller& caller);
+  void submit(const JobPtr& job, Queue& queue);
+  static void wait(const JobPtr& job, const Caller& caller,
+                   const std::function<bool(Clock::time_point until)>& is_ready);
+  [[noreturn]] static void refuse_late();
+  void drop_unwanted();
+
+  void explain_all();
+  JobPtr take_explanation();
+
+  void predict_all();
+  std::vector<Part> take();
+  std::vector<Part> take_parts();
+  size_t fitting(const Job& job, size_t inputs, int64_t longest) const;
+  void predict_together(const std::vector<Part>& parts);
+  std::vector<Prediction> predict_batch(std::span<const Example> examples,
+                                        std::span<const Part> parts);
+  void finish(const Part& part, std::vector<Prediction> predictions);
+  void give_up(const Part& part, std::exception_ptr failure);
 
   ServedModel& model_;
   BatcherOptions options_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<JobPtr> queue_;
-  int64_t waiting_ = 0;
+  std::condition_variable wake_predictor_, wake_explainer_;
+  Queue predictions_, explanations_;
+  int64_t waiting_predictions_ = 0;  // inputs of requests that have not begun
   bool ending_ = false;
-  std::thread worker_;
+  std::thread predictor_, explainer_;
 };
 
 }  // namespace fovea::serving

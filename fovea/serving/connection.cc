@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace fovea::serving {
@@ -48,11 +49,23 @@ Connection::Event Connection::wait(Clock::time_point until, int wake) {
   }
 }
 
+bool Connection::is_gone(bool may_ask) {
+  pollfd watched{socket_, POLLRDHUP, 0};
+  if (problem_ == Problem::Broken || ::poll(&watched, 1, 0) < 0) return problem_ != Problem::None;
+  if ((watched.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return true;
+  if ((watched.revents & POLLRDHUP) == 0 || !may_ask || asked_) return false;
+  asked_ = true;
+  const std::string_view word = "HTTP/1.1 100 Continue\r\n\r\n";
+  write(word.data(), word.size());
+  return !flush();
+}
+
 void Connection::begin(Clock::time_point deadline, size_t limit) {
   deadline_ = deadline;
   taken_ = 0;
   limit_ = limit;
   problem_ = Problem::None;
+  asked_ = false;
 }
 
 /// Reads more from the socket; false at the end or when there is a problem.

@@ -31,6 +31,11 @@ class Connection {
   /// Gives the socket away.
   int release();
 
+  /// Whether the client has closed the connection, not only its own side of it. A client that has
+  /// ended its side looks the same as one that has gone until something is sent to it: where
+  /// `may_ask`, it is sent "100 Continue", once per request, which HTTP/1.1 allows at any time.
+  bool is_gone(bool may_ask);
+
   /// Until there is something to read, or `wake` (a descriptor, or -1) is readable.
   Event wait(Clock::time_point until, int wake);
 
@@ -57,6 +62,7 @@ class Connection {
   Clock::time_point deadline_;
   double write_seconds_ = 30;
   Problem problem_ = Problem::None;
+  bool asked_ = false;  // whether the client is still there
 };
 
 }  // namespace fovea::serving

@@ -18,7 +18,9 @@ struct HttpRequest {
   std::string method, path, remote;
   HeaderList headers;  // names in lower case
   /// To be called at most once, and only when the body is wanted. HttpError 400, 408, 411, 413.
-  std::function<std::string()> read_body;
+  std::function<std::string()> read_body = {};
+  /// Whether the client has closed the connection; to be asked while it waits. May be empty.
+  std::function<bool()> is_gone = {};
   /// The first of that name (in lower case), or "".
   std::string_view header(std::string_view name) const;
 };

@@ -143,14 +143,14 @@ class HttpProtocol::Core : public httplib::Server {
   void answer(const httplib::Request& given, httplib::Response& response) {
     Exchange& exchange = *current;
     if (exchange.problem) return refuse(*exchange.problem, response);
-    HttpRequest request{given.method, given.path, exchange.connection.remote(), exchange.headers,
-                        [&exchange, this] {
-                          exchange.body_wanted = true;
-                          std::string body =
-                              read_body(exchange.connection, exchange.framing, options_.body_limit);
-                          exchange.body_taken = true;
-                          return body;
-                        }};
+    HttpRequest request{given.method, given.path, exchange.connection.remote(), exchange.headers};
+    request.read_body = [&exchange, this] {
+      exchange.body_wanted = true;
+      std::string body = read_body(exchange.connection, exchange.framing, options_.body_limit);
+      exchange.body_taken = true;
+      return body;
+    };
+    request.is_gone = [&exchange] { return exchange.connection.is_gone(!exchange.old_version); };
     write(handler_.handle(request), response);
   }
 

@@ -47,11 +47,11 @@ class PipelineModel : public ServedModel {
 
   void enter_worker() override { at::set_num_threads(threads_); }
 
-  std::vector<Prediction> predict(std::span<const Example> examples) override {
+  std::vector<Prediction> predict(std::span<const Example> examples) const override {
     return pipeline_.predict(examples);
   }
 
-  Explanation explain(const Example& example, const ExplainWish& wish) override {
+  Explanation explain(const Example& example, const ExplainWish& wish) const override {
     Explanation explanation = pipeline_.explain(example, wish.heads);
     if (wish.faithfulness)
       explanation.faithfulness = measure_faithfulness(pipeline_, {&example, 1});

@@ -31,15 +31,23 @@ class ServedModel {
  public:
   virtual ~ServedModel() = default;
 
-  /// These three are called from any thread, many at once.
+  /// These are called from any thread, many at once.
   virtual const ModelCard& card() const = 0;
   virtual Example parse(const std::string& line) const = 0;
   virtual Json answer(const Prediction& prediction) const = 0;
+  /// What an input costs, roughly: the units of all its axes.
+  virtual int64_t units(const Example& example) const {
+    int64_t sum = 0;
+    for (const Axis& axis : example.axes) sum += static_cast<int64_t>(axis.labels.size());
+    return sum;
+  }
 
-  /// These are called from the model's one worker thread only.
-  virtual void enter_worker() {}  // once, before all else
-  virtual std::vector<Prediction> predict(std::span<const Example> examples) = 0;
-  virtual Explanation explain(const Example& example, const ExplainWish& wish) = 0;
+  /// A model has two workers, one that predicts and one that explains, which work at the same time.
+  /// Each calls this once, before all else.
+  virtual void enter_worker() {}
+  /// Long work asks stop_if_asked() (core/stop.h) now and then.
+  virtual std::vector<Prediction> predict(std::span<const Example> examples) const = 0;
+  virtual Explanation explain(const Example& example, const ExplainWish& wish) const = 0;
 };
 
 /// A model that is yet to be loaded.

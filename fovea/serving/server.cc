@@ -173,11 +173,9 @@ HttpResponse Server::act(Action action, HttpRequest& request, AccessRecord& reco
       return response;
     }
     case Action::Predict:
-      check_json_type(request);
-      return predict(request.read_body(), record);
+      return predict(request, record);
     case Action::Explain:
-      check_json_type(request);
-      return explain(request.read_body(), record);
+      return explain(request, record);
   }
   fail(ErrorKind::Internal, "an action without an answer");
 }
@@ -260,9 +258,10 @@ HttpResponse Server::models() const {
   return response;
 }
 
-Clock::time_point Server::deadline() const {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                            std::chrono::duration<double>(options_.timeout_seconds));
+Caller Server::caller_of(const HttpRequest& request) const {
+  return {Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                             std::chrono::duration<double>(options_.timeout_seconds)),
+          request.is_gone};
 }
 
 Example Server::parse(const ServedModel& model, const std::string& line,
@@ -282,15 +281,17 @@ Example Server::parse(const ServedModel& model, const std::string& line,
   return example;
 }
 
-HttpResponse Server::predict(const std::string& body, AccessRecord& record) {
-  const auto until = deadline();
+HttpResponse Server::predict(HttpRequest& http, AccessRecord& record) {
+  check_json_type(http);
+  const std::string body = http.read_body();
+  const Caller caller = caller_of(http);
   const PredictRequest request = parse_predict(body);
   HostedModel& hosted = host_.find(request.model);
   record.model = hosted.name();
   std::vector<Example> examples;
   for (const GivenInput& input : request.inputs)
     examples.push_back(parse(hosted.model(), input.line, input.field));
-  const BatchAnswer answers = hosted.batcher().predict(std::move(examples), until);
+  const BatchAnswer answers = hosted.batcher().predict(std::move(examples), caller);
   record.batch = answers.batch;
   Json predictions = Json::array();
   for (const Prediction& prediction : answers.predictions)
@@ -298,8 +299,10 @@ HttpResponse Server::predict(const std::string& body, AccessRecord& record) {
   return json_response({{"model", hosted.name()}, {"predictions", std::move(predictions)}});
 }
 
-HttpResponse Server::explain(const std::string& body, AccessRecord& record) {
-  const auto until = deadline();
+HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
+  check_json_type(http);
+  const std::string body = http.read_body();
+  const Caller caller = caller_of(http);
   const ExplainRequest request = parse_explain(body);
   HostedModel& hosted = host_.find(request.model);
   record.model = hosted.name();
@@ -308,19 +311,22 @@ HttpResponse Server::explain(const std::string& body, AccessRecord& record) {
   wish.heads.layers = request.selection.layers;
   wish.heads.heads = request.selection.heads;
   wish.faithfulness = request.faithfulness;
-  Explanation explanation = hosted.batcher().explain(
-      parse(hosted.model(), request.input.line, request.input.field), wish, until);
-  select_parts(explanation, request.selection);
+  Example example = parse(hosted.model(), request.input.line, request.input.field);
   HttpResponse response;
   response.compress = true;
   if (request.html) {
     response.type = "text/html; charset=utf-8";
-    response.body = report_html({&explanation, 1});
     response.headers.emplace_back(
         "Content-Disposition", concat("attachment; filename=\"", file_name(hosted.name()), "\""));
-  } else {
-    response.body = text_of(explanation_to_json(explanation));
   }
+  response.body = hosted.batcher().explain_with(
+      [example = std::move(example), wish, selection = request.selection,
+       html = request.html](ServedModel& model) {
+        Explanation explanation = model.explain(example, wish);
+        select_parts(explanation, selection);
+        return html ? report_html({&explanation, 1}) : text_of(explanation_to_json(explanation));
+      },
+      caller);
   return response;
 }
 

@@ -49,13 +49,13 @@ class Server : private HttpHandler {
   HttpResponse health() const;
   HttpResponse metrics() const;
   HttpResponse models() const;
-  HttpResponse predict(const std::string& body, AccessRecord& record);
-  HttpResponse explain(const std::string& body, AccessRecord& record);
+  HttpResponse predict(HttpRequest& request, AccessRecord& record);
+  HttpResponse explain(HttpRequest& request, AccessRecord& record);
   void check_host(const HttpRequest& request) const;
   void check_key(const HttpRequest& request) const;
   void add_headers(const HttpRequest& request, HttpResponse& response) const;
   Example parse(const ServedModel& model, const std::string& line, const std::string& field) const;
-  Clock::time_point deadline() const;
+  Caller caller_of(const HttpRequest& request) const;
 
   const ServerOptions options_;
   const std::vector<std::string> names_;  // that clients may call it by

@@ -188,18 +188,142 @@ TEST(Batcher, AnExpiredFirstRequestDoesNotEndTheWorker) {
   EXPECT_EQ(setting.batcher.predict(setting.inputs(1, "x"), in(10000)).predictions.size(), 1u);
 }
 
-TEST(Batcher, ExplanationsRunAloneBetweenTheBatches) {
+TEST(Batcher, PredictionsDoNotWaitForExplanations) {
   Setting setting(options(8, 0, 64));
-  setting.block();
-  setting.ask(1, "x");
-  setting.wait_for_queue(1);
+  setting.model.hold_explanations();
   std::thread explaining([&] { setting.batcher.explain(setting.model.parse("e"), {}, in(10000)); });
-  setting.wait_for_queue(2);
-  setting.ask(1, "y");
-  setting.wait_for_queue(3);
-  setting.join();
+  setting.model.wait_for_calls(1);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(setting.batcher.predict(setting.inputs(2, "x"), in(10000)).predictions.size(), 2u);
+  EXPECT_EQ(setting.model.batches(), (Sizes{0, 2, 2, 2, 2, 2}));
+  setting.model.release();
   explaining.join();
-  EXPECT_EQ(setting.model.batches(), (Sizes{1, 2, 0}));
+}
+
+TEST(Batcher, ExplanationsRunOneByOne) {
+  Setting setting(options(8, 0, 64));
+  setting.model.hold_explanations();
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 3; ++i)
+    clients.emplace_back([&] { setting.batcher.explain(setting.model.parse("e"), {}, in(10000)); });
+  setting.model.wait_for_calls(1);
+  setting.wait_for_queue(2);
+  EXPECT_EQ(setting.model.batches(), (Sizes{0}));
+  setting.model.release();
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(setting.model.batches(), (Sizes{0, 0, 0}));
+}
+
+TEST(Batcher, WorkStopsWhenItsTimeIsUp) {
+  Setting setting(options(8, 0, 64));
+  setting.model.hold();
+  expect_refusal(504, "time limit",
+                 [&] { setting.batcher.predict(setting.inputs(3, "x"), in(30)); });
+  setting.model.wait_for_stops(1);
+  expect_refusal(504, "time limit",
+                 [&] { setting.batcher.explain(setting.model.parse("x"), {}, in(30)); });
+  setting.model.wait_for_stops(2);
+  EXPECT_EQ(setting.model.stopped(), 2) << "nobody released them";
+  setting.model.release();
+  EXPECT_EQ(setting.batcher.predict(setting.inputs(1, "x"), in(10000)).predictions.size(), 1u);
+  EXPECT_FALSE(setting.batcher.explain(setting.model.parse("x"), {}, in(10000)).maps.empty());
+}
+
+TEST(Batcher, TheRestOfALateRequestIsNotComputed) {
+  Setting setting(options(2, 0, 2000));
+  setting.model.hold();
+  expect_refusal(504, "time limit",
+                 [&] { setting.batcher.predict(setting.inputs(1000, "x"), in(30)); });
+  setting.model.wait_for_stops(1);
+  setting.wait_for_queue(0);
+  EXPECT_EQ(setting.batcher.waiting(), 0);
+  setting.model.release();
+  setting.batcher.predict(setting.inputs(1, "x"), in(10000));
+  EXPECT_EQ(setting.model.batches(), (Sizes{2, 1}));
+}
+
+TEST(Batcher, WorkStopsWhenItsClientHasGone) {
+  Setting setting(options(8, 0, 64));
+  setting.model.hold();
+  std::atomic<bool> gone{false};
+  const auto is_gone = [&] { return gone.load(); };
+  std::thread predicting([&] {
+    expect_refusal(499, "gone", [&] {
+      setting.batcher.predict(setting.inputs(1, "x"), {in(10000), is_gone});
+    });
+  });
+  std::vector<std::thread> explaining;
+  for (int i = 0; i < 15; ++i)
+    explaining.emplace_back([&] {
+      expect_refusal(499, "gone", [&] {
+        setting.batcher.explain(setting.model.parse("x"), {}, {in(10000), is_gone});
+      });
+    });
+  setting.model.wait_for_calls(2);
+  setting.wait_for_queue(14);
+  gone = true;
+  predicting.join();
+  for (std::thread& client : explaining) client.join();
+  setting.wait_for_queue(0);
+  // One that waited may have been begun before its client was missed; it was stopped then.
+  const auto begun = [&] { return static_cast<int>(setting.model.batches().size()); };
+  for (const auto until = in(10000); setting.model.stopped() < begun() && Clock::now() < until;)
+    std::this_thread::yield();
+  EXPECT_EQ(setting.model.stopped(), begun());
+  EXPECT_EQ(setting.batcher.waiting(), 0);
+  setting.model.release();
+  setting.batcher.explain(setting.model.parse("x"), {}, in(10000));
+}
+
+TEST(Batcher, OneThatLeavesDoesNotStopTheOthersOfItsBatch) {
+  Setting setting(options(2, 60000, 64));
+  setting.model.hold();
+  setting.ask(1, "patient");
+  setting.wait_for_queue(1);
+  setting.ask(1, "impatient", 100);
+  setting.model.wait_for_calls(1);
+  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_EQ(setting.model.stopped(), 0);
+  setting.join();
+  EXPECT_EQ(setting.answered, 1);
+  EXPECT_EQ(setting.failed, 1);
+}
+
+TEST(Batcher, LargeRequestsTakeTurns) {
+  Setting setting(options(4, 0, 64));
+  setting.block();
+  setting.ask(12, "y");
+  setting.wait_for_queue(12);
+  setting.ask(1, "x");
+  setting.wait_for_queue(13);
+  setting.join();
+  EXPECT_EQ(setting.model.batches(), (Sizes{1, 4, 1, 4, 4}));
+  EXPECT_EQ(setting.answered, 3);
+}
+
+TEST(Batcher, TheRestOfALargeRequestDoesNotFillTheQueue) {
+  Setting setting(options(2, 0, 3));
+  setting.model.hold();
+  setting.ask(100, "y");
+  setting.model.wait_for_calls(1);
+  for (int i = 0; i < 3; ++i) setting.ask(1, "x");
+  setting.wait_for_queue(3);
+  expect_refusal(429, "full with 3 inputs",
+                 [&] { setting.batcher.predict(setting.inputs(1, "x"), in(10000)); });
+  setting.join();
+  EXPECT_EQ(setting.answered, 4);
+}
+
+TEST(Batcher, BatchesOfLongInputsAreSmaller) {
+  BatcherOptions chosen = options(64, 0, 64);
+  chosen.batch_units = 10;
+  Setting setting(chosen);
+  const BatchAnswer answer = setting.batcher.predict(setting.inputs(5, "four"), in(10000));
+  EXPECT_EQ(answer.predictions.size(), 5u);
+  EXPECT_EQ(answer.batch, 2);
+  EXPECT_EQ(setting.model.batches(), (Sizes{2, 2, 1}));
+  setting.batcher.predict(setting.inputs(2, "long:100"), in(10000));
+  EXPECT_EQ(setting.model.batches(), (Sizes{2, 2, 1, 1, 1})) << "one input is always taken";
 }
 
 TEST(Batcher, OneThatBreaksDoesNotSpoilTheOthers) {

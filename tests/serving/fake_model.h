@@ -1,15 +1,19 @@
-// A model whose answers are its inputs, reversed, and which can be told to wait. Inputs with a
-// meaning: "bad" does not parse, "boom" breaks the batch that it is in, "long:N" has N units.
+// A model whose answers are its inputs, reversed, and which can be told to wait; while it does, it
+// can be stopped. Inputs with a meaning: "bad" does not parse, "boom" breaks the batch that it is
+// in, "long:N" has N units.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fovea/core/error.h"
+#include "fovea/core/stop.h"
 #include "fovea/serving/served_model.h"
 
 namespace fovea::testing {
@@ -41,7 +45,7 @@ class FakeModel : public serving::ServedModel {
     return {{"text", prediction.outputs.at(0).text}};
   }
 
-  std::vector<Prediction> predict(std::span<const Example> examples) override {
+  std::vector<Prediction> predict(std::span<const Example> examples) const override {
     enter(examples.size());
     std::vector<Prediction> predictions;
     for (const Example& example : examples) {
@@ -53,7 +57,7 @@ class FakeModel : public serving::ServedModel {
     return predictions;
   }
 
-  Explanation explain(const Example& example, const serving::ExplainWish& wish) override {
+  Explanation explain(const Example& example, const serving::ExplainWish& wish) const override {
     enter(0);
     if (example.given == "boom") throw std::runtime_error("the secret of the machine room");
     Explanation explanation;
@@ -81,20 +85,19 @@ class FakeModel : public serving::ServedModel {
     return explanation;
   }
 
-  /// Everything stops inside the model until release().
-  void hold() {
-    const std::lock_guard lock(mutex_);
-    held_ = true;
-  }
-  void release() {
-    {
-      const std::lock_guard lock(mutex_);
-      held_ = false;
-    }
-    changed_.notify_all();
+  /// Everything stays inside the model until release(); or only explanations do.
+  void hold() { set_held(true, true); }
+  void hold_explanations() { set_held(false, true); }
+  void release() { set_held(false, false); }
+  /// How much work was stopped while it was held.
+  int stopped() const { return stopped_; }
+  void wait_for_stops(int count) const {
+    for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+         stopped_ < count && std::chrono::steady_clock::now() < until;)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   /// Until the model has been called that often.
-  void wait_for_calls(size_t count) {
+  void wait_for_calls(size_t count) const {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(10), [&] { return batches_.size() >= count; });
   }
@@ -105,18 +108,36 @@ class FakeModel : public serving::ServedModel {
   }
 
  private:
-  void enter(size_t inputs) {
+  void set_held(bool predictions, bool explanations) {
+    {
+      const std::lock_guard lock(mutex_);
+      holds_predictions_ = predictions;
+      holds_explanations_ = explanations;
+    }
+    changed_.notify_all();
+  }
+
+  void enter(size_t inputs) const {
     std::unique_lock lock(mutex_);
     batches_.push_back(inputs);
     changed_.notify_all();
-    changed_.wait(lock, [this] { return !held_; });
+    while (inputs == 0 ? holds_explanations_ : holds_predictions_) {
+      changed_.wait_for(lock, std::chrono::milliseconds(1));
+      try {
+        stop_if_asked();
+      } catch (const Stopped&) {
+        ++stopped_;
+        throw;
+      }
+    }
   }
 
   serving::ModelCard card_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<size_t> batches_;
-  bool held_ = false;
+  mutable std::condition_variable changed_;
+  mutable std::vector<size_t> batches_;
+  mutable std::atomic<int> stopped_{0};
+  bool holds_predictions_ = false, holds_explanations_ = false;
 };
 
 }  // namespace fovea::testing

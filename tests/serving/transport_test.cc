@@ -287,6 +287,46 @@ TEST(Transport, ClientsThatVanishLeaveNoTrace) {
   EXPECT_EQ(server.server().in_flight(), 0);
 }
 
+TEST(Transport, WorkEndsWhenItsClientLeaves) {
+  TestServer server;
+  server.model().hold();
+  for (const std::string path : {"/v1/predict", "/v1/explain"})
+    Client(server.port())
+        .send(concat("POST ", path, " HTTP/1.1\r\nContent-Type: application/json\r\n",
+                     "Content-Length: ", kPredict.size(), "\r\n\r\n", kPredict));
+  server.model().wait_for_stops(2);
+  EXPECT_EQ(server.model().stopped(), 2) << "nobody released them";
+}
+
+TEST(Transport, AClientThatEndsItsSideWaitsForAsLongAsItTakes) {
+  TestServer server;
+  server.model().hold();
+  Client client(server.port());
+  client.send(predict_text());
+  client.end_sending();
+  server.model().wait_for_calls(1);
+  std::this_thread::sleep_for(milliseconds(300));  // the server has looked whether it is there
+  EXPECT_EQ(server.model().stopped(), 0);
+  server.model().release();
+  EXPECT_EQ(client.receive().status, 200);
+}
+
+TEST(Transport, FifteenExplanationsThatNobodyWaitsForDoNotHoldUpTheNext) {
+  TestServer server;
+  server.model().hold_explanations();
+  for (int i = 0; i < 15; ++i)
+    Client(server.port())
+        .send(concat("POST /v1/explain HTTP/1.1\r\nContent-Type: application/json\r\n",
+                     "Content-Length: ", kPredict.size(), "\r\n\r\n", kPredict));
+  server.model().wait_for_stops(1);
+  EXPECT_EQ(server.post("/v1/predict", kPredict).status, 200);
+  for (const auto until = Clock::now() + milliseconds(5000);
+       server.server().in_flight() > 0 && Clock::now() < until;)
+    std::this_thread::yield();
+  server.model().release();
+  EXPECT_EQ(server.post("/v1/explain", kPredict).status, 200);
+}
+
 TEST(Transport, TooManyConnectionsAreRefusedQuickly) {
   ServerOptions options = test_options();
   options.transport.connections = 4;
