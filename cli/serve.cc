@@ -160,6 +160,10 @@ void add_serve(CLI::App& program) {
       ->check(CLI::Range(size_t{1}, size_t{1} << 32));
   option("max-length", server.max_length, "units (tokens, steps) of an input; then 422")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  option("max-units", server.max_units, "units of all inputs of a request; then 422")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  option("max-weights", server.max_weights, "weights of an explanation; then 422")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
   option("timeout", server.timeout_seconds, "seconds until an answer; then 504")
       ->check(CLI::Range(0.001, 86400.0));
   option("read-timeout", server.transport.protocol.read_seconds,

@@ -142,7 +142,7 @@ Json refusals(const Route& route, bool has_key) {
   add("411", "The request has no length");
   add("413", "The body is too large");
   add("415", "The body is not application/json");
-  add("422", "The input does not fit the model");
+  add("422", "The input does not fit the model, or costs more than the server allows");
   add("429", "The queue is full; Retry-After says when to try again");
   add("500", "A mistake of the server");
   add("503", "The model is not loaded, or there are too many connections");

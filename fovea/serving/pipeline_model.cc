@@ -2,10 +2,12 @@
 
 #include <ATen/Parallel.h>
 
+#include <optional>
 #include <set>
 
 #include "fovea/core/error.h"
 #include "fovea/explain/faithfulness.h"
+#include "fovea/serving/costs.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 
@@ -45,6 +47,13 @@ class PipelineModel : public ServedModel {
     return pipeline_.setup().task().answer(prediction);
   }
 
+  /// Of a run without examples nothing is known of its maps: they may look from everywhere to
+  /// everywhere.
+  int64_t weights(const Example& example, const ExplainWish& wish) const override {
+    const int64_t all = units(example);
+    return shape_ ? shape_->weights(example, wish.heads) : all * all;
+  }
+
   void enter_worker() override { at::set_num_threads(threads_); }
 
   std::vector<Prediction> predict(std::span<const Example> examples) const override {
@@ -52,7 +61,10 @@ class PipelineModel : public ServedModel {
   }
 
   Explanation explain(const Example& example, const ExplainWish& wish) const override {
-    Explanation explanation = pipeline_.explain(example, wish.heads);
+    const Prediction prediction = pipeline_.predict({&example, 1}).front();
+    // How long the output is shows only now; the maps are yet to be made.
+    check_weights(weights(pipeline_.describe_output(example, prediction), wish), wish.most_weights);
+    Explanation explanation = pipeline_.explain(example, prediction, wish.heads);
     if (wish.faithfulness)
       explanation.faithfulness = measure_faithfulness(pipeline_, {&example, 1});
     return explanation;
@@ -65,7 +77,8 @@ class PipelineModel : public ServedModel {
     const Json& first = card_.examples[0];
     try {
       const Explanation explanation = pipeline_.explain(
-          pipeline_.parse(first.is_string() ? first.get<std::string>() : first.dump()));
+          pipeline_.parse(first.is_string() ? first.get<std::string>() : first.dump()), Heads::All);
+      shape_.emplace(explanation);
       std::set<std::string> there;
       for (const MapView& map : explanation.maps) there.insert(map.name);
       Json maps = Json::array();
@@ -83,6 +96,7 @@ class PipelineModel : public ServedModel {
   Pipeline pipeline_;
   int threads_;
   ModelCard card_;
+  std::optional<ExplanationShape> shape_;
 };
 
 }  // namespace

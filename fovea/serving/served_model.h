@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +26,8 @@ struct ModelCard {
 struct ExplainWish {
   HeadChoice heads = Heads::All;
   bool faithfulness = false;
+  /// An explanation with more of them is refused: HttpError 422 (costs.h).
+  int64_t most_weights = std::numeric_limits<int64_t>::max();
 };
 
 class ServedModel {
@@ -41,6 +44,8 @@ class ServedModel {
     for (const Axis& axis : example.axes) sum += static_cast<int64_t>(axis.labels.size());
     return sum;
   }
+  /// How many weights the explanation will have, as far as the input alone tells.
+  virtual int64_t weights(const Example& example, const ExplainWish& wish) const = 0;
 
   /// A model has two workers, one that predicts and one that explains, which work at the same time.
   /// Each calls this once, before all else.

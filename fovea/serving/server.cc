@@ -5,6 +5,7 @@
 #include "fovea/explain/json.h"
 #include "fovea/explain/report.h"
 #include "fovea/serving/codec.h"
+#include "fovea/serving/costs.h"
 #include "fovea/serving/request_id.h"
 #include "fovea/serving/sha256.h"
 #include "fovea/serving/web_pages.h"
@@ -289,8 +290,12 @@ HttpResponse Server::predict(HttpRequest& http, AccessRecord& record) {
   HostedModel& hosted = host_.find(request.model);
   record.model = hosted.name();
   std::vector<Example> examples;
-  for (const GivenInput& input : request.inputs)
+  int64_t units = 0;
+  for (const GivenInput& input : request.inputs) {
     examples.push_back(parse(hosted.model(), input.line, input.field));
+    units += hosted.model().units(examples.back());
+    check_units(units, options_.max_units, request.inputs.size() > 1 ? "inputs" : input.field);
+  }
   const BatchAnswer answers = hosted.batcher().predict(std::move(examples), caller);
   record.batch = answers.batch;
   Json predictions = Json::array();
@@ -311,7 +316,10 @@ HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
   wish.heads.layers = request.selection.layers;
   wish.heads.heads = request.selection.heads;
   wish.faithfulness = request.faithfulness;
+  wish.most_weights = options_.max_weights / (wish.faithfulness ? kFaithfulnessShare : 1);
   Example example = parse(hosted.model(), request.input.line, request.input.field);
+  check_units(hosted.model().units(example), options_.max_units, request.input.field);
+  check_weights(hosted.model().weights(example, wish), wish.most_weights);
   HttpResponse response;
   response.compress = true;
   if (request.html) {

@@ -17,11 +17,13 @@ namespace fovea::serving {
 struct ServerOptions {
   TransportOptions transport;
   BatcherOptions batching;
-  double timeout_seconds = 30;  // from a request's head to its answer
-  int64_t max_length = 4096;    // units of an axis that an input may have
-  std::string api_key;          // empty: none is asked for
-  std::string cors;             // an origin, or *; empty: other sites' pages are not let in
-  std::string log = "-";        // file, "-" or "none"
+  double timeout_seconds = 30;    // from a request's head to its answer
+  int64_t max_length = 4096;      // units of an axis that an input may have
+  int64_t max_units = 1 << 18;    // of all inputs of a request together
+  int64_t max_weights = 1 << 24;  // of an explanation
+  std::string api_key;            // empty: none is asked for
+  std::string cors;               // an origin, or *; empty: other sites' pages are not let in
+  std::string log = "-";          // file, "-" or "none"
   /// Names by which clients may call the server, besides those of loopback and the host that it
   /// listens on; *: any.
   std::vector<std::string> allowed_hosts = {};

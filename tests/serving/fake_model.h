@@ -41,6 +41,11 @@ class FakeModel : public serving::ServedModel {
     return example;
   }
 
+  /// As if every letter looked at every letter.
+  int64_t weights(const Example& example, const serving::ExplainWish&) const override {
+    return units(example) * units(example);
+  }
+
   Json answer(const Prediction& prediction) const override {
     return {{"text", prediction.outputs.at(0).text}};
   }

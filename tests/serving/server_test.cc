@@ -167,6 +167,32 @@ TEST(Server, InputsThatDoNotFitNameTheirPlace) {
   EXPECT_EQ(server.post("/v1/predict", R"({"input": "long:4096"})").status, 200);
 }
 
+TEST(Server, WhatCostsTooMuchIsRefusedBeforeItIsComputed) {
+  ServerOptions options = test_options();
+  options.max_units = 100;
+  options.max_weights = 80 * 80;
+  TestServer server(options);
+  EXPECT_EQ(server.post("/v1/predict", R"({"inputs": ["long:50", "long:50"]})").status, 200);
+  EXPECT_EQ(server.post("/v1/explain", R"({"input": "long:80"})").status, 200);
+  EXPECT_EQ(server.post("/v1/explain", R"({"input": "long:20", "faithfulness": true})").status,
+            200);
+  const size_t computed = server.model().batches().size();
+  const std::pair<std::string, std::string> cases[] = {
+      {"/v1/predict", R"({"inputs": ["long:50", "long:51"]})"},
+      {"/v1/predict", R"({"input": "long:101"})"},
+      {"/v1/explain", R"({"input": "long:101"})"},
+      {"/v1/explain", R"({"input": "long:81"})"},
+      {"/v1/explain", R"({"input": "long:21", "faithfulness": true})"}};
+  for (const auto& [path, body] : cases) {
+    const Answer answer = server.post(path, body);
+    EXPECT_EQ(answer.status, 422) << body;
+    EXPECT_EQ(answer.kind(), "too_costly") << body;
+    EXPECT_EQ(answer.json()["error"]["field"],
+              body.find("inputs") == std::string::npos ? "input" : "inputs");
+  }
+  EXPECT_EQ(server.model().batches().size(), computed);
+}
+
 TEST(Server, BatchesRequestsOfManyClients) {
   TestServer server;
   server.model().hold();

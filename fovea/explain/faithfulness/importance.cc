@@ -12,7 +12,8 @@ namespace {
 
 using at::Tensor;
 
-constexpr size_t kMostRowsWithGraph = 32;  // a graph holds every step of every row
+// A graph holds every step of every row, and of each weight as much as hundreds of numbers.
+constexpr int64_t kMostRowsWithGraph = 32, kMostWeightsWithGraph = int64_t{1} << 20;
 
 /// The output units whose gradients are wanted: one per claim; one claim about several values is
 /// the mean of theirs.
@@ -86,7 +87,8 @@ std::optional<Importances> gradient_times_input(const Subject& subject, const At
                                                 const Claims& claims) {
   const std::vector<int64_t> all = units_of(subject, claims);
   const std::span<const int64_t> units(all);
-  const size_t step = std::min(subject.rows_at_once, kMostRowsWithGraph);
+  const auto step = static_cast<size_t>(
+      std::clamp<int64_t>(kMostWeightsWithGraph / subject.weights, 1, kMostRowsWithGraph));
   std::vector<Tensor> parts;
   for (size_t begin = 0; begin < units.size(); begin += step) {
     const size_t count = std::min(step, units.size() - begin);

@@ -76,15 +76,14 @@ Subject examine(const Predictor& predictor, const Example& example, const Predic
   subject.values = prediction.values.defined() && prediction.values.numel() > 0;
   Tap tap;
   subject.original = subject.replay({&example, 1}, tap)[0];
-  int64_t weights = 1;
   for (AttentionMap map : tap.maps()) {
     if (!map.weights.defined()) continue;
     map.weights = map.weights.detach();
-    weights += map.weights.numel();
+    subject.weights += map.weights.numel();
     subject.maps.push_back(std::move(map));
   }
   subject.rows_at_once =
-      static_cast<size_t>(std::clamp<int64_t>(kMostWeights / weights, 1, kMostRows));
+      static_cast<size_t>(std::clamp<int64_t>(kMostWeights / subject.weights, 1, kMostRows));
   return subject;
 }
 

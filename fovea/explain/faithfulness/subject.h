@@ -27,6 +27,7 @@ struct Subject {
   bool values = false;                  // the outputs are numbers, not probabilities
   Outputs original = {};
   size_t rows_at_once = 1;  // of a batch: at most 256, fewer where the maps are large
+  int64_t weights = 1;      // of all maps together
 
   /// The outputs of variants of the example, each one row of a batch, at most rows_at_once of them.
   std::vector<Outputs> replay(std::span<const Example> variants, Tap& tap) const;
