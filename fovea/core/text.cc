@@ -55,6 +55,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  constexpr size_t kLongestWord = 256;  // longer ones are no slips, and distances take long
+  if (word.size() > kLongestWord) return "";
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 2) + 1;
   const std::string_view tail = word.substr(word.rfind('.') + 1);

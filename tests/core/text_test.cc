@@ -159,5 +159,11 @@ TEST(TextTable, ShortRowsAndHeadersAloneAreFine) {
   EXPECT_EQ(table.plain(), "a     b\nonly\n1     2\n");
 }
 
+TEST(Text, NothingIsSuggestedForWhatIsTooLongToBeASlip) {
+  const std::vector<std::string> names{"height"};
+  EXPECT_EQ(nearest("hieght", names), "height");
+  EXPECT_EQ(nearest(std::string(1 << 20, 'h'), names), "");
+}
+
 }  // namespace
 }  // namespace fovea

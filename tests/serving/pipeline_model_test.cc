@@ -128,6 +128,34 @@ TEST_F(PipelineModelTest, InputsThatDoNotFitAreExplained) {
   }
 }
 
+/// Each of these took seconds or minutes when something along the way was quadratic.
+TEST_F(PipelineModelTest, LargeInputsAreReadInTimeInProportion) {
+  ServerOptions options = test_options();
+  options.transport.protocol.body_limit = 4 << 20;
+  Server server(options, {source_of_run(run(), "", {})});
+  wait_until_ready(server);
+  const auto object = [](int keys) {
+    std::string text = "{";
+    for (int i = 0; i < keys; ++i) text += concat(i ? "," : "", "\"k", i, "\":0");
+    return text + "}";
+  };
+  std::string several = "[" + object(9000);
+  for (int i = 0; i < 20; ++i) several += "," + object(9000);
+  const std::pair<int, std::string> bodies[] = {
+      {422, Json{{"input", object(104000)}}.dump()},
+      {400, "{\"input\":" + object(104000) + "}"},
+      {422, Json{{"input", object(10000)}}.dump()},
+      {422, "{\"inputs\":" + several + "]}"},
+      {422, Json{{"input", std::string(1000000, ',')}}.dump()},
+      {422, Json{{"input", "{\"" + std::string(1000000, 'k') + "\":0}"}}.dump()}};
+  for (const auto& [status, body] : bodies) {
+    const auto begin = Clock::now();
+    const Answer answer = fovea::testing::post(server.port(), "/v1/predict", body);
+    EXPECT_EQ(answer.status, status) << body.substr(0, 60);
+    EXPECT_LT(std::chrono::duration<double>(Clock::now() - begin).count(), 2) << body.substr(0, 60);
+  }
+}
+
 /// Inputs of many threads through parse(), batches and answer(): each must get its own.
 TEST_F(PipelineModelTest, ManyClientsAtOnceGetTheirOwnAnswers) {
   Server server(test_options(), {source_of_run(run(), "", {})});
