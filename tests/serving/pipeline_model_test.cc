@@ -7,6 +7,7 @@
 #include "fovea/explain/json.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "tests/serving/expect_refusal.h"
 #include "tests/serving/test_server.h"
 #include "tests/serving/train_run.h"
 #include "tests/support/expect_error.h"
@@ -17,6 +18,7 @@ namespace {
 
 using fovea::testing::Answer;
 using fovea::testing::expect_error;
+using fovea::testing::expect_refusal;
 using fovea::testing::TemporaryFolder;
 using fovea::testing::test_options;
 using fovea::testing::train_run;
@@ -126,6 +128,60 @@ TEST_F(PipelineModelTest, InputsThatDoNotFitAreExplained) {
     EXPECT_EQ(answer.status, 422) << input << " " << answer.body;
     EXPECT_EQ(answer.json()["error"]["field"], "input");
   }
+}
+
+TEST_F(PipelineModelTest, KnowsHowLargeAnExplanationWillBe) {
+  std::filesystem::create_directories(run() / "assets");
+  std::filesystem::remove(run() / "assets" / "examples.json");
+  ExplainWish wish;
+  wish.heads = Heads::All;
+  const std::unique_ptr<ServedModel> unknown = source_of_run(run(), "", {}).load();
+  const Example example = unknown->parse(kRow);
+  EXPECT_EQ(unknown->weights(example, wish), 10 * 10) << "nothing is known without an example";
+  write_file(run() / "assets" / "examples.json", "[" + kRow + "]");
+  const std::unique_ptr<ServedModel> model = source_of_run(run(), "", {}).load();
+  std::filesystem::remove(run() / "assets" / "examples.json");
+  int64_t weights = 0;
+  for (const MapView& map : model->explain(example, wish).maps)
+    weights += static_cast<int64_t>(map.weights.size());
+  EXPECT_GT(weights, 0);
+  EXPECT_EQ(model->weights(example, wish), weights);
+  wish.most_weights = weights;
+  EXPECT_NO_THROW(model->explain(example, wish));
+  wish.most_weights = weights - 1;
+  expect_refusal(422, "weights", [&] { model->explain(example, wish); });
+}
+
+TEST_F(PipelineModelTest, CanBeStopped) {
+  const std::unique_ptr<ServedModel> model = source_of_run(run(), "", {}).load();
+  const std::vector<Example> examples(3, model->parse(kRow));
+  int asked = 0;
+  const StopScope scope([&] { return ++asked == 4; });
+  ExplainWish wish;
+  wish.faithfulness = true;
+  EXPECT_THROW(model->explain(examples[0], wish), Stopped);
+  EXPECT_EQ(asked, 4);
+  asked = 3;
+  EXPECT_THROW(model->predict(examples), Stopped);
+}
+
+TEST_F(PipelineModelTest, PredictsTheSameWhileItExplains) {
+  const std::unique_ptr<ServedModel> model = source_of_run(run(), "", {}).load();
+  const std::vector<Example> examples(3, model->parse(kRow));
+  const Json expected = model->answer(model->predict(examples)[1]);
+  ExplainWish wish;
+  wish.faithfulness = true;
+  const Json explained = explanation_to_json(model->explain(examples[0], wish));
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0};
+  std::thread predicting([&] {
+    while (!done) wrong += model->answer(model->predict(examples)[1]) != expected;
+  });
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(explanation_to_json(model->explain(examples[0], wish)), explained);
+  done = true;
+  predicting.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 /// Each of these took seconds or minutes when something along the way was quadratic.
