@@ -4,6 +4,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "fovea/core/device_product.h"
 #include "fovea/core/device_tensor.h"
@@ -20,6 +21,13 @@ using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
 thread_local Precision current = Precision::Float32;
+
+#if TORCH_VERSION_MAJOR < 2
+/// oneDNN 2.7, behind Debian's LibTorch, ends the program where it multiplies bfloat16 in tiles
+/// (AMX): it uses one that it has not configured. It looks at this variable once, when it is first
+/// needed, so it is set before the program begins.
+[[maybe_unused]] const int no_tiles = ::setenv("DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
+#endif
 
 bool is_rounded(const Tensor& x) {
   return x.scalar_type() == at::kBFloat16;
