@@ -53,31 +53,95 @@ constexpr DtypeName kDtypes[] = {
 #endif
 };
 
-/// The file in memory, shared by all tensors that point into it. Writes stay private to the
-/// process.
-class MappedFile {
+/// A file that is open for reading.
+class OpenFile {
  public:
-  explicit MappedFile(const std::filesystem::path& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    require(descriptor >= 0, errno == ENOENT ? ErrorKind::NotFound : ErrorKind::Io, path.string(),
+  explicit OpenFile(const std::filesystem::path& path) : path_(path) {
+    // A pipe must not make us wait for its writer.
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    require(descriptor_ >= 0, errno == ENOENT ? ErrorKind::NotFound : ErrorKind::Io, path.string(),
             ": cannot be opened (", std::strerror(errno), ")");
     struct stat status {};
-    const bool regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    const bool regular = ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
     size = regular ? static_cast<uint64_t>(status.st_size) : 0;
-    if (size > 0) {
-      void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
-      if (address != MAP_FAILED) bytes = static_cast<char*>(address);
-    }
-    ::close(descriptor);
+    if (!regular) ::close(descriptor_);
     require(regular, ErrorKind::Io, path.string(), ": is not a regular file");
-    require(size == 0 || bytes != nullptr, ErrorKind::Io, path.string(),
-            ": cannot be mapped into memory (", std::strerror(errno), ")");
   }
-  ~MappedFile() {
+  ~OpenFile() { ::close(descriptor_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  void read(uint64_t offset, char* bytes, uint64_t count) const {
+    constexpr uint64_t kMost = uint64_t{1} << 30;  // a call may read no more than 2 GiB
+    while (count > 0) {
+      const ssize_t got =
+          ::pread(descriptor_, bytes, std::min(count, kMost), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      require(got >= 0, ErrorKind::Io, path_.string(), ": cannot be read (", std::strerror(errno),
+              ")");
+      require(got > 0, ErrorKind::BadData, path_.string(), ": was cut short while it was read");
+      offset += static_cast<uint64_t>(got);
+      bytes += got;
+      count -= static_cast<uint64_t>(got);
+    }
+  }
+
+  uint64_t size = 0;
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+/// A nameless file of that size; -1 when there is no room for it in the folder.
+int nameless_file(const std::filesystem::path& folder, uint64_t size) {
+  std::string name = (folder / "fovea-XXXXXX").string();
+  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) return -1;
+  ::unlink(name.c_str());
+  // Reserved as a whole: a page without a block would end the program when it is written.
+  if (::posix_fallocate(descriptor, 0, static_cast<off_t>(size)) == 0) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+/// A copy of the file's data, from `offset` to its end, shared by all tensors that point into it. A
+/// mapping of the file itself would change with it, after everything was checked, and would end the
+/// program by SIGBUS where the file is cut short.
+class FileCopy {
+ public:
+  FileCopy(const std::filesystem::path& path, const OpenFile& file, uint64_t offset,
+           uint64_t memory_limit)
+      : size(file.size - offset) {
+    if (size == 0) return;
+    int scratch = -1;
+    if (size > memory_limit) {
+      const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+      scratch = nameless_file(folder, size);
+      if (scratch < 0) scratch = nameless_file(std::filesystem::temp_directory_path(), size);
+      require(scratch >= 0, ErrorKind::Io, path.string(), ": has ", size,
+              " bytes, too many for this machine's memory, and there is no room for a copy in ",
+              folder.string(), " or in the folder for temporary files (TMPDIR)");
+    }
+    void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                           scratch < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, scratch, 0);
+    const int reason = errno;
+    if (scratch >= 0) ::close(scratch);
+    require(address != MAP_FAILED, ErrorKind::Io, path.string(),
+            ": there is no memory for its bytes (", std::strerror(reason), ")");
+    bytes = static_cast<char*>(address);
+    try {
+      file.read(offset, bytes, size);
+    } catch (...) {
+      ::munmap(bytes, size);
+      throw;
+    }
+  }
+  ~FileCopy() {
     if (bytes) ::munmap(bytes, size);
   }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
+  FileCopy(const FileCopy&) = delete;
+  FileCopy& operator=(const FileCopy&) = delete;
 
   char* bytes = nullptr;
   uint64_t size = 0;
@@ -171,35 +235,63 @@ Header parse_header(std::string_view text, const HeaderReader& reader, const std
 
 }  // namespace
 
-SafetensorsFile read_safetensors(const std::filesystem::path& path) {
-  auto file = std::make_shared<MappedFile>(path);
-  const HeaderReader no_data(path.string(), 0);
-  no_data.check(file->size >= 8, "it has ", file->size,
-                " bytes, fewer than the 8 of the header length");
-  const uint64_t header_size = little_endian(file->bytes);
-  no_data.check(header_size <= kHeaderLimit, "the header claims ", header_size,
-                " bytes, the limit is ", kHeaderLimit);
-  no_data.check(header_size <= file->size - 8, "the header claims ", header_size,
-                " bytes, the file has only ", file->size - 8,
-                " after its first 8 (is it truncated?)");
-  char* data = file->bytes + 8 + header_size;
-  const HeaderReader reader(path.string(), file->size - 8 - header_size);
-  const Header header = parse_header({file->bytes + 8, header_size}, reader, path.string());
+uint64_t usual_memory_limit() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) / 2
+                               : UINT64_MAX;
+}
 
-  SafetensorsFile result;
-  std::vector<Entry> entries;
-  for (const auto& [name, value] : header.items()) {
-    if (name != "__metadata__") {
-      entries.push_back(reader.read(name, value));
-      continue;
-    }
-    reader.check(value.is_object(), "__metadata__ must be an object");
-    for (const auto& [key, text] : value.items()) {
-      reader.check(text.is_string(), "__metadata__ may hold texts only, '", key, "' is ",
-                   text.type_name());
-      result.metadata[key] = text.get<std::string>();
-    }
+namespace {
+
+std::string header_of(const OpenFile& file, const std::string& path) {
+  const HeaderReader reader(path, 0);
+  reader.check(file.size >= 8, "it has ", file.size,
+               " bytes, fewer than the 8 of the header length");
+  char length[8];
+  file.read(0, length, sizeof length);
+  const uint64_t size = little_endian(length);
+  reader.check(size <= kHeaderLimit, "the header claims ", size, " bytes, the limit is ",
+               kHeaderLimit);
+  reader.check(size <= file.size - 8, "the header claims ", size, " bytes, the file has only ",
+               file.size - 8, " after its first 8 (is it truncated?)");
+  std::string header(size, ' ');
+  file.read(8, header.data(), size);
+  return header;
+}
+
+std::map<std::string, std::string> metadata_in(const Header& header, const HeaderReader& reader) {
+  std::map<std::string, std::string> metadata;
+  const auto found = header.find("__metadata__");
+  if (found == header.end()) return metadata;
+  reader.check(found->is_object(), "__metadata__ must be an object");
+  for (const auto& [key, text] : found->items()) {
+    reader.check(text.is_string(), "__metadata__ may hold texts only, '", key, "' is ",
+                 text.type_name());
+    metadata[key] = text.get<std::string>();
   }
+  return metadata;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path) {
+  const OpenFile file(path);
+  const std::string text = header_of(file, path.string());
+  const HeaderReader reader(path.string(), file.size - 8 - text.size());
+  return metadata_in(parse_header(text, reader, path.string()), reader);
+}
+
+SafetensorsFile read_safetensors(const std::filesystem::path& path, uint64_t memory_limit) {
+  const OpenFile file(path);
+  const std::string text = header_of(file, path.string());
+  const uint64_t data_begin = 8 + text.size();
+  const HeaderReader reader(path.string(), file.size - data_begin);
+  const Header header = parse_header(text, reader, path.string());
+  SafetensorsFile result;
+  result.metadata = metadata_in(header, reader);
+  std::vector<Entry> entries;
+  for (const auto& [name, value] : header.items())
+    if (name != "__metadata__") entries.push_back(reader.read(name, value));
   // No holes and no overlaps: every byte belongs to exactly one tensor.
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -209,24 +301,28 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
     reader.check(entry.begin == next, "tensor '", entry.name, "' begins at byte ", entry.begin,
                  ", expected ", next, " (holes and overlaps are not allowed)");
     next = entry.end;
-    reader.check(entry.type != at::kBool || std::all_of(data + entry.begin, data + entry.end,
-                                                        [](char b) { return b == 0 || b == 1; }),
+  }
+  reader.check(next == file.size - data_begin, "bytes are left over after the last tensor");
+
+  const auto copy = std::make_shared<FileCopy>(path, file, data_begin, memory_limit);
+  for (const Entry& entry : entries) {
+    char* data = copy->bytes + entry.begin;
+    const uint64_t size = entry.end - entry.begin;
+    reader.check(entry.type != at::kBool ||
+                     std::all_of(data, data + size, [](char b) { return b == 0 || b == 1; }),
                  "tensor '", entry.name, "': a BOOL byte is neither 0 nor 1");
     const auto options = torch::TensorOptions().dtype(entry.type);
-    const bool aligned =
-        reinterpret_cast<uintptr_t>(data + entry.begin) % c10::elementSize(entry.type) == 0;
-    at::Tensor tensor =
-        entry.begin == entry.end ? torch::empty(entry.shape, options) : at::Tensor();
+    const bool aligned = reinterpret_cast<uintptr_t>(data) % c10::elementSize(entry.type) == 0;
+    at::Tensor tensor = size == 0 ? torch::empty(entry.shape, options) : at::Tensor();
     if (!tensor.defined() && aligned)
       tensor = torch::from_blob(
-          data + entry.begin, entry.shape, [file](void*) {}, options);
-    if (!tensor.defined()) {  // a foreign writer may not have padded its header
+          data, entry.shape, [copy](void*) {}, options);
+    if (!tensor.defined()) {  // a foreign writer may have put narrow tensors before wide ones
       tensor = torch::empty(entry.shape, options);
-      std::memcpy(tensor.data_ptr(), data + entry.begin, entry.end - entry.begin);
+      std::memcpy(tensor.data_ptr(), data, size);
     }
     result.tensors[entry.name] = tensor;
   }
-  reader.check(next == file->size - 8 - header_size, "bytes are left over after the last tensor");
   return result;
 }
 

@@ -1,5 +1,5 @@
-// Tokenised pairs in one safetensors file, which training maps into memory: nothing is read, cut or
-// looked up again, and neither ICU nor SentencePiece is needed. docs/formats/prepared.md lists the
+// Tokenised pairs in one safetensors file, which training takes as it is: nothing is cut or looked
+// up again, and neither ICU nor SentencePiece is needed. docs/formats/prepared.md lists the
 // fields and what is refused.
 #pragma once
 

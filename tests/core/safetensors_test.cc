@@ -229,5 +229,32 @@ TEST(Safetensors, SaysWhichFileCannotBeOpened) {
   expect_error(ErrorKind::Io, {"not a regular file"}, [&] { read_safetensors(folder.path()); });
 }
 
+/// A mapping of the file itself would end the program by SIGBUS.
+TEST(Safetensors, WhatWasReadStaysWhateverHappensToTheFile) {
+  const TemporaryFolder folder;
+  const auto path = folder / "f.safetensors";
+  const at::Tensor numbers = torch::arange(1'000'000);
+  write_safetensors(path, {{"n", numbers}}, {{"key", "text"}});
+  for (const uint64_t limit : {usual_memory_limit(), uint64_t{1000}}) {  // in memory, in a file
+    write_safetensors(path, {{"n", numbers}}, {{"key", "text"}});
+    const SafetensorsFile file = read_safetensors(path, limit);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"f.safetensors"});
+    std::filesystem::resize_file(path, 100);
+    EXPECT_TRUE(file.tensors.at("n").equal(numbers));
+    expect_error(ErrorKind::BadData, "truncated", [&] { read_safetensors(path, limit); });
+  }
+}
+
+TEST(Safetensors, MetadataAlone) {
+  const TemporaryFolder folder;
+  const auto path = folder / "f.safetensors";
+  write_safetensors(path, {{"n", torch::arange(10)}}, {{"key", "text"}});
+  EXPECT_EQ(read_safetensors_metadata(path).at("key"), "text");
+  write_safetensors(path, {{"n", torch::arange(10)}});
+  EXPECT_TRUE(read_safetensors_metadata(path).empty());
+  write_file(path, "no");
+  expect_error(ErrorKind::BadData, "f.safetensors", [&] { read_safetensors_metadata(path); });
+}
+
 }  // namespace
 }  // namespace fovea
