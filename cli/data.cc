@@ -3,7 +3,8 @@
 #include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "fovea/core/error.h"
+#include "fovea/core/file.h"
+#include "fovea/core/text.h"
 
 namespace fovea::cli {
 
@@ -26,12 +27,9 @@ void add_data(CLI::App& program) {
     Setup setup(*task);
     if (!locales->empty()) setup.set("data.locales", join(*locales, ","));
     for (const std::string& assignment : *assignments) setup.set(assignment);
-    require(!std::filesystem::exists(*out) ||
-                (std::filesystem::is_directory(*out) && std::filesystem::is_empty(*out)),
-            ErrorKind::InvalidArgument, *out,
-            ": exists and is not an empty folder; choose another --out");
-    make_folder(*out);
-    setup.task().write_data(*out);
+    AtomicFolder folder(*out);
+    setup.task().write_data(folder.path());
+    folder.commit();
     put_line(*out);
   });
 }

@@ -121,13 +121,14 @@ Json tokeniser_json_of(const WordPiece& tokeniser) {
 void write_hugging_face(const std::filesystem::path& folder, const PretrainedBert& bert) {
   require(!std::filesystem::exists(folder / "config.json"), ErrorKind::InvalidArgument,
           folder.string(), ": holds a config.json already; choose another folder");
-  make_folder(folder);
-  write_safetensors(folder / "model.safetensors", weights_of(bert), {{"format", "pt"}});
-  bert.tokeniser->write_vocabulary(folder / "vocab.txt");
-  write_json_file(folder / "tokenizer.json", tokeniser_json_of(*bert.tokeniser));
-  write_json_file(folder / "tokenizer_config.json",
+  AtomicFolder whole(folder);
+  write_safetensors(whole.path() / "model.safetensors", weights_of(bert), {{"format", "pt"}});
+  bert.tokeniser->write_vocabulary(whole.path() / "vocab.txt");
+  write_json_file(whole.path() / "tokenizer.json", tokeniser_json_of(*bert.tokeniser));
+  write_json_file(whole.path() / "tokenizer_config.json",
                   tokeniser_config_of(*bert.tokeniser, bert.options.maximum_length));
-  write_json_file(folder / "config.json", config_of(bert));  // last: with it the folder is whole
+  write_json_file(whole.path() / "config.json", config_of(bert));
+  whole.commit();
 }
 
 }  // namespace fovea
