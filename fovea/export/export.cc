@@ -81,6 +81,7 @@ void check_path(const std::filesystem::path& file) {
           folder.string(), " does not exist; make it first");
   require(!std::filesystem::is_directory(file), ErrorKind::InvalidArgument,
           "export: ", file.string(), " is a folder; name a file");
+  check_output_file(file);
 }
 
 }  // namespace
@@ -99,15 +100,24 @@ std::vector<std::filesystem::path> export_onnx(const Pipeline& run,
   check_path(file);
   const ExportedParts parts = export_model(run.model(), options);
   std::vector<std::string> contents;
+  ContentHash hash;
   for (const ExportedPart& part : parts) {
     note_origin(run, part.part, *part.graph);
     contents.push_back(onnx_bytes(*part.graph));
+    hash.add(contents.back());
   }
   std::vector<std::filesystem::path> written;
+  std::vector<std::pair<std::filesystem::path, std::string_view>> files;
   for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts.size() > 1) {  // by which a reader can tell whether two files belong together
+      parts[i].graph->note("fovea.export", hash.text());
+      contents[i] = onnx_bytes(*parts[i].graph);
+    }
     written.push_back(path_of(file, parts, parts[i].part));
-    write_file(written.back(), contents[i]);
+    files.emplace_back(written.back(), contents[i]);
   }
+  for (const std::filesystem::path& path : written) check_output_file(path);
+  write_together(files);
   return written;
 }
 

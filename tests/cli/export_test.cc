@@ -104,6 +104,35 @@ TEST_F(Export, AHuggingFaceFolderBecomesOnnx) {
     EXPECT_NE(bytes.find(words), std::string::npos) << words;
 }
 
+TEST_F(Export, TwoFilesThatBelongTogetherSaySo) {
+  ASSERT_EQ(fovea({"train", "dates", "--quiet", "--out", path("dates"), "--epochs", "0", "--set",
+                   "data.rows=100"})
+                .status,
+            0);
+  const std::vector<std::string> plain{"export", path("dates"), "--onnx", path("m.onnx")};
+  const auto said_by = [&](const char* part) {
+    const std::string bytes = read_file(path(concat("m-", part, ".onnx")));
+    const size_t at = bytes.find("fnv1a64:", bytes.find("fovea.export"));
+    return at == std::string::npos ? "" : bytes.substr(at, 24);
+  };
+  ASSERT_EQ(fovea(plain).status, 0);
+  const std::string first = said_by("encoder");
+  EXPECT_EQ(first.size(), 24u);
+  EXPECT_EQ(said_by("decoder"), first);
+  std::vector<std::string> other = plain;
+  other.push_back("--attention");
+  ASSERT_EQ(fovea(other).status, 0);
+  EXPECT_NE(said_by("encoder"), first);
+  EXPECT_EQ(said_by("decoder"), said_by("encoder"));
+  // Where one cannot be written, both stay.
+  std::filesystem::rename(path("m-decoder.onnx"), path("elsewhere"));
+  std::filesystem::create_symlink(path("elsewhere"), path("m-decoder.onnx"));
+  const std::string before = said_by("encoder");
+  expect_refused(plain, "a link");
+  EXPECT_EQ(said_by("encoder"), before);
+  EXPECT_EQ(said_by("decoder"), before);
+}
+
 #endif
 
 }  // namespace
