@@ -169,6 +169,7 @@ void write_all(const std::vector<Explanation>& explanations, const ExplainFlags&
 }
 
 void run_explain(ExplainFlags& flags) {
+  for (const std::string& path : flags.out) check_output_file(path);
   if (!flags.weights.empty()) {
     require(flags.run.empty(), ErrorKind::InvalidArgument,
             "--weights shows a file of weights; leave the run out");

@@ -40,6 +40,7 @@ HeadReport measure(const Pipeline& pipeline, const ExampleSource& rows, const He
 }
 
 void run_heads(HeadsFlags& flags) {
+  if (!flags.out.empty()) check_output_file(flags.out);
   Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
   const auto data = choose_rows(pipeline, flags);
   const HeadReport report = measure(pipeline, spread_rows(*data, flags.rows), flags);

@@ -136,4 +136,15 @@ bool is_prepared(const fs::path& path) {
   return std::memcmp(head + 4, "\0\0\0\0{", 5) == 0;
 }
 
+bool holds_prepared(const fs::path& path) {
+  if (!is_prepared(path)) return false;
+  try {
+    const auto metadata = read_safetensors_metadata(path);
+    const auto format = metadata.find("format");
+    return format != metadata.end() && format->second.starts_with("fovea-prepared");
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace fovea

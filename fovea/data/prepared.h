@@ -84,4 +84,7 @@ std::vector<std::string> overridden_options(const std::string& where, const Json
 /// A file that a PreparedReader should open: by its name (.safetensors) or its first bytes.
 bool is_prepared(const std::filesystem::path& path);
 
+/// Whether the file is one that `fovea prepare` has written, of whatever version.
+bool holds_prepared(const std::filesystem::path& path);
+
 }  // namespace fovea

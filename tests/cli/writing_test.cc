@@ -1,0 +1,120 @@
+// What the program writes, and what it leaves alone: folders and files that are not its own, runs
+// that somebody has changed, trainings that are refused.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "fovea/core/file.h"
+#include "fovea/core/safetensors.h"
+#include "fovea/training/run_folder.h"
+#include "tests/cli/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::fovea;
+using testing::Outcome;
+using testing::TemporaryFolder;
+
+class Writing : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) { return (folder / name).string(); }
+  std::string file(const std::string& name, const std::string& content) {
+    write_file(path(name), content);
+    return path(name);
+  }
+  /// Every file below the folder with its content, every other thing by its name.
+  std::map<std::string, std::string> all() {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+      found[entry.path().string()] =
+          fs::is_regular_file(entry.symlink_status()) ? read_file(entry.path()) : "";
+    return found;
+  }
+  /// One error with these words, and nothing has changed.
+  void expect_refused(const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& words) {
+    const auto before = all();
+    const Outcome outcome = fovea(arguments);
+    EXPECT_EQ(outcome.status, 1) << outcome.out;
+    for (const std::string& word : words)
+      EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " not in: " << outcome.err;
+    EXPECT_EQ(all(), before);
+  }
+  Outcome train(const std::string& out, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"train",         "features", "--out", path(out), "--set",
+                                       "data.rows=300", "--epochs", "1",     "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return fovea(arguments);
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(Writing, PrepareReplacesPreparedFilesOnly) {
+  std::string pairs;
+  for (int i = 0; i < 40; ++i) pairs += concat("a", i, " b", i % 7, "\tc", i, " d", i % 7, "\n");
+  const std::string data = file("pairs.tsv", pairs), prepared = path("out.safetensors");
+  const auto prepare = [&](const std::string& out, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"prepare", "translate", data, "--out", out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  expect_refused(prepare(data), {"what is to be prepared"});
+  expect_refused(prepare(data, {"--overwrite"}), {"what is to be prepared"});
+  fs::create_hard_link(data, path("same.tsv"));
+  expect_refused(prepare(path("same.tsv"), {"--overwrite"}), {"what is to be prepared"});
+  fs::create_symlink(file("target", "precious"), path("link"));
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  make_folder(path("folder"));
+  for (const char* name : {"link", "pipe", "folder"})
+    for (const bool overwrite : {false, true})
+      expect_refused(prepare(path(name), overwrite ? std::vector<std::string>{"--overwrite"}
+                                                   : std::vector<std::string>{}),
+                     {name, "not replaced"});
+  expect_refused(prepare("/dev/null"), {"a device"});
+  expect_refused(prepare(file("thesis.tex", "mine")), {"no prepared file", "--overwrite"});
+  write_safetensors(path("weights.safetensors"), {});
+  expect_refused(prepare(path("weights.safetensors")), {"no prepared file"});
+
+  ASSERT_EQ(fovea(prepare(prepared)).status, 0);
+  EXPECT_EQ(fovea(prepare(prepared)).status, 0) << "its own may be replaced";
+  EXPECT_EQ(fovea(prepare(path("thesis.tex"), {"--overwrite"})).status, 0);
+  expect_refused({"prepare", "translate", prepared, "--out", prepared}, {"to be prepared"});
+  make_folder(path("parts"));
+  file("parts/train.tsv", pairs);
+  expect_refused(
+      {"prepare", "translate", path("parts"), "--out", path("parts/train.tsv"), "--overwrite"},
+      {"to be prepared"});
+}
+
+TEST_F(Writing, OtherCommandsWriteOnlyPlainFilesToo) {
+  ASSERT_EQ(train("run").status, 0);
+  for (const char* ending : {"html", "svg", "json"}) {
+    const std::string name = concat("link.", ending);
+    fs::create_symlink(file("target", "precious"), path(name));
+    expect_refused({"explain", path("run"), "--out", path(name), "--quiet"}, {"a link"});
+    expect_refused({"heads", path("run"), "--out", path(name), "--quiet"}, {"a link"});
+  }
+  expect_refused({"explain", path("run"), "--out", path("none/a.svg"), "--quiet"}, {"none/a.svg"});
+  fs::create_symlink(path("target"), path("link.onnx"));
+  expect_refused({"export", path("run"), "--onnx", path("link.onnx")}, {"a link"});
+}
+
+TEST_F(Writing, DataAppearsAsAWholeFolder) {
+  file("keep", "x");
+  make_folder(path("full"));
+  file("full/mine", "x");
+  expect_refused({"data", "features", "--out", path("full")}, {"not an empty folder"});
+  expect_refused({"data", "features", "--out", path("keep")}, {"not an empty folder"});
+  EXPECT_EQ(fovea({"data", "features", "--out", path("a/b/"), "--set", "data.rows=50"}).status, 0);
+  make_folder(path("empty"));
+  EXPECT_EQ(fovea({"data", "dates", "--out", path("empty"), "--set", "data.rows=50"}).status, 0);
+  EXPECT_TRUE(fs::exists(path("empty/dataset.json")));
+  for (const auto& [name, content] : all()) EXPECT_FALSE(is_temporary(name)) << name;
+}
+
+}  // namespace
+}  // namespace fovea
