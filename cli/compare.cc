@@ -4,6 +4,7 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "fovea/core/error.h"
+#include "fovea/core/file.h"
 #include "fovea/core/progress.h"
 #include "fovea/tasks/compare.h"
 
@@ -24,6 +25,62 @@ Variation parse_variation(const std::string& text) {
   return {text.substr(0, equals), split_values(text.substr(equals + 1))};
 }
 
+namespace fs = std::filesystem;
+
+/// The files of --out. compare.json is written last and removed first: where it is, all of them are
+/// from one comparison.
+class CompareFolder {
+ public:
+  /// Before anything is computed: Io or InvalidArgument when the files cannot be written.
+  explicit CompareFolder(const fs::path& path) : path_(path), made_(make_folder(path)) {
+    try {
+      for (const char* name : {kJson, kTable, kChart}) check_output_file(path_ / name);
+      const bool replaces = is_comparison(path_ / kJson);
+      for (const char* name : {kJson, kTable, kChart})
+        require(replaces || !fs::exists(path_ / name), ErrorKind::InvalidArgument,
+                (path_ / name).string(),
+                ": is not from a comparison and is not replaced; choose another --out");
+    } catch (...) {
+      remove_made();
+      throw;
+    }
+  }
+  /// Nothing was written: as if it had never been.
+  ~CompareFolder() { remove_made(); }
+  CompareFolder(const CompareFolder&) = delete;
+  CompareFolder& operator=(const CompareFolder&) = delete;
+
+  void write(const Comparison& comparison, const std::optional<LineChart>& chart) const {
+    fs::remove(path_ / kJson);
+    fs::remove(path_ / kChart);
+    write_file(path_ / kTable, comparison.table().markdown());
+    if (chart) write_chart(*chart, path_ / kChart);
+    write_json_file(path_ / kJson, comparison.to_json());
+  }
+
+ private:
+  static constexpr const char *kJson = "compare.json", *kTable = "compare.md",
+                              *kChart = "length.svg";
+
+  static bool is_comparison(const fs::path& path) {
+    try {
+      if (!fs::exists(path)) return false;
+      const Json json = read_json_file(path);
+      return json.is_object() && json.value("format", Json()) == "fovea-comparison";
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  void remove_made() const {  // those that are empty
+    std::error_code ignored;
+    for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder)
+      if (fs::is_empty(*folder, ignored)) fs::remove(*folder, ignored);
+  }
+
+  fs::path path_;
+  std::vector<fs::path> made_;
+};
+
 void run_compare(const CompareFlags& flags) {
   CompareRequest request;
   request.make_setup = [&] { return make_setup(flags); };
@@ -39,6 +96,8 @@ void run_compare(const CompareFlags& flags) {
   for (const Variation& variation : request.variations)
     total *= static_cast<int64_t>(variation.values.size());
   total = (total + static_cast<int64_t>(flags.also.size())) * flags.seeds;
+  std::optional<CompareFolder> folder;
+  if (!flags.out.empty()) folder.emplace(flags.out);
   catch_interrupts();
   request.should_stop = was_interrupted;
   Comparison comparison;
@@ -50,20 +109,16 @@ void run_compare(const CompareFlags& flags) {
     comparison = compare(request);
   }
   const std::optional<LineChart> chart = comparison.chart();
-  if (!flags.out.empty()) {
-    make_folder(flags.out);
-    write_json_file(std::filesystem::path(flags.out) / "compare.json", comparison.to_json());
-    write_file(std::filesystem::path(flags.out) / "compare.md", comparison.table().markdown());
-    if (chart) write_chart(*chart, std::filesystem::path(flags.out) / "length.svg");
-  }
   if (flags.json) {
     std::cout << comparison.to_json().dump(2) << "\n";
-    return;
+  } else {
+    std::cerr << "mean ± half of the 95 % interval over " << flags.seeds << " seeds, "
+              << comparison.split << " rows\n";
+    std::cout << comparison.table().plain();
+    if (chart) std::cout << "\n" << render_chart_terminal(*chart, terminal_of_user());
   }
-  std::cerr << "mean ± half of the 95 % interval over " << flags.seeds << " seeds, "
-            << comparison.split << " rows\n";
-  std::cout << comparison.table().plain();
-  if (chart) std::cout << "\n" << render_chart_terminal(*chart, terminal_of_user());
+  // Last: should the disk be full by now, the result has been seen.
+  if (folder) folder->write(comparison, chart);
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ Comparison compare(const CompareRequest& request) {
   if (request.jobs > 1) {
     const auto found = run_in_processes(
         total, static_cast<size_t>(request.jobs),
-        [&](size_t index) { return trained_json(work(index)); }, report);
+        [&](size_t index) { return trained_json(work(index)); }, report, request.should_stop);
     for (const Json& one : found) results.push_back(trained_from_json(one));
   } else {
     for (size_t index = 0; index < total; ++index) {

@@ -12,9 +12,11 @@ namespace fovea {
 
 /// Results of work(0) … work(count - 1), at most `jobs` at the same time; `progress` is told how
 /// many are done. What a piece throws is thrown here (its text, as BadData); the others are then
-/// ended.
+/// ended. They also end with this process, however it ends, and when `should_stop` (which may be
+/// empty) says so; that is an InvalidArgument.
 std::vector<Json> run_in_processes(size_t count, size_t jobs,
                                    const std::function<Json(size_t)>& work,
-                                   const std::function<void(size_t done)>& progress);
+                                   const std::function<void(size_t done)>& progress,
+                                   const std::function<bool()>& should_stop = {});
 
 }  // namespace fovea

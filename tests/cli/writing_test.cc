@@ -116,5 +116,43 @@ TEST_F(Writing, DataAppearsAsAWholeFolder) {
   for (const auto& [name, content] : all()) EXPECT_FALSE(is_temporary(name)) << name;
 }
 
+/// The options would take hours: the place is looked at first.
+TEST_F(Writing, CompareLooksAtItsFolderFirst) {
+  const auto compare = [&](const std::string& out, const char* epochs) {
+    return std::vector<std::string>{"compare",  "features",
+                                    "--vary",   "model.name=attention,plain",
+                                    "--seeds",  "1",
+                                    "--epochs", epochs,
+                                    "--set",    "data.rows=200",
+                                    "--quiet",  "--out",
+                                    path(out)};
+  };
+  file("taken", "x");
+  expect_refused(compare("taken", "100000000"), {"taken"});
+  expect_refused(compare("taken/below", "100000000"), {"taken"});
+  make_folder(path("mine"));
+  file("mine/compare.md", "my notes");
+  expect_refused(compare("mine", "100000000"), {"compare.md"});
+  make_folder(path("theirs"));
+  file("theirs/compare.json", "{}");
+  expect_refused(compare("theirs", "100000000"), {"compare.json"});
+  make_folder(path("links"));
+  fs::create_symlink(path("taken"), path("links/compare.json"));
+  expect_refused(compare("links", "100000000"), {"a link"});
+  if (::geteuid() != 0) {
+    make_folder(path("closed"));
+    fs::permissions(path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
+    expect_refused(compare("closed", "100000000"), {"closed"});
+  }
+  for (int times = 0; times < 2; ++times) {  // the second replaces the first
+    const Outcome outcome = fovea(compare("new/deep", "1"));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(read_json_file(path("new/deep/compare.json"))["rows"].size(), 2u);
+    EXPECT_TRUE(fs::exists(path("new/deep/compare.md")));
+  }
+  expect_refused({"compare", "features", "--vary", "model.name=none", "--out", path("other")},
+                 {"none"});
+}
+
 }  // namespace
 }  // namespace fovea
