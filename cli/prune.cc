@@ -17,7 +17,7 @@ struct PruneFlags {
   std::string run, out, by = "gradient";
   int64_t keep = 0, heads = 0, rows = 100, epochs = 0;
   std::vector<std::string> assignments;
-  bool curve = false, json = false, quiet = false;
+  bool curve = false, json = false, quiet = false, overwrite = false;
 };
 
 RunFolder new_folder(const PruneFlags& flags) {
@@ -39,6 +39,7 @@ void prune_columns(const PruneFlags& flags) {
   catch_interrupts();
   TrainRequest request;
   request.folder = &folder;
+  request.overwrite = flags.overwrite;
   request.hooks.should_stop = was_interrupted;
   const Training after = train(setup, request);
 
@@ -139,6 +140,7 @@ void prune_heads_of(const PruneFlags& flags) {
   request.curve = flags.curve;
   request.assignments = flags.assignments;
   request.folder = &folder;
+  request.overwrite = flags.overwrite;
   request.should_stop = was_interrupted;
   std::unique_ptr<Progress> progress;  // of what is done now
   request.measured = [&](int64_t rows, int64_t total) {
@@ -197,6 +199,7 @@ void add_prune(CLI::App& program) {
   command->add_flag("--curve", flags->curve,
                     "heads: the metrics without 0, 10, 20 … 100 % of them, too");
   command->add_option("--out", flags->out, "folder for the new run (default: RUN-pruned)");
+  command->add_flag("--overwrite", flags->overwrite, "replace the run that --out holds");
   command->add_flag("--json", flags->json, "the result as one JSON value");
   command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   command->footer(

@@ -14,7 +14,7 @@ namespace {
 
 struct TrainCommandFlags : TrainFlags {
   std::string out;
-  bool resume = false;
+  bool resume = false, overwrite = false;
 };
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -53,6 +53,8 @@ void run_train(const TrainCommandFlags& flags) {
   RunFolder folder(output_folder(flags.out, "runs/" + flags.task));
   require(!flags.resume || !flags.out.empty(), ErrorKind::InvalidArgument,
           "--resume needs --out RUN: the run to go on with");
+  require(!flags.resume || !flags.overwrite, ErrorKind::InvalidArgument,
+          "--resume goes on with a run, --overwrite replaces it; give one of them");
   Setup setup = flags.resume ? resumed_setup(flags, folder) : make_setup(flags);
   catch_interrupts();
 
@@ -60,6 +62,7 @@ void run_train(const TrainCommandFlags& flags) {
   TrainRequest request;
   request.folder = &folder;
   request.resume = flags.resume;
+  request.overwrite = flags.overwrite;
   request.loaded = [&](const Training& training) {
     if (!flags.quiet) print_summary(training);
     progress = std::make_unique<Progress>(
@@ -118,6 +121,9 @@ void add_train(CLI::App& program) {
                       "folder for the run (default: runs/TASK, or the next free runs/TASK-2, …)");
   command->add_flag("--resume", flags->resume,
                     "go on with the run in --out as if it had never stopped");
+  command->add_flag("--overwrite", flags->overwrite,
+                    "write into --out even if it is not empty: files of a run are replaced, all "
+                    "others stay");
   command->footer(
       "Examples:\n  fovea train features --out runs/first\n"
       "  fovea train features people.csv --target income --set model.hidden=32 --out runs/people");

@@ -82,7 +82,7 @@ void GraphTask::save(const RunFolder& folder) const {
   json["directed"] = known_.graph->directed;
   json["nodes"] = known_.graph->names_json();
   folder.write_asset("graph.json", json);
-  write_safetensors(folder.asset(kGraphAsset), known_.graph->to_tensors());
+  write_safetensors(folder.new_asset(kGraphAsset), known_.graph->to_tensors());
 }
 
 void GraphTask::restore(const RunFolder& folder) {

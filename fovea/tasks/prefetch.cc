@@ -96,7 +96,8 @@ std::unique_ptr<Model> PrefetchTask::make_model() const {
 
 void PrefetchTask::save(const RunFolder& folder) const {
   folder.write_asset(kTraceAsset, known_.coding->to_json());
-  if (!known_.learned.empty()) write_safetensors(folder.asset(kPrefetcherAsset), known_.learned);
+  if (!known_.learned.empty())
+    write_safetensors(folder.new_asset(kPrefetcherAsset), known_.learned);
 }
 
 void PrefetchTask::restore(const RunFolder& folder) {

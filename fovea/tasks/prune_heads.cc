@@ -149,6 +149,7 @@ PruneResult prune_run(const PruneRequest& request) {
   setup.common().from.clear();  // it begins with its own weights
   TrainRequest training;
   training.folder = request.folder;
+  training.overwrite = request.overwrite;
   training.loaded = [&](const Training& made) {
     load_state(*made.model, weights, "the pruned weights");
   };

@@ -37,6 +37,7 @@ struct PruneRequest {
   bool curve = false;
   std::vector<std::string> assignments;  // training.* for these epochs
   RunFolder* folder = nullptr;           // where the new run goes
+  bool overwrite = false;                // what stands there
   std::function<bool()> should_stop;     // may be empty, as may these two
   std::function<void(int64_t rows, int64_t total)> measured;
   std::function<void(int64_t rows, int64_t total, double loss)> trained;

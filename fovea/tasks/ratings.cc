@@ -138,7 +138,7 @@ std::unique_ptr<Model> RatingsTask::make_model() const {
 
 void RatingsTask::save(const RunFolder& folder) const {
   folder.write_asset("ratings.json", coding_.to_json());
-  write_safetensors(folder.asset(kReviewsAsset), coding_.store->to_tensors());
+  write_safetensors(folder.new_asset(kReviewsAsset), coding_.store->to_tensors());
 }
 
 void RatingsTask::restore(const RunFolder& folder) {

@@ -14,10 +14,6 @@ int64_t rows_of(const std::shared_ptr<Dataset>& rows) {
 }
 
 Json manifest_of(const Setup& setup, const Training& training, const RunFolder& folder) {
-  Json files = Json::object();
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "assets"))
-    if (entry.is_regular_file())
-      files["assets/" + entry.path().filename().string()] = hash_of_file(entry.path());
   return {{"fovea", version()},
           {"libtorch", TORCH_VERSION},
           {"instruction_set", kernels::name_of(kernels::instruction_set())},
@@ -32,7 +28,7 @@ Json manifest_of(const Setup& setup, const Training& training, const RunFolder& 
               {"test", rows_of(training.splits.test)}}},
             {"notes", training.splits.notes}}},
           {"options", setup.to_config()},
-          {"files", files}};
+          {"files", folder.hashes_of_assets()}};
 }
 
 void write_config(const Setup& setup, const RunFolder& folder) {
@@ -46,6 +42,7 @@ constexpr int64_t kExampleInputs = 5;  // for people who try the run in a browse
 /// Everything but the weights, so that a training killed right after its first checkpoint can be
 /// resumed.
 void write_description(const Setup& setup, const Training& training, const RunFolder& folder) {
+  folder.begin();
   write_config(setup, folder);
   setup.task().save(folder);
   const Splits& splits = training.splits;
@@ -55,9 +52,10 @@ void write_description(const Setup& setup, const Training& training, const RunFo
   write_json_file(folder.manifest(), manifest_of(setup, training, folder));
 }
 
-void check_same_data(const RunFolder& folder, const Splits& splits) {
-  const Json manifest = read_json_file(folder.manifest());
-  const std::string before = manifest.value("/data/hash"_json_pointer, std::string());
+void check_same_data(const Json& manifest, const RunFolder& folder, const Splits& splits) {
+  const std::string before = with_json_errors(folder.manifest().string(), [&] {
+    return manifest.value("/data/hash"_json_pointer, std::string());
+  });
   require(before == splits.hash, ErrorKind::BadData, folder.path().string(),
           ": the data changed since this run began (hash ", splits.hash, ", then ", before,
           "); a resumed training must see the same rows");
@@ -72,22 +70,23 @@ Setup setup_of_run(const RunFolder& folder) {
 Training train(Setup& setup, const TrainRequest& request) {
   const at::Device device = setup.prepare_device();
   RunFolder* folder = request.folder;
-  if (folder) {
-    require(request.resume || !folder->holds_run(), ErrorKind::InvalidArgument,
-            folder->path().string(),
-            ": already holds a run; add --resume to go on with it, or choose another --out");
-    folder->claim();
-    require(!request.resume || folder->holds_run(), ErrorKind::NotFound, folder->path().string(),
-            ": there is no checkpoint to resume; train without --resume");
-  }
+  require(!request.resume || !request.overwrite, ErrorKind::InvalidArgument,
+          "a run is either resumed or overwritten");
+  if (folder)
+    folder->claim(request.resume      ? Claim::Resume
+                  : request.overwrite ? Claim::Overwrite
+                                      : Claim::New);
   Training training;
+  Json manifest;
   const std::string& from = setup.common().from;
-  if (request.resume)
+  if (request.resume) {
+    manifest = read_json_file(folder->manifest());
     setup.task().restore(*folder);
-  else if (!from.empty())
+  } else if (!from.empty()) {
     setup.task().start_from(from);
+  }
   training.splits = setup.task().load(setup.source(), static_cast<uint64_t>(setup.common().seed));
-  if (request.resume) check_same_data(*folder, training.splits);
+  if (request.resume) check_same_data(manifest, *folder, training.splits);
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
@@ -95,7 +94,10 @@ Training train(Setup& setup, const TrainRequest& request) {
   training.model->to(device);
   if (request.loaded) request.loaded(training);
   if (folder && !request.resume) write_description(setup, training, *folder);
-  if (request.resume && folder->read_config() != setup.to_config()) write_config(setup, *folder);
+  if (request.resume && folder->read_config() != setup.to_config()) {
+    folder->require_still_ours();
+    write_config(setup, *folder);
+  }
 
   const auto validation = training.splits.validation;
   TrainerHooks hooks = request.hooks;

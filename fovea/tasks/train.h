@@ -19,13 +19,14 @@ struct Training {
 struct TrainRequest {
   RunFolder* folder = nullptr;  // null: in memory only
   bool resume = false;
-  TrainerHooks hooks;  // evaluate is filled in
+  bool overwrite = false;  // what stands in the folder
+  TrainerHooks hooks;      // evaluate is filled in
   std::function<void(const Training&)>
       loaded;  // data read and model built, training about to begin; may be empty
 };
 
-/// Trains what the setup describes. Refuses a folder that already holds a run, unless it is
-/// resumed.
+/// Trains what the setup describes. Refuses a folder that is not empty, unless its run is resumed
+/// or may be overwritten; a training that is refused leaves nothing behind.
 Training train(Setup& setup, const TrainRequest& request);
 
 /// The setup of a run that is to be resumed, from its config.json.

@@ -62,7 +62,7 @@ std::vector<Looked> looks_of(const Model& model, const RowsToWrite& rows,
 void save_tokeniser(const RunFolder& folder, const std::string& name, const Tokeniser& tokeniser) {
   const TokeniserState state = tokeniser.state();
   folder.write_asset(name + ".json", state.description);
-  if (!state.model.empty()) write_file(folder.asset(name + ".model"), state.model);
+  if (!state.model.empty()) write_file(folder.new_asset(name + ".model"), state.model);
 }
 
 std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const std::string& name) {

@@ -119,6 +119,7 @@ void write_checkpoint(const RunFolder& folder, const Model& model, Optimiser& op
                     {{"format", "fovea-checkpoint"},
                      {"trainer", trainer.dump()},
                      {"checksum", checksum_of(tensors)}});
+  folder.begun();
 }
 
 TrainerState read_checkpoint(const RunFolder& folder, Model& model, Optimiser& optimiser) {

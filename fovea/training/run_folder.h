@@ -5,11 +5,12 @@
 //   metrics.jsonl       one line per epoch
 //   manifest.json       data hash, seed, versions, a content hash of each file
 //   assets/             what prediction needs besides weights: encodings, vocabularies
+//   .lock               held by a training; says so when there is no checkpoint yet
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "fovea/core/file.h"
@@ -19,6 +20,13 @@
 namespace fovea {
 
 constexpr int64_t kRunFormatVersion = 1;
+
+/// What may stand in a folder that is claimed.
+enum class Claim {
+  New,        // nothing, or what a training left that was killed before its first checkpoint
+  Resume,     // a run
+  Overwrite,  // anything: files of a run are replaced, all others stay
+};
 
 class RunFolder {
  public:
@@ -35,8 +43,17 @@ class RunFolder {
   /// Whether a training can be resumed or predicted from here.
   bool holds_run() const;
 
-  /// Makes the folder and keeps every other training out of it until this object dies.
-  void claim();
+  /// Makes the folder and keeps every other training out of it until this object dies. If it dies
+  /// before the first checkpoint, what was made and written is removed again: a training that was
+  /// refused leaves nothing behind.
+  void claim(Claim how = Claim::New);
+  /// Removes what is to be replaced; from here on the folder is written to.
+  void begin() const;
+  /// The first checkpoint is written: whatever happens now, there is a run.
+  void begun() const;
+  /// Io when somebody has removed the claimed folder, or made it again, in the meantime: nothing
+  /// must be written into another's.
+  void require_still_ours() const;
 
   /// config.json after checking its version; NotFound and BadData say what is missing.
   Json read_config() const;
@@ -44,18 +61,28 @@ class RunFolder {
   /// An asset's JSON.
   Json read_asset(const std::string& name) const;
   void write_asset(const std::string& name, const Json& value) const;
+  /// Where an asset is to be written that is no JSON.
+  std::filesystem::path new_asset(const std::string& name) const;
+
+  /// For the manifest: hashes of the assets that were written through this object.
+  Json hashes_of_assets() const;
+  /// BadData names the asset that is missing, that has changed or that is not from this run, by the
+  /// hashes in the manifest. A run without manifest, or with one that has no hashes, passes.
+  void check_assets() const;
 
  private:
+  class Hold;
   std::filesystem::path path_;
-  std::shared_ptr<FileLock> lock_;
+  std::shared_ptr<Hold> hold_;
+  std::shared_ptr<std::set<std::string>> written_ = std::make_shared<std::set<std::string>>();
 };
 
 /// One metrics.jsonl: appended to while training, cut back when a resumed training repeats epochs.
 class MetricsLog {
  public:
   explicit MetricsLog(std::filesystem::path path) : path_(std::move(path)) {}
-  void keep(int64_t lines);  // drops every line after the first `lines`
-  void append(const Json& record);
+  void keep(int64_t lines);  // drops every line after the first `lines`, and one without an end
+  void append(const Json& record);  // synced: a later checkpoint relies on it
 
  private:
   std::filesystem::path path_;

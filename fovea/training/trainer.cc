@@ -283,7 +283,10 @@ EpochReport Trainer::end_epoch(const Dataset& rows, const TrainerHooks& hooks) {
       state_.recent.erase(state_.recent.begin());
   }
   optimiser_->schedule().epoch_ended(report.best);
-  if (folder_) MetricsLog(folder_->metrics()).append(report.to_json());
+  if (folder_) {
+    folder_->require_still_ours();
+    MetricsLog(folder_->metrics()).append(report.to_json());
+  }
   state_.stopped_early = stop;
   return report;
 }
@@ -344,6 +347,7 @@ AverageReport Trainer::try_average(const TrainerHooks& hooks) {
 
 void Trainer::save(bool even_if_recent) {
   if (!folder_ || (!even_if_recent && now() - last_save_ < options_.checkpoint_seconds)) return;
+  folder_->require_still_ours();
   // The best weights first: a kill between the two leaves a checkpoint that will find the same best
   // again.
   if (!best_is_written_) write_weights(folder_->model(), best_weights_), best_is_written_ = true;

@@ -61,7 +61,7 @@ TEST_F(Journey, TheRunFolderIsComplete) {
   EXPECT_EQ(manifest["options"]["training"]["batch_size"], 128);
   EXPECT_EQ(read_json_file(run("features") + "/config.json")["data"]["rows"], 4000);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(run("features")))
-    EXPECT_FALSE(holds(entry.path().string(), ".tmp")) << entry.path();
+    EXPECT_FALSE(is_temporary(entry.path())) << entry.path();
 }
 
 TEST_F(Journey, EvaluatePrintsTheMetricsOfTraining) {

@@ -53,6 +53,57 @@ class Writing : public ::testing::Test {
   TemporaryFolder folder;
 };
 
+TEST_F(Writing, ATrainingReplacesOnlyWhatItIsToldToReplace) {
+  make_folder(path("bert"));
+  file("bert/config.json", R"({"model_type": "bert"})");
+  file("bert/model.safetensors", "weights");
+  file("bert/vocab.txt", "a\nb\n");
+  const std::vector<std::string> into_bert{"train", "features", "--out", path("bert"), "--quiet"};
+  expect_refused(into_bert, {"bert", "--overwrite"});
+
+  ASSERT_EQ(train("run").status, 0);
+  expect_refused({"train", "features", "--out", path("run"), "--quiet"},
+                 {"already holds a run", "--resume", "--overwrite"});
+  fs::remove(path("run/last.safetensors"));
+  expect_refused({"train", "features", "--out", path("run"), "--quiet"},
+                 {"last.safetensors is gone", "--overwrite"});
+  expect_refused({"train", "features", "--out", path("run"), "--resume", "--overwrite"},
+                 {"--resume", "--overwrite"});
+  file("notes.txt", "mine");
+  expect_refused({"train", "features", "--out", path("notes.txt"), "--quiet"}, {"notes.txt"});
+
+  const Outcome outcome = train("bert", {"--overwrite"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(fovea({"doctor", path("bert")}).status, 0);
+  EXPECT_EQ(read_file(path("bert/vocab.txt")), "a\nb\n") << "no file of a run";
+  EXPECT_EQ(train("run", {"--overwrite", "--set", "model.hidden=3"}).status, 0);
+  EXPECT_EQ(fovea({"doctor", path("run")}).status, 0);
+}
+
+TEST_F(Writing, WhatIsToBeReplacedStaysWhereTheNewTrainingIsRefused) {
+  ASSERT_EQ(train("run").status, 0);
+  expect_refused({"train", "features", file("bad.csv", "a,b\n1,2\n"), "--out", path("run"),
+                  "--overwrite", "--quiet"},
+                 {"bad.csv"});
+}
+
+TEST_F(Writing, ARefusedTrainingLeavesNoRun) {
+  const std::string bad = file("bad.csv", "a,y\n1,\n2,?\n");
+  expect_refused({"train", "features", bad, "--out", path("runs/first"), "--quiet"}, {"y"});
+  expect_refused({"train", "features", "--out", path("runs/first"), "--quiet", "--set",
+                  "model.dropout=0.5", "--set", "training.gear=fast", "--set", "data.rows=200"},
+                 {"gear"});  // after its description was written
+  make_folder(path("empty"));
+  expect_refused({"train", "features", bad, "--out", path("empty"), "--quiet"}, {"y"});
+  for (const char* name : {"runs/first", "empty"}) {
+    const Outcome outcome = fovea({"predict", path(name), "1"});
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.err.find("config.json"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(train("empty").status, 0);
+}
+
 TEST_F(Writing, PrepareReplacesPreparedFilesOnly) {
   std::string pairs;
   for (int i = 0; i < 40; ++i) pairs += concat("a", i, " b", i % 7, "\tc", i, " d", i % 7, "\n");
