@@ -30,9 +30,12 @@ struct TrainerState {
   bool stopped_early = false;  // patience ran out
   /// Weights after the last epochs, the newest last, for training.average_epochs.
   std::vector<std::map<std::string, at::Tensor>> recent;
+  /// Weights of the best epoch where model.safetensors holds a mean instead; else empty.
+  std::map<std::string, at::Tensor> best;
 
   Json to_json() const;
-  static TrainerState from_json(const Json& json);
+  /// BadData, which begins with `where`, for a number that no training can have reached.
+  static TrainerState from_json(const Json& json, const std::string& where);
 };
 
 /// Parameters and buffers under their PyTorch names.
@@ -49,8 +52,11 @@ void write_weights(const std::filesystem::path& path,
 /// BadData when the checksum is there and does not fit; weights from elsewhere have none.
 std::map<std::string, at::Tensor> read_checked_weights(const std::filesystem::path& path);
 
+/// Weights, optimiser and state, all of them under checksums.
 void write_checkpoint(const RunFolder& folder, const Model& model, Optimiser& optimiser,
                       const TrainerState& state);
+/// BadData when the file is damaged or does not fit the model. Whether the position fits the rows
+/// only the trainer can tell.
 TrainerState read_checkpoint(const RunFolder& folder, Model& model, Optimiser& optimiser);
 
 }  // namespace fovea

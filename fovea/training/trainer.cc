@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "fovea/core/device_copies.h"
 #include "fovea/core/error.h"
@@ -72,12 +73,40 @@ void Trainer::start(const Dataset& rows, bool resume) {
   if (resume) {
     require(folder_ != nullptr, ErrorKind::Internal, "a training in memory cannot be resumed");
     state_ = read_checkpoint(*folder_, model_, *optimiser_);
-    if (state_.best_epoch > 0) best_weights_ = copy_of(read_checked_weights(folder_->model()));
+    check_position(rows);
+    if (!state_.best.empty())  // model.safetensors is the mean of epochs that are not the last now
+      best_weights_ = std::exchange(state_.best, {}), best_is_written_ = false;
+    else if (state_.best_epoch > 0)
+      best_weights_ = copy_of(read_checked_weights(folder_->model()));
   }
   if (best_weights_.empty()) best_weights_ = copy_of(state_of(model_));
   if (!folder_) return;
   MetricsLog(folder_->metrics()).keep(state_.epoch);
   if (!resume) best_is_written_ = false, save(/*even_if_recent=*/true);
+}
+
+int64_t Trainer::block_rows() const {
+  return std::max<int64_t>(1, kBlockRows / options_.batch_size) * options_.batch_size;
+}
+
+void Trainer::check_position(const Dataset& rows) const {
+  int64_t end = 0;  // of the block that holds the position
+  if (state_.position > 0 && state_.position <= rows.size()) {
+    if (fast_) {
+      const int64_t block = block_rows();
+      end = std::min((state_.position - 1) / block * block + block, rows.size());
+    } else {
+      const auto batches = batches_of(rows, state_.epoch);
+      for (size_t i = 0; i < batches.size() && end < state_.position;) {
+        const size_t stop = std::min(i + kBlockBatches, batches.size());
+        for (; i < stop; ++i) end += int64_t(batches[i].size());
+      }
+    }
+  }
+  require(end == state_.position, ErrorKind::BadData, folder_->last().string(),
+          ": the training stopped after ", state_.position,
+          " rows of an epoch, which is no border of a block of these ", rows.size(),
+          "; the trainer's state is damaged");
 }
 
 TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bool resume) {
@@ -98,7 +127,7 @@ TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bo
   }
   if (!result.stopped) result.average = try_average(hooks);
   save(/*even_if_recent=*/true);
-  load_state(model_, best_weights_, "the best weights");
+  load_state(model_, mean_.empty() ? best_weights_ : mean_, "the best weights");
   result.best_epoch = state_.best_epoch;
   return result;
 }
@@ -130,14 +159,12 @@ bool Trainer::train_epoch(const Dataset& rows, const TrainerHooks& hooks) {
     for (int64_t done = 0; done < state_.position; ++batch) done += int64_t(batches[batch].size());
   }
   state_.seconds += now() - start;
-  const int64_t block_rows =
-      std::max<int64_t>(1, kBlockRows / options_.batch_size) * options_.batch_size;
   while (state_.position < rows.size()) {
     const double begin = now();
     BlockLoss loss;
     int64_t count = 0;
     if (fast_) {
-      count = std::min(block_rows, rows.size() - state_.position);
+      count = std::min(block_rows(), rows.size() - state_.position);
       const auto picked = std::span(order).subspan(size_t(state_.position), size_t(count));
       loss = {model_.train_block({rows.columns(), picked, options_.batch_size}, *optimiser_),
               double(count)};
@@ -341,7 +368,7 @@ AverageReport Trainer::try_average(const TrainerHooks& hooks) {
     const double best = state_.monitors[metric.name].best;
     report.best = metric.higher_is_better ? metric.value >= best : metric.value <= best;
   }
-  if (report.best) best_weights_ = mean, best_is_written_ = false;
+  if (report.best) mean_ = std::move(mean);
   return report;
 }
 
@@ -349,9 +376,12 @@ void Trainer::save(bool even_if_recent) {
   if (!folder_ || (!even_if_recent && now() - last_save_ < options_.checkpoint_seconds)) return;
   folder_->require_still_ours();
   // The best weights first: a kill between the two leaves a checkpoint that will find the same best
-  // again.
+  // again. A mean last: more epochs need the weights that it replaces, which the checkpoint then
+  // has.
   if (!best_is_written_) write_weights(folder_->model(), best_weights_), best_is_written_ = true;
+  if (!mean_.empty()) state_.best = best_weights_;
   write_checkpoint(*folder_, model_, *optimiser_, state_);
+  if (!mean_.empty()) write_weights(folder_->model(), mean_);
   last_save_ = now();
 }
 

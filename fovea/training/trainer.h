@@ -66,6 +66,8 @@ class Trainer {
 
  private:
   void start(const Dataset& rows, bool resume);
+  /// BadData unless the checkpoint's position is the end of a block of these rows.
+  void check_position(const Dataset& rows) const;
   bool train_epoch(const Dataset& rows, const TrainerHooks& hooks);  // false: told to stop
   /// One block of rows or of batches: sum of the loss over its units, and their number.
   struct BlockLoss {
@@ -83,6 +85,7 @@ class Trainer {
   EpochReport end_epoch(const Dataset& rows, const TrainerHooks& hooks);
   bool note_gains(const EpochReport& report);  // true: time to stop
   AverageReport try_average(const TrainerHooks& hooks);
+  int64_t block_rows() const;  // of the fast gear
   void save(bool even_if_recent);
 
   Model& model_;
@@ -93,7 +96,8 @@ class Trainer {
   std::unique_ptr<Optimiser> optimiser_;
   std::unique_ptr<RecordedSteps> recorded_;  // the fast gear on a GPU
   TrainerState state_;
-  std::map<std::string, at::Tensor> best_weights_;
+  std::map<std::string, at::Tensor> best_weights_;  // of the best epoch
+  std::map<std::string, at::Tensor> mean_;          // kept instead of them; empty: they are kept
   bool best_is_written_ = true;
   double last_save_ = 0;
 };

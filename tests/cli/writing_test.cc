@@ -205,5 +205,22 @@ TEST_F(Writing, CompareLooksAtItsFolderFirst) {
                  {"none"});
 }
 
+TEST_F(Writing, ResumeWithMeansOfEpochsEqualsAnUninterruptedTraining) {
+  const auto begin = [&](const std::string& out, const char* epochs) {
+    return fovea({"train", "features", "--seed", "2", "--set", "training.patience=0", "--set",
+                  "data.rows=200", "--set", "training.learning_rate=1.5", "--set",
+                  "training.average_epochs=2", "--set", "training.batch_size=8", "--epochs", epochs,
+                  "--out", path(out), "--quiet"})
+        .status;
+  };
+  ASSERT_EQ(begin("whole", "4"), 0);
+  ASSERT_EQ(begin("parts", "2"), 0);
+  ASSERT_EQ(
+      fovea({"train", "features", "--out", path("parts"), "--resume", "--epochs", "4", "--quiet"})
+          .status,
+      0);
+  EXPECT_EQ(read_file(path("whole/model.safetensors")), read_file(path("parts/model.safetensors")));
+}
+
 }  // namespace
 }  // namespace fovea

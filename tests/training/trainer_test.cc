@@ -233,6 +233,39 @@ TEST(Trainer, GoesOnForMoreEpochs) {
   EXPECT_TRUE(flat_parameters(*a).equal(flat_parameters(*c)));
 }
 
+/// Says in turn what `losses` holds.
+TrainerHooks saying(std::vector<double> losses) {
+  TrainerHooks hooks;
+  hooks.evaluate = [losses, call = std::make_shared<size_t>(0)] {
+    return Metrics{{"loss", losses.at((*call)++)}};
+  };
+  return hooks;
+}
+
+/// The mean of the last epochs is kept only until there are later ones.
+TEST(Trainer, GoesOnForMoreEpochsAfterAMean) {
+  const Rows rows = table_rows(500);
+  TemporaryFolder folders;
+  RunFolder two(folders / "two"), four(folders / "four");
+  two.claim();
+  four.claim();
+  const auto train = [&](const RunFolder& folder, int64_t epochs, const TrainerHooks& hooks,
+                         bool resume) {
+    TrainingOptions options = quick(epochs, 32);
+    options.average_epochs = 2;
+    auto model = table_model();
+    return Trainer(*model, options, 1, &folder).train(rows, hooks, resume).average.best;
+  };
+  // After each epoch, and of the mean: of the first two that is the best.
+  EXPECT_TRUE(train(two, 2, saying({5, 6, 1}), /*resume=*/false));
+  EXPECT_TRUE(read_safetensors(two.last()).tensors.contains("best.output.bias"));
+  EXPECT_FALSE(train(two, 4, saying({9, 9, 9}), /*resume=*/true));
+  EXPECT_FALSE(read_safetensors(two.last()).tensors.contains("best.output.bias"));
+  // An uninterrupted training never tries it.
+  EXPECT_FALSE(train(four, 4, saying({5, 6, 9, 9, 9}), /*resume=*/false));
+  EXPECT_EQ(read_file(two.model()), read_file(four.model()));
+}
+
 TEST(Trainer, StopsEarlyAndKeepsTheBest) {
   const Rows rows = table_rows(200);
   auto model = table_model();
@@ -329,6 +362,94 @@ TEST(Checkpoint, DamageIsNoticed) {
   auto fresh = table_model();
   expect_error(ErrorKind::BadData, "damaged",
                [&] { Trainer(*fresh, quick(2, 32), 1, &folder).train(rows, {}, true); });
+}
+
+/// The checkpoint with another trainer's state, its checksum made anew, as no accident would.
+void change_state(const RunFolder& folder, const std::function<void(Json&)>& change) {
+  const SafetensorsFile file = read_safetensors(folder.last());
+  Json trainer = parse_json(file.metadata.at("trainer"), "trainer");
+  change(trainer);
+  ContentHash hash;
+  hash.add(file.metadata.at("checksum"));
+  hash.add(trainer.dump());
+  auto metadata = file.metadata;
+  metadata["trainer"] = trainer.dump();
+  metadata["trainer_checksum"] = hash.text();
+  write_safetensors(folder.last(), file.tensors, metadata);
+}
+
+TEST(Checkpoint, EveryNumberOfTheStateIsChecked) {
+  const Rows rows = table_rows(20000);
+  const int64_t largest = std::numeric_limits<int64_t>::max();
+  for (const char* gear : {"fast", "ordinary"}) {
+    TemporaryFolder folders;
+    RunFolder folder(folders / "run");
+    folder.claim();
+    auto model = table_model();
+    TrainerHooks hooks = hooks_for(*model, rows);
+    hooks.should_stop = [] { return true; };  // in the middle of the first epoch
+    ASSERT_TRUE(Trainer(*model, quick(2, 32, gear), 1, &folder).train(rows, hooks).stopped);
+    const std::string good = read_file(folder.last());
+    const auto resume = [&] {
+      auto fresh = table_model();
+      Trainer(*fresh, quick(1, 32, gear), 1, &folder).train(rows, hooks_for(*fresh, rows), true);
+    };
+    const auto refused = [&](const std::string& key, const Json& value) {
+      write_file(folder.last(), good);
+      change_state(folder, [&](Json& state) { state[key] = value; });
+      SCOPED_TRACE(concat(gear, " ", key, "=", value.dump()));
+      expect_error(ErrorKind::BadData, "last.safetensors", resume);
+    };
+    for (const Json& value :
+         {Json(-5), Json(-1), Json(1), Json(20001), Json(largest), Json(UINT64_MAX), Json(1e300),
+          Json(0.5), Json("1"), Json(nullptr), Json::array({1}), Json(true)})
+      refused("position", value);
+    for (const Json& value : {Json(-1), Json(largest), Json(UINT64_MAX), Json(2.5), Json("x")})
+      for (const char* key :
+           {"epoch", "steps", "best_epoch", "schedule_cuts", "schedule_epochs_without_gain"})
+        refused(key, value);
+    for (const char* key : {"loss_units", "seconds"}) refused(key, -1.0);
+    for (const char* key : {"loss_sum", "loss_units", "seconds"}) refused(key, nullptr);
+    refused("stopped_early", 1);
+    refused("best_epoch", 1);  // after no whole epoch
+    refused("monitors", Json::array());
+    refused("monitors", {{"loss", {{"best", 1.0}, {"has_best", true}}}});
+    refused("monitors",
+            {{"loss", {{"best", 1.0}, {"has_best", true}, {"epochs_without_gain", -3}}}});
+    for (const char* key : {"epoch", "position", "monitors", "steps"}) {
+      write_file(folder.last(), good);
+      change_state(folder, [&](Json& state) { state.erase(key); });
+      expect_error(ErrorKind::BadData, "last.safetensors", resume);
+    }
+    write_file(folder.last(), good);
+    resume();
+  }
+}
+
+TEST(Checkpoint, TheStateIsUnderAChecksum) {
+  const Rows rows = table_rows(100);
+  TemporaryFolder folders;
+  RunFolder folder(folders / "run");
+  folder.claim();
+  auto model = table_model();
+  Trainer(*model, quick(1, 32), 1, &folder).train(rows, {});
+  const std::string good = read_file(folder.last());
+  std::string bad = good;
+  const size_t at = bad.find("\\\"epoch\\\":1");
+  ASSERT_NE(at, std::string::npos);
+  bad[at + 10] = '0';
+  write_file(folder.last(), bad);
+  const auto resume = [&] {
+    auto fresh = table_model();
+    Trainer(*fresh, quick(2, 32), 1, &folder).train(rows, {}, true);
+  };
+  expect_error(ErrorKind::BadData, "checksum", resume);
+  // A checkpoint of an older version has no such checksum.
+  write_file(folder.last(), good);
+  SafetensorsFile file = read_safetensors(folder.last());
+  file.metadata.erase("trainer_checksum");
+  write_safetensors(folder.last(), file.tensors, file.metadata);
+  resume();
 }
 
 TEST(MetricsLog, CutsOffWhatACrashLeft) {
