@@ -64,6 +64,8 @@ void run_train(const TrainCommandFlags& flags) {
   request.resume = flags.resume;
   request.overwrite = flags.overwrite;
   request.loaded = [&](const Training& training) {
+    for (const std::string& warning : training.warnings)
+      std::cerr << "warning: " << warning << "\n";
     if (!flags.quiet) print_summary(training);
     progress = std::make_unique<Progress>(
         "training", setup.training().epochs * training.splits.train->size(), "rows", flags.quiet);

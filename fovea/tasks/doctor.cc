@@ -7,6 +7,7 @@
 #include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/train.h"
 #include "fovea/tasks/version.h"
 
 namespace fovea {
@@ -29,21 +30,54 @@ Check check(const std::string& name, const std::function<std::string(std::string
 
 std::string check_manifest(const RunFolder& folder, std::string& detail) {
   const Json manifest = read_json_file(folder.manifest());
-  detail =
-      concat("made by fovea ", manifest.value("fovea", "?"), " with LibTorch ",
-             manifest.value("libtorch", "?"), "; this is ", version(), " with ", TORCH_VERSION);
-  const Json files = manifest.value("files", Json::object());
-  for (const auto& [file, hash] : files.items()) {
-    if (!std::filesystem::exists(folder.path() / file)) return file + " is missing";
-    if (hash_of_file(folder.path() / file) != hash.get<std::string>())
-      return file + " changed since training began";
+  with_json_errors(folder.manifest().string(), [&] {
+    detail = concat("made by fovea ", printable(manifest.value("fovea", "?")), " with LibTorch ",
+                    printable(manifest.value("libtorch", "?")), "; this is ", version(), " with ",
+                    TORCH_VERSION);
+  });
+  check_run(folder);
+  return "";
+}
+
+/// As --resume would read it.
+TrainerState check_checkpoint(const RunFolder& folder, const Setup& setup, const Dataset* rows,
+                              std::string& detail) {
+  require(std::filesystem::exists(folder.last()), ErrorKind::NotFound, "last.safetensors",
+          " is missing; the run answers but cannot be resumed");
+  const std::unique_ptr<Model> model = setup.task().make_model();
+  Optimiser optimiser(*model, setup.training(), /*steps_per_epoch=*/1);
+  const TrainerState state = read_checkpoint(folder, *model, optimiser);
+  require(rows == nullptr || state.position <= rows->size(), ErrorKind::BadData,
+          folder.last().string(), ": stopped after ", state.position,
+          " rows of an epoch, there are ", rows ? rows->size() : 0);
+  detail = concat("after epoch ", state.epoch,
+                  state.position > 0 ? concat(" and ", format_count(state.position), " rows") : "",
+                  ", ", format_count(optimiser.steps()), " steps");
+  return state;
+}
+
+/// One whole line per epoch of the checkpoint; what a killed training wrote after it may follow.
+std::string check_metrics(const RunFolder& folder, const TrainerState& state, std::string& detail) {
+  const std::string content = read_file(folder.metrics());
+  int64_t lines = 0;
+  size_t begin = 0;
+  for (size_t end = 0; (end = content.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const std::string place = concat(folder.metrics().string(), ":", ++lines);
+    const SortedJson line = parse_json_row(std::string_view(content).substr(begin, end - begin),
+                                           place, "{\"epoch\": 1}");
+    if (!line.contains("epoch") || line["epoch"] != lines)
+      return concat(place, ": is not the line of epoch ", lines);
   }
+  if (lines < state.epoch)
+    return concat("metrics.jsonl has ", lines, " lines, the checkpoint ", state.epoch, " epochs");
+  detail = concat(lines, lines == 1 ? " epoch" : " epochs");
+  if (lines > state.epoch) detail += concat(", of which --resume repeats ", lines - state.epoch);
+  if (begin < content.size()) detail += ", and a half-written line, which --resume cuts off";
   return "";
 }
 
 /// The rows that the checks look at, as one batch.
-Batch some_rows(Pipeline& pipeline, std::string& detail) {
-  const Splits splits = pipeline.load_data("");
+Batch some_rows(const Splits& splits, std::string& detail) {
   const auto rows = splits.validation ? splits.validation : splits.train;
   std::vector<int64_t> picked;
   for (int64_t row = 0; row < std::min(kRowsToCheck, rows->size()); ++row) picked.push_back(row);
@@ -124,11 +158,25 @@ std::vector<Check> examine(const std::filesystem::path& run) {
   if (!pipeline) return checks;
   torch::NoGradGuard no_gradients;
   std::optional<Batch> batch;
-  checks.push_back(check("data", [&](std::string& detail) {
-    batch = some_rows(*pipeline, detail);
+  Splits splits;
+  const Check data = check("data", [&](std::string& detail) {
+    splits = pipeline->load_data("");
+    batch = some_rows(splits, detail);
     check_batch(*batch, pipeline->model().schema());
     return std::string();
-  }));
+  });
+  if (is_ours) {
+    const RunFolder folder(run);
+    std::optional<TrainerState> state;
+    checks.push_back(check("checkpoint", [&](std::string& detail) {
+      state = check_checkpoint(folder, pipeline->setup(), splits.train.get(), detail);
+      return std::string();
+    }));
+    checks.push_back(check("metrics", [&](std::string& detail) {
+      return check_metrics(folder, state.value_or(TrainerState{}), detail);
+    }));
+  }
+  checks.push_back(data);
   if (!batch) return checks;
   checks.push_back(check("attention", [&](std::string& detail) {
     return check_maps(pipeline->model(), *batch, detail);

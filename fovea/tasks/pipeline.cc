@@ -5,6 +5,7 @@
 #include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pretrain.h"
+#include "fovea/tasks/train.h"
 #include "fovea/training/checkpoint.h"
 
 namespace fovea {
@@ -22,6 +23,7 @@ Setup setup_of(const std::filesystem::path& run) {
 }
 
 void Pipeline::load_run() {
+  check_run(folder_);
   setup_.task().restore(folder_);
   model_ = setup_.task().make_model();
   load_state(*model_, read_weights(folder_), folder_.model().string());

@@ -28,6 +28,7 @@ BertOptions options_of(const Json& config, const std::string& where) {
 PretrainedBert read_run(const std::filesystem::path& path) {
   const RunFolder folder(path);
   const Json config = folder.read_config();
+  folder.check_assets();
   PretrainedBert bert;
   require(std::filesystem::exists(folder.model()), ErrorKind::NotFound, path.string(),
           ": the run is incomplete, model.safetensors is missing");

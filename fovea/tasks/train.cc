@@ -61,7 +61,49 @@ void check_same_data(const Json& manifest, const RunFolder& folder, const Splits
           "); a resumed training must see the same rows");
 }
 
+/// Sums are added in another order by other instructions and by other versions of LibTorch.
+std::vector<std::string> warnings_of(const Json& manifest, const RunFolder& folder) {
+  std::vector<std::string> warnings;
+  const auto compare = [&](const char* key, const char* what, const std::string& now) {
+    const std::string before =
+        with_json_errors(folder.manifest().string(), [&] { return manifest.value(key, now); });
+    if (before != now)
+      warnings.push_back(concat(folder.path().string(), ": was begun with ", what, " ",
+                                printable(before), ", this is ", now,
+                                "; from here on the weights may differ in their last bits from "
+                                "those of an uninterrupted training"));
+  };
+  compare("instruction_set", "the instruction set", kernels::name_of(kernels::instruction_set()));
+  compare("libtorch", "LibTorch", TORCH_VERSION);
+  return warnings;
+}
+
 }  // namespace
+
+void check_run(const RunFolder& folder) {
+  folder.check_assets();
+  if (!std::filesystem::exists(folder.manifest())) return;
+  const Json manifest = read_json_file(folder.manifest());
+  if (!manifest.contains("options")) return;
+  // Through a setup, so that options which the run's version did not have yet count as well.
+  const std::string where = folder.manifest().string();
+  const Json began = Setup::from_config(manifest["options"], where + ": options").to_config(),
+             now = setup_of_run(folder).to_config();
+  require(began["task"] == now["task"], ErrorKind::BadData, folder.config().string(),
+          ": the task changed since the run was made");
+  for (const std::string group : {"model", "data"}) {
+    if (!now.contains(group)) continue;
+    for (const auto& [key, value] : now[group].items()) {
+      // How traces are read is a matter of the file and the machine.
+      if (group == "data" && (key == "cut" || key == "scratch")) continue;
+      const Json::json_pointer place(concat("/", group, "/", key));
+      require(began.contains(place) && began[place] == value, ErrorKind::BadData,
+              folder.config().string(), ": ", group, ".", key,
+              " changed since the run was made, which its weights do not know; manifest.json has "
+              "the options that they were trained with");
+    }
+  }
+}
 
 Setup setup_of_run(const RunFolder& folder) {
   return Setup::from_config(folder.read_config(), folder.config().string());
@@ -81,6 +123,8 @@ Training train(Setup& setup, const TrainRequest& request) {
   const std::string& from = setup.common().from;
   if (request.resume) {
     manifest = read_json_file(folder->manifest());
+    check_run(*folder);
+    training.warnings = warnings_of(manifest, *folder);
     setup.task().restore(*folder);
   } else if (!from.empty()) {
     setup.task().start_from(from);

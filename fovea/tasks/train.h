@@ -14,6 +14,8 @@ struct Training {
   std::unique_ptr<Model> model;  // with the best weights, after train()
   TrainingResult result;
   Metrics validation;  // of the best weights; empty without validation rows
+  /// What a user must know before a resumed training goes on, one sentence each.
+  std::vector<std::string> warnings;
 };
 
 struct TrainRequest {
@@ -31,5 +33,9 @@ Training train(Setup& setup, const TrainRequest& request);
 
 /// The setup of a run that is to be resumed, from its config.json.
 Setup setup_of_run(const RunFolder& folder);
+
+/// BadData names what prediction needs and is no longer as it was when the run was made: an asset,
+/// by its hash, or an option of the model or the data. Weights have a checksum of their own.
+void check_run(const RunFolder& folder);
 
 }  // namespace fovea

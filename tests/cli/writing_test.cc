@@ -9,6 +9,7 @@
 #include "fovea/core/safetensors.h"
 #include "fovea/training/run_folder.h"
 #include "tests/cli/program.h"
+#include "tests/support/change_asset.h"
 #include "tests/support/temporary_folder.h"
 
 namespace fovea {
@@ -203,6 +204,111 @@ TEST_F(Writing, CompareLooksAtItsFolderFirst) {
   }
   expect_refused({"compare", "features", "--vary", "model.name=none", "--out", path("other")},
                  {"none"});
+}
+
+TEST_F(Writing, ChangedAssetsAreNotUsedWithoutAWord) {
+  std::string table = "size,y\n";
+  for (int i = 0; i < 90; ++i) table += concat(i % 9, ",", i % 9 < 4 ? "small" : "large", "\n");
+  ASSERT_EQ(fovea({"train", "features", file("t.csv", table), "--out", path("run"), "--epochs", "1",
+                   "--quiet"})
+                .status,
+            0);
+  const std::string columns = path("run/assets/columns.json");
+  const std::vector<std::string> predict{"predict", path("run"), "1"};
+  const std::string before = fovea(predict).out;
+  Json changed = read_json_file(columns);
+  auto& classes = changed["target"]["classes"];
+  ASSERT_TRUE(classes.is_array()) << changed.dump(2);
+  std::reverse(classes.begin(), classes.end());
+  write_json_file(columns, changed);
+  expect_refused(predict, {"columns.json", "changed", "manifest.json"});
+  expect_refused({"train", "features", "--out", path("run"), "--resume", "--epochs", "2"},
+                 {"columns.json", "changed"});
+  EXPECT_EQ(fovea({"doctor", path("run")}).status, 1);
+  fs::remove(path("run/assets/examples.json"));  // for people to try: no answer depends on it
+  testing::change_asset(path("run"), "columns.json", changed);  // as the message says
+  EXPECT_EQ(fovea(predict).status, 0);
+  EXPECT_NE(fovea(predict).out, before);
+  Json manifest = read_json_file(path("run/manifest.json"));
+  manifest.erase("files");  // a run of an older version
+  write_json_file(path("run/manifest.json"), manifest);
+  EXPECT_EQ(fovea(predict).status, 0);
+}
+
+TEST_F(Writing, ChangedOptionsOfTheModelAreNoticed) {
+  ASSERT_EQ(train("run").status, 0);
+  const Json config = read_json_file(path("run/config.json"));
+  const auto with = [&](const char* group, const char* key, const Json& value) {
+    Json changed = config;
+    changed[group][key] = value;
+    write_json_file(path("run/config.json"), changed);
+  };
+  const std::vector<std::string> evaluate{"evaluate", path("run"), "--json"};
+  ASSERT_NE(config["model"]["name"], "plain");
+  with("model", "name", "plain");
+  expect_refused(evaluate, {"config.json", "model."});
+  with("data", "rows", 400);
+  expect_refused(evaluate, {"config.json", "data.rows"});
+  with("training", "patience", 7);  // decides no answer
+  EXPECT_EQ(fovea(evaluate).status, 0);
+}
+
+TEST_F(Writing, DoctorLooksAtCheckpointMetricsAndManifest) {
+  ASSERT_EQ(train("run", {"--set", "training.epochs=2"}).status, 0);
+  ASSERT_EQ(fovea({"doctor", path("run")}).status, 0);
+  const auto complains = [&](const std::string& name, const std::string& content,
+                             const std::string& word) {
+    const std::string good = read_file(path("run/" + name));
+    file("run/" + name, content);
+    const Outcome outcome = fovea({"doctor", path("run")});
+    EXPECT_EQ(outcome.status, 1) << name;
+    EXPECT_NE(outcome.out.find(word), std::string::npos) << word << " not in " << outcome.out;
+    file("run/" + name, good);
+  };
+  const std::string last = read_file(path("run/last.safetensors"));
+  std::string flipped = last;
+  flipped[flipped.size() - 5] ^= 1;
+  complains("last.safetensors", flipped, "checksum");
+  complains("last.safetensors", last.substr(0, last.size() / 2), "last.safetensors");
+  complains("last.safetensors", "", "last.safetensors");
+  const std::string metrics = read_file(path("run/metrics.jsonl"));
+  const std::string second = metrics.substr(metrics.find('\n') + 1);
+  complains("metrics.jsonl", second, "epoch 1");
+  complains("metrics.jsonl", metrics.substr(0, metrics.find('\n') + 1), "metrics.jsonl has 1");
+  complains("metrics.jsonl", "{}\n" + second, "metrics.jsonl:1");
+  complains("metrics.jsonl", "nonsense\n" + second, "metrics.jsonl:1");
+  Json manifest = read_json_file(path("run/manifest.json"));
+  manifest["files"]["../../../../../../../../dev/zero"] = "fnv1a64:0123456789abcdef";
+  complains("manifest.json", manifest.dump(), "no run has");
+
+  file("run/metrics.jsonl", metrics + "{\"epoch\": 3, \"lo");  // a crash; --resume cuts it off
+  const Outcome outcome = fovea({"doctor", path("run")});
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  EXPECT_NE(outcome.out.find("half-written"), std::string::npos) << outcome.out;
+  ASSERT_EQ(
+      fovea({"train", "features", "--out", path("run"), "--resume", "--epochs", "3", "--quiet"})
+          .status,
+      0);
+  EXPECT_EQ(fovea({"doctor", path("run")}).status, 0);
+  const std::string longer = read_file(path("run/metrics.jsonl"));
+  EXPECT_EQ(std::count(longer.begin(), longer.end(), '\n'), 3);
+  fs::remove(path("run/last.safetensors"));
+  EXPECT_EQ(fovea({"doctor", path("run")}).status, 1);
+  EXPECT_EQ(fovea({"evaluate", path("run")}).status, 0) << "weights and assets suffice";
+}
+
+TEST_F(Writing, ResumeWithOtherInstructionsWarns) {
+  ASSERT_EQ(train("run").status, 0);
+  const std::vector<std::string> resume{"train",    "features", "--out", path("run"),
+                                        "--resume", "--epochs", "2",     "--quiet"};
+  EXPECT_EQ(fovea(resume).err, "") << "the same machine";
+  Json manifest = read_json_file(path("run/manifest.json"));
+  manifest["instruction_set"] = "abacus";
+  write_json_file(path("run/manifest.json"), manifest);
+  const Outcome outcome = fovea(resume);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.err.find("warning: "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("instruction set abacus"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Writing, ResumeWithMeansOfEpochsEqualsAnUninterruptedTraining) {

@@ -8,6 +8,7 @@
 #include "fovea/explain/faithfulness.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "tests/support/change_asset.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
@@ -123,10 +124,9 @@ TEST(GraphTask, RefusesInputsThatCannotBe) {
 TEST(GraphTask, RefusesABrokenGraph) {
   const TemporaryFolder folder;
   trained(folder);
-  const std::filesystem::path path = folder.path() / "run" / "assets" / "graph.json";
-  Json json = read_json_file(path);
+  Json json = read_json_file(folder.path() / "run" / "assets" / "graph.json");
   json["nodes"].erase(0);
-  write_json_file(path, json);
+  testing::change_asset(folder.path() / "run", "graph.json", json);
   expect_error(ErrorKind::BadData, {"graph.safetensors", "nodes"},
                [&] { Pipeline::load(folder.path() / "run"); });
 }

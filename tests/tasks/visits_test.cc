@@ -13,6 +13,7 @@
 #include "fovea/tasks/code_ranking.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "tests/support/change_asset.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
@@ -203,10 +204,9 @@ TEST(VisitsTask, AGruShowsWhatAbsenceDoes) {
 TEST(VisitsTask, RefusesABrokenCoding) {
   const TemporaryFolder folder;
   trained(folder, kSmall);
-  const std::filesystem::path path = folder.path() / "run" / "assets" / "visits.json";
-  Json json = read_json_file(path);
+  Json json = read_json_file(folder.path() / "run" / "assets" / "visits.json");
   json["positive"] = Json::array();
-  write_json_file(path, json);
+  testing::change_asset(folder.path() / "run", "visits.json", json);
   expect_error(ErrorKind::BadData, {"visits.json", "no labels"},
                [&] { Pipeline::load(folder.path() / "run"); });
 }
