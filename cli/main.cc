@@ -5,6 +5,7 @@
 #include <climits>
 
 #include "cli/program.h"
+#include "fovea/core/blas.h"
 
 namespace {
 
@@ -22,5 +23,6 @@ void keep_freed_memory() {
 
 int main(int argc, char** argv) {
   keep_freed_memory();
+  fovea::use_fast_blas();
   return fovea::cli::run_program(argc, argv);
 }

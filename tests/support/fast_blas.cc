@@ -1,0 +1,8 @@
+// Part of every test binary: matrices are multiplied as in the program, before the first test.
+#include "fovea/core/blas.h"
+
+namespace {
+
+[[maybe_unused]] const bool chosen = fovea::use_fast_blas();
+
+}  // namespace
