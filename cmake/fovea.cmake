@@ -62,9 +62,9 @@ function(fovea_use_shared_header target)
   endforeach()
 endfunction()
 
-# fovea_device_kernels(): fovea/kernels/device/*.cu, compiled for the GPUs that LibTorch was asked to be compiled for.
+# fovea_device_kernels(): fovea/kernels/<op>/<op>.cu, compiled for the GPUs that LibTorch was asked to be compiled for.
 function(fovea_device_kernels)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fovea/kernels/device/*.cu)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fovea/kernels/*/*.cu)
   target_sources(fovea_kernels PRIVATE ${sources})
   target_compile_definitions(fovea_kernels PRIVATE FOVEA_WITH_DEVICE_KERNELS)
   set_target_properties(fovea_kernels PROPERTIES CUDA_STANDARD 20 CUDA_RUNTIME_LIBRARY Shared)
@@ -112,22 +112,31 @@ function(fovea_folder name)
   set_property(GLOBAL APPEND PROPERTY FOVEA_FOLDERS fovea_${name})
 endfunction()
 
-# kernels/x_avx2.cc and kernels/x_avx512.cc are built for that instruction set and chosen at run time.
+# Every kernels/<op>/<op>.cc is compiled once per instruction set and chosen at run time (kernels/dispatch.h): the baseline's copies
+# are the library's sources, those of other instruction sets objects that join it.
 function(fovea_instruction_sets)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O3)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     return()
   endif()
-  foreach(source ${ARGN})
-    if(source MATCHES "_avx512(_bf16)?\\.cc$")
-      set(bf16 "$<$<BOOL:${CMAKE_MATCH_1}>:-mavx512bf16>")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-        "-mavx512f;-mavx512dq;-mavx512vl;-mavx512bw;-mfma;-mprefer-vector-width=512;-O3;${bf16}")
-    elseif(source MATCHES "_avx2\\.cc$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-O3")
-    elseif(source MATCHES "kernels/")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3")
-    endif()
-  endforeach()
+  set(ops ${ARGN})
+  list(FILTER ops INCLUDE REGEX "/kernels/[a-z_]+/")
+  set(bf16_ops ${ops})
+  list(FILTER bf16_ops INCLUDE REGEX "/(packed_product|best_symbols)\\.cc$")
+  set(avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512)
+  fovea_instruction_set(avx2 8 "${ops}" -mavx2 -mfma)
+  fovea_instruction_set(avx512 16 "${ops}" ${avx512})
+  fovea_instruction_set(avx512_bf16 16 "${bf16_ops}" ${avx512} -mavx512bf16 -DFOVEA_BF16)
+endfunction()
+
+# fovea_instruction_set(NAME LANES SOURCES FLAG…): the sources once more, with vectors of so many floats.
+function(fovea_instruction_set name lanes sources)
+  add_library(fovea_kernels_${name} OBJECT ${sources})
+  target_include_directories(fovea_kernels_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(fovea_kernels_${name} PRIVATE fovea_flags)
+  target_compile_definitions(fovea_kernels_${name} PRIVATE FOVEA_ISA=${name} FOVEA_LANES=${lanes})
+  target_compile_options(fovea_kernels_${name} PRIVATE ${ARGN})
+  target_sources(fovea_kernels PRIVATE $<TARGET_OBJECTS:fovea_kernels_${name}>)
 endfunction()
 
 # fovea_with(FOLDER MACRO LIBRARY…): an optional library, used inside the folder's sources only.
@@ -218,7 +227,7 @@ function(fovea_install)
   install(TARGETS ${folders} fovea_all EXPORT fovea_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT fovea_targets FILE fovea-targets.cmake NAMESPACE fovea:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/fovea DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
-          PATTERN "*-inl.h" EXCLUDE)
+          PATTERN "*-inl.h" EXCLUDE PATTERN "kernels/simd.h" EXCLUDE PATTERN "kernels/dispatch.h" EXCLUDE)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fovea-config.cmake.in ${CMAKE_BINARY_DIR}/fovea-config.cmake
                                 INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/fovea-config-version.cmake COMPATIBILITY SameMinorVersion)

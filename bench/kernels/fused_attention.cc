@@ -3,7 +3,7 @@
 //   fused_attention [THREADS [REPEATS]]
 // Repeats of all cases are interleaved; printed are minima. The peak is OpenBLAS's cblas_sgemm, or
 // our own register tiles times the threads where the library is not installed.
-#include "fovea/kernels/fused_attention.h"
+#include "fovea/kernels/fused_attention/fused_attention.h"
 
 #include <dlfcn.h>
 
@@ -29,10 +29,10 @@ double seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void run_parts(int64_t threads, int64_t parts, const std::function<void(int64_t, int64_t)>& job) {
+void run_parts(int64_t threads, int64_t slices, const std::function<void(int64_t, int64_t)>& job) {
   std::atomic<int64_t> next = 0;
   const auto loop = [&](int64_t thread) {
-    for (int64_t part; (part = next++) < parts;) job(part, thread);
+    for (int64_t slice; (slice = next++) < slices;) job(slice, thread);
   };
   std::vector<std::thread> others;
   for (int64_t t = 1; t < threads; ++t) others.emplace_back(loop, t);
@@ -108,20 +108,21 @@ class Attention {
   void time_once() {
     const auto forward = fused_attention_forward_work(problem_);
     const auto backward = fused_attention_backward_work(problem_);
-    best_forward = std::min(best_forward, seconds([&] {
-                              run_parts(threads_, forward.parts, [&](int64_t part, int64_t thread) {
-                                fused_attention_forward(problem_, part, out_, lse_.data(),
-                                                        scratch_[size_t(thread)].data());
-                              });
-                            }));
+    best_forward =
+        std::min(best_forward, seconds([&] {
+                   run_parts(threads_, forward.slices, [&](int64_t slice, int64_t thread) {
+                     fused_attention_forward(problem_, slice, out_, lse_.data(),
+                                             scratch_[size_t(thread)].data());
+                   });
+                 }));
     best_backward =
         std::min(best_backward, seconds([&] {
-                   run_parts(threads_, backward.parts, [&](int64_t part, int64_t thread) {
-                     fused_attention_backward(problem_, part, gradient_, shared_.data(),
+                   run_parts(threads_, backward.slices, [&](int64_t slice, int64_t thread) {
+                     fused_attention_backward(problem_, slice, gradient_, shared_.data(),
                                               scratch_[size_t(thread)].data());
                    });
-                   run_parts(threads_, backward.sum_parts, [&](int64_t part, int64_t thread) {
-                     fused_attention_backward_sum(problem_, part, gradient_, shared_.data(),
+                   run_parts(threads_, backward.sum_slices, [&](int64_t slice, int64_t thread) {
+                     fused_attention_backward_sum(problem_, slice, gradient_, shared_.data(),
                                                   scratch_[size_t(thread)].data());
                    });
                  }));

@@ -3,7 +3,7 @@
 // makes are not in it.
 //   recurrent [REPEATS]
 // Repeats of all cases are interleaved; printed are minima, on one thread.
-#include "fovea/kernels/recurrent.h"
+#include "fovea/kernels/recurrent/recurrent.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -70,11 +70,11 @@ class Layer {
     };
     x_ = drawn(n * c.inputs, 1e-2f), w_ = drawn(shape_.gates() * h * c.inputs, 1e-3f);
     u_ = drawn(shape_.gates() * h * h, 1e-3f), bias_ = drawn(shape_.gates() * h, 1e-3f);
-    gates_ = drawn(n * shape_.kept() * h, 1e-2f), gradients_ = gates_;
+    gates_ = drawn(n * shape_.saved() * h, 1e-2f), gradients_ = gates_;
     hidden_before_ = drawn(n * h, 1e-2f), cell_before_ = hidden_before_;
     outputs_ = drawn(c.rows * c.steps * h, 1e-2f);
     states_ = drawn(4 * c.rows * h, 0);
-    sums_ = drawn(shape_.parts() * shape_.kept() * h, 0);
+    sums_ = drawn(shape_.slices() * shape_.saved() * h, 0);
     packed_ = drawn(shape_.packed(), 0), scratch_ = drawn(shape_.scratch(), 0);
   }
 
@@ -102,8 +102,8 @@ class Layer {
                               .output_row = shape_.hidden,
                               .last_hidden = states(0),
                               .last_cell = states(1)};
-    for (int64_t part = 0; part < shape_.parts(); ++part)
-      recurrent_forward(shape_, part, at, scratch_.data());
+    for (int64_t slice = 0; slice < shape_.slices(); ++slice)
+      recurrent_forward(shape_, slice, at, scratch_.data());
   }
 
   void run_backward() {
@@ -122,8 +122,8 @@ class Layer {
                                .start_hidden = states(2),
                                .start_cell = states(3),
                                .sums = sums_.data()};
-    for (int64_t part = 0; part < shape_.parts(); ++part)
-      recurrent_backward(shape_, part, at, scratch_.data());
+    for (int64_t slice = 0; slice < shape_.slices(); ++slice)
+      recurrent_backward(shape_, slice, at, scratch_.data());
   }
 
   float* states(size_t which) { return states_.data() + which * states_.size() / 4; }

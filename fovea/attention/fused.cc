@@ -7,7 +7,7 @@
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/fused_attention.h"
+#include "fovea/kernels/fused_attention/fused_attention.h"
 
 namespace fovea {
 
@@ -103,7 +103,7 @@ Forward run_forward(const Tensor& q, const Tensor& k, const Tensor& v, const Set
   Forward result{empty_like_heads(q, v.size(3)),
                  at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(sum_type(q)))};
   const auto work = kernels::fused_attention_forward_work(problem);
-  run_parallel(work.parts, [&](int64_t part) {
+  run_parallel(work.slices, [&](int64_t part) {
     kernels::fused_attention_forward(problem, part, mutable_rows_of(result.out),
                                      result.lse.data_ptr(), scratch_of_thread(work.scratch));
   });
@@ -140,11 +140,11 @@ class FusedAttention : public torch::autograd::Function<FusedAttention> {
                                                    mutable_rows_of(dk),   mutable_rows_of(dv)};
     const auto work = kernels::fused_attention_backward_work(problem);
     const Tensor shared = at::empty({work.shared}, at::kByte);
-    run_parallel(work.parts, [&](int64_t part) {
+    run_parallel(work.slices, [&](int64_t part) {
       kernels::fused_attention_backward(problem, part, gradient, shared.data_ptr(),
                                         scratch_of_thread(work.scratch));
     });
-    run_parallel(work.sum_parts, [&](int64_t part) {
+    run_parallel(work.sum_slices, [&](int64_t part) {
       kernels::fused_attention_backward_sum(problem, part, gradient, shared.data_ptr(),
                                             scratch_of_thread(work.scratch));
     });

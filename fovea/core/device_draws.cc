@@ -2,7 +2,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/random.h"
-#include "fovea/kernels/dropout.h"
+#include "fovea/kernels/dropout/dropout.h"
 
 #ifdef FOVEA_WITH_CUDA
 #include <ATen/cuda/CUDAGeneratorImpl.h>

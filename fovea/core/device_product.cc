@@ -3,7 +3,7 @@
 #include "fovea/core/device_stream.h"
 #include "fovea/core/device_tensor.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/device/column_sums.h"
+#include "fovea/kernels/column_sums/column_sums.h"
 
 namespace fovea {
 
@@ -27,7 +27,7 @@ Tensor column_sums(const Tensor& x) {
   const int64_t rows = x.size(0), columns = x.size(1);
   const at::TensorOptions wide = x.options().dtype(at::kFloat);
   const Tensor sums = at::empty({columns}, wide);
-  const Tensor parts = at::empty({kernels::device::column_parts(rows, columns), columns}, wide);
+  const Tensor parts = at::empty({kernels::device::column_slices(rows, columns), columns}, wide);
   kernels::device::column_sums({number_type_of(x), rows, columns, x.data_ptr(),
                                 parts.data_ptr<float>(), sums.data_ptr<float>()},
                                current_device_stream());

@@ -9,8 +9,8 @@
 #include "fovea/core/error.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/dropout.h"
-#include "fovea/kernels/permutation.h"
+#include "fovea/kernels/dropout/dropout.h"
+#include "fovea/kernels/permutation/permutation.h"
 #include "fovea/kernels/philox.h"
 
 namespace fovea {

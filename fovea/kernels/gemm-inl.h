@@ -6,8 +6,9 @@
 // number of A for all lanes.
 #pragma once
 
-#include "fovea/kernels/vectors-inl.h"
+#include "fovea/kernels/simd.h"
 
+namespace fovea::kernels {
 namespace {
 
 /// Where A(r, s) lies: at a[r * stride + s], or transposed at a[s * stride + r].
@@ -34,7 +35,7 @@ void register_tile(const T* a, int64_t a_stride, const T* b, int64_t b_stride, T
     for (int64_t v = 0; v < Vectors; ++v) right[v] = load(b + s * b_stride + v * W);
     for (int64_t r = 0; r < Rows; ++r) {
       const Values<T> number =
-          all(left == Left::RowMajor ? a[r * a_stride + s] : a[s * a_stride + r]);
+          broadcast(left == Left::RowMajor ? a[r * a_stride + s] : a[s * a_stride + r]);
       for (int64_t v = 0; v < Vectors; ++v) sums[r][v] += number * right[v];
     }
   }
@@ -83,3 +84,4 @@ void multiply(const T* a, int64_t a_stride, const T* b, int64_t b_stride, T* c, 
 }
 
 }  // namespace
+}  // namespace fovea::kernels

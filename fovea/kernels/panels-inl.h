@@ -4,6 +4,7 @@
 
 #include "fovea/kernels/gemm-inl.h"
 
+namespace fovea::kernels {
 namespace {
 
 /// Columns of a panel of packed weights: the width of a register tile.
@@ -40,3 +41,4 @@ void multiply_panels(const float* a, int64_t a_stride, const Panels& b, float* c
 }
 
 }  // namespace
+}  // namespace fovea::kernels

@@ -10,7 +10,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "fovea/core/options.h"
-#include "fovea/kernels/context_attention.h"
+#include "fovea/kernels/context_attention/context_attention.h"
 #include "fovea/models/model.h"
 
 namespace fovea {

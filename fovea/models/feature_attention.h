@@ -13,7 +13,7 @@
 
 #include "fovea/attention/normaliser.h"
 #include "fovea/core/options.h"
-#include "fovea/kernels/tabular_net.h"
+#include "fovea/kernels/tabular_net/tabular_net.h"
 #include "fovea/models/model.h"
 
 namespace fovea {

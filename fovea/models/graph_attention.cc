@@ -4,7 +4,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/graph_attention.h"
+#include "fovea/kernels/graph_attention/graph_attention.h"
 #include "fovea/models/class_loss.h"
 
 namespace fovea {

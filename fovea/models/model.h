@@ -15,7 +15,7 @@
 #include "fovea/core/example.h"
 #include "fovea/core/random.h"
 #include "fovea/core/tap.h"
-#include "fovea/kernels/optimiser.h"
+#include "fovea/kernels/optimiser/optimiser.h"
 
 namespace fovea {
 

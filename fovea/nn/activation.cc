@@ -56,7 +56,7 @@ kernels::ActivationShape shape_of(const Tensor& x, const Settings& how) {
 /// dropout(act(x + bias)) into y, which may be x.
 void forward_into(const Tensor& y, const Tensor& x, const Tensor& bias, const Settings& how) {
   const kernels::ActivationShape shape = shape_of(x, how);
-  run_parallel(shape.parts(), [&](int64_t part) {
+  run_parallel(shape.slices(), [&](int64_t part) {
     kernels::activation_forward(shape, part, x.data_ptr<float>(), bias.data_ptr<float>(),
                                 y.data_ptr<float>());
   });
@@ -69,11 +69,11 @@ struct Gradients {
   Gradients(const Tensor& kept, const Tensor& b, const Tensor& dy, const Settings& how)
       : x(at::empty_like(kept)), bias(at::empty_like(b)) {
     const kernels::ActivationShape shape = shape_of(kept, how);
-    const Tensor from = dy.contiguous(), sums = at::empty({shape.parts(), b.numel()}, b.options());
+    const Tensor from = dy.contiguous(), sums = at::empty({shape.slices(), b.numel()}, b.options());
     const kernels::ActivationBackward at{kept.data_ptr<float>(), b.data_ptr<float>(),
                                          from.data_ptr<float>(), x.data_ptr<float>(),
                                          sums.data_ptr<float>()};
-    run_parallel(shape.parts(),
+    run_parallel(shape.slices(),
                  [&](int64_t part) { kernels::activation_backward(shape, part, at); });
     kernels::activation_sums(shape, sums.data_ptr<float>(), bias.data_ptr<float>());
   }

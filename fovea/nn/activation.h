@@ -12,7 +12,7 @@
 #include <string>
 
 #include "fovea/core/random.h"
-#include "fovea/kernels/activation.h"
+#include "fovea/kernels/activation/activation.h"
 
 namespace fovea {
 

@@ -6,7 +6,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/device/activation.h"
+#include "fovea/kernels/activation/activation.h"
 #include "fovea/nn/kept_dropout.h"
 
 namespace fovea {
@@ -44,7 +44,7 @@ struct DeviceActivationGradients {
     Tensor parts;
     if (of_bias.defined()) {
       bias = at::empty_like(of_bias);
-      parts = at::empty({kernels::device::column_parts(call.rows, call.columns), call.columns},
+      parts = at::empty({kernels::device::column_slices(call.rows, call.columns), call.columns},
                         of_bias.options());
     }
     kernels::device::activation_backward(call,

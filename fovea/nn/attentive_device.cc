@@ -6,8 +6,8 @@
 #include "fovea/core/device_tensor.h"
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/device/attentive.h"
-#include "fovea/kernels/device/cells.h"
+#include "fovea/kernels/attention_decoder/attention_decoder.h"
+#include "fovea/kernels/cell_step/cell_step.h"
 #include "fovea/kernels/device/device.h"
 #include "fovea/nn/attentive_passes.h"
 
@@ -16,8 +16,8 @@ namespace fovea {
 namespace {
 
 using at::Tensor;
-using kernels::AttentiveShape;
-using kernels::device::AttentiveLook;
+using kernels::AttentionDecoderShape;
+using kernels::device::Attend;
 using torch::autograd::tensor_list;
 
 /// What the forward pass leaves for the backward pass. T: the type of factors.
@@ -54,8 +54,8 @@ float* numbers(const Tensor& x) {
 }
 
 /// The look of one step, with what all steps share.
-AttentiveLook look_of(at::TensorList in, const tensor_list& kept, const AttentiveShape& shape,
-                      int64_t step) {
+Attend look_of(at::TensorList in, const tensor_list& kept, const AttentionDecoderShape& shape,
+               int64_t step) {
   const Tensor& queries = shape.additive ? kept[kDeviceProducts] : kept[kDeviceFactors];
   return {.type = number_type_of(queries),
           .queries = queries[step].data_ptr(),
@@ -126,14 +126,12 @@ class Backward {
         .recurrent_row = asked_ + products_};
     kernels::device::cell_backward(shape_.recurrent(), cell, stream_);
     of_seen.addmm_(of_input, kept_[kDeviceFromContext]);  // dz [B, C]
-    const kernels::device::AttentiveLookGradient gradient{
-        .contexts = of_seen.data_ptr(),
-        .scores = of_scores_[step].data_ptr<float>(),
-        .queries = of_products.data_ptr(),
-        .query_row = asked_ + products_,
-        .hidden = numbers(past_)};
-    kernels::device::attentive_look_backward(shape_, look_of(in_, kept_, shape_, step), gradient,
-                                             stream_);
+    const kernels::device::AttendGradient gradient{.contexts = of_seen.data_ptr(),
+                                                   .scores = of_scores_[step].data_ptr<float>(),
+                                                   .queries = of_products.data_ptr(),
+                                                   .query_row = asked_ + products_,
+                                                   .hidden = numbers(past_)};
+    kernels::device::attend_backward(shape_, look_of(in_, kept_, shape_, step), gradient, stream_);
     at::mm_out(back_, of_products, kept_[kDeviceFromState]);
   }
 
@@ -170,9 +168,9 @@ class Backward {
     }
     const Tensor keys = empty({rows, shape_.keys, shape_.key_size}, at::kFloat),
                  energies = empty({rows, shape_.key_size}, at::kFloat);
-    kernels::device::attentive_key_gradients(shape_, look_of(in_, kept_, shape_, 0),
-                                             numbers(of_scores_), numbers(keys), numbers(energies),
-                                             stream_);
+    kernels::device::attention_decoder_key_gradients(shape_, look_of(in_, kept_, shape_, 0),
+                                                     numbers(of_scores_), numbers(keys),
+                                                     numbers(energies), stream_);
     gradients[kKeys] = keys;
     gradients[kEnergy] = energies.sum(0);
   }
@@ -180,7 +178,7 @@ class Backward {
   at::TensorList in_;
   const tensor_list kept_;
   const AttentivePlan& plan_;
-  const AttentiveShape& shape_ = plan_.shape;
+  const AttentionDecoderShape& shape_ = plan_.shape;
   const at::ScalarType type_ = kept_[kDeviceFactors].scalar_type();
   const int64_t asked_ = shape_.query_size(), products_ = shape_.gates() * shape_.hidden;
   void* const stream_ = current_device_stream();
@@ -195,13 +193,14 @@ class Backward {
 
 }  // namespace
 
-bool device_attentive_takes(const AttentiveShape& shape, const Tensor& x) {
-  return x.is_cuda() && kernels::device::exists() && kernels::device::attentive_takes(shape);
+bool device_attentive_takes(const AttentionDecoderShape& shape, const Tensor& x) {
+  return x.is_cuda() && kernels::device::exists() &&
+         kernels::device::attention_decoder_takes(shape);
 }
 
 AttentivePass device_attentive_forward(at::TensorList in, const AttentivePlan& plan) {
   const AutocastOff off;
-  const AttentiveShape& shape = plan.shape;
+  const AttentionDecoderShape& shape = plan.shape;
   const int64_t rows = shape.rows, steps = shape.steps, hidden = shape.hidden,
                 width = in[kX].size(2), asked = shape.query_size(),
                 products = shape.gates() * hidden;
@@ -227,7 +226,7 @@ AttentivePass device_attentive_forward(at::TensorList in, const AttentivePlan& p
   kept[kDeviceProducts] = empty({steps, rows, asked + products}, type);
   kept[kDeviceWeights] = empty({steps, rows, shape.keys}, at::kFloat);
   kept[kDeviceSeen] = empty({steps, rows, shape.value_size}, type);
-  kept[kDeviceGates] = empty({steps, rows, shape.kept() * hidden}, at::kFloat);
+  kept[kDeviceGates] = empty({steps, rows, shape.saved() * hidden}, at::kFloat);
   kept[kDeviceStates][0].copy_(in[kStartHidden]);
   if (rounds) kept[kDeviceFactors][0].copy_(in[kStartHidden]);
   if (plan.has_cell()) kept[kDeviceCells][0].copy_(in[kStartCell]);
@@ -239,8 +238,7 @@ AttentivePass device_attentive_forward(at::TensorList in, const AttentivePlan& p
     Tensor product = kept[kDeviceProducts][step], input = inputs[step];
     const Tensor seen = kept[kDeviceSeen][step];
     at::mm_out(product, kept[kDeviceFactors][step], of_state);
-    kernels::device::attentive_look_forward(shape, look_of(in, kept, shape, step), seen.data_ptr(),
-                                            stream);
+    kernels::device::attend_forward(shape, look_of(in, kept, shape, step), seen.data_ptr(), stream);
     input.addmm_(seen, of_context);
     const auto at_step = [&](size_t which, int64_t t) {
       return kept[which].numel() > 0 ? kept[which][t].data_ptr<float>() : nullptr;

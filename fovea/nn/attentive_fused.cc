@@ -8,7 +8,7 @@ namespace fovea {
 namespace {
 
 using at::Tensor;
-using kernels::AttentiveShape;
+using kernels::AttentionDecoderShape;
 using torch::autograd::tensor_list;
 
 /// What the forward pass leaves for the backward pass.
@@ -21,16 +21,16 @@ float* write(const Tensor& x) {
   return x.data_ptr<float>();
 }
 
-kernels::AttentiveWeights weights_of(at::TensorList in) {
+kernels::AttentionDecoderWeights weights_of(at::TensorList in) {
   const int64_t width = in[kX].size(2);
   return {read(in[kWeightInput]) + width, in[kWeightInput].size(1), read(in[kWeightRecurrent]),
           read(in[kQuery])};
 }
 
 /// work(part, scratch) for all parts.
-void run_attentive_parts(const AttentiveShape& shape,
+void run_attentive_parts(const AttentionDecoderShape& shape,
                          const std::function<void(int64_t, float*)>& work) {
-  run_parallel(shape.parts(), [&](int64_t part) {
+  run_parallel(shape.slices(), [&](int64_t part) {
     const Tensor scratch = at::empty({shape.scratch()}, at::kFloat);
     work(part, write(scratch));
   });
@@ -39,7 +39,7 @@ void run_attentive_parts(const AttentiveShape& shape,
 }  // namespace
 
 AttentivePass fused_attentive_forward(at::TensorList in, const AttentivePlan& plan) {
-  const AttentiveShape& shape = plan.shape;
+  const AttentionDecoderShape& shape = plan.shape;
   const Tensor& x = in[kX];
   const int64_t rows = shape.rows, steps = shape.steps, h = shape.hidden, n = rows * steps,
                 width = x.size(2), products = shape.gates() * h;
@@ -47,7 +47,7 @@ AttentivePass fused_attentive_forward(at::TensorList in, const AttentivePlan& pl
   AttentivePass pass{empty({rows, steps, h}), empty({rows, steps, shape.value_size}),
                      tensor_list(kKepts)};
   auto& kept = pass.kept;
-  kept[kGates] = empty({n, shape.kept() * h});
+  kept[kGates] = empty({n, shape.saved() * h});
   kept[kHiddenBefore] = empty({n, h});
   kept[kCellBefore] = empty({in[kStartCell].size(0) > 0 ? n : 0, h});
   kept[kQueries] = empty({n, shape.query_size()});
@@ -56,69 +56,69 @@ AttentivePass fused_attentive_forward(at::TensorList in, const AttentivePlan& pl
   const Tensor packed = empty({shape.packed()}), entries = x.view({n, width});
   const Tensor weight = in[kWeightInput].narrow(1, 0, width).t();  // [E, G H]
   Jobs jobs;
-  jobs.add([&] { kernels::attentive_pack_forward(shape, weights_of(in), write(packed)); });
+  jobs.add([&] { kernels::attention_decoder_pack_forward(shape, weights_of(in), write(packed)); });
   jobs.add_blocks(n, kEntryBlock, [&](int64_t begin, int64_t count) {
     Tensor block = kept[kGates].narrow(0, begin, count).narrow(1, 0, products);
     at::mm_out(block, entries.narrow(0, begin, count), weight);
   });
   jobs.run();
   run_attentive_parts(shape, [&](int64_t part, float* scratch) {
-    const kernels::AttentiveForward at{.packed = read(packed),
-                                       .input_bias = read(in[kBiasInput]),
-                                       .recurrent_bias = read(in[kBiasRecurrent]),
-                                       .query_bias = read(in[kQueryBias]),
-                                       .energy = read(in[kEnergy]),
-                                       .keys = read(in[kKeys]),
-                                       .values = read(in[kValues]),
-                                       .start_hidden = read(in[kStartHidden]),
-                                       .start_cell = read(in[kStartCell]),
-                                       .gates = write(kept[kGates]),
-                                       .hidden_before = write(kept[kHiddenBefore]),
-                                       .cell_before = write(kept[kCellBefore]),
-                                       .queries = write(kept[kQueries]),
-                                       .attention = write(kept[kAttention]),
-                                       .outputs = write(pass.states),
-                                       .contexts = write(kept[kContexts])};
-    kernels::attentive_forward(shape, part, at, scratch);
+    const kernels::AttentionDecoderForward at{.packed = read(packed),
+                                              .input_bias = read(in[kBiasInput]),
+                                              .recurrent_bias = read(in[kBiasRecurrent]),
+                                              .query_bias = read(in[kQueryBias]),
+                                              .energy = read(in[kEnergy]),
+                                              .keys = read(in[kKeys]),
+                                              .values = read(in[kValues]),
+                                              .start_hidden = read(in[kStartHidden]),
+                                              .start_cell = read(in[kStartCell]),
+                                              .gates = write(kept[kGates]),
+                                              .hidden_before = write(kept[kHiddenBefore]),
+                                              .cell_before = write(kept[kCellBefore]),
+                                              .queries = write(kept[kQueries]),
+                                              .attention = write(kept[kAttention]),
+                                              .outputs = write(pass.states),
+                                              .contexts = write(kept[kContexts])};
+    kernels::attention_decoder_forward(shape, part, at, scratch);
   });
   return pass;
 }
 
 tensor_list fused_attentive_backward(at::TensorList in, at::TensorList kept,
                                      const AttentivePlan& plan, const tensor_list& arrived) {
-  const AttentiveShape& shape = plan.shape;
+  const AttentionDecoderShape& shape = plan.shape;
   const int64_t width = in[kX].size(2), h = shape.hidden;
   tensor_list gradients(kAttentiveInputs);
   for (size_t i = 0; i < kAttentiveInputs; ++i) gradients[i] = at::empty_like(in[i]);
   const auto empty = [&](at::IntArrayRef sizes) { return at::empty(sizes, in[kX].options()); };
   const Tensor packed = empty({shape.packed()}), gates = at::empty_like(kept[kGates]),
                queries = at::empty_like(kept[kQueries]),
-               sums = empty({shape.parts(), shape.kept() * h}),
-               energy_sums = empty({shape.parts(), shape.query_size()});
+               sums = empty({shape.slices(), shape.saved() * h}),
+               energy_sums = empty({shape.slices(), shape.query_size()});
   const Tensor of_states = arrived[0].defined() ? arrived[0].contiguous() : Tensor(),
                of_contexts = arrived[1].defined() ? arrived[1].contiguous() : Tensor();
-  kernels::attentive_pack_backward(shape, weights_of(in), write(packed));
+  kernels::attention_decoder_pack_backward(shape, weights_of(in), write(packed));
   run_attentive_parts(shape, [&](int64_t part, float* scratch) {
-    const kernels::AttentiveBackward at{.packed = read(packed),
-                                        .energy = read(in[kEnergy]),
-                                        .keys = read(in[kKeys]),
-                                        .values = read(in[kValues]),
-                                        .gates = read(kept[kGates]),
-                                        .hidden_before = read(kept[kHiddenBefore]),
-                                        .cell_before = read(kept[kCellBefore]),
-                                        .queries = read(kept[kQueries]),
-                                        .attention = read(kept[kAttention]),
-                                        .outputs = read(of_states),
-                                        .contexts = read(of_contexts),
-                                        .gate_gradients = write(gates),
-                                        .query_gradients = write(queries),
-                                        .key_gradients = write(gradients[kKeys]),
-                                        .value_gradients = write(gradients[kValues]),
-                                        .start_hidden = write(gradients[kStartHidden]),
-                                        .start_cell = write(gradients[kStartCell]),
-                                        .sums = write(sums),
-                                        .energy_sums = write(energy_sums)};
-    kernels::attentive_backward(shape, part, at, scratch);
+    const kernels::AttentionDecoderBackward at{.packed = read(packed),
+                                               .energy = read(in[kEnergy]),
+                                               .keys = read(in[kKeys]),
+                                               .values = read(in[kValues]),
+                                               .gates = read(kept[kGates]),
+                                               .hidden_before = read(kept[kHiddenBefore]),
+                                               .cell_before = read(kept[kCellBefore]),
+                                               .queries = read(kept[kQueries]),
+                                               .attention = read(kept[kAttention]),
+                                               .outputs = read(of_states),
+                                               .contexts = read(of_contexts),
+                                               .gate_gradients = write(gates),
+                                               .query_gradients = write(queries),
+                                               .key_gradients = write(gradients[kKeys]),
+                                               .value_gradients = write(gradients[kValues]),
+                                               .start_hidden = write(gradients[kStartHidden]),
+                                               .start_cell = write(gradients[kStartCell]),
+                                               .sums = write(sums),
+                                               .energy_sums = write(energy_sums)};
+    kernels::attention_decoder_backward(shape, part, at, scratch);
   });
   kernels::recurrent_bias_gradients(shape.recurrent(), read(sums), write(gradients[kBiasInput]),
                                     write(gradients[kBiasRecurrent]));

@@ -11,7 +11,7 @@ namespace fovea {
 namespace {
 
 using at::Tensor;
-using kernels::AttentiveShape;
+using kernels::AttentionDecoderShape;
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
@@ -67,7 +67,7 @@ bool has_additive_or_dot(const ScoreFunction& score, int64_t key_size) {
 AttentiveOutput run_way(bool unrolled, const RecurrentLayer& layer, const ScoreFunction& score,
                         const Memory& memory, const Tensor& x, const RecurrentState& start) {
   AttentivePlan plan;
-  AttentiveShape& shape = plan.shape;
+  AttentionDecoderShape& shape = plan.shape;
   shape.cell = cell_named(layer.cell);
   shape.hidden = layer.hidden_size();
   shape.rows = x.size(0), shape.steps = x.size(1);

@@ -6,13 +6,13 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "fovea/kernels/attentive_recurrent.h"
+#include "fovea/kernels/attention_decoder/attention_decoder.h"
 
 namespace fovea {
 
 /// Everything about a call besides its numbers.
 struct AttentivePlan {
-  kernels::AttentiveShape shape;
+  kernels::AttentionDecoderShape shape;
   at::Tensor keep;  // uint8 [B, K], which the shape points at on a CPU, or undefined
 
   bool has_cell() const { return shape.cell == kernels::RecurrentCell::Lstm; }
@@ -55,7 +55,7 @@ torch::autograd::tensor_list unrolled_attentive_backward(
     const torch::autograd::tensor_list& arrived);
 
 /// By kernels/device/attentive, for shapes that it takes. In a bf16 scope contexts are bfloat16.
-bool device_attentive_takes(const kernels::AttentiveShape& shape, const at::Tensor& x);
+bool device_attentive_takes(const kernels::AttentionDecoderShape& shape, const at::Tensor& x);
 AttentivePass device_attentive_forward(at::TensorList in, const AttentivePlan& plan);
 torch::autograd::tensor_list device_attentive_backward(at::TensorList in, at::TensorList kept,
                                                        const AttentivePlan& plan,

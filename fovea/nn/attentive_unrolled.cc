@@ -14,7 +14,7 @@ namespace fovea {
 namespace {
 
 using at::Tensor;
-using kernels::AttentiveShape;
+using kernels::AttentionDecoderShape;
 using torch::autograd::tensor_list;
 
 /// What the forward pass leaves for the backward pass; behind it cell_keeps() tensors per step.
@@ -51,7 +51,7 @@ Tensor entries_of(const Tensor& x) {
 
 AttentivePass unrolled_attentive_forward(at::TensorList in, const AttentivePlan& plan) {
   const AutocastOff off;
-  const AttentiveShape& shape = plan.shape;
+  const AttentionDecoderShape& shape = plan.shape;
   const int64_t rows = shape.rows, steps = shape.steps, keys = shape.keys, width = in[kX].size(2),
                 asked = shape.query_size(), products = shape.gates() * shape.hidden;
   const auto empty = [&](at::IntArrayRef sizes) { return at::empty(sizes, in[kX].options()); };
@@ -97,7 +97,7 @@ AttentivePass unrolled_attentive_forward(at::TensorList in, const AttentivePlan&
 tensor_list unrolled_attentive_backward(at::TensorList in, at::TensorList kept,
                                         const AttentivePlan& plan, const tensor_list& arrived) {
   const AutocastOff off;
-  const AttentiveShape& shape = plan.shape;
+  const AttentionDecoderShape& shape = plan.shape;
   const int64_t rows = shape.rows, steps = shape.steps, keys = shape.keys, width = in[kX].size(2),
                 asked = shape.query_size(), products = shape.gates() * shape.hidden;
   const auto empty = [&](at::IntArrayRef sizes) { return at::empty(sizes, in[kX].options()); };

@@ -8,7 +8,7 @@
 #include "fovea/core/parallel.h"
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/cross_entropy.h"
+#include "fovea/kernels/cross_entropy/cross_entropy.h"
 #include "fovea/nn/cross_entropy_device.h"
 
 namespace fovea {
@@ -95,8 +95,8 @@ double kernel_loss(const Tensor& logits, const Rows& rows, const Tensor& gradien
   const kernels::CrossEntropyRows at{logits.data_ptr<float>(), rows.targets.data_ptr<int64_t>(),
                                      rows.shares.data_ptr<float>(),
                                      gradient.defined() ? gradient.data_ptr<float>() : nullptr};
-  std::vector<double> losses(static_cast<size_t>(shape.parts()));
-  run_parallel(shape.parts(), [&](int64_t part) {
+  std::vector<double> losses(static_cast<size_t>(shape.slices()));
+  run_parallel(shape.slices(), [&](int64_t part) {
     losses[static_cast<size_t>(part)] = kernels::cross_entropy(shape, part, at);
   });
   double loss = 0;

@@ -4,7 +4,7 @@
 #include "fovea/core/device_tensor.h"
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/device/cross_entropy.h"
+#include "fovea/kernels/cross_entropy/cross_entropy.h"
 
 namespace fovea {
 

@@ -4,7 +4,7 @@
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/sparse_rows.h"
+#include "fovea/kernels/sparse_rows/sparse_rows.h"
 
 namespace fovea {
 
@@ -32,7 +32,7 @@ class SparseTimes : public torch::autograd::Function<SparseTimes> {
     const SparseRows x = rows_of(begin, index, value);
     const int64_t columns = weight.size(1);
     const Tensor y = at::empty({x.rows, columns}, weight.options());
-    run_parallel(x.parts(), [&](int64_t part) {
+    run_parallel(x.slices(), [&](int64_t part) {
       kernels::sparse_times(x, part, weight.data_ptr<float>(), columns, y.data_ptr<float>());
     });
     return y;
@@ -44,7 +44,7 @@ class SparseTimes : public torch::autograd::Function<SparseTimes> {
     const Tensor dy = gradients[0].contiguous();  // [N, C]
     const int64_t columns = dy.size(1);
     const Tensor dw = at::zeros({context->saved_data["features"].toInt(), columns}, dy.options());
-    run_parallel(SparseRows::column_parts(columns), [&](int64_t part) {
+    run_parallel(SparseRows::column_slices(columns), [&](int64_t part) {
       kernels::sparse_gradient(x, part, dy.data_ptr<float>(), columns, dw.data_ptr<float>());
     });
     return {dw, Tensor(), Tensor(), Tensor()};

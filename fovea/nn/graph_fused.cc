@@ -71,9 +71,9 @@ class EdgeFunction : public torch::autograd::Function<EdgeFunction> {
                                    weights.data_ptr<float>(),
                                    out.data_ptr<float>()};
     if (has_scores)
-      run_parallel(graph.source_parts(),
+      run_parallel(graph.source_slices(),
                    [&](int64_t part) { kernels::graph_attention_scores(graph, part, at); });
-    run_parallel(graph.target_parts(),
+    run_parallel(graph.target_slices(),
                  [&](int64_t part) { kernels::graph_attention_forward(graph, part, at); });
     context->save_for_backward({states, values, queries, to_target, to_source, keep, target_scores,
                                 source_scores, weights});
@@ -97,8 +97,8 @@ class EdgeFunction : public torch::autograd::Function<EdgeFunction> {
                  scores = room(gat, graph.targets, graph.heads),
                  queries = room(gatv2, graph.targets, row), states = room(true, graph.sources, row),
                  values = room(own_values, graph.sources, row),
-                 target_sums = room(gatv2, graph.target_parts(), row),
-                 source_sums = room(gat, graph.source_parts(), 2 * row);
+                 target_sums = room(gatv2, graph.target_slices(), row),
+                 source_sums = room(gat, graph.source_slices(), 2 * row);
     const kernels::GraphBackward at{numbers(saved[kStates]),
                                     numbers(saved[own_values ? kValues : kStates]),
                                     numbers(saved[kQueries]),
@@ -116,9 +116,9 @@ class EdgeFunction : public torch::autograd::Function<EdgeFunction> {
                                     own_values ? values.data_ptr<float>() : nullptr,
                                     target_sums.data_ptr<float>(),
                                     source_sums.data_ptr<float>()};
-    run_parallel(graph.target_parts(),
+    run_parallel(graph.target_slices(),
                  [&](int64_t part) { kernels::graph_attention_backward_targets(graph, part, at); });
-    run_parallel(graph.source_parts(),
+    run_parallel(graph.source_slices(),
                  [&](int64_t part) { kernels::graph_attention_backward_sources(graph, part, at); });
     const Tensor sums = (gatv2 ? target_sums : source_sums).sum(0);  // [H D] or [2 H D]
     const auto vector = [&](int64_t first) {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "fovea/kernels/graph_attention.h"
+#include "fovea/kernels/graph_attention/graph_attention.h"
 #include "fovea/nn/graph_block.h"
 
 namespace fovea {

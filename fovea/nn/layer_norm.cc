@@ -4,7 +4,7 @@
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/layer_norm.h"
+#include "fovea/kernels/layer_norm/layer_norm.h"
 #include "fovea/nn/layer_norm_device.h"
 
 namespace fovea {
@@ -60,7 +60,7 @@ struct Gradients {
     z = at::empty_like(kept);
     x = shape.dropout.threshold > 0 ? at::empty_like(kept) : z;
     weight = at::empty_like(gamma), bias = at::empty_like(gamma);
-    const Tensor sums = at::empty({shape.parts(), 2, shape.columns}, gamma.options());
+    const Tensor sums = at::empty({shape.slices(), 2, shape.columns}, gamma.options());
     const kernels::LayerNormBackward at{numbers(kept),
                                         numbers(mean),
                                         numbers(inverse_sigma),
@@ -70,7 +70,7 @@ struct Gradients {
                                         z.data_ptr<float>(),
                                         x.is_same(z) ? nullptr : x.data_ptr<float>(),
                                         sums.data_ptr<float>()};
-    run_parallel(shape.parts(),
+    run_parallel(shape.slices(),
                  [&](int64_t part) { kernels::layer_norm_backward(shape, part, at); });
     kernels::layer_norm_sums(shape, numbers(sums), weight.data_ptr<float>(),
                              bias.data_ptr<float>());
@@ -96,7 +96,7 @@ class LayerNormFunction : public torch::autograd::Function<LayerNormFunction> {
                                        y.data_ptr<float>(),
                                        mean.data_ptr<float>(),
                                        inverse_sigma.data_ptr<float>()};
-    run_parallel(shape.parts(),
+    run_parallel(shape.slices(),
                  [&](int64_t part) { kernels::layer_norm_forward(shape, part, at); });
     context->set_materialize_grads(false);
     context->saved_data["epsilon"] = epsilon;

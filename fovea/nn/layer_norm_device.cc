@@ -6,7 +6,7 @@
 #include "fovea/core/error.h"
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/device/layer_norm.h"
+#include "fovea/kernels/layer_norm/layer_norm.h"
 #include "fovea/nn/kept_dropout.h"
 
 namespace fovea {
@@ -85,7 +85,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     if (!same) dx = at::empty(z.sizes(), z.options().dtype(scalar_type(shape.x)));
     const Tensor dweight = at::empty_like(weight), dbias = at::empty_like(weight);
     const Tensor parts = at::empty(
-        {kernels::device::layer_norm_parts(shape.rows), 2, shape.columns}, weight.options());
+        {kernels::device::layer_norm_slices(shape.rows), 2, shape.columns}, weight.options());
     kernels::device::layer_norm_backward(
         shape,
         {z.data_ptr(), mean.data_ptr<float>(), inverse_sigma.data_ptr<float>(),

@@ -7,7 +7,7 @@
 #include "fovea/core/parallel.h"
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/best_symbols.h"
+#include "fovea/kernels/best_symbols/best_symbols.h"
 #include "fovea/kernels/instruction_set.h"
 
 namespace fovea {
@@ -46,7 +46,7 @@ Tensor PackedProjection::forward(const Tensor& x, Finish finish) const {
   const Tensor y = at::empty(sizes, x.options());
   const kernels::PackedRows at{rows.numel() / shape_.inputs, rows.data_ptr<float>(), shape_.inputs,
                                y.data_ptr<float>(),          shape_.outputs,         finish};
-  run_parallel(shape_.parts(), [&](int64_t part) {
+  run_parallel(shape_.slices(), [&](int64_t part) {
     kernels::packed_product(shape_, part, packed_.data_ptr<float>(), at);
   });
   return y;
@@ -69,7 +69,7 @@ BestSymbols PackedProjection::best(const Tensor& x, int64_t count,
   const kernels::BestSymbolsRows at{packed_.data_ptr<float>(), rows.data_ptr<float>(),
                                     best.log_probabilities.data_ptr<float>(),
                                     best.symbols.data_ptr<int64_t>()};
-  run_parallel(shape.parts(), [&](int64_t part) { kernels::best_symbols(shape, part, at); });
+  run_parallel(shape.slices(), [&](int64_t part) { kernels::best_symbols(shape, part, at); });
   return best;
 }
 

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "fovea/kernels/packed_product.h"
+#include "fovea/kernels/packed_product/packed_product.h"
 
 namespace fovea {
 

@@ -8,7 +8,7 @@
 #include "fovea/core/parallel.h"
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/cell_step.h"
+#include "fovea/kernels/cell_step/cell_step.h"
 #include "fovea/kernels/instruction_set.h"
 
 namespace fovea {
@@ -95,7 +95,7 @@ RecurrentState PackedRecurrent::step(const Tensor& x, const RecurrentState& stat
     at.output_row = shape.hidden;
     if (has_cell)
       at.start_cell = cell_before.data_ptr<float>(), at.last_cell = cell.data_ptr<float>();
-    run_parallel(shape.parts(), [&](int64_t part) {
+    run_parallel(shape.slices(), [&](int64_t part) {
       std::vector<float> scratch(size_t(shape.scratch()));
       kernels::recurrent_forward(shape, part, at, scratch.data());
     });

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "fovea/kernels/recurrent.h"
+#include "fovea/kernels/recurrent/recurrent.h"
 #include "fovea/nn/packed_projection.h"
 #include "fovea/nn/recurrent.h"
 

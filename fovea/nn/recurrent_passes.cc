@@ -28,7 +28,7 @@ float* room(const Tensor& x) {
 void run_parts(const RecurrentPlan& plan,
                const std::function<void(int64_t, int64_t, float*)>& work) {
   const RecurrentShape shape = plan.shape(0);
-  run_parallel(shape.parts(), [&](int64_t part) {
+  run_parallel(shape.slices(), [&](int64_t part) {
     const Tensor scratch = at::empty({shape.scratch()}, at::kFloat);
     for (int64_t direction = 0; direction < plan.directions; ++direction)
       work(direction, part, room(scratch));
@@ -95,7 +95,7 @@ class Backward {
     for (const Tensor& x : arrived) from.push_back(x.defined() ? x.contiguous() : x);
     const Tensor packed = at::empty({d, shape_.packed()}, entries_.options());
     const Tensor starts = at::empty({d, 2, rows, h}, entries_.options());
-    sums_ = at::empty({d, shape_.parts(), shape_.kept() * h}, entries_.options());
+    sums_ = at::empty({d, shape_.slices(), shape_.saved() * h}, entries_.options());
     for (const RecurrentKept& kept : kept_) gates_.push_back(at::empty_like(kept.gates));
     run_parallel(d, [&](int64_t direction) {
       kernels::recurrent_pack_backward(
@@ -120,7 +120,7 @@ class Backward {
           .adds_to_x = direction > 0,
           .start_hidden = start,
           .start_cell = start + rows * h,
-          .sums = room(sums_) + direction * shape_.parts() * shape_.kept() * h};
+          .sums = room(sums_) + direction * shape_.slices() * shape_.saved() * h};
       kernels::recurrent_backward(plan_.shape(direction), part, at, scratch);
     });
     for (int64_t direction = 0; plan_.has_start && direction < d; ++direction) {
@@ -202,9 +202,9 @@ void add_recurrent_product(const RecurrentShape& shape, const Tensor& target, co
                            const Tensor& hidden_before, Jobs& jobs) {
   const int64_t h = shape.hidden;
   for (int64_t gate = 0, end; gate < shape.gates(); gate = end) {
-    const int64_t block = shape.kept_of(gate);
+    const int64_t block = shape.saved_of(gate);
     end = gate + 1;
-    while (end < shape.gates() && shape.kept_of(end) == block + end - gate) ++end;
+    while (end < shape.gates() && shape.saved_of(end) == block + end - gate) ++end;
     jobs.add_product(target.narrow(0, gate * h, (end - gate) * h),
                      gates.narrow(1, block * h, (end - gate) * h), hidden_before);
   }
@@ -246,7 +246,7 @@ RecurrentPass recurrent_forward_pass(const RecurrentInputs& in, const Tensor& en
   Jobs jobs;
   for (int64_t direction = 0; direction < d; ++direction) {
     const bool multiplies = shape.inputs == 0;  // here, not in the kernel
-    RecurrentKept kept{empty({keep || multiplies ? n : 0, shape.kept() * h}), {}, {}};
+    RecurrentKept kept{empty({keep || multiplies ? n : 0, shape.saved() * h}), {}, {}};
     if (keep) kept.hidden_before = empty({n, h});
     if (keep && plan.has_cell()) kept.cell_before = empty({n, h});
     jobs.add([&, direction] {

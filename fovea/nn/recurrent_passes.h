@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "fovea/kernels/recurrent.h"
+#include "fovea/kernels/recurrent/recurrent.h"
 #include "fovea/nn/jobs.h"
 #include "fovea/nn/recurrent_layer.h"
 

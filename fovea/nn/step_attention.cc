@@ -5,7 +5,7 @@
 #include "fovea/core/kernel_path.h"
 #include "fovea/core/parallel.h"
 #include "fovea/core/torch.h"
-#include "fovea/kernels/step_attention.h"
+#include "fovea/kernels/decode_attention/decode_attention.h"
 
 namespace fovea {
 
@@ -23,7 +23,7 @@ Tensor heads_joined(const Tensor& x) {
 Tensor StepAttention::attend(const Tensor& queries, const std::vector<KeyList>& lists) const {
   const Tensor q = queries.stride(1) == 1 ? queries : queries.contiguous();
   const Tensor out = at::empty({q.size(0), heads * value_size}, q.options());
-  kernels::StepAttentionShape shape;
+  kernels::DecodeAttentionShape shape;
   shape.rows = q.size(0), shape.heads = heads, shape.key_heads = key_heads;
   shape.key_size = key_size, shape.value_size = value_size;
   shape.value_offset = key_heads * key_size;
@@ -36,11 +36,11 @@ Tensor StepAttention::attend(const Tensor& queries, const std::vector<KeyList>& 
     counts.push_back(int64_t(list.size()));
     shape.longest = std::max(shape.longest, counts.back());
   }
-  const kernels::StepAttentionRows at{q.data_ptr<float>(), q.stride(0), keys.data(), counts.data(),
-                                      out.data_ptr<float>()};
-  run_parallel(shape.parts(), [&](int64_t part) {
+  const kernels::DecodeAttentionRows at{q.data_ptr<float>(), q.stride(0), keys.data(),
+                                        counts.data(), out.data_ptr<float>()};
+  run_parallel(shape.slices(), [&](int64_t part) {
     std::vector<float> scratch(size_t(shape.scratch()));
-    kernels::step_attention(shape, part, at, scratch.data());
+    kernels::decode_attention(shape, part, at, scratch.data());
   });
   return out;
 }

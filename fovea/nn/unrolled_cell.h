@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "fovea/kernels/recurrent.h"
+#include "fovea/kernels/recurrent/recurrent.h"
 
 namespace fovea {
 

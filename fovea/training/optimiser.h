@@ -9,7 +9,7 @@
 #include <array>
 #include <vector>
 
-#include "fovea/kernels/optimiser.h"
+#include "fovea/kernels/optimiser/optimiser.h"
 #include "fovea/models/model.h"
 #include "fovea/training/options.h"
 #include "fovea/training/schedule.h"

@@ -1,4 +1,4 @@
-#include "fovea/kernels/activation.h"
+#include "fovea/kernels/activation/activation.h"
 
 #include <functional>
 #include <limits>
@@ -30,8 +30,8 @@ std::vector<float> forward(const ActivationShape& shape, const std::vector<float
                            const std::vector<float>& bias) {
   std::vector<float> y = x;  // in place
   y.push_back(12345.0f);
-  for (int64_t part = shape.parts(); part-- > 0;)
-    activation_forward(shape, part, y.data(), bias.data(), y.data());
+  for (int64_t slice = shape.slices(); slice-- > 0;)
+    activation_forward(shape, slice, y.data(), bias.data(), y.data());
   EXPECT_EQ(y.back(), 12345.0f) << "written past the end";
   y.pop_back();
   return y;
@@ -45,9 +45,9 @@ Gradients backward(const ActivationShape& shape, const std::vector<float>& kept,
                    const std::vector<float>& bias, const std::vector<float>& dy) {
   Gradients out{dy, bias};  // in place
   out.dx.push_back(12345.0f);
-  std::vector<float> sums(size_t(shape.parts() * shape.columns + 1), 12345.0f);
-  for (int64_t part = shape.parts(); part-- > 0;)
-    activation_backward(shape, part,
+  std::vector<float> sums(size_t(shape.slices() * shape.columns + 1), 12345.0f);
+  for (int64_t slice = shape.slices(); slice-- > 0;)
+    activation_backward(shape, slice,
                         {kept.data(), bias.data(), out.dx.data(), out.dx.data(), sums.data()});
   activation_sums(shape, sums.data(), out.dbias.data());
   EXPECT_EQ(out.dx.back(), 12345.0f) << "written past the end";

@@ -1,4 +1,4 @@
-#include "fovea/kernels/best_symbols.h"
+#include "fovea/kernels/best_symbols/best_symbols.h"
 
 #include <limits>
 #include <numeric>
@@ -37,8 +37,8 @@ struct Problem {
     pack_matrix(layer, weight.data(), bias.data(), packed.data());
     Best best{std::vector<float>(size_t(rows * count)), std::vector<int64_t>(size_t(rows * count))};
     const BestSymbolsShape shape{layer, rows, count, forbidden.data(), int64_t(forbidden.size())};
-    for (int64_t part = shape.parts(); part-- > 0;)
-      best_symbols(shape, part,
+    for (int64_t slice = shape.slices(); slice-- > 0;)
+      best_symbols(shape, slice,
                    {packed.data(), hidden.data(), best.values.data(), best.symbols.data()});
     return best;
   }

@@ -1,4 +1,4 @@
-#include "fovea/kernels/context_attention.h"
+#include "fovea/kernels/context_attention/context_attention.h"
 
 #include <cmath>
 #include <string>

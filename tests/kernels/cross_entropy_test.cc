@@ -1,4 +1,4 @@
-#include "fovea/kernels/cross_entropy.h"
+#include "fovea/kernels/cross_entropy/cross_entropy.h"
 
 #include <limits>
 #include <string>
@@ -40,8 +40,8 @@ Result computed(const Problem& problem, bool in_place = false) {
   const CrossEntropyRows at{logits.data(), problem.targets.data(), problem.shares.data(),
                             in_place ? logits.data() : gradient.data()};
   Result result;
-  for (int64_t part = problem.shape.parts(); part-- > 0;)
-    result.loss += cross_entropy(problem.shape, part, at);
+  for (int64_t slice = problem.shape.slices(); slice-- > 0;)
+    result.loss += cross_entropy(problem.shape, slice, at);
   EXPECT_EQ(gradient.back(), 12345.0f) << "written past the end";
   gradient.pop_back();
   const std::vector<float>& written = in_place ? logits : gradient;
@@ -51,9 +51,9 @@ Result computed(const Problem& problem, bool in_place = false) {
 
 double loss_alone(const Problem& problem) {
   double loss = 0;
-  for (int64_t part = 0; part < problem.shape.parts(); ++part)
+  for (int64_t slice = 0; slice < problem.shape.slices(); ++slice)
     loss += cross_entropy(
-        problem.shape, part,
+        problem.shape, slice,
         {problem.logits.data(), problem.targets.data(), problem.shares.data(), nullptr});
   return loss;
 }

@@ -1,4 +1,4 @@
-#include "fovea/kernels/dropout.h"
+#include "fovea/kernels/dropout/dropout.h"
 
 #include <limits>
 #include <string>

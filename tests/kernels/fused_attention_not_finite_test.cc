@@ -2,7 +2,7 @@
 #include <limits>
 #include <string>
 
-#include "fovea/kernels/fused_attention.h"
+#include "fovea/kernels/fused_attention/fused_attention.h"
 #include "tests/kernels/fused_attention_run.h"
 
 namespace fovea::kernels {
@@ -27,7 +27,7 @@ void set_row(std::vector<double>& rows, int64_t row, double value) {
   rows[size_t(row * 5 + 2)] = value;
 }
 
-/// Whether row `row` of width `width` is NaN throughout; fails the test when it is so in part.
+/// Whether row `row` of width `width` is NaN throughout; fails the test when it is so in slice.
 bool nan_row(const std::vector<double>& rows, int64_t row, int64_t width = 5) {
   int64_t count = 0;
   for (int64_t d = 0; d < width; ++d) count += std::isnan(rows[size_t(row * width + d)]);

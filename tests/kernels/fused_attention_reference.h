@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/kernels/fused_attention.h"
+#include "fovea/kernels/fused_attention/fused_attention.h"
 #include "fovea/kernels/philox.h"
 
 namespace fovea::kernels {

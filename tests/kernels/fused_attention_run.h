@@ -141,8 +141,8 @@ AttentionResult run_fused(const AttentionCase& c, const AttentionInputs& in,
   Strided<E> out(c.batch, c.heads, c.queries, c.value_size);
   std::vector<T> lse(size_t(c.batch * c.heads * c.queries), T(777));
   const FusedAttentionWork forward = fused_attention_forward_work(p);
-  for (int64_t part : part_order(forward.parts, backwards))
-    fused_attention_forward(p, part, out.mutable_rows(), lse.data(),
+  for (int64_t slice : part_order(forward.slices, backwards))
+    fused_attention_forward(p, slice, out.mutable_rows(), lse.data(),
                             Guarded(forward.scratch).data());
   result.lse.assign(lse.begin(), lse.end());
 
@@ -153,10 +153,10 @@ AttentionResult run_fused(const AttentionCase& c, const AttentionInputs& in,
                                         dq.mutable_rows(), dk.mutable_rows(), dv.mutable_rows()};
   const FusedAttentionWork backward = fused_attention_backward_work(p);
   Guarded shared(backward.shared);
-  for (int64_t part : part_order(backward.parts, backwards))
-    fused_attention_backward(p, part, gradient, shared.data(), Guarded(backward.scratch).data());
-  for (int64_t part : part_order(backward.sum_parts, backwards))
-    fused_attention_backward_sum(p, part, gradient, shared.data(),
+  for (int64_t slice : part_order(backward.slices, backwards))
+    fused_attention_backward(p, slice, gradient, shared.data(), Guarded(backward.scratch).data());
+  for (int64_t slice : part_order(backward.sum_slices, backwards))
+    fused_attention_backward_sum(p, slice, gradient, shared.data(),
                                  Guarded(backward.scratch).data());
   result.out = out.dense();
   result.q = dq.dense();

@@ -1,4 +1,4 @@
-#include "fovea/kernels/fused_attention.h"
+#include "fovea/kernels/fused_attention/fused_attention.h"
 
 #include "tests/kernels/fused_attention_run.h"
 #include "tests/kernels/testing.h"
@@ -228,11 +228,11 @@ TEST(FusedAttention, AFewHeadsStillGiveManyParts) {
                           .keys = 4096,
                           .head_size = 64,
                           .value_size = 64};
-  EXPECT_EQ(fused_attention_forward_work(p).parts, 16);
-  EXPECT_EQ(fused_attention_backward_work(p).parts, 16);
+  EXPECT_EQ(fused_attention_forward_work(p).slices, 16);
+  EXPECT_EQ(fused_attention_backward_work(p).slices, 16);
   p.batch = 64, p.heads = p.key_heads = 8, p.queries = p.keys = 15;  // and tiny heads only a few
-  EXPECT_EQ(fused_attention_forward_work(p).parts, 16);
-  EXPECT_EQ(fused_attention_backward_work(p).parts, 16);
+  EXPECT_EQ(fused_attention_forward_work(p).slices, 16);
+  EXPECT_EQ(fused_attention_backward_work(p).slices, 16);
 }
 
 TEST(FusedAttention, MemoryGrowsWithTheLengthNotItsSquare) {

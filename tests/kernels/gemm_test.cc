@@ -1,4 +1,3 @@
-#define FOVEA_LANES 4
 #include "fovea/kernels/gemm-inl.h"
 
 #include "tests/kernels/testing.h"

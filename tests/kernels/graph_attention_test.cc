@@ -1,4 +1,4 @@
-#include "fovea/kernels/graph_attention.h"
+#include "fovea/kernels/graph_attention/graph_attention.h"
 
 #include <string>
 
@@ -174,7 +174,7 @@ Computed computed(const Case& c, const Edges& edges, const Problem<float>& p,
                    edges.out_begin.data(),
                    edges.out_edge.data()};
   const int64_t row = g.row(), heads = c.heads;
-  const auto parts = [&](int64_t count, auto work) {
+  const auto slices = [&](int64_t count, auto work) {
     for (int64_t i = 0; i < count; ++i) work(last_part_first ? count - 1 - i : i);
   };
   std::vector<float> target_scores = room(c.targets * heads),
@@ -187,15 +187,15 @@ Computed computed(const Case& c, const Edges& edges, const Problem<float>& p,
       p.to_source.data(), keep,      target_scores.data(), source_scores.data(),
       weights.data(),     out.data()};
   if (c.score == GraphScore::Gat)
-    parts(g.source_parts(), [&](int64_t part) { graph_attention_scores(g, part, forward); });
-  parts(g.target_parts(), [&](int64_t part) { graph_attention_forward(g, part, forward); });
+    slices(g.source_slices(), [&](int64_t slice) { graph_attention_scores(g, slice, forward); });
+  slices(g.target_slices(), [&](int64_t slice) { graph_attention_forward(g, slice, forward); });
   expect_canary({&target_scores, &source_scores, &weights, &out});
 
   std::vector<float> edge_gradients = room(edges.count * heads),
                      score_gradients = room(c.targets * heads), queries = room(c.targets * row),
                      states = room(c.sources * row), own_values = room(c.sources * row),
-                     target_sums = room(g.target_parts() * row),
-                     source_sums = room(g.source_parts() * 2 * row);
+                     target_sums = room(g.target_slices() * row),
+                     source_sums = room(g.source_slices() * 2 * row);
   const GraphBackward backward{p.states.data(),
                                values,
                                p.queries.data(),
@@ -213,10 +213,10 @@ Computed computed(const Case& c, const Edges& edges, const Problem<float>& p,
                                c.own_values ? own_values.data() : nullptr,
                                target_sums.data(),
                                source_sums.data()};
-  parts(g.target_parts(),
-        [&](int64_t part) { graph_attention_backward_targets(g, part, backward); });
-  parts(g.source_parts(),
-        [&](int64_t part) { graph_attention_backward_sources(g, part, backward); });
+  slices(g.target_slices(),
+         [&](int64_t slice) { graph_attention_backward_targets(g, slice, backward); });
+  slices(g.source_slices(),
+         [&](int64_t slice) { graph_attention_backward_sources(g, slice, backward); });
   expect_canary({&edge_gradients, &score_gradients, &queries, &states, &own_values, &target_sums,
                  &source_sums});
   Computed result{weights, out, {}};
@@ -226,15 +226,16 @@ Computed computed(const Case& c, const Edges& edges, const Problem<float>& p,
   const auto sum = [&](const std::vector<float>& sums, int64_t rows, int64_t stride,
                        int64_t first) {
     std::vector<float> total(size_t(row), 0.0f);
-    for (int64_t part = 0; part < rows; ++part)
-      for (int64_t i = 0; i < row; ++i) total[size_t(i)] += sums[size_t(part * stride + first + i)];
+    for (int64_t slice = 0; slice < rows; ++slice)
+      for (int64_t i = 0; i < row; ++i)
+        total[size_t(i)] += sums[size_t(slice * stride + first + i)];
     return total;
   };
   if (c.score == GraphScore::GatV2)
-    result.gradients.to_target = sum(target_sums, g.target_parts(), row, 0);
+    result.gradients.to_target = sum(target_sums, g.target_slices(), row, 0);
   if (c.score == GraphScore::Gat) {
-    result.gradients.to_target = sum(source_sums, g.source_parts(), 2 * row, 0);
-    result.gradients.to_source = sum(source_sums, g.source_parts(), 2 * row, row);
+    result.gradients.to_target = sum(source_sums, g.source_slices(), 2 * row, 0);
+    result.gradients.to_source = sum(source_sums, g.source_slices(), 2 * row, row);
   }
   return result;
 }

@@ -1,4 +1,4 @@
-#include "fovea/kernels/layer_norm.h"
+#include "fovea/kernels/layer_norm/layer_norm.h"
 
 #include <numeric>
 #include <string>
@@ -51,7 +51,7 @@ struct Outputs {
   std::vector<double> z, y, dz, dx, dgamma, dbeta;
 };
 
-/// What the kernel computes; parts in the order that `order` gives.
+/// What the kernel computes; slices in the order that `order` gives.
 Outputs computed(const Case& c, const Inputs& in, bool backwards = false) {
   const LayerNormShape shape = c.shape();
   const auto room = [](int64_t count) {
@@ -62,7 +62,7 @@ Outputs computed(const Case& c, const Inputs& in, bool backwards = false) {
   const int64_t count = c.rows * c.columns;
   std::vector<float> z = room(count), y = room(count), dz = room(count), dx = room(count),
                      mean = room(c.rows), inverse_sigma = room(c.rows),
-                     sums = room(shape.parts() * 2 * c.columns), dgamma = room(c.columns),
+                     sums = room(shape.slices() * 2 * c.columns), dgamma = room(c.columns),
                      dbeta = room(c.columns);
   if (!c.residual) std::copy(in.x.begin(), in.x.end(), z.begin());
   const LayerNormForward forward{in.x.data(),     c.residual ? in.residual.data() : nullptr,
@@ -78,11 +78,11 @@ Outputs computed(const Case& c, const Inputs& in, bool backwards = false) {
                                    dz.data(),
                                    c.rate > 0 ? dx.data() : nullptr,
                                    sums.data()};
-  std::vector<int64_t> parts(static_cast<size_t>(shape.parts()));
-  std::iota(parts.begin(), parts.end(), int64_t{0});
-  if (backwards) std::reverse(parts.begin(), parts.end());
-  for (const int64_t part : parts) layer_norm_forward(shape, part, forward);
-  for (const int64_t part : parts) layer_norm_backward(shape, part, backward);
+  std::vector<int64_t> slices(static_cast<size_t>(shape.slices()));
+  std::iota(slices.begin(), slices.end(), int64_t{0});
+  if (backwards) std::reverse(slices.begin(), slices.end());
+  for (const int64_t slice : slices) layer_norm_forward(shape, slice, forward);
+  for (const int64_t slice : slices) layer_norm_backward(shape, slice, backward);
   layer_norm_sums(shape, sums.data(), dgamma.data(), dbeta.data());
   for (auto* array : {&z, &y, &dz, &dx, &mean, &inverse_sigma, &sums, &dgamma, &dbeta}) {
     EXPECT_EQ(array->back(), kCanary) << "written past the end";

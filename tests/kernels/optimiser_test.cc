@@ -1,4 +1,4 @@
-#include "fovea/kernels/optimiser.h"
+#include "fovea/kernels/optimiser/optimiser.h"
 
 #include <cmath>
 #include <string>

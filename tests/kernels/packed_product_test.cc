@@ -1,4 +1,4 @@
-#include "fovea/kernels/packed_product.h"
+#include "fovea/kernels/packed_product/packed_product.h"
 
 #include <string>
 
@@ -21,14 +21,14 @@ struct Problem {
     x = numbers.floats(rows * (inputs + 1));
   }
 
-  /// y with rows outputs + 3 apart, parts in reverse.
+  /// y with rows outputs + 3 apart, slices in reverse.
   std::vector<float> computed(Finish finish, bool biased = true) const {
     std::vector<float> packed(size_t(shape.packed()) + 1, kUntouched);
     pack_matrix(shape, weight.data(), biased ? bias.data() : nullptr, packed.data());
     EXPECT_EQ(packed.back(), kUntouched) << "packed past the end";
     std::vector<float> y(size_t(rows * (shape.outputs + 3)), kUntouched);
-    for (int64_t part = shape.parts(); part-- > 0;)
-      packed_product(shape, part, packed.data(),
+    for (int64_t slice = shape.slices(); slice-- > 0;)
+      packed_product(shape, slice, packed.data(),
                      {rows, x.data(), shape.inputs + 1, y.data(), shape.outputs + 3, finish});
     return y;
   }

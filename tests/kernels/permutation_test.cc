@@ -1,4 +1,4 @@
-#include "fovea/kernels/permutation.h"
+#include "fovea/kernels/permutation/permutation.h"
 
 #include <numeric>
 

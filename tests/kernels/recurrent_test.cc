@@ -1,4 +1,4 @@
-#include "fovea/kernels/recurrent.h"
+#include "fovea/kernels/recurrent/recurrent.h"
 
 #include <numeric>
 #include <string>
@@ -200,7 +200,7 @@ struct Computed {
 Computed computed(const Case& c, const Problem<float>& p, bool last_part_first = false) {
   std::vector<int64_t> first, descending;
   const RecurrentShape shape = shape_of(c, first, descending);
-  const int64_t h = c.hidden, g = shape.gates(), k = shape.kept(), n = c.entries();
+  const int64_t h = c.hidden, g = shape.gates(), k = shape.saved(), n = c.entries();
   const int64_t states = c.rows() * h, output_row = h + 3;  // as if something stood beside it
   std::vector<float> packed = room(shape.packed()), scratch = room(shape.scratch());
   std::vector<float> gates = room(n * k * h), hidden_before = room(n * h),
@@ -209,8 +209,8 @@ Computed computed(const Case& c, const Problem<float>& p, bool last_part_first =
   for (int64_t entry = 0; entry < n && c.inputs == 0; ++entry)
     std::copy_n(&p.products[size_t(entry * g * h)], g * h, &gates[size_t(entry * k * h)]);
   const bool lstm = c.cell == RecurrentCell::Lstm;
-  const auto parts = [&](auto work) {
-    for (int64_t i = 0; i < shape.parts(); ++i) work(last_part_first ? shape.parts() - 1 - i : i);
+  const auto slices = [&](auto work) {
+    for (int64_t i = 0; i < shape.slices(); ++i) work(last_part_first ? shape.slices() - 1 - i : i);
   };
   recurrent_pack_forward(shape, p.w.data(), p.u.data(), packed.data());
   const RecurrentForward forward{packed.data(),
@@ -226,13 +226,13 @@ Computed computed(const Case& c, const Problem<float>& p, bool last_part_first =
                                  output_row,
                                  last_hidden.data(),
                                  lstm ? last_cell.data() : nullptr};
-  parts([&](int64_t part) { recurrent_forward(shape, part, forward, scratch.data()); });
+  slices([&](int64_t slice) { recurrent_forward(shape, slice, forward, scratch.data()); });
 
   std::vector<float> weights = room(c.rows() * c.steps * output_row);
   for (int64_t i = 0; i < c.rows() * c.steps; ++i)
     std::copy_n(&p.output_weights[size_t(i * h)], h, &weights[size_t(i * output_row)]);
   std::vector<float> gradients = room(n * k * h), start_hidden = room(states),
-                     start_cell = room(states), sums = room(shape.parts() * k * h),
+                     start_cell = room(states), sums = room(shape.slices() * k * h),
                      input_bias = room(g * h), recurrent_bias = room(g * h),
                      x_gradient = room(n * c.inputs);
   if (c.reversed)
@@ -252,7 +252,7 @@ Computed computed(const Case& c, const Problem<float>& p, bool last_part_first =
                                    start_hidden.data(),
                                    start_cell.data(),
                                    sums.data()};
-  parts([&](int64_t part) { recurrent_backward(shape, part, backward, scratch.data()); });
+  slices([&](int64_t slice) { recurrent_backward(shape, slice, backward, scratch.data()); });
   recurrent_bias_gradients(shape, sums.data(), input_bias.data(), recurrent_bias.data());
   expect_canary({&packed, &scratch, &gates, &hidden_before, &cell_before, &outputs, &last_hidden,
                  &last_cell, &gradients, &start_hidden, &start_cell, &sums, &input_bias,
@@ -271,7 +271,7 @@ Computed computed(const Case& c, const Problem<float>& p, bool last_part_first =
   d.u.assign(size_t(g * h * h), 0), d.products.assign(size_t(n * g * h), 0);
   for (int64_t entry = 0; entry < n; ++entry)
     for (int64_t i = 0; i < g * h; ++i) {
-      const int64_t block = shape.kept_of(i / h) * h + i % h;
+      const int64_t block = shape.saved_of(i / h) * h + i % h;
       d.products[size_t(entry * g * h + i)] = gradients[size_t(entry * k * h + i)];
       for (int64_t j = 0; j < h; ++j)
         d.u[size_t(i * h + j)] +=

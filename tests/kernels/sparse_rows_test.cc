@@ -1,4 +1,4 @@
-#include "fovea/kernels/sparse_rows.h"
+#include "fovea/kernels/sparse_rows/sparse_rows.h"
 
 #include <string>
 
@@ -51,10 +51,10 @@ TEST(SparseRows, ProductAndGradientEqualPlainLoopsOnEveryInstructionSet) {
         std::vector<float> found(y.size() + 1, NAN), gradient(dw.size() + 1, 0.0f);
         found.back() = gradient.back() = kCanary;
         const SparseRows view = x.view();
-        for (int64_t part = view.parts(); part-- > 0;)
-          sparse_times(view, part, w.data(), columns, found.data());
-        for (int64_t part = SparseRows::column_parts(columns); part-- > 0;)
-          sparse_gradient(view, part, dy.data(), columns, gradient.data());
+        for (int64_t slice = view.slices(); slice-- > 0;)
+          sparse_times(view, slice, w.data(), columns, found.data());
+        for (int64_t slice = SparseRows::column_slices(columns); slice-- > 0;)
+          sparse_gradient(view, slice, dy.data(), columns, gradient.data());
         EXPECT_EQ(found.back(), kCanary) << "written past the end";
         EXPECT_EQ(gradient.back(), kCanary) << "written past the end";
         found.pop_back(), gradient.pop_back();

@@ -1,4 +1,4 @@
-#include "fovea/kernels/tabular_net.h"
+#include "fovea/kernels/tabular_net/tabular_net.h"
 
 #include <cmath>
 #include <limits>

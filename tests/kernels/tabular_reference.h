@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fovea/kernels/tabular_net.h"
+#include "fovea/kernels/tabular_net/tabular_net.h"
 
 namespace fovea::kernels {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fovea/kernels/optimiser.h"
+#include "fovea/kernels/optimiser/optimiser.h"
 
 namespace fovea::kernels {
 
