@@ -103,8 +103,11 @@ using Made = std::shared_ptr<Alignment>;
 
 const std::vector<AlignmentEntry>& rows() {
   static const std::vector<AlignmentEntry> table = {
-      {"global", "all keys", "Luong et al. 2015",
-       [](const AlignmentOptions&, const Random&) -> Made { return std::make_shared<Global>(); }},
+      {"global",
+       "all keys",
+       "Luong et al. 2015",
+       [](const AlignmentOptions&, const Random&) -> Made { return std::make_shared<Global>(); },
+       {.is_global = true}},
       {"causal", "j <= t", "Vaswani et al. 2017",
        [](const AlignmentOptions&, const Random&) -> Made { return std::make_shared<Causal>(); }},
       {"window", "|j - t| <= D", "Beltagy et al. 2020",
@@ -120,10 +123,13 @@ const std::vector<AlignmentEntry>& rows() {
        [](const AlignmentOptions& o, const Random& random) -> Made {
          return std::make_shared<LocalP>(o, random);
        }},
-      {"median", "p-D <= j < p+D, p the median of the previous weights", "Chorowski et al. 2015",
+      {"median",
+       "p-D <= j < p+D, p the median of the previous weights",
+       "Chorowski et al. 2015",
        [](const AlignmentOptions& o, const Random&) -> Made {
          return std::make_shared<Median>(o.half_width);
-       }},
+       },
+       {.reads_previous_weights = true}},
   };
   return table;
 }
@@ -148,14 +154,22 @@ std::vector<std::string> alignment_names() {
   return names;
 }
 
+const AlignmentEntry& find_alignment(const std::string& name) {
+  for (const auto& entry : rows())
+    if (entry.name == name) return entry;
+  const auto names = alignment_names();
+  fail(ErrorKind::NotFound, "there is no alignment '", name, "'", suggestion(name, names),
+       "; known: ", join(names));
+}
+
+const AlignmentTraits& AlignmentOptions::traits() const {
+  return find_alignment(name).traits;
+}
+
 std::shared_ptr<Alignment> make_alignment(const AlignmentOptions& options, const Random& random) {
   require(options.half_width >= 1, ErrorKind::InvalidArgument,
           "half_width must be at least 1, found ", options.half_width);
-  for (const auto& entry : rows())
-    if (entry.name == options.name) return entry.make(options, random);
-  const auto names = alignment_names();
-  fail(ErrorKind::NotFound, "there is no alignment '", options.name, "'",
-       suggestion(options.name, names), "; known: ", join(names));
+  return find_alignment(options.name).make(options, random);
 }
 
 }  // namespace fovea

@@ -25,12 +25,19 @@
 
 namespace fovea {
 
+/// What others may want to know of an alignment, instead of its name.
+struct AlignmentTraits {
+  bool is_global = false;               // every query looks everywhere
+  bool reads_previous_weights = false;  // a decoder hands it those of the step before
+};
+
 struct AlignmentOptions {
   std::string name = "global";
   int64_t half_width = 10;    // D
   int64_t query_size = 0;     // local-p
   int64_t hidden_size = 128;  // local-p: rows of W_p
   void describe(OptionList& list);
+  const AlignmentTraits& traits() const;
 };
 
 struct AlignmentInput {
@@ -60,12 +67,14 @@ struct AlignmentEntry {
   std::string formula;
   std::string paper;
   std::shared_ptr<Alignment> (*make)(const AlignmentOptions& options, const Random& random);
+  AlignmentTraits traits = {};
 };
 
 std::span<const AlignmentEntry> alignment_table();
 std::vector<std::string> alignment_names();
 
 /// NotFound suggests the nearest name.
+const AlignmentEntry& find_alignment(const std::string& name);
 std::shared_ptr<Alignment> make_alignment(const AlignmentOptions& options, const Random& random);
 
 }  // namespace fovea

@@ -295,7 +295,7 @@ bool can_fuse(const AttendInput& in, const Tap* tap) {
   if (ReadableOnly::is_asked_for() || in.keep_weights || !in.score) return false;
   if (tap && tap->needs_live(in.map.name)) return false;
   const Tensor& keys = in.memory.keys;
-  if (!in.score->dot_scale(keys.size(-1)) || in.normaliser.name != "softmax") return false;
+  if (!in.score->dot_scale(keys.size(-1)) || !in.normaliser.traits().is_fused) return false;
   if (in.sharpness.defined() || in.chosen.defined() || in.memory.broken.defined()) return false;
   if (in.alignment && !in.alignment->is_band()) return false;
   if (in.query.dim() != 4 || keys.size(1) != in.memory.values.size(1) ||

@@ -72,6 +72,7 @@ class MultiHeadAttention : public torch::nn::Module {
   SelfAttended forward_self(const MultiHeadInput& input, Tap* tap = nullptr) const;
 
   const MultiHeadOptions& options() const { return options_; }
+  const ScoreFunction& score() const { return *score_; }
   const at::Tensor& slopes() const { return slopes_; }  // [H], undefined without alibi
 
   /// Takes heads out for good: their rows of in_proj and their columns of out_proj go, what is left

@@ -150,7 +150,12 @@ Normalised gate(const NormaliserOptions&, const NormaliseInput& in) {
 
 const std::vector<NormaliserEntry>& rows() {
   static const std::vector<NormaliserEntry> table = {
-      {"softmax", "exp(e_j) / sum exp(e)", "Bahdanau et al. 2015", MapKind::Distribution, softmax},
+      {"softmax",
+       "exp(e_j) / sum exp(e)",
+       "Bahdanau et al. 2015",
+       MapKind::Distribution,
+       softmax,
+       {.is_fused = true}},
       {"smoothing", "sig(e_j) / sum sig(e)", "Chorowski et al. 2015", MapKind::Distribution,
        smoothing},
       {"temperature", "softmax(e / temperature)", "Chorowski et al. 2015", MapKind::Distribution,
@@ -159,9 +164,18 @@ const std::vector<NormaliserEntry>& rows() {
        top_k},
       {"sparsemax", "nearest point of the simplex", "Martins and Astudillo 2016",
        MapKind::Distribution, sparsemax},
-      {"hard", "one key ~ softmax(e)", "Xu et al. 2015", MapKind::Distribution, hard},
-      {"gumbel", "one key, argmax((e + g) / temperature), soft gradient", "Jang et al. 2017",
-       MapKind::Distribution, gumbel},
+      {"hard",
+       "one key ~ softmax(e)",
+       "Xu et al. 2015",
+       MapKind::Distribution,
+       hard,
+       {.is_differentiable = false, .draws = true}},
+      {"gumbel",
+       "one key, argmax((e + g) / temperature), soft gradient",
+       "Jang et al. 2017",
+       MapKind::Distribution,
+       gumbel,
+       {.draws = true}},
       {"gate", "sig(e_j)", "Seo et al. 2017", MapKind::Gate, gate},
   };
   return table;
@@ -173,6 +187,10 @@ void NormaliserOptions::describe(OptionList& list) {
   list.add("normaliser", name, "how scores become weights").choices(normaliser_names());
   list.add("temperature", temperature, "temperature, gumbel: below 1 sharpens").above(0);
   list.add("top_k", top_k, "top-k: keys that stay").at_least(1);
+}
+
+const NormaliserTraits& NormaliserOptions::traits() const {
+  return find_normaliser(name).traits;
 }
 
 std::span<const NormaliserEntry> normaliser_table() {

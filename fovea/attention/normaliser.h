@@ -25,11 +25,19 @@
 
 namespace fovea {
 
+/// What others may want to know of a normaliser, instead of its name.
+struct NormaliserTraits {
+  bool is_differentiable = true;  // else the model must learn by log_probability
+  bool draws = false;             // uses `random`
+  bool is_fused = false;          // what the kernels of attention compute
+};
+
 struct NormaliserOptions {
   std::string name = "softmax";
   double temperature = 0.5;  // of temperature and gumbel; softmax has none
   int64_t top_k = 8;
   void describe(OptionList& list);
+  const NormaliserTraits& traits() const;
 };
 
 struct NormaliseInput {
@@ -52,6 +60,7 @@ struct NormaliserEntry {
   std::string paper;
   MapKind kind;  // of the weights when no row is fully masked
   Normalised (*apply)(const NormaliserOptions& options, const NormaliseInput& input);
+  NormaliserTraits traits = {};
 };
 
 std::span<const NormaliserEntry> normaliser_table();

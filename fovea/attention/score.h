@@ -19,6 +19,14 @@
 
 namespace fovea {
 
+/// What others may want to know of a score, instead of its name.
+struct ScoreTraits {
+  bool needs_equal_sizes = false;       // query and key of one size
+  bool depends_on_order = false;        // permuting the keys does more than permute the scores
+  bool reads_previous_weights = false;  // a decoder hands it those of the step before
+  bool is_fused = false;  // dot_scale() or additive_parts(): decoders' kernels know it
+};
+
 struct ScoreOptions {
   std::string name = "scaled-dot";
   int64_t query_size = 0;  // set by the model, like key_size: not an option of users
@@ -29,6 +37,7 @@ struct ScoreOptions {
   int64_t filters = 10;          // location-aware
   int64_t kernel_width = 201;    // location-aware; odd
   void describe(OptionList& list);
+  const ScoreTraits& traits() const;
 };
 
 struct ScoreInput {
@@ -60,15 +69,16 @@ class ScoreFunction : public torch::nn::Module {
   virtual std::optional<AdditiveParts> additive_parts() const { return std::nullopt; }
 };
 
+using ScorePointer = std::shared_ptr<ScoreFunction>;
+
 struct ScoreEntry {
   std::string name;
   std::string formula;
   std::string paper;
   std::string parameters;  // the count as a formula
   int64_t (*parameter_count)(const ScoreOptions& options);
-  std::shared_ptr<ScoreFunction> (*make)(const ScoreOptions& options, const Random& random);
-  bool needs_equal_sizes;  // query and key of one size
-  bool depends_on_order;   // permuting the keys does more than permute the scores
+  ScorePointer (*make)(const ScoreOptions& options, const Random& random);
+  ScoreTraits traits = {};
 };
 
 std::span<const ScoreEntry> score_table();
@@ -78,6 +88,6 @@ const ScoreEntry& find_score(const std::string& name);
 std::vector<std::string> score_names();
 
 /// A score function with parameters drawn from `random`.
-std::shared_ptr<ScoreFunction> make_score(const ScoreOptions& options, const Random& random);
+ScorePointer make_score(const ScoreOptions& options, const Random& random);
 
 }  // namespace fovea

@@ -1,5 +1,5 @@
 // What a network of so many layers sees of a graph around some nodes: all nodes within that many
-// steps, sorted by their distance, and the edges between them that count. nn/graph_block.h says how
+// steps, sorted by their distance, and the edges between them that count. nn/graph/graph_block.h says how
 // the network uses this order. With `neighbours` a node looks at no more than so many others, drawn
 // at random: graphs with hubs then fit.
 #pragma once
@@ -22,7 +22,7 @@ struct Surroundings {
 
   int64_t hops() const { return int64_t(reach.size()) - 1; }
   std::span<const int64_t> row(int64_t place) const;
-  /// The tensors of nn/graph_block.h, without "node".
+  /// The tensors of nn/graph/graph_block.h, without "node".
   void add_to(NamedTensors& tensors) const;
 };
 

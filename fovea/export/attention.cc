@@ -15,7 +15,7 @@ AttendedValues attend(const AttentionParts& parts, const AttendValues& in) {
 }
 
 bool reads_previous_weights(const ScoreOptions& score, const AlignmentOptions& alignment) {
-  return score.name == "location-aware" || alignment.name == "median";
+  return score.traits().reads_previous_weights || alignment.traits().reads_previous_weights;
 }
 
 Value query_positions(const AttendValues& in) {

@@ -1,4 +1,4 @@
-// nn/bert_encoder.h as nodes: what pretrainer, classifier and tagger have in common. A graph reads
+// nn/transformer/bert_encoder.h as nodes: what pretrainer, classifier and tagger have in common. A graph reads
 // one window; texts that are longer are cut by the caller, as models/bert_windows.h does it.
 #pragma once
 

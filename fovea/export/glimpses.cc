@@ -34,7 +34,7 @@ Value framed(const Value& x, int64_t before, int64_t after) {
   return graph.node("Pad", {x, graph.integers({0, 0, before, before, 0, 0, after, after})});
 }
 
-/// nn/glimpse_sensor.h in a graph.
+/// nn/vision/glimpse_sensor.h in a graph.
 class Sensor {
  public:
   Sensor(const RecurrentGlimpsesOptions& options, const PictureInput& input, const Value& image)

@@ -1,8 +1,8 @@
-// nn/image_encoder.h as nodes.
+// nn/vision/image_encoder.h as nodes.
 #pragma once
 
 #include "fovea/export/weights.h"
-#include "fovea/nn/image_encoder.h"
+#include "fovea/nn/vision/image_encoder.h"
 
 namespace fovea::onnx {
 

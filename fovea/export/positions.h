@@ -1,4 +1,4 @@
-// nn/positions.h and the rotary positions of attention/multi_head.h as nodes. Angles are made in
+// nn/transformer/positions.h and the rotary positions of attention/multi_head.h as nodes. Angles are made in
 // the graph, so that there is no longest sequence but for learned tables; there a position beyond
 // the table is an error of the runtime.
 #pragma once

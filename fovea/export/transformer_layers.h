@@ -1,4 +1,4 @@
-// nn/transformer_layer.h and nn/transformer_stack.h as nodes. Norm, activation and window are read
+// nn/transformer/transformer_layer.h and nn/transformer/transformer_stack.h as nodes. Norm, activation and window are read
 // from each layer, heads from its blocks.
 #pragma once
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/nn/bert_encoder.h"
+#include "fovea/nn/transformer/bert_encoder.h"
 
 namespace fovea {
 

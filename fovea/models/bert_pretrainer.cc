@@ -2,7 +2,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
-#include "fovea/nn/cross_entropy.h"
+#include "fovea/nn/ops/cross_entropy.h"
 
 namespace fovea {
 

@@ -1,4 +1,4 @@
-// What BERT is pretrained on, Devlin et al. 2018, over nn/bert_encoder.h:
+// What BERT is pretrained on, Devlin et al. 2018, over nn/transformer/bert_encoder.h:
 //   masked  a share of each row's pieces is chosen; of these 80 % become [MASK], 10 % any piece,
 //           10 % stay, and the network has to say what stood there:
 //           p(piece) = softmax(E norm(gelu(W h + b)) + c), E the encoder's own table
@@ -14,7 +14,7 @@
 
 #include "fovea/core/options.h"
 #include "fovea/models/model.h"
-#include "fovea/nn/bert_encoder.h"
+#include "fovea/nn/transformer/bert_encoder.h"
 
 namespace fovea {
 

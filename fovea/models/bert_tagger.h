@@ -8,7 +8,7 @@
 
 #include "fovea/models/fine_tuning.h"
 #include "fovea/models/tagger.h"
-#include "fovea/nn/bert_encoder.h"
+#include "fovea/nn/transformer/bert_encoder.h"
 
 namespace fovea {
 

@@ -7,7 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "fovea/nn/bert_encoder.h"
+#include "fovea/nn/transformer/bert_encoder.h"
 
 namespace fovea {
 

@@ -196,7 +196,7 @@ at::Tensor FeatureAttention::replay(const Batch& batch, const Predictions& predi
 }
 
 bool FeatureAttention::has_fast_gear() const {
-  return (!attention_ || options_.normaliser.name == "softmax") && options_.dropout == 0;
+  return (!attention_ || options_.normaliser.traits().is_fused) && options_.dropout == 0;
 }
 
 double FeatureAttention::train_block(const TrainBlock& block, BlockOptimiser& optimiser) {

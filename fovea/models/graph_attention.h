@@ -10,7 +10,7 @@
 
 #include "fovea/core/options.h"
 #include "fovea/models/model.h"
-#include "fovea/nn/graph_layer.h"
+#include "fovea/nn/graph/graph_layer.h"
 
 namespace fovea {
 
@@ -42,7 +42,7 @@ class GraphAttention : public Model {
   const GraphAttentionOptions& options() const { return options_; }
 
   void initialise(const Random& random) override;
-  /// Besides what the schema names a batch holds what nn/graph_block.h and nn/graph_features.h say.
+  /// Besides what the schema names a batch holds what nn/graph/graph_block.h and nn/graph/graph_features.h say.
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   Loss loss(const Batch& batch, const StepContext& context) override;

@@ -14,7 +14,7 @@
 #include "fovea/models/hierarchical_layout.h"
 #include "fovea/models/hierarchical_pooling.h"
 #include "fovea/models/model.h"
-#include "fovea/nn/recurrent.h"
+#include "fovea/nn/recurrent/recurrent.h"
 
 namespace fovea {
 

@@ -4,7 +4,7 @@
 #include "fovea/core/torch.h"
 #include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
-#include "fovea/nn/activation.h"
+#include "fovea/nn/ops/activation.h"
 
 namespace fovea {
 

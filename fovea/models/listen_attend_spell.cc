@@ -6,8 +6,8 @@
 #include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/step_answer.h"
-#include "fovea/nn/cross_entropy.h"
-#include "fovea/nn/decoder_writer.h"
+#include "fovea/nn/decoder/incremental_decoder.h"
+#include "fovea/nn/ops/cross_entropy.h"
 
 namespace fovea {
 
@@ -130,11 +130,11 @@ Predictions ListenAttendSpell::predict(const Batch& batch) const {
   Heard heard = listen(batch, nullptr, nullptr);
   const SearchProblem problem = problem_of(batch, heard);
   const bool covered = search_.coverage_penalty > 0;
-  DecoderWriter writer(*decoder_, std::move(heard.source), std::move(heard.start), covered);
+  IncrementalDecoder decoder(*decoder_, std::move(heard.source), std::move(heard.start), covered);
   const PackedProjection output(output_->weight, output_->bias);
   const StepFunction step = [&](const StepInput& in) -> StepOutput {
-    if (in.origin.defined()) writer.select(in.origin);
-    const DecoderStep now = writer.step(embed(in.tokens.to(device())));
+    if (in.origin.defined()) decoder.select(in.origin);
+    const DecoderStep now = decoder.step(embed(in.tokens.to(device())));
     return answer_step(in, output, now.readout, covered ? now.weights.flatten(1) : Tensor());
   };
   Predictions predictions;

@@ -1,17 +1,17 @@
 // Listen, attend and spell: speech becomes text, symbol by symbol, and each symbol listens to the
 // sound before it is written (Chorowski et al. 2015; Chan et al. 2016).
 //   listen  h_1 … h_K, a BiGRU or BiLSTM over the frames, plain or a pyramid in which one h_j
-//           stands for several frames (nn/pyramid.h)
+//           stands for several frames (nn/audio/pyramid.h)
 //   attend  alpha_t = normalise(score(s_{t-1}, h_j, alpha_{t-1})), c_t = sum_j alpha_tj h_j
 //             content          model.score=additive
 //             location-aware   model.score=location-aware: sees where it listened before
 //             smoothing        model.normaliser=smoothing: sig(e) / sum sig(e)
 //             sharpening       model.normaliser=temperature or top-k
 //             windowing        model.alignment=median: only around the middle of alpha_{t-1}
-//   spell   nn/decoder.h: s_t = cell([y_{t-1} ; c_t], s_{t-1}), s_0 = tanh(W [h's last states]);
+//   spell   nn/decoder/decoder.h: s_t = cell([y_{t-1} ; c_t], s_{t-1}), s_0 = tanh(W [h's last states]);
 //           readout and softmax over the symbols
 //   loss    mean over the real symbols of -log p(y_t), with label smoothing. In training frames are
-//           a little different at every step (nn/sound_augment.h)
+//           a little different at every step (nn/audio/sound_augment.h)
 // configs/speech-*.json hold what docs/results.md reports.
 #pragma once
 
@@ -22,9 +22,9 @@
 
 #include "fovea/attention/projection.h"
 #include "fovea/models/sequence_model.h"
-#include "fovea/nn/decoder.h"
-#include "fovea/nn/pyramid.h"
-#include "fovea/nn/sound_augment.h"
+#include "fovea/nn/audio/pyramid.h"
+#include "fovea/nn/audio/sound_augment.h"
+#include "fovea/nn/decoder/decoder.h"
 
 namespace fovea {
 

@@ -13,8 +13,8 @@
 #include "fovea/attention/multi_head.h"
 #include "fovea/core/options.h"
 #include "fovea/models/tagger.h"
-#include "fovea/nn/layer_norm.h"
-#include "fovea/nn/recurrent.h"
+#include "fovea/nn/ops/layer_norm.h"
+#include "fovea/nn/recurrent/recurrent.h"
 
 namespace fovea {
 

@@ -4,7 +4,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
-#include "fovea/nn/activation.h"
+#include "fovea/nn/ops/activation.h"
 
 namespace fovea {
 

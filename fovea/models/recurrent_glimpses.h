@@ -1,6 +1,6 @@
 // The recurrent model of visual attention, RAM (Mnih et al. 2014): a network that never sees a
 // picture whole. It takes one small glimpse after another and decides itself where.
-//   rho_t   what the sensor sees of the picture at place l_t (nn/glimpse_sensor.h)
+//   rho_t   what the sensor sees of the picture at place l_t (nn/vision/glimpse_sensor.h)
 //   g_t     ReLU(W [ReLU(W rho_t), ReLU(W l_t)])               what and where
 //   h_t     ReLU(W h_{t-1} + W g_t),  h_0 = 0
 //   a_{t+1} ~ N(W h_t, sigma^2 I),  l_{t+1} = a_{t+1} cut to [-1, 1];  l_1 uniform
@@ -24,7 +24,7 @@
 #include "fovea/core/options.h"
 #include "fovea/models/picture_input.h"
 #include "fovea/models/recurrent_glimpses_pass.h"
-#include "fovea/nn/glimpse_sensor.h"
+#include "fovea/nn/vision/glimpse_sensor.h"
 
 namespace fovea {
 

@@ -6,7 +6,7 @@
 #include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/step_answer.h"
-#include "fovea/nn/decoder_writer.h"
+#include "fovea/nn/decoder/incremental_decoder.h"
 
 namespace fovea {
 
@@ -186,10 +186,9 @@ Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
 
 bool Seq2Seq::can_be_recorded() const {
   const auto& o = options_;
-  const std::vector<std::string> scores{"additive", "general", "dot", "scaled-dot"};
   return writes_text() && o.attention == "soft" && o.feedback == "teacher" && !o.input_feeding &&
-         o.normaliser.name == "softmax" && o.alignment.name == "global" &&
-         std::find(scores.begin(), scores.end(), o.score.name) != scores.end();
+         o.normaliser.traits().is_fused && o.alignment.traits().is_global &&
+         o.score.traits().is_fused;
 }
 
 double scheduled_share(double k, int64_t step) {
@@ -199,7 +198,7 @@ double scheduled_share(double k, int64_t step) {
 
 Loss Seq2Seq::loss(const Batch& batch, const StepContext& context) {
   const auto& o = options_;
-  const bool draws = o.dropout > 0 || o.feedback == "scheduled" || o.normaliser.name == "gumbel";
+  const bool draws = o.dropout > 0 || o.feedback == "scheduled" || o.normaliser.traits().draws;
   const Random* random = draws ? &context.random : nullptr;
   double teacher_share = 1;
   if (o.feedback == "own") teacher_share = 0;
@@ -224,17 +223,18 @@ Predictions Seq2Seq::predict(const Batch& batch) const {
   if (!writes_text()) return predict_numbers(batch, nullptr);
   Encoded encoded = encode(batch, nullptr, nullptr);
   const bool covered = search_.coverage_penalty > 0;
-  DecoderWriter writer(*decoder_, std::move(encoded.source), std::move(encoded.start), covered);
+  IncrementalDecoder decoder(*decoder_, std::move(encoded.source), std::move(encoded.start),
+                             covered);
   const auto [weight, bias] = output_layer();
   const PackedProjection packed_output(weight, bias);
   Tensor output;  // [R, V], the newest, where it is fed back
   const StepFunction step = [&](const StepInput& in) -> StepOutput {
     if (in.origin.defined()) {
-      writer.select(in.origin);
+      decoder.select(in.origin);
       if (output.defined()) output = output.index_select(0, in.origin.to(device()));
     }
     const DecoderStep now =
-        writer.step(output.defined() ? feed_back(output) : embed_target(in.tokens));
+        decoder.step(output.defined() ? feed_back(output) : embed_target(in.tokens));
     const Tensor weights = covered && now.weights.defined() ? now.weights.flatten(1) : Tensor();
     if (!feeds_itself()) return answer_step(in, packed_output, now.readout, weights);
     output = output_of(now.readout);

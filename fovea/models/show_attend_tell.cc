@@ -7,7 +7,7 @@
 #include "fovea/core/torch.h"
 #include "fovea/models/picture_input.h"
 #include "fovea/models/step_answer.h"
-#include "fovea/nn/cross_entropy.h"
+#include "fovea/nn/ops/cross_entropy.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
 // Show, attend and tell (Xu et al. 2015): a caption is written word by word, and each word looks at
 // the picture before it is written.
-//   a_i      annotations: what the image encoder makes of cell i (nn/image_encoder.h), plus what is
+//   a_i      annotations: what the image encoder makes of cell i (nn/vision/image_encoder.h), plus what is
 //            learned of the place of the cell (model.positions=no is the paper's)
 //   h_0, c_0 tanh(W mean_i a_i + b), one layer each
 //   alpha_t  softmax_i(score(h_{t-1}, a_i)); the paper's score is additive with a bias
@@ -34,9 +34,9 @@
 #include "fovea/attention/attend.h"
 #include "fovea/attention/projection.h"
 #include "fovea/models/sequence_model.h"
-#include "fovea/nn/image_augment.h"
-#include "fovea/nn/image_encoder.h"
-#include "fovea/nn/recurrent.h"
+#include "fovea/nn/recurrent/recurrent.h"
+#include "fovea/nn/vision/image_augment.h"
+#include "fovea/nn/vision/image_encoder.h"
 
 namespace fovea {
 

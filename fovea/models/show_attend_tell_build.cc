@@ -105,9 +105,10 @@ ShowAttendTell::ShowAttendTell(ShowAttendTellOptions options, SearchOptions sear
   recurrent_ = register_module("recurrent", std::make_shared<Recurrent>(RecurrentOptions{
                                                 "lstm", o.embedding + features, o.hidden}));
   if (o.attention != "none") {
-    require(o.normaliser.name != "hard", ErrorKind::InvalidArgument,
-            "model.normaliser=hard: say model.attention=hard, which also learns where to look");
-    require(!o.score.name.starts_with("location"), ErrorKind::InvalidArgument,
+    require(o.normaliser.traits().is_differentiable, ErrorKind::InvalidArgument,
+            "model.normaliser=", o.normaliser.name,
+            ": say model.attention=hard, which also learns where to look");
+    require(!o.score.traits().depends_on_order, ErrorKind::InvalidArgument,
             "model.score=", o.score.name,
             " counts along a line, and cells are a grid; try additive");
     o.score.query_size = o.hidden;

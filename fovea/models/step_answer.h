@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fovea/decoding/search.h"
-#include "fovea/nn/packed_projection.h"
+#include "fovea/nn/ops/packed_projection.h"
 
 namespace fovea {
 

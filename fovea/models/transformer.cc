@@ -6,7 +6,7 @@
 #include "fovea/core/table_rows.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/step_answer.h"
-#include "fovea/nn/transformer_writer.h"
+#include "fovea/nn/transformer/incremental_transformer.h"
 
 namespace fovea {
 
@@ -215,14 +215,14 @@ std::pair<double, int64_t> Transformer::negative_log_likelihood(const Batch& bat
 Predictions Transformer::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   const PrecisionScope precision = search_precision();
-  TransformerWriter writer(*decoder_, encode(batch, nullptr, nullptr));
+  IncrementalTransformerDecoder decoder(*decoder_, encode(batch, nullptr, nullptr));
   const OutputLayer layer = output_layer();
   const PackedProjection output(layer.weight, layer.bias);
   return search_outputs(batch, [&](const StepInput& in) -> StepOutput {
-    if (in.origin.defined()) writer.select(in.origin);
+    if (in.origin.defined()) decoder.select(in.origin);
     const Tensor x = embed(target_embedding_, *target_positions_, in.tokens.unsqueeze(1),
                            in.position, nullptr);  // [R, 1, D]
-    return answer_step(in, output, writer.step(x.squeeze(1), in.position));
+    return answer_step(in, output, decoder.step(x.squeeze(1), in.position));
   });
 }
 

@@ -1,7 +1,7 @@
 // The Transformer, Vaswani et al. 2017: an encoder that looks at itself, a decoder that looks at
 // what it has written and at the source; no recurrence.
 //   x        sqrt(D) E[symbol] + position, dropout
-//   encoder  layers of nn/transformer_layer.h, each source position sees all
+//   encoder  layers of nn/transformer/transformer_layer.h, each source position sees all
 //   decoder  the same, each position sees those before it, then the source
 //   output   p(y_t) = softmax(W x_t + b), W the target's embedding when tied
 //   loss     mean over the real target positions of -log p(y_t), with label smoothing
@@ -16,9 +16,9 @@
 
 #include "fovea/core/options.h"
 #include "fovea/models/sequence_model.h"
-#include "fovea/nn/cross_entropy.h"
-#include "fovea/nn/positions.h"
-#include "fovea/nn/transformer_stack.h"
+#include "fovea/nn/ops/cross_entropy.h"
+#include "fovea/nn/transformer/positions.h"
+#include "fovea/nn/transformer/transformer_stack.h"
 
 namespace fovea {
 

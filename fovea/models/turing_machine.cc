@@ -6,7 +6,7 @@
 #include "fovea/core/stop.h"
 #include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
-#include "fovea/nn/addressing.h"
+#include "fovea/nn/ops/addressing.h"
 
 namespace fovea {
 

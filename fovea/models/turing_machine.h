@@ -1,5 +1,5 @@
 // A neural Turing machine, Graves et al. 2014: a small network that reads and writes a memory of N
-// slots of M numbers, where it looks decided by content and by place (nn/addressing.h).
+// slots of M numbers, where it looks decided by content and by place (nn/ops/addressing.h).
 //   h_t   controller of [x_t, r_{t-1}]:  tanh(W . + b), or an LSTM
 //   w_t   weights over the slots, for each head, from what a linear layer says of h_t; all heads
 //         address M_{t-1}
@@ -18,7 +18,7 @@
 #include "fovea/attention/projection.h"
 #include "fovea/core/options.h"
 #include "fovea/models/copy_model.h"
-#include "fovea/nn/recurrent.h"
+#include "fovea/nn/recurrent/recurrent.h"
 
 namespace fovea {
 

@@ -22,7 +22,7 @@
 #include "fovea/attention/projection.h"
 #include "fovea/core/options.h"
 #include "fovea/models/model.h"
-#include "fovea/nn/recurrent.h"
+#include "fovea/nn/recurrent/recurrent.h"
 
 namespace fovea {
 

@@ -98,7 +98,8 @@ TEST(Attend, PermutedKeysGivePermutedWeightsAndTheSameContext) {
   const auto order = at::tensor({2, 0, 3, 1, 5, 4}, at::kLong);
   for (auto& c : whole_table()) {
     // A draw is tied to places; so are these scores and every alignment but global.
-    if (find_score(c.score_name).depends_on_order || c.alignment_name != "global" || c.samples())
+    if (find_score(c.score_name).traits.depends_on_order || c.alignment_name != "global" ||
+        c.samples())
       continue;
     SCOPED_TRACE(c.name());
     const auto plain = attend(c.input());

@@ -51,7 +51,7 @@ struct Case {
 inline Case make_case(const std::string& score, const std::string& normaliser,
                       const std::string& alignment) {
   Case c{score, normaliser, alignment, {}, {}, {}, {}, {}, {}};
-  const bool equal = find_score(score).needs_equal_sizes;
+  const bool equal = find_score(score).traits.needs_equal_sizes;
   ScoreOptions options;
   options.name = score;
   options.query_size = equal ? 4 : 3;

@@ -1,4 +1,4 @@
-#include "fovea/nn/activation.h"
+#include "fovea/nn/ops/activation.h"
 
 #include <torch/cuda.h>
 

@@ -1,5 +1,5 @@
 // Each step of addressing against what it says, and against finite differences.
-#include "fovea/nn/addressing.h"
+#include "fovea/nn/ops/addressing.h"
 
 #include <gtest/gtest.h>
 

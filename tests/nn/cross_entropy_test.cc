@@ -1,4 +1,4 @@
-#include "fovea/nn/cross_entropy.h"
+#include "fovea/nn/ops/cross_entropy.h"
 
 #include <torch/cuda.h>
 

@@ -1,5 +1,5 @@
 // The decoder's kernels beside its readable steps, in float32.
-#include "fovea/nn/decoder.h"
+#include "fovea/nn/decoder/decoder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fovea/nn/glimpse_sensor.h"
+#include "fovea/nn/vision/glimpse_sensor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fovea/nn/graph_layer.h"
+#include "fovea/nn/graph/graph_layer.h"
 
 #include <gtest/gtest.h>
 

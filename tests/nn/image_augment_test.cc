@@ -1,4 +1,4 @@
-#include "fovea/nn/image_augment.h"
+#include "fovea/nn/vision/image_augment.h"
 
 #include <gtest/gtest.h>
 

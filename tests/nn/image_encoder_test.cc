@@ -1,4 +1,4 @@
-#include "fovea/nn/image_encoder.h"
+#include "fovea/nn/vision/image_encoder.h"
 
 #include <gtest/gtest.h>
 

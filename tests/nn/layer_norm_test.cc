@@ -1,4 +1,4 @@
-#include "fovea/nn/layer_norm.h"
+#include "fovea/nn/ops/layer_norm.h"
 
 #include <torch/cuda.h>
 

@@ -1,4 +1,4 @@
-#include "fovea/nn/packed_projection.h"
+#include "fovea/nn/ops/packed_projection.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fovea/nn/packed_recurrent.h"
+#include "fovea/nn/recurrent/packed_recurrent.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "fovea/core/product.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/instruction_set.h"
-#include "fovea/nn/unrolled_cell.h"
+#include "fovea/nn/recurrent/unrolled_cell.h"
 
 namespace fovea {
 namespace {

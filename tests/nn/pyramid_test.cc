@@ -1,4 +1,4 @@
-#include "fovea/nn/pyramid.h"
+#include "fovea/nn/audio/pyramid.h"
 
 #include <gtest/gtest.h>
 

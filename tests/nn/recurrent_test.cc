@@ -1,9 +1,9 @@
-#include "fovea/nn/recurrent.h"
+#include "fovea/nn/recurrent/recurrent.h"
 
 #include <gtest/gtest.h>
 #include <torch/nn/modules/rnn.h>
 
-#include "fovea/nn/recurrent_layer.h"
+#include "fovea/nn/recurrent/recurrent_layer.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"

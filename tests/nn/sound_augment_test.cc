@@ -1,4 +1,4 @@
-#include "fovea/nn/sound_augment.h"
+#include "fovea/nn/audio/sound_augment.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "fovea/core/kernel_path.h"
-#include "fovea/nn/transformer_layer.h"
+#include "fovea/nn/transformer/transformer_layer.h"
 #include "tests/support/golden.h"
 
 namespace fovea {

@@ -8,7 +8,7 @@
 #include "fovea/core/safetensors.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/images/image_input.h"
-#include "fovea/nn/residual_network.h"
+#include "fovea/nn/vision/residual_network.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "tests/support/expect_error.h"

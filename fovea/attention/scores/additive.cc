@@ -1,7 +1,7 @@
 // Additive score v . tanh(W s + U h (+ b)), Bahdanau et al. 2015; the same as v . tanh([W U] [s ;
 // h]), Luong's concat. U h_j is prepared once per sequence.
 #include "fovea/attention/projection.h"
-#include "fovea/attention/scores/factories.h"
+#include "fovea/attention/score.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {

@@ -3,7 +3,7 @@
 // number, or the caller's per query (ScoreInput::sharpness).
 #include <cmath>
 
-#include "fovea/attention/scores/factories.h"
+#include "fovea/attention/score.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {

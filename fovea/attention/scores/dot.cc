@@ -1,6 +1,6 @@
 // Dot score s . h, Luong et al. 2015. Entries of unit variance give a score of variance n: see
 // scaled_dot.cc.
-#include "fovea/attention/scores/factories.h"
+#include "fovea/attention/score.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {

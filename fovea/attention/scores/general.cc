@@ -1,7 +1,7 @@
 // General score s . (W h), Luong et al. 2015; the two sizes may differ. W h_j is prepared once per
 // sequence.
 #include "fovea/attention/projection.h"
-#include "fovea/attention/scores/factories.h"
+#include "fovea/attention/score.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {

@@ -2,7 +2,7 @@
 // that keeps the length, then v . tanh(W s + U h + L f + b). Before the first step the previous
 // weights count as 0, which leaves the additive score.
 #include "fovea/attention/projection.h"
-#include "fovea/attention/scores/factories.h"
+#include "fovea/attention/score.h"
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 

@@ -2,7 +2,7 @@
 // key, and so needs a fixed maximum length. Not Chorowski's location-aware score, which reads the
 // previous weights.
 #include "fovea/attention/projection.h"
-#include "fovea/attention/scores/factories.h"
+#include "fovea/attention/score.h"
 #include "fovea/core/error.h"
 #include "fovea/core/torch.h"
 
@@ -20,7 +20,7 @@ class LocationBase : public ScoreFunction {
     const int64_t keys = input.keys.size(2);
     require(keys <= weight.size(0), ErrorKind::InvalidArgument,
             "score 'location-base' was made for at most ", weight.size(0), " keys and was given ",
-            keys, "; raise score.maximum_length, or choose a score that has no fixed length");
+            keys, "; raise model.maximum_length, or choose a score that has no fixed length");
     return at::matmul(input.query, weight.narrow(0, 0, keys).t());  // [B, H, Q, K]
   }
 

@@ -2,7 +2,7 @@
 // the larger score matrix.
 #include <cmath>
 
-#include "fovea/attention/scores/factories.h"
+#include "fovea/attention/score.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {

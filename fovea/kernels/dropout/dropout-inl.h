@@ -32,7 +32,7 @@ inline Lanes dropped_out(const Dropout& dropout, WordLanes words, Lanes x) {
 /// for_columns() over a row with what dropout makes of a vector there:
 /// work(column, slot, AllLanes or FirstLanes, dropped), with dropped(Lanes) -> Lanes.
 template <class Work>
-inline void for_dropout_columns(const Dropout& dropout, int64_t row, int64_t columns, Work work) {
+inline void for_dropout_columns(Dropout dropout, int64_t row, int64_t columns, Work work) {
   if (dropout.threshold == 0)
     return for_columns(columns, [&](int64_t column, int64_t slot, auto lanes) {
       work(column, slot, lanes, [](Lanes x) { return x; });
@@ -41,8 +41,9 @@ inline void for_dropout_columns(const Dropout& dropout, int64_t row, int64_t col
     WordLanes words[kDropoutVectors];
     dropout_words(dropout.key, row, begin / kDropoutGroup, words);
     const auto with_words = [&](int64_t v, int64_t slot, auto lanes) {
+      const WordLanes own = words[v];
       work(begin + v * kLanes, slot, lanes,
-           [&](Lanes x) { return dropped_out(dropout, words[v], x); });
+           [dropout, own](Lanes x) { return dropped_out(dropout, own, x); });
     };
     if (begin + kDropoutGroup <= columns) {
 #pragma GCC unroll 16

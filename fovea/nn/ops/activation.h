@@ -1,0 +1,35 @@
+// The first half of a feed-forward block, or a readout: dropout(act(x W^T + b)) with
+//   relu  max(u, 0)
+//   gelu  u Phi(u), Phi the normal distribution function: the exact form, as BERT has it
+//   tanh  tanh(u)
+// Float32 on a CPU, and rows of whole packs on a GPU, add the bias, apply the activation and drop
+// in one pass, and take the gradients in one (kernels/activation); everything else, and gradients
+// of gradients, goes through readable tensor operations.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "fovea/core/random.h"
+#include "fovea/kernels/activation/activation.h"
+
+namespace fovea {
+
+using kernels::Activation;
+
+/// "relu" or "gelu".
+Activation activation_named(const std::string& name);
+
+/// act(x + bias): x [..., width], bias [width] -> [..., width]
+at::Tensor activate(const at::Tensor& x, const at::Tensor& bias, Activation kind);
+
+/// dropout(act(x weight^T + bias)): x [..., in], weight [out, in], bias [out] or undefined ->
+/// [..., out];
+/// without `random` nothing is dropped. The product is not kept where the gradient can do without
+/// it (relu).
+at::Tensor activated_projection(const at::Tensor& x, const at::Tensor& weight,
+                                const at::Tensor& bias, Activation kind, double rate = 0,
+                                const Random* random = nullptr);
+
+}  // namespace fovea

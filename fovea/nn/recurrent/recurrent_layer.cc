@@ -1,0 +1,212 @@
+#include "fovea/nn/recurrent/recurrent_layer.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "fovea/core/error.h"
+#include "fovea/core/kernel_path.h"
+#include "fovea/core/torch.h"
+#include "fovea/nn/recurrent/recurrent_fused.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+// cuDNN wants a layer's weights in one piece of memory of its own; the optimiser's flat array is
+// another one. They are copied at every call, which costs little, and LibTorch complains at every
+// call, which nobody wants to read.
+class IgnoreWarnings : public c10::WarningHandler {
+#if TORCH_VERSION_MAJOR >= 2
+  void process(const c10::Warning&) override {}
+#else
+  void process(const c10::SourceLocation&, const std::string&, const bool) override {}
+#endif
+};
+
+#if TORCH_VERSION_MAJOR >= 2
+using WarningGuard = c10::WarningUtils::WarningHandlerGuard;
+#else
+using WarningGuard = c10::Warning::WarningHandlerGuard;
+#endif
+
+/// What LibTorch's three functions share.
+struct LibraryRun {
+  Tensor data;               // [B, S, D H], or packed [N, D H]
+  Tensor last, last_cell{};  // [D, B, H]
+};
+
+/// data [B, S, I], or packed [N, I] with `batch_sizes`; states [D, B, H]
+LibraryRun call_library(const RecurrentLayer& layer, const Tensor& data, const Tensor& batch_sizes,
+                        const Tensor& hidden, const Tensor& cell) {
+  const auto& w = layer.weights;
+  const bool both = layer.directions() == 2, packed = batch_sizes.defined();
+  const bool train = torch::GradMode::is_enabled();  // cuDNN keeps what backward needs only then
+  LibraryRun run;
+  if (layer.cell == "lstm") {
+    const std::vector<Tensor> states{hidden, cell};
+    std::tie(run.data, run.last, run.last_cell) =
+        packed ? at::lstm(data, batch_sizes, states, w, true, 1, 0, train, both)
+               : at::lstm(data, states, w, true, 1, 0, train, both, true);
+  } else if (layer.cell == "gru") {
+    std::tie(run.data, run.last) =
+        packed ? at::gru(data, batch_sizes, hidden, w, true, 1, 0, train, both)
+               : at::gru(data, hidden, w, true, 1, 0, train, both, true);
+  } else {
+    std::tie(run.data, run.last) =
+        packed ? at::rnn_tanh(data, batch_sizes, hidden, w, true, 1, 0, train, both)
+               : at::rnn_tanh(data, hidden, w, true, 1, 0, train, both, true);
+  }
+  return run;
+}
+
+/// Packing wants rows of falling length, each at least 1.
+LibraryRun call_packed(const RecurrentLayer& layer, const Tensor& x, const SequenceLayout& layout,
+                       const Tensor& hidden, const Tensor& cell) {
+  const Tensor order = torch::tensor(layout.descending), lengths = torch::tensor(layout.lengths);
+  const Tensor moved = order.to(x.device()), back = order.argsort().to(x.device());
+  const Tensor some = lengths.gt(0).to(x.device());  // [B]: rows that have steps
+  const bool all_have = layout.lengths[size_t(layout.descending.back())] > 0;
+  const Tensor clean = all_have ? x : x.masked_fill(~some.view({-1, 1, 1}), 0);
+  const auto [data, batch_sizes] = at::_pack_padded_sequence(
+      clean.index_select(0, moved), lengths.index_select(0, order).clamp_min(1), true);
+  LibraryRun run = call_library(layer, data, batch_sizes, hidden.index_select(1, moved),
+                                cell.defined() ? cell.index_select(1, moved) : cell);
+  run.data = std::get<0>(at::_pad_packed_sequence(run.data, batch_sizes, true, 0.0, layout.steps));
+  run.data = run.data.index_select(0, back);
+  run.last = run.last.index_select(1, back);
+  if (cell.defined()) run.last_cell = run.last_cell.index_select(1, back);
+  if (all_have) return run;
+  run.data = run.data.masked_fill(~some.view({-1, 1, 1}), 0);
+  run.last = at::where(some.view({1, -1, 1}), run.last, hidden);
+  if (cell.defined()) run.last_cell = at::where(some.view({1, -1, 1}), run.last_cell, cell);
+  return run;
+}
+
+}  // namespace
+
+SequenceLayout::SequenceLayout(const Tensor& given, int64_t row_count, int64_t step_count)
+    : rows(row_count),
+      steps(step_count),
+      lengths(size_t(row_count), step_count),
+      first(size_t(row_count)),
+      descending(size_t(row_count)) {
+  if (given.defined()) {
+    require(given.dim() == 1 && given.size(0) == rows && given.scalar_type() == at::kLong &&
+                given.is_cpu(),
+            ErrorKind::Internal, "the lengths of ", rows, " sequences have the shape ",
+            given.sizes());
+    const Tensor values = given.contiguous();
+    std::copy_n(values.data_ptr<int64_t>(), rows, lengths.begin());
+  }
+  for (size_t row = 0; row < lengths.size(); ++row) {
+    require(lengths[row] >= 0 && lengths[row] <= steps, ErrorKind::Internal, "a sequence of ",
+            lengths[row], " steps does not fit a batch of ", steps);
+    first[row] = entries;
+    entries += lengths[row];
+  }
+  std::iota(descending.begin(), descending.end(), int64_t{0});
+  std::stable_sort(descending.begin(), descending.end(),
+                   [&](int64_t a, int64_t b) { return lengths[size_t(a)] > lengths[size_t(b)]; });
+}
+
+RecurrentOutput run_library_layer(const RecurrentLayer& layer, const Tensor& x,
+                                  const SequenceLayout& layout, const RecurrentState& start) {
+  const int64_t d = layer.directions();
+  const bool lstm = layer.cell == "lstm";
+  const auto stacked = [&](const std::vector<Tensor>& states) {
+    return states.empty() ? at::zeros({d, layout.rows, layer.hidden_size()}, x.options())
+                          : at::stack(states);
+  };
+  const Tensor hidden = stacked(start.hidden), cell = lstm ? stacked(start.cell) : Tensor();
+  IgnoreWarnings ignore;
+  std::optional<WarningGuard> guard;
+  if (x.is_cuda()) guard.emplace(&ignore);
+  const LibraryRun run = layout.is_padded() ? call_packed(layer, x, layout, hidden, cell)
+                                            : call_library(layer, x, {}, hidden, cell);
+  RecurrentOutput result{run.data, {}};  // [B, S, D H]
+  for (int64_t direction = 0; direction < d; ++direction) {
+    result.state.hidden.push_back(run.last[direction]);  // [B, H]
+    if (lstm) result.state.cell.push_back(run.last_cell[direction]);
+  }
+  return result;
+}
+
+namespace {
+
+/// What one direction makes of x [B, S, I], in which every row begins at 0.
+struct Direction {
+  Tensor outputs;          // [B, S, H], anything at padding
+  Tensor last, last_cell;  // [B, H]
+};
+
+/// Step by step, where a row that has ended keeps its state: a library tells the cells of the last
+/// step only, and rows end earlier.
+Direction run_lstm_steps(const std::vector<Tensor>& w, const Tensor& x, const Tensor& live,
+                         Tensor hidden, Tensor cell) {
+  const Tensor inputs = at::linear(x, w[0], w[2]);  // [B, S, 4 H]
+  std::vector<Tensor> outputs;
+  for (int64_t t = 0; t < x.size(1); ++t) {
+    const Tensor gates = inputs.select(1, t) + at::linear(hidden, w[1], w[3]);
+    const auto parts = gates.chunk(4, 1);  // i, f, g, o
+    const Tensor next_cell =
+        parts[1].sigmoid() * cell + parts[0].sigmoid() * parts[2].tanh();  // [B, H]
+    const Tensor next = parts[3].sigmoid() * next_cell.tanh(), goes_on = live.select(1, t);
+    cell = at::where(goes_on, next_cell, cell);
+    hidden = at::where(goes_on, next, hidden);
+    outputs.push_back(next);
+  }
+  return {at::stack(outputs, 1), hidden, cell};
+}
+
+Direction run_direction(const RecurrentLayer& one, const Tensor& x, const Tensor& lengths,
+                        const Tensor& live, const Tensor& hidden, const Tensor& cell) {
+  if (one.cell == "lstm") return run_lstm_steps(one.weights, x, live, hidden, cell);
+  const Tensor outputs = call_library(one, x, {}, hidden.unsqueeze(0), {}).data;
+  const Tensor end = (lengths - 1).clamp_min(0).view({-1, 1, 1}).expand({-1, 1, hidden.size(1)});
+  const Tensor last = outputs.gather(1, end).squeeze(1);
+  return {outputs, at::where(lengths.gt(0).unsqueeze(1), last, hidden), {}};
+}
+
+}  // namespace
+
+RecurrentOutput run_padded_layer(const RecurrentLayer& layer, const Tensor& x,
+                                 const Tensor& lengths, const RecurrentState& start) {
+  const Tensor place = at::arange(x.size(1), lengths.options()).unsqueeze(0);    // [1, S]
+  const Tensor live = (place < lengths.unsqueeze(1)).unsqueeze(2);               // [B, S, 1]
+  const Tensor mirrored = lengths.unsqueeze(1) - 1 - place;                      // [B, S]
+  const Tensor mirror = at::where(mirrored >= 0, mirrored, place).unsqueeze(2);  // [B, S, 1]
+  const auto turned = [&](const Tensor& y) { return y.gather(1, mirror.expand_as(y)); };
+  const Tensor zeros = at::zeros({x.size(0), layer.hidden_size()}, x.options());
+  IgnoreWarnings ignore;
+  const WarningGuard guard(&ignore);
+  RecurrentOutput result;
+  std::vector<Tensor> outputs;
+  for (int64_t direction = 0; direction < layer.directions(); ++direction) {
+    const auto d = static_cast<size_t>(direction);
+    const auto first = layer.weights.begin() + 4 * direction;
+    const RecurrentLayer one{layer.cell, {first, first + 4}};
+    const Direction run = run_direction(one, direction == 0 ? x : turned(x), lengths, live,
+                                        start.hidden.empty() ? zeros : start.hidden[d],
+                                        start.cell.empty() ? zeros : start.cell[d]);
+    outputs.push_back(direction == 0 ? run.outputs : turned(run.outputs));
+    result.state.hidden.push_back(run.last);
+    if (layer.cell == "lstm") result.state.cell.push_back(run.last_cell);
+  }
+  result.outputs = at::where(live, at::cat(outputs, 2), at::zeros({}, x.options()));  // [B, S, D H]
+  return result;
+}
+
+RecurrentOutput run_layer(const RecurrentLayer& layer, const Tensor& x,
+                          const std::shared_ptr<const SequenceLayout>& layout,
+                          const RecurrentState& start) {
+  std::vector<Tensor> all{x};
+  for (const auto* tensors : {&layer.weights, &start.hidden, &start.cell})
+    all.insert(all.end(), tensors->begin(), tensors->end());
+  return kernels_take(all) ? run_fused_layer(layer, x, layout, start)
+                           : run_library_layer(layer, x, *layout, start);
+}
+
+}  // namespace fovea

@@ -1,0 +1,178 @@
+#include "fovea/nn/transformer/transformer_layer.h"
+
+#include "fovea/core/error.h"
+#include "fovea/core/torch.h"
+#include "fovea/nn/transformer/sublayers.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+MultiHeadOptions attention_options(const TransformerLayerOptions& o, const std::string& positions) {
+  MultiHeadOptions options;
+  options.width = o.width;
+  options.heads = o.heads;
+  options.key_heads = o.key_heads;
+  options.dropout = o.attention_dropout;
+  options.positions = positions;
+  return options;
+}
+
+/// A child stream of the call's, where it has one.
+std::optional<Random> stream(const LayerCall& call, const char* name) {
+  if (!call.random) return {};
+  return call.random->split(name);
+}
+
+MultiHeadInput input_of(const Tensor& x, const MapLabel& map, const LayerCall& call,
+                        const char* name) {
+  MultiHeadInput input;
+  input.query = x;
+  input.random = stream(call, name);
+  input.keep_weights = false;
+  input.map = map;
+  input.map.layer = call.layer;
+  return input;
+}
+
+void check(const TransformerLayerOptions& o) {
+  require(o.norm == "post" || o.norm == "pre", ErrorKind::InvalidArgument,
+          "model.norm must be post or pre, found '", o.norm, "'");
+  require(o.window >= 0, ErrorKind::InvalidArgument, "model.window must not be negative");
+}
+
+/// What the sequence may see of itself: everything, or a window.
+KeepMask window_of(const TransformerLayerOptions& o, int64_t queries, int64_t keys, int64_t first) {
+  return o.window > 0 ? KeepMask::window(queries, keys, o.window, first) : KeepMask::all();
+}
+
+}  // namespace
+
+Tensor run_sublayers(const TransformerLayerOptions& o, Tensor x, const LayerCall& call,
+                     std::initializer_list<Sublayer> sublayers) {
+  const bool post = o.norm == "post";
+  Tensor normalised = post ? Tensor() : sublayers.begin()->norm.forward(x);
+  for (const Sublayer* sublayer = sublayers.begin(); sublayer != sublayers.end(); ++sublayer) {
+    const std::optional<Random> random = stream(call, sublayer->dropout);
+    const Random* drawn = random ? &*random : nullptr;
+    if (post) {
+      x = sublayer->norm.add(x, sublayer->run(x), o.dropout, drawn, /*is_residual=*/true).output;
+      continue;
+    }
+    const Tensor added = sublayer->run(normalised);
+    if (sublayer + 1 == sublayers.end()) return add_dropped(x, added, o.dropout, drawn);
+    const AddedNorm next = (sublayer + 1)->norm.add(x, added, o.dropout, drawn);
+    x = next.sum;
+    normalised = next.output;
+  }
+  return x;
+}
+
+FeedForward::FeedForward(torch::nn::Module& owner, const TransformerLayerOptions& o)
+    : linear1_(owner.register_module(
+          "linear1", std::make_shared<Projection>(ProjectionOptions{o.width, o.feed_forward}))),
+      linear2_(owner.register_module(
+          "linear2", std::make_shared<Projection>(ProjectionOptions{o.feed_forward, o.width}))),
+      activation_(activation_named(o.activation)),
+      dropout_(o.hidden_dropout) {}
+
+void FeedForward::initialise(const Random& random) {
+  linear1_->initialise(random.split("linear1"));
+  linear2_->initialise(random.split("linear2"));
+}
+
+Tensor FeedForward::forward(const Tensor& x, const LayerCall& call) const {
+  std::optional<Random> random;
+  if (call.random && dropout_ > 0) random = call.random->split("hidden");
+  const Tensor hidden = activated_projection(x, linear1_->weight, linear1_->bias, activation_,
+                                             dropout_, random ? &*random : nullptr);  // [B, N, F]
+  return linear2_->forward(hidden);
+}
+
+TransformerEncoderLayer::TransformerEncoderLayer(const TransformerLayerOptions& options)
+    : options_(options) {
+  check(options);
+  self_attn_ = register_module("self_attn", std::make_shared<MultiHeadAttention>(
+                                                attention_options(options, options.positions)));
+  feed_forward_ = std::make_unique<FeedForward>(*this, options);
+  norm1_ = register_module("norm1", std::make_shared<LayerNorm>(options.width, options.epsilon));
+  norm2_ = register_module("norm2", std::make_shared<LayerNorm>(options.width, options.epsilon));
+}
+
+void TransformerEncoderLayer::initialise(const Random& random) {
+  self_attn_->initialise(random.split("self_attn"));
+  feed_forward_->initialise(random);
+  for (const auto& norm : {norm1_, norm2_}) norm->initialise();
+}
+
+Tensor TransformerEncoderLayer::forward(const Tensor& x, const KeepMask& mask, const MapLabel& map,
+                                        const LayerCall& call) const {
+  const auto look = [&](const Tensor& inner) {
+    MultiHeadInput own = input_of(inner, map, call, "attention");
+    own.mask = mask & window_of(options_, inner.size(1), inner.size(1), 0);
+    return self_attn_->forward_self(own, call.tap).attended.context;
+  };
+  const auto think = [&](const Tensor& inner) { return feed_forward_->forward(inner, call); };
+  return run_sublayers(options_, x, call,
+                       {{*norm1_, "dropout1", look}, {*norm2_, "dropout2", think}});
+}
+
+TransformerMemory TransformerMemory::select(const Tensor& rows) const {
+  return {written.values.defined() ? written.select(rows) : written, source.select(rows)};
+}
+
+TransformerDecoderLayer::TransformerDecoderLayer(const TransformerLayerOptions& options)
+    : options_(options) {
+  check(options);
+  self_attn_ = register_module("self_attn", std::make_shared<MultiHeadAttention>(
+                                                attention_options(options, options.positions)));
+  // Positions of the target say nothing of positions in the source.
+  multihead_attn_ = register_module(
+      "multihead_attn", std::make_shared<MultiHeadAttention>(attention_options(options, "none")));
+  feed_forward_ = std::make_unique<FeedForward>(*this, options);
+  norm1_ = register_module("norm1", std::make_shared<LayerNorm>(options.width, options.epsilon));
+  norm2_ = register_module("norm2", std::make_shared<LayerNorm>(options.width, options.epsilon));
+  norm3_ = register_module("norm3", std::make_shared<LayerNorm>(options.width, options.epsilon));
+}
+
+void TransformerDecoderLayer::initialise(const Random& random) {
+  self_attn_->initialise(random.split("self_attn"));
+  multihead_attn_->initialise(random.split("multihead_attn"));
+  feed_forward_->initialise(random);
+  for (const auto& norm : {norm1_, norm2_, norm3_}) norm->initialise();
+}
+
+TransformerMemory TransformerDecoderLayer::look_at(const Tensor& encoded,
+                                                   const KeepMask& mask) const {
+  return {{}, multihead_attn_->remember(encoded, encoded, mask)};
+}
+
+Tensor TransformerDecoderLayer::forward(const Tensor& x, int64_t first, TransformerMemory& memory,
+                                        bool grow, const MapLabel& own_map,
+                                        const MapLabel& source_map, const LayerCall& call) const {
+  const int64_t queries = x.size(1), keys = first + queries;
+  const auto look_back = [&](const Tensor& inner) {
+    MultiHeadInput own = input_of(inner, own_map, call, "attention");
+    own.first_position = first;
+    own.memory = memory.written;
+    if (queries > 1) own.mask = KeepMask::causal(queries, keys, first);
+    own.mask = own.mask & window_of(options_, queries, keys, first);
+    auto looked = self_attn_->forward_self(own, call.tap);
+    if (grow) memory.written = std::move(looked.memory);
+    return looked.attended.context;
+  };
+  const auto look_at_source = [&](const Tensor& inner) {
+    MultiHeadInput other = input_of(inner, source_map, call, "source attention");
+    other.memory = memory.source;
+    return multihead_attn_->forward(other, call.tap).context;
+  };
+  const auto think = [&](const Tensor& inner) { return feed_forward_->forward(inner, call); };
+  return run_sublayers(options_, x, call,
+                       {{*norm1_, "dropout1", look_back},
+                        {*norm2_, "dropout2", look_at_source},
+                        {*norm3_, "dropout3", think}});
+}
+
+}  // namespace fovea

@@ -1,0 +1,144 @@
+// The incremental decoder on its fast path against Decoder::step(), row by row of a search that
+// repeats, drops and reorders rows.
+#include "fovea/nn/decoder/incremental_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "fovea/core/kernel_path.h"
+#include "fovea/core/parallel.h"
+#include "fovea/core/random.h"
+#include "fovea/core/text.h"
+#include "fovea/core/torch.h"
+
+namespace fovea {
+namespace {
+
+using at::Tensor;
+
+constexpr int64_t kEmbedding = 11, kHidden = 18, kEncoded = 18, kSources = 5, kSourceLength = 7;
+
+struct Searched {
+  bool fused = false;
+  std::vector<Tensor> readouts, weights;  // of each step
+};
+
+Tensor some(at::IntArrayRef sizes, const std::string& name) {
+  return Random(3).split(name).normal_tensor(sizes, 0, 1, at::kFloat);
+}
+
+DecoderOptions options_of() {
+  DecoderOptions options;
+  options.recurrent.input_size = kEmbedding;
+  options.recurrent.hidden_size = kHidden;
+  options.memory_size = kEncoded;
+  options.readout_size = 13;
+  options.score.name = "additive";
+  options.score.hidden_size = 21;
+  return options;
+}
+
+std::shared_ptr<Decoder> decoder_of(const DecoderOptions& options) {
+  auto decoder = std::make_shared<Decoder>(options);
+  decoder->initialise(Random(1));
+  torch::NoGradGuard no_gradients;
+  for (auto& item : decoder->named_parameters())  // biases that matter
+    item.value().add_(0.3 * some(item.value().sizes(), item.key()));
+  return decoder;
+}
+
+Searched search(const Decoder& decoder, const DecoderOptions& options, bool needs_weights = false) {
+  torch::NoGradGuard no_gradients;
+  Tensor keep = at::ones({kSources, kSourceLength}, at::kBool);
+  for (int64_t i = 0; i < kSources; ++i) keep[i].narrow(0, i + 1, 6 - i).fill_(false);
+  const DecoderSource source = decoder.look_at(
+      some({kSources, kSourceLength, kEncoded}, "source"), KeepMask::from_keep(keep),
+      options.summary_size > 0 ? some({kSources, kEncoded}, "summary") : Tensor());
+  RecurrentState first;
+  for (int64_t layer = 0; layer < options.recurrent.layers; ++layer) {
+    first.hidden.push_back(some({kSources, kHidden}, concat("hidden", layer)));
+    if (options.recurrent.cell == "lstm")
+      first.cell.push_back(some({kSources, kHidden}, concat("cell", layer)));
+  }
+  IncrementalDecoder incremental(decoder, source, decoder.start(first, source), needs_weights);
+  const std::vector<std::vector<int64_t>> origins = {
+      {0, 1, 2, 3, 4}, {0, 0, 0, 1, 1, 2, 4, 4}, {2, 0, 1, 3, 3, 5, 7}, {6, 5, 0, 0}, {3, 3, 1}};
+  Searched found;
+  found.fused = incremental.is_fused();
+  for (size_t t = 0; t < origins.size(); ++t) {
+    if (t > 0) incremental.select(torch::tensor(origins[t], at::kLong));
+    const DecoderStep now =
+        incremental.step(some({int64_t(origins[t].size()), kEmbedding}, concat("x", t)));
+    found.readouts.push_back(now.readout);
+    found.weights.push_back(now.weights);
+  }
+  return found;
+}
+
+void expect_fused_equals_readable(const DecoderOptions& options) {
+  const auto decoder = decoder_of(options);
+  const Searched fused = search(*decoder, options);
+  const ReadableOnly only;
+  const Searched readable = search(*decoder, options);
+  EXPECT_TRUE(fused.fused);
+  EXPECT_FALSE(readable.fused);
+  for (size_t t = 0; t < fused.readouts.size(); ++t)
+    EXPECT_TRUE(at::allclose(fused.readouts[t], readable.readouts[t], 1e-4, 1e-5)) << "step " << t;
+}
+
+TEST(IncrementalDecoder, EqualsTheReadableDecoder) {
+  for (const std::string order : {"luong", "bahdanau"})
+    for (const std::string score : {"additive", "dot", "scaled-dot", "general"})
+      for (const std::string cell : {"rnn", "gru", "lstm"})
+        for (const std::string readout : {"tanh", "maxout", "linear"}) {
+          DecoderOptions options = options_of();
+          options.order = order, options.score.name = score, options.recurrent.cell = cell;
+          options.readout = readout;
+          options.recurrent.layers = cell == "gru" ? 2 : 1;
+          options.score.bias = readout == "maxout";
+          options.input_feeding = order == "luong" && readout == "tanh";
+          options.readout_from = order == "bahdanau" && readout == "tanh" ? "previous" : "new";
+          SCOPED_TRACE(concat(order, " ", score, " ", cell, " ", readout));
+          expect_fused_equals_readable(options);
+        }
+}
+
+TEST(IncrementalDecoder, EqualsTheReadableDecoderWithoutAttention) {
+  for (const int64_t summary : {int64_t{0}, kEncoded}) {
+    DecoderOptions options = options_of();
+    options.attention = "none";
+    options.summary_size = summary;
+    expect_fused_equals_readable(options);
+  }
+}
+
+TEST(IncrementalDecoder, TakesTheOrdinaryPathWhereItMust) {
+  const auto searched = [](auto change, bool needs_weights = false) {
+    DecoderOptions options = options_of();
+    change(options);
+    return search(*decoder_of(options), options, needs_weights);
+  };
+  EXPECT_TRUE(searched([](auto&) {}).fused);
+  EXPECT_FALSE(searched([](auto& o) { o.score.name = "content"; }).fused);
+  EXPECT_FALSE(searched([](auto& o) { o.score.name = "location-aware"; }).fused);
+  EXPECT_FALSE(searched([](auto& o) { o.normaliser.name = "sparsemax"; }).fused);
+  EXPECT_FALSE(searched([](auto& o) { o.alignment.name = "local-m"; }).fused);
+  const Searched weighing = searched([](auto&) {}, /*needs_weights=*/true);
+  EXPECT_FALSE(weighing.fused);
+  for (const Tensor& weights : weighing.weights) EXPECT_TRUE(weights.defined());
+}
+
+TEST(IncrementalDecoder, ThreadsDoNotChangeABit) {
+  const DecoderOptions options = options_of();
+  const auto decoder = decoder_of(options);
+  const int64_t before = threads();
+  set_threads(1);
+  const Searched one = search(*decoder, options);
+  set_threads(2);
+  const Searched two = search(*decoder, options);
+  set_threads(before);
+  for (size_t t = 0; t < one.readouts.size(); ++t)
+    EXPECT_TRUE(one.readouts[t].equal(two.readouts[t])) << "step " << t;
+}
+
+}  // namespace
+}  // namespace fovea
