@@ -34,7 +34,7 @@ inline void add_scaled(float factor, const float* from, int64_t count, float* to
   });
 }
 
-/// Scores [K] become weights: softmax of those that are saved, 0 for the others. Whole vectors may
+/// Scores [K] become weights: softmax of those that are kept, 0 for the others. Whole vectors may
 /// be written.
 inline void masked_softmax(float* scores, const uint8_t* keep, int64_t keys) {
   const float none = -__builtin_inff();
