@@ -330,7 +330,7 @@ double gradient_error(const Case& c, const Problem<float>& p, const Weighing& w,
   return std::isnan(error) ? INFINITY : error;
 }
 
-TEST(AttentiveRecurrent, FollowsTheFormulasOnEveryInstructionSet) {
+TEST(AttentionDecoder, FollowsTheFormulasOnEveryInstructionSet) {
   for (const Case& c : cases()) {
     const Problem<float> p = problem_of(c);
     const Weighing w = weighing_of(c);
@@ -348,7 +348,7 @@ TEST(AttentiveRecurrent, FollowsTheFormulasOnEveryInstructionSet) {
   }
 }
 
-TEST(AttentiveRecurrent, OrderOfThePartsDoesNotMatter) {
+TEST(AttentionDecoder, OrderOfTheSlicesDoesNotMatter) {
   for (const auto cell : {RecurrentCell::Rnn, RecurrentCell::Gru, RecurrentCell::Lstm}) {
     const Case c{cell, true, 21, 70, 3, 9, 11, 13, 8};
     const Problem<float> p = problem_of(c);
@@ -363,7 +363,7 @@ TEST(AttentiveRecurrent, OrderOfThePartsDoesNotMatter) {
   }
 }
 
-TEST(AttentiveRecurrent, WhatIsHiddenIsNotRead) {
+TEST(AttentionDecoder, WhatIsHiddenIsNotRead) {
   for (const bool additive : {true, false})
     for (const InstructionSet set : available_sets()) {
       const UseSet use(set);
@@ -384,7 +384,7 @@ TEST(AttentiveRecurrent, WhatIsHiddenIsNotRead) {
     }
 }
 
-TEST(AttentiveRecurrent, LargeKeysAndQueriesMayAnswerEachOther) {
+TEST(AttentionDecoder, LargeKeysAndQueriesMayAnswerEachOther) {
   for (const float large : {20.0f, 60.0f, 1e3f})
     for (const InstructionSet set : available_sets()) {
       const UseSet use(set);
@@ -400,7 +400,7 @@ TEST(AttentiveRecurrent, LargeKeysAndQueriesMayAnswerEachOther) {
     }
 }
 
-TEST(AttentiveRecurrent, LargeScoresStayFiniteAndNanShows) {
+TEST(AttentionDecoder, LargeScoresStayFiniteAndNanShows) {
   for (const InstructionSet set : available_sets()) {
     const UseSet use(set);
     const Case c{RecurrentCell::Gru, false, 4, 2, 2, 3, 4, 2};

@@ -214,13 +214,13 @@ TEST(FusedAttention, GradientsEqualFiniteDifferences) {
   check(&AttentionInputs::v, result.v);
 }
 
-TEST(FusedAttention, SameBitsInAnyOrderOfParts) {
+TEST(FusedAttention, SameBitsInAnyOrderOfSlices) {
   for_each_case<float>([](const AttentionCase& c, const AttentionInputs& in) {
     expect_same_bits(run_fused<float>(c, in), run_fused<float>(c, in, true));
   });
 }
 
-TEST(FusedAttention, AFewHeadsStillGiveManyParts) {
+TEST(FusedAttention, AFewHeadsStillGiveManySlices) {
   FusedAttentionProblem p{.batch = 1,
                           .heads = 1,
                           .key_heads = 1,

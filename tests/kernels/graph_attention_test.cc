@@ -303,7 +303,7 @@ TEST(GraphAttention, GradientsEqualFiniteDifferences) {
   }
 }
 
-TEST(GraphAttention, PartsMayRunInAnyOrder) {
+TEST(GraphAttention, SlicesMayRunInAnyOrder) {
   const Case c{GraphScore::Gat, 8, 8, 300, 500, true, true};
   Numbers numbers(1);
   const Edges edges(c, numbers);

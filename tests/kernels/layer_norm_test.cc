@@ -154,7 +154,7 @@ TEST(LayerNorm, FollowsTheFormulasOnEveryInstructionSet) {
   }
 }
 
-TEST(LayerNorm, OrderOfThePartsDoesNotMatter) {
+TEST(LayerNorm, OrderOfTheSlicesDoesNotMatter) {
   const Case c{200, 48, true, true, 0.25};
   const Inputs in(c);
   for (const InstructionSet set : available_sets()) {

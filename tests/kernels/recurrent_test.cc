@@ -342,7 +342,7 @@ TEST(Recurrent, FollowsTheFormulasOnEveryInstructionSet) {
   }
 }
 
-TEST(Recurrent, OrderOfThePartsDoesNotMatter) {
+TEST(Recurrent, OrderOfTheSlicesDoesNotMatter) {
   for (const auto cell : {RecurrentCell::Rnn, RecurrentCell::Gru, RecurrentCell::Lstm}) {
     Case c{cell, 21, 7, mixed_lengths(150, 7)};
     c.inputs = 19;

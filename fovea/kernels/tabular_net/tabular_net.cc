@@ -366,7 +366,7 @@ FOVEA_TABLE(TabularNetTable, gradient, train, forward)
 static TabularPlan plan_of(const TabularShape& shape) {
   bool input_is_column = shape.columns == shape.inputs;
   for (int64_t i = 0; input_is_column && i < shape.inputs; ++i)
-    input_is_column = shape.column_of_input[static_cast<size_t>(i)] == i;
+    input_is_column = shape.column_of_input[static_cast<uint64_t>(i)] == i;
   return {shape.inputs,
           shape.columns,
           static_cast<int64_t>(shape.hidden.size()),
