@@ -215,25 +215,19 @@ class ForwardSlice {
   void step(int64_t i, int64_t t) {
     const int64_t now = entry(i, t);
     float* gates = at_.gates + now * K * h_;
-    const float *of_u = products_ + i * whole_panels(of_hidden_.columns),
-                *of_z = context_products_ + i * whole_panels(G * h_);
-    float *hidden = hidden_ + i * h_, *cell = cell_ + i * h_;
-    for_vectors(h_, [&](int64_t unit, auto lanes) {
-      Lanes x[G], u[G], saved[K];
-      for (int64_t g = 0; g < G; ++g) {
-        const int64_t at = g * h_ + unit;
-        x[g] = load(gates + at, lanes) + load(of_z + at, lanes) + load(at_.input_bias + at, lanes);
-        u[g] = load(of_u + at, lanes) + load(at_.recurrent_bias + at, lanes);
-      }
-      Units state{load(hidden + unit, lanes), Cell::kHasCell ? load(cell + unit, lanes) : Lanes{}};
-      store(at_.hidden_before + now * h_ + unit, state.hidden, lanes);
-      if constexpr (Cell::kHasCell) store(at_.cell_before + now * h_ + unit, state.cell, lanes);
-      Cell::forward(x, u, state, saved);
-      for (int64_t k = 0; k < K; ++k) store(gates + k * h_ + unit, saved[k], lanes);
-      store(hidden + unit, state.hidden, lanes);
-      store(at_.outputs + now * h_ + unit, state.hidden, lanes);
-      if constexpr (Cell::kHasCell) store(cell + unit, state.cell, lanes);
-    });
+    const float* of_z = context_products_ + i * whole_panels(G * h_);
+    cell_row_forward<Cell>({.recurrent = products_ + i * whole_panels(of_hidden_.columns),
+                            .input_bias = at_.input_bias,
+                            .recurrent_bias = at_.recurrent_bias,
+                            .hidden = hidden_ + i * h_,
+                            .cell = cell_ + i * h_,
+                            .output = at_.outputs + now * h_,
+                            .gates = gates,
+                            .hidden_before = at_.hidden_before + now * h_,
+                            .cell_before = Cell::kHasCell ? at_.cell_before + now * h_ : nullptr},
+                           h_, [&](int64_t at, auto lanes) {
+                             return load(gates + at, lanes) + load(of_z + at, lanes);
+                           });
   }
 
   const AttentionDecoderShape& shape_;
@@ -302,31 +296,16 @@ class BackwardSlice {
 
   void step(int64_t i, int64_t t) {
     const int64_t now = entry(i, t);
-    const float* gates = at_.gates + now * K * h_;
-    float* gradients = at_.gate_gradients + now * K * h_;
-    const float* output = at_.outputs ? at_.outputs + now * h_ : nullptr;
-    float *hidden = hidden_ + i * whole_panels(h_), *cell = cell_ + i * h_,
-          *to_multiply = gates_ + i * gate_row_;
-    for_vectors(h_, [&](int64_t unit, auto lanes) {
-      Lanes saved[K], d[K];
-      for (int64_t k = 0; k < K; ++k) saved[k] = load(gates + k * h_ + unit, lanes);
-      const auto before = [&](const float* states) {
-        return load(states + now * h_ + unit, lanes);
-      };
-      Units gradient{load(hidden + unit, lanes),
-                     Cell::kHasCell ? load(cell + unit, lanes) : Lanes{}};
-      if (output) gradient.hidden += load(output + unit, lanes);
-      Cell::backward(
-          saved, {before(at_.hidden_before), Cell::kHasCell ? before(at_.cell_before) : Lanes{}},
-          gradient, d);
-      for (int64_t k = 0; k < K; ++k) {
-        store(gradients + k * h_ + unit, d[k], lanes);
-        store(sums_ + k * h_ + unit, load(sums_ + k * h_ + unit, lanes) + d[k], lanes);
-        store(to_multiply + k * h_ + unit, d[Cell::kOrder[k]], lanes);
-      }
-      store(hidden + unit, gradient.hidden, lanes);
-      if constexpr (Cell::kHasCell) store(cell + unit, gradient.cell, lanes);
-    });
+    cell_row_backward<Cell>({.gates = at_.gates + now * K * h_,
+                             .hidden_before = at_.hidden_before + now * h_,
+                             .cell_before = Cell::kHasCell ? at_.cell_before + now * h_ : nullptr,
+                             .output = at_.outputs ? at_.outputs + now * h_ : nullptr,
+                             .hidden = hidden_ + i * whole_panels(h_),
+                             .cell = cell_ + i * h_,
+                             .gradients = at_.gate_gradients + now * K * h_,
+                             .sums = sums_,
+                             .ordered = gates_ + i * gate_row_},
+                            h_);
   }
 
   /// The products after a step give time to fetch what the next one reads and writes.

@@ -81,5 +81,71 @@ struct Lstm {
   }
 };
 
+/// What one row of a step reads and writes, besides the products of its input.
+struct CellRow {
+  const float *recurrent, *input_bias, *recurrent_bias;  // U h, b, b' [G H]
+  float *hidden, *cell;                                  // [H]: before, then after
+  float* output;                                         // [H]: h' once more
+  float *gates, *hidden_before, *cell_before;            // for backward [K H], [H], [H]; the second
+                                                         // null: nobody wants them
+};
+
+/// input(at, lanes): the products of the input at a number of [G H].
+template <class Cell, class Input>
+inline void cell_row_forward(const CellRow& row, int64_t h, Input input) {
+  constexpr int64_t G = Cell::kGates, K = Cell::kSaved;
+  for_vectors(h, [&](int64_t unit, auto lanes) {
+    Lanes x[G], u[G], saved[K];
+    for (int64_t g = 0; g < G; ++g) {
+      const int64_t at = g * h + unit;
+      x[g] = input(at, lanes) + load(row.input_bias + at, lanes);
+      u[g] = load(row.recurrent + at, lanes) + load(row.recurrent_bias + at, lanes);
+    }
+    Units state{load(row.hidden + unit, lanes),
+                Cell::kHasCell ? load(row.cell + unit, lanes) : Lanes{}};
+    if (row.hidden_before) {
+      store(row.hidden_before + unit, state.hidden, lanes);
+      if constexpr (Cell::kHasCell) store(row.cell_before + unit, state.cell, lanes);
+    }
+    Cell::forward(x, u, state, saved);
+    if (row.hidden_before)
+      for (int64_t k = 0; k < K; ++k) store(row.gates + k * h + unit, saved[k], lanes);
+    store(row.hidden + unit, state.hidden, lanes);
+    store(row.output + unit, state.hidden, lanes);
+    if constexpr (Cell::kHasCell) store(row.cell + unit, state.cell, lanes);
+  });
+}
+
+struct CellRowGradient {
+  const float *gates, *hidden_before, *cell_before;  // from the forward pass [K H], [H], [H]
+  const float* output;                               // [H]: what arrived at h'; null: 0
+  float *hidden, *cell;                              // [H]: go back by one step
+  float *gradients, *sums;                           // d [K H], and what it is added to
+  float* ordered;                                    // d once more, in the order of kOrder
+};
+
+template <class Cell>
+inline void cell_row_backward(const CellRowGradient& row, int64_t h) {
+  constexpr int64_t K = Cell::kSaved;
+  for_vectors(h, [&](int64_t unit, auto lanes) {
+    Lanes saved[K], d[K];
+    for (int64_t k = 0; k < K; ++k) saved[k] = load(row.gates + k * h + unit, lanes);
+    const Units before{load(row.hidden_before + unit, lanes),
+                       Cell::kHasCell ? load(row.cell_before + unit, lanes) : Lanes{}};
+    Units gradient{load(row.hidden + unit, lanes),
+                   Cell::kHasCell ? load(row.cell + unit, lanes) : Lanes{}};
+    if (row.output) gradient.hidden += load(row.output + unit, lanes);
+    Cell::backward(saved, before, gradient, d);
+    for (int64_t k = 0; k < K; ++k) {
+      const int64_t at = k * h + unit;
+      store(row.gradients + at, d[k], lanes);
+      store(row.sums + at, load(row.sums + at, lanes) + d[k], lanes);
+      store(row.ordered + at, d[Cell::kOrder[k]], lanes);
+    }
+    store(row.hidden + unit, gradient.hidden, lanes);
+    if constexpr (Cell::kHasCell) store(row.cell + unit, gradient.cell, lanes);
+  });
+}
+
 }  // namespace
 }  // namespace fovea::kernels

@@ -105,28 +105,19 @@ class ForwardSlice {
   void step(int64_t i, int64_t t) {
     const int64_t entry = rows_.entry(i, t), row = i * whole_panels(G * h_);
     float* gates = at_.gates + entry * K * h_;
-    const float *of_u = products_ + row, *of_w = w_.rows > 0 ? input_products_ + row : gates;
-    float* output = at_.outputs + rows_.padded(i, t) * at_.output_row;
-    float *hidden = hidden_ + i * h_, *cell = cell_ + i * h_;
-    for_vectors(h_, [&](int64_t unit, auto lanes) {
-      Lanes x[G], u[G], saved[K];
-      for (int64_t g = 0; g < G; ++g) {
-        const int64_t at = g * h_ + unit;
-        x[g] = load(of_w + at, lanes) + load(at_.input_bias + at, lanes);
-        u[g] = load(of_u + at, lanes) + load(at_.recurrent_bias + at, lanes);
-      }
-      Units state{load(hidden + unit, lanes), Cell::kHasCell ? load(cell + unit, lanes) : Lanes{}};
-      if (at_.hidden_before) {
-        store(at_.hidden_before + entry * h_ + unit, state.hidden, lanes);
-        if constexpr (Cell::kHasCell) store(at_.cell_before + entry * h_ + unit, state.cell, lanes);
-      }
-      Cell::forward(x, u, state, saved);
-      if (at_.hidden_before)
-        for (int64_t k = 0; k < K; ++k) store(gates + k * h_ + unit, saved[k], lanes);
-      store(hidden + unit, state.hidden, lanes);
-      store(output + unit, state.hidden, lanes);
-      if constexpr (Cell::kHasCell) store(cell + unit, state.cell, lanes);
-    });
+    const float* of_w = w_.rows > 0 ? input_products_ + row : gates;
+    const bool saves = at_.hidden_before != nullptr;
+    cell_row_forward<Cell>(
+        {.recurrent = products_ + row,
+         .input_bias = at_.input_bias,
+         .recurrent_bias = at_.recurrent_bias,
+         .hidden = hidden_ + i * h_,
+         .cell = cell_ + i * h_,
+         .output = at_.outputs + rows_.padded(i, t) * at_.output_row,
+         .gates = gates,
+         .hidden_before = saves ? at_.hidden_before + entry * h_ : nullptr,
+         .cell_before = saves && Cell::kHasCell ? at_.cell_before + entry * h_ : nullptr},
+        h_, [&](int64_t at, auto lanes) { return load(of_w + at, lanes); });
   }
 
   /// The next product gives time to fetch what the step after it reads and writes.
@@ -207,31 +198,17 @@ class BackwardSlice {
 
   void step(int64_t i, int64_t t) {
     const int64_t entry = rows_.entry(i, t);
-    const float* gates = at_.gates + entry * K * h_;
-    float* gradients = at_.gate_gradients + entry * K * h_;
-    const float* output = at_.outputs ? at_.outputs + rows_.padded(i, t) * at_.output_row : nullptr;
-    float *hidden = hidden_ + i * whole_panels(h_), *cell = cell_ + i * h_,
-          *to_multiply = gates_ + i * K * h_;
-    for_vectors(h_, [&](int64_t unit, auto lanes) {
-      Lanes saved[K], d[K];
-      for (int64_t k = 0; k < K; ++k) saved[k] = load(gates + k * h_ + unit, lanes);
-      const auto before = [&](const float* states) {
-        return load(states + entry * h_ + unit, lanes);
-      };
-      Units gradient{load(hidden + unit, lanes),
-                     Cell::kHasCell ? load(cell + unit, lanes) : Lanes{}};
-      if (output) gradient.hidden += load(output + unit, lanes);
-      Cell::backward(
-          saved, {before(at_.hidden_before), Cell::kHasCell ? before(at_.cell_before) : Lanes{}},
-          gradient, d);
-      for (int64_t k = 0; k < K; ++k) {
-        store(gradients + k * h_ + unit, d[k], lanes);
-        store(sums_ + k * h_ + unit, load(sums_ + k * h_ + unit, lanes) + d[k], lanes);
-        store(to_multiply + k * h_ + unit, d[Cell::kOrder[k]], lanes);
-      }
-      store(hidden + unit, gradient.hidden, lanes);
-      if constexpr (Cell::kHasCell) store(cell + unit, gradient.cell, lanes);
-    });
+    cell_row_backward<Cell>(
+        {.gates = at_.gates + entry * K * h_,
+         .hidden_before = at_.hidden_before + entry * h_,
+         .cell_before = Cell::kHasCell ? at_.cell_before + entry * h_ : nullptr,
+         .output = at_.outputs ? at_.outputs + rows_.padded(i, t) * at_.output_row : nullptr,
+         .hidden = hidden_ + i * whole_panels(h_),
+         .cell = cell_ + i * h_,
+         .gradients = at_.gate_gradients + entry * K * h_,
+         .sums = sums_,
+         .ordered = gates_ + i * K * h_},
+        h_);
   }
 
   /// The next product gives time to fetch what the step after it reads and writes.
