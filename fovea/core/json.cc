@@ -13,6 +13,12 @@ namespace {
 
 constexpr size_t kLongestMessage = 200;  // the library repeats what it read, which may be long
 
+/// The library repeats what it read byte by byte, so that the last character may be half of one.
+std::string without_halves(std::string text) {
+  for (size_t bad = 0; (bad = valid_utf8_prefix(text)) < text.size();) text[bad] = '?';
+  return text;
+}
+
 /// path:line of a byte.
 std::string place_of(const std::string& where, std::string_view text, size_t byte,
                      const JsonLimits& limits) {
@@ -162,6 +168,10 @@ bool is_json_object(std::string_view line) {
 }
 
 Json read_json_file(const std::filesystem::path& path, const JsonLimits& limits) {
+  std::error_code ignored;  // read_file() says what is wrong with a file
+  const auto status = std::filesystem::status(path, ignored);
+  require(!std::filesystem::is_character_file(status) && !std::filesystem::is_block_file(status),
+          ErrorKind::BadData, path.string(), ": is a device; expected a file of JSON");
   return parse_json(read_file(path), path.string(), limits);
 }
 
@@ -176,12 +186,12 @@ std::string describe(const nlohmann::json::exception& error) {
     what.remove_prefix(end + 2);
   if (what.starts_with("parse error at line "))
     if (const size_t column = what.find(", "); column != what.npos) what.remove_prefix(column + 2);
-  return shorten_bytes(what, kLongestMessage);
+  return without_halves(shorten_bytes(what, kLongestMessage));
 }
 
 void fail_json(const std::string& where, const nlohmann::json::exception& error) {
   fail(ErrorKind::BadData, where, ": the JSON does not have the expected form (", describe(error),
-       "); the file is damaged or of another kind");
+       ")");
 }
 
 }  // namespace fovea

@@ -59,9 +59,10 @@ Json Option::value() const {
 
 void Option::refuse(const std::string& found) const {
   const std::string allowed = limits();
-  fail(ErrorKind::InvalidArgument, "option ", key_, ": found '", found, "', expected ", type(),
-       allowed.empty() ? "" : concat(" (", allowed, ")"), suggestion(found, choices_),
-       "; it means: ", help_);
+  constexpr size_t kShown = 200;  // bytes of what may come from a damaged file
+  fail(ErrorKind::InvalidArgument, "option ", key_, ": found '", shorten_bytes(found, kShown),
+       "', expected ", type(), allowed.empty() ? "" : concat(" (", allowed, ")"),
+       suggestion(found, choices_), "; it means: ", help_);
 }
 
 void Option::check_number(double number) const {
@@ -151,8 +152,8 @@ Option& OptionList::find(const std::string& key) {
     if (option.key() == key) return option;
     keys.push_back(option.key());
   }
-  fail(ErrorKind::InvalidArgument, "there is no option '", key, "'", suggestion(key, keys),
-       "; `fovea tasks TASK` lists them all");
+  fail(ErrorKind::InvalidArgument, "there is no option '", shorten_bytes(key, 200), "'",
+       suggestion(key, keys), "; `fovea tasks TASK` lists them all");
 }
 
 void OptionList::set(const std::string& key, const std::string& text) {
@@ -185,7 +186,8 @@ void OptionList::merge(const Json& object, const std::string& prefix, const std:
         return option.key().rfind(key + ".", 0) == 0;
       };
       if (value.empty() && std::none_of(options_.begin(), options_.end(), inside))
-        fail(ErrorKind::InvalidArgument, where, ": there is no group of options '", key, "'");
+        fail(ErrorKind::InvalidArgument, where, ": there is no group of options '",
+             shorten_bytes(key, 200), "'");
       merge(value, key, where);
       continue;
     }

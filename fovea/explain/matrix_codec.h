@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fovea/explain/json_field.h"
+#include "fovea/core/json_field.h"
 
 namespace fovea {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "fovea/core/error.h"
-#include "fovea/explain/json_field.h"
+#include "fovea/core/json_field.h"
 
 namespace fovea {
 namespace {

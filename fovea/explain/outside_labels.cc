@@ -5,7 +5,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
-#include "fovea/explain/json_field.h"
+#include "fovea/core/json_field.h"
 
 namespace fovea {
 namespace {

@@ -89,13 +89,16 @@ TEST(Json, KeysStandOnceAndHaveALimitWhereTheyAreSearchedFromTheFront) {
 
 TEST(Json, ErrorsSayWhatIsWrongInWordsForAUser) {
   const std::string long_text = "\"" + std::string(500'000, 'x') + "\x01";
-  for (const std::string& text : {std::string("{\"a\": }"), std::string("[1e999]"), long_text})
+  const std::string letters = "[\"größe\" ü]";  // where the parser stops, half a letter was read
+  for (const std::string& text :
+       {std::string("{\"a\": }"), std::string("[1e999]"), long_text, letters})
     try {
       parse_json(text, "c.json");
       FAIL();
     } catch (const Error& error) {
       EXPECT_EQ(std::string(error.what()).find("json.exception"), std::string::npos);
       EXPECT_LT(std::string(error.what()).size(), 400u);
+      EXPECT_EQ(valid_utf8_prefix(error.what()), std::string(error.what()).size());
     }
   const Json value = parse_json(R"({"epoch": "one"})", "c.json");
   expect_error(ErrorKind::BadData, {"c.json", "key 'loss' not found"},
@@ -114,6 +117,13 @@ TEST(Json, FilesRoundTrip) {
   expect_error(ErrorKind::NotFound, {"none.json"}, [&] { read_json_file(folder / "none.json"); });
   write_file(folder / "bad.json", "{\n1");
   expect_error(ErrorKind::BadData, {"bad.json:2:"}, [&] { read_json_file(folder / "bad.json"); });
+}
+
+TEST(Json, ADeviceIsNoFileOfJson) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/zero", folder / "x.json");
+  expect_error(ErrorKind::BadData, {"x.json", "device"},
+               [&] { read_json_file(folder / "x.json"); });
 }
 
 TEST(Json, WhatJsonCannotSayIsWrittenAllTheSame) {

@@ -108,7 +108,8 @@ TEST(OutsideJson, TooManyNumbersAreRefusedBeforeTheyAreParsed) {
 }
 
 TEST(OutsideJson, DeepNestingIsRefused) {
-  expect_refused(std::string(100'000, '[') + std::string(100'000, ']'), "more than 5");
+  expect_refused("[[[[[[1]]]]]]", "more than 5");
+  expect_refused(std::string(100'000, '[') + std::string(100'000, ']'), "more than 64 levels");
   expect_refused(std::string(100'000, '['), "not valid JSON");
 }
 
