@@ -8,12 +8,15 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "fovea/core/error.h"
+#include "fovea/core/json.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/version.h"
 
 namespace fovea::cli {
 
 namespace {
+
+constexpr size_t kLongestMessage = 8000;  // bytes; an error may repeat what it found in a file
 
 /// CLI11 takes an argument [a, b] for two and [] for none. A zero byte at its end, which no
 /// argument can have of itself, hides that it is in brackets; each option takes it off again.
@@ -67,7 +70,9 @@ int run_program(int argc, const char* const* argv) {
   } catch (const Failed&) {
     return 1;
   } catch (const Error& error) {
-    tell(concat("error: ", error.what()));
+    tell(concat("error: ", shorten_bytes(error.what(), kLongestMessage)));
+  } catch (const nlohmann::json::exception& error) {
+    tell(concat("error: JSON does not have the expected form (", describe(error), ")"));
   } catch (const std::bad_alloc&) {
     std::cerr << "error: out of memory; try a smaller training.batch_size or less data\n";
   } catch (const std::exception& error) {

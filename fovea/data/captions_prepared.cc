@@ -5,6 +5,7 @@
 // with the tokeniser, the longest caption and the options in the metadata.
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/captions_data.h"
 #include "fovea/data/prepared.h"
 
@@ -30,19 +31,24 @@ Json row_json(const CaptionRow& row) {
 }
 
 /// Everything that a row relies on is checked: symbols, and bytes within the caption.
-CaptionRow row_of(const Json& json, int64_t symbols) {
+CaptionRow row_of(const Field& field, int64_t symbols) {
+  std::vector<Field> parts;
+  field.each(5, [&](const Field& part) { parts.push_back(part); });
   CaptionRow row;
-  row.image = json.at(0).get<int64_t>();
-  row.references = json.at(1).get<std::vector<std::string>>();
-  row.ids = json.at(2).get<std::vector<int64_t>>();
-  for (const Json& span : json.at(3))
-    row.spans.push_back({span.at(0).get<int64_t>(), span.at(1).get<int64_t>()});
-  for (const Json& box : json.at(4))
-    row.boxes.push_back({box.at(0).get<int64_t>(), box.at(1).get<int64_t>(),
-                         box.at(2).get<double>(), box.at(3).get<double>(), box.at(4).get<double>(),
-                         box.at(5).get<double>()});
-  for (const int64_t id : row.ids)
-    require(id >= 0 && id < symbols, ErrorKind::BadData, "symbol ", id, " is none of ", symbols);
+  row.image = parts[0].integer(0, INT32_MAX);
+  row.references = parts[1].texts();
+  row.ids = parts[2].integers(0, symbols - 1);
+  parts[3].each({}, [&](const Field& span) {
+    span.expect(span.value().is_array() && span.value().size() == 2, "[begin, end]");
+    const std::vector<int64_t> ends = span.integers(-1, INT32_MAX);
+    row.spans.push_back({ends[0], ends[1]});
+  });
+  parts[4].each({}, [&](const Field& box) {
+    std::vector<Field> own;
+    box.each(6, [&](const Field& number) { own.push_back(number); });
+    row.boxes.push_back({own[0].integer(-1, INT32_MAX), own[1].integer(-1, INT32_MAX),
+                         own[2].finite(), own[3].finite(), own[4].finite(), own[5].finite()});
+  });
   return row;
 }
 
@@ -52,13 +58,11 @@ std::shared_ptr<Dataset> take_part(PreparedReader& reader, const std::string& pr
   const at::Tensor images = reader.take(prefix + "images");
   if (!images.defined()) return nullptr;
   const std::string where = concat(reader.where(), ": ", prefix, "rows");
-  const std::string listed = reader.take_bytes(prefix + "rows");
+  const Json listed = parse_json(reader.take_bytes(prefix + "rows"), where);
+  std::vector<CaptionRow> rows;
+  Field(listed, where).each({}, [&](const Field& row) { rows.push_back(row_of(row, symbols)); });
   try {
-    std::vector<CaptionRow> rows;
-    for (const Json& row : parse_json(listed, where)) rows.push_back(row_of(row, symbols));
     return std::make_shared<CaptionDataset>(images, std::move(rows), pictures);
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where, " are no rows of captions");
   } catch (const Error& error) {
     fail(error.kind(), where, ": ", error.what());
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -173,30 +174,21 @@ Json ContextEncoder::to_json() const {
               {"deviation", known.deviation}, {"file_columns", file_columns_}};
 }
 
-ContextEncoder ContextEncoder::from_json(const Json& json) {
+ContextEncoder ContextEncoder::from_json(const Json& json, const std::string& where) {
   ContextEncoder encoder;
   ContextLayout layout;
-  try {
-    require(json.at("format") == "fovea-context", ErrorKind::BadData,
-            "context encoding: \"format\" is ", json.at("format").dump(),
-            ", expected \"fovea-context\"");
-    require(json.at("version") == 1, ErrorKind::Unsupported, "context encoding: version ",
-            json.at("version").dump(), " is newer than this program, which reads 1");
-    layout.context = json.at("context").get<std::string>();
-    layout.contexts = json.at("contexts").get<std::vector<std::string>>();
-    layout.positions = json.at("positions").get<std::vector<std::string>>();
-    layout.input_means = json.at("input_means").get<std::vector<double>>();
-    layout.target = json.at("target").get<std::string>();
-    layout.mean = json.at("mean").get<double>();
-    layout.deviation = json.at("deviation").get<double>();
-    encoder.file_columns_ = json.at("file_columns").get<std::vector<std::string>>();
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::BadData, "context encoding: ", error.what());
-  }
-  require(!layout.contexts.empty() && !layout.positions.empty() && layout.deviation > 0 &&
-              layout.input_means.size() == layout.positions.size(),
-          ErrorKind::BadData,
-          "context encoding: contexts, positions, means or deviation are missing or do not agree");
+  const Field root = Field::root(json, where);
+  check_format(root, "fovea-context");
+  layout.context = root.at("context").text();
+  layout.contexts = root.at("contexts").texts();
+  layout.positions = root.at("positions").texts();
+  layout.input_means = root.at("input_means").finites(layout.positions.size());
+  layout.target = root.at("target").text();
+  layout.mean = root.at("mean").finite();
+  layout.deviation = root.at("deviation").deviation();
+  encoder.file_columns_ = root.at("file_columns").texts();
+  require(!layout.contexts.empty() && !layout.positions.empty(), ErrorKind::BadData, where,
+          ": it has no contexts or no positions");
   encoder.finish(std::move(layout));
   return encoder;
 }

@@ -73,7 +73,7 @@ class ContextEncoder {
   bool fitted() const { return layout_ != nullptr; }
 
   Json to_json() const;
-  static ContextEncoder from_json(const Json& json);
+  static ContextEncoder from_json(const Json& json, const std::string& where = "context encoding");
 
   const ContextLayout& layout() const;
   const std::vector<std::string>& notes() const { return notes_; }

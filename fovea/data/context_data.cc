@@ -2,6 +2,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/load_parts.h"
 
@@ -34,13 +35,9 @@ Splits load_built_in(const ContextDataOptions& options, ContextEncoder& encoder)
 /// dataset.json: "truth": {"map": {"0": "x2", "1": "x7"}}.
 ContextTruth read_truth(const Json& description, const DataSource& source) {
   ContextTruth truth;
-  try {
-    for (const auto& [context, position] : description.at("truth").at("map").items())
-      truth[context] = position.get<std::string>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, (source.path / "dataset.json").string(),
-         ": \"truth\" must be {\"map\": {context label: name of its position}}");
-  }
+  const Field root = Field::root(description, (source.path / "dataset.json").string());
+  root.at("truth").at("map").each_member(
+      [&](const std::string& context, const Field& position) { truth[context] = position.text(); });
   return truth;
 }
 

@@ -5,6 +5,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/labels.h"
 #include "fovea/data/readers/labelled_text.h"
 
@@ -209,12 +210,9 @@ Json DocumentCoding::to_json() const {
 
 DocumentCoding DocumentCoding::from_json(const Json& json, const std::string& where) {
   DocumentCoding coding;
-  try {
-    coding.classes = json.at("classes").get<std::vector<std::string>>();
-    coding.pairs = json.at("pairs").get<bool>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where, ": expected {\"classes\": [texts], \"pairs\": true or false}");
-  }
+  const Field root = Field::root(json, where);
+  coding.classes = root.at("classes").texts();
+  coding.pairs = root.at("pairs").mark();
   require(coding.classes.size() >= 2, ErrorKind::BadData, where, ": has ", coding.classes.size(),
           " classes; at least 2 are needed");
   return coding;

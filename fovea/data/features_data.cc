@@ -5,6 +5,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/load_parts.h"
 
@@ -71,12 +72,8 @@ Splits load_built_in(const FeaturesDataOptions& options, TableEncoder& encoder) 
 
 /// dataset.json: "truth": {"columns": ["x1", "x2"]}.
 std::vector<std::string> read_truth(const Json& description, const DataSource& source) {
-  try {
-    return description.at("truth").at("columns").get<std::vector<std::string>>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, (source.path / "dataset.json").string(),
-         ": \"truth\" must be {\"columns\": [names of the columns that matter]}");
-  }
+  const Field root = Field::root(description, (source.path / "dataset.json").string());
+  return root.at("truth").at("columns").texts();
 }
 
 void write_csv(const std::filesystem::path& path, const NumberTable& table) {

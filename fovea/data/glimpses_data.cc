@@ -8,6 +8,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/labels.h"
 #include "fovea/data/readers/idx.h"
 #include "fovea/data/readers/idx_folder.h"
@@ -143,23 +144,17 @@ Json GlimpseCoding::to_json() const {
 
 GlimpseCoding GlimpseCoding::from_json(const Json& json, const std::string& where) {
   GlimpseCoding coding;
-  try {
-    coding.classes = json.at("classes").get<std::vector<std::string>>();
-    coding.shape = {json.at("channels").get<int64_t>(), json.at("height").get<int64_t>(),
-                    json.at("width").get<int64_t>()};
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where,
-         ": expected {\"classes\": [names], \"channels\": 1 or 3, \"height\": number, \"width\": "
-         "number}");
-  }
-  constexpr int64_t kMostPixels = 1 << 16;  // in each direction
+  const Field root = Field::root(json, where);
+  coding.classes = root.at("classes").texts();
+  constexpr int64_t kLongestSide = 1 << 16, kMostPixels = 1 << 26;
+  coding.shape = {root.at("channels").integer(1, 3), root.at("height").integer(1, kLongestSide),
+                  root.at("width").integer(1, kLongestSide)};
   const PictureShape& shape = coding.shape;
-  require(!coding.classes.empty() && (shape.channels == 1 || shape.channels == 3) &&
-              std::min(shape.height, shape.width) > 0 &&
-              std::max(shape.height, shape.width) <= kMostPixels,
-          ErrorKind::BadData, where, ": ", coding.classes.size(), " classes of pictures with ",
-          shape.channels, " x ", shape.height, " x ", shape.width,
-          " numbers (channels, height, width) cannot be");
+  require(
+      !coding.classes.empty() && shape.channels != 2 && shape.height * shape.width <= kMostPixels,
+      ErrorKind::BadData, where, ": ", coding.classes.size(), " classes of pictures with ",
+      shape.channels, " x ", shape.height, " x ", shape.width,
+      " numbers (channels, height, width) cannot be");
   return coding;
 }
 

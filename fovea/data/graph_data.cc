@@ -6,6 +6,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/labels.h"
 
 namespace fovea {
@@ -30,12 +31,8 @@ std::vector<std::string> read_truth(const fs::path& folder, std::string& hash) {
   both.add(hash + "\n" + hash_of_file(path));
   hash = both.text();
   const Json description = read_description(path, "graph");
-  if (!description.contains("truth")) return {};
-  try {
-    return description.at("truth").at("informative").get<std::vector<std::string>>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, path.string(), ": \"truth\" must be {\"informative\": [nodes]}");
-  }
+  const auto truth = Field::root(description, path.string()).find("truth");
+  return truth ? truth->at("informative").texts() : std::vector<std::string>();
 }
 
 /// Where no file says so: nodes with a class into parts by chance.

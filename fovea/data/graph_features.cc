@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/graph.h"
 
 namespace fovea {
@@ -102,17 +103,14 @@ Json FeatureCoding::to_json() const {
 
 FeatureCoding FeatureCoding::from_json(const Json& json, const std::string& where) {
   FeatureCoding coding;
-  try {
-    coding.dense = json.at("dense").get<bool>();
-    coding.columns = json.at("columns").get<std::vector<std::string>>();
-    coding.scaling = json.at("scaling").get<std::string>();
-    coding.means = json.at("means").get<std::vector<double>>();
-    coding.deviations = json.at("deviations").get<std::vector<double>>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where,
-         ": \"features\" must be {\"dense\": yes or no, \"columns\": [names], \"scaling\": text, "
-         "\"means\": [numbers], \"deviations\": [numbers]}");
-  }
+  const Field root = Field::root(json, where);
+  coding.dense = root.at("dense").mark();
+  coding.columns = root.at("columns").texts();
+  coding.scaling = root.at("scaling").text();
+  coding.means = root.at("means").finites();
+  root.at("deviations").each({}, [&](const Field& field) {
+    coding.deviations.push_back(field.deviation());
+  });
   const size_t scales = coding.scaling == "columns" ? coding.columns.size() : 0;
   require(!coding.columns.empty() && coding.means.size() == scales &&
               coding.deviations.size() == scales,
@@ -128,14 +126,10 @@ Json GraphCoding::to_json() const {
 
 GraphCoding GraphCoding::from_json(const Json& json, const std::string& where) {
   GraphCoding coding;
-  try {
-    coding.classes = json.at("classes").get<std::vector<std::string>>();
-    coding.class_counts = json.at("class_counts").get<std::vector<int64_t>>();
-    coding.features = FeatureCoding::from_json(json.at("features"), where);
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where,
-         ": expected {\"classes\": [names], \"class_counts\": [numbers], \"features\": {…}}");
-  }
+  const Field root = Field::root(json, where);
+  coding.classes = root.at("classes").texts();
+  coding.class_counts = root.at("class_counts").integers(0, INT64_MAX);
+  coding.features = FeatureCoding::from_json(root.at("features").value(), where + ": features");
   require(coding.classes.size() == coding.class_counts.size() && coding.classes.size() > 1,
           ErrorKind::BadData, where, ": ", coding.classes.size(), " classes with ",
           coding.class_counts.size(), " counts");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
@@ -43,15 +44,19 @@ Decisive read_decisive(const std::filesystem::path& source, const std::string& p
   const std::filesystem::path path = source / "dataset.json";
   Decisive decisive;
   if (!std::filesystem::exists(path)) return decisive;
-  const Json description = read_json_file(path);
-  if (!description.contains("truth")) return decisive;
+  const Json description = read_description(path, "");
+  const auto truth = Field::root(description, path.string()).find("truth");
+  if (!truth) return decisive;
   try {
-    for (const auto& [text, pairs] : description.at("truth").at("decisive").items())
-      for (const Json& one : pairs)
-        decisive[text].emplace_back(one.at(0).get<int64_t>(), one.at(1).get<int64_t>());
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, path.string(), ": \"truth\" must be {\"decisive\": {text: [", pair,
-         ", …]}}");
+    truth->at("decisive").each_member([&](const std::string& text, const Field& pairs) {
+      pairs.each({}, [&](const Field& one) {
+        one.expect(one.value().is_array() && one.value().size() == 2, "two numbers");
+        const std::vector<int64_t> numbers = one.integers(0, INT32_MAX);
+        decisive[text].emplace_back(numbers[0], numbers[1]);
+      });
+    });
+  } catch (const Error& error) {
+    fail(error.kind(), error.what(), "; \"truth\" must be {\"decisive\": {text: [", pair, ", …]}}");
   }
   return decisive;
 }

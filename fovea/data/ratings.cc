@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 
 namespace fovea {
 
@@ -101,14 +102,11 @@ Json PlantedTastes::to_json() const {
 
 PlantedTastes PlantedTastes::from_json(const Json& json, const std::string& where) {
   PlantedTastes tastes;
-  try {
-    for (const auto& [user, names] : json.at("aspects").items())
-      tastes.aspects[user] = names.get<std::vector<std::string>>();
-    tastes.judgements = json.at("judgements").get<std::set<std::string>>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where,
-         ": \"truth\" must be {\"aspects\": {user: [words]}, \"judgements\": [words]}");
-  }
+  const Field root(json, where);
+  root.at("aspects").each_member(
+      [&](const std::string& user, const Field& words) { tastes.aspects[user] = words.texts(); });
+  const std::vector<std::string> judgements = root.at("judgements").texts();
+  tastes.judgements = {judgements.begin(), judgements.end()};
   return tastes;
 }
 

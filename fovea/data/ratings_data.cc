@@ -5,6 +5,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/ratings_split.h"
 
 namespace fovea {
@@ -16,9 +17,9 @@ namespace fs = std::filesystem;
 PlantedTastes read_truth(const fs::path& source) {
   const fs::path path = source / "dataset.json";
   if (!fs::exists(path)) return {};
-  const Json description = read_json_file(path);
-  if (!description.contains("truth")) return {};
-  return PlantedTastes::from_json(description["truth"], path.string());
+  const Json description = read_description(path, "ratings");
+  const auto truth = Field::root(description, path.string()).find("truth");
+  return truth ? PlantedTastes::from_json(truth->value(), truth->place()) : PlantedTastes();
 }
 
 void split_reviews(ReviewParts& parts, const RatingsDataOptions& options, uint64_t seed) {
@@ -181,19 +182,14 @@ Json RatingCoding::to_json() const {
 RatingCoding RatingCoding::from_json(const Json& json, ReviewStore store,
                                      const std::string& where) {
   RatingCoding coding;
-  try {
-    coding.lowest = json.at("lowest").get<double>();
-    coding.highest = json.at("highest").get<double>();
-    coding.mean = json.at("mean").get<double>();
-    coding.vocabulary =
-        std::make_shared<const Vocabulary>(Vocabulary::from_json(json.at("vocabulary"), where));
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where,
-         ": expected {\"lowest\": number, \"highest\": number, \"mean\": number, \"vocabulary\": "
-         "[words]}");
-  }
-  require(coding.lowest <= coding.highest && std::isfinite(coding.mean), ErrorKind::BadData, where,
-          ": the scale ", coding.lowest, " to ", coding.highest, " cannot be");
+  const Field root = Field::root(json, where);
+  coding.lowest = root.at("lowest").finite();
+  coding.highest = root.at("highest").finite();
+  coding.mean = root.at("mean").finite();
+  coding.vocabulary = std::make_shared<const Vocabulary>(
+      Vocabulary::from_json(root.at("vocabulary").value(), where));
+  require(coding.lowest <= coding.highest, ErrorKind::BadData, where, ": the scale ", coding.lowest,
+          " to ", coding.highest, " cannot be");
   store.number_words(*coding.vocabulary);
   coding.store = std::make_shared<const ReviewStore>(std::move(store));
   return coding;

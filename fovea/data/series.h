@@ -101,7 +101,7 @@ class SeriesEncoder {
   bool fitted() const { return layout_ != nullptr; }
 
   Json to_json() const;
-  static SeriesEncoder from_json(const Json& json);
+  static SeriesEncoder from_json(const Json& json, const std::string& where = "series encoding");
 
   const SeriesLayout& layout() const;
   const std::vector<std::string>& notes() const { return notes_; }

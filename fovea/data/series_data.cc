@@ -7,6 +7,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/input_table.h"
 #include "fovea/data/load_parts.h"
 
@@ -196,32 +197,20 @@ void cut_tables(SourceTables& tables, const SeriesOptions& options, bool has_par
 /// What dataset.json says about the columns, where the user said nothing.
 void apply_description(const Json& description, const std::string& where, SeriesOptions& options) {
   if (!description.is_object()) return;
+  const Field root = Field::root(description, where);
   const auto fill = [&](const char* key, std::vector<std::string>& columns) {
-    if (!columns.empty() || !description.contains(key)) return;
-    try {
-      columns = description.at(key).get<std::vector<std::string>>();
-    } catch (const nlohmann::json::exception&) {
-      fail(ErrorKind::BadData, where, ": \"", key, "\" must be a list of column names");
-    }
+    if (const auto given = root.find(key); given && columns.empty()) columns = given->texts();
   };
   fill("input_columns", options.input_columns);
   fill("target_columns", options.target_columns);
 }
 
 std::optional<LagTruth> read_truth(const Json& description, const std::string& where) {
-  if (!description.is_object() || !description.contains("truth")) return std::nullopt;
-  LagTruth truth;
-  try {
-    const Json& planted = description.at("truth");
-    truth = {planted.at("lag").get<int64_t>(), planted.at("input").get<std::string>(),
-             planted.at("target").get<std::string>()};
-  } catch (const nlohmann::json::exception&) {
-    truth.lag = 0;
-  }
-  require(
-      truth.lag >= 1, ErrorKind::BadData, where,
-      ": \"truth\" must be {\"lag\": steps, at least 1, \"input\": column, \"target\": column}");
-  return truth;
+  if (!description.is_object()) return {};
+  const auto truth = Field::root(description, where).find("truth");
+  if (!truth) return {};
+  return LagTruth{truth->at("lag").integer(1, INT32_MAX), truth->at("input").text(),
+                  truth->at("target").text()};
 }
 
 void write_csv(const std::filesystem::path& path, const SeriesNumbers& series) {

@@ -1,27 +1,15 @@
 // SeriesEncoder as it is stored in a run.
 #include <algorithm>
-#include <cmath>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/series.h"
 
 namespace fovea {
 
 namespace {
 
-void check(const SeriesLayout& layout) {
-  const auto count = int64_t(layout.series.size());
-  const auto usable = [](double deviation) { return std::isfinite(deviation) && deviation > 0; };
-  require(
-      layout.inputs >= 1 && layout.inputs <= count && !layout.targets.empty() &&
-          std::all_of(layout.targets.begin(), layout.targets.end(),
-                      [&](int64_t place) { return place >= 0 && place < count; }) &&
-          std::all_of(layout.deviations.begin(), layout.deviations.end(), usable) &&
-          layout.window >= 1 && layout.horizon >= 1 && layout.stride >= 1,
-      ErrorKind::BadData,
-      "series encoding: series, targets, deviations, window, horizon or stride are missing or do "
-      "not agree");
-}
+constexpr int64_t kMostSteps = 65536;  // as the options have it
 
 }  // namespace
 
@@ -39,37 +27,29 @@ Json SeriesEncoder::to_json() const {
               {"file_columns", file_columns_}};
 }
 
-SeriesEncoder SeriesEncoder::from_json(const Json& json) {
+SeriesEncoder SeriesEncoder::from_json(const Json& json, const std::string& where) {
   SeriesEncoder encoder;
   SeriesLayout layout;
-  try {
-    require(json.at("format") == "fovea-series", ErrorKind::BadData,
-            "series encoding: \"format\" is ", json.at("format").dump(),
-            ", expected \"fovea-series\"");
-    require(json.at("version") == 1, ErrorKind::Unsupported, "series encoding: version ",
-            json.at("version").dump(), " is newer than this program, which reads 1");
-    layout.window = json.at("window").get<int64_t>();
-    layout.horizon = json.at("horizon").get<int64_t>();
-    layout.stride = json.at("stride").get<int64_t>();
-    layout.maximum_gap = json.at("maximum_gap").get<int64_t>();
-    layout.time = json.at("time").get<std::string>();
-    for (const Json& series : json.at("series")) {
-      layout.series.push_back(series.at("name").get<std::string>());
-      layout.means.push_back(series.at("mean").get<double>());
-      layout.deviations.push_back(series.at("deviation").get<double>());
-    }
-    layout.inputs = json.at("inputs").get<int64_t>();
-    for (const Json& target : json.at("targets")) {
-      const auto found =
-          std::find(layout.series.begin(), layout.series.end(), target.get<std::string>());
-      const bool known = found != layout.series.end();
-      layout.targets.push_back(known ? found - layout.series.begin() : -1);
-    }
-    encoder.file_columns_ = json.at("file_columns").get<std::vector<std::string>>();
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::BadData, "series encoding: ", error.what());
-  }
-  check(layout);
+  const Field root = Field::root(json, where);
+  check_format(root, "fovea-series");
+  layout.window = root.at("window").integer(1, kMostSteps);
+  layout.horizon = root.at("horizon").integer(1, kMostSteps);
+  layout.stride = root.at("stride").integer(1, kMostSteps);
+  layout.maximum_gap = root.at("maximum_gap").integer(0, INT64_MAX);
+  layout.time = root.at("time").text();
+  root.at("series").each({}, [&](const Field& series) {
+    layout.series.push_back(series.at("name").text());
+    layout.means.push_back(series.at("mean").finite());
+    layout.deviations.push_back(series.at("deviation").deviation());
+  });
+  layout.inputs = root.at("inputs").integer(1, int64_t(layout.series.size()));
+  root.at("targets").each({}, [&](const Field& target) {
+    const auto found = std::find(layout.series.begin(), layout.series.end(), target.text());
+    target.expect(found != layout.series.end(), "the name of one of the series");
+    layout.targets.push_back(found - layout.series.begin());
+  });
+  require(!layout.targets.empty(), ErrorKind::BadData, where, ": it has no targets");
+  encoder.file_columns_ = root.at("file_columns").texts();
   encoder.layout_ = std::make_shared<const SeriesLayout>(std::move(layout));
   return encoder;
 }

@@ -11,6 +11,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/prepared.h"
 #include "fovea/data/speech_data.h"
 
@@ -35,21 +36,30 @@ Json row_json(const SpeechRow& row) {
   return {row.sounds, row.transcript, row.speaker, row.ids, spans, words};
 }
 
+/// So many places in a text or a sound; -1 is nowhere.
+std::vector<int64_t> places_in(const Field& field, size_t count) {
+  constexpr int64_t kFarthest = int64_t{1} << 40;
+  field.expect(field.value().is_array() && field.value().size() == count, "a list of places");
+  return field.integers(-1, kFarthest);
+}
+
 /// SpeechDataset checks sounds and words; symbols are checked here.
-SpeechRow row_of(const Json& json, int64_t symbols) {
+SpeechRow row_of(const Field& field, int64_t symbols) {
+  std::vector<Field> parts;
+  field.each(6, [&](const Field& part) { parts.push_back(part); });
   SpeechRow row;
-  row.sounds = json.at(0).get<std::vector<int64_t>>();
-  row.transcript = json.at(1).get<std::string>();
-  row.speaker = json.at(2).get<std::string>();
-  row.ids = json.at(3).get<std::vector<int64_t>>();
-  for (const Json& span : json.at(4))
-    row.spans.push_back({span.at(0).get<int64_t>(), span.at(1).get<int64_t>()});
-  for (const Json& word : json.at(5))
-    row.words.push_back({{word.at(0).get<int64_t>(), word.at(1).get<int64_t>()},
-                         word.at(2).get<int64_t>(),
-                         word.at(3).get<int64_t>()});
-  for (const int64_t id : row.ids)
-    require(id >= 0 && id < symbols, ErrorKind::BadData, "symbol ", id, " is none of ", symbols);
+  row.sounds = parts[0].integers(0, INT32_MAX);
+  row.transcript = parts[1].text();
+  row.speaker = parts[2].text();
+  row.ids = parts[3].integers(0, symbols - 1);
+  parts[4].each({}, [&](const Field& span) {
+    const std::vector<int64_t> places = places_in(span, 2);
+    row.spans.push_back({places[0], places[1]});
+  });
+  parts[5].each({}, [&](const Field& word) {
+    const std::vector<int64_t> places = places_in(word, 4);
+    row.words.push_back({{places[0], places[1]}, places[2], places[3]});
+  });
   return row;
 }
 
@@ -70,14 +80,8 @@ std::vector<SpeechRow> take_rows(PreparedReader& reader, const std::string& name
   std::vector<SpeechRow> rows;
   if (!reader.has_tensor(name)) return rows;
   const std::string where = concat(reader.where(), ": ", name);
-  const std::string listed = reader.take_bytes(name);
-  try {
-    for (const Json& row : parse_json(listed, where)) rows.push_back(row_of(row, symbols));
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where, " are no rows of utterances");
-  } catch (const Error& error) {
-    fail(error.kind(), where, ": ", error.what());
-  }
+  const Json listed = parse_json(reader.take_bytes(name), where);
+  Field(listed, where).each({}, [&](const Field& row) { rows.push_back(row_of(row, symbols)); });
   return rows;
 }
 

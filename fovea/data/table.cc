@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/torch.h"
 
 namespace fovea {
@@ -188,22 +189,15 @@ Json TableEncoder::to_json() const {
               {"file_columns", file_columns_}};
 }
 
-TableEncoder TableEncoder::from_json(const Json& json) {
+TableEncoder TableEncoder::from_json(const Json& json, const std::string& where) {
   TableEncoder encoder;
-  try {
-    require(json.at("format") == "fovea-table", ErrorKind::BadData,
-            "table encoding: \"format\" is ", json.at("format").dump(),
-            ", expected \"fovea-table\"");
-    require(json.at("version") == 1, ErrorKind::Unsupported, "table encoding: version ",
-            json.at("version").dump(), " is newer than this program, which reads 1");
-    encoder.target_ = TableTarget::from_json(json.at("target"));
-    for (const Json& column : json.at("columns"))
-      encoder.columns_.push_back(TableColumn::from_json(column));
-    encoder.file_columns_ = json.at("file_columns").get<std::vector<std::string>>();
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorKind::BadData, "table encoding: ", error.what());
-  }
-  require(!encoder.columns_.empty(), ErrorKind::BadData, "table encoding: it has no columns");
+  const Field root = Field::root(json, where);
+  check_format(root, "fovea-table");
+  encoder.target_ = TableTarget::from_json(root.at("target"));
+  root.at("columns").each(
+      {}, [&](const Field& column) { encoder.columns_.push_back(TableColumn::from_json(column)); });
+  encoder.file_columns_ = root.at("file_columns").texts();
+  require(!encoder.columns_.empty(), ErrorKind::BadData, where, ": it has no columns");
   encoder.finish();
   return encoder;
 }

@@ -79,7 +79,7 @@ class TableEncoder {
   bool fitted() const { return layout_ != nullptr; }
 
   Json to_json() const;
-  static TableEncoder from_json(const Json& json);
+  static TableEncoder from_json(const Json& json, const std::string& where = "table encoding");
 
   const TableLayout& layout() const;
   const std::vector<std::string>& notes() const {

@@ -166,29 +166,25 @@ Json TableColumn::to_json() const {
   return json;
 }
 
-TableColumn TableColumn::from_json(const Json& json) {
+TableColumn TableColumn::from_json(const Field& field) {
   TableColumn column;
-  column.name_ = json.at("name").get<std::string>();
-  const std::string type = json.at("type").get<std::string>();
-  require(type == "number" || type == "category", ErrorKind::BadData, "column '", column.name_,
-          "' has the unknown type '", type, "'");
+  column.name_ = field.at("name").text();
+  const std::string type = field.at("type").text();
   column.number_ = type == "number";
-  column.constant_ = json.at("constant").get<bool>();
-  column.missing_share_ = json.at("missing_share").get<double>();
+  field.at("type").expect(column.number_ || type == "category", "number or category");
+  column.constant_ = field.at("constant").mark();
+  column.missing_share_ = field.at("missing_share").finite();
   if (column.number_) {
-    column.standardised_ = json.at("standardised").get<bool>();
-    column.mean_ = json.at("mean").get<double>();
-    column.deviation_ = json.at("deviation").get<double>();
-    require(column.deviation_ > 0, ErrorKind::BadData, "column '", column.name_,
-            "' has the deviation ", column.deviation_, "; it must be above 0");
+    column.standardised_ = field.at("standardised").mark();
+    column.mean_ = field.at("mean").finite();
+    column.deviation_ = field.at("deviation").deviation();
   } else {
-    column.categories_ = json.at("categories").get<std::vector<std::string>>();
-    column.shares_ = json.at("shares").get<std::vector<double>>();
-    column.other_share_ = json.at("other_share").get<double>();
-    require(column.shares_.size() == column.categories_.size(), ErrorKind::BadData, "column '",
-            column.name_, "' has ", column.categories_.size(), " categories and ",
-            column.shares_.size(), " shares");
+    column.categories_ = field.at("categories").texts();
+    column.shares_ = field.at("shares").finites(column.categories_.size());
+    column.other_share_ = field.at("other_share").finite();
     column.index_categories();
+    require(!column.constant_ || column.missing_share_ <= 0, ErrorKind::BadData, field.place(),
+            ": a column that is always the same has no missing cells");
   }
   return column;
 }

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fovea/core/json.h"
+#include "fovea/core/json_field.h"
 
 namespace fovea {
 
@@ -25,7 +25,7 @@ class TableColumn {
                               int64_t max_categories);
 
   Json to_json() const;
-  static TableColumn from_json(const Json& json);
+  static TableColumn from_json(const Field& field);
 
   const std::string& name() const { return name_; }
   bool is_number() const { return number_; }

@@ -200,24 +200,25 @@ Json TableTarget::to_json() const {
   return json;
 }
 
-TableTarget TableTarget::from_json(const Json& json) {
+TableTarget TableTarget::from_json(const Field& field) {
   TableTarget target;
-  target.name_ = json.at("name").get<std::string>();
-  target.kind_ = parse_kind(json.at("kind").get<std::string>());
+  target.name_ = field.at("name").text();
+  target.kind_ = parse_kind(field.at("kind").text());
   if (target.kind_ == TargetKind::Number) {
-    target.mean_ = json.at("mean").get<double>();
-    target.deviation_ = json.at("deviation").get<double>();
-    require(target.deviation_ > 0, ErrorKind::BadData, "target '", target.name_,
-            "' has the deviation ", target.deviation_, "; it must be above 0");
+    target.mean_ = field.at("mean").finite();
+    target.deviation_ = field.at("deviation").deviation();
     return target;
   }
-  target.classes_ = json.at("classes").get<std::vector<std::string>>();
-  target.class_numbers_ = json.at("class_numbers").get<std::vector<double>>();
-  require(target.classes_.size() >= 2, ErrorKind::BadData, "target '", target.name_,
-          "' has fewer than two classes");
+  const Field classes = field.at("classes");
+  target.classes_ = classes.texts();
+  const bool two = target.kind_ == TargetKind::TwoClasses;
+  require(target.classes_.size() >= 2 && (!two || target.classes_.size() == 2), ErrorKind::BadData,
+          classes.place(), ": found ", target.classes_.size(), ", expected ",
+          two ? "two" : "at least two");
+  target.class_numbers_ = field.at("class_numbers").finites();
   require(target.class_numbers_.empty() || target.class_numbers_.size() == target.classes_.size(),
-          ErrorKind::BadData, "target '", target.name_, "' has ", target.classes_.size(),
-          " classes and ", target.class_numbers_.size(), " class numbers");
+          ErrorKind::BadData, field.place(), ": has ", target.classes_.size(), " classes and ",
+          target.class_numbers_.size(), " class numbers");
   return target;
 }
 

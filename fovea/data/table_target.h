@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fovea/core/json.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/readers/csv.h"
 
 namespace fovea {
@@ -29,7 +29,7 @@ class TableTarget {
   static TableTarget of_two_classes(std::string name, std::vector<std::string> classes);
 
   Json to_json() const;
-  static TableTarget from_json(const Json& json);
+  static TableTarget from_json(const Field& field);
 
   const std::string& name() const { return name_; }
   TargetKind kind() const { return kind_; }

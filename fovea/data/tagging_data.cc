@@ -4,6 +4,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/labels.h"
 #include "fovea/data/readers/tagged_text.h"
 
@@ -133,12 +134,9 @@ Json TagCoding::to_json() const {
 
 TagCoding TagCoding::from_json(const Json& json, const std::string& where) {
   TagCoding coding;
-  try {
-    coding.tags = json.at("tags").get<std::vector<std::string>>();
-    coding.entities = json.at("entities").get<bool>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where, ": expected {\"tags\": [texts], \"entities\": true or false}");
-  }
+  const Field root = Field::root(json, where);
+  coding.tags = root.at("tags").texts();
+  coding.entities = root.at("entities").mark();
   require(!coding.tags.empty(), ErrorKind::BadData, where, ": has no tags");
   return coding;
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 
 namespace fovea {
 
@@ -50,21 +51,13 @@ std::vector<std::string> texts_of(const std::vector<uint64_t>& numbers) {
   return texts;
 }
 
-uint64_t number_in(const Json& json, const std::string& where) {
+uint64_t number_in(const Field& field) {
   uint64_t number = 0;
-  if (json.is_string()) {
-    const std::string text = json.get<std::string>();
-    const char* last = text.data() + text.size();
-    const auto [end, problem] = std::from_chars(text.data(), last, number, 16);
-    if (!text.empty() && problem == std::errc() && end == last) return number;
-  }
-  fail(ErrorKind::BadData, where, ": expected hexadecimal digits, found ", json.dump());
-}
-
-const Json& list_in(const Json& json, const char* key, const std::string& where) {
-  require(json.contains(key) && json[key].is_array(), ErrorKind::BadData, where, ": expected \"",
-          key, "\", a list");
-  return json[key];
+  const std::string text = field.text();
+  const char* last = text.data() + text.size();
+  const auto [end, problem] = std::from_chars(text.data(), last, number, 16);
+  field.expect(!text.empty() && problem == std::errc() && end == last, "hexadecimal digits");
+  return number;
 }
 
 at::Tensor whole_numbers(at::IntArrayRef shape, int64_t value) {
@@ -130,22 +123,17 @@ Json TraceCoding::to_json() const {
 }
 
 TraceCoding TraceCoding::from_json(const Json& json, const std::string& where) {
-  require(json.is_object() && json.value("format", Json()) == kFormat &&
-              json.value("version", Json()) == kVersion,
-          ErrorKind::BadData, where, ": is no vocabulary of a trace, version ", kVersion);
+  const Field root = Field::root(json, where);
+  check_format(root, kFormat, kVersion);
   TraceVocabulary vocabulary;
-  for (const Json& page : list_in(json, "pages", where)) {
-    const uint64_t number = number_in(page, where);
-    require(number < uint64_t(kMostLines / kPageLines), ErrorKind::BadData, where, ": page ",
-            page.dump(), " is beyond 64 bits of address");
+  root.at("pages").each({}, [&](const Field& page) {
+    const uint64_t number = number_in(page);
+    page.expect(number < uint64_t(kMostLines / kPageLines), "a page within 64 bits of address");
     vocabulary.pages.push_back(int64_t(number));
-  }
-  for (const Json& step : list_in(json, "steps", where)) {
-    require(step.is_number_integer(), ErrorKind::BadData, where, ": a step is ", step.dump(),
-            "; expected a whole number of pages");
-    vocabulary.steps.push_back(step.get<int64_t>());
-  }
-  for (const Json& pc : list_in(json, "pcs", where)) vocabulary.pcs.push_back(number_in(pc, where));
+  });
+  constexpr int64_t kMostPages = kMostLines / kPageLines;
+  vocabulary.steps = root.at("steps").integers(-kMostPages, kMostPages);
+  root.at("pcs").each({}, [&](const Field& pc) { vocabulary.pcs.push_back(number_in(pc)); });
   return TraceCoding(std::move(vocabulary));
 }
 

@@ -6,6 +6,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/labels.h"
 
 namespace fovea {
@@ -37,19 +38,12 @@ PlantedCauses read_planted(const std::filesystem::path& source) {
   const std::filesystem::path path = source / "dataset.json";
   if (!std::filesystem::is_directory(source) || !std::filesystem::exists(path)) return {};
   const Json description = read_description(path, "visits");
-  if (!description.contains("truth")) return {};
+  const auto truth = Field::root(description, path.string()).find("truth");
+  if (!truth) return {};
   PlantedCauses planted;
-  try {
-    const Json& truth = description.at("truth");
-    planted.raising = truth.at("raising").get<std::vector<std::string>>();
-    planted.lowering = truth.at("lowering").get<std::vector<std::string>>();
-    planted.recent = truth.at("recent").get<int64_t>();
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, path.string(), ": \"truth\" must be {\"raising\": [codes], ",
-         "\"lowering\": [codes], \"recent\": how many last visits count, 0: all}");
-  }
-  require(planted.recent >= 0, ErrorKind::BadData, path.string(), ": \"recent\" is ",
-          planted.recent, "; expected 0 or more");
+  planted.raising = truth->at("raising").texts();
+  planted.lowering = truth->at("lowering").texts();
+  planted.recent = truth->at("recent").integer(0, INT64_MAX);  // how many last visits; 0: all
   return planted;
 }
 
@@ -198,17 +192,14 @@ Json VisitCoding::to_json() const {
 
 VisitCoding VisitCoding::from_json(const Json& json, const std::string& where) {
   VisitCoding coding;
-  try {
-    coding.negative = json.at("negative").get<std::vector<std::string>>();
-    coding.positive = json.at("positive").get<std::vector<std::string>>();
-    coding.times = json.at("times").get<bool>();
-    coding.columns = json.at("columns").get<Roles>();
-    coding.codes =
-        std::make_shared<const Vocabulary>(Vocabulary::from_json(json.at("codes"), where));
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, where, ": expected {\"negative\": [labels], \"positive\": [labels], ",
-         "\"times\": true or false, \"columns\": {role: [names]}, \"codes\": [codes]}");
-  }
+  const Field root = Field::root(json, where);
+  coding.negative = root.at("negative").texts();
+  coding.positive = root.at("positive").texts();
+  coding.times = root.at("times").mark();
+  root.at("columns").each_member(
+      [&](const std::string& role, const Field& names) { coding.columns[role] = names.texts(); });
+  coding.codes =
+      std::make_shared<const Vocabulary>(Vocabulary::from_json(root.at("codes").value(), where));
   require(!coding.negative.empty() && !coding.positive.empty(), ErrorKind::BadData, where,
           ": has no labels for one side of the outcome");
   return coding;

@@ -6,6 +6,8 @@ namespace fovea::serving {
 
 namespace {
 
+constexpr size_t kLongestMessage = 8000;  // bytes; an error may repeat what it found in an input
+
 const char* const kOurFault =
     "something went wrong inside the server; its access log has the details under this request's "
     "id";
@@ -24,7 +26,7 @@ Json HttpError::to_json() const {
 
 HttpError error_of_input(const Error& error, const std::string& field) {
   if (is_ours(error.kind())) throw error;
-  return {422, name_of(error.kind()), error.what(), field};
+  return {422, name_of(error.kind()), shorten_bytes(error.what(), kLongestMessage), field};
 }
 
 HttpError error_of(std::exception_ptr exception, std::string& detail) {
@@ -34,7 +36,8 @@ HttpError error_of(std::exception_ptr exception, std::string& detail) {
     return error;
   } catch (const Error& error) {
     detail = error.what();
-    if (!is_ours(error.kind())) return {422, name_of(error.kind()), error.what()};
+    if (!is_ours(error.kind()))
+      return {422, name_of(error.kind()), shorten_bytes(error.what(), kLongestMessage)};
   } catch (const std::bad_alloc&) {
     detail = "out of memory";
   } catch (const std::exception& error) {

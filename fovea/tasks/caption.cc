@@ -5,6 +5,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/progress.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/images/erase_cells.h"
@@ -14,6 +15,8 @@
 namespace fovea {
 
 namespace {
+
+constexpr int64_t kLongestCaption = 1 << 14;  // symbols
 
 constexpr int64_t kLongerThanSeen = 10;  // words that an answer may have more than any in training
 
@@ -100,10 +103,9 @@ void CaptionTask::save(const RunFolder& folder) const {
 void CaptionTask::restore(const RunFolder& folder) {
   coding_.tokeniser = load_tokeniser(folder, "tokeniser");
   const Json json = folder.read_asset("caption.json");
-  require(json.is_object() && json.contains("longest") && json["longest"].is_number_integer(),
-          ErrorKind::BadData, folder.asset("caption.json").string(),
-          ": expected {\"longest\": a whole number}");
-  coding_.longest = json["longest"].get<int64_t>();
+  coding_.longest = Field::root(json, folder.asset("caption.json").string())
+                        .at("longest")
+                        .integer(1, kLongestCaption);
 }
 
 Example CaptionTask::parse(const std::string& line) const {

@@ -41,7 +41,8 @@ void ContextTask::save(const RunFolder& folder) const {
   folder.write_asset("contexts.json", encoder_.to_json());
 }
 void ContextTask::restore(const RunFolder& folder) {
-  encoder_ = ContextEncoder::from_json(folder.read_asset("contexts.json"));
+  encoder_ = ContextEncoder::from_json(folder.read_asset("contexts.json"),
+                                       folder.asset("contexts.json").string());
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/erase.h"
 #include "fovea/tasks/over_rows.h"
@@ -116,10 +117,7 @@ void CopyTask::save(const RunFolder& folder) const {
 
 void CopyTask::restore(const RunFolder& folder) {
   const Json json = folder.read_asset(kAsset);
-  const bool fits = json.is_object() && json.contains("bits") && json["bits"].is_number_integer();
-  bits_ = fits ? json["bits"].get<int64_t>() : 0;
-  require(bits_ >= 1 && bits_ <= 32, ErrorKind::BadData, folder.asset(kAsset).string(),
-          ": expected {\"bits\": 1 to 32}");
+  bits_ = Field::root(json, folder.asset(kAsset).string()).at("bits").integer(1, 32);
 }
 
 Metrics CopyTask::measure(const Model& model, const Dataset& rows) const {

@@ -51,7 +51,8 @@ void FeaturesTask::save(const RunFolder& folder) const {
   folder.write_asset("columns.json", encoder_.to_json());
 }
 void FeaturesTask::restore(const RunFolder& folder) {
-  encoder_ = TableEncoder::from_json(folder.read_asset("columns.json"));
+  encoder_ = TableEncoder::from_json(folder.read_asset("columns.json"),
+                                     folder.asset("columns.json").string());
 }
 
 at::Tensor FeaturesTask::attention(const Model& model, const Dataset& rows) const {

@@ -66,7 +66,13 @@ void ForecastTask::save(const RunFolder& folder) const {
 }
 
 void ForecastTask::restore(const RunFolder& folder) {
-  encoder_ = SeriesEncoder::from_json(folder.read_asset("series.json"));
+  encoder_ = SeriesEncoder::from_json(folder.read_asset("series.json"),
+                                      folder.asset("series.json").string());
+  const SeriesLayout& layout = encoder_.layout();
+  require(layout.window == data_.rows.window && layout.horizon == data_.rows.horizon,
+          ErrorKind::BadData, folder.asset("series.json").string(), ": looks at ", layout.window,
+          " steps to predict ", layout.horizon, ", but config.json says ", data_.rows.window,
+          " and ", data_.rows.horizon);
 }
 
 Metrics ForecastTask::measure(const Model& model, const Dataset& rows) const {

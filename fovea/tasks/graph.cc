@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/safetensors.h"
 #include "fovea/core/torch.h"
 #include "fovea/metrics/attention_truth.h"
@@ -89,14 +90,16 @@ void GraphTask::restore(const RunFolder& folder) {
   const std::string where = folder.asset("graph.json").string();
   const Json json = folder.read_asset("graph.json");
   known_.coding = std::make_shared<const GraphCoding>(GraphCoding::from_json(json, where));
-  const bool fits = json.contains("directed") && json["directed"].is_boolean() &&
-                    json.contains("nodes") && json["nodes"].is_array();
-  require(fits, ErrorKind::BadData, where, ": expected \"directed\" and \"nodes\"");
+  const Field root = Field::root(json, where);
+  const bool directed = root.at("directed").mark();
   std::vector<std::string> names;
-  for (const Json& name : json["nodes"]) names.push_back(text_of(name));
+  root.at("nodes").each({}, [&](const Field& name) {
+    name.expect(name.value().is_string() || name.value().is_number(), "the name of a node");
+    names.push_back(text_of(name.value()));
+  });
   const std::filesystem::path tensors = folder.asset(kGraphAsset);
-  Graph graph = Graph::from_tensors(std::move(names), json["directed"].get<bool>(),
-                                    read_safetensors(tensors).tensors, tensors.string());
+  Graph graph = Graph::from_tensors(std::move(names), directed, read_safetensors(tensors).tensors,
+                                    tensors.string());
   const auto classes = int64_t(known_.coding->classes.size());
   require(graph.width() == known_.coding->features.width() &&
               std::all_of(graph.labels.begin(), graph.labels.end(),

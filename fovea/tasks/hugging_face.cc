@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/safetensors.h"
 #include "fovea/core/torch.h"
 
@@ -14,13 +15,18 @@ namespace {
 
 using at::Tensor;
 
+constexpr int64_t kLargestSize = 1 << 24;  // of anything in config.json
+
+constexpr size_t kShownOfValue = 200;  // of a value, in a message
+
 /// A whole number of config.json, at least 1.
-int64_t size_of(const Json& config, const char* key, const std::string& where) {
-  require(config.contains(key), ErrorKind::BadData, where, ": the key '", key, "' is missing");
-  const Json& value = config[key];
-  require(value.is_number_integer() && value.get<int64_t>() > 0, ErrorKind::BadData, where, ": '",
-          key, "' is ", value.dump(), "; expected a whole number above 0");
-  return value.get<int64_t>();
+int64_t size_of(const Field& config, const char* key) {
+  return config.at(key).integer(1, kLargestSize);
+}
+
+double number_or(const Field& config, const char* key, double otherwise) {
+  const auto found = config.find(key);
+  return found ? found->finite() : otherwise;
 }
 
 void check_architecture(const Json& config, const std::string& where) {
@@ -28,17 +34,19 @@ void check_architecture(const Json& config, const std::string& where) {
     if (!config.contains(key)) return std::string(otherwise);
     return config[key].is_string() ? config[key].get<std::string>() : config[key].dump();
   };
-  const std::string type = text("model_type", "none");
-  const Json architectures = config.value("architectures", Json::array());
+  const std::string type = shorten_bytes(text("model_type", "none"), kShownOfValue);
+  const Json architectures =
+      config.contains("architectures") ? config["architectures"] : Json::array();
   const bool is_bert = std::all_of(architectures.begin(), architectures.end(), [](const Json& one) {
     return one.is_string() && one.get<std::string>().starts_with("Bert");
   });
   require(type == "bert" && is_bert, ErrorKind::Unsupported, where, ": model_type is ", type,
-          " and architectures ", architectures.dump(), "; only BERT is read");
+          " and architectures ", shorten_bytes(architectures.dump(), kShownOfValue),
+          "; only BERT is read");
   const auto expect = [&](const char* key, const char* wanted) {
     const std::string found = text(key, wanted);
-    require(found == wanted, ErrorKind::Unsupported, where, ": '", key, "' is ", found, "; only ",
-            wanted, " is read");
+    require(found == wanted, ErrorKind::Unsupported, where, ": '", key, "' is ",
+            shorten_bytes(found, kShownOfValue), "; only ", wanted, " is read");
   };
   expect("hidden_act", "gelu");
   expect("position_embedding_type", "absolute");
@@ -51,7 +59,8 @@ std::string pruned_heads_of(const Json& config, const BertOptions& options,
   if (!config.contains("pruned_heads") || config["pruned_heads"].is_null()) return "";
   const Json& pruned = config["pruned_heads"];
   const auto refuse = [&] {
-    fail(ErrorKind::BadData, where, ": 'pruned_heads' is ", pruned.dump(),
+    fail(ErrorKind::BadData, where, ": 'pruned_heads' is ",
+         shorten_bytes(pruned.dump(), kShownOfValue),
          "; expected lists of heads by layer, both from 0, of ", options.layers, " layers with ",
          options.heads, " heads, as {\"0\": [2, 5]}");
   };
@@ -72,24 +81,21 @@ std::string pruned_heads_of(const Json& config, const BertOptions& options,
 }
 
 BertOptions options_of(const Json& config, const std::string& where) {
+  const Field root = Field::root(config, where);
   check_architecture(config, where);
   BertOptions options;
-  try {
-    OptionList list;
-    options.describe(list);
-    list.merge({{"layers", size_of(config, "num_hidden_layers", where)},
-                {"hidden", size_of(config, "hidden_size", where)},
-                {"heads", size_of(config, "num_attention_heads", where)},
-                {"feed_forward", size_of(config, "intermediate_size", where)},
-                {"maximum_length", size_of(config, "max_position_embeddings", where)},
-                {"segments", size_of(config, "type_vocab_size", where)},
-                {"dropout", config.value("hidden_dropout_prob", 0.1)},
-                {"attention_dropout", config.value("attention_probs_dropout_prob", 0.1)},
-                {"epsilon", config.value("layer_norm_eps", 1e-12)}},
-               where);
-  } catch (const Json::exception& error) {
-    fail(ErrorKind::BadData, where, ": ", error.what());
-  }
+  OptionList list;
+  options.describe(list);
+  list.merge({{"layers", size_of(root, "num_hidden_layers")},
+              {"hidden", size_of(root, "hidden_size")},
+              {"heads", size_of(root, "num_attention_heads")},
+              {"feed_forward", size_of(root, "intermediate_size")},
+              {"maximum_length", size_of(root, "max_position_embeddings")},
+              {"segments", size_of(root, "type_vocab_size")},
+              {"dropout", number_or(root, "hidden_dropout_prob", 0.1)},
+              {"attention_dropout", number_or(root, "attention_probs_dropout_prob", 0.1)},
+              {"epsilon", number_or(root, "layer_norm_eps", 1e-12)}},
+             where);
   require(options.hidden % options.heads == 0, ErrorKind::BadData, where, ": num_attention_heads (",
           options.heads, ") does not divide hidden_size (", options.hidden, ")");
   options.pruned_heads = pruned_heads_of(config, options, where);
@@ -216,7 +222,7 @@ PretrainedBert read_hugging_face(const fs::path& folder) {
   const Json config = read_json_file(folder / "config.json");
   PretrainedBert bert;
   bert.options = options_of(config, where);
-  const int64_t vocabulary = size_of(config, "vocab_size", where);
+  const int64_t vocabulary = size_of(Field::root(config, where), "vocab_size");
   bert.tokeniser = std::make_shared<const WordPiece>(WordPiece::load(folder));
   const int64_t pieces = bert.tokeniser->size();
   require(pieces <= vocabulary, ErrorKind::BadData, where, ": vocab_size is ", vocabulary,

@@ -24,8 +24,13 @@ Setup setup_of(const std::filesystem::path& run) {
 
 void Pipeline::load_run() {
   check_run(folder_);
-  setup_.task().restore(folder_);
-  model_ = setup_.task().make_model();
+  with_json_errors(folder_.path().string(), [&] { setup_.task().restore(folder_); });
+  try {
+    model_ = setup_.task().make_model();
+  } catch (const c10::Error&) {  // out of memory, or more elements than a tensor may have
+    fail(ErrorKind::BadData, folder_.config().string(),
+         ": a network of these sizes cannot be made here; is the file damaged?");
+  }
   load_state(*model_, read_weights(folder_), folder_.model().string());
 }
 
@@ -67,7 +72,7 @@ Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& dev
 Example Pipeline::parse(const std::string& line) const {
   require(!is_header_line(line, input_columns_), ErrorKind::BadData,
           "input: this line is a header, the names of columns; a row is expected");
-  Example example = setup_.task().parse(line);
+  Example example = with_json_errors("input", [&] { return setup_.task().parse(line); });
   example.given = line;
   return example;
 }

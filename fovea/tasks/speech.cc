@@ -5,6 +5,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/progress.h"
 #include "fovea/core/torch.h"
 #include "fovea/data/audio/sound_input.h"
@@ -12,6 +13,9 @@
 namespace fovea {
 
 namespace {
+
+constexpr double kMostSymbolsOfFrame =
+    100;  // of a frame; more would only make outputs without an end
 
 constexpr const char* kCoding = "speech.json";
 
@@ -24,9 +28,9 @@ Json list_of(const at::Tensor& numbers) {
 }
 
 /// Undefined for an empty list.
-at::Tensor numbers_of(const Json& list) {
-  const auto numbers = list.get<std::vector<float>>();
-  return numbers.empty() ? at::Tensor() : at::tensor(numbers, at::kFloat);
+at::Tensor numbers_of(const Field& list) {
+  const std::vector<double> numbers = list.finites();
+  return numbers.empty() ? at::Tensor() : at::tensor(numbers, at::kDouble).to(at::kFloat);
 }
 
 }  // namespace
@@ -123,18 +127,16 @@ void SpeechTask::save(const RunFolder& folder) const {
 void SpeechTask::restore(const RunFolder& folder) {
   coding_.tokeniser = load_tokeniser(folder, "tokeniser");
   const Json json = folder.read_asset(kCoding);
-  try {
-    coding_.densest = json.at("densest").get<double>();
-    coding_.training = {numbers_of(json.at("mean")), numbers_of(json.at("deviation"))};
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::BadData, folder.asset(kCoding).string(),
-         ": expected {\"densest\": a number, \"mean\": […], \"deviation\": […]}");
-  }
+  const Field root = Field::root(json, folder.asset(kCoding).string());
+  const Field densest = root.at("densest");
+  coding_.densest = densest.finite();
+  densest.expect(coding_.densest > 0 && coding_.densest <= kMostSymbolsOfFrame, "symbols a frame");
+  coding_.training = {numbers_of(root.at("mean")), numbers_of(root.at("deviation"))};
   const at::Tensor &mean = coding_.training.mean, &deviation = coding_.training.deviation;
   const int64_t width = data_.normalise == "training" ? data_.log_mel.width() : 0;
   const bool fits = (mean.defined() ? mean.numel() : 0) == width &&
                     (deviation.defined() ? deviation.numel() : 0) == width;
-  require(fits && coding_.densest > 0, ErrorKind::BadData, folder.asset(kCoding).string(),
+  require(fits, ErrorKind::BadData, folder.asset(kCoding).string(),
           ": does not fit data.normalise=", data_.normalise, " and frames of ",
           data_.log_mel.width(), " numbers");
 }

@@ -1,6 +1,7 @@
 #include "fovea/tasks/train.h"
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/torch.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/version.h"
@@ -53,9 +54,8 @@ void write_description(const Setup& setup, const Training& training, const RunFo
 }
 
 void check_same_data(const Json& manifest, const RunFolder& folder, const Splits& splits) {
-  const std::string before = with_json_errors(folder.manifest().string(), [&] {
-    return manifest.value("/data/hash"_json_pointer, std::string());
-  });
+  const std::string before =
+      Field::root(manifest, folder.manifest().string()).at("data").text_or_empty("hash");
   require(before == splits.hash, ErrorKind::BadData, folder.path().string(),
           ": the data changed since this run began (hash ", splits.hash, ", then ", before,
           "); a resumed training must see the same rows");

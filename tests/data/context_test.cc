@@ -91,7 +91,8 @@ TEST_F(ContextTest, JsonKeepsEverything) {
   expect_error(ErrorKind::Unsupported, {"version 3"}, [&] { ContextEncoder::from_json(json); });
   json = encoder_.to_json();
   json["input_means"] = {1};
-  expect_error(ErrorKind::BadData, {"do not agree"}, [&] { ContextEncoder::from_json(json); });
+  expect_error(ErrorKind::BadData, {"input_means", "expected 3"},
+               [&] { ContextEncoder::from_json(json); });
   expect_error(ErrorKind::BadData, {"context encoding"},
                [&] { ContextEncoder::from_json(Json::object()); });
   expect_error(ErrorKind::Internal, {"neither fitted nor loaded"},

@@ -115,11 +115,13 @@ TEST(GlimpsesData, TheCodingSurvivesItsFile) {
   for (const char* key : {"classes", "height"}) {
     Json broken = coding.to_json();
     broken[key] = nullptr;
-    expect_error(ErrorKind::BadData, "run: expected",
+    expect_error(ErrorKind::BadData, {"run: the field", key},
                  [&] { GlimpseCoding::from_json(broken, "run"); });
   }
   Json huge = coding.to_json();
   huge["width"] = int64_t{1} << 40;
+  expect_error(ErrorKind::BadData, "run: width", [&] { GlimpseCoding::from_json(huge, "run"); });
+  huge["width"] = huge["height"] = 1 << 16;
   expect_error(ErrorKind::BadData, "cannot be", [&] { GlimpseCoding::from_json(huge, "run"); });
 }
 

@@ -46,6 +46,15 @@ TEST(Decisive, IsReadBackAsItWasWritten) {
   EXPECT_TRUE(read_decisive(folder / "dataset.json", "[a, b]").empty()) << "a file has none";
 }
 
+TEST(Decisive, OfVeryManyTexts) {
+  const TemporaryFolder folder;
+  std::string texts;
+  for (int i = 0; i < 20'000; ++i) texts += concat(i == 0 ? "" : ",", "\"text ", i, "\":[[0,1]]");
+  folder.write("dataset.json", concat(R"({"format":"fovea-dataset","version":1,"truth":)",
+                                      R"({"decisive":{)", texts, "}}}"));
+  EXPECT_EQ(read_decisive(folder.path(), "[a, b]").size(), 20'000u);
+}
+
 TEST(Decisive, OtherShapesAreRefused) {
   const TemporaryFolder folder;
   for (const Json& truth : {Json{{"links", 1}}, Json{{"decisive", {{"text", {1, 2}}}}},

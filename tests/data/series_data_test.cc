@@ -226,7 +226,7 @@ TEST(SeriesData, RolesAndDescriptions) {
   for (const char* truth :
        {R"("truth": {"lag": "x"})", R"("truth": {"lag": 0, "input": "a", "target": "b"})"}) {
     describe(truth);
-    expect_error(ErrorKind::BadData, {"dataset.json", "\"lag\""}, [&] { load({}); });
+    expect_error(ErrorKind::BadData, {"dataset.json", "truth.lag"}, [&] { load({}); });
   }
 }
 

@@ -247,9 +247,9 @@ TEST_F(SeriesTest, JsonKeepsEverything) {
   };
   broken("version", 2, ErrorKind::Unsupported, "version 2");
   broken("format", "x", ErrorKind::BadData, "fovea-series");
-  broken("targets", {"a", "c"}, ErrorKind::BadData, "do not agree");
-  broken("inputs", 3, ErrorKind::BadData, "do not agree");
-  broken("window", 0, ErrorKind::BadData, "do not agree");
+  broken("targets", {"a", "c"}, ErrorKind::BadData, "targets[1]");
+  broken("inputs", 3, ErrorKind::BadData, "inputs: found 3, expected 1 to 2");
+  broken("window", 0, ErrorKind::BadData, "window: found 0");
   broken("series", 5, ErrorKind::BadData, "series encoding");
   expect_error(ErrorKind::Internal, {"neither fitted nor loaded"},
                [] { SeriesEncoder().layout(); });

@@ -92,7 +92,8 @@ TEST(TableColumn, JsonKeepsEverything) {
       TableColumn::of_numbers("k", std::vector<double>{2, 2}, false),
       categories({"é", "b", "b", "", "z"}, 2), categories({"a", "a"})};
   for (const TableColumn& column : columns) {
-    const TableColumn again = TableColumn::from_json(Json::parse(column.to_json().dump()));
+    const Json json = Json::parse(column.to_json().dump());
+    const TableColumn again = TableColumn::from_json(Field::root(json, "column"));
     EXPECT_EQ(again.to_json(), column.to_json());
     EXPECT_EQ(again.input_names(), column.input_names());
     for (const char* cell : {"0.1", "", "7"}) {
@@ -106,9 +107,11 @@ TEST(TableColumn, JsonKeepsEverything) {
 TEST(TableColumn, BadJson) {
   Json json = TableColumn::of_numbers("x", std::vector<double>{1, 2}, true).to_json();
   json["deviation"] = 0;
-  expect_error(ErrorKind::BadData, {"'x'", "deviation"}, [&] { TableColumn::from_json(json); });
+  expect_error(ErrorKind::BadData, {"column: deviation", "above 0"},
+               [&] { TableColumn::from_json(Field::root(json, "column")); });
   json["type"] = "date";
-  expect_error(ErrorKind::BadData, {"unknown type 'date'"}, [&] { TableColumn::from_json(json); });
+  expect_error(ErrorKind::BadData, {"column: type", "\"date\"", "number or category"},
+               [&] { TableColumn::from_json(Field::root(json, "column")); });
 }
 
 }  // namespace

@@ -101,7 +101,8 @@ TEST_F(TableTargetTest, AnUnseenClassIsAnError) {
 TEST_F(TableTargetTest, JsonKeepsEverything) {
   for (const TableTarget& target :
        {fit({"1.50", "0"}), fit({"a", "b", "c"}), fit({"1.5", "2", "9"})}) {
-    const TableTarget again = TableTarget::from_json(Json::parse(target.to_json().dump()));
+    const Json json = Json::parse(target.to_json().dump());
+    const TableTarget again = TableTarget::from_json(Field::root(json, "target"));
     EXPECT_EQ(again.to_json(), target.to_json());
     EXPECT_EQ(again.kind(), target.kind());
   }
@@ -109,7 +110,8 @@ TEST_F(TableTargetTest, JsonKeepsEverything) {
             TableTarget::of_two_classes("y", {"0", "1.50"}).to_json());
   Json json = fit({"0", "1"}).to_json();
   json["classes"] = {"0"};
-  expect_error(ErrorKind::BadData, {"fewer than two"}, [&] { TableTarget::from_json(json); });
+  expect_error(ErrorKind::BadData, {"target: classes", "found 1, expected two"},
+               [&] { TableTarget::from_json(Field::root(json, "target")); });
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST(TraceCoding, SurvivesJson) {
   EXPECT_EQ(again.to_json(), own->to_json());
   EXPECT_EQ(again.number_of_page(307, 300), 3);
   for (const char* broken :
-       {"[]", R"({"format": "fovea-trace", "version": 2})",
+       {"[]", R"({"format": "fovea-trace", "version": 0})",
         R"({"format": "fovea-trace", "version": 1, "pages": ["xyz"], "steps": [], "pcs": []})",
         R"({"format": "fovea-trace", "version": 1, "pages": [17], "steps": [], "pcs": []})",
         R"({"format": "fovea-trace", "version": 1, "pages": ["fffffffffffffff"], "steps": [],
@@ -93,6 +93,9 @@ TEST(TraceCoding, SurvivesJson) {
         R"({"format": "fovea-trace", "version": 1, "pages": [], "steps": []})"})
     expect_error(ErrorKind::BadData, "trace.json",
                  [&] { TraceCoding::from_json(parse_json(broken, "text"), "trace.json"); });
+  const Json newer{{"format", "fovea-trace"}, {"version", 2}};
+  expect_error(ErrorKind::Unsupported, "trace.json",
+               [&] { TraceCoding::from_json(newer, "trace.json"); });
 }
 
 TEST(TraceEncoder, ShorterHistoriesBeginWithTheUnknown) {

@@ -117,7 +117,7 @@ TEST(VisitsData, FilesGiveTheSameRows) {
   description["truth"] = {{"raising", 3}};
   write_json_file(folder.path() / "data" / "dataset.json", description);
   VisitCoding coding;
-  expect_error(ErrorKind::BadData, {"dataset.json", "\"raising\""}, [&] {
+  expect_error(ErrorKind::BadData, {"dataset.json", "truth.raising"}, [&] {
     load_visits({folder.path() / "data", {}}, options, coding, 1);
   });
 }

@@ -4,6 +4,7 @@
 
 #include "fovea/core/error.h"
 #include "fovea/core/file.h"
+#include "fovea/core/json_field.h"
 #include "fovea/data/readers/text_lines.h"
 #include "fovea/data/wordpiece.h"
 
@@ -41,10 +42,14 @@ std::vector<std::string> pieces_of(const SortedJson& json, const SortedJson& add
                                    const std::string& where) {
   require(json.is_object(), ErrorKind::BadData, where, ": its model has no vocabulary");
   std::vector<std::pair<int64_t, std::string>> numbered;
-  for (const auto& [piece, id] : json.items()) numbered.emplace_back(id.get<int64_t>(), piece);
-  for (const SortedJson& token : added)
-    if (!json.contains(token.at("content").get<std::string>()))
-      numbered.emplace_back(token.at("id").get<int64_t>(), token["content"].get<std::string>());
+  SortedField(json, where + ": model.vocab")
+      .each_member([&](const std::string& piece, const SortedField& id) {
+        numbered.emplace_back(id.integer(0, INT32_MAX), piece);
+      });
+  SortedField(added, where + ": added_tokens").each({}, [&](const SortedField& token) {
+    if (const std::string content = token.at("content").text(); !json.contains(content))
+      numbered.emplace_back(token.at("id").integer(0, INT32_MAX), content);
+  });
   std::sort(numbered.begin(), numbered.end());
   std::vector<std::string> pieces;
   for (auto& [id, piece] : numbered) {
@@ -111,13 +116,14 @@ WordPiece read_tokenizer_json(const fs::path& path) {
     options.split_ideographs = normalizer.value("handle_chinese_chars", true);
     const SortedJson strip = normalizer.value("strip_accents", SortedJson());
     if (!strip.is_null()) options.strip_accents = strip.get<bool>();
-    options.longest_word = model.value("max_input_chars_per_word", int64_t{100});
+    options.longest_word = SortedField(model, where + ": model")
+                               .integer_or("max_input_chars_per_word", 100, 1, INT32_MAX);
     const SortedJson added = json.value("added_tokens", SortedJson::array());
     return WordPiece(pieces_of(model.value("vocab", SortedJson()), added, where), options, where,
                      whole_of(added, where));
   } catch (const SortedJson::exception& error) {
     fail(ErrorKind::BadData, where,
-         ": is not a tokenizer.json as Hugging Face writes it: ", error.what());
+         ": is not a tokenizer.json as Hugging Face writes it: ", describe(error));
   }
 }
 
@@ -135,15 +141,11 @@ WordPiece read_vocabulary(const fs::path& path, const WordPieceOptions& options)
 /// What a tokenizer_config.json says of the text, over `options`.
 WordPieceOptions read_config(const fs::path& path, WordPieceOptions options) {
   const SortedJson json = read_sorted_json(path);
-  try {
-    options.lowercase = json.value("do_lower_case", options.lowercase);
-    options.split_ideographs = json.value("tokenize_chinese_chars", options.split_ideographs);
-    const SortedJson strip = json.value("strip_accents", SortedJson());
-    if (!strip.is_null()) options.strip_accents = strip.get<bool>();
-    return options;
-  } catch (const SortedJson::exception& error) {
-    fail(ErrorKind::BadData, path.string(), ": ", error.what());
-  }
+  const SortedField root = SortedField::root(json, path.string());
+  options.lowercase = root.mark_or("do_lower_case", options.lowercase);
+  options.split_ideographs = root.mark_or("tokenize_chinese_chars", options.split_ideographs);
+  if (const auto strip = root.find("strip_accents")) options.strip_accents = strip->mark();
+  return options;
 }
 
 }  // namespace
@@ -181,23 +183,17 @@ Json WordPiece::to_json() const {
 }
 
 WordPiece WordPiece::from_json(const Json& json, const std::string& where) {
-  try {
-    require(json.at("kind") == "wordpiece", ErrorKind::BadData, where, ": the tokeniser is ",
-            json.at("kind").dump(), ", expected \"wordpiece\"");
-    WordPieceOptions options;
-    options.lowercase = json.at("lowercase").get<bool>();
-    if (!json.at("strip_accents").is_null())
-      options.strip_accents = json.at("strip_accents").get<bool>();
-    options.clean_text = json.at("clean_text").get<bool>();
-    options.split_ideographs = json.at("split_ideographs").get<bool>();
-    options.longest_word = json.at("longest_word").get<int64_t>();
-    require(options.longest_word > 0, ErrorKind::BadData, where, ": 'longest_word' is ",
-            options.longest_word, "; expected at least 1");
-    return WordPiece(json.at("vocabulary").get<std::vector<std::string>>(), options, where,
-                     json.at("whole").get<std::vector<std::string>>());
-  } catch (const Json::exception& error) {
-    fail(ErrorKind::BadData, where, ": the stored tokeniser is damaged: ", error.what());
-  }
+  const Field root = Field::root(json, where);
+  root.at("kind").expect(root.at("kind").value() == "wordpiece", "\"wordpiece\"");
+  require(json.contains("strip_accents"), ErrorKind::BadData, where,
+          ": the field \"strip_accents\" is missing");  // though it may be null
+  WordPieceOptions options;
+  options.lowercase = root.at("lowercase").mark();
+  if (const auto strip = root.find("strip_accents")) options.strip_accents = strip->mark();
+  options.clean_text = root.at("clean_text").mark();
+  options.split_ideographs = root.at("split_ideographs").mark();
+  options.longest_word = root.at("longest_word").integer(1, INT32_MAX);
+  return WordPiece(root.at("vocabulary").texts(), options, where, root.at("whole").texts());
 }
 
 }  // namespace fovea

@@ -87,7 +87,7 @@ TEST(LabelledText, JsonLines) {
 }
 
 TEST(LabelledText, JsonLinesThatAreRefused) {
-  refused(ErrorKind::BadData, {"a.jsonl:2", "not JSON"}, "a.jsonl",
+  refused(ErrorKind::BadData, {"a.jsonl:2", "not valid JSON"}, "a.jsonl",
           "{\"text\": \"a\", \"label\": 1}\n{\"text\": \"b\", \"lab\n");
   refused(ErrorKind::BadData, {"a.jsonl:1", "array", "object"}, "a.jsonl", "[1]\n");
   refused(ErrorKind::BadData, {"a.jsonl:1", "'text' is number", "a text"}, "a.jsonl",
@@ -99,7 +99,7 @@ TEST(LabelledText, JsonLinesThatAreRefused) {
   refused(ErrorKind::BadData, {"a.jsonl:2", "no 'label'"}, "a.jsonl",
           "{\"text\": \"a\", \"label\": 1}\n{\"text\": \"b\"}\n");
   refused(ErrorKind::BadData, {"a.jsonl", "no labelled text"}, "a.jsonl", "\n");
-  refused(ErrorKind::BadData, {"a.jsonl:1", "not JSON"}, "a.jsonl", std::string(500000, '['));
+  refused(ErrorKind::BadData, {"a.jsonl:1", "not valid JSON"}, "a.jsonl", std::string(500000, '['));
   // Many keys take no longer than few.
   std::string wide = "{\"text\": \"a\", \"label\": 1";
   for (int i = 0; i < 60000; ++i) wide += ",\"k" + std::to_string(i) + "\":0";

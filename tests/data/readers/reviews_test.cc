@@ -91,7 +91,7 @@ TEST(Reviews, RatingsThatAreNoNumbers) {
           "{\"user\": 1, \"item\": 2, \"rating\": [5], \"text\": \"x\"}\n");
   refused(ErrorKind::BadData, {"a.jsonl:1", "'text' is number"}, "a.jsonl",
           "{\"user\": 1, \"item\": 2, \"rating\": 5, \"text\": 1}\n");
-  refused(ErrorKind::BadData, {"a.jsonl:2", "not JSON"}, "a.jsonl",
+  refused(ErrorKind::BadData, {"a.jsonl:2", "not valid JSON"}, "a.jsonl",
           "{\"user\": 1, \"item\": 2, \"rating\": 5, \"text\": \"\"}\n{\"user\": 1, \n");
 }
 

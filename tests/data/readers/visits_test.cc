@@ -188,7 +188,7 @@ TEST(Visits, RefusesDamagedFiles) {
   refused(ErrorKind::BadData, {"a.jsonl:1", "'codes' is object"}, "a.jsonl",
           "{\"patient\": 1, \"codes\": {\"a\": 1}, \"label\": 1}\n");
   refused(ErrorKind::BadData, {"a.jsonl:1", "found array"}, "a.jsonl", "[1]\n");
-  refused(ErrorKind::BadData, {"a.jsonl:2", "is not JSON"}, "a.jsonl",
+  refused(ErrorKind::BadData, {"a.jsonl:2", "not valid JSON"}, "a.jsonl",
           "{\"patient\": 1, \"codes\": [\"x\"], \"label\": 1}\n{\"patient\": 1, \"co\n");
   refused(ErrorKind::BadData, {"a.jsonl:2", "has no 'time'"}, "a.jsonl",
           "{\"patient\": 1, \"time\": 1, \"codes\": [\"x\"], \"label\": 1}\n"

@@ -168,7 +168,7 @@ TEST(WordPieceFiles, DamagedTokenizerJson) {
   const TemporaryFolder folder;
   const std::string whole = tokenizer_json().dump();
   for (size_t size = 0; size < whole.size(); size += 41)
-    expect_error(ErrorKind::BadData, {"tokenizer.json", "not JSON"},
+    expect_error(ErrorKind::BadData, {"tokenizer.json", "not valid JSON"},
                  [&] { WordPiece::load(folder.write("tokenizer.json", whole.substr(0, size))); });
   // Any one changed byte is read or refused, never more.
   for (size_t at = 0; at < whole.size(); at += 17) {
