@@ -9,119 +9,18 @@
 #include "fovea/core/torch.h"
 #include "fovea/explain/faithfulness.h"
 #include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
+#include "tests/support/small_trainings.h"
 #include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
 
-struct Case {
-  std::string task;
-  std::vector<std::string> assignments;
-  std::string axis;  // that can lose units
-  bool needs_icu = false, needs_sentencepiece = false;
-};
+using testing::SmallTraining;
 
-const Case kCases[] = {
-    {"features", {"data.rows=400", "training.epochs=1"}, "columns"},
-    {"context", {"training.epochs=1"}, "positions"},
-    {"dates",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.embedding=8", "training.epochs=1"},
-     "source",
-     true},
-    {"translate",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.embedding=8", "training.epochs=1"},
-     "source",
-     true,
-     true},
-    {"forecast", {"training.epochs=1", "model.hidden=8"}, "source"},
-    {"documents",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.heads=2", "training.epochs=1"},
-     "tokens",
-     true},
-    {"documents",
-     {"model.name=han", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
-      "model.hidden=8", "model.embedding=8", "training.epochs=1"},
-     "words",
-     true},
-    {"tag",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.embedding=8", "training.epochs=1"},
-     "words"},
-    {"tag",
-     {"model.name=bert", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
-      "model.hidden=8", "model.heads=2", "training.epochs=1"},
-     "tokens",
-     true},
-    {"pretrain",
-     {"data.rows=40", "data.validation_rows=8", "model.hidden=8", "model.heads=2",
-      "training.epochs=1"},
-     "tokens",
-     true},
-    {"ratings",
-     {"data.users=20", "data.items=8", "data.ratings_each=6", "model.embedding=8",
-      "training.epochs=1"},
-     "user words"},
-    {"ratings",
-     {"model.name=dattn", "data.users=20", "data.items=8", "data.ratings_each=6",
-      "model.embedding=8", "model.local_filters=4", "model.global_filters=4", "model.hidden=8",
-      "training.epochs=1"},
-     "item words"},
-    {"graph",
-     {"data.nodes=200", "data.train_each=10", "data.validation_nodes=20", "data.test_nodes=20",
-      "model.hidden=4", "model.heads=2", "training.epochs=1"},
-     "neighbours"},
-    {"caption",
-     {"data.rows=24", "data.validation_rows=8", "data.test_rows=8", "data.image_size=32",
-      "model.channels=8,8", "model.convolutions=1", "model.hidden=8", "model.embedding=8",
-      "training.epochs=1"},
-     "cells",
-     true},
-    {"speech",
-     {"data.rows=24", "data.validation_rows=6", "data.test_rows=6", "data.bands=12",
-      "model.encoder_hidden=8", "model.hidden=12", "model.embedding=8", "model.score_hidden=8",
-      "model.readout_size=8", "training.epochs=1"},
-     "source",
-     true},
-    {"glimpse",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.scales=2", "training.epochs=1", "training.batch_size=8"},
-     "cells"},
-    {"visits",
-     {"data.rows=200", "data.validation_rows=20", "data.test_rows=20", "model.embedding=8",
-      "model.visit_hidden=8", "model.code_hidden=8", "training.epochs=1"},
-     "codes"},
-    {"visits",
-     {"model.name=logistic", "data.rows=200", "data.validation_rows=20", "data.test_rows=20",
-      "training.epochs=1"},
-     "codes"},
-    {"copy",
-     {"data.rows=40", "data.validation_rows=8", "data.test_rows=4", "data.longest=5",
-      "data.test_lengths=5,6", "model.slots=8", "model.width=6", "model.hidden=12",
-      "training.epochs=1"},
-     "steps"},
-    {"prefetch",
-     {"data.accesses=400", "data.window=6", "model.hidden=8", "model.page=8", "model.experts=3",
-      "model.history=attention", "training.epochs=1"},
-     "accesses"},
-};
-
-std::ostream& operator<<(std::ostream& out, const Case& row) {
-  return out << row.task;
-}
-
-class PredictorContract : public ::testing::TestWithParam<Case> {
+class PredictorContract : public ::testing::TestWithParam<SmallTraining> {
  protected:
   void SetUp() override {
-#ifndef FOVEA_WITH_ICU
-    if (GetParam().needs_icu) GTEST_SKIP() << "needs ICU";
-#endif
-#ifndef FOVEA_WITH_SENTENCEPIECE
-    if (GetParam().needs_sentencepiece) GTEST_SKIP() << "needs SentencePiece";
-#endif
+    if (!GetParam().can_run()) GTEST_SKIP() << "needs ICU or SentencePiece";
     pipeline.emplace(trained("run"));
     const Splits splits = pipeline->load_data("");
     const Dataset& rows = splits.validation ? *splits.validation : *splits.train;
@@ -131,14 +30,8 @@ class PredictorContract : public ::testing::TestWithParam<Case> {
 
   Pipeline trained(const std::string& name, int64_t threads = 1,
                    const std::string& device = "cpu") const {
-    fovea::Setup setup(GetParam().task);
-    setup.set("threads=" + std::to_string(threads));
-    setup.set("device=" + device);
-    for (const std::string& assignment : GetParam().assignments) setup.set(assignment);
-    RunFolder run(folder.path() / name);
-    TrainRequest request;
-    request.folder = &run;
-    train(setup, request);
+    testing::train_small(GetParam(), folder.path() / name,
+                         {concat("threads=", threads), "device=" + device});
     return Pipeline::load(folder.path() / name);
   }
 
@@ -285,12 +178,8 @@ TEST_P(PredictorContract, ExplanationsFitTheirAxes) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tasks, PredictorContract, ::testing::ValuesIn(kCases),
-                         [](const auto& row) {
-                           const std::string first = row.param.assignments[0];
-                           const bool chosen = first.starts_with("model.name=");
-                           return row.param.task + (chosen ? "_" + first.substr(11) : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(Tasks, PredictorContract, ::testing::ValuesIn(testing::kSmallTrainings),
+                         [](const auto& row) { return row.param.name(); });
 
 }  // namespace
 }  // namespace fovea

@@ -1,0 +1,181 @@
+// Every task of the registry in a training of a second or less. A new task adds one row, and is
+// then held to the contract of predictors, served and fed with damaged files.
+#pragma once
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "fovea/core/text.h"
+#include "fovea/tasks/train.h"
+
+namespace fovea::testing {
+
+/// A model of a task, as small as it can be and still have all its parts.
+struct SmallTraining {
+  std::string task;
+  std::vector<std::string> assignments;
+  std::string axis;  // that can lose units
+  bool needs_icu = false, needs_sentencepiece = false;
+
+  /// "documents", "documents_han".
+  std::string name() const {
+    const std::string& first = assignments[0];
+    return first.starts_with("model.name=") ? concat(task, "_", first.substr(11)) : task;
+  }
+  /// Whether this build has what the training needs.
+  bool can_run() const {
+#ifndef FOVEA_WITH_ICU
+    if (needs_icu) return false;
+#endif
+#ifndef FOVEA_WITH_SENTENCEPIECE
+    if (needs_sentencepiece) return false;
+#endif
+    return true;
+  }
+};
+
+inline const SmallTraining kSmallTrainings[] = {
+    {"features", {"data.rows=400", "training.epochs=1"}, "columns"},
+    {"context", {"training.epochs=1"}, "positions"},
+    {"dates",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.embedding=8", "training.epochs=1"},
+     "source",
+     true},
+    {"translate",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.embedding=8", "training.epochs=1"},
+     "source",
+     true,
+     true},
+    {"forecast", {"training.epochs=1", "model.hidden=8"}, "source"},
+    {"documents",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.heads=2", "training.epochs=1"},
+     "tokens",
+     true},
+    {"documents",
+     {"model.name=han", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
+      "model.hidden=8", "model.embedding=8", "training.epochs=1"},
+     "words",
+     true},
+    {"tag",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.embedding=8", "training.epochs=1"},
+     "words"},
+    {"tag",
+     {"model.name=bert", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
+      "model.hidden=8", "model.heads=2", "training.epochs=1"},
+     "tokens",
+     true},
+    {"pretrain",
+     {"data.rows=40", "data.validation_rows=8", "model.hidden=8", "model.heads=2",
+      "training.epochs=1"},
+     "tokens",
+     true},
+    {"ratings",
+     {"data.users=20", "data.items=8", "data.ratings_each=6", "model.embedding=8",
+      "training.epochs=1"},
+     "user words"},
+    {"ratings",
+     {"model.name=dattn", "data.users=20", "data.items=8", "data.ratings_each=6",
+      "model.embedding=8", "model.local_filters=4", "model.global_filters=4", "model.hidden=8",
+      "training.epochs=1"},
+     "item words"},
+    {"graph",
+     {"data.nodes=200", "data.train_each=10", "data.validation_nodes=20", "data.test_nodes=20",
+      "model.hidden=4", "model.heads=2", "training.epochs=1"},
+     "neighbours"},
+    {"caption",
+     {"data.rows=24", "data.validation_rows=8", "data.test_rows=8", "data.image_size=32",
+      "model.channels=8,8", "model.convolutions=1", "model.hidden=8", "model.embedding=8",
+      "training.epochs=1"},
+     "cells",
+     true},
+    {"speech",
+     {"data.rows=24", "data.validation_rows=6", "data.test_rows=6", "data.bands=12",
+      "model.encoder_hidden=8", "model.hidden=12", "model.embedding=8", "model.score_hidden=8",
+      "model.readout_size=8", "training.epochs=1"},
+     "source",
+     true},
+    {"glimpse",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.scales=2", "training.epochs=1", "training.batch_size=8"},
+     "cells"},
+    {"visits",
+     {"data.rows=200", "data.validation_rows=20", "data.test_rows=20", "model.embedding=8",
+      "model.visit_hidden=8", "model.code_hidden=8", "training.epochs=1"},
+     "codes"},
+    {"visits",
+     {"model.name=logistic", "data.rows=200", "data.validation_rows=20", "data.test_rows=20",
+      "training.epochs=1"},
+     "codes"},
+    {"copy",
+     {"data.rows=40", "data.validation_rows=8", "data.test_rows=4", "data.longest=5",
+      "data.test_lengths=5,6", "model.slots=8", "model.width=6", "model.hidden=12",
+      "training.epochs=1"},
+     "steps"},
+    {"prefetch",
+     {"data.accesses=400", "data.window=6", "model.hidden=8", "model.page=8", "model.experts=3",
+      "model.history=attention", "training.epochs=1"},
+     "accesses"},
+};
+
+inline std::ostream& operator<<(std::ostream& out, const SmallTraining& training) {
+  return out << training.task;
+}
+
+/// The options of the training, and `more`.
+inline Setup setup_of_small(const SmallTraining& training,
+                            const std::vector<std::string>& more = {}) {
+  Setup setup(training.task);
+  for (const auto* list : {&more, &training.assignments})
+    for (const std::string& assignment : *list) setup.set(assignment);
+  return setup;
+}
+
+/// Trains it into a run.
+inline void train_small(const SmallTraining& training, const std::filesystem::path& run,
+                        const std::vector<std::string>& more = {}) {
+  Setup setup = setup_of_small(training, more);
+  RunFolder folder(run);
+  TrainRequest request;
+  request.folder = &folder;
+  train(setup, request);
+}
+
+/// Inputs as JSON objects, in every form that the task takes; `examples` are those of its run.
+inline std::vector<Json> object_inputs(const SmallTraining& training, const Json& examples) {
+  const Json& first = examples.at(0);
+  const std::string& task = training.task;
+  std::vector<Json> inputs;
+  if (first.is_object()) inputs.push_back(first);
+  if (task == "dates" || task == "translate") inputs.push_back({{"source", first}});
+  if (task == "documents") inputs.push_back({{"text", first}});
+  if (task == "tag") inputs.push_back({{"words", {"some", "words"}}});
+  if (task == "copy") inputs.push_back({{"symbols", first}});
+  if (task == "graph") {
+    inputs.push_back({{"node", first}});
+    inputs.push_back({{"features", Json::object()}, {"neighbours", {first}}});
+  }
+  if (task == "ratings") {
+    const Json reviews{"a good one", {{"text", "a bad one"}, {"rating", 2}}};
+    inputs.push_back({{"user_reviews", reviews}, {"item_reviews", reviews}});
+  }
+  if (task == "prefetch") {
+    Json accesses = Json::array();
+    for (const std::string& access : split(first.get<std::string>(), ';'))
+      accesses.push_back(std::string(trim(access)));
+    inputs.push_back({{"accesses", accesses}});
+  }
+  if (task == "visits") {
+    const Json visits{{{"time", "2014-05-03"}, {"codes", {"A", 7}}},
+                      {{"time", 3}, {"codes", "A B"}}};
+    inputs.push_back({{"visits", visits}});
+  }
+  return inputs;
+}
+
+}  // namespace fovea::testing
