@@ -1,9 +1,11 @@
 #include "fovea/tasks/doctor.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 #include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
@@ -15,6 +17,12 @@ namespace fovea {
 namespace {
 
 constexpr int64_t kRowsToCheck = 256;
+
+/// What a file says, for a line on a terminal.
+std::string shown_name(const std::string& text) {
+  constexpr size_t kMostBytes = 100;
+  return printable(shorten_bytes(text, kMostBytes));
+}
 
 /// A check is a function that fills in the detail and throws or returns what is wrong.
 Check check(const std::string& name, const std::function<std::string(std::string& detail)>& look) {
@@ -30,11 +38,13 @@ Check check(const std::string& name, const std::function<std::string(std::string
 
 std::string check_manifest(const RunFolder& folder, std::string& detail) {
   const Json manifest = read_json_file(folder.manifest());
-  with_json_errors(folder.manifest().string(), [&] {
-    detail = concat("made by fovea ", printable(manifest.value("fovea", "?")), " with LibTorch ",
-                    printable(manifest.value("libtorch", "?")), "; this is ", version(), " with ",
-                    TORCH_VERSION);
-  });
+  const Field root = Field::root(manifest, folder.manifest().string());
+  const auto made_by = [&](const char* key) {
+    const auto found = root.find(key);
+    return found ? shown_name(found->text()) : std::string("?");
+  };
+  detail = concat("made by fovea ", made_by("fovea"), " with LibTorch ", made_by("libtorch"),
+                  "; this is ", version(), " with ", TORCH_VERSION);
   check_run(folder);
   return "";
 }
