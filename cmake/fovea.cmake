@@ -30,7 +30,8 @@ if(FOVEA_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # where every file is an
   fovea_warn(-Wno-subobject-linkage)
 endif()
 if(FOVEA_SANITIZE)
-  target_compile_options(fovea_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_compile_options(fovea_flags INTERFACE -fsanitize=address,undefined,float-cast-overflow
+                         -fno-sanitize-recover=undefined,float-cast-overflow -fno-omit-frame-pointer)
   target_link_options(fovea_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
