@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fovea/core/error.h"
+#include "fovea/core/json_field.h"
 
 namespace fovea {
 
@@ -100,27 +101,28 @@ void check_claim(const RunFolder& folder, Claim how) {
 }
 
 /// BadData for a name that no run has: nothing outside assets/ is ever opened.
+constexpr size_t kShownName = 100;  // bytes of a name in a message
+
 void check_asset_name(const std::string& file, const std::string& where) {
   const std::string name = file.starts_with(kAssets) ? file.substr(kAssets.size()) : "";
   require(!name.empty() && name[0] != '.' && name.find('/') == std::string::npos &&
               name.find('\0') == std::string::npos,
-          ErrorKind::BadData, where, ": names the file '", printable(file),
+          ErrorKind::BadData, where, ": names the file '",
+          printable(shorten_bytes(file, kShownName)),
           "', which no run has; the manifest was changed");
 }
 
 Json hashes_in(const RunFolder& folder) {
-  if (!fs::exists(folder.manifest())) return Json::object();
+  Json hashes = Json::object();
+  if (!fs::exists(folder.manifest())) return hashes;
   const Json manifest = read_json_file(folder.manifest());
   const std::string where = folder.manifest().string();
-  require(manifest.is_object(), ErrorKind::BadData, where, ": is no JSON object");
-  const Json files = manifest.value("files", Json::object());
-  require(files.is_object(), ErrorKind::BadData, where, ": \"files\" is no JSON object");
-  for (const auto& [file, hash] : files.items()) {
-    check_asset_name(file, where);
-    require(hash.is_string() || hash.is_null(), ErrorKind::BadData, where, ": the hash of ", file,
-            " is no text");
-  }
-  return files;
+  if (const auto files = Field::root(manifest, where).find("files"))
+    files->each_member([&](const std::string& file, const Field& hash) {
+      check_asset_name(file, where);
+      hashes[file] = hash.value().is_null() ? Json() : Json(hash.text());
+    });
+  return hashes;
 }
 
 /// Those that check_claim() has looked at.
