@@ -70,6 +70,9 @@ Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& dev
 }
 
 Example Pipeline::parse(const std::string& line) const {
+  const size_t valid = valid_utf8_prefix(line);
+  require(valid == line.size(), ErrorKind::BadData, "input: not valid UTF-8 at byte ", valid,
+          " (the first byte is 0)");
   require(!is_header_line(line, input_columns_), ErrorKind::BadData,
           "input: this line is a header, the names of columns; a row is expected");
   Example example = with_json_errors("input", [&] { return setup_.task().parse(line); });
