@@ -207,7 +207,8 @@ WeightMap take_heads(WeightMap& weights, const BertOptions& options, int64_t voc
 }  // namespace
 
 bool is_hugging_face(const fs::path& folder) {
-  if (!fs::exists(folder / "config.json")) return false;
+  std::error_code ignored;
+  if (!fs::is_regular_file(folder / "config.json", ignored)) return false;
   try {
     const Json config = read_json_file(folder / "config.json");
     return config.is_object() && !config.contains("format_version") &&

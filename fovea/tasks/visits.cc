@@ -181,6 +181,7 @@ Metrics VisitsTask::measure(const Model& model, const Dataset& rows) const {
 
 Example VisitsTask::parse(const std::string& line) const {
   require(!trim(line).empty(), ErrorKind::BadData, "the input is empty; ", kVisitsHelp);
+  require(!trim(line).starts_with('['), ErrorKind::BadData, kVisitsHelp);  // not meant as a code
   const PatientRecord record =
       is_json_object(line) ? record_in(parse_json(line, "input")) : record_of_line(line);
   return coding_.encoder(data_).example(record);

@@ -213,6 +213,11 @@ void RunFolder::require_still_ours() const {
 Json RunFolder::read_config() const {
   require(fs::is_directory(path_), ErrorKind::NotFound, path_.string(),
           ": there is no such run (a folder made by fovea train)");
+  for (const fs::path& file : {config(), manifest(), metrics(), model(), last()}) {
+    std::error_code ignored;  // a pipe or a device might have no end
+    require(!fs::exists(file, ignored) || fs::is_regular_file(file, ignored), ErrorKind::BadData,
+            file.string(), ": is no plain file");
+  }
   require(fs::exists(last()) || !is_beginning(path_), ErrorKind::NotFound, path_.string(),
           ": holds no run yet; a training is beginning here, or was ended before its first "
           "checkpoint: train again");

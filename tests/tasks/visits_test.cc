@@ -147,6 +147,8 @@ TEST(VisitsTask, RefusesInputsThatCannotBe) {
     expect_error(ErrorKind::BadData, words, [&] { pipeline.parse(line); });
   };
   refuse("", {"empty"});
+  refuse("[[\"a\"]]", {"\"visits\""});
+  refuse(std::string(100'000, '[').c_str(), {"\"visits\""});
   refuse("{}", {"\"visits\""});
   refuse("{\"visits\": 3}", {"\"visits\""});
   refuse("{\"visits\": [3]}", {"codes"});
