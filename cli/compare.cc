@@ -3,9 +3,9 @@
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
-#include "fovea/core/progress.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/progress.h"
 #include "fovea/tasks/compare.h"
 
 namespace fovea::cli {

@@ -3,8 +3,8 @@
 #include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "fovea/core/file.h"
-#include "fovea/core/text.h"
+#include "fovea/base/file.h"
+#include "fovea/base/text.h"
 
 namespace fovea::cli {
 

@@ -4,8 +4,8 @@
 
 #include "cli/interrupt.h"
 #include "cli/program.h"
-#include "fovea/core/json.h"
-#include "fovea/core/text.h"
+#include "fovea/base/json.h"
+#include "fovea/base/text.h"
 
 namespace fovea::cli {
 

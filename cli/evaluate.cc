@@ -3,8 +3,8 @@
 #include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "fovea/core/progress.h"
-#include "fovea/core/text.h"
+#include "fovea/base/progress.h"
+#include "fovea/base/text.h"
 
 namespace fovea::cli {
 

@@ -4,7 +4,7 @@
 
 #include "cli/output.h"
 #include "cli/program.h"
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/tasks/hugging_face.h"
 
 namespace fovea::cli {

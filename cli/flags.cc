@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "cli/output.h"
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea::cli {
 

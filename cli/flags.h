@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/explain/terminal.h"
+#include "fovea/explain/draw/terminal.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/setup.h"
 

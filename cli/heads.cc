@@ -3,11 +3,11 @@
 
 #include "cli/flags.h"
 #include "cli/program.h"
-#include "fovea/core/error.h"
-#include "fovea/core/progress.h"
-#include "fovea/explain/head_report.h"
-#include "fovea/explain/json.h"
-#include "fovea/explain/picture.h"
+#include "fovea/base/error.h"
+#include "fovea/base/progress.h"
+#include "fovea/explain/draw/picture.h"
+#include "fovea/explain/heads/report.h"
+#include "fovea/explain/record/json.h"
 #include "fovea/tasks/prune_heads.h"
 
 namespace fovea::cli {

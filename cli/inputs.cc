@@ -7,9 +7,9 @@
 
 #include "cli/media.h"
 #include "cli/output.h"
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
+#include "fovea/data/formats/bytes.h"
 #include "fovea/data/input_table.h"
-#include "fovea/data/readers/bytes.h"
 
 namespace fovea::cli {
 

@@ -5,7 +5,7 @@
 #include <climits>
 
 #include "cli/program.h"
-#include "fovea/core/blas.h"
+#include "fovea/tensor/blas.h"
 
 namespace {
 

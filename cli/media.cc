@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "fovea/core/data_url.h"
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
+#include "fovea/base/data_url.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
 
 namespace fovea::cli {
 

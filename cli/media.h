@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 
 namespace fovea::cli {
 

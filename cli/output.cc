@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 
 namespace fovea::cli {
 

@@ -7,8 +7,8 @@
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "fovea/core/error.h"
-#include "fovea/core/progress.h"
+#include "fovea/base/error.h"
+#include "fovea/base/progress.h"
 #include "fovea/tasks/nearest.h"
 #include "fovea/tasks/streaming.h"
 

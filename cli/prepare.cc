@@ -3,8 +3,8 @@
 #include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
 #include "fovea/data/prepared.h"
 
 namespace fovea::cli {

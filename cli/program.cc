@@ -7,8 +7,8 @@
 
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "fovea/core/error.h"
-#include "fovea/core/json.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/version.h"
 

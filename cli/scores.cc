@@ -4,7 +4,7 @@
 #include "fovea/attention/alignment.h"
 #include "fovea/attention/normaliser.h"
 #include "fovea/attention/score.h"
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 
 namespace fovea::cli {
 

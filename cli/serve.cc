@@ -8,7 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/serving/pipeline_model.h"
 #include "fovea/serving/server.h"
 

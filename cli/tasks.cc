@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "cli/program.h"
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 #include "fovea/tasks/setup.h"
 
 namespace fovea::cli {

@@ -4,8 +4,8 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "fovea/core/error.h"
-#include "fovea/core/progress.h"
+#include "fovea/base/error.h"
+#include "fovea/base/progress.h"
 #include "fovea/tasks/train.h"
 
 namespace fovea::cli {

@@ -1,7 +1,7 @@
 # cmake -DFOLDER=web -DOUTPUT=web_files.cc -P embed.cmake: the files of a folder as one C++ source, each a raw string literal.
 file(GLOB_RECURSE paths RELATIVE ${FOLDER} ${FOLDER}/*.js ${FOLDER}/*.html ${FOLDER}/*.css ${FOLDER}/*.svg)
 list(SORT paths)
-file(WRITE ${OUTPUT}.new "#include \"fovea/explain/web_files.h\"\n\nnamespace fovea {\nnamespace {\n\nconst WebFile kFiles[] = {\n")
+file(WRITE ${OUTPUT}.new "#include \"fovea/explain/draw/web_files.h\"\n\nnamespace fovea {\nnamespace {\n\nconst WebFile kFiles[] = {\n")
 foreach(path ${paths})
   if(path MATCHES "\\.js$")
     set(type "text/javascript; charset=utf-8")

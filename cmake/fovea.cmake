@@ -35,7 +35,7 @@ if(FOVEA_SANITIZE)
   target_link_options(fovea_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
-# LibTorch costs 8 to 15 seconds and 1 GB a file: what core/torch.h has of it is compiled once for the library, and once more
+# LibTorch costs 8 to 15 seconds and 1 GB a file: what tensor/torch.h has of it is compiled once for the library, and once more
 # with GoogleTest for the tests. fovea_shared_header(NAME LIBRARY…)
 function(fovea_shared_header name)
   if(TARGET ${name})
@@ -45,7 +45,7 @@ function(fovea_shared_header name)
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cc)
   target_link_libraries(${name} PRIVATE fovea_flags ${FOVEA_TORCH} nlohmann_json::nlohmann_json ${ARGN})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_precompile_headers(${name} PRIVATE <fovea/core/torch.h> <nlohmann/json.hpp>)
+  target_precompile_headers(${name} PRIVATE <fovea/tensor/torch.h> <nlohmann/json.hpp>)
 endfunction()
 
 # Loading it costs 3 seconds a file, so it is left out of files that see no more of LibTorch than the Tensor class, unless they
@@ -56,7 +56,7 @@ function(fovea_use_shared_header target)
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     file(STRINGS ${source} heavy LIMIT_COUNT 1
-         REGEX "include *(<torch/|\"fovea/core/torch|\"fovea/(attention|nn|models|training|tasks)/|\"cli/|\"tests/support/(golden|gradient_check))")
+         REGEX "include *(<torch/|\"fovea/tensor/torch|\"fovea/(attention|nn|models|training|tasks)/|\"cli/|\"tests/support/(golden|gradient_check))")
     if(NOT heavy)
       set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     endif()
@@ -150,7 +150,7 @@ function(fovea_with folder macro)
   target_compile_definitions(fovea_${folder} PRIVATE ${macro}=1)
 endfunction()
 
-# fovea_embed(FOLDER FILES): the files of the folder FILES become part of the library (explain/web_files.h).
+# fovea_embed(FOLDER FILES): the files of the folder FILES become part of the library (explain/draw/web_files.h).
 function(fovea_embed folder files)
   file(GLOB_RECURSE paths CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${files}/*)
   set(output ${CMAKE_BINARY_DIR}/${files}_files.cc)

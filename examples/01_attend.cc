@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "fovea/attention/attend.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 int main() {
   using namespace fovea;

@@ -1,7 +1,7 @@
 // Trains feature attention on built-in data, saves nothing, and draws where the model looks.
 #include <cstdio>
 
-#include "fovea/explain/terminal.h"
+#include "fovea/explain/draw/terminal.h"
 #include "fovea/tasks/train.h"
 
 int main() {

@@ -14,8 +14,8 @@
 #include <functional>
 #include <vector>
 
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -1,8 +1,8 @@
 #include "fovea/attention/alignment.h"
 
 #include "fovea/attention/projection.h"
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "fovea/attention/mask.h"
-#include "fovea/core/options.h"
-#include "fovea/core/random.h"
+#include "fovea/base/options.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

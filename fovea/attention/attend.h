@@ -22,8 +22,8 @@
 #include "fovea/attention/memory.h"
 #include "fovea/attention/normaliser.h"
 #include "fovea/attention/score.h"
-#include "fovea/core/random.h"
-#include "fovea/core/tap.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/tap.h"
 
 namespace fovea {
 

@@ -3,11 +3,11 @@
 #include <torch/version.h>
 #include <limits>
 
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/kernels/fused_attention/fused_attention.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

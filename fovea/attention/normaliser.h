@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "fovea/attention/mask.h"
-#include "fovea/core/attention_map.h"
-#include "fovea/core/options.h"
-#include "fovea/core/random.h"
+#include "fovea/base/options.h"
+#include "fovea/tensor/attention_map.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

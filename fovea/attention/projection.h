@@ -6,7 +6,7 @@
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
-#include "fovea/core/random.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

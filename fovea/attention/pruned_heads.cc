@@ -4,8 +4,8 @@
 #include <map>
 
 #include "fovea/attention/multi_head.h"
-#include "fovea/core/error.h"
-#include "fovea/core/text.h"
+#include "fovea/base/error.h"
+#include "fovea/base/text.h"
 
 namespace fovea {
 

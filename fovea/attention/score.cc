@@ -1,6 +1,6 @@
 #include "fovea/attention/score.h"
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/options.h"
-#include "fovea/core/random.h"
+#include "fovea/base/options.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

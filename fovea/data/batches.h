@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "fovea/core/random.h"
 #include "fovea/data/dataset.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/data/vocabulary.h"
+#include "fovea/base/error.h"
+#include "fovea/data/tokenisers/vocabulary.h"
 
 namespace fovea {
 

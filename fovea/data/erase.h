@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/example.h"
+#include "fovea/tensor/example.h"
 
 namespace fovea {
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <unordered_set>
 
-#include "fovea/core/error.h"
-#include "fovea/data/cells.h"
+#include "fovea/base/error.h"
+#include "fovea/data/formats/cells.h"
 
 namespace fovea {
 

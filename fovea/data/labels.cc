@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/core/json_field.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/data/source.h"
 
 namespace fovea {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 
 namespace fovea {
 

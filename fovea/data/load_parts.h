@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/input_table.h"
 #include "fovea/data/source.h"

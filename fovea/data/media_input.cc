@@ -1,8 +1,8 @@
 #include "fovea/data/media_input.h"
 
-#include "fovea/core/base64.h"
-#include "fovea/core/data_url.h"
-#include "fovea/core/error.h"
+#include "fovea/base/base64.h"
+#include "fovea/base/data_url.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 
 namespace fovea {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

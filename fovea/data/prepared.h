@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/example.h"
-#include "fovea/core/json.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/data/tokeniser.h"
+#include "fovea/base/json.h"
+#include "fovea/data/tokenisers/tokeniser.h"
+#include "fovea/tensor/example.h"
+#include "fovea/tensor/safetensors.h"
 
 namespace fovea {
 

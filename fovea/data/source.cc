@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
-#include "fovea/core/json_field.h"
-#include "fovea/core/random.h"
-#include "fovea/data/cells.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json_field.h"
+#include "fovea/data/formats/cells.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

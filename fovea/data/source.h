@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fovea/core/json.h"
-#include "fovea/data/readers/csv.h"
+#include "fovea/base/json.h"
+#include "fovea/data/formats/csv.h"
 
 namespace fovea {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
 #include "fovea/data/source.h"
 
 namespace fovea {

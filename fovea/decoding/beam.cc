@@ -6,9 +6,9 @@
 #include <limits>
 #include <tuple>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/decoding/steps.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -1,5 +1,5 @@
-#include "fovea/core/torch.h"
 #include "fovea/decoding/steps.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "fovea/core/torch.h"
 #include "fovea/decoding/steps.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/core/product.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/decoding/steps.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/stop.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/stop.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
 #include "fovea/export/attention.h"
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea::onnx {
 

@@ -1,8 +1,8 @@
 #include "fovea/export/bert.h"
 
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/export/positions.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::onnx {
 

@@ -1,5 +1,6 @@
-// nn/transformer/bert_encoder.h as nodes: what pretrainer, classifier and tagger have in common. A graph reads
-// one window; texts that are longer are cut by the caller, as models/bert_windows.h does it.
+// nn/transformer/bert_encoder.h as nodes: what pretrainer, classifier and tagger have in common. A
+// graph reads one window; texts that are longer are cut by the caller, as models/bert_windows.h
+// does it.
 #pragma once
 
 #include "fovea/export/transformer_layers.h"

@@ -1,6 +1,6 @@
-#include "fovea/core/torch.h"
 #include "fovea/export/bert.h"
 #include "fovea/export/exporters.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,7 +1,7 @@
-#include "fovea/core/torch.h"
 #include "fovea/export/bert.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/tagger.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

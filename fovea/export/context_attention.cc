@@ -1,6 +1,6 @@
-#include "fovea/core/torch.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/weights.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
-#include "fovea/core/module.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/module.h"
 #include "fovea/export/onnx_module.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/version.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

@@ -1,8 +1,8 @@
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/export/attention.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/weights.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

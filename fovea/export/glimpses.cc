@@ -1,8 +1,8 @@
 // Networks that give a picture a class. Draws cannot be exported: of the recurrent model of
 // glimpses the graph follows the means of the policy, from a first place that is an input.
-#include "fovea/core/torch.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/weights.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,9 +1,9 @@
 #include <limits>
 
-#include "fovea/core/torch.h"
 #include "fovea/export/attention.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/recurrent.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

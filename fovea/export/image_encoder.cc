@@ -1,7 +1,7 @@
 #include "fovea/export/image_encoder.h"
 
-#include "fovea/core/torch.h"
 #include "fovea/export/operators.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::onnx {
 

@@ -1,8 +1,8 @@
-#include "fovea/core/torch.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/multi_head.h"
 #include "fovea/export/recurrent.h"
 #include "fovea/export/tagger.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

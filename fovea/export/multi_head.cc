@@ -1,7 +1,7 @@
 #include "fovea/export/multi_head.h"
 
-#include "fovea/core/torch.h"
 #include "fovea/export/positions.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::onnx {
 

@@ -1,6 +1,6 @@
-// nn/transformer/positions.h and the rotary positions of attention/multi_head.h as nodes. Angles are made in
-// the graph, so that there is no longest sequence but for learned tables; there a position beyond
-// the table is an error of the runtime.
+// nn/transformer/positions.h and the rotary positions of attention/multi_head.h as nodes. Angles
+// are made in the graph, so that there is no longest sequence but for learned tables; there a
+// position beyond the table is an error of the runtime.
 #pragma once
 
 #include "fovea/export/weights.h"

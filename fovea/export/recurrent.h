@@ -1,6 +1,6 @@
-// nn/recurrent/recurrent.h as nodes: ONNX's RNN, GRU and LSTM, one node per layer. ONNX stacks the two
-// directions and has the gates in another order than PyTorch (gru: z r h for r z n; lstm: i o f c
-// for i f g o), so these weights are stored anew; everything else keeps PyTorch's names.
+// nn/recurrent/recurrent.h as nodes: ONNX's RNN, GRU and LSTM, one node per layer. ONNX stacks the
+// two directions and has the gates in another order than PyTorch (gru: z r h for r z n; lstm: i o f
+// c for i f g o), so these weights are stored anew; everything else keeps PyTorch's names.
 #pragma once
 
 #include "fovea/export/weights.h"

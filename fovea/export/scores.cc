@@ -1,9 +1,9 @@
 // Score functions as nodes; the formulas stand in the files of attention/scores/.
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/export/attention.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::onnx {
 

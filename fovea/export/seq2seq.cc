@@ -1,6 +1,6 @@
-#include "fovea/core/torch.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/seq2seq_plan.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

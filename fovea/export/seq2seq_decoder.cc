@@ -1,5 +1,5 @@
-#include "fovea/core/torch.h"
 #include "fovea/export/seq2seq_plan.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/export/seq2seq_plan.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

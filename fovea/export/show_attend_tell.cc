@@ -2,12 +2,12 @@
 // word. sequence.h has the rule that joins them.
 #include "fovea/models/show_attend_tell.h"
 
-#include "fovea/core/torch.h"
 #include "fovea/export/attention.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/image_encoder.h"
 #include "fovea/export/recurrent.h"
 #include "fovea/export/sequence.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

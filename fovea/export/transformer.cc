@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/positions.h"
 #include "fovea/export/transformer_plan.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,5 +1,5 @@
-#include "fovea/core/torch.h"
 #include "fovea/export/transformer_plan.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
-#include "fovea/core/torch.h"
 #include "fovea/export/positions.h"
 #include "fovea/export/transformer_plan.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

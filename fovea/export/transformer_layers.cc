@@ -1,7 +1,7 @@
 #include "fovea/export/transformer_layers.h"
 
-#include "fovea/core/torch.h"
 #include "fovea/nn/transformer/transformer_layer.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::onnx {
 

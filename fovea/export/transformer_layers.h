@@ -1,5 +1,5 @@
-// nn/transformer/transformer_layer.h and nn/transformer/transformer_stack.h as nodes. Norm, activation and window are read
-// from each layer, heads from its blocks.
+// nn/transformer/transformer_layer.h and nn/transformer/transformer_stack.h as nodes. Norm,
+// activation and window are read from each layer, heads from its blocks.
 #pragma once
 
 #include "fovea/export/multi_head.h"

@@ -1,7 +1,7 @@
 #include "fovea/export/weights.h"
 
-#include "fovea/core/torch.h"
 #include "fovea/nn/ops/layer_norm.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::onnx {
 

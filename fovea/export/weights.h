@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/export/operators.h"
 
 namespace fovea::onnx {

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/metrics/characters.h"
 #include "fovea/metrics/ngrams.h"
 #include "fovea/metrics/references.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 
 namespace fovea {
 namespace {

@@ -2,7 +2,7 @@
 // combined; of several references the one that scores best counts.
 #include <algorithm>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/metrics/characters.h"
 #include "fovea/metrics/ngrams.h"
 #include "fovea/metrics/references.h"

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

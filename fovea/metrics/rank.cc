@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 namespace {

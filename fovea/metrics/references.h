@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/metrics/translation.h"
 
 namespace fovea {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 namespace {

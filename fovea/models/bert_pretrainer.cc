@@ -1,8 +1,8 @@
 #include "fovea/models/bert_pretrainer.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/nn/ops/cross_entropy.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/model.h"
 #include "fovea/nn/transformer/bert_encoder.h"
 

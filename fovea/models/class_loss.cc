@@ -1,6 +1,6 @@
 #include "fovea/models/class_loss.h"
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/model.h"
 
 namespace fovea {

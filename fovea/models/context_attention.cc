@@ -1,10 +1,10 @@
 #include "fovea/models/context_attention.h"
 
 #include "fovea/attention/normaliser.h"
-#include "fovea/core/error.h"
-#include "fovea/core/table_rows.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/initialise.h"
+#include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

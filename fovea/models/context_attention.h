@@ -9,7 +9,7 @@
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/kernels/context_attention/context_attention.h"
 #include "fovea/models/model.h"
 

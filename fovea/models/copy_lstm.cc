@@ -1,7 +1,7 @@
 #include "fovea/models/copy_lstm.h"
 
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

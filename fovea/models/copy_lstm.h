@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fovea/attention/projection.h"
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/copy_model.h"
 #include "fovea/nn/recurrent/recurrent.h"
 

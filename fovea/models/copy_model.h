@@ -14,7 +14,7 @@ class CopyModel : public Model {
   explicit CopyModel(int64_t bits) : bits_(bits) {}
   int64_t bits() const { return bits_; }
 
-  /// As data/copies.h has them.
+  /// As data/copies/dataset.h has them.
   Schema schema() const override;
   Loss loss(const Batch& batch, const StepContext& context) override;
   /// Decoded outputs, one symbol for each step at which one is due.

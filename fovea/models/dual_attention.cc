@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/initialise.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

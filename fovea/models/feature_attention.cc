@@ -4,9 +4,9 @@
 #include <torch/nn/modules/linear.h>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/initialise.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

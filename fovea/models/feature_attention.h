@@ -12,7 +12,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "fovea/attention/normaliser.h"
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/kernels/tabular_net/tabular_net.h"
 #include "fovea/models/model.h"
 

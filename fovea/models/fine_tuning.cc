@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/model.h"
 
 namespace fovea {

@@ -2,10 +2,10 @@
 
 #include <torch/nn/modules/container/modulelist.h>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/kernels/graph_attention/graph_attention.h"
 #include "fovea/models/class_loss.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -8,7 +8,7 @@
 // paper's code does, the values that are summed.
 #pragma once
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/model.h"
 #include "fovea/nn/graph/graph_layer.h"
 
@@ -42,7 +42,8 @@ class GraphAttention : public Model {
   const GraphAttentionOptions& options() const { return options_; }
 
   void initialise(const Random& random) override;
-  /// Besides what the schema names a batch holds what nn/graph/graph_block.h and nn/graph/graph_features.h say.
+  /// Besides what the schema names a batch holds what nn/graph/graph_block.h and
+  /// nn/graph/graph_features.h say.
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   Loss loss(const Batch& batch, const StepContext& context) override;

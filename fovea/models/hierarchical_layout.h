@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "fovea/core/attention_map.h"
+#include "fovea/tensor/attention_map.h"
 
 namespace fovea {
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
 #include "fovea/nn/ops/activation.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,10 +1,10 @@
 #include "fovea/models/image_baselines.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
 #include "fovea/nn/ops/activation.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

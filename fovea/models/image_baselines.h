@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fovea/attention/projection.h"
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/picture_input.h"
 
 namespace fovea {

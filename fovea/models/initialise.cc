@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "fovea/core/random.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

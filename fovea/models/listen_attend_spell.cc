@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "fovea/core/table_rows.h"
-#include "fovea/core/torch.h"
 #include "fovea/models/step_answer.h"
 #include "fovea/nn/decoder/incremental_decoder.h"
 #include "fovea/nn/ops/cross_entropy.h"
+#include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -8,7 +8,8 @@
 //             smoothing        model.normaliser=smoothing: sig(e) / sum sig(e)
 //             sharpening       model.normaliser=temperature or top-k
 //             windowing        model.alignment=median: only around the middle of alpha_{t-1}
-//   spell   nn/decoder/decoder.h: s_t = cell([y_{t-1} ; c_t], s_{t-1}), s_0 = tanh(W [h's last states]);
+//   spell   nn/decoder/decoder.h: s_t = cell([y_{t-1} ; c_t], s_{t-1}), s_0 = tanh(W [h's last
+//   states]);
 //           readout and softmax over the symbols
 //   loss    mean over the real symbols of -log p(y_t), with label smoothing. In training frames are
 //           a little different at every step (nn/audio/sound_augment.h)

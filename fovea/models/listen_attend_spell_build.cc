@@ -1,9 +1,9 @@
 // What the network is made of; listen_attend_spell.cc has what it does.
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/listen_attend_spell.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "fovea/attention/multi_head.h"
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/tagger.h"
 #include "fovea/nn/ops/layer_norm.h"
 #include "fovea/nn/recurrent/recurrent.h"

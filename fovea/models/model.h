@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "fovea/attention/pruned_heads.h"
-#include "fovea/core/example.h"
-#include "fovea/core/random.h"
-#include "fovea/core/tap.h"
 #include "fovea/kernels/optimiser/optimiser.h"
+#include "fovea/tensor/example.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/tap.h"
 
 namespace fovea {
 

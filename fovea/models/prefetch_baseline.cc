@@ -1,7 +1,7 @@
 #include "fovea/models/prefetch_baseline.h"
 
-#include "fovea/core/torch.h"
 #include "fovea/models/initialise.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,5 +1,5 @@
 // What processors do, against which every network that prefetches has to be held: next_line, stride
-// and last_successor of data/traces_prefetchers.h name the lines, and the data brings them along.
+// and last_successor of data/traces/prefetchers.h name the lines, and the data brings them along.
 // All that is learned here is how far they can be trusted: the chance p_i that the i-th line they
 // name is the one that comes next.
 //   loss  the mean over accesses of the sum over the lines named after them:
@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/model.h"
 
 namespace fovea {

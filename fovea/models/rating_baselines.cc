@@ -1,8 +1,8 @@
 #include "fovea/models/rating_baselines.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/initialise.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,8 +1,8 @@
 #include "fovea/models/rating_model.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/table_rows.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "fovea/attention/attend.h"
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/model.h"
 
 namespace fovea {

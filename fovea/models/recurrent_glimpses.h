@@ -21,7 +21,7 @@
 #include <string>
 
 #include "fovea/attention/projection.h"
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/picture_input.h"
 #include "fovea/models/recurrent_glimpses_pass.h"
 #include "fovea/nn/vision/glimpse_sensor.h"

@@ -1,7 +1,7 @@
 // The recurrent model of glimpses once more, with the places known and its maps reported.
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/recurrent_glimpses.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,9 +1,9 @@
 #include "fovea/models/retain.h"
 
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,7 +1,8 @@
 // Sequence to sequence: an encoder reads the source, a decoder writes the target one unit at a
 // time, looking back through attention (or not). Units are symbols or vectors of numbers.
 //   encoder   rnn, gru or lstm, layers, both directions; h_j = [forward_j ; backward_j]
-//   decoder   nn/decoder/decoder.h: Bahdanau 2015, Luong 2015, or without attention Cho 2014 (a summary
+//   decoder   nn/decoder/decoder.h: Bahdanau 2015, Luong 2015, or without attention Cho 2014 (a
+//   summary
 //             c = tanh(V h_S) fed to every step) and Sutskever 2014 (states handed over, source
 //             reversed)
 //   output    p(y_t) = softmax(W r_t + b), or y_t = W r_t + b for numbers
@@ -17,7 +18,7 @@
 #include <memory>
 #include <optional>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/sequence_model.h"
 #include "fovea/nn/decoder/decoder.h"
 #include "fovea/nn/ops/cross_entropy.h"

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "fovea/core/product.h"
 #include "fovea/decoding/search.h"
 #include "fovea/models/model.h"
+#include "fovea/tensor/product.h"
 
 namespace fovea {
 

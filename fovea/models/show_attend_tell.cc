@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/table_rows.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/picture_input.h"
 #include "fovea/models/step_answer.h"
 #include "fovea/nn/ops/cross_entropy.h"
+#include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,6 +1,7 @@
 // Show, attend and tell (Xu et al. 2015): a caption is written word by word, and each word looks at
 // the picture before it is written.
-//   a_i      annotations: what the image encoder makes of cell i (nn/vision/image_encoder.h), plus what is
+//   a_i      annotations: what the image encoder makes of cell i (nn/vision/image_encoder.h), plus
+//   what is
 //            learned of the place of the cell (model.positions=no is the paper's)
 //   h_0, c_0 tanh(W mean_i a_i + b), one layer each
 //   alpha_t  softmax_i(score(h_{t-1}, a_i)); the paper's score is additive with a bias

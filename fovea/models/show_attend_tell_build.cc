@@ -1,9 +1,9 @@
 // What the network is made of; show_attend_tell.cc has what it does.
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/show_attend_tell.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

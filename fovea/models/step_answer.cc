@@ -1,6 +1,6 @@
 #include "fovea/models/step_answer.h"
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

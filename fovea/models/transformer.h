@@ -14,7 +14,7 @@
 #include <memory>
 #include <optional>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/sequence_model.h"
 #include "fovea/nn/ops/cross_entropy.h"
 #include "fovea/nn/transformer/positions.h"

@@ -2,11 +2,11 @@
 
 #include <optional>
 
-#include "fovea/core/error.h"
-#include "fovea/core/stop.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/stop.h"
 #include "fovea/models/initialise.h"
 #include "fovea/nn/ops/addressing.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

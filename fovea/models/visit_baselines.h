@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "fovea/attention/projection.h"
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/visit_model.h"
 #include "fovea/nn/recurrent/recurrent.h"
 

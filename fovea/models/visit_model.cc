@@ -4,10 +4,10 @@
 #include <array>
 #include <memory>
 
-#include "fovea/core/error.h"
-#include "fovea/core/table_rows.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/class_loss.h"
+#include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

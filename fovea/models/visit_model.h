@@ -29,7 +29,7 @@ class VisitModel : public Model {
   VisitModel(VisitShape shape, double l2, const std::string& class_weights);
   const VisitShape& shape() const { return shape_; }
 
-  /// As data/visits.h has them.
+  /// As data/visits/encoder.h has them.
   Schema schema() const override;
   ParameterRule rule_of(const std::string& name) const override;
   Loss loss(const Batch& batch, const StepContext& context) override;

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "fovea/core/table_rows.h"
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
+#include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

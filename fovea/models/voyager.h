@@ -20,7 +20,7 @@
 #include <string>
 
 #include "fovea/attention/projection.h"
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/models/model.h"
 #include "fovea/nn/recurrent/recurrent.h"
 

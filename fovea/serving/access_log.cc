@@ -10,7 +10,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/serving/http_error.h"
 
 namespace fovea::serving {

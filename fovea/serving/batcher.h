@@ -4,7 +4,7 @@
 // the others. The other one explains, one request after the other, so that no prediction waits
 // behind an explanation. The queue is bounded: a request that finds it full is refused at once.
 // Work that nobody waits for any more, since its time is up or its client has gone, is dropped from
-// the queue, and stopped where it is under way (core/stop.h).
+// the queue, and stopped where it is under way (base/stop.h).
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "fovea/core/stop.h"
+#include "fovea/base/stop.h"
 #include "fovea/serving/served_model.h"
 
 namespace fovea::serving {

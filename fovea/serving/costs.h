@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/explain/explanation.h"
+#include "fovea/explain/record/explanation.h"
 
 namespace fovea::serving {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "fovea/core/error.h"
-#include "fovea/core/json.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json.h"
 
 namespace fovea::serving {
 

@@ -1,6 +1,6 @@
 #include "fovea/serving/http_protocol.h"
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 #ifdef FOVEA_WITH_HTTPLIB
 

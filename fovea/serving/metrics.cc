@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 
 namespace fovea::serving {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "fovea/core/error.h"
-#include "fovea/explain/faithfulness.h"
+#include "fovea/base/error.h"
+#include "fovea/explain/faithfulness/faithfulness.h"
 #include "fovea/serving/costs.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"

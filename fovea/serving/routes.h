@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 
 namespace fovea::serving {
 

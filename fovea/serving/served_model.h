@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/explain/explanation.h"
+#include "fovea/explain/record/explanation.h"
 
 namespace fovea::serving {
 
@@ -50,7 +50,7 @@ class ServedModel {
   /// A model has two workers, one that predicts and one that explains, which work at the same time.
   /// Each calls this once, before all else.
   virtual void enter_worker() {}
-  /// Long work asks stop_if_asked() (core/stop.h) now and then.
+  /// Long work asks stop_if_asked() (base/stop.h) now and then.
   virtual std::vector<Prediction> predict(std::span<const Example> examples) const = 0;
   virtual Explanation explain(const Example& example, const ExplainWish& wish) const = 0;
 };

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fovea/explain/json.h"
-#include "fovea/explain/report.h"
+#include "fovea/explain/draw/report.h"
+#include "fovea/explain/record/json.h"
 #include "fovea/serving/codec.h"
 #include "fovea/serving/costs.h"
 #include "fovea/serving/request_id.h"

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea::serving {
 

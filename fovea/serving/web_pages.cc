@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "fovea/core/base64.h"
-#include "fovea/core/file.h"
-#include "fovea/explain/web_files.h"
+#include "fovea/base/base64.h"
+#include "fovea/base/file.h"
+#include "fovea/explain/draw/web_files.h"
 #include "fovea/serving/sha256.h"
 
 namespace fovea::serving {

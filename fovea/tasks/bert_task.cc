@@ -1,6 +1,6 @@
 #include "fovea/tasks/bert_task.h"
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
-#include "fovea/core/json_field.h"
-#include "fovea/core/progress.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json_field.h"
+#include "fovea/base/progress.h"
 #include "fovea/data/images/erase_cells.h"
 #include "fovea/data/images/image_input.h"
-#include "fovea/tasks/written.h"
+#include "fovea/tasks/generation.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,7 +1,7 @@
 // The task `caption`: what a picture shows, as a sentence; each word looks at the picture.
 #pragma once
 
-#include "fovea/data/captions_data.h"
+#include "fovea/data/captions/load.h"
 #include "fovea/decoding/search.h"
 #include "fovea/models/show_attend_tell.h"
 #include "fovea/tasks/task.h"

@@ -3,7 +3,7 @@
 
 #include "fovea/metrics/sequences.h"
 #include "fovea/tasks/caption.h"
-#include "fovea/tasks/written.h"
+#include "fovea/tasks/generation.h"
 
 namespace fovea {
 

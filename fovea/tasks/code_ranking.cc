@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "fovea/core/torch.h"
 #include "fovea/metrics/statistics.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/visits.h"
+#include "fovea/data/visits/encoder.h"
 #include "fovea/models/model.h"
 
 namespace fovea {

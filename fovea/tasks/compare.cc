@@ -5,7 +5,7 @@
 #include <limits>
 #include <thread>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/tasks/processes.h"
 #include "fovea/tasks/train.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/text.h"
-#include "fovea/explain/chart.h"
+#include "fovea/base/text.h"
+#include "fovea/explain/draw/chart.h"
 #include "fovea/metrics/statistics.h"
 #include "fovea/tasks/setup.h"
 

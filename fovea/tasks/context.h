@@ -1,7 +1,7 @@
 // The task `context`: a context picks the one position of the input that matters.
 #pragma once
 
-#include "fovea/data/context_data.h"
+#include "fovea/data/sequences/load.h"
 #include "fovea/models/context_attention.h"
 #include "fovea/tasks/task.h"
 

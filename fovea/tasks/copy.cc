@@ -5,11 +5,11 @@
 #include <functional>
 #include <map>
 
-#include "fovea/core/error.h"
-#include "fovea/core/json_field.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/data/erase.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -3,7 +3,7 @@
 // than any that it was trained on. A neural Turing machine, and an LSTM beside it.
 #pragma once
 
-#include "fovea/data/copies.h"
+#include "fovea/data/copies/dataset.h"
 #include "fovea/models/copy_lstm.h"
 #include "fovea/models/turing_machine.h"
 #include "fovea/tasks/task.h"

@@ -1,7 +1,7 @@
 // The task `dates`: a date as people write it becomes yyyy-mm-dd.
 #pragma once
 
-#include "fovea/data/generators/dates.h"
+#include "fovea/data/pairs/synthetic_dates.h"
 #include "fovea/tasks/pairs_task.h"
 
 namespace fovea {

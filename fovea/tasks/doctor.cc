@@ -4,13 +4,13 @@
 #include <functional>
 #include <optional>
 
-#include "fovea/core/error.h"
-#include "fovea/core/json_field.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tasks/version.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

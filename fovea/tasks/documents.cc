@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "fovea/data/documents_data.h"
-#include "fovea/data/word_vectors.h"
+#include "fovea/data/documents/load.h"
+#include "fovea/data/tokenisers/word_vectors.h"
 #include "fovea/models/bert_classifier.h"
 #include "fovea/models/hierarchical.h"
 #include "fovea/tasks/bert_task.h"

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/data/erase.h"
-#include "fovea/explain/stability.h"
+#include "fovea/explain/record/stability.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

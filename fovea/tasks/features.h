@@ -2,7 +2,7 @@
 // column.
 #pragma once
 
-#include "fovea/data/features_data.h"
+#include "fovea/data/tables/load.h"
 #include "fovea/models/feature_attention.h"
 #include "fovea/tasks/task.h"
 

@@ -1,13 +1,13 @@
 #include "fovea/tasks/forecast.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/data/erase.h"
-#include "fovea/explain/average.h"
+#include "fovea/explain/record/average.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,7 +1,7 @@
 // The task `forecast`: the next steps of numeric series from the last ones.
 #pragma once
 
-#include "fovea/data/series_data.h"
+#include "fovea/data/series/load.h"
 #include "fovea/models/seq2seq.h"
 #include "fovea/tasks/task.h"
 

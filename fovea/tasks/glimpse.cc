@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/data/images/image_input.h"
 #include "fovea/data/images/resize.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -2,7 +2,7 @@
 // one after the other.
 #pragma once
 
-#include "fovea/data/glimpses_data.h"
+#include "fovea/data/images/load.h"
 #include "fovea/models/image_baselines.h"
 #include "fovea/models/recurrent_glimpses.h"
 #include "fovea/tasks/task.h"

@@ -5,12 +5,12 @@
 #include <numeric>
 #include <optional>
 
-#include "fovea/core/error.h"
-#include "fovea/core/json_field.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/classification.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

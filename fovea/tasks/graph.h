@@ -1,7 +1,7 @@
 // The task `graph`: which class a node belongs to, from its features and from the nodes around it.
 #pragma once
 
-#include "fovea/data/graph_data.h"
+#include "fovea/data/graph/load.h"
 #include "fovea/models/graph_attention.h"
 #include "fovea/tasks/task.h"
 

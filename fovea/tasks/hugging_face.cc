@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/core/json_field.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

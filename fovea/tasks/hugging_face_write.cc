@@ -1,9 +1,9 @@
 // A BERT of ours as a Hugging Face folder.
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
 #include "fovea/tasks/hugging_face.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -4,11 +4,11 @@
 #include <numeric>
 #include <set>
 
-#include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
-#include "fovea/data/readers/labelled_text.h"
-#include "fovea/data/readers/text_lines.h"
+#include "fovea/base/error.h"
+#include "fovea/data/documents/reader.h"
+#include "fovea/data/formats/text_lines.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -5,10 +5,10 @@
 #include <mutex>
 #include <numeric>
 
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
 #include "fovea/data/batches.h"
 #include "fovea/metrics/attention_truth.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

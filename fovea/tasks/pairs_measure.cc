@@ -4,14 +4,14 @@
 #include <mutex>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/tasks/length_buckets.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/pairs_task.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/data/erase.h"
-#include "fovea/data/pairs_prepared.h"
-#include "fovea/data/readers/text_pairs.h"
+#include "fovea/data/pairs/prepared.h"
+#include "fovea/data/pairs/reader.h"
+#include "fovea/tasks/generation.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/task_predictor.h"
-#include "fovea/tasks/written.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -2,8 +2,8 @@
 // tokenisers, decoding, metrics over texts, alignments for pictures.
 #pragma once
 
-#include "fovea/data/generators/draw.h"
-#include "fovea/data/pairs_data.h"
+#include "fovea/data/draw.h"
+#include "fovea/data/pairs/load.h"
 #include "fovea/decoding/search.h"
 #include "fovea/metrics/translation.h"
 #include "fovea/models/seq2seq.h"

@@ -1,11 +1,11 @@
 #include "fovea/tasks/pipeline.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pretrain.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
 
 namespace fovea {

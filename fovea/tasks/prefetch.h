@@ -1,8 +1,8 @@
 // The task `prefetch`: which line of memory is accessed next, from the accesses before.
 #pragma once
 
-#include "fovea/data/traces_data.h"
-#include "fovea/data/traces_prefetchers.h"
+#include "fovea/data/traces/load.h"
+#include "fovea/data/traces/prefetchers.h"
 #include "fovea/models/prefetch_baseline.h"
 #include "fovea/models/voyager.h"
 #include "fovea/tasks/streaming.h"

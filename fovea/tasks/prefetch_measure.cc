@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/metrics/prefetching.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/prefetch.h"
 #include "fovea/tasks/prefetch_parts.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

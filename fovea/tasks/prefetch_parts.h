@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
 #include "fovea/models/model.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,9 +1,9 @@
 #include <chrono>
 
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/tasks/prefetch.h"
 #include "fovea/tasks/prefetch_parts.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
-#include "fovea/data/framed_text.h"
+#include "fovea/base/error.h"
+#include "fovea/data/packed_text.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
 
 namespace fovea {

@@ -3,7 +3,7 @@
 // this task.
 #pragma once
 
-#include "fovea/data/pretrain_data.h"
+#include "fovea/data/corpus/load.h"
 #include "fovea/models/bert_pretrainer.h"
 #include "fovea/tasks/bert_task.h"
 

@@ -1,8 +1,8 @@
 #include "fovea/tasks/pretrained.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/tasks/hugging_face.h"
+#include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
 
 namespace fovea {

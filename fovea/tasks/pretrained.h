@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/wordpiece.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 #include "fovea/models/bert_names.h"
 #include "fovea/models/bert_pretrainer.h"
 #include "fovea/models/model.h"

@@ -14,7 +14,7 @@
 #include <list>
 #include <utility>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

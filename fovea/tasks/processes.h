@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 
 namespace fovea {
 

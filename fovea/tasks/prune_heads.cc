@@ -4,7 +4,7 @@
 #include <chrono>
 #include <map>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/models/head_groups.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/explain/head_importance.h"
+#include "fovea/explain/heads/importance.h"
 #include "fovea/tasks/train.h"
 
 namespace fovea {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

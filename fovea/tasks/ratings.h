@@ -1,7 +1,7 @@
 // The task `ratings`: how highly a user will rate an item, from the reviews of both.
 #pragma once
 
-#include "fovea/data/ratings_data.h"
+#include "fovea/data/ratings/load.h"
 #include "fovea/models/dual_attention.h"
 #include "fovea/models/multi_pointer.h"
 #include "fovea/models/rating_baselines.h"

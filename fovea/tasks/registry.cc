@@ -1,6 +1,6 @@
 #include "fovea/tasks/registry.h"
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/tasks/caption.h"
 #include "fovea/tasks/context.h"
 #include "fovea/tasks/copy.h"

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/error.h"
-#include "fovea/core/json.h"
-#include "fovea/data/cells.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json.h"
+#include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/csv.h"
 #include "fovea/data/input_table.h"
-#include "fovea/data/readers/csv.h"
 
 namespace fovea {
 

@@ -2,9 +2,9 @@
 
 #include <torch/cuda.h>
 
-#include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

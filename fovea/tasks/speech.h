@@ -1,11 +1,11 @@
 // The task `speech`: what is said, as text; each symbol listens to the sound before it is written.
 #pragma once
 
-#include "fovea/data/speech_data.h"
+#include "fovea/data/speech/load.h"
 #include "fovea/decoding/search.h"
 #include "fovea/models/listen_attend_spell.h"
+#include "fovea/tasks/generation.h"
 #include "fovea/tasks/task.h"
-#include "fovea/tasks/written.h"
 
 namespace fovea {
 

@@ -1,7 +1,7 @@
 // How well speech is written down, how long it may be, and whether symbols listen to their words.
 #include <map>
 
-#include "fovea/data/audio/spoken_word.h"
+#include "fovea/data/speech/spoken_word.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/tasks/speech.h"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "fovea/data/tagging_data.h"
+#include "fovea/data/tags/load.h"
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/lstm_tagger.h"
 #include "fovea/tasks/bert_task.h"

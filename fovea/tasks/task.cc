@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/tasks/task_predictor.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -12,7 +12,7 @@
 #include "fovea/data/dataset.h"
 #include "fovea/data/input_table.h"
 #include "fovea/data/source.h"
-#include "fovea/explain/explanation.h"
+#include "fovea/explain/record/explanation.h"
 #include "fovea/metrics/metric.h"
 #include "fovea/models/model.h"
 #include "fovea/training/options.h"

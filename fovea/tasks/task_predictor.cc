@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/stop.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/stop.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

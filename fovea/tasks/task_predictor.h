@@ -2,8 +2,8 @@
 // both only says where they are.
 #pragma once
 
-#include "fovea/core/predictor.h"
 #include "fovea/tasks/task.h"
+#include "fovea/tensor/predictor.h"
 
 namespace fovea {
 

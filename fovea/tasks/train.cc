@@ -1,10 +1,10 @@
 #include "fovea/tasks/train.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/json_field.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/version.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,7 +1,7 @@
 // The task `translate`: a sentence becomes a sentence in another language.
 #pragma once
 
-#include "fovea/data/generators/phrases.h"
+#include "fovea/data/pairs/synthetic_phrases.h"
 #include "fovea/tasks/pairs_task.h"
 
 namespace fovea {

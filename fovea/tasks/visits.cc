@@ -5,13 +5,13 @@
 #include <numeric>
 #include <optional>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/metrics/calibration.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/tasks/code_ranking.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -2,7 +2,7 @@
 // code of each visit added; logistic regression on counts and a GRU stand beside it.
 #pragma once
 
-#include "fovea/data/visits_data.h"
+#include "fovea/data/visits/load.h"
 #include "fovea/models/retain.h"
 #include "fovea/models/visit_baselines.h"
 #include "fovea/tasks/task.h"

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "fovea/core/error.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

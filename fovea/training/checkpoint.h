@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 #include "fovea/training/optimiser.h"
 #include "fovea/training/run_folder.h"
 

@@ -1,6 +1,6 @@
 #include "fovea/training/options.h"
 
-#include "fovea/core/product.h"
+#include "fovea/tensor/product.h"
 
 namespace fovea {
 

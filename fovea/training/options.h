@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 
 namespace fovea {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "fovea/core/error.h"
-#include "fovea/core/json_field.h"
+#include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 
 namespace fovea {
 

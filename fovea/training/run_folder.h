@@ -13,9 +13,9 @@
 #include <set>
 #include <string>
 
-#include "fovea/core/file.h"
-#include "fovea/core/json.h"
-#include "fovea/core/safetensors.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json.h"
+#include "fovea/tensor/safetensors.h"
 
 namespace fovea {
 

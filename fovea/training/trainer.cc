@@ -6,14 +6,14 @@
 #include <numeric>
 #include <utility>
 
-#include "fovea/core/device_copies.h"
-#include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/product.h"
-#include "fovea/core/table_rows.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/data/augmentation.h"
 #include "fovea/data/batches.h"
-#include "fovea/data/varied_rows.h"
+#include "fovea/tensor/device_copies.h"
+#include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -13,7 +13,7 @@
 #include "fovea/data/dataset.h"
 #include "fovea/metrics/metric.h"
 #include "fovea/training/checkpoint.h"
-#include "fovea/training/recorded_steps.h"
+#include "fovea/training/cuda_graphs.h"
 
 namespace fovea {
 

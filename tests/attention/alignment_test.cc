@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/attention/cases.h"
 
 namespace fovea {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/attention/cases.h"
 #include "tests/support/gradient_check.h"
 

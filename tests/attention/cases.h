@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fovea/attention/attend.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::testing {
 

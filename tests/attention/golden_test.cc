@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include "fovea/attention/attend.h"
 #include "fovea/attention/multi_head.h"
-#include "fovea/core/json.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/json.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

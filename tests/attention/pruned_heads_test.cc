@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 #include "fovea/attention/multi_head.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/torch.h"
 #include "tests/attention/cases.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"

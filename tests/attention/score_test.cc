@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/attention/cases.h"
 #include "tests/support/gradient_check.h"
 

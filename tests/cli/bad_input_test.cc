@@ -6,7 +6,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "fovea/core/file.h"
+#include "fovea/base/file.h"
 #include "fovea/training/run_folder.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"

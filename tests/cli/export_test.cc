@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <filesystem>
 
-#include "fovea/core/file.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/file.h"
 #include "fovea/tasks/pretrained.h"
+#include "fovea/tensor/torch.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "fovea/core/file.h"
+#include "fovea/base/file.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

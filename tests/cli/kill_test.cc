@@ -12,9 +12,9 @@
 #include <fstream>
 #include <map>
 
-#include "fovea/core/file.h"
-#include "fovea/core/random.h"
-#include "fovea/core/safetensors.h"
+#include "fovea/base/file.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/safetensors.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

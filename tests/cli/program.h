@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/program.h"
-#include "fovea/core/json.h"
-#include "fovea/core/text.h"
+#include "fovea/base/json.h"
+#include "fovea/base/text.h"
 
 namespace fovea::testing {
 

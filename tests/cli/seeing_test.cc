@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 #include <filesystem>
 
-#include "fovea/core/file.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
-#include "fovea/explain/json.h"
+#include "fovea/base/file.h"
+#include "fovea/explain/record/json.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "fovea/core/file.h"
-#include "fovea/explain/json.h"
+#include "fovea/base/file.h"
+#include "fovea/explain/record/json.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fovea/core/file.h"
+#include "fovea/base/file.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

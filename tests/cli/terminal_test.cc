@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fovea/core/file.h"
+#include "fovea/base/file.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

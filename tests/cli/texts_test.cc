@@ -1,7 +1,7 @@
 // The way of a user through pretrain and Hugging Face folders, with a tiny network.
 #include <gtest/gtest.h>
 
-#include "fovea/core/file.h"
+#include "fovea/base/file.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

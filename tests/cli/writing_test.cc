@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "fovea/core/file.h"
-#include "fovea/core/safetensors.h"
+#include "fovea/base/file.h"
+#include "fovea/tensor/safetensors.h"
 #include "fovea/training/run_folder.h"
 #include "tests/cli/program.h"
 #include "tests/support/change_asset.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/pairs_data.h"
+#include "fovea/data/pairs/load.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
 #include "fovea/data/dataset.h"
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
 namespace fovea {

@@ -1,8 +1,8 @@
 #include "fovea/data/erase.h"
 
 #include <gtest/gtest.h>
-#include "fovea/core/torch.h"
-#include "fovea/data/vocabulary.h"
+#include "fovea/data/tokenisers/vocabulary.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

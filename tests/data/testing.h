@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

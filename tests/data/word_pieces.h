@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "fovea/data/wordpiece.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 
 namespace fovea::testing {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/wordpiece.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 #include "tests/data/testing.h"
 
 /// WordPiece cuts through ICU; what needs it is skipped where it was never promised.

@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 

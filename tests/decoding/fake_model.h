@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "fovea/core/random.h"
-#include "fovea/core/torch.h"
 #include "fovea/decoding/search.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

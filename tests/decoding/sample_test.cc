@@ -2,7 +2,7 @@
 #include <cmath>
 #include <set>
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 

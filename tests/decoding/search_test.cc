@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "fovea/core/stop.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/stop.h"
+#include "fovea/tensor/torch.h"
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 
-#include "fovea/core/random.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "fovea/core/torch.h"
 #include "fovea/decoding/search.h"
+#include "fovea/tensor/torch.h"
 #include "tests/decoding/fake_model.h"
 
 namespace fovea {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "fovea/core/predictor.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/predictor.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

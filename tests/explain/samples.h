@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "fovea/core/text.h"
-#include "fovea/explain/chart.h"
-#include "fovea/explain/explanation.h"
+#include "fovea/base/text.h"
+#include "fovea/explain/draw/chart.h"
+#include "fovea/explain/record/explanation.h"
 
 namespace fovea {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 
 namespace fovea {
 

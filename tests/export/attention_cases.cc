@@ -1,6 +1,6 @@
 #include "fovea/attention/attend.h"
-#include "fovea/core/torch.h"
 #include "fovea/export/attention.h"
+#include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 
 namespace fovea::testing {

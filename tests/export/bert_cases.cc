@@ -1,8 +1,8 @@
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/models/bert_classifier.h"
 #include "fovea/models/bert_pretrainer.h"
 #include "fovea/models/bert_tagger.h"
+#include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 
 namespace fovea::testing {

@@ -2,10 +2,10 @@
 
 #include "fovea/attention/multi_head.h"
 #include "fovea/attention/normaliser.h"
-#include "fovea/core/random.h"
-#include "fovea/core/torch.h"
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::testing {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 #include "fovea/export/exporters.h"
 
 namespace fovea::testing {

@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <set>
 
-#include "fovea/core/file.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/file.h"
 #include "fovea/export/multi_head.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 
 namespace fovea::testing {

@@ -1,5 +1,5 @@
-#include "fovea/core/torch.h"
 #include "fovea/models/hierarchical.h"
+#include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 
 namespace fovea::testing {

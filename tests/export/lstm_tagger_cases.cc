@@ -1,5 +1,5 @@
-#include "fovea/core/torch.h"
 #include "fovea/models/lstm_tagger.h"
+#include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 
 namespace fovea::testing {

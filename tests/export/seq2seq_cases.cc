@@ -1,5 +1,5 @@
-#include "fovea/core/torch.h"
 #include "fovea/models/seq2seq.h"
+#include "fovea/tensor/torch.h"
 #include "tests/export/sequence_answers.h"
 
 namespace fovea::testing {

@@ -1,6 +1,6 @@
 #include "tests/export/sequence_answers.h"
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::testing {
 

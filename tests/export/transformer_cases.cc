@@ -1,6 +1,6 @@
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
 #include "fovea/models/transformer.h"
+#include "fovea/tensor/torch.h"
 #include "tests/export/sequence_answers.h"
 
 namespace fovea::testing {

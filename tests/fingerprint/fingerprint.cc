@@ -11,11 +11,11 @@
 #include <map>
 #include <sstream>
 
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/explain/json.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/explain/record/json.h"
 #include "fovea/kernels/instruction_set.h"
+#include "fovea/tensor/safetensors.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "fovea/core/error.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/explain/json.h"
+#include "fovea/base/error.h"
+#include "fovea/explain/record/json.h"
+#include "fovea/tensor/safetensors.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 Run:  python3 tests/golden/speech.py        (writes speech.json beside itself)
 
-features: the formulas of data/audio/log_mel.h word for word, with a Fourier sum instead of a fast transform.
+features: the formulas of data/speech/log_mel.h word for word, with a Fourier sum instead of a fast transform.
 cases: Chorowski et al. 2015 and Chan et al. 2016, one utterance at a time, so that nothing is padded but by the pyramid: loss (-log p of all symbols, divided
 by their number), its gradient for every parameter, log-probabilities and attention. Parameters have the names of ours.
 """

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

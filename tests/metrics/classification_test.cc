@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/metrics/golden.h"
 
 namespace fovea {

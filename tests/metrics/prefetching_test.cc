@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fovea/core/random.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 namespace {

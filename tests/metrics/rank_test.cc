@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "fovea/core/random.h"
+#include "fovea/tensor/random.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/metrics/golden.h"
 
 namespace fovea {

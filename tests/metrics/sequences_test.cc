@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "fovea/core/random.h"
+#include "fovea/tensor/random.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 #include "fovea/metrics/translation.h"
 
 namespace fovea {

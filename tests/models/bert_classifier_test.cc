@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/models/contract.h"
 #include "tests/models/token_batch.h"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "fovea/core/torch.h"
 #include "fovea/models/show_attend_tell.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::testing {
 

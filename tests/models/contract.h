@@ -5,8 +5,8 @@
 #include <torch/optim.h>
 #include <string>
 
-#include "fovea/core/torch.h"
 #include "fovea/models/model.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/golden.h"
 
 namespace fovea::testing {

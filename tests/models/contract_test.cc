@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
 #include "tests/support/golden.h"

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <vector>
 
-#include "fovea/core/example.h"
-#include "fovea/core/random.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/example.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::testing {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/kernel_path.h"
+#include "fovea/tensor/kernel_path.h"
 #include "tests/models/contract.h"
 #include "tests/models/graph_batch.h"
 #include "tests/support/expect_error.h"

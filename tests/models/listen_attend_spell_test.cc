@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/models/contract.h"
 #include "tests/models/sequence_contract.h"
 #include "tests/support/expect_error.h"

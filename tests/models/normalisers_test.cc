@@ -6,11 +6,11 @@
 #include <functional>
 
 #include "fovea/attention/normaliser.h"
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/models/feature_attention.h"
 #include "fovea/models/listen_attend_spell.h"
 #include "fovea/models/seq2seq.h"
+#include "fovea/tensor/torch.h"
 #include "tests/models/caption_batch.h"
 #include "tests/models/text_batch.h"
 

@@ -2,8 +2,8 @@
 // place is the class.
 #pragma once
 
-#include "fovea/core/torch.h"
 #include "fovea/models/picture_input.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::testing {
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/models/dual_attention.h"
 #include "fovea/models/multi_pointer.h"
 #include "fovea/models/rating_baselines.h"

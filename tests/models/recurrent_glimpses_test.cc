@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/models/contract.h"
 #include "tests/models/picture_batch.h"
 #include "tests/support/expect_error.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "tests/models/sequence_contract.h"
 #include "tests/support/golden.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/lstm_tagger.h"
 #include "tests/models/contract.h"

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/kernel_path.h"
 #include "tests/models/contract.h"
 #include "tests/models/sequence_contract.h"
 

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <iostream>
 
-#include "fovea/core/error.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 #include "tests/mutate/mutator.h"
 #include "tests/mutate/subjects.h"
 #include "tests/support/temporary_folder.h"

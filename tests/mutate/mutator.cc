@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "fovea/core/json.h"
-#include "fovea/core/text.h"
+#include "fovea/base/json.h"
+#include "fovea/base/text.h"
 
 namespace fovea::testing {
 

@@ -6,18 +6,18 @@
 #include <set>
 
 #include "cli/flags.h"
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
-#include "fovea/data/readers/npz.h"
-#include "fovea/explain/json.h"
-#include "fovea/explain/outside.h"
-#include "fovea/explain/report.h"
-#include "fovea/explain/terminal.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/data/formats/npz.h"
+#include "fovea/explain/draw/report.h"
+#include "fovea/explain/draw/terminal.h"
+#include "fovea/explain/import/import.h"
+#include "fovea/explain/record/json.h"
 #include "fovea/tasks/doctor.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 #if FOVEA_WITH_HTTPLIB
 #include "fovea/serving/codec.h"
 #endif

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 
-#include "fovea/core/error.h"
-#include "fovea/core/product.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <torch/cuda.h>
 
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/random.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
 

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/random.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 #include "tests/models/graph_batch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"

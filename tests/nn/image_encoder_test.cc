@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"

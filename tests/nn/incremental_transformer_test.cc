@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/random.h"
-#include "fovea/core/text.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/text.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

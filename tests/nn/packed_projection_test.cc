@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/product.h"
-#include "fovea/core/random.h"
-#include "fovea/core/torch.h"
 #include "fovea/kernels/instruction_set.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/parallel.h"
-#include "fovea/core/product.h"
-#include "fovea/core/torch.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/nn/recurrent/unrolled_cell.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {

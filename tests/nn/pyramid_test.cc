@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"

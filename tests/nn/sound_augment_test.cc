@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/golden.h"
 
 namespace fovea {

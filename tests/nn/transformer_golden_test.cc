@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "fovea/core/kernel_path.h"
 #include "fovea/nn/transformer/transformer_layer.h"
+#include "fovea/tensor/kernel_path.h"
 #include "tests/support/golden.h"
 
 namespace fovea {

@@ -4,9 +4,9 @@
 
 #include <thread>
 
-#include "fovea/core/file.h"
-#include "fovea/core/json.h"
-#include "fovea/core/text.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json.h"
+#include "fovea/base/text.h"
 #include "fovea/serving/request_id.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"

@@ -10,8 +10,8 @@
 #include <map>
 #include <string>
 
-#include "fovea/core/json.h"
-#include "fovea/core/text.h"
+#include "fovea/base/json.h"
+#include "fovea/base/text.h"
 #include "fovea/serving/http_message.h"
 
 namespace fovea::testing {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "fovea/core/error.h"
-#include "fovea/core/stop.h"
+#include "fovea/base/error.h"
+#include "fovea/base/stop.h"
 #include "fovea/serving/served_model.h"
 
 namespace fovea::testing {

@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "fovea/core/file.h"
+#include "fovea/base/file.h"
 #include "tests/serving/test_server.h"
 #include "tests/support/temporary_folder.h"
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/file.h"
-#include "fovea/explain/json.h"
+#include "fovea/base/file.h"
+#include "fovea/explain/record/json.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "tests/serving/expect_refusal.h"

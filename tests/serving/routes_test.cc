@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 
 namespace fovea::serving {
 namespace {

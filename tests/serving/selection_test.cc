@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "fovea/explain/json.h"
+#include "fovea/explain/record/json.h"
 #include "tests/serving/expect_refusal.h"
 
 namespace fovea::serving {

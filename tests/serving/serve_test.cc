@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "fovea/core/file.h"
+#include "fovea/base/file.h"
 #include "fovea/tasks/train.h"
 #include "tests/serving/client.h"
 #include "tests/serving/train_run.h"

@@ -5,7 +5,7 @@
 
 #include <future>
 
-#include "fovea/explain/json.h"
+#include "fovea/explain/record/json.h"
 #include "tests/serving/test_server.h"
 
 namespace fovea::serving {

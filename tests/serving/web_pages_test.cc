@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/explain/web_files.h"
+#include "fovea/explain/draw/web_files.h"
 #include "tests/serving/expect_refusal.h"
 
 namespace fovea::serving {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "fovea/core/json.h"
+#include "fovea/base/json.h"
 
 namespace fovea::testing {
 

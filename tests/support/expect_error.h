@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea::testing {
 

@@ -1,5 +1,5 @@
 // Part of every test binary: matrices are multiplied as in the program, before the first test.
-#include "fovea/core/blas.h"
+#include "fovea/tensor/blas.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/json.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/json.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::testing {
 

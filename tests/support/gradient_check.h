@@ -9,8 +9,8 @@
 #include <functional>
 #include <vector>
 
-#include "fovea/core/random.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::testing {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 #include "fovea/tasks/train.h"
 
 namespace fovea::testing {

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/base64.h"
-#include "fovea/core/file.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/base64.h"
+#include "fovea/base/file.h"
 #include "fovea/data/images/image_input.h"
 #include "fovea/nn/vision/residual_network.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

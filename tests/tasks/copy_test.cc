@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "fovea/core/torch.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "fovea/core/file.h"
+#include "fovea/base/file.h"
 #include "tests/support/small_trainings.h"
 #include "tests/support/temporary_folder.h"
 

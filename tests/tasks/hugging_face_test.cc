@@ -3,10 +3,10 @@
 #include "fovea/tasks/hugging_face.h"
 
 #include <gtest/gtest.h>
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
 #include "fovea/models/bert_names.h"
 #include "fovea/tasks/pipeline.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

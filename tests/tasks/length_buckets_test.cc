@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "fovea/core/random.h"
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 namespace {

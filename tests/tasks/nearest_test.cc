@@ -1,7 +1,7 @@
 #include "fovea/tasks/nearest.h"
 
 #include <gtest/gtest.h>
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

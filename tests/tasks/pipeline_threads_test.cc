@@ -4,9 +4,9 @@
 #include <atomic>
 #include <thread>
 
-#include "fovea/core/torch.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/temporary_folder.h"
 
 namespace fovea {

@@ -5,10 +5,10 @@
 
 #include <fstream>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
-#include "fovea/explain/faithfulness.h"
+#include "fovea/base/error.h"
+#include "fovea/explain/faithfulness/faithfulness.h"
 #include "fovea/tasks/pipeline.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/small_trainings.h"
 #include "tests/support/temporary_folder.h"
 

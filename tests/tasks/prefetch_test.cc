@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/file.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/file.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

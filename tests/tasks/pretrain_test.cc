@@ -2,12 +2,12 @@
 #include "fovea/tasks/pretrain.h"
 
 #include <gtest/gtest.h>
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/nearest.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"

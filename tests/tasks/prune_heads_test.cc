@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "fovea/attention/multi_head.h"
-#include "fovea/core/torch.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
+#include "fovea/tensor/torch.h"
 #include "tests/serving/train_run.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"

@@ -5,12 +5,12 @@
 
 #include <cmath>
 
-#include "fovea/core/base64.h"
-#include "fovea/core/torch.h"
-#include "fovea/data/audio/sound_input.h"
+#include "fovea/base/base64.h"
+#include "fovea/data/speech/sound_input.h"
 #include "fovea/tasks/doctor.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

@@ -3,10 +3,10 @@
 #include "fovea/tasks/translate.h"
 
 #include <gtest/gtest.h>
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/temporary_folder.h"
 
 namespace fovea {

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <set>
 
-#include "fovea/core/file.h"
-#include "fovea/core/torch.h"
-#include "fovea/explain/faithfulness.h"
+#include "fovea/base/file.h"
+#include "fovea/explain/faithfulness/faithfulness.h"
 #include "fovea/tasks/code_ranking.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/torch.h"
 #include "tests/support/change_asset.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <fstream>
 
-#include "fovea/core/parallel.h"
+#include "fovea/tensor/parallel.h"
 #include "fovea/training/trainer.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"

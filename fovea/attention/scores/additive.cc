@@ -2,7 +2,7 @@
 // h]), Luong's concat. U h_j is prepared once per sequence.
 #include "fovea/attention/projection.h"
 #include "fovea/attention/score.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

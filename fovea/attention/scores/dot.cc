@@ -1,7 +1,7 @@
 // Dot score s . h, Luong et al. 2015. Entries of unit variance give a score of variance n: see
 // scaled_dot.cc.
 #include "fovea/attention/score.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

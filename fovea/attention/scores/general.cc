@@ -2,7 +2,7 @@
 // sequence.
 #include "fovea/attention/projection.h"
 #include "fovea/attention/score.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

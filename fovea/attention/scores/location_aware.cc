@@ -3,8 +3,8 @@
 // weights count as 0, which leaves the additive score.
 #include "fovea/attention/projection.h"
 #include "fovea/attention/score.h"
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

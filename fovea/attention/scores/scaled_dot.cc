@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "fovea/attention/score.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

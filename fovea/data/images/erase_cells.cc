@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "fovea/core/example.h"
+#include "fovea/tensor/example.h"
 
 namespace fovea {
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
 #include "fovea/data/images/image_input.h"
 
-#include "fovea/core/data_url.h"
+#include "fovea/base/data_url.h"
 #include "fovea/data/media_input.h"
 
 namespace fovea {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "fovea/core/json.h"
-#include "fovea/data/images/read_image.h"
+#include "fovea/base/json.h"
+#include "fovea/data/formats/read_image.h"
 
 namespace fovea {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fovea/data/wordpiece.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 
 namespace fovea {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fovea/data/tokeniser.h"
+#include "fovea/data/tokenisers/tokeniser.h"
 
 namespace fovea {
 

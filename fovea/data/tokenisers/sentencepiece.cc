@@ -4,8 +4,8 @@
 #include <array>
 #include <unordered_set>
 
-#include "fovea/core/error.h"
-#include "fovea/core/module.h"
+#include "fovea/base/error.h"
+#include "fovea/base/module.h"
 #include "fovea/data/tokenisers/kinds.h"
 #include "fovea/data/tokenisers/sentencepiece_module.h"
 

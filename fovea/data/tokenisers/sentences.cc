@@ -1,6 +1,6 @@
 #include "fovea/data/tokenisers/sentences.h"
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/data/tokenisers/kinds.h"
 
 namespace fovea {

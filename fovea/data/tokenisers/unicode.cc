@@ -13,7 +13,7 @@
 #include <limits>
 #include <memory>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/data/tokenisers/kinds.h"
 
 namespace fovea {

@@ -1,9 +1,9 @@
-#include "fovea/data/wordpiece.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/data/cells.h"
+#include "fovea/base/error.h"
+#include "fovea/data/formats/cells.h"
 #include "fovea/data/tokenisers/bert_words.h"
 #include "fovea/data/tokenisers/kinds.h"
 #include "fovea/data/tokenisers/piece_trie.h"

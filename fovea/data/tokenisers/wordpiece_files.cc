@@ -2,11 +2,11 @@
 // run's own JSON.
 #include <algorithm>
 
-#include "fovea/core/error.h"
-#include "fovea/core/file.h"
-#include "fovea/core/json_field.h"
-#include "fovea/data/readers/text_lines.h"
-#include "fovea/data/wordpiece.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json_field.h"
+#include "fovea/data/formats/text_lines.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 
 namespace fovea {
 
@@ -77,7 +77,7 @@ std::vector<std::string> whole_of(const SortedJson& added, const std::string& wh
   return whole;
 }
 
-/// Texts must be framed as [CLS] A [SEP] and [CLS] A [SEP] B [SEP], as data/frames.h does it.
+/// Texts must be framed as [CLS] A [SEP] and [CLS] A [SEP] B [SEP], as data/packing.h does it.
 void check_frame(const SortedJson& json, const std::string& where) {
   const SortedJson processor = json.value("post_processor", SortedJson());
   if (processor.is_null()) return;

@@ -6,7 +6,7 @@
 #include <queue>
 #include <set>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 #include "fovea/data/tokenisers/bert_words.h"
 #include "fovea/data/tokenisers/kinds.h"
 

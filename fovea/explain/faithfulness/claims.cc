@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
-#include "fovea/explain/rollout.h"
+#include "fovea/base/error.h"
+#include "fovea/explain/heads/rollout.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::faithfulness {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/random.h"
 #include "fovea/explain/faithfulness/subject.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea::faithfulness {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "fovea/core/torch.h"
 #include "fovea/metrics/statistics.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::faithfulness {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fovea/core/error.h"
+#include "fovea/base/error.h"
 
 namespace fovea::faithfulness {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 #include "fovea/metrics/statistics.h"
 
 namespace fovea::faithfulness {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/explain/faithfulness.h"
+#include "fovea/explain/faithfulness/faithfulness.h"
 
 namespace fovea::faithfulness {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "fovea/core/stop.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/stop.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::faithfulness {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 #include "fovea/explain/faithfulness/controls.h"
 #include "fovea/explain/faithfulness/erasing.h"
 #include "fovea/explain/faithfulness/importance.h"

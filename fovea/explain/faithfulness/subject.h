@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "fovea/core/predictor.h"
+#include "fovea/tensor/predictor.h"
 
 namespace fovea::faithfulness {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fovea/core/text.h"
+#include "fovea/base/text.h"
 #include "fovea/metrics/statistics.h"
 
 namespace fovea::faithfulness {

@@ -1,8 +1,8 @@
 // Random words on a GPU. Word w of element group g in a call is word w of the Philox block
 //   philox(key = seed, counter = (offset / 4, g)),
 // so that a backward pass draws what the forward pass drew, and nobody stores a mask. Seed and
-// offset are LibTorch's generator's (core/device_draws.h). While steps are recorded they are known
-// only when the recording is repeated: then they are read on the GPU.
+// offset are LibTorch's generator's (tensor/device_draws.h). While steps are recorded they are
+// known only when the recording is repeated: then they are read on the GPU.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <numbers>
 #include <vector>
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
 // Frames of sound a little different at every step of a training, drawn from counter-based random
 // numbers: a training that is resumed sees the same ones again. A frame holds bands and, behind
-// them, their slopes and the slopes of these, as many of each (data/audio/log_mel.h).
+// them, their slopes and the slopes of these, as many of each (data/speech/log_mel.h).
 //   tempo       the sound is faster or slower, by a factor for each utterance: frames lie between
 //               the old ones, slopes grow with the tempo
 //   warp        every pitch becomes a multiple of what it was, as if the speaker were larger or
@@ -14,8 +14,8 @@
 
 #include <span>
 
-#include "fovea/core/options.h"
-#include "fovea/core/random.h"
+#include "fovea/base/options.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

@@ -1,10 +1,10 @@
 #include "fovea/nn/decoder/attention_decoder.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/nn/decoder/attention_decoder_passes.h"
 #include "fovea/nn/recurrent/recurrent_passes.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

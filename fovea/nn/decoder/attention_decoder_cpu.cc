@@ -1,7 +1,7 @@
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
 #include "fovea/nn/decoder/attention_decoder_passes.h"
 #include "fovea/nn/recurrent/recurrent_passes.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,15 +1,15 @@
 // The steps of attention_decoder_unrolled.cc with the kernels of kernels/attention_decoder between
 // their matrix products, and the factors of these rounded in a bf16 scope. Inside, steps come
 // first: [T, B, …].
-#include "fovea/core/device_product.h"
-#include "fovea/core/device_stream.h"
-#include "fovea/core/device_tensor.h"
-#include "fovea/core/product.h"
-#include "fovea/core/torch.h"
 #include "fovea/kernels/attention_decoder/attention_decoder.h"
 #include "fovea/kernels/cell_step/cell_step.h"
 #include "fovea/kernels/device/device.h"
 #include "fovea/nn/decoder/attention_decoder_passes.h"
+#include "fovea/tensor/device_product.h"
+#include "fovea/tensor/device_stream.h"
+#include "fovea/tensor/device_tensor.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

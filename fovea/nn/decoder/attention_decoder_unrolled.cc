@@ -4,10 +4,10 @@
 //   de  = w (dw - w . dw),  dw_j = dz . m_j
 //   d(A h) = sum_j de_j v (1 - t_j^2) = -v sum_j de_j t_j^2
 //   dk_j   = v sum over steps of de_j (1 - t_j^2),   dv = sum over steps and keys of de_j t_j
-#include "fovea/core/product.h"
-#include "fovea/core/torch.h"
 #include "fovea/nn/decoder/attention_decoder_passes.h"
 #include "fovea/nn/recurrent/unrolled_cell.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

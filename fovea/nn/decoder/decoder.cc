@@ -1,10 +1,10 @@
 #include "fovea/nn/decoder/decoder.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/stop.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/stop.h"
 #include "fovea/nn/decoder/attention_decoder.h"
 #include "fovea/nn/ops/activation.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

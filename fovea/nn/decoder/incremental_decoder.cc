@@ -1,7 +1,7 @@
 #include "fovea/nn/decoder/incremental_decoder.h"
 
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,10 +1,10 @@
 #include "fovea/nn/graph/graph_features.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/kernels/sparse_rows/sparse_rows.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -3,8 +3,8 @@
 // dense; on a CPU in float32 they go through kernels/sparse_rows.
 #pragma once
 
-#include "fovea/core/example.h"
-#include "fovea/core/random.h"
+#include "fovea/tensor/example.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

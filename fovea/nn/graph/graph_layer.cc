@@ -3,10 +3,10 @@
 #include <cmath>
 #include <optional>
 
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/nn/graph/graph_fused.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

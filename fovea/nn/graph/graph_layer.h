@@ -9,10 +9,10 @@
 // layer is one kernel (graph_fused.h); with a tap, and on other devices, readable tensors.
 #pragma once
 
-#include "fovea/core/random.h"
-#include "fovea/core/tap.h"
 #include "fovea/nn/graph/graph_block.h"
 #include "fovea/nn/graph/graph_features.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/tap.h"
 
 namespace fovea {
 

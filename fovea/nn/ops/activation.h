@@ -11,8 +11,8 @@
 
 #include <string>
 
-#include "fovea/core/random.h"
 #include "fovea/kernels/activation/activation.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
 #include "fovea/kernels/decode_attention/decode_attention.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,14 +1,14 @@
 #include "fovea/nn/ops/layer_norm.h"
 
-#include "fovea/core/device_draws.h"
-#include "fovea/core/device_stream.h"
-#include "fovea/core/device_tensor.h"
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/product.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/kernels/layer_norm/layer_norm.h"
+#include "fovea/tensor/device_draws.h"
+#include "fovea/tensor/device_stream.h"
+#include "fovea/tensor/device_tensor.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
 // x W^T + b for a weight that is used many times before it changes, as in a search: packed once
 // (kernels/packed_product), so that steps of few rows do not pay for packing again. What kernels do
-// not take (core/kernel_path.h) goes through torch::linear.
+// not take (tensor/kernel_path.h) goes through torch::linear.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,7 +23,7 @@ class PackedProjection {
  public:
   PackedProjection() = default;
   /// weight [out, in], bias [out] or undefined. Later changes of either are not seen. Made in a
-  /// scope of bf16 (core/product.h), it multiplies rounded numbers on CPUs that do so natively.
+  /// scope of bf16 (tensor/product.h), it multiplies rounded numbers on CPUs that do so natively.
   PackedProjection(const at::Tensor& weight, const at::Tensor& bias);
 
   /// act(x W^T + b): x [..., in] -> [..., out]

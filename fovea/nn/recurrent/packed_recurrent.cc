@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/parallel.h"
-#include "fovea/core/product.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/kernels/cell_step/cell_step.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/nn/recurrent/recurrent_passes.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/product.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

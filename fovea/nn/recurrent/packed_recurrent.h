@@ -1,6 +1,6 @@
 // A recurrent network that goes step by step with weights that do not change between the steps, as
 // in a search: packed once, every step one pass of kernels/recurrent, or, made in a scope of bf16
-// (core/product.h), rounded products and kernels/cell_step. What kernels do not take goes through
+// (tensor/product.h), rounded products and kernels/cell_step. What kernels do not take goes through
 // Recurrent::step().
 #pragma once
 

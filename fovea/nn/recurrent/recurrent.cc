@@ -1,10 +1,10 @@
 #include "fovea/nn/recurrent/recurrent.h"
 
 #include "fovea/attention/projection.h"
-#include "fovea/core/error.h"
-#include "fovea/core/stop.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/base/stop.h"
 #include "fovea/nn/recurrent/recurrent_layer.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/random.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

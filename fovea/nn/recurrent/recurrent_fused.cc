@@ -1,7 +1,7 @@
 #include "fovea/nn/recurrent/recurrent_fused.h"
 
-#include "fovea/core/torch.h"
 #include "fovea/nn/recurrent/recurrent_passes.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -4,10 +4,10 @@
 #include <numeric>
 #include <optional>
 
-#include "fovea/core/error.h"
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/nn/recurrent/recurrent_fused.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

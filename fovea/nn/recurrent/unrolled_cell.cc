@@ -1,6 +1,6 @@
 #include "fovea/nn/recurrent/unrolled_cell.h"
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "fovea/core/options.h"
+#include "fovea/base/options.h"
 #include "fovea/nn/transformer/positions.h"
 #include "fovea/nn/transformer/transformer_stack.h"
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "fovea/core/kernel_path.h"
-#include "fovea/core/torch.h"
 #include "fovea/nn/transformer/sublayers.h"
+#include "fovea/tensor/kernel_path.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

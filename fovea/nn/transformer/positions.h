@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "fovea/core/random.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

@@ -1,8 +1,8 @@
 #include "fovea/nn/transformer/transformer_layer.h"
 
-#include "fovea/core/error.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/nn/transformer/sublayers.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -2,8 +2,8 @@
 
 #include <torch/nn/modules/container/modulelist.h>
 
-#include "fovea/core/stop.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/stop.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -1,6 +1,6 @@
 #include "fovea/nn/vision/image_augment.h"
 
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

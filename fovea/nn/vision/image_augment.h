@@ -8,8 +8,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "fovea/core/options.h"
-#include "fovea/core/random.h"
+#include "fovea/base/options.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "fovea/core/error.h"
-#include "fovea/core/safetensors.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
 #include "fovea/nn/ops/layer_norm.h"
 #include "fovea/nn/vision/residual_network.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

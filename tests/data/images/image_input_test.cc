@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/core/base64.h"
+#include "fovea/base/base64.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {

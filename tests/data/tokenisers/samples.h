@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/tokeniser.h"
+#include "fovea/data/tokenisers/tokeniser.h"
 #include "tests/data/testing.h"
 
 /// Learns, or skips the test in a build without the library.

@@ -1,4 +1,4 @@
-#include "fovea/data/wordpiece.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 #include "tests/data/wordpiece_samples.h"
 
 namespace fovea {

@@ -1,7 +1,7 @@
 #include <map>
 #include <random>
 
-#include "fovea/data/wordpiece.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 #include "tests/data/wordpiece_samples.h"
 
 namespace fovea {

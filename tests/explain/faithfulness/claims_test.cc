@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "fovea/core/torch.h"
-#include "fovea/explain/rollout.h"
+#include "fovea/explain/heads/rollout.h"
+#include "fovea/tensor/torch.h"
 #include "tests/explain/faithfulness/linear_predictor.h"
 
 namespace fovea::faithfulness {

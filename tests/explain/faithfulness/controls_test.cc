@@ -1,7 +1,7 @@
 #include "fovea/explain/faithfulness/controls.h"
 
 #include <gtest/gtest.h>
-#include "fovea/core/torch.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea::faithfulness {
 namespace {

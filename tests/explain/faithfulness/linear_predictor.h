@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fovea/core/error.h"
-#include "fovea/core/predictor.h"
-#include "fovea/core/torch.h"
+#include "fovea/base/error.h"
+#include "fovea/tensor/predictor.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "fovea/core/random.h"
-#include "fovea/explain/faithfulness.h"
+#include "fovea/explain/faithfulness/faithfulness.h"
+#include "fovea/tensor/random.h"
 #include "tests/explain/faithfulness/linear_predictor.h"
 
 namespace fovea {

@@ -1,12 +1,12 @@
 // How the measuring goes about its work: batches, seeds and threads, what a predictor cannot give,
 // and verdicts of networks that are known.
-#include "fovea/explain/faithfulness.h"
+#include "fovea/explain/faithfulness/faithfulness.h"
 
 #include <gtest/gtest.h>
 #include <cmath>
 
-#include "fovea/core/parallel.h"
-#include "fovea/core/torch.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/torch.h"
 #include "tests/explain/faithfulness/measuring.h"
 #include "tests/support/expect_error.h"
 

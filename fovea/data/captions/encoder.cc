@@ -1,0 +1,149 @@
+#include "fovea/data/captions/encoder.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "fovea/base/error.h"
+#include "fovea/data/formats/read_image.h"
+#include "fovea/data/images/erase_cells.h"
+#include "fovea/data/images/resize.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr int64_t kLongestShown = 640;  // pixels of a shown picture's side
+constexpr double kCoveredEnough = 0.25;
+
+/// As it is looked at: all of it or its middle, as the model sees it, but not as small.
+Image shown(const Image& image, const PictureReading& options) {
+  const int64_t longest = std::max(image.height, image.width);
+  if (options.fit == "crop") {
+    const int64_t side = std::min({image.height, image.width, kLongestShown});
+    return resize_and_crop(image, side, side);
+  }
+  if (longest <= kLongestShown) return image;
+  const auto shrunk = [&](int64_t side) {
+    return std::max<int64_t>(1, side * kLongestShown / longest);
+  };
+  return resize(image, shrunk(image.height), shrunk(image.width));
+}
+
+Medium medium_of(const Image& image) {
+  return {"picture",   "image/png",  encode_png(image),
+          image.width, image.height, concat("a picture of ", image.width, " x ", image.height)};
+}
+
+/// Length of the overlap of two stretches.
+double overlap(double begin, double end, double other_begin, double other_end) {
+  return std::max(0.0, std::min(end, other_end) - std::max(begin, other_begin));
+}
+
+}  // namespace
+
+std::vector<bool> cells_of(const CaptionBox& box, int64_t grid) {
+  std::vector<double> covered;
+  const double side = 1.0 / double(grid);
+  for (int64_t row = 0; row < grid; ++row)
+    for (int64_t column = 0; column < grid; ++column) {
+      const double left = double(column) * side, top = double(row) * side;
+      covered.push_back(overlap(left, left + side, box.left, box.right) *
+                        overlap(top, top + side, box.top, box.bottom) / (side * side));
+    }
+  const double most = *std::max_element(covered.begin(), covered.end());
+  std::vector<bool> cells;
+  for (const double share : covered)
+    cells.push_back(share > 0 && (share >= kCoveredEnough || share == most));
+  return cells;
+}
+
+Example example_of(const Image& image, const PictureReading& options) {
+  Example example;
+  example.tensors["image"] =
+      tensor_of(fit_image(image, options.image_size, options.image_size, options.fit));
+  example.axes.push_back(cell_axis("cells", options.grid, options.grid, "picture"));
+  if (can_read_images()) example.media.push_back(medium_of(shown(image, options)));
+  return example;
+}
+
+CaptionDataset::CaptionDataset(at::Tensor images, std::vector<CaptionRow> rows,
+                               PictureReading options)
+    : images_(std::move(images)), rows_(std::move(rows)), options_(std::move(options)) {
+  const int64_t side = options_.image_size;
+  require(images_.dim() == 4 && images_.scalar_type() == at::kByte && images_.size(1) == 3 &&
+              images_.size(2) == side && images_.size(3) == side,
+          ErrorKind::BadData, "the pictures are ", images_.sizes(), "; expected bytes [n, 3, ",
+          side, ", ", side, "]");
+  for (const CaptionRow& row : rows_) {
+    require(row.image >= 0 && row.image < images_.size(0), ErrorKind::BadData, "a caption names ",
+            "picture ", row.image, " of ", images_.size(0));
+    require(!row.references.empty() && row.ids.size() == row.spans.size(), ErrorKind::BadData,
+            "a picture has ", row.references.size(), " captions, ", row.ids.size(), " symbols and ",
+            row.spans.size(), " places of them");
+  }
+}
+
+const CaptionRow& CaptionDataset::row_at(int64_t row) const {
+  require(row >= 0 && row < size(), ErrorKind::InvalidArgument, "there is no row ", row, " among ",
+          size());
+  return rows_[size_t(row)];
+}
+
+std::vector<int64_t> CaptionDataset::target_ids(int64_t row) const {
+  std::vector<int64_t> ids = row_at(row).ids;
+  ids.push_back(Vocabulary::kEnd);
+  return ids;
+}
+
+bool CaptionDataset::has_truth() const {
+  return std::any_of(rows_.begin(), rows_.end(),
+                     [](const CaptionRow& row) { return !row.boxes.empty(); });
+}
+
+at::Tensor CaptionDataset::truth(int64_t row) const {
+  const CaptionRow& own = row_at(row);
+  const int64_t cells = options_.grid * options_.grid;
+  at::Tensor truth = at::zeros({int64_t(own.ids.size()) + 1, cells}, at::kBool);
+  bool* marks = truth.data_ptr<bool>();
+  for (const CaptionBox& box : own.boxes) {
+    const std::vector<bool> inside = cells_of(box, options_.grid);
+    for (size_t t = 0; t < own.spans.size(); ++t)
+      if (own.spans[t].begin < box.end && own.spans[t].end > box.begin)
+        for (int64_t cell = 0; cell < cells; ++cell)
+          marks[int64_t(t) * cells + cell] |= inside[size_t(cell)];
+  }
+  return truth;
+}
+
+Image CaptionDataset::image(int64_t row) const {
+  return image_of(images_[row_at(row).image]);
+}
+
+Example CaptionDataset::example(int64_t row) const {
+  Example example = example_of(image(row), options_);
+  if (!row_at(row).boxes.empty()) example.truth["attention"] = truth(row);
+  return example;
+}
+
+Batch CaptionDataset::batch(std::span<const int64_t> rows) const {
+  Batch batch{{}, int64_t(rows.size())};
+  std::vector<int64_t> pictures;
+  int64_t longest = 1;
+  for (const int64_t row : rows) {
+    pictures.push_back(row_at(row).image);
+    longest = std::max(longest, length(row));
+  }
+  at::Tensor target = at::full({batch.size, longest}, Vocabulary::kPadding, at::kLong);
+  for (int64_t i = 0; i < batch.size; ++i) {
+    const std::vector<int64_t> ids = target_ids(rows[size_t(i)]);
+    std::copy(ids.begin(), ids.end(), target.data_ptr<int64_t>() + i * longest);
+  }
+  const at::Tensor index = at::from_blob(pictures.data(), {batch.size}, at::kLong);
+  batch.tensors["image"] = images_.index_select(0, index);  // [B, 3, S, S]
+  batch.tensors["target.keep"] = target != Vocabulary::kPadding;
+  batch.tensors["target"] = target;
+  return batch;
+}
+
+}  // namespace fovea

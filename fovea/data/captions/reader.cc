@@ -1,0 +1,183 @@
+#include "fovea/data/captions/reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "fovea/base/error.h"
+#include "fovea/data/formats/csv.h"
+
+namespace fovea {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::vector<std::string> kEndings = {".csv", ".tsv", ".tab"};
+
+/// The columns of a table, by their roles; -1: not there.
+struct Columns {
+  Columns(const CsvTable& table, const Roles& roles) {
+    image = find(table, roles, "image", true);
+    boxes = find(table, roles, "boxes", false);
+    split = find(table, roles, "split", false);
+    const auto named = roles.find("caption");
+    if (named == roles.end()) {
+      captions.push_back(find(table, roles, "caption", true));
+    } else {
+      for (const std::string& name : named->second) captions.push_back(table.column(name));
+    }
+    if (split >= 0 && !roles.contains("split") && !says_parts(table, split)) split = -1;
+  }
+
+  int64_t image, boxes, split;
+  std::vector<int64_t> captions;
+
+ private:
+  static int64_t find(const CsvTable& table, const Roles& roles, const std::string& role,
+                      bool needed) {
+    if (roles.contains(role)) return table.column(single_role(roles, role, role));
+    const int64_t column = table.find(role);
+    require(column >= 0 || !needed, ErrorKind::NotFound, table.path, ": there is no column '", role,
+            "'; say which one holds the ", role, ": --columns ", role,
+            "=NAME. The columns are: ", join(table.names));
+    return column;
+  }
+};
+
+/// `images` with the cell in the place of {}.
+fs::path path_of(const std::string& cell, const CaptionsFileOptions& options,
+                 const fs::path& table) {
+  std::string path = options.images.empty() ? "{}" : options.images;
+  for (size_t at = path.find("{}"); at != std::string::npos; at = path.find("{}", at + cell.size()))
+    path.replace(at, 2, cell);
+  return table.parent_path() / path;
+}
+
+/// Puts the rows of one picture together.
+class Gathering {
+ public:
+  explicit Gathering(const CsvTable& table) : table_(table) {}
+
+  void add(int64_t row, CaptionedImage image, int part) {
+    const std::string place = table_.place(row);
+    const auto [known, is_new] = rows_.emplace(image.image.string(), result_.items.size());
+    if (is_new) {
+      image.place = place;
+      result_.items.push_back(std::move(image));
+      if (part >= 0) result_.parts.push_back(Part(part));
+      return;
+    }
+    CaptionedImage& before = result_.items[known->second];
+    require(part < 0 || result_.parts[known->second] == part, ErrorKind::BadData, place,
+            ": the picture ", image.image.string(), " is in another part on ", before.place,
+            "; a picture belongs to one part");
+    require(image.boxes.empty(), ErrorKind::BadData, place, ": only the first row of a picture, ",
+            before.place, ", may have boxes");
+    before.captions.insert(before.captions.end(), image.captions.begin(), image.captions.end());
+  }
+
+  void count_empty() { ++empty_; }
+
+  ReadTexts<CaptionedImage> take() {
+    require(!result_.items.empty(), ErrorKind::BadData, table_.path, ": holds no captions");
+    result_.hash = table_.hash;
+    if (empty_ > 0)
+      result_.notes.push_back(concat(table_.path, ": ", format_count(empty_),
+                                     " rows without picture or caption were left out"));
+    return std::move(result_);
+  }
+
+ private:
+  const CsvTable& table_;
+  std::unordered_map<std::string, size_t> rows_;
+  int64_t empty_ = 0;
+  ReadTexts<CaptionedImage> result_;
+};
+
+[[noreturn]] void refuse_box(std::string_view text, const std::string& place,
+                             const std::string& why) {
+  fail(ErrorKind::BadData, place, ": the box '", text, "' ", why,
+       "; expected begin-end:left,top,right,bottom with bytes of the caption and shares of the "
+       "picture, as in 2-12:0.1,0.25,0.5,0.75");
+}
+
+CaptionBox parse_box(const std::string& text, size_t caption_bytes, const std::string& place) {
+  const std::vector<std::string> halves = split(text, ':');
+  const std::vector<std::string> bytes = split(halves[0], '-'),
+                                 sides = split(halves.size() == 2 ? halves[1] : "", ',');
+  CaptionBox box;
+  double numbers[4] = {};
+  bool fits = bytes.size() == 2 && sides.size() == 4 && parse_integer(bytes[0], box.begin) &&
+              parse_integer(bytes[1], box.end);
+  for (size_t i = 0; fits && i < 4; ++i)
+    fits = parse_number(sides[i], numbers[i]) && std::isfinite(numbers[i]);
+  if (!fits) refuse_box(text, place, "cannot be read");
+  if (box.begin < 0 || box.begin >= box.end || box.end > int64_t(caption_bytes))
+    refuse_box(text, place, concat("leaves the caption of ", caption_bytes, " bytes"));
+  box.left = numbers[0], box.top = numbers[1], box.right = numbers[2], box.bottom = numbers[3];
+  if (box.left < 0 || box.top < 0 || box.left >= box.right || box.top >= box.bottom ||
+      box.right > 1 || box.bottom > 1)
+    refuse_box(text, place, "leaves the picture or is empty");
+  return box;
+}
+
+}  // namespace
+
+std::string format_boxes(const std::vector<CaptionBox>& boxes) {
+  std::vector<std::string> texts;
+  for (const CaptionBox& box : boxes)
+    texts.push_back(concat(box.begin, "-", box.end, ":", format_exact(box.left), ",",
+                           format_exact(box.top), ",", format_exact(box.right), ",",
+                           format_exact(box.bottom)));
+  return join(texts, " ");
+}
+
+std::vector<CaptionBox> parse_boxes(std::string_view text, size_t caption_bytes,
+                                    const std::string& place) {
+  std::vector<CaptionBox> boxes;
+  for (const std::string& one : split(trim(text), ' '))
+    if (!one.empty()) boxes.push_back(parse_box(one, caption_bytes, place));
+  return boxes;
+}
+
+ReadTexts<CaptionedImage> read_captions(const fs::path& path, const CaptionsFileOptions& options) {
+  CsvOptions reading;
+  const fs::path name = path.extension() == ".gz" ? path.stem() : path;
+  reading.quotes = options.quotes == "auto" ? name.extension() == ".csv" : options.quotes == "yes";
+  require(options.images.empty() || options.images.find("{}") != std::string::npos,
+          ErrorKind::InvalidArgument, "data.images=", options.images,
+          " names no place for a row's cell; write {} where it belongs, as in png/{}.png");
+  const CsvTable table = read_csv(path, reading);
+  const Columns columns(table, options.roles);
+  Gathering gathering(table);
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const std::string cell(trim(table.cell(row, columns.image)));
+    CaptionedImage image;
+    for (const int64_t column : columns.captions)
+      if (const std::string_view caption = trim(table.cell(row, column)); !caption.empty())
+        image.captions.emplace_back(caption);
+    if (cell.empty() || image.captions.empty()) {
+      gathering.count_empty();
+      continue;
+    }
+    image.image = path_of(cell, options, path);
+    if (columns.boxes >= 0)
+      image.boxes =
+          parse_boxes(table.cell(row, columns.boxes), image.captions[0].size(), table.place(row));
+    gathering.add(
+        row, std::move(image),
+        columns.split < 0 ? -1 : part_in(table.cell(row, columns.split), table.place(row)));
+  }
+  return gathering.take();
+}
+
+TextParts<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
+                                        CaptionsFileOptions options) {
+  check_roles(source, {"image", "caption", "boxes", "split"});
+  options.roles = source.roles;
+  return open_text_parts<CaptionedImage>(
+      source, split, kEndings, [&](const fs::path& path) { return read_captions(path, options); });
+}
+
+}  // namespace fovea

@@ -1,0 +1,86 @@
+// Texts with a class, as BERT takes them in: one text or two, cut into pieces and framed
+// (frames.h). A text in several windows is their frames one after the other; only the last may be
+// shorter than FrameOptions::longest, so that a model can tell them apart by counting.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/data/dataset.h"
+#include "fovea/data/packed_text.h"
+
+namespace fovea {
+
+struct LabelledDocument {
+  std::string text, second;         // second: empty unless the texts are pairs
+  int64_t label = -1;               // number of its class; -1: unknown
+  std::vector<Span> decisive = {};  // of `text`: what is known to decide; empty: nothing is known
+};
+
+/// How documents become tokens.
+struct DocumentEncoder {
+  std::shared_ptr<const WordPiece> tokeniser;
+  FrameOptions frames;
+  bool pairs = false;
+
+  struct Encoded {
+    Frame frame;      // all windows
+    int64_t cut = 0;  // pieces that did not fit
+  };
+  /// BadData for invalid UTF-8, and for what FrameOptions refuses.
+  Encoded encode(const LabelledDocument& document) const;
+  /// Tensors and axis as framed_text.h has them. With known truth, map "attention" [T, T]: the row
+  /// of each [CLS] marks the tokens of its window that decide.
+  Example example(const LabelledDocument& document) const;
+};
+
+/// What the data sets of texts with a class share, whatever a model makes of the texts.
+class LabelledDataset : public Dataset {
+ public:
+  explicit LabelledDataset(std::vector<LabelledDocument> documents);
+  int64_t size() const override { return static_cast<int64_t>(documents_.size()); }
+  const LabelledDocument& document(int64_t row) const { return documents_.at(size_t(row)); }
+  bool has_truth() const { return has_truth_; }
+
+ protected:
+  at::Tensor labels_of(std::span<const int64_t> rows) const;  // int64 [R]
+
+ private:
+  std::vector<LabelledDocument> documents_;
+  bool has_truth_ = false;
+};
+
+class DocumentDataset : public LabelledDataset {
+ public:
+  /// Cuts all texts, side by side. `where` names them in an error.
+  DocumentDataset(std::vector<LabelledDocument> documents, DocumentEncoder encoder,
+                  const std::string& where);
+
+  int64_t length(int64_t row) const override { return int64_t(row_of(row).ids.size()); }
+  Example example(int64_t row) const override { return encoder_.example(document(row)); }
+  /// As framed_text.h has it, with "target" int64 [B].
+  Batch batch(std::span<const int64_t> rows) const override;
+
+  int64_t cut_documents() const { return cut_documents_; }  // that lost pieces, and
+  int64_t cut_pieces() const { return cut_pieces_; }        // how many
+  int64_t windowed_documents() const { return windowed_documents_; }
+
+ private:
+  struct Row {  // a frame without what only pictures need
+    std::vector<int32_t> ids;
+    std::vector<uint8_t> segments;
+  };
+  const Row& row_of(int64_t row) const { return rows_.at(size_t(row)); }
+
+  DocumentEncoder encoder_;
+  std::vector<Row> rows_;
+  int64_t cut_documents_ = 0, cut_pieces_ = 0, windowed_documents_ = 0;
+};
+
+/// The frames one after the other.
+Frame join_frames(std::vector<Frame> frames);
+
+}  // namespace fovea

@@ -1,0 +1,60 @@
+// The data of the task `documents`, from wherever it comes, in splits.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fovea/data/documents/encoder.h"
+#include "fovea/data/documents/sentences.h"
+#include "fovea/data/documents/synthetic.h"
+#include "fovea/data/ratings/synthetic_texts.h"
+#include "fovea/data/source.h"
+
+namespace fovea {
+
+/// What a model takes texts for: pieces of words one after the other (documents.h), or sentences of
+/// words (hierarchical.h).
+enum class TextsAs { Pieces, Sentences };
+
+/// Everything under data. for this task.
+struct DocumentsDataOptions {
+  OpinionsOptions generator;       // pieces
+  FrameOptions frames;             // pieces
+  int64_t vocabulary_size = 8000;  // pieces, where no tokeniser is given
+  bool lowercase = true;           // likewise
+  VerdictsOptions verdicts;        // sentences: the generator
+  HierarchicalDataOptions sentences;
+  double validation_fraction = 0.1;
+  std::string quotes = "auto";
+  void describe(OptionList& list, TextsAs texts);
+};
+
+/// What is learned from the data and kept in the run; of tokeniser and words the one that the model
+/// reads is there.
+struct DocumentCoding {
+  std::shared_ptr<const WordPiece> tokeniser;
+  std::shared_ptr<const Vocabulary> words;
+  std::vector<std::string> classes;  // numbers first and by size, else alphabetically
+  bool pairs = false;
+
+  bool fitted() const { return !classes.empty(); }
+  Json to_json() const;  // without tokeniser and words
+  static DocumentCoding from_json(const Json& json, const std::string& where);
+};
+
+/// Reads a file or folder (readers/labelled_text.h), or draws built-in reviews. A first call finds
+/// the classes, and learns a tokeniser or the words from the training rows where there are none
+/// yet. BadData for training rows of one class alone, for pairs of texts as sentences and, later,
+/// for a class that was not there.
+Splits load_documents(const DataSource& source, const DocumentsDataOptions& options, TextsAs texts,
+                      DocumentCoding& coding, uint64_t seed);
+
+/// Writes the built-in data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
+/// planted truth: loading the folder gives the same rows.
+void write_documents_data(const std::filesystem::path& folder, const DocumentsDataOptions& options,
+                          TextsAs texts);
+
+}  // namespace fovea

@@ -1,0 +1,294 @@
+#include "fovea/data/formats/csv.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <unordered_map>
+
+#include "fovea/base/error.h"
+#include "fovea/data/formats/bytes.h"
+
+namespace fovea {
+
+namespace {
+
+const char* name_of_delimiter(char delimiter) {
+  switch (delimiter) {
+    case ',':
+      return "comma";
+    case ';':
+      return "semicolon";
+    case '\t':
+      return "tab";
+    default:
+      return "delimiter";
+  }
+}
+
+/// Walks over a text record by record. Cells are unquoted in place: what is written never overtakes
+/// what is read.
+class CsvParser {
+ public:
+  CsvParser(std::string text, std::string path, char delimiter, bool quotes)
+      : text_(std::move(text)), path_(std::move(path)), delimiter_(delimiter), quotes_(quotes) {}
+
+  /// Reads the next record, skipping empty lines. False at the end. Refuses more than `limit`
+  /// cells.
+  bool next(int64_t limit) {
+    while (at_ < text_.size() && (text_[at_] == '\n' || text_.compare(at_, 2, "\r\n") == 0)) {
+      at_ += text_[at_] == '\r' ? 2 : 1;
+      ++line_;
+    }
+    if (at_ >= text_.size()) return false;
+    record_line_ = line_;
+    for (count_ = 0;;) {
+      if (++count_ > limit) [[unlikely]]
+        fail(ErrorKind::BadData, place(line_), ": more than ", format_count(limit),
+             " columns; is this a table with one row per line?");
+      if (quotes_ && at_ < text_.size() && text_[at_] == '"') {
+        quoted_cell();
+      } else {
+        plain_cell();
+      }
+      ends_.push_back(out_);
+      if (at_ >= text_.size()) return true;
+      if (text_[at_++] == '\n') return ++line_, true;
+    }
+  }
+
+  int64_t count() const { return count_; }              // cells of the last record
+  int64_t record_line() const { return record_line_; }  // where the last record begins
+  bool at_end() const { return at_ >= text_.size(); }
+  std::vector<size_t>& ends() { return ends_; }
+  std::string_view cell(size_t index) const {
+    return {text_.data() + ends_[index], ends_[index + 1] - ends_[index]};
+  }
+  std::string place(int64_t line) const {
+    return path_.empty() ? "input row" : concat(path_, ":", line);
+  }
+
+  /// The arena; the parser is spent.
+  std::string take_text() {
+    text_.resize(out_);
+    text_.shrink_to_fit();
+    return std::move(text_);
+  }
+
+ private:
+  void keep(size_t begin, size_t end) {
+    std::memmove(text_.data() + out_, text_.data() + begin, end - begin);
+    out_ += end - begin;
+  }
+
+  bool at_line_end() const { return at_ >= text_.size() || text_[at_] == '\n'; }
+
+  void plain_cell() {
+    const size_t begin = at_;
+    const char* text = text_.data();
+    const size_t size = text_.size();
+    size_t at = at_;
+    while (at < size && text[at] != delimiter_ && text[at] != '\n') ++at;
+    at_ = at;
+    const bool carriage_return = at_line_end() && at > begin && text[at - 1] == '\r';
+    keep(begin, carriage_return ? at - 1 : at);
+  }
+
+  void quoted_cell() {
+    const int64_t begin_line = line_;
+    ++at_;
+    for (;;) {
+      const size_t quote = text_.find('"', at_);
+      if (quote == std::string::npos) [[unlikely]]
+        fail(ErrorKind::BadData, place(begin_line),
+             ": a quote that begins on this line is never closed");
+      line_ += std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                          text_.begin() + static_cast<std::ptrdiff_t>(quote), '\n');
+      const bool doubled = quote + 1 < text_.size() && text_[quote + 1] == '"';
+      keep(at_, doubled ? quote + 1 : quote);
+      at_ = quote + (doubled ? 2 : 1);
+      if (!doubled) break;
+    }
+    if (at_ < text_.size() && text_[at_] == '\r' &&
+        (at_ + 1 == text_.size() || text_[at_ + 1] == '\n'))
+      ++at_;
+    if (!at_line_end() && text_[at_] != delimiter_) [[unlikely]]
+      fail(ErrorKind::BadData, place(line_),
+           ": text after a closing quote; a quote inside a quoted cell is written twice (\"\")");
+  }
+
+  std::string text_, path_;
+  char delimiter_;
+  bool quotes_;
+  size_t at_ = 0, out_ = 0;
+  int64_t line_ = 1, record_line_ = 1, count_ = 0;
+  std::vector<size_t> ends_{0};
+};
+
+bool is_ascii(const std::string& text) {
+  constexpr uint64_t kHighBits = 0x8080808080808080ull;
+  size_t at = 0;
+  for (uint64_t word; at + 8 <= text.size(); at += 8) {
+    std::memcpy(&word, text.data() + at, 8);
+    if (word & kHighBits) return false;
+  }
+  for (; at < text.size(); ++at)
+    if (text[at] & 0x80) return false;
+  return true;
+}
+
+/// Everything that can be said about the bytes before they are taken for cells.
+void check_encoding(const std::string& content, const std::string& path) {
+  const auto place = [&](size_t at) {
+    return concat(
+        path, ":",
+        1 + std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  };
+  require(!content.starts_with("\xFF\xFE") && !content.starts_with("\xFE\xFF"), ErrorKind::BadData,
+          path, ":1: is UTF-16; UTF-8 is needed. Convert it: iconv -f UTF-16 -t UTF-8");
+  const size_t nul = content.find('\0');
+  if (nul != std::string::npos)
+    fail(ErrorKind::BadData, place(nul), ": a zero byte (at offset ", nul,
+         " of the file); a text file is needed");
+  if (is_ascii(content)) return;
+  const size_t valid = valid_utf8_prefix(content);
+  if (valid == content.size()) return;
+  char byte[8];
+  std::snprintf(byte, sizeof byte, "0x%02X", static_cast<unsigned char>(content[valid]));
+  fail(ErrorKind::BadData, place(valid), ": byte ", byte, " (at offset ", valid,
+       " of the file) is not valid UTF-8. Convert the file, for example: iconv -f ISO-8859-1 -t "
+       "UTF-8");
+}
+
+/// The most frequent of comma, semicolon and tab outside quotes on the first line.
+char detect_delimiter(std::string_view content) {
+  content = content.substr(std::min(content.find_first_not_of("\r\n"), content.size()));
+  constexpr std::array<char, 3> kCandidates{',', ';', '\t'};
+  std::array<int64_t, 3> counts{};
+  bool quoted = false;
+  for (const char c : content) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '\n') break;
+    for (size_t i = 0; i < kCandidates.size(); ++i) counts[i] += c == kCandidates[i];
+  }
+  return kCandidates[static_cast<size_t>(std::max_element(counts.begin(), counts.end()) -
+                                         counts.begin())];
+}
+
+/// Reads the names into `names` and their places into `columns`.
+void read_header(CsvParser& parser, int64_t limit, std::vector<std::string>& names,
+                 std::unordered_map<std::string, int64_t>& columns) {
+  if (!parser.next(limit))
+    fail(ErrorKind::BadData, parser.place(1),
+         ": the file is empty; a header line with the column names is needed");
+  const std::string place = parser.place(parser.record_line());
+  for (int64_t column = 0; column < parser.count(); ++column) {
+    const std::string name(trim(parser.cell(static_cast<size_t>(column))));
+    require(!name.empty(), ErrorKind::BadData, place, ": column ", column + 1,
+            " has no name; every column of the header needs one (a saved row index often has none: "
+            "leave it out)");
+    const auto [known, fresh] = columns.emplace(name, column);
+    require(fresh, ErrorKind::BadData, place, ": columns ", known->second + 1, " and ", column + 1,
+            " are both called '", name, "'; names must differ");
+    names.push_back(name);
+  }
+}
+
+}  // namespace
+
+void check_csv_text(const std::string& content, const std::string& name) {
+  check_encoding(content, name);
+  require(content.find('\r') == std::string::npos || content.find('\n') != std::string::npos,
+          ErrorKind::BadData, name, ":1: its lines end in CR alone; convert it: tr '\\r' '\\n'");
+}
+
+char csv_delimiter(const std::filesystem::path& path, std::string_view content) {
+  const std::filesystem::path inner = path.extension() == ".gz" ? path.stem() : path;
+  if (inner.extension() == ".tsv" || inner.extension() == ".tab") return '\t';
+  return detect_delimiter(content);
+}
+
+CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options) {
+  FileBytes bytes = read_bytes(path, options.max_bytes);
+  CsvTable table = parse_csv(std::move(bytes.content), path.string(), options);
+  table.hash = bytes.hash;
+  return table;
+}
+
+CsvTable parse_csv(std::string content, const std::string& name, const CsvOptions& options) {
+  check_csv_text(content, name);
+  if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
+  CsvTable table;
+  table.path = name;
+  table.delimiter = options.delimiter != 0 ? options.delimiter : csv_delimiter(name, content);
+  CsvParser parser(std::move(content), table.path, table.delimiter, options.quotes);
+  auto cells = std::make_shared<CsvTable::Cells>();
+  read_header(parser, options.max_columns, table.names, cells->columns);
+  const size_t header = table.names.size();
+  while (parser.next(options.max_columns)) {
+    if (parser.count() != table.columns()) [[unlikely]]
+      fail(ErrorKind::BadData, parser.place(parser.record_line()), ": the row has ", parser.count(),
+           " cells, the header has ", table.columns(), " (separated by ",
+           name_of_delimiter(table.delimiter), "; a cell that contains one must be quoted)");
+    cells->lines.push_back(parser.record_line());
+  }
+  require(!cells->lines.empty(), ErrorKind::BadData, table.path, ": has a header but no rows");
+  std::vector<size_t>& ends = parser.ends();
+  cells->ends.assign(ends.begin() + static_cast<std::ptrdiff_t>(header), ends.end());
+  cells->text = parser.take_text();
+  table.order_.resize(cells->lines.size());
+  std::iota(table.order_.begin(), table.order_.end(), int64_t{0});
+  table.cells_ = std::move(cells);
+  return table;
+}
+
+std::string CsvTable::place(int64_t row) const {
+  return concat(path, ":", cells_->lines[static_cast<size_t>(order_[static_cast<size_t>(row)])]);
+}
+
+int64_t CsvTable::find(const std::string& name) const {
+  const auto found = cells_->columns.find(name);
+  return found == cells_->columns.end() ? -1 : found->second;
+}
+
+int64_t CsvTable::column(const std::string& name) const {
+  const int64_t index = find(name);
+  if (index >= 0) return index;
+  constexpr size_t kShown = 30;
+  const std::span<const std::string> shown(names.data(), std::min(names.size(), kShown));
+  fail(ErrorKind::NotFound, path, ": there is no column '", name, "'", suggestion(name, names),
+       "; the columns are: ", join(shown), names.size() > kShown ? ", …" : "");
+}
+
+CsvTable CsvTable::select(std::span<const int64_t> rows) const {
+  CsvTable selected = *this;
+  selected.order_.clear();
+  for (const int64_t row : rows) selected.order_.push_back(order_[static_cast<size_t>(row)]);
+  return selected;
+}
+
+std::vector<std::string> parse_csv_line(std::string_view line, char delimiter) {
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+  if (line.empty()) return {""};
+  CsvParser parser(std::string(line), "", delimiter, /*quotes=*/true);
+  parser.next(CsvOptions{}.max_columns);
+  require(parser.at_end(), ErrorKind::BadData, "input row: holds more than one line");
+  std::vector<std::string> cells;
+  for (int64_t i = 0; i < parser.count(); ++i)
+    cells.emplace_back(parser.cell(static_cast<size_t>(i)));
+  return cells;
+}
+
+std::string quote_csv_cell(std::string_view cell, char delimiter) {
+  const char special[] = {delimiter, '"', '\n', '\r'};
+  const bool plain =
+      cell.find_first_of(std::string_view(special, sizeof special)) == std::string_view::npos;
+  if (plain) return std::string(cell);
+  std::string quoted = "\"";
+  for (const char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace fovea

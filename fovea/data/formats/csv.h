@@ -1,0 +1,84 @@
+// Tables as text: comma, semicolon or tab separated values with RFC 4180 quoting and a header line.
+// docs/formats/csv.md states the rules, the limits and what is refused. Cells stay text here;
+// data/tables/encoder.h and data/sequences/encoder.h give them meaning.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace fovea {
+
+struct CsvOptions {
+  char delimiter = 0;  // 0: tab when the name ends in .tsv or .tab, else the most frequent of , ;
+                       // tab in the header
+  bool quotes = true;  // "a ""quoted"" cell"; without, a quote is an ordinary character
+  int64_t max_columns = 65536;
+  int64_t max_bytes = int64_t{4} << 30;  // unpacked
+};
+
+/// The cells of one file in one arena. Copies and selections share it.
+class CsvTable {
+ public:
+  std::string path;
+  std::vector<std::string> names;  // from the header, white space at the ends removed
+  std::string hash;                // ContentHash of the file's bytes
+  char delimiter = ',';
+
+  int64_t rows() const { return static_cast<int64_t>(order_.size()); }
+  int64_t columns() const { return static_cast<int64_t>(names.size()); }
+  /// Row and column are not checked.
+  std::string_view cell(int64_t row, int64_t column) const {
+    const size_t at = static_cast<size_t>(order_[static_cast<size_t>(row)] * columns() + column);
+    const size_t begin = cells_->ends[at], end = cells_->ends[at + 1];
+    return {cells_->text.data() + begin, end - begin};
+  }
+  /// "train.csv:17", the line on which the row begins.
+  std::string place(int64_t row) const;
+
+  /// The column's index, or -1.
+  int64_t find(const std::string& name) const;
+  /// The column's index. NotFound lists the columns and names the nearest one.
+  int64_t column(const std::string& name) const;
+
+  /// The same table with these rows only, in that order.
+  CsvTable select(std::span<const int64_t> rows) const;
+
+ private:
+  friend CsvTable parse_csv(std::string, const std::string&, const CsvOptions&);
+  struct Cells {
+    std::string text;                                  // all cells one after the other, unquoted
+    std::vector<size_t> ends;                          // cell i is text[ends[i], ends[i+1])
+    std::vector<int64_t> lines;                        // of each row of the file
+    std::unordered_map<std::string, int64_t> columns;  // by name: a wide table is looked up often
+  };
+  std::shared_ptr<const Cells> cells_;
+  std::vector<int64_t> order_;  // row -> row of the file
+};
+
+/// Reads the whole file, plain or gzip. NotFound, Io, or BadData with path:line.
+CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
+
+/// The same of bytes that were read already: `name` stands for the path, the hash stays empty.
+CsvTable parse_csv(std::string content, const std::string& name, const CsvOptions& options = {});
+
+/// BadData, beginning with `name`, for bytes that are no UTF-8 text with lines that end in LF.
+void check_csv_text(const std::string& content, const std::string& name);
+
+/// What parts the cells of a file of that name which begins so.
+char csv_delimiter(const std::filesystem::path& path, std::string_view content);
+
+/// The cells of one line without its line end, for rows that are typed rather than read from a
+/// file.
+std::vector<std::string> parse_csv_line(std::string_view line, char delimiter = ',');
+
+/// `cell` as it must be written to be read back: quoted where it holds the delimiter, a quote or a
+/// line end.
+std::string quote_csv_cell(std::string_view cell, char delimiter = ',');
+
+}  // namespace fovea

@@ -1,0 +1,189 @@
+#include "fovea/data/formats/read_sound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/data/speech/resample.h"
+
+#ifdef FOVEA_WITH_SNDFILE
+#include <sndfile.h>
+#endif
+
+namespace fovea {
+
+namespace fs = std::filesystem;
+
+#ifdef FOVEA_WITH_SNDFILE
+
+namespace {
+
+constexpr int64_t kSlowest = 4'000, kFastest = 192'000;  // samples of a second
+constexpr int64_t kBlock = 4096;                         // samples of a channel read at a time
+
+/// A file in memory, as libsndfile wants to see one.
+struct Bytes {
+  std::string_view bytes;
+  sf_count_t at = 0;
+
+  static Bytes& of(void* self) { return *static_cast<Bytes*>(self); }
+  sf_count_t size() const { return sf_count_t(bytes.size()); }
+
+  static sf_count_t length(void* self) { return of(self).size(); }
+  static sf_count_t tell(void* self) { return of(self).at; }
+  static sf_count_t write(const void*, sf_count_t, void*) { return 0; }
+  static sf_count_t seek(sf_count_t offset, int whence, void* self) {
+    Bytes& own = of(self);
+    const sf_count_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? own.at : own.size();
+    own.at = std::clamp<sf_count_t>(from + offset, 0, own.size());
+    return own.at;
+  }
+  static sf_count_t read(void* to, sf_count_t count, void* self) {
+    Bytes& own = of(self);
+    const sf_count_t taken = std::clamp<sf_count_t>(count, 0, own.size() - own.at);
+    std::memcpy(to, own.bytes.data() + own.at, size_t(taken));
+    own.at += taken;
+    return taken;
+  }
+};
+
+/// libsndfile's handle, which closes itself.
+class File {
+ public:
+  File(Bytes& bytes, const std::string& where) : where_(where) {
+    SF_VIRTUAL_IO functions{Bytes::length, Bytes::seek, Bytes::read, Bytes::write, Bytes::tell};
+    handle_ = sf_open_virtual(&functions, SFM_READ, &info, &bytes);
+    require(handle_ != nullptr, ErrorKind::BadData, where_,
+            ": is no sound that can be read (WAV or FLAC, for example): ", sf_strerror(nullptr));
+  }
+  ~File() {
+    if (handle_ != nullptr) sf_close(handle_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  /// The mean of the channels, all of it.
+  std::vector<float> mono(int64_t most) {
+    const auto channels = int64_t(info.channels);
+    std::vector<float> block(size_t(kBlock * channels)), mono;
+    for (;;) {
+      const int64_t count = sf_readf_float(handle_, block.data(), kBlock);
+      if (count <= 0) break;
+      require(int64_t(mono.size()) + count <= most, ErrorKind::BadData, where_,
+              ": is longer than data.longest_sound allows");
+      for (int64_t i = 0; i < count; ++i) {
+        float sum = 0;
+        for (int64_t channel = 0; channel < channels; ++channel)
+          sum += block[size_t(i * channels + channel)];
+        require(std::isfinite(sum), ErrorKind::BadData, where_, ": sample ", mono.size(),
+                " is not a finite number");
+        mono.push_back(sum / float(channels));
+      }
+    }
+    require(sf_error(handle_) == SF_ERR_NO_ERROR, ErrorKind::BadData, where_,
+            ": is a damaged sound file: ", sf_strerror(handle_));
+    return mono;
+  }
+
+  SF_INFO info{};
+
+ private:
+  std::string where_;
+  SNDFILE* handle_ = nullptr;
+};
+
+uint32_t number_at(std::string_view bytes, size_t at) {
+  uint32_t number = 0;
+  for (size_t i = 4; i > 0; --i) number = number << 8 | static_cast<uint8_t>(bytes[at + i - 1]);
+  return number;
+}
+
+/// libsndfile reads a WAV file that was cut off as far as it goes; its header tells. Who wrote into
+/// a pipe did not know the size and left a very large one.
+void check_whole(std::string_view bytes, const std::string& where) {
+  constexpr uint32_t kUnknown = 0x7fff0000;
+  constexpr size_t kHead = 8;  // bytes of a chunk's name and size
+  if (!bytes.starts_with("RIFF")) return;
+  for (size_t at = 12; at + kHead <= bytes.size();) {
+    const uint32_t size = number_at(bytes, at + 4);
+    const size_t left = bytes.size() - at - kHead;
+    const bool is_sound = bytes.substr(at, 4) == "data";
+    require(!is_sound || size >= kUnknown || size <= left, ErrorKind::BadData, where,
+            ": ends too early, after ", format_count(int64_t(left)), " of ", format_count(size),
+            " bytes of sound");
+    if (is_sound || size > left) return;
+    at += kHead + size + size % 2;
+  }
+}
+
+/// Throws unless a sound of that size may be read; gives the most samples of a channel.
+int64_t check_size(const SF_INFO& info, const std::string& where, const ReadSoundOptions& options) {
+  require(info.channels >= 1 && info.samplerate >= kSlowest && info.samplerate <= kFastest,
+          ErrorKind::BadData, where, ": has ", format_count(info.samplerate), " samples a second; ",
+          format_count(kSlowest), " to ", format_count(kFastest), " can be read");
+  require(info.frames > 0, ErrorKind::BadData, where,
+          ": holds no samples; a sound has at least one");
+  const auto most = int64_t(options.longest * double(info.samplerate));
+  const bool says_length = info.frames < SF_COUNT_MAX;  // a FLAC stream may not know it
+  require(!says_length || info.frames <= most, ErrorKind::BadData, where, ": lasts ",
+          format_duration(double(info.frames) / info.samplerate), "; at most ",
+          format_duration(options.longest), " are read (data.longest_sound)");
+  return most;
+}
+
+}  // namespace
+
+bool can_read_sounds() {
+  return true;
+}
+
+Sound decode_sound(std::string_view bytes, const std::string& where,
+                   const ReadSoundOptions& options) {
+  require(!bytes.empty(), ErrorKind::BadData, where, ": is empty; expected a WAV or FLAC file");
+  require(int64_t(bytes.size()) <= options.largest_file, ErrorKind::BadData, where, ": has ",
+          format_count(int64_t(bytes.size())), " bytes; at most ",
+          format_count(options.largest_file), " are read");
+  check_whole(bytes, where);
+  Bytes source{bytes};
+  File file(source, where);
+  const int64_t most = check_size(file.info, where, options);
+  const std::vector<float> mono = file.mono(most);
+  require(!mono.empty(), ErrorKind::BadData, where, ": holds no samples; a sound has at least one");
+  require(file.info.frames == SF_COUNT_MAX || int64_t(mono.size()) == file.info.frames,
+          ErrorKind::BadData, where, ": ends after ", format_count(int64_t(mono.size())), " of ",
+          format_count(file.info.frames), " samples");
+  Sound sound{{}, options.rate};
+  for (const float value : resample(mono, file.info.samplerate, options.rate))
+    sound.samples.push_back(sample_of(value));
+  return sound;
+}
+
+#else
+
+bool can_read_sounds() {
+  return false;
+}
+
+Sound decode_sound(std::string_view, const std::string& where, const ReadSoundOptions&) {
+  fail(ErrorKind::Unsupported, where,
+       ": this build cannot read sounds; install libsndfile1-dev and build with "
+       "FOVEA_WITH_SNDFILE=ON");
+}
+
+#endif
+
+Sound read_sound(const fs::path& path, const ReadSoundOptions& options) {
+  const std::string where = path.string();
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  require(fs::exists(status), ErrorKind::NotFound, where, ": no such file");
+  require(fs::is_regular_file(status), ErrorKind::BadData, where, ": is no file");
+  const auto size = int64_t(fs::file_size(path, error));
+  require(!error && size <= options.largest_file, ErrorKind::BadData, where, ": has ",
+          format_count(size), " bytes; at most ", format_count(options.largest_file), " are read");
+  return decode_sound(read_file(path), where, options);
+}
+
+}  // namespace fovea

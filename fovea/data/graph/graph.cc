@@ -1,0 +1,194 @@
+#include "fovea/data/graph/graph.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fovea/base/error.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+template <class Value>
+Tensor tensor_of(const std::vector<Value>& values, at::ScalarType type) {
+  Tensor tensor = at::empty({int64_t(values.size())}, type);
+  std::copy(values.begin(), values.end(), tensor.data_ptr<Value>());
+  return tensor;
+}
+
+/// A column of a run's graph. BadData where it is missing or of another type.
+template <class Value>
+std::vector<Value> values_of(const std::map<std::string, Tensor>& tensors, const std::string& name,
+                             at::ScalarType type, const std::string& where) {
+  const auto found = tensors.find(name);
+  require(found != tensors.end(), ErrorKind::BadData, where, ": the tensor '", name,
+          "' is missing");
+  require(found->second.dim() == 1 && found->second.scalar_type() == type, ErrorKind::BadData,
+          where, ": the tensor '", name, "' is ", found->second.scalar_type(), " ",
+          found->second.sizes(), ", expected one dimension of ", type);
+  const Tensor all = found->second.contiguous();
+  return {all.data_ptr<Value>(), all.data_ptr<Value>() + all.numel()};
+}
+
+/// Whether [0, …, size] never falls and has `rows` + 1 entries.
+bool are_offsets(const std::vector<int64_t>& begin, size_t rows, size_t size) {
+  return begin.size() == rows + 1 && begin.front() == 0 && begin.back() == int64_t(size) &&
+         std::is_sorted(begin.begin(), begin.end());
+}
+
+bool are_below(const std::vector<int64_t>& numbers, int64_t bound) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&](int64_t number) { return number >= 0 && number < bound; });
+}
+
+}  // namespace
+
+Graph::Graph(std::vector<std::string> names, std::span<const std::pair<int64_t, int64_t>> edges,
+             bool is_directed, EdgeCounts& counts)
+    : directed(is_directed), labels(names.size(), -1), names_(std::move(names)) {
+  number_names();
+  counts = {int64_t(edges.size())};
+  const size_t nodes = names_.size();
+  std::vector<int64_t> degrees(nodes + 1, 0);
+  const auto for_each = [&](auto work) {
+    for (const auto& [source, target] : edges) {
+      if (source == target) continue;
+      work(size_t(target), source);
+      if (!directed) work(size_t(source), target);
+    }
+  };
+  for (const auto& [source, target] : edges) counts.self_loops += source == target;
+  for_each([&](size_t looker, int64_t) { ++degrees[looker + 1]; });
+  std::partial_sum(degrees.begin(), degrees.end(), degrees.begin());
+  std::vector<int64_t> all(size_t(degrees.back())), next(degrees.begin(), degrees.end() - 1);
+  for_each([&](size_t looker, int64_t other) { all[size_t(next[looker]++)] = other; });
+  neighbours_.reserve(all.size());
+  std::vector<char> touched(nodes, 0);
+  for (size_t node = 0; node < nodes; ++node) {
+    const auto first = all.begin() + degrees[node], last = all.begin() + degrees[node + 1];
+    std::sort(first, last);
+    for (auto place = first; place != last; ++place) {
+      if (place != first && *place == *(place - 1)) continue;
+      neighbours_.push_back(*place);
+      touched[node] = touched[size_t(*place)] = 1;
+    }
+    begin_.push_back(int64_t(neighbours_.size()));
+  }
+  const int64_t repeated = int64_t(all.size() - neighbours_.size());
+  counts.repeated = directed ? repeated : repeated / 2;
+  counts.isolated = std::count(touched.begin(), touched.end(), 0);
+}
+
+void Graph::number_names() {
+  numbers_.reserve(names_.size());
+  for (size_t node = 0; node < names_.size(); ++node) numbers_.emplace(names_[node], int64_t(node));
+}
+
+int64_t Graph::find(const std::string& name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? -1 : found->second;
+}
+
+std::span<const int64_t> Graph::neighbours(int64_t node) const {
+  const int64_t first = begin_.at(size_t(node)), last = begin_.at(size_t(node) + 1);
+  return std::span(neighbours_).subspan(size_t(first), size_t(last - first));
+}
+
+int64_t Graph::set_features(const RawFeatures& raw, const FeatureCoding& coding) {
+  require(raw.dense == coding.dense, ErrorKind::BadData, "the features of this graph are ",
+          raw.dense ? "dense" : "sparse", ", those that the run learned from are ",
+          coding.dense ? "dense" : "sparse");
+  dense_ = coding.dense;
+  width_ = coding.width();
+  std::vector<int64_t> places;  // of the file's columns
+  for (const std::string& column : raw.columns) places.push_back(coding.find(column));
+  if (dense_)
+    for (const std::string& column : coding.columns)
+      require(std::find(raw.columns.begin(), raw.columns.end(), column) != raw.columns.end(),
+              ErrorKind::BadData, "the features of this graph have no column '", column,
+              "', which the run learned from; they have: ", join(raw.columns));
+  int64_t unknown = 0;
+  feature_begin_ = {0};
+  for (size_t node = 0; node < names_.size(); ++node) {
+    FeatureRow row;
+    if (dense_) {
+      row.value.resize(size_t(width_));
+      for (size_t c = 0; c < places.size(); ++c)
+        if (places[c] >= 0) row.value[size_t(places[c])] = raw.value[node * places.size() + c];
+    } else {
+      std::vector<std::pair<int64_t, float>> entries;
+      for (int64_t n = raw.begin[node]; n < raw.begin[node + 1]; ++n) {
+        const int64_t place = places[size_t(raw.index[size_t(n)])];
+        unknown += place < 0;
+        if (place >= 0) entries.emplace_back(place, raw.value[size_t(n)]);
+      }
+      std::sort(entries.begin(), entries.end());
+      for (const auto& [place, value] : entries)
+        row.index.push_back(place), row.value.push_back(value);
+    }
+    coding.scale(row);
+    feature_index_.insert(feature_index_.end(), row.index.begin(), row.index.end());
+    feature_value_.insert(feature_value_.end(), row.value.begin(), row.value.end());
+    feature_begin_.push_back(int64_t(feature_value_.size()));
+  }
+  return unknown;
+}
+
+FeatureRow Graph::features(int64_t node) const {
+  const auto first = feature_begin_.at(size_t(node)), last = feature_begin_.at(size_t(node) + 1);
+  FeatureRow row;
+  if (!dense_) row.index.assign(feature_index_.begin() + first, feature_index_.begin() + last);
+  row.value.assign(feature_value_.begin() + first, feature_value_.begin() + last);
+  return row;
+}
+
+std::map<std::string, Tensor> Graph::to_tensors() const {
+  return {{"begin", tensor_of(begin_, at::kLong)},
+          {"neighbours", tensor_of(neighbours_, at::kLong)},
+          {"labels", tensor_of(labels, at::kLong)},
+          {"feature_begin", tensor_of(feature_begin_, at::kLong)},
+          {"feature_index", tensor_of(feature_index_, at::kLong)},
+          {"feature_value", tensor_of(feature_value_, at::kFloat)},
+          {"feature_width", at::full({1}, dense_ ? -width_ : width_, at::kLong)}};
+}
+
+Graph Graph::from_tensors(std::vector<std::string> names, bool directed,
+                          const std::map<std::string, Tensor>& tensors, const std::string& where) {
+  Graph graph;
+  graph.names_ = std::move(names);
+  graph.directed = directed;
+  graph.number_names();
+  const auto longs = [&](const char* name) {
+    return values_of<int64_t>(tensors, name, at::kLong, where);
+  };
+  const size_t nodes = graph.names_.size();
+  require(graph.numbers_.size() == nodes, ErrorKind::BadData, where, ": a node is named twice");
+  graph.begin_ = longs("begin");
+  graph.neighbours_ = longs("neighbours");
+  graph.labels = longs("labels");
+  graph.feature_begin_ = longs("feature_begin");
+  graph.feature_index_ = longs("feature_index");
+  graph.feature_value_ = values_of<float>(tensors, "feature_value", at::kFloat, where);
+  const std::vector<int64_t> width = longs("feature_width");
+  require(width.size() == 1 && width[0] != 0, ErrorKind::BadData, where,
+          ": 'feature_width' must be one number");
+  graph.dense_ = width[0] < 0;
+  graph.width_ = std::abs(width[0]);
+  require(are_offsets(graph.begin_, nodes, graph.neighbours_.size()) &&
+              are_below(graph.neighbours_, int64_t(nodes)) && graph.labels.size() == nodes,
+          ErrorKind::BadData, where, ": the edges do not fit the ", nodes, " nodes");
+  const bool fits = are_offsets(graph.feature_begin_, nodes, graph.feature_value_.size()) &&
+                    (graph.dense_ ? graph.feature_index_.empty() &&
+                                        graph.feature_value_.size() == nodes * size_t(graph.width_)
+                                  : graph.feature_index_.size() == graph.feature_value_.size() &&
+                                        are_below(graph.feature_index_, graph.width_));
+  require(fits, ErrorKind::BadData, where, ": the features do not fit the ", nodes, " nodes");
+  return graph;
+}
+
+}  // namespace fovea

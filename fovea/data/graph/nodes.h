@@ -1,0 +1,97 @@
+// Nodes of a graph as examples and batches. An example is a node with everything that the network
+// sees around it; a batch of data rows shares what its nodes see in common, a batch of examples
+// keeps them apart, since each may have lost something (erase).
+//   axes  "nodes"       all of them; the node in question is the first
+//         "neighbours"  the node itself, then those it looks at: the beginning of "nodes"
+//         "features"    its own
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/data/dataset.h"
+#include "fovea/data/graph/subgraph.h"
+
+namespace fovea {
+
+/// A node that a user describes.
+struct DescribedNode {
+  FeatureRow features;              // scaled
+  std::vector<int64_t> neighbours;  // in the graph
+};
+
+class NodeEncoder {
+ public:
+  NodeEncoder(std::shared_ptr<const Graph> graph, std::shared_ptr<const GraphCoding> coding,
+              int64_t hops)
+      : graph_(std::move(graph)), coding_(std::move(coding)), hops_(hops) {}
+  const Graph& graph() const { return *graph_; }
+  int64_t hops() const { return hops_; }
+
+  /// Everything around it; `seen` as in LookOptions.
+  Example example(int64_t node, const std::vector<char>* seen = nullptr) const;
+  Example example(const DescribedNode& node) const;
+
+  /// For rows of data, what they see together: all of a batch but "node" and "target".
+  NamedTensors tensors(const Surroundings& around) const;
+
+  /// Examples side by side, each with its own copy of what it sees.
+  Batch collate(std::span<const Example> examples) const;
+
+  /// neighbours: edges of the node in question; nodes: all their edges, and of the node in question
+  /// its features; features: its own. Unsupported for another axis.
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const;
+
+ private:
+  Example described(const Surroundings& around, const DescribedNode* stranger) const;
+  std::string class_of(int64_t node) const;  // "" where it is not known
+
+  std::shared_ptr<const Graph> graph_;
+  std::shared_ptr<const GraphCoding> coding_;
+  int64_t hops_;
+};
+
+/// Which rows a data set has, and what may be seen from them.
+struct NodeRows {
+  std::vector<int64_t> nodes, classes;                   // of each row
+  std::shared_ptr<const std::vector<char>> seen;         // [N]; null: all nodes
+  std::shared_ptr<const std::vector<char>> informative;  // [N]: planted truth, or null
+  int64_t neighbours = 0;                                // that a node looks at, at most; 0: all
+  uint64_t seed = 0;                                     // draws them
+};
+
+class NodeDataset : public Dataset {
+ public:
+  NodeDataset(NodeEncoder encoder, NodeRows rows);
+  int64_t size() const override { return int64_t(rows_.nodes.size()); }
+  Example example(int64_t row) const override;
+  /// Which neighbours are drawn depends on the rows and on their order: another order, another
+  /// draw.
+  Batch batch(std::span<const int64_t> rows) const override;
+
+  const std::string& name(int64_t row) const;
+  bool has_truth() const { return rows_.informative != nullptr; }
+  /// For each row whether each of its neighbours, itself first, is known to matter: bool [rows, K].
+  at::Tensor truth(std::span<const int64_t> rows) const;
+  /// The same rows, looking at everything.
+  const NodeDataset& complete() const { return complete_ ? *complete_ : *this; }
+
+ private:
+  size_t checked(int64_t row) const;
+  NamedTensors shared_tensors(std::span<const int64_t> rows, std::vector<int64_t>& places) const;
+
+  NodeEncoder encoder_;
+  NodeRows rows_;
+  std::shared_ptr<const NodeDataset> complete_;  // where this one draws neighbours
+  mutable std::mutex mutex_;
+  mutable NamedTensors whole_;  // what all rows see, once asked for: a full batch needs it again
+  mutable std::vector<int64_t> whole_places_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,275 @@
+#include "fovea/data/graph/reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/text_lines.h"
+#include "fovea/data/source.h"
+
+namespace fovea {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Cells = std::vector<std::string>;
+
+constexpr int64_t kMostNodes = int64_t{1} << 31;
+
+/// The file of the folder that is called `name`, or nothing.
+std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
+  std::optional<fs::path> found;
+  for (const char* ending : {".tsv", ".tab", ".csv", ".tsv.gz", ".tab.gz", ".csv.gz"}) {
+    const fs::path path = folder / (name + ending);
+    if (!fs::exists(path)) continue;
+    require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
+            found ? found->filename().string() : "", " and ", path.filename().string(),
+            "; remove one");
+    found = path;
+  }
+  return found;
+}
+
+fs::path needed_file(const fs::path& folder, const std::string& name) {
+  const auto found = find_file(folder, name);
+  require(found.has_value(), ErrorKind::NotFound, folder.string(), ": there is no ", name,
+          ".tsv (or ", name,
+          ".csv, each perhaps with .gz); docs/formats/graph.md says what a graph consists of");
+  return *found;
+}
+
+/// The rows of one of the files: cells without blanks at their ends. Empty lines and those that
+/// begin with # are skipped.
+class Rows {
+ public:
+  Rows(const fs::path& path, int64_t max_bytes)
+      : lines_(path, max_bytes),
+        is_csv_((path.extension() == ".gz" ? path.stem() : path).extension() == ".csv") {}
+
+  bool next(Cells& cells) {
+    for (std::string_view line; lines_.next(line);) {
+      if (trim(line).empty() || line.front() == '#') continue;
+      cells = is_csv_ ? parse_csv_line(line, ',') : split(line, '\t');
+      for (std::string& cell : cells) cell = std::string(trim(cell));
+      require(!cells[0].empty(), ErrorKind::BadData, place(),
+              ": the first cell is empty; expected ", "the name of a node");
+      return true;
+    }
+    return false;
+  }
+  std::string place() const { return lines_.place(); }
+  const std::string& hash() const { return lines_.hash(); }
+  const std::string& path() const { return lines_.path(); }
+
+ private:
+  TextLines lines_;
+  bool is_csv_;
+};
+
+/// The nodes by name. Where a file says which there are, others are refused.
+class Nodes {
+ public:
+  explicit Nodes(std::vector<std::string>& names) : names_(names) {}
+
+  int64_t add(const std::string& name, const std::string& place) {
+    const auto [found, is_new] = numbers_.emplace(name, int64_t(names_.size()));
+    if (!is_new) return found->second;
+    require(int64_t(names_.size()) < kMostNodes, ErrorKind::BadData, place, ": more than ",
+            format_count(kMostNodes), " nodes");
+    names_.push_back(name);
+    return found->second;
+  }
+  bool has(const std::string& name) const { return numbers_.contains(name); }
+  void close(const std::string& file) { file_ = file; }
+
+  int64_t find(const std::string& name, const std::string& place) {
+    if (file_.empty()) return add(name, place);
+    const auto found = numbers_.find(name);
+    require(found != numbers_.end(), ErrorKind::BadData, place, ": there is no node '", name,
+            "' in ", file_, "; add it there, with its features or without, or remove this line");
+    return found->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, int64_t> numbers_;
+  std::string file_;
+};
+
+float number_in(const std::string& cell, const std::string& place) {
+  double number = 0;
+  require(parse_number(cell, number) && std::isfinite(number) &&
+              std::abs(number) <= double(std::numeric_limits<float>::max()),
+          ErrorKind::BadData, place, ": '", cell, "' is no number");
+  return float(number);
+}
+
+class FeatureFile {
+ public:
+  FeatureFile(ReadGraph& graph, Nodes& nodes) : features_(graph.features), nodes_(nodes) {}
+
+  void read(Rows& rows) {
+    Cells cells;
+    bool first = true;
+    while (rows.next(cells)) {
+      if (std::exchange(first, false) && decide(cells)) continue;
+      require(!nodes_.has(cells[0]), ErrorKind::BadData, rows.place(), ": the node '", cells[0],
+              "' stands here a second time");
+      nodes_.add(cells[0], rows.place());
+      if (features_.dense)
+        add_dense(cells, rows.place());
+      else
+        add_sparse(cells, rows.place());
+    }
+    require(!first, ErrorKind::BadData, rows.path(), ": holds no node");
+  }
+
+ private:
+  /// Dense or sparse, from the first line. True when that is a header.
+  bool decide(const Cells& cells) {
+    const bool header = cells[0] == "node" && cells.size() > 1;
+    features_.dense = header ? cells.size() > 2 || cells[1] != "features" : cells.size() > 2;
+    for (size_t i = 1; features_.dense && i < cells.size(); ++i)
+      features_.columns.push_back(header ? cells[i] : std::to_string(i));
+    return header;
+  }
+
+  void add_dense(const Cells& cells, const std::string& place) {
+    require(cells.size() == features_.columns.size() + 1, ErrorKind::BadData, place, ": ",
+            cells.size() - 1, " numbers, expected ", features_.columns.size());
+    for (size_t i = 1; i < cells.size(); ++i) features_.value.push_back(number_in(cells[i], place));
+  }
+
+  void add_sparse(const Cells& cells, const std::string& place) {
+    require(cells.size() <= 2, ErrorKind::BadData, place, ": ", cells.size(),
+            " cells; expected a node and its features with blanks between them");
+    std::vector<std::pair<int64_t, float>> row;
+    if (cells.size() == 2)
+      for (const std::string& token : split(cells[1], ' '))
+        if (!token.empty()) row.push_back(entry(token, place));
+    features_.add_row(std::move(row));
+  }
+
+  /// "17", "word", "17:0.5".
+  std::pair<int64_t, float> entry(const std::string& token, const std::string& place) {
+    const size_t colon = token.rfind(':');
+    double value = 1;
+    const bool has_value = colon != std::string::npos && colon > 0 &&
+                           parse_number(std::string_view(token).substr(colon + 1), value);
+    const auto [column, is_new] = columns_.emplace(has_value ? token.substr(0, colon) : token,
+                                                   int64_t(features_.columns.size()));
+    if (is_new) features_.columns.push_back(column->first);
+    return {column->second, has_value ? number_in(token.substr(colon + 1), place) : 1.0f};
+  }
+
+  RawFeatures& features_;
+  Nodes& nodes_;
+  std::unordered_map<std::string, int64_t> columns_;
+};
+
+void read_edges(Rows& rows, Nodes& nodes, ReadGraph& graph) {
+  Cells cells;
+  for (bool first = true; rows.next(cells); first = false) {
+    if (first && cells == Cells{"source", "target"}) continue;
+    require(cells.size() == 2 && !cells[1].empty(), ErrorKind::BadData, rows.place(), ": ",
+            cells.size(), " cells; expected two nodes, which an edge goes from and to");
+    const int64_t source = nodes.find(cells[0], rows.place());
+    graph.edges.emplace_back(source, nodes.find(cells[1], rows.place()));
+  }
+}
+
+/// work(node, word, place) for the lines of a file with a node and a word each, no node twice.
+template <class Work>
+void read_words(Rows& rows, Nodes& nodes, const std::vector<std::string>& titles, Work work) {
+  std::unordered_map<int64_t, std::string> seen;
+  Cells cells;
+  for (bool first = true; rows.next(cells); first = false) {
+    if (first && cells.size() == 2 && cells[0] == "node" &&
+        std::find(titles.begin(), titles.end(), cells[1]) != titles.end())
+      continue;
+    require(cells.size() <= 2, ErrorKind::BadData, rows.place(), ": ", cells.size(),
+            " cells; expected a node and its ", titles[0]);
+    const std::string word = cells.size() == 2 ? cells[1] : "";
+    const int64_t node = nodes.find(cells[0], rows.place());
+    const auto [before, is_new] = seen.emplace(node, word);
+    require(is_new, ErrorKind::BadData, rows.place(), ": the node '", cells[0],
+            "' stands here a second time, after '", before->second, "'");
+    work(node, word, rows.place());
+  }
+}
+
+/// -1: in no part.
+int part_or_none(const std::string& word, const std::string& place) {
+  if (word.empty() || word == "unused" || word == "none") return -1;
+  const int part = part_of(word);
+  require(part >= 0, ErrorKind::BadData, place, ": the split is '", word,
+          "'; expected train, val (or dev, valid, validation), test or unused");
+  return part;
+}
+
+}  // namespace
+
+void RawFeatures::add_row(std::vector<std::pair<int64_t, float>> row) {
+  if (begin.empty()) begin.push_back(0);
+  std::stable_sort(row.begin(), row.end(),
+                   [](const auto& left, const auto& right) { return left.first < right.first; });
+  for (const auto& [column, number] : row) {
+    if (int64_t(index.size()) > begin.back() && index.back() == column) {
+      value.back() += number;
+      continue;
+    }
+    index.push_back(column);
+    value.push_back(number);
+  }
+  begin.push_back(int64_t(index.size()));
+}
+
+ReadGraph read_graph(const fs::path& folder, int64_t max_bytes) {
+  require(fs::exists(folder), ErrorKind::NotFound, folder.string(), ": no such folder");
+  require(
+      fs::is_directory(folder), ErrorKind::BadData, folder.string(),
+      ": a graph is a folder with edges.tsv, labels.tsv and perhaps features.tsv and split.tsv");
+  ReadGraph graph;
+  Nodes nodes(graph.names);
+  ContentHash hash;
+  const auto open = [&](const std::string& name, const fs::path& path, auto read) {
+    Rows rows(path, max_bytes);
+    read(rows);
+    hash.add(concat(name, "=", rows.hash(), "\n"));
+  };
+  if (const auto path = find_file(folder, "features")) {
+    open("features", *path, [&](Rows& rows) { FeatureFile(graph, nodes).read(rows); });
+    nodes.close(path->filename().string());
+  }
+  open("edges", needed_file(folder, "edges"), [&](Rows& rows) { read_edges(rows, nodes, graph); });
+  std::vector<std::pair<int64_t, std::string>> labels;
+  open("labels", needed_file(folder, "labels"), [&](Rows& rows) {
+    read_words(rows, nodes, {"label", "class"},
+               [&](int64_t node, const std::string& word, const std::string&) {
+                 labels.emplace_back(node, word);
+               });
+  });
+  std::vector<std::pair<int64_t, int>> parts;
+  const auto split = find_file(folder, "split");
+  if (split)
+    open("split", *split, [&](Rows& rows) {
+      read_words(rows, nodes, {"split"},
+                 [&](int64_t node, const std::string& word, const std::string& place) {
+                   parts.emplace_back(node, part_or_none(word, place));
+                 });
+    });
+  graph.labels.resize(graph.names.size());
+  for (auto& [node, word] : labels) graph.labels[size_t(node)] = std::move(word);
+  if (split) graph.parts.assign(graph.names.size(), -1);
+  for (const auto& [node, part] : parts) graph.parts[size_t(node)] = part;
+  graph.hash = hash.text();
+  return graph;
+}
+
+}  // namespace fovea

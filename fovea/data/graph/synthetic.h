@@ -1,0 +1,39 @@
+// A built-in graph for the task `graph`. Every node belongs to a community, its class. Some nodes
+// are voices: their words are their community's. The others only echo: their words are anybody's.
+// Which of the two a node is shows in further words, its manner. A node knows some voices of its
+// own community and more echoes of any: who takes all neighbours alike hears mostly noise, who
+// listens to the voices knows the class. These are the edges that inform, and they are known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fovea/base/options.h"
+#include "fovea/data/graph/reader.h"
+
+namespace fovea {
+
+struct CommunitiesOptions {
+  int64_t nodes = 1500;
+  int64_t communities = 4;
+  double voices = 0.25;     // share of the nodes
+  int64_t kin = 2;          // voices of its community that a node is joined to
+  int64_t strangers = 6;    // echoes of any community that it is joined to
+  int64_t words = 5;        // of a node about communities
+  int64_t train_each = 30;  // training nodes of each community
+  int64_t validation_nodes = 300;
+  int64_t test_nodes = 500;
+  int64_t seed = 1;
+  void describe(OptionList& list);
+};
+
+struct CommunitiesDraw {
+  ReadGraph graph;
+  std::vector<std::string> voices;  // names of the nodes that inform
+};
+
+/// InvalidArgument for numbers that cannot be.
+CommunitiesDraw draw_communities(const CommunitiesOptions& options);
+
+}  // namespace fovea

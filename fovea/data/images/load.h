@@ -1,0 +1,49 @@
+// The data of the task `glimpse`, from wherever it comes, in splits: idx files, a folder of
+// pictures by class, or the built-in digits.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fovea/data/images/encoder.h"
+#include "fovea/data/images/synthetic.h"
+#include "fovea/data/source.h"
+
+namespace fovea {
+
+/// Everything under data. for this task.
+struct GlimpseDataOptions {
+  DigitsOptions generator;
+  ViewOptions views;
+  int64_t image_size = 0;
+  std::string colours = "grey";
+  int64_t largest_image = 40'000'000;
+  double validation_fraction = 0.1;
+  void describe(OptionList& list);
+  int64_t channels() const { return colours == "grey" ? 1 : 3; }
+};
+
+/// What is learned from the data and kept in the run.
+struct GlimpseCoding {
+  std::vector<std::string> classes;  // numbers by value, else by name
+  PictureShape shape;                // what the network sees
+
+  bool fitted() const { return !classes.empty(); }
+  Json to_json() const;
+  /// BadData, beginning with `where`.
+  static GlimpseCoding from_json(const Json& json, const std::string& where);
+};
+
+/// Reads or draws. A first call finds the classes and the pictures' size; later ones must fit them.
+/// `glimpses` is how many the network takes. The seed chooses the rows to hold out, and the views
+/// that validation and test rows keep.
+Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options,
+                     GlimpseCoding& coding, int64_t glimpses, uint64_t seed);
+
+/// Writes the built-in digits as idx files and dataset.json: loading the folder gives the same
+/// rows.
+void write_glimpse_data(const std::filesystem::path& folder, const GlimpseDataOptions& options);
+
+}  // namespace fovea

@@ -1,0 +1,27 @@
+// One or two texts, framed for BERT, as examples and batches. Tensors:
+//   tokens [N] int64, segments [N] int64; in a batch [B, N], with tokens.keep [B, N] bool
+// The axis "tokens" holds the pieces and where they stand in the text; of two texts the second
+// follows the first after a line end.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "fovea/data/packing.h"
+#include "fovea/tensor/example.h"
+
+namespace fovea {
+
+/// `second` is empty where the frame holds one text.
+Example token_example(const WordPiece& tokeniser, const Frame& frame, const std::string& first,
+                      const std::string& second = "");
+
+/// Side by side, with `padding` behind the shorter ones.
+Batch collate_tokens(std::span<const Example> examples, int64_t padding);
+Batch collate_tokens(std::span<const Frame> frames, int64_t padding);
+
+/// The pieces `units` become [MASK]; [CLS] and [SEP] stay, since without them nothing is a text.
+Example erase_tokens(const Example& example, const WordPiece& tokeniser,
+                     std::span<const int64_t> units);
+
+}  // namespace fovea

@@ -1,0 +1,131 @@
+#include "fovea/data/packing.h"
+
+#include <algorithm>
+
+#include "fovea/base/error.h"
+
+namespace fovea {
+
+namespace {
+
+/// Some neighbouring pieces of a text.
+struct Part {
+  const Pieces* text;
+  int64_t begin, end;
+
+  int64_t size() const { return end - begin; }
+};
+
+template <class Value>
+void append(std::vector<Value>& to, const std::vector<Value>& from, const Part& part) {
+  to.insert(to.end(), from.begin() + part.begin, from.begin() + part.end);
+}
+
+class FrameWriter {
+ public:
+  FrameWriter(const WordPiece::Special& special, int64_t size) : special_(special) {
+    frame_.ids.reserve(size_t(size));
+    put(special.begin, 0);
+  }
+
+  void add(const Part& part, int64_t segment) {
+    frame_.first_piece[size_t(segment)] = part.begin;
+    append(frame_.ids, part.text->ids, part);
+    append(frame_.spans, part.text->spans, part);
+    append(frame_.words, part.text->words, part);
+    frame_.segments.resize(frame_.ids.size(), segment);
+    put(special_.separator, segment);
+  }
+
+  Frame take() { return std::move(frame_); }
+
+ private:
+  void put(int64_t id, int64_t segment) {
+    frame_.ids.push_back(id);
+    frame_.spans.push_back({});
+    frame_.words.push_back(-1);
+    frame_.segments.push_back(segment);
+  }
+
+  WordPiece::Special special_;
+  Frame frame_;
+};
+
+Frame write_frame(const WordPiece& tokeniser, const Part& first, const Part* second) {
+  FrameWriter writer(tokeniser.special(), first.size() + (second ? second->size() + 3 : 2));
+  writer.add(first, 0);
+  if (second != nullptr) writer.add(*second, 1);
+  return writer.take();
+}
+
+/// What is left of two texts when pieces are taken, one by one, from the longer one until `room`
+/// holds both; of equal ones the second gives.
+std::array<int64_t, 2> longest_first(int64_t first, int64_t second, int64_t room) {
+  if (first + second <= room) return {first, second};
+  const int64_t most_first = room - room / 2, most_second = room / 2;
+  if (first <= most_first) return {first, room - first};
+  if (second <= most_second) return {room - second, second};
+  return {most_first, most_second};
+}
+
+/// Windows over the longer text; the shorter one is whole in each.
+std::vector<Frame> slide(const WordPiece& tokeniser, Part first, Part second, bool is_pair,
+                         int64_t room, const FrameOptions& options) {
+  const bool second_slides = is_pair && second.size() > first.size();
+  Part& sliding = second_slides ? second : first;
+  const int64_t fixed = first.size() + second.size() - sliding.size();
+  const int64_t width = room - fixed, step = width - options.overlap;
+  require(step > 0, is_pair ? ErrorKind::BadData : ErrorKind::InvalidArgument,
+          is_pair ? "the shorter text has " : "", is_pair ? format_count(fixed) : "",
+          is_pair ? " pieces, so " : "", "windows of ", options.longest, " positions leave ",
+          std::max<int64_t>(width, 0), " for the text that goes through them, with an overlap of ",
+          options.overlap, "; set a smaller overlap or cut the texts");
+  std::vector<Frame> frames;
+  for (const int64_t end = sliding.end;; sliding.begin += step) {
+    sliding.end = std::min(sliding.begin + width, end);
+    frames.push_back(write_frame(tokeniser, first, is_pair ? &second : nullptr));
+    if (sliding.end == end) return frames;
+  }
+}
+
+}  // namespace
+
+void FrameOptions::describe(OptionList& list) {
+  list.add("longest", longest, "most positions of one text or pair, special tokens included")
+      .at_least(4);
+  list.add("too_long", too_long, "a longer text is cut, read in windows that overlap, or refused")
+      .choices({"cut", "windows", "refuse"});
+  list.add("overlap", overlap, "windows: pieces that a window shares with the one before it")
+      .at_least(0);
+}
+
+Frames frame_texts(const WordPiece& tokeniser, const Pieces& first, const Pieces* second,
+                   const FrameOptions& options) {
+  const bool is_pair = second != nullptr;
+  const int64_t room = options.longest - (is_pair ? 3 : 2);
+  require(room > 0, ErrorKind::InvalidArgument, "a frame of ", options.longest,
+          " positions has no room for a text; expected at least ", is_pair ? 4 : 3);
+  require(options.overlap >= 0, ErrorKind::InvalidArgument, "an overlap of ", options.overlap,
+          " pieces cannot be; expected 0 or more");
+  Part one{&first, 0, first.size()}, two{second, 0, is_pair ? second->size() : 0};
+  Frames result;
+  if (one.size() + two.size() > room) {
+    if (options.too_long == "windows") {
+      result.frames = slide(tokeniser, one, two, is_pair, room, options);
+      return result;
+    }
+    require(options.too_long != "refuse", ErrorKind::BadData, "the text has ",
+            format_count(one.size() + two.size()), " pieces, more than the ", room, " that ",
+            options.longest, " positions hold; shorten it, or set too_long to cut or windows");
+    require(options.too_long == "cut", ErrorKind::InvalidArgument, "too_long is '",
+            options.too_long, "'; expected cut, windows or refuse");
+    const auto [keep_one, keep_two] = longest_first(one.size(), two.size(), room);
+    result.cut = {one.size() - keep_one, two.size() - keep_two};
+    one.end = keep_one;
+    two.end = keep_two;
+  }
+  result.frames.push_back(write_frame(tokeniser, one, is_pair ? &two : nullptr));
+  return result;
+}
+
+}  // namespace fovea

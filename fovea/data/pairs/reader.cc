@@ -1,0 +1,158 @@
+#include "fovea/data/pairs/reader.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/text_lines.h"
+#include "fovea/data/formats/tsv_columns.h"
+
+namespace fovea {
+
+namespace {
+
+/// Adds the pair, unless one side is empty.
+void add_pair(TextPairs& result, TextPair pair) {
+  const auto is_empty = [](const std::string& text) { return trim(text).empty(); };
+  if (is_empty(pair.source) || is_empty(pair.references[0])) {
+    ++result.left_out;
+    return;
+  }
+  pair.references.erase(
+      std::remove_if(pair.references.begin() + 1, pair.references.end(), is_empty),
+      pair.references.end());
+  result.pairs.push_back(std::move(pair));
+}
+
+void check_cells(const TsvColumns& columns, size_t cells, const std::string& place) {
+  require(cells >= 2, ErrorKind::BadData, place,
+          ": has one column; a source and a target with a tab between them are expected");
+  if (columns.header)
+    require(cells == columns.cells, ErrorKind::BadData, place, ": has ", cells,
+            " columns, the header has ", columns.cells);
+  require(cells >= columns.cells, ErrorKind::BadData, place, ": has ", cells, " columns; column ",
+          columns.cells, " was asked for");
+  require(!columns.swap || !columns.rest_are_references || cells == 2, ErrorKind::BadData, place,
+          ": has ", cells,
+          " columns; with swap there must be two, since further references belong ",
+          "to the other direction");
+}
+
+TextPair pair_of(const TsvColumns& columns, std::vector<std::string>& cells,
+                 const std::string& place) {
+  TextPair pair;
+  pair.source = cells[columns.source];
+  for (const size_t column : columns.targets) pair.references.push_back(cells[column]);
+  if (columns.rest_are_references)
+    for (size_t i = 2; i < cells.size(); ++i) pair.references.push_back(std::move(cells[i]));
+  if (columns.links) pair.links = parse_links(cells[*columns.links], pair, place);
+  if (columns.swap) swap_sides(pair);
+  return pair;
+}
+
+}  // namespace
+
+Direction parse_direction(const std::string& text) {
+  const std::vector<std::string> names = split(text, '-');
+  require(names.size() == 2 && !names[0].empty() && !names[1].empty() && names[0] != names[1],
+          ErrorKind::InvalidArgument, "direction '", text,
+          "': expected two languages around one '-', for example de-en");
+  return {names[0], names[1]};
+}
+
+TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptions& options) {
+  TextLines lines(path, options.max_bytes);
+  TextPairs result;
+  result.path = path.string();
+  result.hash = lines.hash();
+  TsvColumns columns;
+  bool first = true;
+  for (std::string_view line; lines.next(line);) {
+    if (trim(line).empty()) {
+      ++result.left_out;
+      continue;
+    }
+    std::vector<std::string> cells = split(line, '\t');
+    if (first) columns = find_tsv_columns(cells, options, lines.place());
+    if (std::exchange(first, false) && columns.header) continue;
+    check_cells(columns, cells.size(), lines.place());
+    const size_t pairs = result.pairs.size();
+    const std::string part = columns.split ? cells[*columns.split] : "";
+    add_pair(result, pair_of(columns, cells, lines.place()));
+    if (columns.split && result.pairs.size() > pairs)
+      result.parts.push_back(part_in(part, lines.place()));
+  }
+  return result;
+}
+
+TextPairs read_parallel_pairs(const std::filesystem::path& source,
+                              const std::filesystem::path& target,
+                              const TextPairsOptions& options) {
+  require(options.roles.empty(), ErrorKind::InvalidArgument, "column roles are for a TSV; ",
+          source.string(), " and ", target.string(), " hold one sentence a line");
+  require(!options.swap, ErrorKind::InvalidArgument,
+          "swap is for the columns of a TSV; to reverse two parallel files, exchange them or turn ",
+          "the direction round");
+  TextLines sources(source, options.max_bytes), targets(target, options.max_bytes);
+  require(sources.count() == targets.count(), ErrorKind::BadData, source.string(), " has ",
+          format_count(sources.count()), " lines and ", target.string(), " has ",
+          format_count(targets.count()), "; line N of one must belong to line N of the other");
+  TextPairs result;
+  result.path = concat(source.string(), " and ", target.string());
+  ContentHash hash;
+  hash.add(concat(sources.hash(), "\n", targets.hash(), "\n"));
+  result.hash = hash.text();
+  for (std::string_view from, to; sources.next(from) && targets.next(to);)
+    add_pair(result, {std::string(from), {std::string(to)}, {}});
+  return result;
+}
+
+void swap_sides(TextPair& pair) {
+  require(pair.references.size() == 1, ErrorKind::InvalidArgument, "a pair with ",
+          pair.references.size(), " references cannot be swapped; one is needed");
+  std::swap(pair.source, pair.references[0]);
+  for (Link& link : pair.links) {
+    std::swap(link.source_begin, link.target_begin);
+    std::swap(link.source_end, link.target_end);
+  }
+}
+
+std::string format_links(std::span<const Link> links) {
+  std::string text;
+  for (const Link& link : links)
+    text += concat(text.empty() ? "" : " ", link.target_begin, "-", link.target_end, ":",
+                   link.source_begin, "-", link.source_end);
+  return text;
+}
+
+std::vector<Link> parse_links(std::string_view cell, const TextPair& pair,
+                              const std::string& place) {
+  std::vector<Link> links;
+  for (const std::string& text : split(cell, ' ')) {
+    int64_t numbers[4];
+    const char* next = text.data();
+    const char* end = next + text.size();
+    constexpr char kSeparators[] = {'-', ':', '-'};
+    bool valid = true;
+    for (int i = 0; i < 4 && valid; ++i) {
+      const auto parsed = std::from_chars(next, end, numbers[i]);
+      valid = parsed.ec == std::errc() && numbers[i] >= 0 &&
+              (i == 3 ? parsed.ptr == end : parsed.ptr != end && *parsed.ptr == kSeparators[i]);
+      next = parsed.ptr + 1;
+    }
+    require(valid, ErrorKind::BadData, place, ": the link '", text,
+            "' is not of the form 0-3:4-9 (bytes of the target, bytes of the source)");
+    const Link link{numbers[0], numbers[1], numbers[2], numbers[3]};
+    require(link.target_begin <= link.target_end && link.source_begin <= link.source_end &&
+                link.target_end <= int64_t(pair.references[0].size()) &&
+                link.source_end <= int64_t(pair.source.size()),
+            ErrorKind::BadData, place, ": the link '", text, "' leaves the texts, of ",
+            pair.references[0].size(), " and ", pair.source.size(), " bytes");
+    links.push_back(link);
+  }
+  return links;
+}
+
+}  // namespace fovea

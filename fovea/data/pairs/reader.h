@@ -1,0 +1,56 @@
+// Pairs of texts from one TSV file or from two parallel files, plain or gzip. In a TSV every
+// character but tab and line end is text, quotes too. docs/formats/pairs.md states the rules and
+// what is refused.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fovea/data/pairs/dataset.h"
+#include "fovea/data/source.h"
+
+namespace fovea {
+
+/// "de-en": from German to English.
+struct Direction {
+  std::string source, target;
+};
+/// InvalidArgument unless `text` is two different names around one '-'.
+Direction parse_direction(const std::string& text);
+
+struct TextPairsOptions {
+  Roles roles;            // source, target (several: further references), links, split: columns of
+                          // a TSV by name or by number, from 1
+  std::string direction;  // a TSV's columns by their language, where its header names them
+  bool swap = false;      // a TSV's second column is the source
+  int64_t max_bytes = int64_t{4} << 30;  // of one file, unpacked
+};
+
+struct TextPairs {
+  std::string path;
+  std::vector<TextPair> pairs;
+  std::vector<Part> parts;  // of each pair, by the split column; empty without one
+  int64_t left_out = 0;     // empty lines and pairs with an empty side
+  std::string hash;         // ContentHash of the files' bytes
+};
+
+/// By default column 1 is the source, column 2 the target, further ones more references. BadData
+/// with path:line; InvalidArgument when it cannot be known which column is the source.
+TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptions& options);
+
+/// Line N of one file belongs to line N of the other. BadData when one has more lines.
+TextPairs read_parallel_pairs(const std::filesystem::path& source,
+                              const std::filesystem::path& target, const TextPairsOptions& options);
+
+/// Exchanges the two sides, links too. InvalidArgument for a pair with several references.
+void swap_sides(TextPair& pair);
+
+/// Links as a cell of a TSV, "tb-te:sb-se tb-te:sb-se …" in bytes, end excluded; and back. BadData,
+/// beginning with `place`, when the cell is not of that form or leaves the texts.
+std::string format_links(std::span<const Link> links);
+std::vector<Link> parse_links(std::string_view cell, const TextPair& pair,
+                              const std::string& place);
+
+}  // namespace fovea

@@ -1,0 +1,166 @@
+// Texts in memory to splits of tokens, and to files.
+#include <algorithm>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/data/pairs/load.h"
+#include "fovea/data/pairs/reader.h"
+
+namespace fovea {
+
+namespace {
+
+/// Learns what is missing from the training pairs.
+void learn_tokenisers(const std::vector<TextPair>& train, const PairsOptions& options,
+                      PairTokenisers& tokenisers) {
+  const bool same = options.target_tokens == "same";
+  require(!options.shared_vocabulary || same || options.target_tokens == options.tokens,
+          ErrorKind::InvalidArgument, "shared_vocabulary=yes needs the same tokens on both sides; ",
+          "tokens is ", options.tokens, " and target_tokens is ", options.target_tokens);
+  std::vector<std::string> sources, targets;
+  for (const TextPair& pair : train) {
+    sources.push_back(pair.source);
+    targets.push_back(pair.references.at(0));
+  }
+  TokeniserOptions learning{options.tokens, options.vocabulary_size, options.minimum_count};
+  if (options.shared_vocabulary) {
+    std::move(targets.begin(), targets.end(), std::back_inserter(sources));
+    tokenisers.source = tokenisers.target = Tokeniser::learn(learning, sources);
+    return;
+  }
+  tokenisers.source = Tokeniser::learn(learning, sources);
+  if (!same) learning.kind = options.target_tokens;
+  tokenisers.target = Tokeniser::learn(learning, targets);
+}
+
+/// Counts the pairs that the limits refuse, by reason.
+struct LengthFilter {
+  const PairsOptions& options;
+  int64_t too_long = 0, too_short = 0, too_uneven = 0;
+
+  bool keep(int64_t source, int64_t target) {
+    const int64_t longer = std::max(source, target), shorter = std::min(source, target);
+    if (options.maximum_length > 0 && longer > options.maximum_length) return ++too_long, false;
+    if (shorter < options.minimum_length) return ++too_short, false;
+    if (options.maximum_ratio > 0 && double(longer) > options.maximum_ratio * double(shorter))
+      return ++too_uneven, false;
+    return true;
+  }
+
+  std::string note() const {
+    std::vector<std::string> reasons;
+    if (too_long > 0)
+      reasons.push_back(concat(format_count(too_long), " with more than ",
+                               format_count(options.maximum_length), " tokens"));
+    if (too_short > 0)
+      reasons.push_back(concat(format_count(too_short), " with fewer than ",
+                               format_count(options.minimum_length)));
+    if (too_uneven > 0)
+      reasons.push_back(concat(format_count(too_uneven), " with one side more than ",
+                               options.maximum_ratio, " times as long as the other"));
+    return reasons.empty() ? "" : concat("training pairs left out: ", join(reasons));
+  }
+};
+
+std::string cell_of(const std::string& text, const std::string& place) {
+  require(text.find_first_of("\t\n") == std::string::npos, ErrorKind::InvalidArgument, place,
+          ": a text with a tab or a line end cannot be a cell of a TSV");
+  require(!trim(text).empty(), ErrorKind::InvalidArgument, place,
+          ": an empty text would not be read back");
+  return text;
+}
+
+void write_tsv(const std::filesystem::path& path, const std::vector<TextPair>& pairs) {
+  size_t references = 1;
+  for (const TextPair& pair : pairs) references = std::max(references, pair.references.size());
+  std::string text = "source";
+  for (size_t i = 0; i < references; ++i) text += "\ttarget";
+  text += "\tlinks\n";
+  for (size_t row = 0; row < pairs.size(); ++row) {
+    const TextPair& pair = pairs[row];
+    const std::string place = concat(path.string(), ":", row + 2);
+    require(!pair.references.empty(), ErrorKind::InvalidArgument, place, ": has no target text");
+    text += cell_of(pair.source, place);
+    for (size_t i = 0; i < references; ++i)
+      text += "\t" + (i < pair.references.size() ? cell_of(pair.references[i], place) : "");
+    text += "\t" + format_links(pair.links) + "\n";
+  }
+  write_file(path, text);
+}
+
+}  // namespace
+
+void PairsOptions::describe(OptionList& list) {
+  const std::vector<std::string> kinds = tokeniser_kinds();
+  std::vector<std::string> target_kinds{"same"};
+  target_kinds.insert(target_kinds.end(), kinds.begin(), kinds.end());
+  list.add("tokens", tokens, "what a text is cut into").choices(kinds);
+  list.add("target_tokens", target_tokens, "what a target is cut into; same: as tokens")
+      .choices(target_kinds);
+  list.add("shared_vocabulary", shared_vocabulary, "one vocabulary for both sides");
+  list.add("vocabulary_size", vocabulary_size,
+           "most symbols of a vocabulary; 0: no limit (unigram and bpe need one)")
+      .at_least(0);
+  list.add("minimum_count", minimum_count,
+           "characters and words that training saw less often are unknown")
+      .at_least(1);
+  list.add("maximum_length", maximum_length,
+           "training pairs with more tokens on a side are left out; 0: no limit")
+      .at_least(0);
+  list.add("minimum_length", minimum_length,
+           "training pairs with fewer tokens on a side are left out")
+      .at_least(0);
+  list.add("maximum_ratio", maximum_ratio,
+           "training pairs with one side longer than this many times the other are left out; 0: "
+           "no limit")
+      .at_least(0);
+  list.add("validation_fraction", validation_fraction,
+           "share of the training pairs held out when the data has no validation part")
+      .at_least(0)
+      .below(1);
+  list.add("direction", direction,
+           "languages from-to, for example de-en: chooses files by their names");
+  list.add("swap", swap, "the second column of a TSV is the source");
+  list.add("test", test, "what the name of the test file in a folder begins with; empty: test");
+}
+
+Splits encode_splits(const PairTexts& texts, const PairsOptions& options,
+                     PairTokenisers& tokenisers) {
+  if (tokenisers.source == nullptr) learn_tokenisers(texts.train, options, tokenisers);
+  Splits splits;
+  const auto describe = [](const Tokeniser& tokeniser) {
+    return concat(tokeniser.kind(), ", ", format_count(tokeniser.vocabulary().size()), " symbols");
+  };
+  splits.notes.push_back(tokenisers.source == tokenisers.target
+                             ? concat("both sides: ", describe(*tokenisers.source))
+                             : concat("source: ", describe(*tokenisers.source),
+                                      "; target: ", describe(*tokenisers.target)));
+  const auto encode = [&](const std::vector<TextPair>& pairs,
+                          const KeepLengths& keep) -> std::shared_ptr<PairDataset> {
+    if (pairs.empty()) return nullptr;
+    return std::make_shared<PairDataset>(
+        encode_pairs(pairs, *tokenisers.source, *tokenisers.target, keep), tokenisers.source,
+        tokenisers.target);
+  };
+  LengthFilter filter{options};
+  splits.train = encode(
+      texts.train, [&](int64_t source, int64_t target) { return filter.keep(source, target); });
+  if (!filter.note().empty()) splits.notes.push_back(filter.note());
+  require(splits.train == nullptr || splits.train->size() > 0, ErrorKind::BadData,
+          "no training pair is left (", filter.note(),
+          "); change maximum_length, minimum_length or maximum_ratio");
+  splits.validation = encode(texts.validation, {});
+  splits.test = encode(texts.test, {});
+  return splits;
+}
+
+void write_pairs(const std::filesystem::path& folder, const PairTexts& texts,
+                 const std::string& task, const Json& generator) {
+  make_folder(folder);
+  write_tsv(folder / "train.tsv", texts.train);
+  if (!texts.validation.empty()) write_tsv(folder / "val.tsv", texts.validation);
+  if (!texts.test.empty()) write_tsv(folder / "test.tsv", texts.test);
+  write_description(folder, task, generator);
+}
+
+}  // namespace fovea

@@ -1,0 +1,252 @@
+#include "fovea/data/ratings/load.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json_field.h"
+#include "fovea/data/ratings/split.h"
+
+namespace fovea {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+PlantedTastes read_truth(const fs::path& source) {
+  const fs::path path = source / "dataset.json";
+  if (!fs::exists(path)) return {};
+  const Json description = read_description(path, "ratings");
+  const auto truth = Field::root(description, path.string()).find("truth");
+  return truth ? PlantedTastes::from_json(truth->value(), truth->place()) : PlantedTastes();
+}
+
+void split_reviews(ReviewParts& parts, const RatingsDataOptions& options, uint64_t seed) {
+  const bool have_times = std::all_of(parts.train.begin(), parts.train.end(),
+                                      [](const Review& review) { return review.time.has_value(); });
+  if (options.split == "time" || (options.split == "auto" && have_times))
+    split_by_time(parts);
+  else
+    split_at_random(parts, {options.validation_fraction, options.test_fraction}, seed);
+}
+
+ReviewParts open_parts(const DataSource& source, const RatingsDataOptions& options,
+                       ReviewReading reading, bool needs_training, uint64_t seed) {
+  const SplitOptions split{.task = "ratings",
+                           .fraction = options.validation_fraction,
+                           .seed = seed,
+                           .needs_training = needs_training};
+  ReviewsOptions how;
+  how.quotes = options.quotes;
+  how.needs_text = needs_training && reading != ReviewReading::Nothing;
+  how.reads_split = options.split == "auto" || source.whole;
+  ReviewParts parts = open_reviews(source, split, how);
+  if (const int64_t dropped = drop_repeated(parts); dropped > 0)
+    parts.notes.push_back(concat(format_count(dropped),
+                                 " further reviews of the same user on the same item were left "
+                                 "out: the first counts"));
+  if (!parts.placed && !source.whole) split_reviews(parts, options, seed);
+  return parts;
+}
+
+/// The scale that was asked for, or that of all ratings: it is a fact about the data, and a part
+/// that happens to lack the lowest rating has the same one.
+void fit_scale(ReviewParts& parts, const RatingsDataOptions& options, RatingCoding& coding) {
+  require(options.lowest <= options.highest, ErrorKind::InvalidArgument,
+          "data.lowest=", options.lowest, " is above data.highest=", options.highest);
+  coding.lowest = options.lowest;
+  coding.highest = options.highest;
+  if (options.lowest != 0 || options.highest != 0) return;
+  coding.lowest = coding.highest = parts.train.at(0).rating;
+  for (int part = 0; part < kParts; ++part)
+    for (const Review& review : parts[part]) {
+      coding.lowest = std::min(coding.lowest, review.rating);
+      coding.highest = std::max(coding.highest, review.rating);
+    }
+}
+
+void check_scale(ReviewParts& parts, const RatingCoding& coding) {
+  for (int part = 0; part < kParts; ++part)
+    for (const Review& review : parts[part])
+      require(review.rating >= coding.lowest && review.rating <= coding.highest, ErrorKind::BadData,
+              review.place, ": the rating ", review.rating, " lies outside the scale ",
+              coding.lowest, " to ", coding.highest,
+              "; correct it, or train with other data.lowest and data.highest");
+}
+
+void fit(ReviewParts& parts, const RatingsDataOptions& options, ReviewReading reading,
+         RatingCoding& coding) {
+  fit_scale(parts, options, coding);
+  double sum = 0;
+  for (const Review& review : parts.train) sum += review.rating;
+  coding.mean = sum / double(parts.train.size());
+  const HistoryLimits limits = options.limits(reading);
+  const int64_t longest =
+      reading == ReviewReading::Nothing ? 0 : std::min(limits.words, limits.document_words);
+  auto store = std::make_shared<ReviewStore>(parts.train, longest);
+  coding.vocabulary = std::make_shared<const Vocabulary>(Vocabulary::from_counts(
+      store->count_words(), options.minimum_count, options.vocabulary_size));
+  store->number_words(*coding.vocabulary);
+  coding.store = std::move(store);
+}
+
+void note_counts(const RatingDataset& rows, const RatingsDataOptions& options,
+                 ReviewReading reading, const char* part, std::vector<std::string>& notes) {
+  const RatingCounts& counts = rows.counts();
+  const auto share = [&](int64_t count) {
+    return concat(format_count(count), " of ", format_count(rows.size()), " ", part, " rows");
+  };
+  if (counts.cut_rows > 0)
+    notes.push_back(
+        concat(share(counts.cut_rows), " do not see everything: ", format_count(counts.cut_reviews),
+               " reviews and ", format_count(counts.cut_words), " words lie beyond ",
+               reading == ReviewReading::Document
+                   ? concat("data.document_words=", options.document_words)
+                   : concat("data.reviews=", options.reviews, " and data.words=", options.words)));
+  if (counts.unknown_users > 0)
+    notes.push_back(concat(share(counts.unknown_users), " have a user without training reviews"));
+  if (counts.unknown_items > 0)
+    notes.push_back(concat(share(counts.unknown_items), " have an item without training reviews"));
+  if (counts.without_history > 0)
+    notes.push_back(concat(share(counts.without_history),
+                           " have a side with nothing to read: the biases alone answer"));
+}
+
+std::string fit_note(const ReviewParts& parts, const RatingCoding& coding, ReviewReading reading) {
+  const auto empty = std::count_if(parts.train.begin(), parts.train.end(),
+                                   [](const Review& review) { return trim(review.text).empty(); });
+  const bool reads = reading != ReviewReading::Nothing;
+  return concat(format_count(coding.store->users()), " users, ",
+                format_count(coding.store->items()), " items, ratings from ", coding.lowest, " to ",
+                coding.highest, ", mean ", format_number(coding.mean, 4),
+                reads ? concat(", ", format_count(coding.vocabulary->size()), " words") : "",
+                reads && empty > 0
+                    ? concat("; ", format_count(empty), " training reviews have no text")
+                    : "");
+}
+
+}  // namespace
+
+void RatingsDataOptions::describe(OptionList& list, ReviewReading reading) {
+  generator.describe(list);
+  list.add("split", split,
+           "auto: as the files or a split column say, else by time where every review has one, "
+           "else at random; time: each user's last review is for the test, the one before it for "
+           "validation; random")
+      .choices({"auto", "time", "random"});
+  list.add("validation_fraction", validation_fraction,
+           "share of the reviews held out where nothing else decides")
+      .at_least(0)
+      .below(1);
+  list.add("test_fraction", test_fraction, "likewise for the test, of one file split at random")
+      .at_least(0)
+      .below(1);
+  list.add("lowest", lowest, "lowest rating of the scale; 0 for both: as the data has it");
+  list.add("highest", highest, "highest rating of the scale");
+  list.add("quotes", quotes, "whether quotes quote; auto: in a CSV, not in a TSV")
+      .choices({"auto", "yes", "no"});
+  if (reading == ReviewReading::Nothing) return;
+  if (reading == ReviewReading::Reviews) {
+    list.add("reviews", reviews, "most reviews that are read of a user and of an item")
+        .at_least(1)
+        .at_most(1000);
+    list.add("words", words, "most words that are read of a review").at_least(1).at_most(10000);
+  } else {
+    list.add("document_words", document_words,
+             "most words that are read of all reviews of a user, and of an item")
+        .at_least(1)
+        .at_most(100000);
+  }
+  list.add("minimum_count", minimum_count, "words that training saw less often are unknown")
+      .at_least(1);
+  list.add("vocabulary_size", vocabulary_size, "most words; the rarest are unknown; 0: no limit")
+      .at_least(0);
+}
+
+HistoryLimits RatingsDataOptions::limits(ReviewReading reading) const {
+  HistoryLimits limits;
+  if (reading == ReviewReading::Nothing) limits.reviews = 0;
+  if (reading == ReviewReading::Reviews) limits.reviews = reviews, limits.words = words;
+  if (reading == ReviewReading::Document) limits.document_words = document_words;
+  return limits;
+}
+
+Json RatingCoding::to_json() const {
+  return {{"lowest", lowest},
+          {"highest", highest},
+          {"mean", mean},
+          {"vocabulary", vocabulary->to_json()}};
+}
+
+RatingCoding RatingCoding::from_json(const Json& json, ReviewStore store,
+                                     const std::string& where) {
+  RatingCoding coding;
+  const Field root = Field::root(json, where);
+  coding.lowest = root.at("lowest").finite();
+  coding.highest = root.at("highest").finite();
+  coding.mean = root.at("mean").finite();
+  coding.vocabulary = std::make_shared<const Vocabulary>(
+      Vocabulary::from_json(root.at("vocabulary").value(), where));
+  require(coding.lowest <= coding.highest, ErrorKind::BadData, where, ": the scale ", coding.lowest,
+          " to ", coding.highest, " cannot be");
+  store.number_words(*coding.vocabulary);
+  coding.store = std::make_shared<const ReviewStore>(std::move(store));
+  return coding;
+}
+
+Splits load_ratings(const DataSource& source, const RatingsDataOptions& options,
+                    ReviewReading reading, RatingCoding& coding, uint64_t seed) {
+  auto truth = std::make_shared<PlantedTastes>();
+  ReviewParts parts;
+  if (source.path.empty()) {
+    check_roles(source, {});
+    TastesDraw draw = draw_tastes(options.generator);
+    parts = std::move(draw.parts);
+    parts.hash = hash_of_built_in("ratings", options_json(options.generator));
+    *truth = std::move(draw.truth);
+  } else {
+    parts = open_parts(source, options, reading, !coding.fitted(), seed);
+    *truth = read_truth(source.path);
+  }
+  Splits splits;
+  splits.hash = parts.hash;
+  splits.notes = parts.notes;
+  if (!coding.fitted()) {
+    require(!parts.train.empty(), ErrorKind::BadData, source.path.string(),
+            ": no review is left to learn from");
+    fit(parts, options, reading, coding);
+    splits.notes.push_back(fit_note(parts, coding, reading));
+  }
+  check_scale(parts, coding);
+  const RatingEncoder encoder = coding.encoder(options.limits(reading));
+  const auto encode = [&](int part) -> std::shared_ptr<Dataset> {
+    if (parts[part].empty()) return nullptr;
+    auto rows = std::make_shared<RatingDataset>(parts[part], encoder, truth);
+    note_counts(*rows, options, reading, kPartNames[part], splits.notes);
+    return rows;
+  };
+  splits.train = encode(kTrain);
+  splits.validation = encode(kValidation);
+  splits.test = encode(kTest);
+  return splits;
+}
+
+void write_ratings_data(const fs::path& folder, const RatingsDataOptions& options) {
+  const TastesDraw draw = draw_tastes(options.generator);
+  make_folder(folder);
+  const auto write = [&](const char* name, const std::vector<Review>& part) {
+    std::string content = "user\titem\trating\ttime\ttext\n";
+    for (const Review& review : part)
+      content += concat(review.user, "\t", review.item, "\t", format_exact(review.rating), "\t",
+                        format_exact(review.time.value_or(0)), "\t", review.text, "\n");
+    write_file(folder / name, content);
+  };
+  write("train.tsv", draw.parts.train);
+  write("val.tsv", draw.parts.validation);
+  write("test.tsv", draw.parts.test);
+  write_description(folder, "ratings", options_json(options.generator),
+                    {{"truth", draw.truth.to_json()}});
+}
+
+}  // namespace fovea

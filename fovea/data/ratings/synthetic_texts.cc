@@ -1,0 +1,131 @@
+#include "fovea/data/ratings/synthetic_texts.h"
+
+#include "fovea/base/error.h"
+#include "fovea/data/dice.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr double kSecondOwn = 0.3;
+
+struct Judgement {
+  const char* good;
+  const char* bad;
+};
+// A template's {} becomes the judgement; it stands behind "it was", "we called it", …
+constexpr Judgement kJudgements[] = {
+    {"wonderful", "dreadful"}, {"brilliant", "dull"},      {"moving", "cold"},
+    {"funny", "tiresome"},     {"thrilling", "boring"},    {"superb", "awful"},
+    {"clever", "silly"},       {"charming", "irritating"}, {"gripping", "lifeless"},
+    {"delightful", "tedious"}, {"convincing", "hollow"},   {"splendid", "miserable"}};
+
+constexpr const char* kOwn[] = {"I found it{not} {}",
+                                "To me it was{not} {}",
+                                "I must say the acting was{not} {}",
+                                "I thought the plot was{not} {}",
+                                "For my part I call it{not} {}",
+                                "In my eyes the ending is{not} {}"};
+
+constexpr const char* kOthers[] = {
+    "My brother found it {}",        "The critics called it {}",
+    "Our neighbours said it was {}", "The poster promises something {}",
+    "A friend told me it is {}",     "The papers thought it {}"};
+
+constexpr const char* kFacts[] = {
+    "We saw it on a rainy Sunday",      "It runs for about two hours",
+    "The cinema was half empty",        "It was made in the nineties",
+    "The story begins in a small town", "There are three parts of it by now",
+    "I had read the book before",       "The music comes from a young composer",
+    "Most of it was shot in winter",    "We sat in the last row"};
+
+/// A sentence, and the words of it that decide.
+struct Sentence {
+  std::string text;
+  std::vector<Span> decisive = {};
+};
+
+/// The template with `word` in the place of {}, and what `negated` asks for in that of {not}.
+Sentence fill(std::string text, const char* word, bool negated, bool decides) {
+  Sentence sentence;
+  const auto put = [&](const std::string& place, const std::string& what) {
+    const size_t at = text.find(place);
+    if (at == std::string::npos) return;
+    text.replace(at, place.size(), what);
+    const auto begin = int64_t(at + (what.starts_with(' ') ? 1 : 0));
+    if (decides && !what.empty()) sentence.decisive.push_back({begin, int64_t(at + what.size())});
+  };
+  put("{not}", negated ? " not" : "");
+  put("{}", word);
+  sentence.text = text + ".";
+  return sentence;
+}
+
+Sentence own_judgement(Dice& dice, bool praise, double negated_share) {
+  const char* text = dice.pick(kOwn);
+  const bool negated = dice.chance(negated_share);
+  const Judgement& judgement = dice.pick(kJudgements);
+  return fill(text, praise != negated ? judgement.good : judgement.bad, negated, true);
+}
+
+Sentence distraction(Dice& dice) {
+  if (dice.chance(0.5)) return {std::string(dice.pick(kFacts)) + "."};
+  const char* text = dice.pick(kOthers);
+  const Judgement& judgement = dice.pick(kJudgements);
+  return fill(text, dice.chance(0.5) ? judgement.good : judgement.bad, false, false);
+}
+
+Opinion write_opinion(const Random& random, const OpinionsOptions& options) {
+  Dice dice(random);
+  Opinion opinion;
+  opinion.praise = dice.chance(0.5);
+  const size_t sentences = 1 + dice.below(size_t(options.maximum_sentences));
+  std::vector<Sentence> written;
+  written.push_back(own_judgement(dice, opinion.praise, options.negated));
+  if (sentences > 2 && dice.chance(kSecondOwn))
+    written.push_back(own_judgement(dice, opinion.praise, options.negated));
+  while (written.size() < sentences)
+    written.insert(written.begin() + int64_t(dice.below(written.size() + 1)), distraction(dice));
+  for (const Sentence& sentence : written) {
+    if (!opinion.text.empty()) opinion.text += ' ';
+    const auto begin = int64_t(opinion.text.size());  // all of it is ASCII
+    for (const Span& span : sentence.decisive)
+      opinion.decisive.push_back({begin + span.begin, begin + span.end});
+    opinion.text += sentence.text;
+  }
+  return opinion;
+}
+
+}  // namespace
+
+void OpinionsOptions::describe(OptionList& list) {
+  describe_rows(list, "reviews");
+  list.add("maximum_sentences", maximum_sentences, "built-in data: most sentences of a review")
+      .at_least(1)
+      .at_most(20);
+  list.add("negated", negated, "built-in data: share of the judgements with a \"not\" in front")
+      .at_least(0)
+      .at_most(1);
+  describe_seed(list, "reviews");
+}
+
+const char* label_of(const Opinion& opinion) {
+  return opinion.praise ? "praise" : "blame";
+}
+
+OpinionsDraw draw_opinions(const OpinionsOptions& options) {
+  options.check_rows("reviews");
+  require(options.maximum_sentences >= 1, ErrorKind::InvalidArgument,
+          "a review has at least one sentence, not ", options.maximum_sentences);
+  OpinionsDraw draw = draw_different(
+      options, "opinions",
+      concat("reviews of at most ", options.maximum_sentences,
+             " sentences; draw fewer rows or raise maximum_sentences"),
+      [&](const Random& random) { return write_opinion(random, options); },
+      [](const Opinion& opinion) { return std::vector{opinion.text}; });
+  draw.notes.push_back(
+      concat("built-in synthetic reviews, seed ", options.seed, ": ", options.counted("texts")));
+  return draw;
+}
+
+}  // namespace fovea

@@ -1,0 +1,92 @@
+#include "fovea/data/series/synthetic.h"
+
+#include <cmath>
+
+#include "fovea/base/error.h"
+#include "fovea/tensor/random.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr int64_t kMaxValues = int64_t{1} << 31;
+
+/// k / 1e6 with whole k is the number nearest to its decimal text: the division rounds correctly.
+double in_millionths(double value) {
+  return std::round(value * 1e6) / 1e6;
+}
+
+/// c x_{t-1} + sqrt(1 - c^2) e_t, which has deviation 1 from the first step on.
+std::vector<double> draw_series(int64_t steps, double correlation, const Random& random) {
+  std::vector<double> values(static_cast<size_t>(steps));
+  const double fresh = std::sqrt(1 - correlation * correlation);
+  double value = random.split("before").normal(0);
+  for (size_t step = 0; step < values.size(); ++step) {
+    value = correlation * value + fresh * random.normal(step);
+    values[step] = in_millionths(value);
+  }
+  return values;
+}
+
+}  // namespace
+
+void LagOptions::describe(OptionList& list) {
+  list.add("rows", rows, "built-in data: number of steps, all parts together").at_least(2);
+  list.add("lag", lag, "built-in data: the output copies the input of so many steps ago")
+      .at_least(1);
+  list.add("correlation", correlation,
+           "built-in data: of each input with its last step; 0: white noise")
+      .above(-1)
+      .below(1);
+  list.add("noise", noise, "built-in data: deviation of the noise on the output").at_least(0);
+  list.add("distractors", distractors, "built-in data: inputs that nothing depends on").at_least(0);
+  list.add("seed", seed,
+           "built-in data: seed of the numbers; the training seed does not change them")
+      .at_least(0);
+}
+
+LagDraw draw_lag(const LagOptions& options) {
+  require(options.lag >= 1 && options.distractors >= 0 && options.noise >= 0 &&
+              std::abs(options.correlation) < 1,
+          ErrorKind::InvalidArgument, "lag ", options.lag, ", ", options.distractors,
+          " distractors, noise ", options.noise, " and correlation ", options.correlation,
+          " cannot be drawn; the lag is at least 1, the correlation between -1 and 1");
+  require(options.distractors < kMaxValues && options.lag < kMaxValues && options.rows >= 2 &&
+              options.rows <= kMaxValues / (options.distractors + 2),
+          ErrorKind::InvalidArgument, format_count(options.rows), " steps of ",
+          format_count(options.distractors),
+          " distractors cannot be drawn; steps are at least 2 and all series at most 16 GiB");
+  const Random random = Random(uint64_t(options.seed)).split("lag");
+  LagDraw draw;
+  draw.series.name = "the built-in data";
+  const auto add = [&](const std::string& name, std::vector<double> values) {
+    draw.series.columns.push_back(name);
+    draw.series.values.push_back(std::move(values));
+  };
+  // x begins `lag` steps early: the first outputs are copies too.
+  const std::vector<double> whole =
+      draw_series(options.rows + options.lag, options.correlation, random.split("x"));
+  add(draw.source, {whole.begin() + options.lag, whole.end()});
+  for (int64_t i = 0; i < options.distractors; ++i)
+    add(concat("n", i), draw_series(options.rows, options.correlation,
+                                    random.split("distractors").split(uint64_t(i))));
+  draw.inputs = draw.series.columns;
+  std::vector<double> output(whole.begin(), whole.begin() + options.rows);
+  const Random noise = random.split("noise");
+  if (options.noise > 0)
+    for (size_t step = 0; step < output.size(); ++step)
+      output[step] = in_millionths(output[step] + options.noise * noise.normal(step));
+  add(draw.target, std::move(output));
+  return draw;
+}
+
+std::vector<int64_t> lagged_positions(int64_t lag, int64_t window, int64_t horizon) {
+  std::vector<int64_t> positions;
+  for (int64_t step = 1; step <= horizon; ++step) {
+    const int64_t position = window - 1 + step - lag;
+    positions.push_back(position >= 0 && position < window ? position : -1);
+  }
+  return positions;
+}
+
+}  // namespace fovea

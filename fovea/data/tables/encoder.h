@@ -1,0 +1,117 @@
+// Tables for the task `features`: predict one column from the others. The encoder learns from the
+// training rows how each column becomes inputs (data/tables/column.h) and what the target is
+// (data/tables/target.h); stored in the run, it turns raw rows into the same numbers ever after.
+// Tensors: "inputs" [N, I] float32 and "target" [N], float32 for two classes (0/1) and for a number
+// (standardised), int64 for several classes.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fovea/base/options.h"
+#include "fovea/data/dataset.h"
+#include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/csv.h"
+#include "fovea/data/tables/column.h"
+#include "fovea/data/tables/target.h"
+
+namespace fovea {
+
+/// How a table is read; keys under data.
+struct TableOptions {
+  std::string target;  // empty: a column called target, label, class or y
+  std::string split;   // empty: a column called split whose cells are train, val, …, test
+  std::vector<std::string> drop;      // columns to leave out
+  std::vector<std::string> features;  // only these columns; empty: all that remain
+  std::string target_kind = "auto";
+  std::string standardise = "auto";
+  int64_t max_categories = 100;
+  double validation_fraction = -1;  // below 0: 0.2 of a file, 0.3 (the tail) of the built-in data
+  void describe(OptionList& list);
+};
+
+/// What a model must know of an encoded table. I inputs belong to C columns: one attention weight
+/// per column.
+struct TableLayout {
+  std::vector<std::string> columns;
+  std::vector<int64_t> column_of_input;  // [I], ascending
+  std::vector<std::string> input_names;  // [I]
+  std::vector<double> input_means;  // [I], over the training rows: what an erased column becomes
+  std::string target;
+  TargetKind kind = TargetKind::TwoClasses;
+  std::vector<std::string> classes;  // for two classes the second is the positive one
+  double target_mean = 0, target_deviation = 1;
+};
+
+/// Numbers that never were text: the built-in data.
+struct NumberTable {
+  std::vector<std::string> names;
+  at::Tensor inputs;  // [N, C] float32
+  std::string target;
+  std::vector<std::string> classes;  // two
+  at::Tensor labels;                 // [N] int64, 0 or 1
+};
+
+class TableDataset : public ColumnDataset {
+ public:
+  TableDataset(NamedTensors columns, std::shared_ptr<const TableLayout> layout,
+               int64_t dropped_rows);
+  Example example(int64_t row) const override;
+  /// Only these columns matter: planted truth for every row.
+  void set_truth(const std::vector<std::string>& columns);
+  int64_t dropped_rows() const { return dropped_rows_; }  // rows of the file without a target
+
+ private:
+  std::shared_ptr<const TableLayout> layout_;
+  at::Tensor truth_;  // [1, C] bool, or undefined
+  int64_t dropped_rows_;
+};
+
+class TableEncoder {
+ public:
+  /// Learns the encodings from the training rows. standardise "auto" means yes here.
+  void fit(const CsvTable& train, const TableOptions& options);
+  void fit(const NumberTable& train, const TableOptions& options);
+  bool fitted() const { return layout_ != nullptr; }
+
+  Json to_json() const;
+  static TableEncoder from_json(const Json& json, const std::string& where = "table encoding");
+
+  const TableLayout& layout() const;
+  const std::vector<std::string>& notes() const {
+    return notes_;
+  }  // what fit() inferred, one sentence each
+  const std::vector<std::string>& file_columns() const { return file_columns_; }
+
+  /// Rows without a target are left out. NotFound for a missing column, BadData with path:line for
+  /// a bad cell.
+  std::shared_ptr<TableDataset> encode(const CsvTable& table) const;
+  std::shared_ptr<TableDataset> encode(const NumberTable& table) const;
+  /// Every row, and no target: for prediction.
+  std::shared_ptr<TableDataset> encode_inputs(const CsvTable& table) const;
+
+  /// One raw row for prediction, with labelled axes and no target.
+  Example encode_row(const NamedCells& row) const;
+  /// Cells in the order of the input columns, of the training file, or of the training file without
+  /// the target.
+  Example encode_row(const std::vector<std::string>& cells) const;
+
+  /// The row [I] as a user would write it, one cell per column.
+  std::vector<std::string> decode_row(const at::Tensor& inputs) const;
+  const std::vector<TableColumn>& columns() const { return columns_; }
+
+ private:
+  void finish();
+  void note_columns();
+  at::Tensor encode_columns(const CsvTable& table) const;
+  std::vector<TableColumn> columns_;
+  TableTarget target_;
+  std::vector<std::string> file_columns_, notes_;
+  std::shared_ptr<const TableLayout> layout_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,141 @@
+#include "fovea/data/tables/load.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json_field.h"
+#include "fovea/data/load_parts.h"
+#include "fovea/tensor/torch.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr double kFileFraction = 0.2, kBuiltInFraction = 0.3;
+
+/// The built-in data; validation is its tail.
+struct BuiltIn {
+  FeaturesDraw draw;
+  NumberTable train, validation;
+};
+
+NumberTable rows_of(const NumberTable& table, int64_t begin, int64_t count) {
+  NumberTable part = table;
+  part.inputs = table.inputs.narrow(0, begin, count);
+  part.labels = table.labels.narrow(0, begin, count);
+  return part;
+}
+
+BuiltIn draw_built_in(const FeaturesDataOptions& options) {
+  const TableOptions& table = options.table;
+  BuiltIn data{draw_features(options.generator), {}, {}};
+  require(table.target.empty() || table.target == data.draw.table.target, ErrorKind::NotFound,
+          "the built-in data has the target 'y', not '", table.target, "'");
+  require(table.target_kind == "auto" || table.target_kind == "two-classes",
+          ErrorKind::InvalidArgument,
+          "the built-in data has two classes; target_kind=", table.target_kind, " does not fit");
+  const double fraction =
+      table.validation_fraction < 0 ? kBuiltInFraction : table.validation_fraction;
+  const int64_t rows = options.generator.rows;
+  const int64_t held_out =
+      fraction == 0 ? 0 : std::clamp<int64_t>(std::llround(fraction * double(rows)), 1, rows - 1);
+  data.train = rows_of(data.draw.table, 0, rows - held_out);
+  data.validation = rows_of(data.draw.table, rows - held_out, held_out);
+  return data;
+}
+
+Splits load_built_in(const FeaturesDataOptions& options, TableEncoder& encoder) {
+  const BuiltIn data = draw_built_in(options);
+  if (!encoder.fitted()) encoder.fit(data.train, options.table);
+  Splits splits;
+  ContentHash hash;
+  hash.add(concat("features ", options_json(options.generator).dump(), " ",
+                  data.validation.inputs.size(0)));
+  splits.hash = hash.text();
+  const auto encode = [&](const NumberTable& table) {
+    auto encoded = encoder.encode(table);
+    encoded->set_truth(data.draw.informative);
+    return encoded;
+  };
+  splits.train = encode(data.train);
+  if (data.validation.inputs.size(0) > 0) splits.validation = encode(data.validation);
+  splits.notes = encoder.notes();
+  splits.notes.push_back(concat("built-in synthetic data: label '", options.generator.label,
+                                "' of ", join(data.draw.informative), ", law '",
+                                options.generator.law, "', seed ", options.generator.seed,
+                                "; the last ", format_count(data.validation.inputs.size(0)), " of ",
+                                format_count(options.generator.rows), " rows are for validation"));
+  return splits;
+}
+
+/// dataset.json: "truth": {"columns": ["x1", "x2"]}.
+std::vector<std::string> read_truth(const Json& description, const DataSource& source) {
+  const Field root = Field::root(description, (source.path / "dataset.json").string());
+  return root.at("truth").at("columns").texts();
+}
+
+void write_csv(const std::filesystem::path& path, const NumberTable& table) {
+  std::string text = join(table.names, ",") + "," + table.target + "\n";
+  const at::Tensor inputs = table.inputs.contiguous(), labels = table.labels.contiguous();
+  const float* value = inputs.data_ptr<float>();
+  for (int64_t row = 0; row < inputs.size(0); ++row) {
+    for (int64_t column = 0; column < inputs.size(1); ++column)
+      text += format_exact(*value++) + ",";
+    text += table.classes[size_t(labels.data_ptr<int64_t>()[row])] + "\n";
+  }
+  write_file(path, text);
+}
+
+}  // namespace
+
+void FeaturesDataOptions::describe(OptionList& list) {
+  generator.describe(list);
+  table.describe(list);
+}
+
+void apply_roles(const DataSource& source, TableOptions& options) {
+  check_roles(source, {"target", "split", "drop", "feature"});
+  const Roles& roles = source.roles;
+  options.target = single_role(roles, "target", options.target);
+  options.split = single_role(roles, "split", options.split);
+  if (roles.contains("drop")) options.drop = roles.at("drop");
+  if (roles.contains("feature")) options.features = roles.at("feature");
+}
+
+Splits load_features(const DataSource& source, const FeaturesDataOptions& options,
+                     TableEncoder& encoder, uint64_t seed) {
+  TableOptions table = options.table;
+  apply_roles(source, table);
+  if (source.path.empty()) return load_built_in(options, encoder);
+  SplitOptions cut;
+  cut.task = "features";
+  cut.split = table.split;
+  cut.fraction = table.validation_fraction < 0 ? kFileFraction : table.validation_fraction;
+  cut.seed = seed;
+  cut.needs_training = !encoder.fitted();
+  const SourceTables tables = open_source(source, cut);
+  if (!encoder.fitted()) {
+    table.split = tables.split_column;
+    table.standardise = resolve_standardise(table.standardise, tables.description, "yes");
+    encoder.fit(*tables.train, table);
+  }
+  const bool planted = tables.description.is_object() && tables.description.contains("truth");
+  const std::vector<std::string> truth =
+      planted ? read_truth(tables.description, source) : std::vector<std::string>{};
+  return encode_parts(tables, encoder, [&](TableDataset& data) {
+    if (planted) data.set_truth(truth);
+  });
+}
+
+void write_features_data(const std::filesystem::path& folder, const FeaturesDataOptions& options) {
+  const BuiltIn data = draw_built_in(options);
+  make_folder(folder);
+  write_csv(folder / "train.csv", data.train);
+  if (data.validation.inputs.size(0) > 0) write_csv(folder / "val.csv", data.validation);
+  write_description(folder, "features", options_json(options.generator),
+                    {{"truth", {{"columns", data.draw.informative}}}, {"standardise", "no"}});
+}
+
+}  // namespace fovea

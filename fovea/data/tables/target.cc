@@ -1,0 +1,225 @@
+#include "fovea/data/tables/target.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "fovea/base/error.h"
+#include "fovea/data/formats/cells.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr size_t kMaxIntegerClasses =
+    20;  // more different whole numbers than this are a number to predict
+constexpr size_t kMaxClasses = 1000;
+
+/// The target's training cells, read once.
+struct TargetCells {
+  std::vector<std::string_view> texts;
+  std::vector<double> numbers;  // empty unless every cell is a number
+  int64_t first_text = -1;      // row of the first cell that is not a number
+  std::vector<double> distinct_numbers;
+  std::vector<std::string> distinct_texts;
+  size_t distinct() const { return std::max(distinct_numbers.size(), distinct_texts.size()); }
+};
+
+TargetCells read_target(const CsvTable& table, int64_t column) {
+  TargetCells cells;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    cells.texts.push_back(trim_cell(table.cell(row, column)));
+    double value;
+    if (cells.first_text >= 0) continue;
+    if (parse_cell(cells.texts.back(), value)) {
+      cells.numbers.push_back(value);
+    } else {
+      cells.first_text = row;
+    }
+  }
+  if (cells.first_text >= 0) {
+    cells.numbers.clear();
+    const std::unordered_set<std::string_view> distinct(cells.texts.begin(), cells.texts.end());
+    cells.distinct_texts.assign(distinct.begin(), distinct.end());
+    sort_naturally(cells.distinct_texts);
+  } else {
+    cells.distinct_numbers = cells.numbers;
+    std::sort(cells.distinct_numbers.begin(), cells.distinct_numbers.end());
+    const auto end = std::unique(cells.distinct_numbers.begin(), cells.distinct_numbers.end());
+    cells.distinct_numbers.erase(end, cells.distinct_numbers.end());
+  }
+  return cells;
+}
+
+TargetKind infer_kind(const TargetCells& cells) {
+  if (cells.distinct() == 2) return TargetKind::TwoClasses;
+  if (cells.first_text >= 0) return TargetKind::Classes;
+  const std::vector<double>& values = cells.distinct_numbers;
+  const bool whole = std::all_of(values.begin(), values.end(),
+                                 [](double value) { return value == std::floor(value); });
+  return whole && values.size() <= kMaxIntegerClasses ? TargetKind::Classes : TargetKind::Number;
+}
+
+TargetKind parse_kind(const std::string& name) {
+  for (const TargetKind kind : {TargetKind::TwoClasses, TargetKind::Classes, TargetKind::Number})
+    if (name == name_of(kind)) return kind;
+  fail(ErrorKind::InvalidArgument, "target kind '", name,
+       "' is not one of auto, two-classes, classes, number");
+}
+
+/// Each distinct number as it is first spelt.
+std::vector<std::string> first_spellings(const TargetCells& cells) {
+  std::vector<std::string> spellings(cells.distinct_numbers.size());
+  for (size_t row = 0; row < cells.numbers.size(); ++row) {
+    const auto& values = cells.distinct_numbers;
+    const auto at =
+        std::lower_bound(values.begin(), values.end(), cells.numbers[row]) - values.begin();
+    if (spellings[size_t(at)].empty()) spellings[size_t(at)] = cells.texts[row];
+  }
+  return spellings;
+}
+
+}  // namespace
+
+const char* name_of(TargetKind kind) {
+  switch (kind) {
+    case TargetKind::TwoClasses:
+      return "two-classes";
+    case TargetKind::Classes:
+      return "classes";
+    case TargetKind::Number:
+      return "number";
+  }
+  return "number";
+}
+
+TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
+                             const std::string& kind) {
+  const std::string subject = concat(table.path, ": target '", name, "'");
+  require(table.rows() > 0, ErrorKind::BadData, subject,
+          " is missing in every row; nothing can be learnt");
+  const TargetCells cells = read_target(table, table.column(name));
+  require(cells.distinct() > 1, ErrorKind::BadData, subject, " is always '", cells.texts[0],
+          "'; nothing can be learnt");
+  TableTarget target;
+  target.name_ = name;
+  target.kind_ = kind == "auto" ? infer_kind(cells) : parse_kind(kind);
+  if (target.kind_ == TargetKind::Number) {
+    if (cells.first_text >= 0)
+      fail(ErrorKind::BadData, table.place(cells.first_text), ": target '", name, "' is '",
+           cells.texts[size_t(cells.first_text)], "', a number is expected (target_kind=number)");
+    double sum = 0, squares = 0;
+    for (const double value : cells.numbers) sum += value;
+    target.mean_ = sum / double(cells.numbers.size());
+    for (const double value : cells.numbers)
+      squares += (value - target.mean_) * (value - target.mean_);
+    target.deviation_ = std::sqrt(squares / double(cells.numbers.size()));
+    require(target.deviation_ > 0, ErrorKind::BadData, subject, " varies too little to be learnt");
+    return target;
+  }
+  require(target.kind_ == TargetKind::Classes || cells.distinct() == 2, ErrorKind::BadData, subject,
+          " has ", cells.distinct(), " different values; target_kind=two-classes needs exactly 2");
+  if (cells.distinct() > kMaxClasses)
+    fail(ErrorKind::BadData, subject, " has ", format_count(int64_t(cells.distinct())),
+         " classes; at most ", format_count(kMaxClasses), " can be learnt",
+         cells.first_text < 0
+             ? "; with target_kind=number it is a number"
+             : concat(" (it is no number because of '", cells.texts[size_t(cells.first_text)],
+                      "' at ", table.place(cells.first_text), ")"));
+  target.class_numbers_ = cells.distinct_numbers;
+  target.classes_ = cells.first_text >= 0 ? cells.distinct_texts : first_spellings(cells);
+  return target;
+}
+
+TableTarget TableTarget::of_two_classes(std::string name, std::vector<std::string> classes) {
+  TableTarget target;
+  target.name_ = std::move(name);
+  target.classes_ = std::move(classes);
+  for (const std::string& text : target.classes_) {
+    double value;
+    if (parse_cell(text, value)) target.class_numbers_.push_back(value);
+  }
+  if (target.class_numbers_.size() != target.classes_.size()) target.class_numbers_.clear();
+  return target;
+}
+
+int64_t TableTarget::class_index(std::string_view trimmed) const {
+  if (class_numbers_.empty()) {
+    const auto found = std::lower_bound(classes_.begin(), classes_.end(), trimmed);
+    return found != classes_.end() && *found == trimmed ? found - classes_.begin() : -1;
+  }
+  double value;
+  if (!parse_cell(trimmed, value)) return -1;
+  const auto found = std::lower_bound(class_numbers_.begin(), class_numbers_.end(), value);
+  return found != class_numbers_.end() && *found == value ? found - class_numbers_.begin() : -1;
+}
+
+double TableTarget::encode(std::string_view trimmed, const CsvTable& table, int64_t row) const {
+  if (kind_ == TargetKind::Number) {
+    double value;
+    if (!parse_cell(trimmed, value))
+      fail(ErrorKind::BadData, table.place(row), ": target '", name_, "' is '", trimmed,
+           "', a number is expected");
+    return (value - mean_) / deviation_;
+  }
+  const int64_t index = class_index(trimmed);
+  if (index < 0)
+    fail(ErrorKind::BadData, table.place(row), ": target '", name_, "' is '", trimmed,
+         "', a class that the training rows do not have; they have ", quoted_list(classes_, 20));
+  return double(index);
+}
+
+std::string TableTarget::sentence(std::span<const int64_t> class_counts) const {
+  if (kind_ == TargetKind::Number)
+    return concat("target '", name_, "': a number, mean ", format_number(mean_), ", deviation ",
+                  format_number(deviation_));
+  double total = 0;
+  for (const int64_t count : class_counts) total += double(count);
+  if (kind_ == TargetKind::TwoClasses)
+    return concat("target '", name_, "': two classes ", classes_[0], ", ", classes_[1], " (",
+                  format_number(100 * double(class_counts[1]) / total, 3), " % are ", classes_[1],
+                  ")");
+  const auto most = std::max_element(class_counts.begin(), class_counts.end());
+  constexpr size_t kShown = 10;
+  const std::span<const std::string> shown(classes_.data(), std::min(classes_.size(), kShown));
+  return concat("target '", name_, "': ", classes_.size(), " classes ", join(shown),
+                classes_.size() > kShown ? ", …" : "", " (",
+                format_number(100 * double(*most) / total, 3), " % are ",
+                classes_[size_t(most - class_counts.begin())], ")");
+}
+
+Json TableTarget::to_json() const {
+  Json json{{"name", name_}, {"kind", name_of(kind_)}};
+  if (kind_ == TargetKind::Number) {
+    json["mean"] = mean_;
+    json["deviation"] = deviation_;
+  } else {
+    json["classes"] = classes_;
+    json["class_numbers"] = class_numbers_;
+  }
+  return json;
+}
+
+TableTarget TableTarget::from_json(const Field& field) {
+  TableTarget target;
+  target.name_ = field.at("name").text();
+  target.kind_ = parse_kind(field.at("kind").text());
+  if (target.kind_ == TargetKind::Number) {
+    target.mean_ = field.at("mean").finite();
+    target.deviation_ = field.at("deviation").deviation();
+    return target;
+  }
+  const Field classes = field.at("classes");
+  target.classes_ = classes.texts();
+  const bool two = target.kind_ == TargetKind::TwoClasses;
+  require(target.classes_.size() >= 2 && (!two || target.classes_.size() == 2), ErrorKind::BadData,
+          classes.place(), ": found ", target.classes_.size(), ", expected ",
+          two ? "two" : "at least two");
+  target.class_numbers_ = field.at("class_numbers").finites();
+  require(target.class_numbers_.empty() || target.class_numbers_.size() == target.classes_.size(),
+          ErrorKind::BadData, field.place(), ": has ", target.classes_.size(), " classes and ",
+          target.class_numbers_.size(), " class numbers");
+  return target;
+}
+
+}  // namespace fovea

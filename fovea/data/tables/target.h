@@ -1,0 +1,57 @@
+// The column to predict: two classes (the second in natural order is the positive one), several
+// classes, or a number, which is standardised inside. The kind is inferred unless it is told:
+// exactly two different values are two classes; text is classes; whole numbers with at most 20
+// different values are classes; any other numbers are a number.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fovea/base/json_field.h"
+#include "fovea/data/formats/csv.h"
+
+namespace fovea {
+
+enum class TargetKind { TwoClasses, Classes, Number };
+
+/// "two-classes", "classes", "number": the words of the option target_kind and of the run's files.
+const char* name_of(TargetKind kind);
+
+class TableTarget {
+ public:
+  /// From the rows of `table` that have a target; `kind` is "auto" or a name of TargetKind. BadData
+  /// when nothing can be learnt.
+  static TableTarget fit(const CsvTable& table, const std::string& name, const std::string& kind);
+  /// Two classes that are known beforehand.
+  static TableTarget of_two_classes(std::string name, std::vector<std::string> classes);
+
+  Json to_json() const;
+  static TableTarget from_json(const Field& field);
+
+  const std::string& name() const { return name_; }
+  TargetKind kind() const { return kind_; }
+  const std::vector<std::string>& classes() const { return classes_; }
+  double mean() const { return mean_; }
+  double deviation() const { return deviation_; }
+
+  /// The class index, or the standardised number. BadData, beginning with `place`, for what
+  /// training has never seen.
+  double encode(std::string_view trimmed, const CsvTable& table, int64_t row) const;
+
+  /// "target 'income': two classes 0, 1 (24.1 % are 1)".
+  std::string sentence(std::span<const int64_t> class_counts) const;
+
+ private:
+  int64_t class_index(std::string_view trimmed) const;  // or -1
+  std::string name_;
+  TargetKind kind_ = TargetKind::TwoClasses;
+  std::vector<std::string> classes_;  // as first spelt in the training file
+  std::vector<double>
+      class_numbers_;  // their values when all are numbers, so that 1 and 1.0 are one class
+  double mean_ = 0, deviation_ = 1;
+};
+
+}  // namespace fovea

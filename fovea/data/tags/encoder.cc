@@ -1,0 +1,302 @@
+#include "fovea/data/tags/encoder.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <map>
+
+#include "fovea/base/error.h"
+#include "fovea/data/documents/encoder.h"
+#include "fovea/data/tokenisers/tokeniser.h"
+#include "fovea/tensor/parallel.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+constexpr int64_t kTogether = 256;  // sentences that one job encodes
+
+/// Bytes of each code point of valid UTF-8.
+std::vector<std::string_view> code_points_of(std::string_view text) {
+  std::vector<std::string_view> points;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = begin + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    points.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return points;
+}
+
+int64_t length_of(std::string_view text) {
+  return static_cast<int64_t>(code_points_of(text).size());
+}
+
+Tensor numbers(const std::vector<int64_t>& values) {
+  return at::tensor(values, at::kLong);
+}
+
+/// Rows of one tensor of the examples side by side, 0 behind the shorter ones: [B, longest].
+Tensor padded(std::span<const Example> examples, const char* name) {
+  int64_t longest = 0;
+  for (const Example& example : examples)
+    longest = std::max(longest, example.tensors.at(name).size(0));
+  const Tensor rows = at::zeros({int64_t(examples.size()), longest}, at::kLong);
+  for (size_t i = 0; i < examples.size(); ++i) {
+    const Tensor own = examples[i].tensors.at(name);
+    std::copy_n(own.data_ptr<int64_t>(), own.size(0),
+                rows.data_ptr<int64_t>() + int64_t(i) * longest);
+  }
+  return rows;
+}
+
+/// What both encoders have: the words, which of them are real, and their tags where all are known.
+void add_words(std::span<const Example> examples, Batch& batch) {
+  const Tensor words = padded(examples, "words");  // [B, W]
+  const Tensor keep = at::zeros(words.sizes(), at::kBool);
+  bool known = true;
+  for (size_t i = 0; i < examples.size(); ++i) {
+    std::fill_n(keep.data_ptr<bool>() + int64_t(i) * words.size(1),
+                examples[i].tensors.at("words").size(0), true);
+    known = known && examples[i].tensors.count("target") > 0;
+  }
+  batch.tensors["words"] = words;
+  batch.tensors["words.keep"] = keep;
+  if (known) batch.tensors["target"] = padded(examples, "target");
+}
+
+/// bool [U, U]: units of a word look at units of the words that decide its tag.
+Tensor truth_of(const Sentence& sentence, const std::vector<int64_t>& word_of_unit) {
+  const auto units = static_cast<int64_t>(word_of_unit.size());
+  const Tensor truth = at::zeros({units, units}, at::kBool);
+  bool* mark = truth.data_ptr<bool>();
+  for (const auto& [word, decides] : sentence.decisive)
+    for (int64_t query = 0; query < units; ++query)
+      for (int64_t key = 0; key < units; ++key)
+        if (word_of_unit[size_t(query)] == word && word_of_unit[size_t(key)] == decides)
+          mark[query * units + key] = true;
+  return truth;
+}
+
+Axis word_axis(const Sentence& sentence) {
+  Axis axis{"words", "token", sentence.words};
+  axis.text = sentence.text;
+  axis.spans = sentence.spans;
+  return axis;
+}
+
+void add_tags_and_truth(const Sentence& sentence, const std::vector<int64_t>& word_of_unit,
+                        Example& example) {
+  if (!sentence.tags.empty()) example.tensors["target"] = numbers(sentence.tags);
+  if (!sentence.decisive.empty()) example.truth["attention"] = truth_of(sentence, word_of_unit);
+}
+
+/// Counts in the words joined by blanks become counts in the sentence's text.
+void move_spans(const Sentence& sentence, const Pieces& pieces, std::vector<Span>& spans) {
+  std::vector<int64_t> begin_of{0};
+  for (const std::string& word : sentence.words)
+    begin_of.push_back(begin_of.back() + length_of(word) + 1);
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const auto word = static_cast<size_t>(pieces.words[i]);
+    const int64_t shift = sentence.spans[word].begin - begin_of[word];
+    spans[i] = {spans[i].begin + shift, spans[i].end + shift};
+  }
+}
+
+/// Where each word begins in the frames one after the other: of several places the one that is
+/// farthest from the ends of its frame.
+std::vector<int64_t> word_places(const Sentence& sentence, const Pieces& pieces,
+                                 const std::vector<Frame>& frames) {
+  std::vector<int64_t> places(sentence.words.size(), 0), margins(sentence.words.size(), -1);
+  int64_t begin_of_frame = 0;
+  for (const Frame& frame : frames) {
+    for (int64_t i = 1; i + 1 < frame.size(); ++i) {  // between [CLS] and [SEP]
+      const int64_t piece = frame.first_piece[0] + i - 1;
+      const int64_t word = pieces.words[size_t(piece)];
+      if (piece > 0 && pieces.words[size_t(piece) - 1] == word) continue;
+      const int64_t margin = std::min(i, frame.size() - 1 - i);
+      if (margin > margins[size_t(word)])
+        margins[size_t(word)] = margin, places[size_t(word)] = begin_of_frame + i;
+    }
+    begin_of_frame += frame.size();
+  }
+  return places;
+}
+
+void check_units(std::span<const int64_t> units, int64_t size) {
+  for (const int64_t unit : units)
+    require(unit >= 0 && unit < size, ErrorKind::InvalidArgument, "word ", unit,
+            " cannot be erased: there are ", size);
+}
+
+}  // namespace
+
+Sentence sentence_of(std::vector<std::string> words) {
+  Sentence sentence;
+  int64_t position = 0;
+  for (const std::string& word : words) {
+    require(valid_utf8_prefix(word) == word.size(), ErrorKind::BadData,
+            "a word is not valid UTF-8 from byte ", valid_utf8_prefix(word), " on");
+    if (position > 0) sentence.text += ' ';
+    sentence.text += word;
+    const int64_t length = length_of(word);
+    sentence.spans.push_back({position, position + length});
+    position += length + 1;
+  }
+  sentence.words = std::move(words);
+  return sentence;
+}
+
+Sentence cut_sentence(const std::string& text) {
+  // Where it cuts does not depend on what it learned.
+  static const std::string any[] = {"word"};
+  static const std::shared_ptr<const Tokeniser> tokeniser = Tokeniser::learn({"words", 0, 1}, any);
+  Sentence sentence;
+  sentence.text = text;
+  size_t byte = 0;
+  int64_t position = 0;  // in code points
+  for (const Token& token : tokeniser->encode(text)) {
+    position += length_of(std::string_view(text).substr(byte, token.begin - byte));
+    sentence.words.push_back(text.substr(token.begin, token.end - token.begin));
+    const int64_t length = length_of(sentence.words.back());
+    sentence.spans.push_back({position, position + length});
+    position += length;
+    byte = token.end;
+  }
+  return sentence;
+}
+
+Example PieceEncoder::example(const Sentence& sentence) const {
+  Pieces pieces = tokeniser_->encode_words(sentence.words);
+  move_spans(sentence, pieces, pieces.spans);
+  Frames framed = frame_texts(*tokeniser_, pieces, nullptr, frames_);
+  require(framed.cut[0] == 0, ErrorKind::Internal, "a sentence to be tagged was cut");
+  const std::vector<int64_t> places = word_places(sentence, pieces, framed.frames);
+  const Frame frame = join_frames(std::move(framed.frames));
+  Example example = token_example(*tokeniser_, frame, sentence.text);
+  example.tensors["words"] = numbers(places);
+  example.axes.push_back(word_axis(sentence));
+  add_tags_and_truth(sentence, frame.words, example);
+  return example;
+}
+
+Batch PieceEncoder::collate(std::span<const Example> examples) const {
+  Batch batch = collate_tokens(examples, tokeniser_->special().padding);
+  add_words(examples, batch);
+  return batch;
+}
+
+Example PieceEncoder::erase(const Example& example, std::span<const int64_t> units) const {
+  return erase_tokens(example, *tokeniser_, units);
+}
+
+WordEncoder WordEncoder::learn(std::span<const Sentence> sentences, int64_t minimum_count) {
+  std::map<std::string, int64_t> words, letters;
+  for (const Sentence& sentence : sentences)
+    for (const std::string& word : sentence.words) {
+      if (word.empty()) continue;
+      ++words[word];
+      for (const std::string_view letter : code_points_of(word)) ++letters[std::string(letter)];
+    }
+  return {Vocabulary::from_counts(words, minimum_count, 0), Vocabulary::from_counts(letters, 1, 0)};
+}
+
+Json WordEncoder::to_json() const {
+  return {{"words", words_.to_json()}, {"letters", letters_.to_json()}};
+}
+
+WordEncoder WordEncoder::from_json(const Json& json, const std::string& where) {
+  require(json.is_object() && json.contains("words") && json.contains("letters"),
+          ErrorKind::BadData, where, ": expected {\"words\": […], \"letters\": […]}");
+  return {Vocabulary::from_json(json["words"], where),
+          Vocabulary::from_json(json["letters"], where)};
+}
+
+Example WordEncoder::example(const Sentence& sentence) const {
+  Example example;
+  std::vector<int64_t> ids, own;
+  std::vector<std::vector<int64_t>> spelled;
+  size_t longest = 1;
+  for (const std::string& word : sentence.words) {
+    own.push_back(int64_t(ids.size()));
+    ids.push_back(words_.id(word));
+    spelled.emplace_back();
+    for (const std::string_view letter : code_points_of(word)) {
+      if (int64_t(spelled.back().size()) == kMostLetters) break;
+      spelled.back().push_back(letters_.id(letter));
+    }
+    longest = std::max(longest, spelled.back().size());
+  }
+  const Tensor letters = at::zeros({int64_t(ids.size()), int64_t(longest)}, at::kLong);  // [W, L]
+  for (size_t word = 0; word < spelled.size(); ++word)
+    std::copy(spelled[word].begin(), spelled[word].end(),
+              letters.data_ptr<int64_t>() + word * longest);
+  example.tensors["words"] = numbers(ids);
+  example.tensors["letters"] = letters;
+  example.axes.push_back(word_axis(sentence));
+  add_tags_and_truth(sentence, own, example);
+  return example;
+}
+
+Batch WordEncoder::collate(std::span<const Example> examples) const {
+  Batch batch;
+  batch.size = static_cast<int64_t>(examples.size());
+  add_words(examples, batch);
+  int64_t longest = 1;
+  for (const Example& example : examples)
+    longest = std::max(longest, example.tensors.at("letters").size(1));
+  const Tensor letters =
+      at::zeros({batch.size, batch.at("words").size(1), longest}, at::kLong);  // [B, W, L]
+  for (int64_t row = 0; row < batch.size; ++row) {
+    const Tensor own = examples[size_t(row)].tensors.at("letters");
+    letters[row].narrow(0, 0, own.size(0)).narrow(1, 0, own.size(1)).copy_(own);
+  }
+  batch.tensors["letters"] = letters;
+  return batch;
+}
+
+Example WordEncoder::erase(const Example& example, std::span<const int64_t> units) const {
+  Example erased = example;
+  Tensor &words = erased.tensors.at("words"), &letters = erased.tensors.at("letters");
+  check_units(units, words.size(0));
+  words = words.clone();
+  letters = letters.clone();
+  for (const int64_t unit : units) {  // a word of as many letters, none of them known
+    words.data_ptr<int64_t>()[unit] = Vocabulary::kUnknown;
+    const Tensor own = letters[unit];
+    own.masked_fill_(own != Vocabulary::kPadding, Vocabulary::kUnknown);
+  }
+  return erased;
+}
+
+SentenceDataset::SentenceDataset(std::vector<Sentence> sentences,
+                                 std::shared_ptr<const SentenceEncoder> encoder,
+                                 const std::string& where)
+    : sentences_(std::move(sentences)), encoder_(std::move(encoder)), encoded_(sentences_.size()) {
+  const auto encode_row = [&](size_t row) {
+    try {
+      encoded_[row].tensors = encoder_->example(sentences_[row]).tensors;
+    } catch (const Error& error) {
+      fail(error.kind(), where, ", sentence ", row + 1, ": ", error.what());
+    }
+  };
+  run_parallel((size() + kTogether - 1) / kTogether, [&](int64_t job) {
+    const auto end = std::min(size(), (job + 1) * kTogether);
+    for (int64_t row = job * kTogether; row < end; ++row) encode_row(size_t(row));
+  });
+  for (const Sentence& sentence : sentences_) has_truth_ |= !sentence.decisive.empty();
+}
+
+int64_t SentenceDataset::length(int64_t row) const {
+  return std::max<int64_t>(1, encoded_.at(size_t(row)).tensors.at(encoder_->axis()).size(0));
+}
+
+Batch SentenceDataset::batch(std::span<const int64_t> rows) const {
+  std::vector<Example> picked;
+  for (const int64_t row : rows) picked.push_back(encoded_.at(size_t(row)));
+  return encoder_->collate(picked);
+}
+
+}  // namespace fovea

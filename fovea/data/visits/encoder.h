@@ -1,0 +1,80 @@
+// Health records as models take them in: the codes of all visits one after the other, the oldest
+// visit first, and to which visit each belongs. A code that training never saw, and one that was
+// taken away, is Vocabulary::kUnknown: it adds nothing to its visit.
+//   "codes"     int64 [K]   "codes.keep"   bool [B, K] in batches
+//   "visit_of"  int64 [K]   place of each code's visit, 0 at padding
+//   "gaps"      float [V]   log(1 + time since the visit before), 0 without times;
+//                           "visits.keep"  bool [B, V] in batches
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/data/dataset.h"
+#include "fovea/data/tokenisers/vocabulary.h"
+#include "fovea/data/visits/reader.h"
+#include "fovea/data/visits/synthetic.h"
+
+namespace fovea {
+
+struct LabelledPatient {
+  PatientRecord record;
+  int64_t label = -1;  // 1: the outcome; -1: unknown
+};
+
+/// How records become numbers.
+struct VisitEncoder {
+  std::shared_ptr<const Vocabulary> codes;
+  std::string outcome = "outcome";  // what is predicted, for people
+  std::string time_unit = {};
+  int64_t maximum_visits = 200;  // of a longer record the last ones
+  PlantedCauses planted = {};
+
+  struct Encoded {
+    std::vector<int32_t> codes, visit_of;
+    std::vector<float> gaps;
+    int64_t cut = 0;  // visits that were cut off
+  };
+  Encoded encode(const PatientRecord& record) const;
+  /// Axes "outcome", "visits" and "codes" in them. With planted causes, map "contributions" [1, K]
+  /// marks those that decide and map "visits" [1, V] the visits that hold one.
+  Example example(const PatientRecord& record) const;
+};
+
+Batch collate_visits(std::span<const Example> examples);
+
+/// Without these codes, or without all codes of these visits. Unsupported for another axis.
+Example erase_codes(const Example& example, const std::string& axis,
+                    std::span<const int64_t> units);
+
+class VisitDataset : public Dataset {
+ public:
+  VisitDataset(std::vector<LabelledPatient> patients, VisitEncoder encoder);
+
+  int64_t size() const override { return static_cast<int64_t>(patients_.size()); }
+  int64_t length(int64_t row) const override;  // in codes
+  Example example(int64_t row) const override { return encoder_.example(record(row)); }
+  /// With "target" int64 [B].
+  Batch batch(std::span<const int64_t> rows) const override;
+
+  const PatientRecord& record(int64_t row) const { return patients_.at(size_t(row)).record; }
+  const PlantedCauses& planted() const { return encoder_.planted; }
+  const Vocabulary& codes() const { return *encoder_.codes; }
+  int64_t cut_patients() const { return cut_patients_; }   // that lost visits
+  double unknown_share() const { return unknown_share_; }  // of all codes
+  int64_t visits() const { return visits_; }
+
+ private:
+  const VisitEncoder::Encoded& row_of(int64_t row) const { return rows_.at(size_t(row)); }
+
+  std::vector<LabelledPatient> patients_;
+  VisitEncoder encoder_;
+  std::vector<VisitEncoder::Encoded> rows_;
+  int64_t cut_patients_ = 0, visits_ = 0;
+  double unknown_share_ = 0;
+};
+
+}  // namespace fovea

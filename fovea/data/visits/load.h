@@ -1,0 +1,58 @@
+// The data of the task `visits`, from wherever it comes, in splits.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fovea/data/source.h"
+#include "fovea/data/visits/encoder.h"
+
+namespace fovea {
+
+/// Everything under data. for this task.
+struct VisitsDataOptions {
+  CausesOptions generator;
+  VisitsOptions reading;
+  std::vector<std::string> positive;  // labels that are the outcome; empty: found out
+  int64_t minimum_count = 5;
+  int64_t maximum_visits = 200;
+  std::string time_unit = "days";
+  double validation_fraction = 0.1;
+  void describe(OptionList& list);
+};
+
+/// What is learned from the data and kept in the run.
+struct VisitCoding {
+  std::shared_ptr<const Vocabulary> codes;
+  std::vector<std::string> negative, positive;  // labels
+  bool times = false;                           // visits have them
+  Roles columns;                                // what they were called
+
+  bool fitted() const { return codes != nullptr; }
+  /// "no" and "yes"; of several labels "<30 or >30".
+  std::string negative_name() const;
+  std::string positive_name() const;
+  VisitEncoder encoder(const VisitsDataOptions& options) const;
+  Json to_json() const;
+  static VisitCoding from_json(const Json& json, const std::string& where);
+};
+
+/// Reads a file or folder (readers/visits.h), or draws the built-in patients. A first call finds
+/// the codes and which labels are the outcome. BadData for training patients of one label alone,
+/// for more than two labels without data.positive and, later, for a label that was not there.
+Splits load_visits(const DataSource& source, const VisitsDataOptions& options, VisitCoding& coding,
+                   uint64_t seed);
+
+/// The patients of a table whose columns are called as in training, for answers: all of them, in
+/// the order of their first lines, with or without labels.
+std::shared_ptr<VisitDataset> patients_of(const CsvTable& table, const VisitsDataOptions& options,
+                                          const VisitCoding& coding);
+
+/// Writes the built-in data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
+/// planted truth: loading the folder gives the same rows.
+void write_visits_data(const std::filesystem::path& folder, const VisitsDataOptions& options);
+
+}  // namespace fovea

@@ -1,0 +1,125 @@
+#include "fovea/data/visits/patients.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "fovea/base/error.h"
+
+namespace fovea {
+
+namespace {
+
+Part part_of_patient(const std::string& name, const std::optional<Part>& before,
+                     const std::string& cell, const std::string& place) {
+  const Part part = part_in(cell, place);
+  require(!before || *before == part, ErrorKind::BadData, place, ": patient '", name,
+          "' is in two parts, ", kPartNames[part], " here and ", before ? kPartNames[*before] : "",
+          " before; all visits of a patient belong to one, or the test has been seen");
+  return part;
+}
+
+std::optional<double> time_in(const std::optional<std::string>& cell, const std::string& place) {
+  if (!cell) return {};
+  const std::optional<double> time = parse_visit_time(*cell);
+  require(time.has_value(), ErrorKind::BadData, place, ": the time '", *cell,
+          "' is neither a number nor a date such as 2014-05-03 or 2014-05-03 17:20:05");
+  return time;
+}
+
+}  // namespace
+
+void GatheredPatients::add(VisitLine line, const std::string& place) {
+  const auto& fields = line.fields;
+  const std::string name(trim(fields[VisitLine::Patient].value_or("")));
+  if (name.empty()) {
+    ++without_patient_;
+    return;
+  }
+  Entry& patient = entry_of(name);
+  if (const auto& split = fields[VisitLine::Split])
+    patient.part = part_of_patient(name, patient.part, *split, place);
+  patient.lines.push_back({{std::move(line.codes), time_in(fields[VisitLine::Time], place)},
+                           std::string(trim(fields[VisitLine::Label].value_or(""))),
+                           place});
+}
+
+GatheredPatients::Entry& GatheredPatients::entry_of(const std::string& name) {
+  const auto [found, is_new] = numbers_.try_emplace(name, patients_.size());
+  if (is_new) patients_.push_back({name, {}, {}});
+  return patients_[found->second];
+}
+
+ReadTexts<PatientRecord> GatheredPatients::take(const std::string& path, const std::string& hash) {
+  ReadTexts<PatientRecord> result;
+  result.hash = hash;
+  for (Entry& patient : patients_) {
+    PatientRecord record = record_of(patient);
+    if (is_left_out(record)) continue;
+    result.items.push_back(std::move(record));
+    if (patient.part) result.parts.push_back(*patient.part);
+  }
+  add_notes(path, result.notes);
+  require(!result.items.empty(), ErrorKind::BadData, path, ": holds no patient",
+          options_.needs_label ? " with codes and a label" : "");
+  return result;
+}
+
+/// Visits in order; those of one time are one visit.
+PatientRecord GatheredPatients::record_of(Entry& patient) {
+  std::vector<Row>& lines = patient.lines;
+  const auto earlier = [](const Row& a, const Row& b) { return a.visit.time < b.visit.time; };
+  if (!std::is_sorted(lines.begin(), lines.end(), earlier)) {
+    ++out_of_order_;
+    std::stable_sort(lines.begin(), lines.end(), earlier);
+  }
+  PatientRecord record{patient.name, {}, ""};
+  bool disagree = false;
+  for (Row& row : lines) {
+    auto& visits = record.visits;
+    const bool same = !visits.empty() && row.visit.time && visits.back().time == row.visit.time;
+    same_time_ += same;
+    if (!same) visits.push_back({{}, row.visit.time});
+    std::move(row.visit.codes.begin(), row.visit.codes.end(),
+              std::back_inserter(visits.back().codes));
+    take_label(row, record, disagree);
+  }
+  for (Visit& visit : record.visits) visit.codes = distinct_codes(visit.codes);
+  disagreeing_ += disagree;
+  return record;
+}
+
+void GatheredPatients::take_label(const Row& row, PatientRecord& record, bool& disagree) const {
+  if (row.label.empty()) return;
+  const bool differs = !record.label.empty() && record.label != row.label;
+  require(!differs || options_.labels != "same", ErrorKind::BadData, row.place, ": patient '",
+          record.name, "' has the label '", row.label, "' here and '", record.label,
+          "' before; with data.labels=last that of the last visit counts");
+  disagree = disagree || differs;
+  record.label = row.label;
+}
+
+/// Nothing can be learned from a patient without codes or label; but who asks for an answer gets
+/// one.
+bool GatheredPatients::is_left_out(const PatientRecord& record) {
+  if (!options_.needs_label) return false;
+  const bool has_codes = std::any_of(record.visits.begin(), record.visits.end(),
+                                     [](const Visit& visit) { return !visit.codes.empty(); });
+  const bool has_label = !record.label.empty();
+  without_code_ += !has_codes;
+  without_label_ += has_codes && !has_label;
+  return !has_codes || !has_label;
+}
+
+void GatheredPatients::add_notes(const std::string& path, std::vector<std::string>& notes) const {
+  const auto note = [&](int64_t count, const char* what) {
+    if (count > 0) notes.push_back(concat(path, ": ", format_count(count), what));
+  };
+  note(without_patient_, " lines without a patient were left out");
+  note(without_code_, " patients without a code were left out");
+  note(without_label_, " patients without a label were left out");
+  note(out_of_order_, " patients have visits that were not in the order of time; they are now");
+  note(same_time_, " lines have the patient and the time of another one: they are one visit");
+  note(disagreeing_, " patients have visits with different labels: that of the last counts");
+}
+
+}  // namespace fovea

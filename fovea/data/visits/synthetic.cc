@@ -1,0 +1,122 @@
+#include "fovea/data/visits/synthetic.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "fovea/data/dice.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr std::array kCauses = {"hypertension", "smoking", "atrial_fibrillation", "obesity",
+                                "anaemia",      "stress",  "renal_disease",       "infarction"};
+constexpr std::array kProtections = {"statin",       "exercise", "vaccination", "diet_advice",
+                                     "beta_blocker", "rest",     "checkup",     "rehabilitation"};
+constexpr double kOften = 0.2;         // how likely a planted code is in a visit
+constexpr size_t kLongestPause = 120;  // days between two visits
+
+/// Visits that count, on average over patients with 1 … `visits` of them.
+double mean_recent(const CausesOptions& options) {
+  double sum = 0;
+  for (int64_t visits = 1; visits <= options.visits; ++visits)
+    sum += double(std::min(visits, options.recent));
+  return sum / double(options.visits);
+}
+
+std::string ordinary(size_t number) {
+  return concat("D_", 100 + number);
+}
+
+Visit draw_visit(const CausesOptions& options, const PlantedCauses& planted, double time,
+                 Dice& dice) {
+  Visit visit{{}, time};
+  const size_t count = 1 + dice.below(size_t(options.codes_each));
+  for (size_t i = 0; i < count; ++i)
+    visit.codes.push_back(ordinary(dice.below(size_t(options.codes))));
+  for (const auto* codes : {&planted.raising, &planted.lowering})
+    for (const std::string& code : *codes)
+      if (dice.chance(kOften)) visit.codes.push_back(code);
+  std::sort(visit.codes.begin(), visit.codes.end());
+  visit.codes.erase(std::unique(visit.codes.begin(), visit.codes.end()), visit.codes.end());
+  return visit;
+}
+
+PatientRecord draw_patient(const CausesOptions& options, const PlantedCauses& planted,
+                           std::string name, const Random& random) {
+  Dice dice(random);
+  PatientRecord patient{std::move(name), {}, ""};
+  const size_t visits = 1 + dice.below(size_t(options.visits));
+  double time = 0;
+  for (size_t i = 0; i < visits; ++i) {
+    patient.visits.push_back(draw_visit(options, planted, time, dice));
+    time += double(1 + dice.below(kLongestPause));
+  }
+  const double surplus = double(planted.raising.size()) - double(planted.lowering.size());
+  double effects = -kOften * mean_recent(options) * surplus;  // b / strength
+  const size_t counting = std::min(visits, size_t(options.recent));
+  for (size_t i = visits - counting; i < visits; ++i)
+    for (const std::string& code : patient.visits[i].codes) effects += planted.effect_of(code);
+  const double chance = 1 / (1 + std::exp(-options.strength * effects));
+  patient.label = dice.chance(chance) ? "yes" : "no";
+  return patient;
+}
+
+}  // namespace
+
+void CausesOptions::describe(OptionList& list) {
+  describe_rows(list, "patients");
+  list.add("codes", codes, "built-in data: ordinary codes, which mean nothing")
+      .at_least(1)
+      .at_most(1'000'000);
+  list.add("causes", causes, "built-in data: codes that raise the chance of the outcome")
+      .at_least(1)
+      .at_most(double(kCauses.size()));
+  list.add("protections", protections, "built-in data: codes that lower it")
+      .at_least(0)
+      .at_most(double(kProtections.size()));
+  list.add("visits", visits, "built-in data: most visits of a patient").at_least(1).at_most(10000);
+  list.add("codes_each", codes_each, "built-in data: most ordinary codes of a visit")
+      .at_least(1)
+      .at_most(10000);
+  list.add("recent", recent, "built-in data: only so many last visits decide").at_least(1);
+  list.add("strength", strength, "built-in data: what one cause adds to the log odds").above(0);
+  describe_seed(list, "patients");
+}
+
+int PlantedCauses::effect_of(const std::string& code) const {
+  const auto holds = [&](const std::vector<std::string>& codes) {
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+  };
+  return int(holds(raising)) - int(holds(lowering));
+}
+
+CausesDraw draw_causes(const CausesOptions& options) {
+  options.check_rows("patients");
+  require(options.codes >= 1 && options.visits >= 1 && options.codes_each >= 1 &&
+              options.recent >= 1 && options.causes >= 1 && options.protections >= 0 &&
+              options.causes <= int64_t(kCauses.size()) &&
+              options.protections <= int64_t(kProtections.size()),
+          ErrorKind::InvalidArgument, "patients with ", options.causes, " causes and ",
+          options.protections, " protections in ", options.visits, " visits cannot be drawn");
+  CausesDraw draw;
+  draw.planted.raising.assign(kCauses.begin(), kCauses.begin() + options.causes);
+  draw.planted.lowering.assign(kProtections.begin(), kProtections.begin() + options.protections);
+  draw.planted.recent = options.recent;
+  const Random random = Random(uint64_t(options.seed)).split("causes");
+  const auto draw_part = [&](const char* part, int64_t rows) {
+    std::vector<PatientRecord> patients;
+    for (int64_t row = 0; row < rows; ++row)
+      patients.push_back(draw_patient(options, draw.planted, concat(part, "-", row + 1),
+                                      random.split(part).split(uint64_t(row))));
+    return patients;
+  };
+  draw.train = draw_part("train", options.rows);
+  draw.validation = draw_part("val", options.validation_rows);
+  draw.test = draw_part("test", options.test_rows);
+  draw.notes = {options.counted("patients")};
+  return draw;
+}
+
+}  // namespace fovea

@@ -1,0 +1,165 @@
+#include "fovea/explain/draw/figure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "fovea/base/text.h"
+#include "fovea/explain/record/labels.h"
+
+namespace fovea {
+namespace {
+
+constexpr size_t kMostKeysInOrder = 20;
+
+bool is_signed(const MapView& map) {
+  return map.kind == MapKind::Free || map.kind == MapKind::Contribution;
+}
+
+bool fits(const Figure& figure, const MapView& map) {
+  const MapView& first = figure.map();
+  return figure.kind == FigureKind::Panels && first.group == map.group &&
+         first.query_labels == map.query_labels && first.key_labels == map.key_labels;
+}
+
+double total_of(const std::vector<double>& row) {
+  double sum = 0;
+  for (const double value : row)
+    if (std::isfinite(value)) sum += value;
+  return sum;
+}
+
+}  // namespace
+
+std::vector<Figure> arrange(const Explanation& explanation) {
+  std::vector<Figure> figures;
+  for (const MapView& map : explanation.maps) {
+    check_sizes(map);
+    if (map.layout != MapLayout::Dense) continue;  // notes_of() says so
+    if (map.group.empty()) {
+      figures.push_back({map.queries() > 1 ? FigureKind::Matrix : FigureKind::Bars, {&map}});
+      continue;
+    }
+    const auto same = std::find_if(figures.begin(), figures.end(),
+                                   [&](const Figure& figure) { return fits(figure, map); });
+    if (same != figures.end()) {
+      same->series.push_back(&map);
+    } else {
+      figures.push_back({FigureKind::Panels, {&map}});
+    }
+  }
+  return figures;
+}
+
+std::string axes_text(const MapView& map) {
+  return map.query_axis.empty() ? "" : concat(map.query_axis, " → ", map.key_axis);
+}
+
+std::vector<std::string> notes_of(const Explanation& explanation) {
+  std::vector<std::string> notes = explanation.notes;
+  std::set<std::string> not_drawn;  // once for all layers
+  for (const MapView& map : explanation.maps) {
+    if (map.layout != MapLayout::Dense && not_drawn.insert(map.name).second)
+      notes.push_back(concat("map '", map.name, "' is not drawn here: its layout is ",
+                             name_of(map.layout), "; a report (.html) shows it"));
+    const auto gaps = std::count_if(map.weights.begin(), map.weights.end(),
+                                    [](double weight) { return !std::isfinite(weight); });
+    if (gaps > 0)
+      notes.push_back(concat("map '", map.name, "': ", format_count(gaps), " of ",
+                             format_count(static_cast<int64_t>(map.weights.size())),
+                             " weights are not numbers and are left blank"));
+  }
+  return notes;
+}
+
+BarSelection select_bars(const std::vector<std::vector<double>>& rows,
+                         const PictureOptions& options) {
+  const size_t keys = rows.empty() ? 0 : rows.front().size();
+  std::vector<double> rank(keys, -1);  // a gap ranks below zero weight
+  for (const std::vector<double>& row : rows)
+    for (size_t key = 0; key < keys; ++key)
+      if (std::isfinite(row[key])) rank[key] = std::max(rank[key], row[key]);
+
+  BarSelection selection;
+  selection.keys.resize(keys);
+  std::iota(selection.keys.begin(), selection.keys.end(), size_t{0});
+  const bool by_weight = options.order == BarOrder::Weights ||
+                         (options.order == BarOrder::Automatic && keys > kMostKeysInOrder);
+  const size_t shown = std::min(keys, std::max<size_t>(options.most_bars, 1));
+  if (by_weight || shown < keys)
+    std::stable_sort(selection.keys.begin(), selection.keys.end(),
+                     [&](size_t left, size_t right) { return rank[left] > rank[right]; });
+  selection.hidden = keys - shown;
+  for (size_t i = shown; i < keys; ++i)
+    selection.hidden_sum += std::max(rank[selection.keys[i]], 0.0);
+  selection.keys.resize(shown);
+  if (!by_weight) std::sort(selection.keys.begin(), selection.keys.end());
+  return selection;
+}
+
+std::string hidden_text(const BarSelection& selection, const std::string& ellipsis) {
+  return concat(ellipsis, " and ", format_count(static_cast<int64_t>(selection.hidden)),
+                " more, together ", format_number(selection.hidden_sum, 2));
+}
+
+std::vector<double> magnitudes(const MapView& map, size_t query) {
+  std::vector<double> row(map.keys());
+  for (size_t key = 0; key < row.size(); ++key) {
+    const double weight = map.weight(query, key);
+    row[key] = std::isfinite(weight) ? std::abs(weight) : std::numeric_limits<double>::quiet_NaN();
+  }
+  return row;
+}
+
+PanelRow panel_row(const MapView& map, size_t query) {
+  PanelRow row{magnitudes(map, query), 1};
+  const double total = total_of(row.heights);
+  if (!is_signed(map) || !(total > 0)) return row;
+  row.scale = 1 / total;
+  for (double& height : row.heights) height *= row.scale;
+  return row;
+}
+
+MatrixCells reduce(const MapView& map, size_t most_rows, size_t most_columns) {
+  auto step_for = [](size_t count, size_t most) {
+    return std::max<size_t>(1, (count + most - 1) / std::max<size_t>(most, 1));
+  };
+  MatrixCells cells;
+  cells.row_step = step_for(map.queries(), most_rows);
+  cells.column_step = step_for(map.keys(), most_columns);
+  for (size_t query = 0; query < map.queries(); query += cells.row_step)
+    cells.row_labels.push_back(visible_blanks(map.query_labels[query]));
+  for (size_t key = 0; key < map.keys(); key += cells.column_step)
+    cells.column_labels.push_back(visible_blanks(map.key_labels[key]));
+  cells.rows = cells.row_labels.size();
+  cells.columns = cells.column_labels.size();
+  cells.values.assign(cells.rows * cells.columns, std::numeric_limits<double>::quiet_NaN());
+  cells.truth.assign(cells.rows * cells.columns, 0);
+  for (size_t query = 0; query < map.queries(); ++query) {
+    for (size_t key = 0; key < map.keys(); ++key) {
+      const size_t cell = query / cells.row_step * cells.columns + key / cells.column_step;
+      const double weight = map.weight(query, key);
+      if (map.is_true(query, key)) cells.truth[cell] = 1;
+      if (!std::isfinite(weight)) continue;
+      double& value = cells.values[cell];
+      if (std::isnan(value) || std::abs(weight) > std::abs(value)) value = weight;
+      cells.largest = std::max(cells.largest, std::abs(weight));
+    }
+  }
+  for (const double value : cells.values) {
+    cells.has_negative = cells.has_negative || value < 0;
+    cells.has_gap = cells.has_gap || std::isnan(value);
+  }
+  for (const char mark : cells.truth) cells.has_truth = cells.has_truth || mark != 0;
+  return cells;
+}
+
+std::string reduction_text(const MatrixCells& cells) {
+  if (cells.row_step == 1 && cells.column_step == 1) return "";
+  return concat("each cell shows the largest of ", cells.row_step, " x ", cells.column_step,
+                " weights");
+}
+
+}  // namespace fovea

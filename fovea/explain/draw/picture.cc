@@ -1,0 +1,50 @@
+#include "fovea/explain/draw/picture.h"
+
+#include "fovea/base/text.h"
+#include "fovea/explain/draw/block.h"
+#include "fovea/explain/draw/page.h"
+#include "fovea/explain/draw/report.h"
+#include "fovea/explain/record/json.h"
+
+namespace fovea {
+namespace {
+
+std::unique_ptr<Block> block_for(const Figure& figure, const PictureOptions& options) {
+  switch (figure.kind) {
+    case FigureKind::Bars:
+      return bars_block(figure.map(), options);
+    case FigureKind::Panels:
+      return panels_block(figure, options);
+    case FigureKind::Matrix:
+      return matrix_block(figure.map());
+  }
+  return empty_block();
+}
+
+Section section_for(const Figure& figure, const PictureOptions& options) {
+  std::vector<std::string> titles;
+  for (const MapView* series : figure.series) titles.push_back(series->title);
+  return {join(titles), axes_text(figure.map()), block_for(figure, options)};
+}
+
+}  // namespace
+
+std::unique_ptr<Canvas> draw(const Explanation& explanation, const CanvasFactory& make_canvas,
+                             const PictureOptions& options) {
+  Page page{explanation.title, explanation.prediction, {}, notes_of(explanation)};
+  const Explanation drawn = mean_of_heads(explanation);
+  for (const Figure& figure : arrange(drawn)) page.sections.push_back(section_for(figure, options));
+  return draw_page(page, make_canvas);
+}
+
+void write_picture(const Explanation& explanation, const std::filesystem::path& path,
+                   const PictureOptions& options) {
+  write_by_ending(
+      path, {[&](const CanvasFactory& factory) { return draw(explanation, factory, options); },
+             [&](const std::filesystem::path& place) { write_explanation(place, explanation); },
+             [&](const std::filesystem::path& place) {
+               write_report(place, {&explanation, 1});
+             }});
+}
+
+}  // namespace fovea

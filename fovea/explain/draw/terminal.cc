@@ -1,0 +1,171 @@
+#include "fovea/explain/draw/terminal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fovea/base/text.h"
+#include "fovea/explain/draw/terminal_style.h"
+#include "fovea/explain/record/labels.h"
+
+namespace fovea {
+namespace {
+
+constexpr int kNarrowest = 40;
+
+/// The axis of a picture's cells, or none.
+const Axis* grid_of(const MapView& map, const Explanation& explanation) {
+  for (const Axis& axis : explanation.axes)
+    if (axis.name == map.key_axis && axis.grid_rows * axis.grid_columns == int64_t(map.keys()))
+      return &axis;
+  return nullptr;
+}
+
+Lines lines_for(const Figure& figure, const Explanation& explanation, const TerminalStyle& style) {
+  if (figure.map().weights.empty()) return {style.paint(Ink::Quiet, "This map is empty.")};
+  switch (figure.kind) {
+    case FigureKind::Bars:
+      return terminal_bars(figure.map(), style);
+    case FigureKind::Panels:
+      return terminal_panels(figure, style);
+    case FigureKind::Matrix:
+      if (const Axis* grid = grid_of(figure.map(), explanation))
+        return terminal_tiles(figure.map(), *grid, style);
+      return terminal_matrix(figure.map(), style);
+  }
+  return {};
+}
+
+std::string title_line(const Figure& figure, const TerminalStyle& style) {
+  std::vector<std::string> titles;
+  for (const MapView* series : figure.series) titles.push_back(series->title);
+  const std::string title = style.label(join(titles), style.width());
+  std::string axes;
+  if (!figure.map().query_axis.empty())
+    axes = style.safe(concat(figure.map().query_axis, style.arrow(), figure.map().key_axis));
+  std::string line = style.paint(Ink::Bold, title);
+  if (!axes.empty() && display_width(title) + 2 + display_width(axes) <= style.width())
+    line += "  " + style.paint(Ink::Quiet, axes);
+  return line;
+}
+
+}  // namespace
+
+TerminalStyle::TerminalStyle(const TerminalOptions& options)
+    : options_(options), width_(static_cast<size_t>(std::max(options.width, kNarrowest))) {}
+
+std::string TerminalStyle::paint(Ink ink, const std::string& text) const {
+  if (!options_.colour || ink == Ink::Plain || text.empty()) return text;
+  const char* code = "";
+  switch (ink) {
+    case Ink::Plain:
+      break;
+    case Ink::Bold:
+      code = "1";
+      break;
+    case Ink::Quiet:
+      code = "2";
+      break;
+    case Ink::Weight:
+      code = "38;5;208";
+      break;
+    case Ink::LightWeight:
+      code = "38;5;222";
+      break;
+    case Ink::Negative:
+      code = "38;5;75";
+      break;
+    case Ink::Truth:
+      code = "32";
+      break;
+  }
+  return concat("\x1b[", code, "m", text, "\x1b[0m");
+}
+
+std::string TerminalStyle::safe(const std::string& text) const {
+  const std::string clean = printable_label(text);
+  return options_.unicode ? clean : ascii_only(clean);
+}
+
+std::string TerminalStyle::label(const std::string& text, size_t width) const {
+  return shorten(safe(text), width, ellipsis());
+}
+
+std::string TerminalStyle::bar(double share, size_t width, Ink ink) const {
+  static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double length = std::clamp(share, 0.0, 1.0) * static_cast<double>(width);
+  std::string drawn;
+  size_t used = 0;
+  if (options_.unicode) {
+    const auto eighths = static_cast<size_t>(std::lround(length * 8));
+    for (size_t i = 0; i < eighths / 8; ++i) drawn += "█";
+    drawn += kEighths[eighths % 8];
+    used = (eighths + 7) / 8;
+  } else {
+    const auto halves = static_cast<size_t>(std::lround(length * 2));
+    drawn = std::string(halves / 2, '#') + (halves % 2 == 1 ? "-" : "");
+    used = (halves + 1) / 2;
+  }
+  return paint(ink, drawn) + std::string(width - used, ' ');
+}
+
+std::string TerminalStyle::shade(int level) const {
+  static constexpr const char* kBlocks[] = {" ", "░", "▒", "▓", "█"};
+  static constexpr const char* kLetters[] = {" ", ".", "+", "#", "@"};
+  return options_.unicode ? kBlocks[level] : kLetters[level];
+}
+
+Lines legend_lines(const std::vector<LegendEntry>& entries, const TerminalStyle& style) {
+  Lines lines;
+  size_t used = 0;
+  for (const LegendEntry& entry : entries) {
+    const std::string text = style.label(entry.text, style.width() - 4);
+    const size_t width = display_width(entry.mark) + 1 + display_width(text);
+    if (lines.empty() || used + 2 + width > style.width()) {
+      lines.emplace_back();
+      used = 0;
+    }
+    lines.back() += concat(used > 0 ? "  " : "", style.paint(entry.ink, entry.mark), " ", text);
+    used += (used > 0 ? 2 : 0) + width;
+  }
+  return lines;
+}
+
+Lines note_lines(const std::vector<std::string>& notes, const TerminalStyle& style) {
+  Lines lines;
+  for (const std::string& note : notes)
+    for (const std::string& line : wrapped(style.safe(concat("note: ", note)), style.width()))
+      lines.push_back(style.paint(Ink::Quiet, line));
+  return lines;
+}
+
+std::string text_of(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines)
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  return text;
+}
+
+std::string render_terminal(const Explanation& explanation, const TerminalOptions& options) {
+  const TerminalStyle style(options);
+  Lines lines;
+  if (!explanation.title.empty())
+    lines.push_back(style.paint(Ink::Bold, style.label(explanation.title, style.width())));
+  if (!explanation.prediction.empty())
+    lines.push_back(style.label(explanation.prediction, style.width()));
+  const Explanation drawn = mean_of_heads(explanation);
+  for (const Figure& figure : arrange(drawn)) {
+    if (!lines.empty()) lines.emplace_back();
+    lines.push_back(title_line(figure, style));
+    for (std::string& line : lines_for(figure, drawn, style)) lines.push_back(std::move(line));
+  }
+  for (const Faithfulness& judged : explanation.faithfulness) {
+    lines.emplace_back();
+    for (std::string& line : terminal_faithfulness(judged, style)) lines.push_back(std::move(line));
+  }
+  const Lines notes = note_lines(notes_of(explanation), style);
+  if (!notes.empty()) lines.emplace_back();
+  lines.insert(lines.end(), notes.begin(), notes.end());
+  return text_of(lines);
+}
+
+}  // namespace fovea

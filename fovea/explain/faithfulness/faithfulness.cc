@@ -1,0 +1,187 @@
+#include "fovea/explain/faithfulness/faithfulness.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "fovea/base/error.h"
+#include "fovea/explain/faithfulness/judge.h"
+#include "fovea/explain/faithfulness/verdict.h"
+#include "fovea/tensor/parallel.h"
+#include "fovea/tensor/random.h"
+#include "fovea/tensor/torch.h"
+
+namespace fovea {
+namespace {
+
+using faithfulness::Erasures;
+using faithfulness::Sample;
+using faithfulness::Subject;
+using Maps = std::vector<AttentionMap>;
+
+constexpr size_t kPredictTogether = 256;
+
+void check(const FaithfulnessOptions& options) {
+  for (const double bin : options.bins)
+    require(bin > 0 && bin <= 1, ErrorKind::InvalidArgument,
+            "faithfulness: a bin is a share of the units above 0 and at most 1, found ", bin);
+  require(options.curve_points == 0 || options.curve_points >= 2, ErrorKind::InvalidArgument,
+          "faithfulness: a curve has at least 2 points, found ", options.curve_points);
+  require(options.random_rationales >= 0 && options.permutations >= 0 && options.most_rows > 0,
+          ErrorKind::InvalidArgument, "faithfulness: found ", options.random_rationales,
+          " random rationales, ", options.permutations, " permutations and ", options.most_rows,
+          " rows, expected none below 0 and at least 1 row");
+}
+
+std::vector<Prediction> predict_all(const Predictor& predictor, std::span<const Example> examples) {
+  std::vector<Prediction> predictions;
+  for (size_t begin = 0; begin < examples.size(); begin += kPredictTogether) {
+    const auto part = examples.subspan(begin, std::min(kPredictTogether, examples.size() - begin));
+    for (Prediction& prediction : predictor.predict(part))
+      predictions.push_back(std::move(prediction));
+  }
+  require(predictions.size() == examples.size(), ErrorKind::Internal, examples.size(),
+          " examples gave ", predictions.size(), " predictions");
+  return predictions;
+}
+
+/// The maps of each name, in the order in which the names came.
+std::vector<Maps> by_name(const Maps& maps) {
+  std::vector<Maps> groups;
+  for (const AttentionMap& map : maps) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const Maps& some) {
+      return some.front().name == map.name;
+    });
+    if (group == groups.end())
+      groups.push_back({map});
+    else
+      group->push_back(map);
+  }
+  return groups;
+}
+
+struct Judgement {
+  std::string map;
+  Sample sample;
+};
+
+/// Everything that is known before the first example.
+struct Study {
+  const Predictor& predictor;
+  const FaithfulnessOptions& options;
+  std::unique_ptr<Predictor> untrained;
+  std::vector<double> x;
+};
+
+Maps maps_of_untrained(const Study& study, const Subject& subject) {
+  if (!study.untrained) return {};
+  torch::NoGradGuard no_gradients;
+  Tap tap;
+  study.untrained->replay(subject.example, subject.prediction, tap);
+  return tap.maps();
+}
+
+Sample not_dense(const AttentionMap& map, const Subject& subject) {
+  Sample sample;
+  sample.values = subject.values;
+  sample.outputs = static_cast<int64_t>(subject.original.size());
+  sample.notes.push_back(
+      concat("maps of the layout ", name_of(map.layout), " are not judged, only dense ones"));
+  return sample;
+}
+
+/// Whether another map says in weights what this one says in places or edges: the cells that
+/// glimpses cover, the neighbours of the node in question. That one is judged then.
+bool has_dense_twin(const AttentionMap& map, const Maps& maps) {
+  return std::any_of(maps.begin(), maps.end(), [&](const AttentionMap& other) {
+    return other.layout == MapLayout::Dense &&
+           (map.layout == MapLayout::Edges || other.query_axis == map.query_axis);
+  });
+}
+
+/// No judgements for an example without output.
+std::vector<Judgement> judge_example(const Study& study, const Example& example,
+                                     const Prediction& prediction, const Random& random) {
+  const Subject subject = faithfulness::examine(study.predictor, example, prediction);
+  std::vector<Judgement> judgements;
+  if (subject.original.empty()) return judgements;
+  const Maps untrained = maps_of_untrained(study, subject);
+  std::map<std::pair<std::string, int64_t>, Erasures> erasures;  // maps over one axis share them
+  for (const Maps& layers : by_name(subject.maps)) {
+    const AttentionMap& map = layers.front();
+    const bool dense = std::all_of(layers.begin(), layers.end(), [](const AttentionMap& layer) {
+      return layer.layout == MapLayout::Dense;
+    });
+    if (!dense) {
+      if (!has_dense_twin(map, subject.maps))
+        judgements.push_back({map.name, not_dense(map, subject)});
+      continue;
+    }
+    const int64_t units = map.weights.size(-1);
+    Erasures& erased =
+        erasures.try_emplace({map.key_axis, units}, subject, map.key_axis, units).first->second;
+    judgements.push_back({map.name, faithfulness::judge(layers, {study.options, study.x, subject,
+                                                                 erased, untrained, random})});
+    if (study.options.randomised_weights && !study.untrained)
+      judgements.back().sample.notes.push_back("there is no untrained network to compare with");
+  }
+  return judgements;
+}
+
+std::vector<double> shares(int64_t points) {
+  std::vector<double> x;
+  for (int64_t i = 0; i < points; ++i)
+    x.push_back(static_cast<double>(i) / static_cast<double>(points - 1));
+  return x;
+}
+
+std::vector<Faithfulness> summarise_all(const std::vector<std::vector<Judgement>>& judgements,
+                                        const std::vector<double>& x) {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<Sample>> samples;
+  int64_t without_output = 0;
+  for (const std::vector<Judgement>& of_example : judgements) {
+    without_output += of_example.empty();
+    for (const Judgement& judgement : of_example) {
+      if (samples.find(judgement.map) == samples.end()) names.push_back(judgement.map);
+      samples[judgement.map].push_back(judgement.sample);
+    }
+  }
+  std::vector<Faithfulness> results;
+  for (const std::string& name : names) {
+    results.push_back(faithfulness::summarise(name, samples[name], x));
+    faithfulness::give_verdict(samples[name], results.back());
+    if (without_output > 0)
+      results.back().notes.push_back(
+          concat(format_count(without_output), " examples without output were left out"));
+  }
+  return results;
+}
+
+}  // namespace
+
+std::vector<Faithfulness> measure_faithfulness(const Predictor& predictor,
+                                               std::span<const Example> examples,
+                                               const FaithfulnessOptions& options) {
+  require(!examples.empty(), ErrorKind::InvalidArgument,
+          "faithfulness needs at least one example, found none");
+  check(options);
+  const Random random = Random(options.seed).split("faithfulness");
+  const Study study{predictor, options,
+                    options.randomised_weights ? predictor.randomised(options.seed) : nullptr,
+                    shares(options.curve_points)};
+  const std::vector<Prediction> predictions = predict_all(predictor, examples);
+  std::vector<std::vector<Judgement>> judgements(examples.size());
+  std::mutex reporting;
+  int64_t done = 0;
+  run_parallel(static_cast<int64_t>(examples.size()), [&](int64_t index) {
+    const auto at = static_cast<size_t>(index);
+    judgements[at] = judge_example(study, examples[at], predictions[at], random.split(at));
+    const std::lock_guard lock(reporting);
+    ++done;
+    if (options.progress) options.progress(done);
+  });
+  return summarise_all(judgements, study.x);
+}
+
+}  // namespace fovea

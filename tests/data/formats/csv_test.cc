@@ -1,0 +1,194 @@
+#include "fovea/data/formats/csv.h"
+
+#include <chrono>
+
+#include "tests/data/testing.h"
+
+namespace fovea {
+namespace {
+
+std::vector<std::string> row_of(const CsvTable& table, int64_t row) {
+  std::vector<std::string> cells;
+  for (int64_t column = 0; column < table.columns(); ++column)
+    cells.emplace_back(table.cell(row, column));
+  return cells;
+}
+
+using Cells = std::vector<std::string>;
+
+TEST(Csv, ReadsQuotesCommasAndLineEndsInCells) {
+  const TemporaryFolder folder;
+  const CsvTable table = read_csv(folder.write("a.csv",
+                                               "name , b,c\r\n"
+                                               "\"one, \"\"two\"\"\",,3\r\n"
+                                               "\"line\nbreak\",\"\",x y\r\n"
+                                               "5\" pipe,2, padded "));
+  EXPECT_EQ(table.names, (Cells{"name", "b", "c"}));
+  ASSERT_EQ(table.rows(), 3);
+  EXPECT_EQ(row_of(table, 0), (Cells{"one, \"two\"", "", "3"}));
+  EXPECT_EQ(row_of(table, 1), (Cells{"line\nbreak", "", "x y"}));
+  EXPECT_EQ(row_of(table, 2), (Cells{"5\" pipe", "2", " padded "}));
+  EXPECT_EQ(table.place(2), (folder.path() / "a.csv").string() + ":5");
+}
+
+TEST(Csv, SkipsTheByteOrderMarkAndEmptyLines) {
+  const TemporaryFolder folder;
+  const CsvTable table = read_csv(folder.write("a.csv", "\xEF\xBB\xBF\n\na,b\n\r\n1,2\n\n3,\n\n"));
+  EXPECT_EQ(table.names, (Cells{"a", "b"}));
+  ASSERT_EQ(table.rows(), 2);
+  EXPECT_EQ(row_of(table, 1), (Cells{"3", ""}));
+  EXPECT_EQ(table.place(0), (folder.path() / "a.csv").string() + ":5");
+}
+
+TEST(Csv, DelimiterByNameOrByHeader) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(read_csv(fixture("semicolons.csv")).delimiter, ';');
+  EXPECT_EQ(row_of(read_csv(fixture("semicolons.csv")), 1), (Cells{"x;y", "-2e3", "b"}));
+  EXPECT_EQ(row_of(read_csv(folder.write("a.tsv", "a,b\tc\n1,2\t3\n")), 0), (Cells{"1,2", "3"}));
+  EXPECT_EQ(row_of(read_csv(folder.write("a.txt", "a\tb\n1,2\t3\n")), 0), (Cells{"1,2", "3"}));
+  EXPECT_EQ(row_of(read_csv(folder.write("b.csv", "\"a;b;c\",d\n1,2\n")), 0), (Cells{"1", "2"}));
+  EXPECT_EQ(read_csv(folder.write("one.csv", "only\n1\n2\n")).columns(), 1);
+  CsvOptions options;
+  options.delimiter = '|';
+  EXPECT_EQ(row_of(read_csv(folder.write("c.csv", "a|b\n1,1|2\n"), options), 0),
+            (Cells{"1,1", "2"}));
+}
+
+TEST(Csv, QuotesCanBeOrdinaryCharacters) {
+  const TemporaryFolder folder;
+  CsvOptions options;
+  options.quotes = false;
+  EXPECT_EQ(row_of(read_csv(folder.write("a.tsv", "a\tb\n\"x\t\"y\"\n"), options), 0),
+            (Cells{"\"x", "\"y\""}));
+}
+
+TEST(Csv, GzipEqualsPlain) {
+#ifndef FOVEA_WITH_ZLIB
+  GTEST_SKIP() << "built without zlib";
+#endif
+  const CsvTable packed = read_csv(fixture("people.csv.gz"));
+  const CsvTable plain = read_csv(fixture("people.csv"));
+  ASSERT_EQ(packed.rows(), plain.rows());
+  for (int64_t row = 0; row < plain.rows(); ++row)
+    EXPECT_EQ(row_of(packed, row), row_of(plain, row));
+  EXPECT_EQ(plain.hash, hash_of_file(fixture("people.csv")));
+  EXPECT_EQ(packed.hash, hash_of_file(fixture("people.csv.gz")));
+
+  const TemporaryFolder folder;  // two members one after the other are one file
+  const std::string bytes = read_file(fixture("people.csv.gz"));
+  expect_error(ErrorKind::BadData, {"damaged gzip"},
+               [&] { read_csv(fixture("truncated.csv.gz")); });
+  expect_error(ErrorKind::BadData, {"damaged gzip"}, [&] { read_csv(fixture("corrupt.csv.gz")); });
+  const CsvTable twice = read_csv(folder.write("twice.csv.gz", bytes + bytes));
+  EXPECT_EQ(twice.rows(), 2 * plain.rows() + 1);
+}
+
+TEST(Csv, GzipThatIsNoneOrTooLarge) {
+  const TemporaryFolder folder;
+  expect_error(ErrorKind::BadData, {"a.csv.gz", "not a gzip file"},
+               [&] { read_csv(folder.write("a.csv.gz", "a,b\n1,2\n")); });
+  CsvOptions options;
+  options.max_bytes = 10;
+  expect_error(ErrorKind::BadData, {"more than 10 bytes"},
+               [&] { read_csv(fixture("people.csv"), options); });
+}
+
+TEST(Csv, SelectKeepsCellsAndLines) {
+  const CsvTable table = read_csv(fixture("people.csv"));
+  const std::vector<int64_t> rows{6, 1};
+  const CsvTable selected = table.select(rows);
+  ASSERT_EQ(selected.rows(), 2);
+  EXPECT_EQ(selected.cell(1, 0), "2");
+  EXPECT_EQ(selected.place(0), fixture("people.csv").string() + ":8");
+}
+
+struct BadFile {
+  const char* what;
+  std::string content;
+  std::vector<std::string> words;
+};
+
+TEST(Csv, BadFilesGiveOneClearError) {
+  const TemporaryFolder folder;
+  const std::vector<BadFile> files{
+      {"empty", "", {"bad.csv:1", "is empty", "header"}},
+      {"only line ends", "\n\r\n", {"is empty"}},
+      {"header only", "a,b\n", {"a header but no rows"}},
+      {"too few cells", "a,b,c\n1,2,3\n\n1,2\n", {"bad.csv:4", "2 cells", "header has 3"}},
+      {"too many cells", "a,b\n1,2\n1,2,3\n", {"bad.csv:3", "3 cells", "header has 2", "quoted"}},
+      {"latin-1", "a,b\nok,1\ncaf\xe9,2\n", {"bad.csv:3", "0xE9", "offset 12", "iconv"}},
+      {"utf-16", std::string("\xFF\xFE") + "a", {"UTF-16", "iconv"}},
+      {"zero byte", std::string("a,b\n1,\0\n", 8), {"bad.csv:2", "zero byte", "offset 6"}},
+      {"open quote", "a,b\n1,2\n3,\"x\n5,6\n", {"bad.csv:3", "never closed"}},
+      {"text after a quote", "a,b\n\"x\"y,2\n", {"bad.csv:2", "after a closing quote"}},
+      {"same name twice", "a,b, a\n1,2,3\n", {"bad.csv:1", "columns 1 and 3", "'a'"}},
+      {"no name", "a,,c\n1,2,3\n", {"bad.csv:1", "column 2 has no name"}},
+      {"old line ends", "a,b\r1,2\r", {"CR alone"}},
+  };
+  for (const BadFile& file : files) {
+    SCOPED_TRACE(file.what);
+    expect_error(ErrorKind::BadData, file.words,
+                 [&] { read_csv(folder.write("bad.csv", file.content)); });
+  }
+  expect_error(ErrorKind::BadData, {"latin1.csv:3", "0xE9"},
+               [&] { read_csv(fixture("latin1.csv")); });
+}
+
+TEST(Csv, NoSuchFileAndFolder) {
+  const TemporaryFolder folder;
+  expect_error(ErrorKind::NotFound, {"none.csv"}, [&] { read_csv(folder.path() / "none.csv"); });
+  expect_error(ErrorKind::InvalidArgument, {"folder"}, [&] { read_csv(folder.path()); });
+}
+
+TEST(Csv, AMillionColumnsAreRefused) {
+  const TemporaryFolder folder;
+  std::string header = "c0";
+  for (int i = 1; i < 1000000; ++i) header += ",c" + std::to_string(i);
+  expect_error(ErrorKind::BadData, {"wide.csv:1", "65,536"},
+               [&] { read_csv(folder.write("wide.csv", header + "\n")); });
+}
+
+TEST(Csv, ColumnByName) {
+  const CsvTable table = read_csv(fixture("people.csv"));
+  EXPECT_EQ(table.column("age"), 1);
+  EXPECT_EQ(table.find("agee"), -1);
+  expect_error(ErrorKind::NotFound, {"'incom'", "did you mean 'income'", "workclass"},
+               [&] { table.column("incom"); });
+}
+
+TEST(Csv, OneLine) {
+  EXPECT_EQ(parse_csv_line("1,\"a,b\",,x\r\n", ','), (Cells{"1", "a,b", "", "x"}));
+  EXPECT_EQ(parse_csv_line("1\t", '\t'), (Cells{"1", ""}));
+  EXPECT_EQ(parse_csv_line("", ','), (Cells{""}));
+  expect_error(ErrorKind::BadData, {"input row", "never closed"},
+               [] { parse_csv_line("1,\"2", ','); });
+  expect_error(ErrorKind::BadData, {"more than one line"}, [] { parse_csv_line("1\n2", ','); });
+}
+
+TEST(Csv, WhatIsQuotedReadsBack) {
+  for (const char* cell : {"plain", "a,b", "say \"hi\"", "two\nlines", "\"", ""})
+    EXPECT_EQ(parse_csv_line("x," + quote_csv_cell(cell), ','), (Cells{"x", cell})) << cell;
+}
+
+TEST(Csv, AMillionCellsReadFast) {
+  const TemporaryFolder folder;
+  std::string text = "a,b,c,d,e,f,g,h,i,j\n";
+  for (int row = 0; row < 100000; ++row) {
+    for (int column = 0; column < 10; ++column)
+      text += "0." + std::to_string(1234567 + row * 10 + column) + ",";
+    text.back() = '\n';
+  }
+  const auto path = folder.write("big.csv", text);
+  const auto start = std::chrono::steady_clock::now();
+  const CsvTable table = read_csv(path);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_EQ(table.rows(), 100000);
+  EXPECT_EQ(table.cell(99999, 9), "0.2234566");
+  RecordProperty("milliseconds", int(seconds * 1000));
+  EXPECT_LT(seconds, 2.0);  // about 0.05 s on an idle machine; the bound leaves room for a loaded
+                            // one and for sanitizers
+}
+
+}  // namespace
+}  // namespace fovea

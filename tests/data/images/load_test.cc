@@ -1,0 +1,129 @@
+#include "fovea/data/images/load.h"
+
+#include <gtest/gtest.h>
+
+#include "fovea/data/formats/idx.h"
+#include "fovea/data/formats/read_image.h"
+#include "fovea/tensor/torch.h"
+#include "tests/data/testing.h"
+
+namespace fovea {
+namespace {
+
+namespace fs = std::filesystem;
+
+GlimpseDataOptions small() {
+  GlimpseDataOptions options;
+  options.generator.rows = 40;
+  options.generator.validation_rows = 10;
+  options.generator.test_rows = 5;
+  options.generator.side = 12;
+  return options;
+}
+
+at::Tensor images_of(const Dataset& rows) {
+  std::vector<int64_t> all;
+  for (int64_t row = 0; row < rows.size(); ++row) all.push_back(row);
+  return rows.batch(all).at("image");
+}
+
+TEST(GlimpsesData, TheFolderThatIsWrittenGivesTheSameRows) {
+  TemporaryFolder folder;
+  for (const char* view : {"plain", "cluttered"}) {
+    GlimpseDataOptions options = small();
+    options.views.view = view;
+    options.views.canvas = 20;
+    write_glimpse_data(folder.path(), options);
+    GlimpseCoding drawn_coding, read_coding;
+    const Splits drawn = load_glimpses({}, options, drawn_coding, 2, 3);
+    const Splits read = load_glimpses({folder.path(), {}}, options, read_coding, 2, 3);
+    EXPECT_EQ(drawn_coding.classes, read_coding.classes);
+    EXPECT_TRUE(images_of(*drawn.train).equal(images_of(*read.train)));
+    EXPECT_TRUE(images_of(*drawn.validation).equal(images_of(*read.validation)));
+    EXPECT_TRUE(images_of(*drawn.test).equal(images_of(*read.test)));
+    EXPECT_TRUE(dynamic_cast<const GlimpseDataset&>(*read.train).knows_objects());
+  }
+}
+
+TEST(GlimpsesData, ValidationIsHeldOutWhereThereIsNone) {
+  TemporaryFolder folder;
+  folder.write("train-images-idx3-ubyte", idx_bytes(torch::zeros({20, 5, 5}, torch::kByte)));
+  folder.write("train-labels-idx1-ubyte", idx_bytes((torch::arange(20) % 12).to(torch::kByte)));
+  GlimpseCoding coding;
+  const Splits splits = load_glimpses({folder.path(), {}}, small(), coding, 2, 3);
+  EXPECT_EQ(splits.train->size(), 18);
+  EXPECT_EQ(splits.validation->size(), 2);
+  EXPECT_EQ(splits.test, nullptr);
+  EXPECT_TRUE(has_note(splits.notes, "2 of the 20 training pictures"));
+  EXPECT_EQ(coding.classes[2], "2") << "numbers by value: 10 comes after 9";
+  EXPECT_EQ(coding.classes.back(), "11");
+  EXPECT_FALSE(dynamic_cast<const GlimpseDataset&>(*splits.train).knows_objects());
+}
+
+TEST(GlimpsesData, AFolderOfPicturesIsReadToo) {
+  if (!can_read_images()) GTEST_SKIP() << "this build reads no pictures";
+  TemporaryFolder folder;
+  for (const char* label : {"cat", "dog"}) {
+    fs::create_directories(folder / label);
+    for (const char* name : {"1.png", "2.png", "3.png"})
+      folder.write(concat(label, "/", name), encode_png(make_image(7, 9, 3, 80)));
+  }
+  GlimpseDataOptions options = small();
+  options.image_size = 6;
+  options.colours = "colour";
+  GlimpseCoding coding;
+  const Splits splits = load_glimpses({folder.path(), {}}, options, coding, 2, 3);
+  EXPECT_EQ(coding.classes, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(coding.shape, (PictureShape{3, 6, 6}));
+  EXPECT_EQ(splits.train->size() + splits.validation->size(), 6);
+}
+
+TEST(GlimpsesData, ARunKnowsItsClassesAndItsSize) {
+  TemporaryFolder folder;
+  GlimpseCoding coding;
+  load_glimpses({}, small(), coding, 2, 3);
+  folder.write("test-images-idx3-ubyte", idx_bytes(torch::zeros({2, 12, 12}, torch::kByte)));
+  folder.write("test-labels-idx1-ubyte", idx_bytes(torch::full({2}, 77, torch::kByte)));
+  expect_error(ErrorKind::BadData, {"'77'", "does not know"}, [&] {
+    load_glimpses({folder.path(), {}}, small(), coding, 2, 3);
+  });
+  folder.write("test-labels-idx1-ubyte", idx_bytes(torch::zeros({2}, torch::kByte)));
+  EXPECT_EQ(load_glimpses({folder.path(), {}}, small(), coding, 2, 3).test->size(), 2);
+  folder.write("test-images-idx3-ubyte", idx_bytes(torch::zeros({2, 9, 12}, torch::kByte)));
+  expect_error(ErrorKind::BadData, {"1 x 9 x 12", "1 x 12 x 12"}, [&] {
+    load_glimpses({folder.path(), {}}, small(), coding, 2, 3);
+  });
+}
+
+TEST(GlimpsesData, RefusesSourcesWithoutPictures) {
+  TemporaryFolder folder;
+  GlimpseCoding coding;
+  expect_error(ErrorKind::NotFound, "neither idx files", [&] {
+    load_glimpses({folder.path(), {}}, small(), coding, 2, 3);
+  });
+  expect_error(ErrorKind::NotFound, "no such file", [&] {
+    load_glimpses({folder / "nowhere", {}}, small(), coding, 2, 3);
+  });
+}
+
+TEST(GlimpsesData, TheCodingSurvivesItsFile) {
+  GlimpseCoding coding;
+  load_glimpses({}, small(), coding, 2, 3);
+  const GlimpseCoding again = GlimpseCoding::from_json(coding.to_json(), "run");
+  EXPECT_EQ(again.classes, coding.classes);
+  EXPECT_EQ(again.shape, coding.shape);
+  for (const char* key : {"classes", "height"}) {
+    Json broken = coding.to_json();
+    broken[key] = nullptr;
+    expect_error(ErrorKind::BadData, {"run: the field", key},
+                 [&] { GlimpseCoding::from_json(broken, "run"); });
+  }
+  Json huge = coding.to_json();
+  huge["width"] = int64_t{1} << 40;
+  expect_error(ErrorKind::BadData, "run: width", [&] { GlimpseCoding::from_json(huge, "run"); });
+  huge["width"] = huge["height"] = 1 << 16;
+  expect_error(ErrorKind::BadData, "cannot be", [&] { GlimpseCoding::from_json(huge, "run"); });
+}
+
+}  // namespace
+}  // namespace fovea

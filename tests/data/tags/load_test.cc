@@ -1,0 +1,93 @@
+#include "fovea/data/tags/load.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "fovea/base/file.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+using testing::expect_error;
+using testing::TemporaryFolder;
+
+TaggingDataOptions small() {
+  TaggingDataOptions options;
+  options.generator.rows = 60;
+  options.generator.validation_rows = options.generator.test_rows = 10;
+  options.frames.too_long = "windows";
+  return options;
+}
+
+TEST(TaggingData, WrittenDataIsReadBack) {
+  const TemporaryFolder folder;
+  write_tagging_data(folder.path(), small());
+  DataSource source;
+  source.path = folder.path();
+#ifdef FOVEA_WITH_ICU
+  const std::vector<bool> kinds = {false, true};
+#else
+  const std::vector<bool> kinds = {false};
+#endif
+  for (const bool pieces : kinds) {
+    TagCoding drawn_coding, read_coding;
+    const Splits drawn = load_tagging({}, small(), pieces, drawn_coding, 0);
+    const Splits read = load_tagging(source, small(), pieces, read_coding, 0);
+    EXPECT_EQ(read_coding.tags, drawn_coding.tags);
+    EXPECT_EQ(read_coding.tags[0], "O");
+    for (const auto part : {&Splits::train, &Splits::validation, &Splits::test}) {
+      ASSERT_EQ((read.*part)->size(), (drawn.*part)->size());
+      for (int64_t row = 0; row < (read.*part)->size(); ++row) {
+        const Example one = (read.*part)->example(row), other = (drawn.*part)->example(row);
+        for (const auto& [name, tensor] : other.tensors)
+          EXPECT_TRUE(one.tensors.at(name).equal(tensor)) << name;
+        ASSERT_EQ(one.truth.size(), other.truth.size());
+        for (const auto& [name, truth] : other.truth)
+          EXPECT_TRUE(one.truth.at(name).equal(truth)) << name;
+      }
+    }
+  }
+}
+
+Splits load_text(const std::string& text, TagCoding& coding,
+                 const TaggingDataOptions& options = small()) {
+  static const TemporaryFolder folder;
+  write_file(folder.path() / "rows.tsv", text);
+  DataSource source;
+  source.path = folder.path() / "rows.tsv";
+  return load_tagging(source, options, false, coding, 3);
+}
+
+TEST(TaggingData, EveryTypeHasBothTags) {
+  TagCoding coding;
+  load_text("Ada\tB-person\nwas\tO\n\nin\tO\nParis\tB-place\n\nyes\tO\n\n", coding);
+  EXPECT_EQ(coding.tags,
+            (std::vector<std::string>{"O", "B-person", "I-person", "B-place", "I-place"}));
+  const TagCoding again = TagCoding::from_json(coding.to_json(), "tags.json");
+  EXPECT_EQ(again.tags, coding.tags);
+  EXPECT_TRUE(again.entities);
+  EXPECT_THROW(TagCoding::from_json({{"tags", Json::array()}, {"entities", true}}, "x"), Error);
+  EXPECT_THROW(TagCoding::from_json({{"tags", 1}}, "x"), Error);
+}
+
+TEST(TaggingData, PlainTagsAreTakenAsTheyStand) {
+  TaggingDataOptions options = small();
+  options.scheme = "plain";
+  TagCoding coding;
+  load_text("dogs\tNOUN\nbark\tVERB\n\nI\tPRON\n\nno\tI-x\n\n", coding, options);
+  EXPECT_FALSE(coding.entities);
+  EXPECT_TRUE(std::is_sorted(coding.tags.begin(), coding.tags.end()));
+}
+
+TEST(TaggingData, ATagThatTheRunDoesNotKnowIsRefused) {
+  TagCoding coding;
+  coding.tags = {"O", "B-a", "I-a"};
+  coding.words = std::make_shared<const WordEncoder>(Vocabulary(), Vocabulary());
+  expect_error(ErrorKind::BadData, {"B-b", "B-a"},
+               [&] { load_text("Ada\tB-b\n\nwas\tO\n\n", coding); });
+}
+
+}  // namespace
+}  // namespace fovea

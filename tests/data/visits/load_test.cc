@@ -1,0 +1,126 @@
+#include "fovea/data/visits/load.h"
+
+#include <algorithm>
+
+#include "tests/data/testing.h"
+
+namespace fovea {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+const VisitDataset& rows_of(const std::shared_ptr<Dataset>& part) {
+  return dynamic_cast<const VisitDataset&>(*part);
+}
+
+/// Patients p0 … p9 with the labels in turn.
+std::string table(const Texts& labels) {
+  std::string content = "patient,codes,label\n";
+  for (size_t i = 0; i < 10; ++i)
+    content += concat("p", i, ",common rare", i, ",", labels[i % labels.size()], "\n");
+  return content;
+}
+
+struct Loaded {
+  Splits splits;
+  VisitCoding coding;
+};
+
+Loaded load(const std::string& content, VisitsDataOptions options = {}) {
+  const TemporaryFolder folder;
+  Loaded loaded;
+  loaded.splits = load_visits({folder.write("a.csv", content), {}}, options, loaded.coding, 1);
+  return loaded;
+}
+
+TEST(VisitsData, FindsTheOutcome) {
+  const auto outcome = [](const Texts& labels) {
+    return load(table(labels)).coding.positive_name();
+  };
+  EXPECT_EQ(outcome({"no", "yes"}), "yes");
+  EXPECT_EQ(outcome({"1", "0"}), "1");
+  EXPECT_EQ(outcome({"true", "zebra"}), "true");
+  EXPECT_EQ(outcome({"10", "9"}), "10") << "numbers by size";
+  EXPECT_EQ(outcome({"alive", "dead"}), "dead") << "else the later one";
+}
+
+TEST(VisitsData, SeveralLabelsNeedToBeNamed) {
+  expect_error(ErrorKind::BadData, {"3 labels", "<30, >30, NO", "data.positive"}, [] {
+    load(table({"NO", ">30", "<30"}));
+  });
+  VisitsDataOptions options;
+  options.positive = {"<30", ">30"};
+  const Loaded loaded = load(table({"NO", ">30", "<30"}), options);
+  EXPECT_EQ(loaded.coding.positive_name(), "<30 or >30");
+  EXPECT_EQ(loaded.coding.negative_name(), "NO");
+  options.positive = {"<3"};
+  expect_error(ErrorKind::BadData, {"'<3'", "there are: <30"}, [&] {
+    load(table({"NO", ">30", "<30"}), options);
+  });
+  expect_error(ErrorKind::BadData, {"one side of the outcome"}, [] { load(table({"NO"})); });
+}
+
+TEST(VisitsData, RareCodesAreUnknown) {
+  const Loaded loaded = load(table({"no", "yes"}));
+  EXPECT_EQ(loaded.coding.codes->size(), Vocabulary::kSpecial + 1) << "only the common one";
+  EXPECT_TRUE(has_note(loaded.splits.notes, "50 % of their codes are unknown"));
+  VisitsDataOptions options;
+  options.minimum_count = 11;
+  expect_error(ErrorKind::BadData, "data.minimum_count", [&] {
+    load(table({"no", "yes"}), options);
+  });
+}
+
+TEST(VisitsData, TheCodingSurvivesAFile) {
+  const Loaded loaded = load(table({"no", "yes"}));
+  const VisitCoding back = VisitCoding::from_json(loaded.coding.to_json(), "visits.json");
+  EXPECT_EQ(back.to_json(), loaded.coding.to_json());
+  for (const char* key : {"negative", "positive", "times", "codes"}) {
+    Json broken = loaded.coding.to_json();
+    broken.erase(key);
+    expect_error(ErrorKind::BadData, "visits.json",
+                 [&] { VisitCoding::from_json(broken, "visits.json"); });
+  }
+}
+
+TEST(VisitsData, LabelsThatARunDoesNotKnowAreRefused) {
+  Loaded loaded = load(table({"no", "yes"}));
+  const TemporaryFolder folder;
+  const auto path = folder.write("b.csv", "patient,codes,label\na,common,maybe\n");
+  expect_error(ErrorKind::BadData, {"'a'", "'maybe'", "does not know"}, [&] {
+    load_visits({path, {}, true}, {}, loaded.coding, 1);
+  });
+  const auto unseen = folder.write("c.csv", "patient,codes,label\na,nobody knows,yes\n");
+  const Splits splits = load_visits({unseen, {}, true}, {}, loaded.coding, 1);
+  EXPECT_EQ(rows_of(splits.test).unknown_share(), 1) << "codes never seen are no error";
+}
+
+TEST(VisitsData, FilesGiveTheSameRows) {
+  const TemporaryFolder folder;
+  VisitsDataOptions options;
+  options.generator.rows = 60;
+  options.generator.validation_rows = 10;
+  options.generator.test_rows = 10;
+  options.minimum_count = 1;
+  write_visits_data(folder.path() / "data", options);
+  VisitCoding drawn_coding, read_coding;
+  const Splits drawn = load_visits({}, options, drawn_coding, 1);
+  const Splits read = load_visits({folder.path() / "data", {}}, options, read_coding, 1);
+  EXPECT_EQ(read_coding.to_json(), drawn_coding.to_json());
+  EXPECT_TRUE(read_coding.times);
+  EXPECT_EQ(rows_of(read.test).planted().raising, rows_of(drawn.test).planted().raising);
+  EXPECT_EQ(rows_of(read.test).planted().recent, 3);
+  const std::vector<int64_t> rows{0, 3, 9};
+  const Batch one = drawn.test->batch(rows), other = read.test->batch(rows);
+  for (const auto& [name, tensor] : one.tensors) EXPECT_TRUE(tensor.equal(other.at(name))) << name;
+  Json description = read_json_file(folder.path() / "data" / "dataset.json");
+  description["truth"] = {{"raising", 3}};
+  write_json_file(folder.path() / "data" / "dataset.json", description);
+  VisitCoding coding;
+  expect_error(ErrorKind::BadData, {"dataset.json", "truth.raising"}, [&] {
+    load_visits({folder.path() / "data", {}}, options, coding, 1);
+  });
+}
+
+}  // namespace
+}  // namespace fovea
