@@ -104,9 +104,9 @@ GPU = (
                        "model.bridge=backward", "data.tokens=words", "data.vocabulary_size=30000", "training.batch_size=80"),
               task="translate", units=30, epochs=3, ours_reads="prepared.safetensors",
               write=functools.partial(data_files.write_prepared_words, rows=80 * 30, words=30, different=29996),
-              fast=("--precision", "bf16", *assigned("training.gear=fast")), settings=(GPU_SETTINGS["eager, TF32"], GPU_SETTINGS["eager, bf16"])),
+              fast=("--precision", "bf16", *assigned("training.path=fused")), settings=(GPU_SETTINGS["eager, TF32"], GPU_SETTINGS["eager, bf16"])),
     transformer(6, 512, 1.2, rows=128, words=64, steps=30, different=31996)._replace(
         name="gpu-transformer", title="Transformer base, 6 x 512, vocabulary 32,000, 128 x 64: ms a step", epochs=3, ours_reads="prepared.safetensors",
         write=functools.partial(data_files.write_prepared_words, rows=128 * 30, words=64, different=31996),
-        fast=("--precision", "bf16", *assigned("training.gear=fast")), settings=(GPU_SETTINGS["eager, bf16"], GPU_SETTINGS["compiled, bf16"])),
+        fast=("--precision", "bf16", *assigned("training.path=fused")), settings=(GPU_SETTINGS["eager, bf16"], GPU_SETTINGS["compiled, bf16"])),
 )

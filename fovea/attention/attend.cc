@@ -45,10 +45,10 @@ Tensor poisoned_queries(const Memory& memory, const KeepMask& mask) {
   return (mask.is_all() ? broken : broken & mask.keep()).any(-1, true);
 }
 
-MapKind kind_of(const AttendInput& in, const Aligned& aligned, const Tensor& blind) {
+MapKind kind_of(const AttendInput& in, const Aligned& aligned, const Tensor& fully_masked) {
   const MapKind kind = find_normaliser(in.normaliser.name).kind;
   if (kind != MapKind::Distribution) return kind;
-  const bool all_see = !blind.defined() || !blind.any().item<bool>();
+  const bool all_see = !fully_masked.defined() || !fully_masked.any().item<bool>();
   return aligned.factor.defined() || !all_see ? MapKind::Partial : MapKind::Distribution;
 }
 
@@ -141,14 +141,14 @@ Attended attend(const AttendInput& in, Tap* tap) {
   const auto poisoned = poisoned_queries(memory, mask);
   if (poisoned.defined())
     weights = weights.masked_fill(mask.is_all() ? poisoned : poisoned & mask.keep(), kNaN);
-  const auto blind = mask.is_all() ? Tensor() : ~mask.seeing_queries();  // [b, h, q, 1]
-  if (tap) weights = report(in, weights, kind_of(in, aligned, blind), *tap);
+  const auto fully_masked = mask.is_all() ? Tensor() : ~mask.seeing_queries();  // [b, h, q, 1]
+  if (tap) weights = report(in, weights, kind_of(in, aligned, fully_masked), *tap);
 
   auto context = summarise(in, memory.values, weights, poisoned);  // [B, H, Q, Dv]
   const bool headless = in.query.defined() && in.query.dim() == 3 && context.size(1) == 1;
   if (headless) context = context.squeeze(1);  // [B, Q, Dv]
-  return {context, weights, normalised.log_probability, normalised.chosen, aligned.center,
-          mask,    blind};
+  return {context, weights,     normalised.log_probability, normalised.chosen, aligned.center,
+          mask,    fully_masked};
 }
 
 }  // namespace fovea

@@ -50,8 +50,9 @@ struct AttendInput {
   at::Tensor chosen;   // int64 [B, H, Q]: choices of hard or gumbel to repeat; may be undefined
   double dropout = 0;  // of the weights, after they are reported; needs random
   at::Tensor slopes;   // [H]: ALiBi; may be undefined
-  bool keep_weights = true;          // no: Attended::weights may stay undefined
-  bool caller_clears_blind = false;  // what blind queries see may be anything finite, not only 0
+  bool keep_weights = true;  // no: Attended::weights may stay undefined
+  bool caller_clears_fully_masked =
+      false;  // what fully_masked queries see may be anything finite, not only 0
   MapLabel map;
 };
 
@@ -64,8 +65,8 @@ struct Attended {
   at::Tensor chosen;           // int64 [B, H, Q] for hard and gumbel, else undefined
   at::Tensor center;           // [B, H, Q] p_t for local-p and median, else undefined
   KeepMask mask;               // the memory's, the call's and the alignment's together
-  at::Tensor
-      blind;  // bool [b, h, q, 1]: queries that see nothing; undefined when all see something
+  at::Tensor fully_masked;  // bool [b, h, q, 1]: queries that see nothing; undefined when all see
+                            // something
 };
 
 Attended attend(const AttendInput& input, Tap* tap = nullptr);

@@ -228,7 +228,8 @@ bool is_causal(const KeepMask& mask, const Tensor& q, const Tensor& k) {
 
 /// LibTorch's fused kernels. -> [B, H, Q, Dv]
 Tensor run_torch_kernel(const Tensor& q, const Tensor& k, const Tensor& v, const KeepMask& mask,
-                        const Tensor& blind, bool leave_blind, const Settings& settings) {
+                        const Tensor& fully_masked, bool leave_fully_masked,
+                        const Settings& settings) {
   const auto spread = [&](const Tensor& x) {
     return x.size(1) == q.size(1) ? x : x.repeat_interleave(q.size(1) / x.size(1), 1);
   };
@@ -246,7 +247,7 @@ Tensor run_torch_kernel(const Tensor& q, const Tensor& k, const Tensor& v, const
     }
     // A row without keys would be NaN there: it looks everywhere, and is put to 0 afterwards.
     if (!mask.is_all()) {
-      const Tensor keep = blind.defined() ? mask.keep() | blind : mask.keep();
+      const Tensor keep = fully_masked.defined() ? mask.keep() | fully_masked : mask.keep();
       scores = scores.masked_fill(~keep, -std::numeric_limits<float>::infinity());
     }
     bias = scores.expand({q.size(0), q.size(1), q.size(2), k.size(2)});
@@ -254,7 +255,7 @@ Tensor run_torch_kernel(const Tensor& q, const Tensor& k, const Tensor& v, const
   if (settings.dropout > 0) seed_device(q.device(), settings.dropout_key);
   const Tensor out = at::scaled_dot_product_attention(q, spread(k), spread(v), bias,
                                                       settings.dropout, causal, settings.scale);
-  return blind.defined() && !leave_blind ? out.masked_fill(blind, 0) : out;
+  return fully_masked.defined() && !leave_fully_masked ? out.masked_fill(fully_masked, 0) : out;
 }
 #endif
 
@@ -316,19 +317,21 @@ Attended attend_fused(const AttendInput& in, Tap* tap) {
   const auto settings = settings_of(in, q, mask);
   Attended attended;
   attended.mask = mask;
-  const bool may_be_blind = mask.keys().defined() || mask.queries().defined() || mask.band();
+  const bool may_be_fully_masked = mask.keys().defined() || mask.queries().defined() || mask.band();
   if (q.is_cpu()) {
     const auto results = FusedAttention::apply(q, k, v, settings);
     attended.context = results[0];
-    if (may_be_blind) {
-      const Tensor blind = results[1] == -std::numeric_limits<double>::infinity();  // [B, H, Q]
-      if (blind.any().item<bool>()) attended.blind = blind.unsqueeze(-1);
+    if (may_be_fully_masked) {
+      const Tensor fully_masked =
+          results[1] == -std::numeric_limits<double>::infinity();  // [B, H, Q]
+      if (fully_masked.any().item<bool>()) attended.fully_masked = fully_masked.unsqueeze(-1);
     }
   } else {
 #if TORCH_VERSION_MAJOR >= 2
-    if (may_be_blind && !is_causal(mask, q, k)) attended.blind = ~mask.seeing_queries();
-    attended.context =
-        run_torch_kernel(q, k, v, mask, attended.blind, in.caller_clears_blind, *settings);
+    if (may_be_fully_masked && !is_causal(mask, q, k))
+      attended.fully_masked = ~mask.seeing_queries();
+    attended.context = run_torch_kernel(q, k, v, mask, attended.fully_masked,
+                                        in.caller_clears_fully_masked, *settings);
 #endif
   }
   if (tap) {
@@ -337,7 +340,7 @@ Attended attend_fused(const AttendInput& in, Tap* tap) {
     map.query_axis = in.map.query_axis;
     map.key_axis = in.map.key_axis;
     map.layer = in.map.layer;
-    map.kind = attended.blind.defined() ? MapKind::Partial : MapKind::Distribution;
+    map.kind = attended.fully_masked.defined() ? MapKind::Partial : MapKind::Distribution;
     if (q.is_cpu())
       map.source = std::make_shared<KernelWeights>(q, k, settings);
     else

@@ -74,10 +74,10 @@ void keep_places(std::vector<Item>& items, const std::vector<int64_t>& places) {
   items = std::move(kept);
 }
 
-/// Context 0 for the queries that see nothing. context [B, Q, D], blind bool [b, h, q, 1]
-Tensor cleared(const Tensor& context, const Tensor& blind) {
-  if (!blind.defined()) return context;
-  return context.masked_fill(blind.all(1, true).squeeze(1), 0);
+/// Context 0 for the queries that see nothing. context [B, Q, D], fully_masked bool [b, h, q, 1]
+Tensor cleared(const Tensor& context, const Tensor& fully_masked) {
+  if (!fully_masked.defined()) return context;
+  return context.masked_fill(fully_masked.all(1, true).squeeze(1), 0);
 }
 
 }  // namespace
@@ -248,12 +248,12 @@ Attended MultiHeadAttention::look(const MultiHeadInput& input, const Tensor& que
   inner.dropout = is_training() && input.random ? options_.dropout : 0;
   if (slopes_.defined()) inner.slopes = slopes_.to(query.device());
   inner.keep_weights = input.keep_weights;
-  inner.caller_clears_blind = true;
+  inner.caller_clears_fully_masked = true;
   inner.map = input.map;
   Attended attended = attend(inner, tap);
 
   const auto joined = attended.context.transpose(1, 2).flatten(2);  // [B, Q, H' d]
-  attended.context = cleared(out_proj->forward(joined), attended.blind);
+  attended.context = cleared(out_proj->forward(joined), attended.fully_masked);
   return attended;
 }
 
@@ -262,11 +262,11 @@ Attended MultiHeadAttention::without_heads(const MultiHeadInput& input,
   const Tensor& query = input.query;  // [B, Q, D]
   Attended attended;
   attended.mask = memory.mask & input.mask.to(query.device());
-  if (!attended.mask.is_all()) attended.blind = ~attended.mask.seeing_queries();
+  if (!attended.mask.is_all()) attended.fully_masked = ~attended.mask.seeing_queries();
   attended.weights = at::zeros({query.size(0), 0, query.size(1), memory.size()}, query.options());
   const Tensor context =
       out_proj->bias.defined() ? out_proj->bias.expand_as(query) : at::zeros_like(query);
-  attended.context = cleared(context, attended.blind);
+  attended.context = cleared(context, attended.fully_masked);
   return attended;
 }
 

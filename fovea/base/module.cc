@@ -25,7 +25,7 @@ std::vector<fs::path> own_folders() {
   };
   std::error_code error;
   Dl_info found{};
-  if (dladdr(reinterpret_cast<void*>(&open_door), &found) != 0 && found.dli_fname != nullptr) {
+  if (dladdr(reinterpret_cast<void*>(&open_module), &found) != 0 && found.dli_fname != nullptr) {
     const fs::path file(found.dli_fname);  // of a program as it was called: perhaps a name alone
     if (file.has_parent_path()) add(fs::canonical(file, error));
   }
@@ -53,8 +53,8 @@ std::vector<std::string> candidates(const std::string& places) {
 
 }  // namespace
 
-OpenedDoor open_door(const std::string& places, const char* name) {
-  OpenedDoor result;
+OpenedModule open_module(const std::string& places, const char* name) {
+  OpenedModule result;
   for (const std::string& place : candidates(places)) {
     void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     void* function = library == nullptr ? nullptr : dlsym(library, name);

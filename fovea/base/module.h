@@ -1,7 +1,7 @@
 // A part of the library that lies in a shared library of its own, because what it links with must
 // not meet LibTorch in one program (two protobufs would call each other's functions). It is opened
 // when it is first asked for, such that it sees its own symbols first. Everything passes one
-// exported function, the door, which gives the module's interface.
+// exported function, the entry point, which gives the module's interface.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace fovea {
 
-/// What was found behind a door.
-struct OpenedDoor {
+/// What was found in a shared library.
+struct OpenedModule {
   void* function = nullptr;  // null where no library has it
   std::string reasons;       // why not, each after a "; "
 };
@@ -20,14 +20,15 @@ struct OpenedDoor {
 /// path with a slash that does not begin with one is meant from the folder of the program, or of
 /// the library that holds this code, so that an install may be moved. A file of the same name in
 /// the folder that the environment's FOVEA_MODULES names comes first.
-OpenedDoor open_door(const std::string& places, const char* name);
+OpenedModule open_module(const std::string& places, const char* name);
 
 template <class Interface>
 class Module {
  public:
   /// `missing` says what this build cannot do without the module, and what to install.
-  Module(const char* places, const char* door, std::string missing) : missing_(std::move(missing)) {
-    const OpenedDoor opened = open_door(places, door);
+  Module(const char* places, const char* entry_point, std::string missing)
+      : missing_(std::move(missing)) {
+    const OpenedModule opened = open_module(places, entry_point);
     if (opened.function != nullptr)
       interface_ = reinterpret_cast<const Interface* (*)()>(opened.function)();
     else

@@ -35,6 +35,11 @@ bool parse_bool(std::string_view text, bool& value) {
 
 }  // namespace
 
+Option& Option::formerly(const std::string& name) {
+  former_key_ = key_.substr(0, key_.rfind('.') + 1) + name;
+  return *this;
+}
+
 std::string Option::type() const {
   return std::visit(
       Overloaded{[](bool*) { return "yes/no"; }, [](int64_t*) { return "integer"; },
@@ -150,6 +155,8 @@ Option& OptionList::find(const std::string& key) {
   std::vector<std::string> keys;
   for (Option& option : options_) {
     if (option.key() == key) return option;
+    require(option.former_key() != key, ErrorKind::InvalidArgument, "the option '", key,
+            "' is now called '", option.key(), "'");
     keys.push_back(option.key());
   }
   fail(ErrorKind::InvalidArgument, "there is no option '", shorten_bytes(key, 200), "'",

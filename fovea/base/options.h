@@ -29,9 +29,12 @@ class Option {
   Option& at_least(double low) { return low_ = low, *this; }
   Option& at_most(double high) { return high_ = high, *this; }
   Option& above(double low) { return low_ = low, low_is_open_ = true, *this; }
+  /// The name that it had before: asked for, it is answered with the new one.
+  Option& formerly(const std::string& name);
   Option& below(double high) { return high_ = high, high_is_open_ = true, *this; }
 
-  const std::string& key() const { return key_; }  // "training.epochs"
+  const std::string& key() const { return key_; }                // "training.epochs"
+  const std::string& former_key() const { return former_key_; }  // or ""
   const std::string& help() const { return help_; }
   std::string type() const;    // "integer", "number", "text", "yes/no", "list of integers", …
   std::string limits() const;  // "rnn, gru, lstm" or ">= 1" or ""
@@ -43,7 +46,7 @@ class Option {
   void check() const;
   void check_number(double number) const;
   [[noreturn]] void refuse(const std::string& found) const;
-  std::string key_, help_;
+  std::string key_, former_key_, help_;
   Field field_;
   std::vector<std::string> choices_;
   double low_ = -std::numeric_limits<double>::infinity();

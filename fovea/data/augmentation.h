@@ -11,18 +11,18 @@
 
 namespace fovea {
 
-class VariedRows {
+class AugmentedRows {
  public:
-  virtual ~VariedRows() = default;
+  virtual ~AugmentedRows() = default;
   /// The rows as this step sees them, in the given order.
-  virtual Batch varied_batch(std::span<const int64_t> rows, const Random& random) const = 0;
+  virtual Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const = 0;
 };
 
 /// A batch to train on: varied where the rows can be, else as it is.
 inline Batch training_batch(const Dataset& data, std::span<const int64_t> rows,
                             const Random& random) {
-  const auto* varied = dynamic_cast<const VariedRows*>(&data);
-  return varied ? varied->varied_batch(rows, random.split("rows")) : data.batch(rows);
+  const auto* varied = dynamic_cast<const AugmentedRows*>(&data);
+  return varied ? varied->augmented_batch(rows, random.split("rows")) : data.batch(rows);
 }
 
 }  // namespace fovea

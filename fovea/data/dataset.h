@@ -1,6 +1,6 @@
 // What training and evaluation see of data: rows of one split, as examples with labels or as
 // collated batches. A data set that fits in memory also hands out its columns whole, so that the
-// fast gear never touches a tensor per step.
+// fused path never touches a tensor per step.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ std::vector<std::string> LabelSet::notes() const {
 int64_t number_of(const std::string& label, const std::vector<std::string>& known, int part,
                   const LabelWords& words) {
   const auto found = std::find(known.begin(), known.end(), label);
-  require(found != known.end(), ErrorKind::BadData, "a ", kPartNames[part], " ", words.row,
+  require(found != known.end(), ErrorKind::BadData, "a ", kSplitNames[part], " ", words.row,
           " has the ", words.label, " '", label,
           "', which the run does not know; it knows: ", join(known));
   return found - known.begin();

@@ -15,7 +15,7 @@ namespace fovea {
 /// Encodes the parts that the source has. A dropped row is noted; `set_truth` may plant the truth
 /// in each data set.
 template <class Encoder, class SetTruth>
-Splits encode_parts(const SourceTables& tables, const Encoder& encoder, SetTruth set_truth) {
+Splits encode_tables(const SourceTables& tables, const Encoder& encoder, SetTruth set_truth) {
   Splits splits;
   splits.hash = tables.hash;
   splits.notes = encoder.notes();

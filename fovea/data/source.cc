@@ -19,12 +19,12 @@ namespace {
 constexpr size_t kMostTexts = 10'000'000;  // that dataset.json tells the truth about, as keys
 
 /// The words that name a part, in a split column and as a file's name.
-const std::array<std::vector<std::string>, kParts> kWords{
+const std::array<std::vector<std::string>, kSplitCount> kWords{
     {{"train", "training"}, {"val", "dev", "validation", "valid"}, {"test"}}};
 
 /// The file of one part, or nothing. Two candidates are an error: which one was meant cannot be
 /// known.
-std::optional<fs::path> find_part(const fs::path& folder, Part part) {
+std::optional<fs::path> find_part(const fs::path& folder, Split part) {
   std::optional<fs::path> found;
   for (const std::string& word : kWords[part])
     for (const char* ending : {".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz"}) {
@@ -43,21 +43,21 @@ std::string find_split_column(const CsvTable& table, const std::string& wanted) 
   if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
   const int64_t column = table.find("split");
   if (column < 0) return "";
-  return says_parts(table, column) ? "split" : "";
+  return names_splits(table, column) ? "split" : "";
 }
 
 void split_by_column(SourceTables& tables, const CsvTable& table) {
   const int64_t column = table.column(tables.split_column);
-  std::array<std::vector<int64_t>, kParts> rows;
+  std::array<std::vector<int64_t>, kSplitCount> rows;
   for (int64_t row = 0; row < table.rows(); ++row) {
-    const int part = part_of(table.cell(row, column));
+    const int part = split_named(table.cell(row, column));
     if (part < 0)
       fail(ErrorKind::BadData, table.place(row), ": split column '", tables.split_column, "' is '",
            table.cell(row, column), "'; expected train, val (or dev, valid, validation) or test");
     rows[size_t(part)].push_back(row);
   }
-  std::optional<CsvTable>* parts[kParts] = {&tables.train, &tables.validation, &tables.test};
-  for (size_t part = 0; part < kParts; ++part)
+  std::optional<CsvTable>* parts[kSplitCount] = {&tables.train, &tables.validation, &tables.test};
+  for (size_t part = 0; part < kSplitCount; ++part)
     if (!rows[part].empty()) *parts[part] = table.select(rows[part]);
   tables.notes.push_back(concat("split by column '", tables.split_column,
                                 "': ", format_count(int64_t(rows[kTrain].size())), " training, ",
@@ -79,10 +79,10 @@ void open_file(SourceTables& tables, const DataSource& source, const SplitOption
 }
 
 void open_folder(SourceTables& tables, const DataSource& source, const SplitOptions& options) {
-  std::optional<CsvTable>* parts[kParts] = {&tables.train, &tables.validation, &tables.test};
+  std::optional<CsvTable>* parts[kSplitCount] = {&tables.train, &tables.validation, &tables.test};
   ContentHash hash;
-  for (int part = 0; part < kParts; ++part)
-    if (const auto path = find_part(source.path, Part(part))) {
+  for (int part = 0; part < kSplitCount; ++part)
+    if (const auto path = find_part(source.path, Split(part))) {
       *parts[part] = read_csv(*path);
       hash.add(concat(kWords[size_t(part)][0], "=", (*parts[part])->hash, "\n"));
     }
@@ -111,27 +111,27 @@ void hold_out(SourceTables& tables, const SplitOptions& options) {
 
 }  // namespace
 
-int part_of(std::string_view text) {
+int split_named(std::string_view text) {
   std::string word(trim_cell(text));
   for (char& c : word)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     if (std::find(kWords[size_t(part)].begin(), kWords[size_t(part)].end(), word) !=
         kWords[size_t(part)].end())
       return part;
   return -1;
 }
 
-Part part_in(std::string_view cell, const std::string& place) {
-  const int part = part_of(cell);
+Split split_in_cell(std::string_view cell, const std::string& place) {
+  const int part = split_named(cell);
   require(part >= 0, ErrorKind::BadData, place, ": the split column is '", cell,
           "'; expected train, val (or dev, valid, validation) or test");
-  return Part(part);
+  return Split(part);
 }
 
-bool says_parts(const CsvTable& table, int64_t column) {
+bool names_splits(const CsvTable& table, int64_t column) {
   for (int64_t row = 0; row < table.rows(); ++row)
-    if (part_of(table.cell(row, column)) >= 0) return true;
+    if (split_named(table.cell(row, column)) >= 0) return true;
   return false;
 }
 
@@ -165,7 +165,7 @@ std::string hash_of_built_in(const std::string& task, const Json& generator) {
 }
 
 std::string place_of(const DataSource& source, int part, const std::string& what) {
-  return source.path.empty() ? what : concat(source.path.string(), " (", kPartNames[part], ")");
+  return source.path.empty() ? what : concat(source.path.string(), " (", kSplitNames[part], ")");
 }
 
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed) {

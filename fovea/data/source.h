@@ -29,14 +29,14 @@ struct DataSource {
 
 /// The parts of a data set, and the one that a word names in a split column or as a file's name
 /// (train, training; val, dev, validation, valid; test; in any case), or -1.
-enum Part { kTrain, kValidation, kTest, kParts };
-constexpr const char* kPartNames[kParts] = {"training", "validation", "test"};
-int part_of(std::string_view word);
+enum Split { kTrain, kValidation, kTest, kSplitCount };
+constexpr const char* kSplitNames[kSplitCount] = {"training", "validation", "test"};
+int split_named(std::string_view word);
 /// The part that a cell of a split column names; BadData with `place` where it names none.
-Part part_in(std::string_view cell, const std::string& place);
+Split split_in_cell(std::string_view cell, const std::string& place);
 /// Whether any cell does. A column that is only called split and never does is an ordinary one; one
 /// with a typo in it is not, and is refused where it is read.
-bool says_parts(const CsvTable& table, int64_t column);
+bool names_splits(const CsvTable& table, int64_t column);
 
 /// A folder's dataset.json. BadData unless it is one for `task` (empty: for any task).
 Json read_description(const std::filesystem::path& path, const std::string& task);

@@ -6,15 +6,15 @@ namespace fovea {
 
 namespace fs = std::filesystem;
 
-PartFiles find_part_files(const fs::path& folder, const std::vector<std::string>& endings) {
+SplitFiles find_split_files(const fs::path& folder, const std::vector<std::string>& endings) {
   std::vector<fs::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.is_regular_file()) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
-  PartFiles files;
+  SplitFiles files;
   for (const fs::path& path : paths) {
     const fs::path plain = path.extension() == ".gz" ? path.stem() : path.filename();
-    const int part = part_of(plain.stem().string());
+    const int part = split_named(plain.stem().string());
     const bool known =
         std::find(endings.begin(), endings.end(), plain.extension().string()) != endings.end();
     if (part < 0 || !known) continue;
@@ -29,7 +29,7 @@ PartFiles find_part_files(const fs::path& folder, const std::vector<std::string>
 
 std::optional<fs::path> find_single_file(const fs::path& folder, const std::string& name,
                                          const std::vector<std::string>& endings) {
-  for (const auto& part : find_part_files(folder, endings))
+  for (const auto& part : find_split_files(folder, endings))
     if (part) return {};
   std::optional<fs::path> found;
   for (const std::string& ending : endings)

@@ -19,14 +19,14 @@ namespace fovea {
 template <class Item>
 struct ReadTexts {
   std::vector<Item> items;
-  std::vector<Part> parts;  // of each item, by a split column; empty without one
-  std::string hash;         // ContentHash of the file's bytes
+  std::vector<Split> parts;  // of each item, by a split column; empty without one
+  std::string hash;          // ContentHash of the file's bytes
   std::vector<std::string> notes;
 };
 
 /// A data set as texts. A part that is not there is empty.
 template <class Item>
-struct TextParts {
+struct SplitTexts {
   std::vector<Item> train, validation, test;
   std::string hash;
   std::vector<std::string> notes;
@@ -36,12 +36,12 @@ struct TextParts {
   }
 };
 
-using PartFiles = std::array<std::optional<std::filesystem::path>, kParts>;
+using SplitFiles = std::array<std::optional<std::filesystem::path>, kSplitCount>;
 
 /// The files of a folder that are called after a part (part_of) and have one of the endings, each
 /// perhaps with .gz. BadData for two of one part.
-PartFiles find_part_files(const std::filesystem::path& folder,
-                          const std::vector<std::string>& endings);
+SplitFiles find_split_files(const std::filesystem::path& folder,
+                            const std::vector<std::string>& endings);
 
 /// The one file of the folder that has this name and one of the endings, perhaps with .gz, where no
 /// file is called after a part; else none. BadData for two.
@@ -53,18 +53,18 @@ std::optional<std::filesystem::path> find_single_file(const std::filesystem::pat
 /// a split column or the folder's files decide, otherwise all is for training (or, with
 /// source.whole, for testing), and options.fraction of it is held out for validation.
 template <class Item, class Read>
-TextParts<Item> open_text_parts(const DataSource& source, const SplitOptions& options,
-                                const std::vector<std::string>& endings, Read read);
+SplitTexts<Item> open_split_texts(const DataSource& source, const SplitOptions& options,
+                                  const std::vector<std::string>& endings, Read read);
 
 namespace text_parts {
 
 template <class Item>
-void take_notes(TextParts<Item>& parts, const ReadTexts<Item>& texts) {
+void take_notes(SplitTexts<Item>& parts, const ReadTexts<Item>& texts) {
   parts.notes.insert(parts.notes.end(), texts.notes.begin(), texts.notes.end());
 }
 
 template <class Item>
-void place_file(TextParts<Item>& parts, ReadTexts<Item> texts, bool whole) {
+void place_file(SplitTexts<Item>& parts, ReadTexts<Item> texts, bool whole) {
   parts.hash = texts.hash;
   take_notes(parts, texts);
   if (texts.parts.empty()) {
@@ -80,17 +80,17 @@ void place_file(TextParts<Item>& parts, ReadTexts<Item> texts, bool whole) {
 }
 
 template <class Item, class Read>
-void place_folder(TextParts<Item>& parts, const std::filesystem::path& folder,
+void place_folder(SplitTexts<Item>& parts, const std::filesystem::path& folder,
                   const SplitOptions& options, const std::vector<std::string>& endings, Read read) {
-  const PartFiles files = find_part_files(folder, endings);
+  const SplitFiles files = find_split_files(folder, endings);
   ContentHash hash;
-  for (int part = 0; part < kParts; ++part) {
+  for (int part = 0; part < kSplitCount; ++part) {
     if (!files[size_t(part)]) continue;
     ReadTexts<Item> texts = read(*files[size_t(part)]);
     require(texts.parts.empty(), ErrorKind::BadData, files[size_t(part)]->string(),
-            ": has a split column, but the folder already says that it is the ", kPartNames[part],
+            ": has a split column, but the folder already says that it is the ", kSplitNames[part],
             " part; remove the column");
-    hash.add(concat(kPartNames[part], "=", texts.hash, "\n"));
+    hash.add(concat(kSplitNames[part], "=", texts.hash, "\n"));
     take_notes(parts, texts);
     parts[part] = std::move(texts.items);
   }
@@ -104,7 +104,7 @@ void place_folder(TextParts<Item>& parts, const std::filesystem::path& folder,
 
 /// Cuts validation texts off the training texts when there are none.
 template <class Item>
-void hold_out(TextParts<Item>& parts, const std::string& path, const SplitOptions& options) {
+void hold_out(SplitTexts<Item>& parts, const std::string& path, const SplitOptions& options) {
   if (parts.train.empty() || !parts.validation.empty() || options.fraction == 0) return;
   std::vector<Item> all = std::move(parts.train);
   parts.train.clear();
@@ -121,12 +121,12 @@ void hold_out(TextParts<Item>& parts, const std::string& path, const SplitOption
 }  // namespace text_parts
 
 template <class Item, class Read>
-TextParts<Item> open_text_parts(const DataSource& source, const SplitOptions& options,
-                                const std::vector<std::string>& endings, Read read) {
+SplitTexts<Item> open_split_texts(const DataSource& source, const SplitOptions& options,
+                                  const std::vector<std::string>& endings, Read read) {
   const std::string path = source.path.string();
   require(std::filesystem::exists(source.path), ErrorKind::NotFound, path,
           ": no such file or folder");
-  TextParts<Item> parts;
+  SplitTexts<Item> parts;
   const bool folder = std::filesystem::is_directory(source.path);
   if (folder) {
     text_parts::place_folder(parts, source.path, options, endings, read);

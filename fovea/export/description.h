@@ -1,5 +1,5 @@
-// One ONNX model in plain types: what graph.h builds and what passes the door of onnx_module.h.
-// Values have names; a node reads some of them and makes others.
+// One ONNX model in plain types: what graph.h builds and what passes the entry point of
+// onnx_module.h. Values have names; a node reads some of them and makes others.
 #pragma once
 
 #include <cstdint>

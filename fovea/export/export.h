@@ -1,5 +1,5 @@
 // A run as .onnx files that ONNX Runtime and others can load (docs/formats/onnx.md). Written with
-// ONNX's own protobufs, through the door of onnx_module.h, and seen by its checker.
+// ONNX's own protobufs, through the entry point of onnx_module.h, and seen by its checker.
 #pragma once
 
 #include <filesystem>

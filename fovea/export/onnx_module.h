@@ -1,8 +1,9 @@
-// ONNX's protobufs and its checker behind a door. LibTorch brings protobuf and ONNX with it, in
-// Debian the same shared libraries that we would use, in other builds copies of its own; linked
-// into one program, two copies call each other's functions and end it before main(). So what
-// touches ONNX is a shared library of its own, made from onnx_module.cc and opened at run time such
-// that it sees its own symbols first. Only these types pass the door; no exception does.
+// ONNX's protobufs and its checker in a shared library of its own. LibTorch brings protobuf and
+// ONNX with it, in Debian the same shared libraries that we would use, in other builds copies of
+// its own; linked into one program, two copies call each other's functions and end it before
+// main(). So what touches ONNX is a shared library of its own, made from onnx_module.cc and opened
+// at run time such that it sees its own symbols first. Only these types pass its entry point; no
+// exception does.
 #pragma once
 
 #include <string>

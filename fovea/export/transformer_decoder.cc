@@ -52,7 +52,7 @@ std::unique_ptr<Graph> transformer_decoder(const TransformerPlan& plan, bool wit
     graph->output(ports.values, stepped.written[i].written.values);
   }
   if (!with_attention) return graph;
-  put_out_weights(*graph, "decoder_attention", stepped.written_weights, 1, "written_length",
+  put_out_weights(*graph, "decoder_attention", stepped.generated_weights, 1, "written_length",
                   "how much the step looked at each symbol that is written, itself the last");
   put_out_weights(*graph, "attention", stepped.source_weights, 1, "source_length",
                   "how much the step looked at each source position");

@@ -76,7 +76,7 @@ SteppedValues step(const Weights& stack, Value x, const Value& first,
       const SelfView view{memory.written, {}, first, options.window};
       const MultiHead::SelfAttended looked = own.look_at_itself(inner, view);
       memory.written = looked.memory;
-      add(stepped.written_weights, i, own, looked.attended);
+      add(stepped.generated_weights, i, own, looked.attended);
       return looked.attended.context;
     });
     x = wrapped(options, layers[i], "norm2", x, [&](const Value& inner) {

@@ -33,7 +33,7 @@ struct DecoderMemory {
 struct SteppedValues {
   Value output;                        // [B, 1, D]
   std::vector<DecoderMemory> written;  // of each layer, grown by this position
-  AllWeights written_weights, source_weights;
+  AllWeights generated_weights, source_weights;
 };
 
 /// One position of a decoder. x [B, 1, D], which stands at position `first`, int64 [1]; keep bool

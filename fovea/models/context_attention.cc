@@ -48,7 +48,7 @@ std::vector<LayerSummary> ContextAttention::summary() const {
 at::Tensor ContextAttention::values(const Batch& batch, Tap* tap) const {
   const at::Tensor inputs = leaf_of(tap, "positions", batch.at("inputs"));  // [B, P]
   at::Tensor weights =
-      rows_of(attention_->weight, batch.at("context")).view({-1, 1, 1, shape_.positions});
+      embedding_lookup(attention_->weight, batch.at("context")).view({-1, 1, 1, shape_.positions});
   if (!output_) weights = masked_softmax(weights, KeepMask::all());  // [B, 1, 1, P]
   const MapKind kind = output_ ? MapKind::Free : MapKind::Distribution;
   weights = report_to(

@@ -171,7 +171,7 @@ Predictions FeatureAttention::answers(const at::Tensor& result) const {
 Predictions FeatureAttention::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   const at::Tensor& inputs = batch.at("inputs");
-  if (!has_fast_gear() || !inputs.is_cpu()) return answers(outputs(inputs, nullptr, nullptr));
+  if (!has_fused_path() || !inputs.is_cpu()) return answers(outputs(inputs, nullptr, nullptr));
   const at::Tensor rows = inputs.contiguous(), parameters = flat_parameters(*this);
   const at::Tensor order = torch::arange(batch.size),
                    scratch = torch::empty({kernel_shape_.workspace(batch.size)});
@@ -195,7 +195,7 @@ at::Tensor FeatureAttention::replay(const Batch& batch, const Predictions& predi
       1, predictions.scores.argmax(1, /*keepdim=*/true).to(log_scores.device()));  // [B, 1]
 }
 
-bool FeatureAttention::has_fast_gear() const {
+bool FeatureAttention::has_fused_path() const {
   return (!attention_ || options_.normaliser.traits().is_fused) && options_.dropout == 0;
 }
 

@@ -47,7 +47,7 @@ class FeatureAttention : public Model {
   Loss loss(const Batch& batch, const StepContext& context) override;
   Predictions predict(const Batch& batch) const override;
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
-  bool has_fast_gear() const override;
+  bool has_fused_path() const override;
   double train_block(const TrainBlock& block, BlockOptimiser& optimiser) override;
 
  private:

@@ -112,7 +112,7 @@ Tensor HierarchicalAttention::word_states(const Pass& pass, const Tensor& table,
   Tensor rows = sentences.words;  // [N, T]
   if (!pass.tap)
     rows = pass.batch.at("words").flatten().index_select(0, rows.flatten()).view_as(rows);
-  Tensor x = rows_of(table, rows);  // [N, T, E]
+  Tensor x = embedding_lookup(table, rows);  // [N, T, E]
   if (pass.random && options_.dropout > 0) {
     const Random own = pass.random->split("words").split(group);
     x = sequence_dropout(x, options_.dropout, &own);
@@ -126,7 +126,7 @@ Tensor HierarchicalAttention::sentence_vectors(const Pass& pass) const {
   const SentenceLayout& layout = pass.layout;
   Tensor table = words_->weight;  // [V, E]
   if (pass.tap)                   // [B W, E]
-    table = pass.tap->leaf(kWords, rows_of(table, pass.batch.at("words"))).flatten(0, 1);
+    table = pass.tap->leaf(kWords, embedding_lookup(table, pass.batch.at("words"))).flatten(0, 1);
   const bool shows = pass.tap && word_pooling_->attends();
   const auto weights = std::make_shared<WordWeights>(layout);
   std::vector<Tensor> states, vectors;

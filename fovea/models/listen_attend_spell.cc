@@ -41,7 +41,7 @@ std::vector<int64_t> numbers_of(const Tensor& source, const Tensor& lengths) {
 }  // namespace
 
 Tensor ListenAttendSpell::embed(const Tensor& symbols) const {
-  return rows_of(embedding_->weight, symbols);
+  return embedding_lookup(embedding_->weight, symbols);
 }
 
 ListenAttendSpell::Heard ListenAttendSpell::listen(const Batch& batch, const Random* random,

@@ -127,7 +127,7 @@ ParameterRule LstmTagger::rule_of(const std::string& name) const {
 
 Tensor LstmTagger::spell(const Tensor& letters) const {
   const Tensor padding = (letters == 0).flatten(0, 1).unsqueeze(1);  // [B W, 1, L]
-  const Tensor x = rows_of(letters_->weight, letters.flatten(0, 1))
+  const Tensor x = embedding_lookup(letters_->weight, letters.flatten(0, 1))
                        .transpose(1, 2)
                        .masked_fill(padding, 0);  // [B W, I, L]
   const Tensor seen =
@@ -145,7 +145,7 @@ Tensor LstmTagger::embed(const Batch& batch, const Random* random) const {
                             .to(words.device());
     words = at::where((kept > 0) | (words == 0), words, shape_.unknown_word);
   }
-  const Tensor known = rows_of(words_->weight, words);
+  const Tensor known = embedding_lookup(words_->weight, words);
   if (!filters_.defined()) return known;
   return torch::cat({known, spell(batch.at("letters"))}, -1);
 }

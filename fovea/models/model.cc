@@ -28,7 +28,7 @@ void check_batch(const Batch& batch, const Schema& schema) {
 }
 
 double Model::train_block(const TrainBlock&, BlockOptimiser&) {
-  fail(ErrorKind::Internal, "this model has no fast gear");
+  fail(ErrorKind::Internal, "this model has no fused path");
 }
 
 at::Device Model::device() const {

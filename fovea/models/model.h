@@ -1,5 +1,5 @@
 // The interface of every network. A model sees batches, never files; it learns nothing about
-// training except through the two gears: loss() for the ordinary one, train_block() for tiny
+// training except through the two paths: loss() for autograd, train_block() for tiny
 // networks whose steps are cheaper than a single autograd call.
 #pragma once
 
@@ -59,7 +59,7 @@ struct LayerSummary {
   int64_t parameters = 0;
 };
 
-/// The optimiser as a fast gear sees it.
+/// The optimiser as a fused path sees it.
 class BlockOptimiser {
  public:
   virtual ~BlockOptimiser() = default;
@@ -69,7 +69,7 @@ class BlockOptimiser {
   virtual kernels::OptimiserSteps next_steps(int64_t count) = 0;
 };
 
-/// Rows for the fast gear: `order` cut into batches.
+/// Rows for the fused path: `order` cut into batches.
 struct TrainBlock {
   const NamedTensors& columns;     // resident, on the CPU, contiguous: each [N, …]
   std::span<const int64_t> order;  // rows, in the order of training
@@ -104,16 +104,16 @@ class Model : public torch::nn::Module {
   /// log-probability or value per output unit [B, U]; what was sampled comes from `predictions`.
   virtual at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const = 0;
 
-  /// The fast gear: trains on the whole block, one optimiser step per batch, and returns the sum of
-  /// the rows' losses.
-  virtual bool has_fast_gear() const { return false; }
+  /// The fused path: trains on the whole block, one optimiser step per batch, and returns the sum
+  /// of the rows' losses.
+  virtual bool has_fused_path() const { return false; }
   virtual double train_block(const TrainBlock& block, BlockOptimiser& optimiser);
 
   /// Whether loss() on a GPU is the same sequence of launches for every batch of the same shape: it
   /// waits for nothing, reads no number back, and neither its operations nor what they are told
   /// depend on the step. Tensors padded with zeros in every direction that the schema leaves open
   /// must give the same loss. Such steps are recorded once and repeated.
-  virtual bool can_be_recorded() const { return false; }
+  virtual bool supports_cuda_graph() const { return false; }
 
   /// The attentions whose heads can be taken out; the option model.pruned_heads says which were.
   /// Empty where there are none.

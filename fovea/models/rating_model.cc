@@ -110,7 +110,7 @@ SideWords embed_side(const Batch& batch, const std::string& side, const Tensor& 
   embedded.keep = words != 0;
   embedded.known = embedded.keep.any(1);
   embedded.reported = tap != nullptr && embedded.known.any().item<bool>();
-  Tensor vectors = rows_of(table, words);  // [B, K, E]
+  Tensor vectors = embedding_lookup(table, words);  // [B, K, E]
   if (embedded.reported) vectors = tap->leaf(side + " words", vectors);
   embedded.vectors = vectors * embedded.keep.unsqueeze(2).to(vectors.dtype());
   return embedded;

@@ -30,14 +30,14 @@ Tensor affine(const torch::nn::Linear& layer, const Tensor& x) {
 
 Tensor Seq2Seq::embed_source(const Batch& batch, Tap* tap) const {
   const Tensor source = batch.at("source");
-  const Tensor embedded = source_embedding_ ? rows_of(source_embedding_->weight, source)
+  const Tensor embedded = source_embedding_ ? embedding_lookup(source_embedding_->weight, source)
                                             : torch::linear(source, source_input_->weight,
                                                             source_input_->bias);  // [B, S, E]
   return leaf_of(tap, "source", embedded);
 }
 
 Tensor Seq2Seq::embed_target(const Tensor& units) const {
-  return target_embedding_ ? rows_of(target_embedding_->weight, units)
+  return target_embedding_ ? embedding_lookup(target_embedding_->weight, units)
                            : affine(target_input_, units);
 }
 
@@ -184,7 +184,7 @@ Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
   return loss;
 }
 
-bool Seq2Seq::can_be_recorded() const {
+bool Seq2Seq::supports_cuda_graph() const {
   const auto& o = options_;
   return writes_text() && o.attention == "soft" && o.feedback == "teacher" && !o.input_feeding &&
          o.normaliser.traits().is_fused && o.alignment.traits().is_global &&

@@ -67,7 +67,7 @@ class Seq2Seq : public SequenceModel {
   void initialise(const Random& random) override;
   std::vector<LayerSummary> summary() const override;
   Loss loss(const Batch& batch, const StepContext& context) override;
-  bool can_be_recorded() const override;
+  bool supports_cuda_graph() const override;
   Predictions predict(const Batch& batch) const override;
   /// Log-probability of each output symbol, or each output number: [B, U].
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;

@@ -108,7 +108,7 @@ Tensor ShowAttendTell::hide_words(const Tensor& words, const Random& random) con
 ShowAttendTell::Pass ShowAttendTell::pass_over(const Pictures& pictures, const Tensor& target,
                                                const Random* random, const Looking& looking,
                                                Tap* tap) const {
-  Tensor words = rows_of(words_->weight, shifted(target));  // [B, T, E]
+  Tensor words = embedding_lookup(words_->weight, shifted(target));  // [B, T, E]
   if (random) words = hide_words(dropout(words, options_.dropout, random->split("words")), *random);
   std::optional<StepTap> step_tap;
   if (tap) step_tap.emplace(*tap);
@@ -269,7 +269,7 @@ Predictions ShowAttendTell::predict(const Batch& batch) const {
       if (!rows.equal(row)) pictures = pictures.select(origin);
       row = rows;
     }
-    const Tensor word = rows_of(words_->weight, in.tokens.to(device()));  // [R, E]
+    const Tensor word = embedding_lookup(words_->weight, in.tokens.to(device()));  // [R, E]
     const Seen now = look(state.hidden[0], pictures, answering().how, nullptr);
     const Step written = write(word, state, now);
     state = written.state;

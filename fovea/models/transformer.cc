@@ -154,7 +154,8 @@ std::vector<LayerSummary> Transformer::summary() const {
 
 Tensor Transformer::embed(const torch::nn::Embedding& table, const Positions& positions,
                           const Tensor& symbols, int64_t first, const Random* random) const {
-  const Tensor scaled = rows_of(table->weight, symbols) * std::sqrt(double(options_.hidden));
+  const Tensor scaled =
+      embedding_lookup(table->weight, symbols) * std::sqrt(double(options_.hidden));
   const Tensor x = positions.add(scaled, first);
   return random && options_.dropout > 0 ? dropout(x, options_.dropout, random->split("embedding"))
                                         : x;

@@ -53,7 +53,7 @@ class Transformer : public SequenceModel {
   std::vector<LayerSummary> summary() const override;
   std::vector<HeadBlock> head_blocks() const override;
   Loss loss(const Batch& batch, const StepContext& context) override;
-  bool can_be_recorded() const override { return options_.positions != "alibi"; }
+  bool supports_cuda_graph() const override { return options_.positions != "alibi"; }
   Predictions predict(const Batch& batch) const override;
   /// Log-probability of each output symbol: [B, U]. Maps: "encoder" (source looks at source),
   /// "decoder" (target at what is written), "attention" (target at source), one a layer.

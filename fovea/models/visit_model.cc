@@ -120,7 +120,7 @@ Tensor VisitModel::real_codes(const Batch& batch) const {
 
 Tensor VisitModel::embed_codes(const Batch& batch, const Tensor& table, Tap* tap) const {
   const Tensor real = real_codes(batch).unsqueeze(-1);  // [B, K, 1]
-  const Tensor codes = rows_of(table, batch.at("codes"));
+  const Tensor codes = embedding_lookup(table, batch.at("codes"));
   return leaf_of(tap, "codes", codes * real.to(codes.scalar_type()));
 }
 

@@ -130,8 +130,8 @@ Tensor Voyager::embed(const Batch& batch, Tap* tap) const {
   const Tensor& numbers = batch.at("pages");  // [B, S]
   const int64_t rows = numbers.size(0), size = numbers.size(1);
   const int64_t experts = options_.experts, width = options_.page;
-  const Tensor pages = rows_of(pages_, numbers);  // [B, S, d]
-  const Tensor voices = rows_of(offsets_.flatten(1), batch.at("offsets"))
+  const Tensor pages = embedding_lookup(pages_, numbers);  // [B, S, d]
+  const Tensor voices = embedding_lookup(offsets_.flatten(1), batch.at("offsets"))
                             .view({rows * size, experts, width});  // [B S, E, d]
   Tensor scores =
       torch::bmm(voices, pages.view({rows * size, width, 1})).view({rows, size, experts});
@@ -146,7 +146,7 @@ Tensor Voyager::embed(const Batch& batch, Tap* tap) const {
     weights = tap->report(map_of("experts", "accesses", "experts", weights)).squeeze(1);
   const Tensor offsets =
       torch::bmm(weights.reshape({rows * size, 1, experts}), voices).view({rows, size, width});
-  const Tensor x = torch::cat({rows_of(pcs_, batch.at("pcs")), pages, offsets}, -1);
+  const Tensor x = torch::cat({embedding_lookup(pcs_, batch.at("pcs")), pages, offsets}, -1);
   return leaf_of(tap, "accesses", x);
 }
 

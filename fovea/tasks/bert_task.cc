@@ -4,7 +4,7 @@
 
 namespace fovea {
 
-void BertTask::start_from(const std::filesystem::path& run_or_folder) {
+void BertTask::load_pretrained(const std::filesystem::path& run_or_folder) {
   begin_with(read_pretrained(run_or_folder));
 }
 
@@ -14,7 +14,7 @@ void BertTask::begin_with(PretrainedBert start) {
   start_ = std::move(start);
 }
 
-void BertTask::give_start(Model& model) const {
+void BertTask::copy_pretrained(Model& model) const {
   if (start_) take_encoder(model, *start_);
 }
 

@@ -13,8 +13,8 @@ namespace fovea {
 
 class BertTask : public Task {
  public:
-  void start_from(const std::filesystem::path& run_or_folder) override;
-  void give_start(Model& model) const override;
+  void load_pretrained(const std::filesystem::path& run_or_folder) override;
+  void copy_pretrained(Model& model) const override;
   bool takes_plain_text() const override { return true; }
 
  protected:

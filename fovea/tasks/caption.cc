@@ -42,7 +42,7 @@ TrainingOptions CaptionTask::training_defaults() const {
   options.epochs = 20;
   options.batch_size = 64;
   options.pool_batches = 10;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = 2e-3;
   options.schedule = "cosine";
   options.clip_norm = 1;
@@ -74,7 +74,7 @@ void CaptionTask::prepare(const DataSource& source, uint64_t seed,
   write_prepared_captions(path, splits, data_, coding_);
 }
 
-void CaptionTask::give_start(Model& model) const {
+void CaptionTask::copy_pretrained(Model& model) const {
   const std::string& weights = model_.encoder.weights;
   require(weights.empty() || model_.encoder.name != "small", ErrorKind::InvalidArgument,
           "model.encoder_weights needs a standard network; add model.encoder=resnet18");
@@ -124,16 +124,16 @@ void CaptionTask::finish(const Model&, std::span<const Example>,
 }
 
 Json CaptionTask::answer(const Prediction& prediction) const {
-  return written_json(prediction);
+  return generation_json(prediction);
 }
 
 std::string CaptionTask::answer_line(const Prediction& prediction) const {
-  return written_line(prediction);
+  return generation_line(prediction);
 }
 
 Example CaptionTask::describe_output(const Example& example, const Prediction& prediction) const {
   Example described = example;
-  described.axes.push_back(written_axis(prediction, *coding_.tokeniser, "caption", "word"));
+  described.axes.push_back(generated_axis(prediction, *coding_.tokeniser, "caption", "word"));
   return described;
 }
 

@@ -22,7 +22,7 @@ class CaptionTask : public Task {
   void write_data(const std::filesystem::path& folder) const override;
   void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path) override;
   /// The weights that model.encoder_weights names.
-  void give_start(Model& model) const override;
+  void copy_pretrained(Model& model) const override;
   std::unique_ptr<Model> make_model() const override;
   void save(const RunFolder& folder) const override;
   void restore(const RunFolder& folder) override;

@@ -31,7 +31,7 @@ Metrics CaptionTask::measure(const Model& model, const Dataset& rows) const {
   RowsToWrite pictures{rows, kWordsTogether, [&](int64_t row) { return captions.references(row); },
                        [&](int64_t row) { return captions.target_ids(row); }};
   if (captions.has_truth()) pictures.truth = [&](int64_t row) { return captions.truth(row); };
-  const WrittenRows written = write_rows(model, pictures, *coding_.tokeniser, progress);
+  const GeneratedRows written = write_rows(model, pictures, *coding_.tokeniser, progress);
   Metrics metrics{{"loss", written.nats / written.symbols},
                   {"perplexity", perplexity(written.nats, int64_t(written.symbols))},
                   {"exact_match", written.exact_match(), true}};

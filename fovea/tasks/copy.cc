@@ -94,7 +94,7 @@ TrainingOptions CopyTask::training_defaults() const {
   options.schedule = "constant";
   options.batch_size = 32;
   options.clip_norm = 5;
-  options.parts = 2;
+  options.micro_batches = 2;
   return options;
 }
 

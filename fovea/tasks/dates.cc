@@ -24,7 +24,7 @@ TrainingOptions DatesTask::training_defaults() const {
   options.epochs = 4;
   options.batch_size = 64;
   options.pool_batches = 20;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = 5e-3;
   options.schedule = "cosine";
   options.warmup_steps = 100;

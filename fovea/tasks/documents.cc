@@ -34,7 +34,7 @@ TrainingOptions DocumentsTask::training_defaults() const {
   options.epochs = 12;
   options.batch_size = 32;
   options.pool_batches = 50;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.optimiser = "adamw";
   options.learning_rate = 1e-3;
   options.weight_decay = 0.01;
@@ -92,16 +92,16 @@ void DocumentsTask::write_data(const std::filesystem::path& folder) const {
   write_documents_data(folder, data_, texts_as());
 }
 
-void DocumentsTask::start_from(const std::filesystem::path& run_or_folder) {
+void DocumentsTask::load_pretrained(const std::filesystem::path& run_or_folder) {
   require(is_bert(), ErrorKind::InvalidArgument,
           "--from: model.name=han takes no other run; data.vectors=FILE gives it word vectors");
-  BertTask::start_from(run_or_folder);
+  BertTask::load_pretrained(run_or_folder);
 }
 
-void DocumentsTask::give_start(Model& model) const {
+void DocumentsTask::copy_pretrained(Model& model) const {
   if (vectors_)
     dynamic_cast<HierarchicalAttention&>(model).take_vectors(vectors_->vectors, vectors_->known);
-  BertTask::give_start(model);
+  BertTask::copy_pretrained(model);
 }
 
 std::unique_ptr<Model> DocumentsTask::make_model() const {

@@ -20,9 +20,9 @@ class DocumentsTask : public BertTask {
   TrainingOptions fine_tuning_defaults() const override;
   Splits load(const DataSource& source, uint64_t seed) override;
   void write_data(const std::filesystem::path& folder) const override;
-  void start_from(const std::filesystem::path& run_or_folder) override;
+  void load_pretrained(const std::filesystem::path& run_or_folder) override;
   /// Also the vectors that data.vectors named.
-  void give_start(Model& model) const override;
+  void copy_pretrained(Model& model) const override;
   std::unique_ptr<Model> make_model() const override;
   void save(const RunFolder& folder) const override;
   void restore(const RunFolder& folder) override;

@@ -35,7 +35,7 @@ TrainingOptions ForecastTask::training_defaults() const {
   TrainingOptions options;
   options.epochs = 10;
   options.batch_size = 64;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = 3e-3;
   options.schedule = "cosine";
   options.clip_norm = 1;

@@ -23,7 +23,7 @@ std::string label_of(int64_t token, const Tokeniser& tokeniser) {
   return marked ? text.substr(kBlank.size()) : text;
 }
 
-/// As in WrittenRows, of one row.
+/// As in GeneratedRows, of one row.
 struct Looked {
   double pointed = 0, inside = 0, known = 0;
 };
@@ -79,7 +79,7 @@ std::string text_of(const std::vector<int64_t>& tokens, const Tokeniser& tokenis
   return tokeniser.join(pieces);
 }
 
-Json written_json(const Prediction& prediction) {
+Json generation_json(const Prediction& prediction) {
   if (prediction.outputs.empty()) return {{"text", ""}};
   Json json = json_of(prediction.outputs[0]);
   if (prediction.outputs.size() == 1) return json;
@@ -88,14 +88,14 @@ Json written_json(const Prediction& prediction) {
   return json;
 }
 
-std::string written_line(const Prediction& prediction) {
+std::string generation_line(const Prediction& prediction) {
   std::vector<std::string> texts;
   for (const Decoded& output : prediction.outputs) texts.push_back(output.text);
   return join(texts, "\t");
 }
 
-Axis written_axis(const Prediction& prediction, const Tokeniser& tokeniser, const std::string& name,
-                  const std::string& unit) {
+Axis generated_axis(const Prediction& prediction, const Tokeniser& tokeniser,
+                    const std::string& name, const std::string& unit) {
   Axis axis{name, unit, {}};
   axis.output = true;
   if (prediction.outputs.empty()) return axis;
@@ -107,24 +107,24 @@ Axis written_axis(const Prediction& prediction, const Tokeniser& tokeniser, cons
   return axis;
 }
 
-double WrittenRows::exact_match() const {
+double GeneratedRows::exact_match() const {
   double right = 0;
   for (size_t i = 0; i < outputs.size(); ++i)
     right += std::count(references[i].begin(), references[i].end(), outputs[i]) > 0;
   return right / double(outputs.size());
 }
 
-void WrittenRows::add_truth(Metrics& metrics) const {
+void GeneratedRows::add_truth(Metrics& metrics) const {
   if (known == 0) return;
   metrics.push_back({"pointing", pointed / known, true});
   metrics.push_back({"attention_truth", inside / known, true});
 }
 
-WrittenRows write_rows(const Model& model, const RowsToWrite& rows, const Tokeniser& tokeniser,
-                       const std::function<void(int64_t rows)>& progress) {
+GeneratedRows write_rows(const Model& model, const RowsToWrite& rows, const Tokeniser& tokeniser,
+                         const std::function<void(int64_t rows)>& progress) {
   const auto& writer = dynamic_cast<const SequenceModel&>(model);
   const auto count = static_cast<size_t>(rows.rows.size());
-  WrittenRows written;
+  GeneratedRows written;
   written.outputs.resize(count);
   written.references.resize(count);
   std::vector<Looked> looks(count);

@@ -20,12 +20,12 @@ std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const s
 /// Symbols as a text, without the end.
 std::string text_of(const std::vector<int64_t>& tokens, const Tokeniser& tokeniser);
 /// {"text": …, "log_probability": …}, and "outputs" where there are several.
-Json written_json(const Prediction& prediction);
+Json generation_json(const Prediction& prediction);
 /// The texts of all outputs, tabs between them.
-std::string written_line(const Prediction& prediction);
+std::string generation_line(const Prediction& prediction);
 /// The first output as an axis, a unit for each symbol; the end is special.
-Axis written_axis(const Prediction& prediction, const Tokeniser& tokeniser, const std::string& name,
-                  const std::string& unit);
+Axis generated_axis(const Prediction& prediction, const Tokeniser& tokeniser,
+                    const std::string& name, const std::string& unit);
 
 /// Rows to write about.
 struct RowsToWrite {
@@ -38,7 +38,7 @@ struct RowsToWrite {
 };
 
 /// What was written, in the order of the rows.
-struct WrittenRows {
+struct GeneratedRows {
   std::vector<std::string> outputs;
   std::vector<References> references;
   double nats = 0, symbols = 0;  // of the targets
@@ -53,7 +53,7 @@ struct WrittenRows {
 };
 
 /// Decodes every row, side by side on a CPU. `model` must be a SequenceModel.
-WrittenRows write_rows(const Model& model, const RowsToWrite& rows, const Tokeniser& tokeniser,
-                       const std::function<void(int64_t rows)>& progress);
+GeneratedRows write_rows(const Model& model, const RowsToWrite& rows, const Tokeniser& tokeniser,
+                         const std::function<void(int64_t rows)>& progress);
 
 }  // namespace fovea

@@ -59,7 +59,7 @@ TrainingOptions GlimpseTask::training_defaults() const {
   TrainingOptions options;
   options.epochs = 20;
   options.batch_size = 128;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = 1e-3;
   options.schedule = "linear";
   options.monitor = {"accuracy"};

@@ -175,11 +175,11 @@ Json PairsTask::input_schema() const {
 }
 
 Json PairsTask::answer(const Prediction& prediction) const {
-  return written_json(prediction);
+  return generation_json(prediction);
 }
 
 std::string PairsTask::answer_line(const Prediction& prediction) const {
-  return written_line(prediction);
+  return generation_line(prediction);
 }
 
 Example PairsTask::describe_output(const Example& example, const Prediction& prediction) const {

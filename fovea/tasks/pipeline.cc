@@ -40,7 +40,7 @@ void Pipeline::load_hugging_face() {
   dynamic_cast<PretrainTask&>(setup_.task()).open(std::move(bert));
   model_ = setup_.task().make_model();
   model_->initialise(Random(0));  // for parts that the folder may lack
-  setup_.task().give_start(*model_);
+  setup_.task().copy_pretrained(*model_);
 }
 
 Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& device,

@@ -54,7 +54,7 @@ TrainingOptions PrefetchTask::training_defaults() const {
   options.learning_rate = is_network() ? 2e-3 : 0.1;
   options.schedule = is_network() ? "cosine" : "constant";
   options.clip_norm = is_network() ? 5 : 0;
-  options.parts = is_network() ? 2 : 1;
+  options.micro_batches = is_network() ? 2 : 1;
   options.monitor = {"coverage"};
   return options;
 }

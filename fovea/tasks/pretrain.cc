@@ -40,7 +40,7 @@ TrainingOptions PretrainTask::training_defaults() const {
   options.epochs = 10;
   options.batch_size = 32;
   options.pool_batches = 20;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.optimiser = "adamw";
   options.learning_rate = 2e-3;
   options.schedule = "linear";
@@ -57,8 +57,8 @@ void PretrainTask::open(PretrainedBert bert) {
   only_answers_ = true;
 }
 
-void PretrainTask::give_start(Model& model) const {
-  BertTask::give_start(model);
+void PretrainTask::copy_pretrained(Model& model) const {
+  BertTask::copy_pretrained(model);
   if (start_) take_heads(model, start_->heads);
 }
 

@@ -13,7 +13,7 @@ class PretrainTask : public BertTask {
  public:
   void describe(OptionList& list) override;
   TrainingOptions training_defaults() const override;
-  void give_start(Model& model) const override;
+  void copy_pretrained(Model& model) const override;
   Splits load(const DataSource& source, uint64_t seed) override;
   void write_data(const std::filesystem::path& folder) const override;
   std::unique_ptr<Model> make_model() const override;

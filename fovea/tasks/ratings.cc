@@ -91,7 +91,7 @@ TrainingOptions RatingsTask::training_defaults() const {
   options.epochs = 20;
   options.batch_size = 64;
   options.pool_batches = 10;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = reading() == ReviewReading::Reviews ? 5e-3 : 2e-3;
   options.schedule = "cosine";
   options.clip_norm = 1;
@@ -101,7 +101,7 @@ TrainingOptions RatingsTask::training_defaults() const {
     options.epochs = 60;
     options.batch_size = 256;
     options.pool_batches = 0;
-    options.parts = 1;
+    options.micro_batches = 1;
     options.learning_rate = 1e-2;
     options.clip_norm = 0;
     options.patience = 0;

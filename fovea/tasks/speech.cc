@@ -62,7 +62,7 @@ TrainingOptions SpeechTask::training_defaults() const {
   options.epochs = 25;
   options.batch_size = 32;
   options.pool_batches = 10;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = 2e-3;
   options.schedule = "cosine";
   options.clip_norm = 1;
@@ -161,17 +161,17 @@ void SpeechTask::finish(const Model&, std::span<const Example>,
 }
 
 Json SpeechTask::answer(const Prediction& prediction) const {
-  return written_json(prediction);
+  return generation_json(prediction);
 }
 
 std::string SpeechTask::answer_line(const Prediction& prediction) const {
-  return written_line(prediction);
+  return generation_line(prediction);
 }
 
 Example SpeechTask::describe_output(const Example& example, const Prediction& prediction) const {
   Example described = example;
   const char* unit = coding_.tokeniser->kind() == "words" ? "word" : "character";
-  described.axes.push_back(written_axis(prediction, *coding_.tokeniser, "target", unit));
+  described.axes.push_back(generated_axis(prediction, *coding_.tokeniser, "target", unit));
   return described;
 }
 

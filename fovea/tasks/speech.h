@@ -51,7 +51,7 @@ class SpeechTask : public Task {
   std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const override;
 
  private:
-  WrittenRows transcribe(const Model& model, const SpeechDataset& rows) const;
+  GeneratedRows transcribe(const Model& model, const SpeechDataset& rows) const;
   SpeechFeatures features() const { return features_of(data_, coding_, model_.unit_frames()); }
 
   SpeechDataOptions data_;

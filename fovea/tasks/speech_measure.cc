@@ -29,7 +29,7 @@ class Words {
   std::map<std::string, int64_t> numbers_;
 };
 
-double word_error_rate(const WrittenRows& written) {
+double word_error_rate(const GeneratedRows& written) {
   Words words;
   std::vector<Symbols> found, wanted;
   for (size_t i = 0; i < written.outputs.size(); ++i) {
@@ -39,7 +39,7 @@ double word_error_rate(const WrittenRows& written) {
   return error_rate(found, wanted);
 }
 
-double character_error_rate(const WrittenRows& written) {
+double character_error_rate(const GeneratedRows& written) {
   std::vector<Symbols> found, wanted;
   for (size_t i = 0; i < written.outputs.size(); ++i) {
     found.push_back(code_points(written.outputs[i]));
@@ -50,7 +50,7 @@ double character_error_rate(const WrittenRows& written) {
 
 }  // namespace
 
-WrittenRows SpeechTask::transcribe(const Model& model, const SpeechDataset& rows) const {
+GeneratedRows SpeechTask::transcribe(const Model& model, const SpeechDataset& rows) const {
   RowsToWrite utterances{rows, kFramesTogether,
                          [&](int64_t row) { return References{rows.transcript(row)}; },
                          [&](int64_t row) { return rows.target_ids(row); }};
@@ -63,7 +63,7 @@ Metrics SpeechTask::measure(const Model& model, const Dataset& rows) const {
   std::shared_ptr<SpeechDataset> longer;
   if (decoding_.repeat > 1)
     longer = repeated(once, once.size(), decoding_.repeat, *coding_.tokeniser);
-  const WrittenRows written = transcribe(model, longer ? *longer : once);
+  const GeneratedRows written = transcribe(model, longer ? *longer : once);
   Metrics metrics{{"loss", written.nats / written.symbols},
                   {"word_error_rate", word_error_rate(written)},
                   {"character_error_rate", character_error_rate(written)},
@@ -79,7 +79,7 @@ LengthCurve SpeechTask::measure_by_length(const Model& model, const Dataset& row
   curve.length = "the same utterance so many times in a row";
   for (const int64_t times : kRepeats) {
     const auto longer = repeated(once, kRowsOfCurve, times, *coding_.tokeniser);
-    const WrittenRows written = transcribe(model, *longer);
+    const GeneratedRows written = transcribe(model, *longer);
     curve.buckets.push_back(concat(times, " x"));
     curve.values.push_back(word_error_rate(written));
     curve.counts.push_back(longer->size());

@@ -74,7 +74,7 @@ TrainingOptions TagTask::training_defaults() const {
   options.epochs = 20;
   options.batch_size = 32;
   options.pool_batches = 20;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = 2e-3;
   options.schedule = "cosine";
   options.warmup_steps = 50;
@@ -105,10 +105,10 @@ void TagTask::write_data(const std::filesystem::path& folder) const {
   write_tagging_data(folder, data_);
 }
 
-void TagTask::start_from(const std::filesystem::path& run_or_folder) {
+void TagTask::load_pretrained(const std::filesystem::path& run_or_folder) {
   require(is_bert(), ErrorKind::InvalidArgument,
           "--from: model.name=lstm starts from nothing; add --set model.name=bert");
-  BertTask::start_from(run_or_folder);
+  BertTask::load_pretrained(run_or_folder);
 }
 
 TagRules TagTask::rules() const {

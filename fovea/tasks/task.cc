@@ -40,7 +40,7 @@ void Task::prepare(const DataSource&, uint64_t, const std::filesystem::path&) {
        "caption, dates, speech and translate");
 }
 
-void Task::start_from(const std::filesystem::path&) {
+void Task::load_pretrained(const std::filesystem::path&) {
   fail(ErrorKind::Unsupported,
        "--from: this task learns everything itself; it works for documents, tag and pretrain");
 }

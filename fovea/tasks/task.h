@@ -56,9 +56,9 @@ class Task {
 
   /// For `--from`, before load(): sizes, tokeniser and encoder come from a run or a Hugging Face
   /// folder (pretrained.h). Unsupported where no other run can help.
-  virtual void start_from(const std::filesystem::path& run_or_folder);
-  /// Copies the weights that start_from() read into a model with fresh ones.
-  virtual void give_start(Model& model) const {}
+  virtual void load_pretrained(const std::filesystem::path& run_or_folder);
+  /// Copies the weights that load_pretrained() read into a model with fresh ones.
+  virtual void copy_pretrained(Model& model) const {}
 
   /// A model for the encodings that load() or restore() left, with undecided weights.
   virtual std::unique_ptr<Model> make_model() const = 0;

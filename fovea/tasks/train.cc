@@ -127,14 +127,14 @@ Training train(Setup& setup, const TrainRequest& request) {
     training.warnings = warnings_of(manifest, *folder);
     setup.task().restore(*folder);
   } else if (!from.empty()) {
-    setup.task().start_from(from);
+    setup.task().load_pretrained(from);
   }
   training.splits = setup.task().load(setup.source(), static_cast<uint64_t>(setup.common().seed));
   if (request.resume) check_same_data(manifest, *folder, training.splits);
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
-  if (!request.resume) setup.task().give_start(*training.model);
+  if (!request.resume) setup.task().copy_pretrained(*training.model);
   training.model->to(device);
   if (request.loaded) request.loaded(training);
   if (folder && !request.resume) write_description(setup, training, *folder);

@@ -21,7 +21,7 @@ TrainingOptions TranslateTask::training_defaults() const {
   options.epochs = 10;
   options.batch_size = 64;
   options.pool_batches = 50;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = 1e-3;
   options.schedule = "cosine";
   options.warmup_steps = 200;

@@ -102,7 +102,7 @@ TrainingOptions VisitsTask::training_defaults() const {
   options.epochs = 30;
   options.batch_size = 128;
   options.pool_batches = 20;
-  options.parts = 2;
+  options.micro_batches = 2;
   options.learning_rate = 1e-3;
   options.clip_norm = 5;
   options.monitor = {"auc"};

@@ -33,7 +33,7 @@ void DeviceGraph::record(const std::function<void()>& work, DeviceGraph* sibling
       state_->graph.capture_end();
     } catch (const std::exception&) {  // says that the recording is broken, which is known
     }
-    fail(ErrorKind::Unsupported, "this step cannot be recorded; use training.gear=ordinary (",
+    fail(ErrorKind::Unsupported, "this step cannot be recorded; use training.path=autograd (",
          problem.what(), ")");
   }
   state_->graph.capture_end();

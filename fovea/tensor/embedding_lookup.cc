@@ -22,7 +22,7 @@ void add_rows(at::Tensor& sum, const at::Tensor& rows, const at::Tensor& values,
 
 }  // namespace
 
-at::Tensor rows_of(const at::Tensor& table, const at::Tensor& numbers) {
+at::Tensor embedding_lookup(const at::Tensor& table, const at::Tensor& numbers) {
   // A gradient that goes on from here must be one that every operation knows.
   const bool sparse = rows_only && table.is_leaf() && table.requires_grad();
   return at::embedding(table, numbers, /*padding_idx=*/-1, /*scale_grad_by_freq=*/false, sparse);

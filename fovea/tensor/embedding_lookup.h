@@ -9,7 +9,7 @@
 namespace fovea {
 
 /// table [V, E], numbers [...] -> [..., E]
-at::Tensor rows_of(const at::Tensor& table, const at::Tensor& numbers);
+at::Tensor embedding_lookup(const at::Tensor& table, const at::Tensor& numbers);
 
 /// What is looked up on this thread while one lives has gradients of rows only. For those who add
 /// them up with add_gradient().

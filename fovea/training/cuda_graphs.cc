@@ -35,7 +35,7 @@ Batch pad_to_multiple(const Batch& batch, const Schema& schema) {
   return result;
 }
 
-Tensor RecordedSteps::run(const Batch& batch, const Work& work) {
+Tensor CudaGraphs::run(const Batch& batch, const Work& work) {
   Recorded& shape = shapes_[shape_of(batch)];
   ++shape.batches;
   const bool is_recorded = shape.result.defined();

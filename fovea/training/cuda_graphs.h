@@ -15,7 +15,7 @@ namespace fovea {
 /// to a multiple.
 Batch pad_to_multiple(const Batch& batch, const Schema& schema);
 
-class RecordedSteps {
+class CudaGraphs {
  public:
   /// Loss and gradient of a batch on the GPU: a small tensor that says what became of it.
   using Work = std::function<at::Tensor(const Batch&)>;

@@ -1,6 +1,6 @@
 // The optimisers, over one flat array: at construction all parameters of the model move into it (as
 // views), and so do their gradients. Autograd then accumulates where the kernel reads, a step is
-// one pass over memory, a checkpoint is three tensors, and both gears of the trainer share every
+// one pass over memory, a checkpoint is three tensors, and both paths of the trainer share every
 // bit of it.
 #pragma once
 

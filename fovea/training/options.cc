@@ -15,16 +15,20 @@ void TrainingOptions::describe(OptionList& list) {
            "sequences: the rows of so many batches are sorted by length before they are cut into "
            "batches; 0: no sorting")
       .at_least(0);
-  list.add("parts", parts,
-           "on a CPU each batch is cut into so many parts, which run side by side when there are "
-           "threads; the result depends on this number, never on the threads")
+  list.add(
+          "micro_batches", micro_batches,
+          "on a CPU each batch is cut into so many micro-batches, which run in parallel when there "
+          "are threads; the result depends on this number, never on the threads")
+      .formerly("parts")
       .at_least(1)
       .at_most(1024);
   list.add("shuffle", shuffle, "a new order of rows each epoch, decided by the seed");
-  list.add("gear", gear,
-           "fast: whole blocks of steps in one kernel, on a GPU each step recorded and launched as "
-           "one, where the model can; ordinary: autograd; auto: fast if possible")
-      .choices({"auto", "fast", "ordinary"});
+  list.add(
+          "path", path,
+          "fused: whole blocks of steps in one kernel, on a GPU each step as one CUDA graph, where "
+          "the model can; autograd: LibTorch's; auto: fused if possible")
+      .formerly("gear")
+      .choices({"auto", "fused", "autograd"});
   list.add("precision", precision,
            "of dense products in training. bf16: factors are rounded, sums and weights stay "
            "float32, for GPUs and for processors with AVX-512 BF16; tf32: rounded less, for GPUs")

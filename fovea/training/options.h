@@ -13,9 +13,9 @@ struct TrainingOptions {
   int64_t batch_size = 32;
   int64_t batch_tokens = 0;
   int64_t pool_batches = 0;
-  int64_t parts = 1;
+  int64_t micro_batches = 1;
   bool shuffle = true;
-  std::string gear = "auto";
+  std::string path = "auto";
   std::string precision = "float32";
 
   std::string optimiser = "adam";

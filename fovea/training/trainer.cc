@@ -20,7 +20,7 @@ namespace fovea {
 namespace {
 
 // Between two looks at the clock and at should_stop:
-constexpr int64_t kBlockRows = 8192;  // rows of the fast gear
+constexpr int64_t kBlockRows = 8192;  // rows of the fused path
 constexpr size_t kBlockBatches = 16;  // batches of the ordinary one
 
 double now() {
@@ -47,14 +47,14 @@ Trainer::Trainer(Model& model, const TrainingOptions& options, uint64_t seed,
                  const RunFolder* folder)
     : model_(model), options_(options), random_(Random(seed).split("training")), folder_(folder) {}
 
-bool Trainer::uses_fast_gear(const Dataset& rows) const {
+bool Trainer::uses_fused_path(const Dataset& rows) const {
   const bool possible = model_.device().is_cpu()
-                            ? model_.has_fast_gear() && !rows.columns().empty()
-                            : model_.can_be_recorded() && DeviceGraph::exists();
-  require(possible || options_.gear != "fast", ErrorKind::InvalidArgument,
-          "training.gear=fast: this model with these options, data and device has no fast gear; "
+                            ? model_.has_fused_path() && !rows.columns().empty()
+                            : model_.supports_cuda_graph() && DeviceGraph::exists();
+  require(possible || options_.path != "fused", ErrorKind::InvalidArgument,
+          "training.path=fused: this model with these options, data and device has no fused path; "
           "use auto");
-  return possible && options_.gear != "ordinary";
+  return possible && options_.path != "autograd";
 }
 
 void Trainer::start(const Dataset& rows, bool resume) {
@@ -62,9 +62,9 @@ void Trainer::start(const Dataset& rows, bool resume) {
   std::vector<int64_t> first{0};
   check_batch(rows.batch(first), model_.schema());
   require_precision(precision_named(options_.precision), model_.device());
-  const bool fast = uses_fast_gear(rows);
+  const bool fast = uses_fused_path(rows);
   fast_ = fast && model_.device().is_cpu();
-  if (fast && !fast_) recorded_ = std::make_unique<RecordedSteps>();
+  if (fast && !fast_) cuda_graphs_ = std::make_unique<CudaGraphs>();
   const int64_t steps_per_epoch =
       fast_ ? (rows.size() + options_.batch_size - 1) / options_.batch_size
             : int64_t(batches_of(rows, 0).size());
@@ -197,8 +197,8 @@ Trainer::BlockLoss Trainer::train_batches(const Dataset& rows,
   const at::Device device = model_.device();
   // Sums stay on the device: one look at them per block, not per step.
   at::Tensor sums = torch::zeros({2}, torch::TensorOptions().dtype(torch::kFloat64).device(device));
-  if (device.is_cpu() && options_.parts > 1)
-    for (const std::vector<int64_t>& picked : batches) sums += train_parts(rows, picked);
+  if (device.is_cpu() && options_.micro_batches > 1)
+    for (const std::vector<int64_t>& picked : batches) sums += train_micro_batches(rows, picked);
   else
     train_whole(rows, batches, sums);
   const at::Tensor both = sums.cpu();
@@ -218,7 +218,8 @@ void Trainer::train_whole(const Dataset& rows, std::span<const std::vector<int64
     const int64_t step = first + int64_t(i);
     const StepContext context{random_.split("step").split(static_cast<uint64_t>(step)), step};
     const Batch batch = training_batch(rows, batches[i], context.random);
-    return Step{context, copies.begin(recorded_ ? pad_to_multiple(batch, model_.schema()) : batch)};
+    return Step{context,
+                copies.begin(cuda_graphs_ ? pad_to_multiple(batch, model_.schema()) : batch)};
   };
   std::optional<Step> next = begin(0);
   for (size_t i = 0; i < batches.size(); ++i) {
@@ -227,7 +228,7 @@ void Trainer::train_whole(const Dataset& rows, std::span<const std::vector<int64
     const auto work = [&](const Batch& batch) { return loss_and_gradient(batch, step.context); };
     std::optional<SeededOnce> draws;
     if (!device.is_cpu()) draws.emplace(device, step.context.random.split("device").key());
-    sums += recorded_ ? recorded_->run(step.batch, work) : work(step.batch);
+    sums += cuda_graphs_ ? cuda_graphs_->run(step.batch, work) : work(step.batch);
     optimiser_->step();
     if (i + 1 < batches.size()) next = begin(i + 1);  // a GPU is still at work
   }
@@ -245,27 +246,27 @@ at::Tensor Trainer::loss_and_gradient(const Batch& batch, const StepContext& con
   return torch::stack({objective * units, units});  // [2]
 }
 
-at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> picked) {
-  const int64_t parts = std::min(options_.parts, int64_t(picked.size())),
+at::Tensor Trainer::train_micro_batches(const Dataset& rows, std::span<const int64_t> picked) {
+  const int64_t count = std::min(options_.micro_batches, int64_t(picked.size())),
                 step = optimiser_->steps();
   const Random random = random_.split("step").split(static_cast<uint64_t>(step));
   std::vector<at::Tensor> parameters;
   for (const at::Tensor& parameter : model_.parameters())
     if (parameter.requires_grad()) parameters.push_back(parameter);
-  struct Part {
+  struct MicroBatch {
     double loss = 0, units = 0;
     std::vector<at::Tensor> gradients;
   };
-  std::vector<Part> results(static_cast<size_t>(parts));
-  run_parallel(parts, [&](int64_t part) {
-    std::vector<int64_t> own;  // every parts-th row: neighbours have similar lengths
-    for (size_t row = size_t(part); row < picked.size(); row += size_t(parts))
+  std::vector<MicroBatch> results(static_cast<size_t>(count));
+  run_parallel(count, [&](int64_t slice) {
+    std::vector<int64_t> own;  // every count-th row: neighbours have similar lengths
+    for (size_t row = size_t(slice); row < picked.size(); row += size_t(count))
       own.push_back(picked[row]);
-    const StepContext context{random.split(static_cast<uint64_t>(part)), step};
+    const StepContext context{random.split(static_cast<uint64_t>(slice)), step};
     const PrecisionScope precision(precision_named(options_.precision), at::kCPU);
     const RowGradients rows_only;
     const Loss loss = model_.loss(training_batch(rows, own, context.random), context);
-    Part& result = results[size_t(part)];
+    MicroBatch& result = results[size_t(slice)];
     result.loss = loss.objective.item<double>();
     result.units = loss.units.defined() ? loss.units.item<double>() : double(own.size());
     result.gradients =
@@ -273,14 +274,14 @@ at::Tensor Trainer::train_parts(const Dataset& rows, std::span<const int64_t> pi
                               /*create_graph=*/false, /*allow_unused=*/true);
   });
   double units = 0, sum = 0;
-  for (const Part& part : results) units += part.units, sum += part.loss * part.units;
+  for (const MicroBatch& slice : results) units += slice.units, sum += slice.loss * slice.units;
   run_parallel(int64_t(parameters.size()), [&](int64_t i) {
     at::Tensor sum = parameters[size_t(i)].mutable_grad();
     bool is_first = true;
-    for (const Part& part : results) {  // always in this order
-      const at::Tensor& gradient = part.gradients[size_t(i)];
+    for (const MicroBatch& slice : results) {  // always in this order
+      const at::Tensor& gradient = slice.gradients[size_t(i)];
       if (!gradient.defined()) continue;
-      add_gradient(sum, gradient, part.units / units, is_first);
+      add_gradient(sum, gradient, slice.units / units, is_first);
       is_first = false;
     }
     if (is_first) sum.zero_();

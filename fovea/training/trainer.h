@@ -1,10 +1,10 @@
-// The one training loop. Two gears: the ordinary one asks the model for a loss and lets autograd do
+// The one training loop. Two paths: autograd asks the model for a loss and lets autograd do
 // the rest; the fast one hands whole blocks of rows to the model's own kernel, or, on a GPU,
-// repeats recorded steps (recorded_steps.h). Everything else (order of rows, schedule, clipping,
+// repeats CUDA graphs (cuda_graphs.h). Everything else (order of rows, schedule, clipping,
 // checkpoints, early stopping, logging) is shared. A block always covers the same rows, so a
 // training that stops between two blocks and is resumed repeats every addition of an uninterrupted
-// one. On a CPU a batch may be cut into parts that run side by side; their gradients are added in a
-// fixed order, so the number of threads changes no bit.
+// one. On a CPU a batch may be cut into micro-batches that run in parallel; their gradients are
+// added in a fixed order, so the number of threads changes no bit.
 #pragma once
 
 #include <functional>
@@ -61,8 +61,8 @@ class Trainer {
   /// `resume`, goes on from the folder's checkpoint.
   TrainingResult train(const Dataset& rows, const TrainerHooks& hooks, bool resume = false);
 
-  /// Whether the fast gear is used for these rows.
-  bool uses_fast_gear(const Dataset& rows) const;
+  /// Whether the fused path is used for these rows.
+  bool uses_fused_path(const Dataset& rows) const;
 
  private:
   void start(const Dataset& rows, bool resume);
@@ -81,11 +81,11 @@ class Trainer {
                    at::Tensor& sums);
   /// On the model's device: {sum of the loss over the batch's units, their number}, [2].
   at::Tensor loss_and_gradient(const Batch& batch, const StepContext& context);
-  at::Tensor train_parts(const Dataset& rows, std::span<const int64_t> picked);
+  at::Tensor train_micro_batches(const Dataset& rows, std::span<const int64_t> picked);
   EpochReport end_epoch(const Dataset& rows, const TrainerHooks& hooks);
   bool note_gains(const EpochReport& report);  // true: time to stop
   AverageReport try_average(const TrainerHooks& hooks);
-  int64_t block_rows() const;  // of the fast gear
+  int64_t block_rows() const;  // of the fused path
   void save(bool even_if_recent);
 
   Model& model_;
@@ -94,7 +94,7 @@ class Trainer {
   const RunFolder* folder_;
   bool fast_ = false;
   std::unique_ptr<Optimiser> optimiser_;
-  std::unique_ptr<RecordedSteps> recorded_;  // the fast gear on a GPU
+  std::unique_ptr<CudaGraphs> cuda_graphs_;  // the fused path on a GPU
   TrainerState state_;
   std::map<std::string, at::Tensor> best_weights_;  // of the best epoch
   std::map<std::string, at::Tensor> mean_;          // kept instead of them; empty: they are kept

@@ -14,16 +14,16 @@ using testing::expect_error;
 constexpr const char* kThere = "libm.so.6";  // every program has it
 
 TEST(Module, TheFirstPlaceThatHasTheDoorIsTaken) {
-  EXPECT_NE(open_door(kThere, "cos").function, nullptr);
-  const OpenedDoor second = open_door(concat("/nowhere/libmodule.so:", kThere), "cos");
+  EXPECT_NE(open_module(kThere, "cos").function, nullptr);
+  const OpenedModule second = open_module(concat("/nowhere/libmodule.so:", kThere), "cos");
   EXPECT_NE(second.function, nullptr);
   EXPECT_EQ(second.reasons, "");
 }
 
 TEST(Module, ReasonsNameEveryPlace) {
-  EXPECT_EQ(open_door("", "cos").function, nullptr);
-  EXPECT_EQ(open_door("", "cos").reasons, "");
-  const OpenedDoor none = open_door(concat("/nowhere/libmodule.so:", kThere), "fovea_no_door");
+  EXPECT_EQ(open_module("", "cos").function, nullptr);
+  EXPECT_EQ(open_module("", "cos").reasons, "");
+  const OpenedModule none = open_module(concat("/nowhere/libmodule.so:", kThere), "fovea_no_door");
   EXPECT_EQ(none.function, nullptr);
   EXPECT_NE(none.reasons.find("/nowhere/libmodule.so"), std::string::npos) << none.reasons;
   EXPECT_NE(none.reasons.find("fovea_no_door"), std::string::npos) << none.reasons;
@@ -38,7 +38,7 @@ class NamedFolder {
 
 TEST(Module, PlacesAreMeantFromTheProgramsFolder) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const OpenedDoor none = open_door("./libnone.so:../lib/fovea/libnone.so", "door");
+  const OpenedModule none = open_module("./libnone.so:../lib/fovea/libnone.so", "door");
   EXPECT_EQ(none.function, nullptr);
   for (const auto& place : {program / "libnone.so", program.parent_path() / "lib/fovea/libnone.so"})
     EXPECT_NE(none.reasons.find(place.string()), std::string::npos) << none.reasons;
@@ -47,9 +47,9 @@ TEST(Module, PlacesAreMeantFromTheProgramsFolder) {
 TEST(Module, TheEnvironmentsFolderComesFirst) {
   const testing::TemporaryFolder folder;
   const NamedFolder named(folder.path().string());
-  const OpenedDoor none = open_door("./libnone.so", "door");
+  const OpenedModule none = open_module("./libnone.so", "door");
   EXPECT_EQ(none.reasons.find("; " + (folder.path() / "libnone.so").string()), 0u) << none.reasons;
-  EXPECT_NE(open_door(kThere, "cos").function, nullptr) << "and the other places after it";
+  EXPECT_NE(open_module(kThere, "cos").function, nullptr) << "and the other places after it";
 }
 
 TEST(Module, AMissingOneSaysWhatToInstall) {

@@ -92,8 +92,8 @@ TEST_F(Writing, ARefusedTrainingLeavesNoRun) {
   const std::string bad = file("bad.csv", "a,y\n1,\n2,?\n");
   expect_refused({"train", "features", bad, "--out", path("runs/first"), "--quiet"}, {"y"});
   expect_refused({"train", "features", "--out", path("runs/first"), "--quiet", "--set",
-                  "model.dropout=0.5", "--set", "training.gear=fast", "--set", "data.rows=200"},
-                 {"gear"});  // after its description was written
+                  "model.dropout=0.5", "--set", "training.path=fused", "--set", "data.rows=200"},
+                 {"path"});  // after its description was written
   make_folder(path("empty"));
   expect_refused({"train", "features", bad, "--out", path("empty"), "--quiet"}, {"y"});
   for (const char* name : {"runs/first", "empty"}) {

@@ -229,9 +229,9 @@ TEST(FeatureAttention, HasTheTutorialsParameters) {
 TEST(FeatureAttention, DropoutAndSparsemaxUseTheOrdinaryGear) {
   FeatureAttentionOptions options = table_options("attention", {4});
   const FeatureShape shape{{"a"}, {0, 0}, 1, TabularLoss::BinaryCrossEntropy};
-  EXPECT_TRUE(FeatureAttention(options, shape).has_fast_gear());
+  EXPECT_TRUE(FeatureAttention(options, shape).has_fused_path());
   options.dropout = 0.5;
-  EXPECT_FALSE(FeatureAttention(options, shape).has_fast_gear());
+  EXPECT_FALSE(FeatureAttention(options, shape).has_fused_path());
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void set_weights(Model& model, const Json& weights) {
   for (auto& item : model.named_parameters()) item.value().copy_(tensor_of(weights.at(item.key())));
 }
 
-/// Loss and gradients by both gears.
+/// Loss and gradients by both paths.
 void expect_golden(Model& model, const Batch& batch, const Json& reference) {
   set_weights(model, reference["weights"]);
   const Loss loss = model.loss(batch, {Random(1), 0});

@@ -208,7 +208,7 @@ TEST(DocumentsHan, RefusesWhatItCannotRead) {
   fovea::Setup setup("documents");
   setup.set("model.name=han");
   expect_error(ErrorKind::InvalidArgument, "data.vectors",
-               [&] { setup.task().start_from(folder.path()); });
+               [&] { setup.task().load_pretrained(folder.path()); });
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST(Prefetch, TheNetworkLearnsWhatATableCannot) {
       folder, {"data.accesses=4000", "data.nodes=12", "data.window=8", "data.stride=4",
                "model.hidden=32", "model.page=16", "model.experts=4", "model.history=attention",
                "model.dropout=0", "training.epochs=25", "training.batch_size=16",
-               "training.learning_rate=0.01", "training.parts=1"});
+               "training.learning_rate=0.01", "training.micro_batches=1"});
   const Splits splits = pipeline.load_data("");
   const Metrics metrics = pipeline.measure(*splits.test);
   EXPECT_GT(metric(metrics, "coverage"), 0.9) << "two lists walked in turn";
@@ -149,7 +149,7 @@ TEST(Prefetch, PagesNeverSeenAreReachedBySteps) {
   Pipeline pipeline = trained(folder,
                               {"data.window=4", "data.stride=2", "model.hidden=8", "model.page=8",
                                "model.experts=2", "training.epochs=6", "training.batch_size=16",
-                               "training.learning_rate=0.02", "training.parts=1"},
+                               "training.learning_rate=0.02", "training.micro_batches=1"},
                               path);
   const Metrics metrics = pipeline.measure(*pipeline.load_data("").test);
   EXPECT_GT(metric(metrics, "coverage"), 0.95);

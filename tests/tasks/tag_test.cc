@@ -127,7 +127,8 @@ TEST(Tag, PlainTagsHaveNoEntities) {
 
 TEST(Tag, OnlyBertCanStartFromAnotherRun) {
   TagTask task;
-  expect_error(ErrorKind::InvalidArgument, "model.name=bert", [&] { task.start_from("nowhere"); });
+  expect_error(ErrorKind::InvalidArgument, "model.name=bert",
+               [&] { task.load_pretrained("nowhere"); });
 }
 
 }  // namespace

@@ -23,16 +23,16 @@ at::Tensor gradient_of(const at::Tensor& table, const at::Tensor& looked_up) {
 }
 
 TEST(TableRows, AreThoseOfTheTable) {
-  const at::Tensor table = table_of(5, 3), rows = rows_of(table, numbers());
+  const at::Tensor table = table_of(5, 3), rows = embedding_lookup(table, numbers());
   EXPECT_EQ(rows.sizes(), (std::vector<int64_t>{2, 3, 3}));
   EXPECT_TRUE(at::equal(rows[0][2], table[4]));
 }
 
 TEST(TableRows, GradientsOfRowsAddUpToThatOfTheTable) {
   const at::Tensor table = table_of(5, 3);
-  const at::Tensor whole = gradient_of(table, rows_of(table, numbers()));
+  const at::Tensor whole = gradient_of(table, embedding_lookup(table, numbers()));
   const RowGradients rows_only;
-  const at::Tensor rows = gradient_of(table, rows_of(table, numbers()));
+  const at::Tensor rows = gradient_of(table, embedding_lookup(table, numbers()));
   EXPECT_FALSE(whole.is_sparse());
   ASSERT_TRUE(rows.is_sparse());
   EXPECT_EQ(rows._values().size(0), 6);  // as many as were looked up
@@ -48,14 +48,16 @@ TEST(TableRows, GradientsOfRowsAddUpToThatOfTheTable) {
 TEST(TableRows, GradientsThatGoOnAreWhole) {
   const at::Tensor table = table_of(5, 3);
   const RowGradients rows_only;
-  const at::Tensor gradient = gradient_of(table, rows_of(table * 2, numbers()));
+  const at::Tensor gradient = gradient_of(table, embedding_lookup(table * 2, numbers()));
   EXPECT_FALSE(gradient.is_sparse());
   EXPECT_GT(gradient.abs().sum().item<float>(), 0);
 }
 
 TEST(TableRows, ATableThatIsAlsoAFactorHasAWholeGradient) {
   const at::Tensor table = table_of(5, 3);
-  const auto loss = [&] { return at::matmul(rows_of(table, numbers()), table.t()).square().sum(); };
+  const auto loss = [&] {
+    return at::matmul(embedding_lookup(table, numbers()), table.t()).square().sum();
+  };
   const at::Tensor expected = torch::autograd::grad({loss()}, {table})[0];
   const RowGradients rows_only;
   const at::Tensor gradient = torch::autograd::grad({loss()}, {table})[0];
@@ -69,9 +71,9 @@ TEST(TableRows, TheScopeEnds) {
   {
     const RowGradients outer;
     { const RowGradients inner; }
-    EXPECT_TRUE(gradient_of(table, rows_of(table, numbers())).is_sparse());
+    EXPECT_TRUE(gradient_of(table, embedding_lookup(table, numbers())).is_sparse());
   }
-  EXPECT_FALSE(gradient_of(table, rows_of(table, numbers())).is_sparse());
+  EXPECT_FALSE(gradient_of(table, embedding_lookup(table, numbers())).is_sparse());
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST(PadToMultiple, ChangesNoLossOfANetworkThatCanBeRecorded) {
   for (const Network& network : networks()) {
     const auto model = network.make();
     model->initialise(Random(1));
-    ASSERT_TRUE(model->can_be_recorded()) << network.name;
+    ASSERT_TRUE(model->supports_cuda_graph()) << network.name;
     const auto gradients = [&](const Batch& own) {
       for (Tensor& parameter : model->parameters()) parameter.mutable_grad() = Tensor();
       const Loss loss = model->loss(own, {Random(2), 0});
@@ -122,9 +122,9 @@ TEST(PadToMultiple, ChangesNoLossOfANetworkThatCanBeRecorded) {
   }
 }
 
-TrainingOptions short_training(const std::string& gear) {
+TrainingOptions short_training(const std::string& path) {
   TrainingOptions options;
-  options.epochs = 6, options.batch_size = 16, options.pool_batches = 2, options.gear = gear;
+  options.epochs = 6, options.batch_size = 16, options.pool_batches = 2, options.path = path;
   options.clip_norm = 1;
   return options;
 }
@@ -148,12 +148,12 @@ struct Trained {
   }
 };
 
-TEST(RecordedSteps, AreTheOrdinaryOnes) {
+TEST(CudaGraphs, AreTheOrdinaryOnes) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA device";
   for (const Network& network : networks()) {
-    const Trained cpu(network, at::kCPU, short_training("ordinary")),
-        ordinary(network, at::kCUDA, short_training("ordinary")),
-        recorded(network, at::kCUDA, short_training("fast"));
+    const Trained cpu(network, at::kCPU, short_training("autograd")),
+        ordinary(network, at::kCUDA, short_training("autograd")),
+        recorded(network, at::kCUDA, short_training("fused"));
     for (size_t epoch = 0; epoch < cpu.losses.size(); ++epoch) {
       EXPECT_NEAR(ordinary.losses[epoch], cpu.losses[epoch], 2e-4) << network.name;
       EXPECT_NEAR(recorded.losses[epoch], cpu.losses[epoch], 2e-4) << network.name;
@@ -163,23 +163,23 @@ TEST(RecordedSteps, AreTheOrdinaryOnes) {
   }
 }
 
-TEST(RecordedSteps, DrawAnewAtEveryStepAndTheSameForTheSameSeed) {
+TEST(CudaGraphs, DrawAnewAtEveryStepAndTheSameForTheSameSeed) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA device";
   for (const Network& network : networks(/*dropout=*/0.3)) {
-    const Trained one(network, at::kCUDA, short_training("fast")),
-        again(network, at::kCUDA, short_training("fast"));
+    const Trained one(network, at::kCUDA, short_training("fused")),
+        again(network, at::kCUDA, short_training("fused"));
     EXPECT_LT(largest_difference(one.weights, again.weights), 1e-3) << network.name;
-    TrainingOptions still = short_training("fast");
+    TrainingOptions still = short_training("fused");
     still.learning_rate = 0;  // the same weights and rows: only what is dropped differs
     const Trained losses(network, at::kCUDA, still);
     EXPECT_NE(losses.losses[3], losses.losses[4]) << network.name << ": the masks are frozen";
   }
 }
 
-TEST(RecordedSteps, RoundedProductsLearnTheSame) {
+TEST(CudaGraphs, RoundedProductsLearnTheSame) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA device";
   for (const Network& network : networks()) {
-    TrainingOptions options = short_training("fast");
+    TrainingOptions options = short_training("fused");
     const Trained exact(network, at::kCUDA, options);
     options.precision = "bf16";
     const Trained rounded(network, at::kCUDA, options);

@@ -101,7 +101,7 @@ TrainingOptions in_parts(int64_t parts) {
   options.epochs = 3;
   options.batch_size = 8;
   options.learning_rate = 0.02;
-  options.parts = parts;
+  options.micro_batches = parts;
   options.checkpoint_seconds = 0;
   return options;
 }
@@ -147,7 +147,7 @@ TEST_F(Parts, EqualTheWholeBatchWithinRounding) {
       options.optimiser = "sgd";
       options.learning_rate = 0.1;
       const auto a = Trainer(whole, options, 7).train(rows, {});
-      options.parts = parts;
+      options.micro_batches = parts;
       const auto b = Trainer(cut, options, 7).train(rows, {});
       EXPECT_LT(largest_difference(flat_parameters(whole), flat_parameters(cut)), 1e-5) << parts;
       EXPECT_GT(largest_difference(flat_parameters(whole), flat_parameters(SineModel())), 0.1);

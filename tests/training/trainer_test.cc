@@ -57,12 +57,12 @@ std::unique_ptr<Model> context_model() {
   return model;
 }
 
-TrainingOptions quick(int64_t epochs, int64_t batch_size, const std::string& gear = "auto") {
+TrainingOptions quick(int64_t epochs, int64_t batch_size, const std::string& path = "auto") {
   TrainingOptions options;
   options.epochs = epochs;
   options.batch_size = batch_size;
   options.learning_rate = 0.01;
-  options.gear = gear;
+  options.path = path;
   options.checkpoint_seconds = 0;
   return options;
 }
@@ -83,13 +83,13 @@ TEST(Gears, AgreeOnTables) {
   const Rows rows = table_rows(1000);
   for (const char* optimiser : {"sgd", "adam", "adamw", "rmsprop", "adadelta"}) {
     auto fast = table_model(), ordinary = table_model();
-    TrainingOptions options = quick(2, 32, "fast");
+    TrainingOptions options = quick(2, 32, "fused");
     options.optimiser = optimiser;
     if (options.optimiser == "adadelta") options.learning_rate = 1;
     options.clip_norm = 1;
     options.schedule = "cosine";
     const auto a = Trainer(*fast, options, 3).train(rows, {});
-    options.gear = "ordinary";
+    options.path = "autograd";
     const auto b = Trainer(*ordinary, options, 3).train(rows, {});
     EXPECT_LT(largest_difference(flat_parameters(*fast), flat_parameters(*ordinary)), 2e-4)
         << optimiser;
@@ -102,21 +102,21 @@ TEST(Gears, AgreeOnTables) {
 TEST(Gears, AgreeOnContextsAtBatchOne) {
   const Rows rows = context_rows(300);
   auto fast = context_model(), ordinary = context_model();
-  Trainer(*fast, quick(2, 1, "fast"), 3).train(rows, {});
-  Trainer(*ordinary, quick(2, 1, "ordinary"), 3).train(rows, {});
+  Trainer(*fast, quick(2, 1, "fused"), 3).train(rows, {});
+  Trainer(*ordinary, quick(2, 1, "autograd"), 3).train(rows, {});
   EXPECT_LT(largest_difference(flat_parameters(*fast), flat_parameters(*ordinary)), 2e-4);
 }
 
 TEST(Gears, FastIsRefusedWhereThereIsNone) {
   const Rows rows = table_rows(10);
   auto model = table_model(0.5);
-  expect_error(ErrorKind::InvalidArgument, "no fast gear",
-               [&] { Trainer(*model, quick(1, 4, "fast"), 1).train(rows, {}); });
+  expect_error(ErrorKind::InvalidArgument, "no fused path",
+               [&] { Trainer(*model, quick(1, 4, "fused"), 1).train(rows, {}); });
 }
 
 struct ResumeCase {
   const char* name;
-  const char* gear;
+  const char* path;
   double dropout;
   int64_t rows;
 };
@@ -127,7 +127,7 @@ class Resume : public ::testing::TestWithParam<ResumeCase> {};
 /// folder.
 TEST_P(Resume, EqualsAnUninterruptedRunBitForBit) {
   const Rows rows = table_rows(GetParam().rows);
-  TrainingOptions options = quick(3, 64, GetParam().gear);
+  TrainingOptions options = quick(3, 64, GetParam().path);
   options.schedule = "plateau";
   options.plateau_patience = 0;
   TemporaryFolder folders;
@@ -167,19 +167,19 @@ TEST_P(Resume, EqualsAnUninterruptedRunBitForBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gears, Resume,
-                         ::testing::Values(ResumeCase{"fast", "fast", 0, 20000},
-                                           ResumeCase{"ordinary", "ordinary", 0, 9000},
-                                           ResumeCase{"dropout", "ordinary", 0.3, 9000}),
+                         ::testing::Values(ResumeCase{"fused", "fused", 0, 20000},
+                                           ResumeCase{"autograd", "autograd", 0, 9000},
+                                           ResumeCase{"dropout", "autograd", 0.3, 9000}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(Trainer, ReportsTheMeanLossOfAllRows) {
   const Rows rows = table_rows(20001);  // several blocks, the last batch short
-  for (const char* gear : {"fast", "ordinary"}) {
+  for (const char* path : {"fused", "autograd"}) {
     auto model = table_model();
-    TrainingOptions options = quick(1, 64, gear);
+    TrainingOptions options = quick(1, 64, path);
     options.learning_rate = 0;
     const double expected = hooks_for(*model, rows).evaluate()[0].value;
-    EXPECT_NEAR(Trainer(*model, options, 1).train(rows, {}).epochs[0].loss, expected, 1e-5) << gear;
+    EXPECT_NEAR(Trainer(*model, options, 1).train(rows, {}).epochs[0].loss, expected, 1e-5) << path;
   }
 }
 
@@ -197,7 +197,7 @@ class Spy : public Rows {
 std::vector<std::vector<int64_t>> orders_seen(bool shuffle, uint64_t seed) {
   const Spy spy(table_rows(100).columns());
   auto model = table_model();
-  TrainingOptions options = quick(2, 32, "ordinary");
+  TrainingOptions options = quick(2, 32, "autograd");
   options.shuffle = shuffle;
   Trainer(*model, options, seed).train(spy, {});
   const auto first = spy.seen.begin() + 1;  // one row is looked at before, to check the schema
@@ -328,10 +328,10 @@ TEST(Trainer, WithoutValidationRowsTheTrainingLossDecides) {
 TEST(Trainer, SaysWhenTheLossIsNoNumber) {
   Rows rows = table_rows(64);
   rows.columns().at("inputs")[3][1].fill_(std::numeric_limits<float>::quiet_NaN());
-  for (const char* gear : {"fast", "ordinary"}) {
+  for (const char* path : {"fused", "autograd"}) {
     auto model = table_model();
     expect_error(ErrorKind::BadData, "learning_rate",
-                 [&] { Trainer(*model, quick(1, 8, gear), 1).train(rows, {}); });
+                 [&] { Trainer(*model, quick(1, 8, path), 1).train(rows, {}); });
   }
 }
 
@@ -381,23 +381,23 @@ void change_state(const RunFolder& folder, const std::function<void(Json&)>& cha
 TEST(Checkpoint, EveryNumberOfTheStateIsChecked) {
   const Rows rows = table_rows(20000);
   const int64_t largest = std::numeric_limits<int64_t>::max();
-  for (const char* gear : {"fast", "ordinary"}) {
+  for (const char* path : {"fused", "autograd"}) {
     TemporaryFolder folders;
     RunFolder folder(folders / "run");
     folder.claim();
     auto model = table_model();
     TrainerHooks hooks = hooks_for(*model, rows);
     hooks.should_stop = [] { return true; };  // in the middle of the first epoch
-    ASSERT_TRUE(Trainer(*model, quick(2, 32, gear), 1, &folder).train(rows, hooks).stopped);
+    ASSERT_TRUE(Trainer(*model, quick(2, 32, path), 1, &folder).train(rows, hooks).stopped);
     const std::string good = read_file(folder.last());
     const auto resume = [&] {
       auto fresh = table_model();
-      Trainer(*fresh, quick(1, 32, gear), 1, &folder).train(rows, hooks_for(*fresh, rows), true);
+      Trainer(*fresh, quick(1, 32, path), 1, &folder).train(rows, hooks_for(*fresh, rows), true);
     };
     const auto refused = [&](const std::string& key, const Json& value) {
       write_file(folder.last(), good);
       change_state(folder, [&](Json& state) { state[key] = value; });
-      SCOPED_TRACE(concat(gear, " ", key, "=", value.dump()));
+      SCOPED_TRACE(concat(path, " ", key, "=", value.dump()));
       expect_error(ErrorKind::BadData, "last.safetensors", resume);
     };
     for (const Json& value :

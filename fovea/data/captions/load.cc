@@ -134,7 +134,7 @@ void learn(const Captioned& train, const CaptionsDataOptions& options, CaptionCo
 }
 
 struct Parts {
-  std::array<Captioned, kParts> parts;
+  std::array<Captioned, kSplitCount> parts;
   std::string hash;
   std::vector<std::string> notes;
 };
@@ -159,11 +159,11 @@ Parts open_parts(const DataSource& source, const CaptionsDataOptions& options, b
   CaptionsFileOptions reading;
   reading.images = options.images;
   reading.quotes = options.quotes;
-  TextParts<CaptionedImage> texts = open_captions(source, split, reading);
+  SplitTexts<CaptionedImage> texts = open_captions(source, split, reading);
   const size_t total = texts.train.size() + texts.validation.size() + texts.test.size();
   PictureReader reader(options, loading, int64_t(total));
   Parts parts;
-  for (int part = 0; part < kParts; ++part) {
+  for (int part = 0; part < kSplitCount; ++part) {
     at::Tensor images = reader.read(texts[part]);
     parts.parts[size_t(part)] = captioned(std::move(images), texts[part]);
   }

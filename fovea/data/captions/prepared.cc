@@ -20,7 +20,7 @@ const FixedOptions kFixed{
 const PreparedFormat kCaptions{"fovea-prepared-captions", "captions"};
 constexpr const char* kTokeniser = "tokeniser";
 constexpr const char* kTokeniserModel = "tokeniser.model";
-constexpr const char* kPrefixes[kParts] = {"train.", "val.", "test."};
+constexpr const char* kPrefixes[kSplitCount] = {"train.", "val.", "test."};
 
 Json row_json(const CaptionRow& row) {
   Json spans = Json::array(), boxes = Json::array();
@@ -82,8 +82,9 @@ void write_prepared_captions(const fs::path& path, const Splits& splits,
   PreparedWriter writer(kCaptions, options_json(options), splits.notes);
   writer.add(kTokeniser, kTokeniserModel, *coding.tokeniser);
   writer.add("longest", std::to_string(coding.longest));
-  const std::shared_ptr<Dataset> parts[kParts] = {splits.train, splits.validation, splits.test};
-  for (int part = 0; part < kParts; ++part) {
+  const std::shared_ptr<Dataset> parts[kSplitCount] = {splits.train, splits.validation,
+                                                       splits.test};
+  for (int part = 0; part < kSplitCount; ++part) {
     if (!parts[part]) continue;
     const auto& own = dynamic_cast<const CaptionDataset&>(*parts[part]);
     Json rows = Json::array();

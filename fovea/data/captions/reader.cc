@@ -27,7 +27,7 @@ struct Columns {
     } else {
       for (const std::string& name : named->second) captions.push_back(table.column(name));
     }
-    if (split >= 0 && !roles.contains("split") && !says_parts(table, split)) split = -1;
+    if (split >= 0 && !roles.contains("split") && !names_splits(table, split)) split = -1;
   }
 
   int64_t image, boxes, split;
@@ -65,7 +65,7 @@ class Gathering {
     if (is_new) {
       image.place = place;
       result_.items.push_back(std::move(image));
-      if (part >= 0) result_.parts.push_back(Part(part));
+      if (part >= 0) result_.parts.push_back(Split(part));
       return;
     }
     CaptionedImage& before = result_.items[known->second];
@@ -167,16 +167,16 @@ ReadTexts<CaptionedImage> read_captions(const fs::path& path, const CaptionsFile
           parse_boxes(table.cell(row, columns.boxes), image.captions[0].size(), table.place(row));
     gathering.add(
         row, std::move(image),
-        columns.split < 0 ? -1 : part_in(table.cell(row, columns.split), table.place(row)));
+        columns.split < 0 ? -1 : split_in_cell(table.cell(row, columns.split), table.place(row)));
   }
   return gathering.take();
 }
 
-TextParts<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
-                                        CaptionsFileOptions options) {
+SplitTexts<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
+                                         CaptionsFileOptions options) {
   check_roles(source, {"image", "caption", "boxes", "split"});
   options.roles = source.roles;
-  return open_text_parts<CaptionedImage>(
+  return open_split_texts<CaptionedImage>(
       source, split, kEndings, [&](const fs::path& path) { return read_captions(path, options); });
 }
 

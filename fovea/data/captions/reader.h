@@ -41,8 +41,8 @@ ReadTexts<CaptionedImage> read_captions(const std::filesystem::path& path,
                                         const CaptionsFileOptions& options);
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab).
-TextParts<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
-                                        CaptionsFileOptions options);
+SplitTexts<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
+                                         CaptionsFileOptions options);
 
 /// "2-12:0.1,0.25,0.5,0.75 …": begin-end of the caption, then left, top, right and bottom.
 std::string format_boxes(const std::vector<CaptionBox>& boxes);

@@ -243,7 +243,7 @@ ScenesDraw draw_scenes(const ScenesOptions& options, int64_t size) {
   const Random random = Random(uint64_t(options.seed)).split("scenes");
   const auto draw_part = [&](int64_t count, int part) {
     std::vector<DrawnScene> scenes(static_cast<size_t>(count));
-    const Random own = random.split(kPartNames[part]);
+    const Random own = random.split(kSplitNames[part]);
     run_parallel(count, [&](int64_t i) {
       scenes[size_t(i)] = ScenePainter(options, size, part, own.split(uint64_t(i))).paint();
     });

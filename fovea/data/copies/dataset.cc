@@ -82,7 +82,7 @@ Tensor slots_of(std::span<const Example> examples) {
   return slots;
 }
 
-using Sequences = TextParts<CopySequence>;
+using Sequences = SplitTexts<CopySequence>;
 
 ReadTexts<CopySequence> read_sequences(const std::filesystem::path& path, int64_t& bits) {
   TextLines lines(path, kMostBytes);
@@ -101,7 +101,7 @@ Sequences open_sequences(const DataSource& source, const CopyDataOptions& option
                            .fraction = options.validation_fraction,
                            .seed = seed,
                            .needs_training = bits == 0};
-  return open_text_parts<CopySequence>(
+  return open_split_texts<CopySequence>(
       source, split, {".txt"},
       [&](const std::filesystem::path& path) { return read_sequences(path, bits); });
 }
@@ -197,7 +197,7 @@ Batch CopyDataset::batch(std::span<const int64_t> rows) const {
   return batch_of(own, bits_);
 }
 
-Batch CopyDataset::varied_batch(std::span<const int64_t> rows, const Random& random) const {
+Batch CopyDataset::augmented_batch(std::span<const int64_t> rows, const Random& random) const {
   if (!fresh_) return batch(rows);
   std::vector<CopySequence> drawn;
   for (const int64_t row : rows)

@@ -30,7 +30,7 @@ Example copy_example(const CopySequence& sequence, int64_t bits);
 /// Padding stands behind the last step. "slots" [B, N], where an example has them: 1 in the others.
 Batch collate_copies(std::span<const Example> examples);
 
-class CopyDataset : public Dataset, public VariedRows {
+class CopyDataset : public Dataset, public AugmentedRows {
  public:
   /// `fresh`: every training step sees other symbols, in sequences of the same lengths.
   CopyDataset(std::vector<CopySequence> sequences, int64_t bits, bool fresh);
@@ -39,7 +39,7 @@ class CopyDataset : public Dataset, public VariedRows {
   int64_t length(int64_t row) const override;  // in steps
   Example example(int64_t row) const override { return copy_example(sequence(row), bits_); }
   Batch batch(std::span<const int64_t> rows) const override;
-  Batch varied_batch(std::span<const int64_t> rows, const Random& random) const override;
+  Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const override;
   const CopySequence& sequence(int64_t row) const { return sequences_.at(size_t(row)); }
 
  private:

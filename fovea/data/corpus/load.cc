@@ -8,7 +8,7 @@ namespace fovea {
 
 namespace {
 
-using Documents = TextParts<Document>;
+using Documents = SplitTexts<Document>;
 
 Documents draw_documents(const DataSource& source, const StoriesOptions& options) {
   check_roles(source, {});

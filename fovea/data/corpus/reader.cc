@@ -105,11 +105,11 @@ std::string read_corpus(const fs::path& path, const CorpusOptions& options,
   return hash;
 }
 
-TextParts<Document> open_corpus(const DataSource& source, const SplitOptions& split,
-                                CorpusOptions options) {
+SplitTexts<Document> open_corpus(const DataSource& source, const SplitOptions& split,
+                                 CorpusOptions options) {
   check_roles(source, {"text"});
   options.roles = source.roles;
-  return open_text_parts<Document>(
+  return open_split_texts<Document>(
       source, split, {".txt", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson"},
       [&](const fs::path& path) {
         ReadTexts<Document> texts;

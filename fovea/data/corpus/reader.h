@@ -30,7 +30,7 @@ std::string read_corpus(const std::filesystem::path& path, const CorpusOptions& 
 
 /// A file, or a folder with train, val and test files (.txt .csv .tsv .tab .jsonl .ndjson).
 /// `options.roles` are the source's.
-TextParts<Document> open_corpus(const DataSource& source, const SplitOptions& split,
-                                CorpusOptions options);
+SplitTexts<Document> open_corpus(const DataSource& source, const SplitOptions& split,
+                                 CorpusOptions options);
 
 }  // namespace fovea

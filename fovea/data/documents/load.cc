@@ -15,7 +15,7 @@ namespace {
 
 constexpr LabelWords kWords{"text", "label", "NAME"};
 
-using Texts = TextParts<LabelledText>;
+using Texts = SplitTexts<LabelledText>;
 
 /// Truth: spans of the words that decide, begin and end in code points.
 template <class Drawn>
@@ -70,7 +70,7 @@ bool comes_before(const std::string& one, const std::string& other) {
 
 void fit_classes(Texts& texts, DocumentCoding& coding, std::vector<std::string>& notes) {
   LabelSet labels(kWords);
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     for (const LabelledText& row : texts[part]) {
       labels.add(row.label, part);
       coding.pairs = coding.pairs || !trim(row.second).empty();
@@ -235,7 +235,7 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
   const auto encode_part = [&](int part) -> std::shared_ptr<Dataset> {
     if (texts[part].empty()) return nullptr;
     return encode(documents_of(texts[part], coding, decisive, part), options, as, coding,
-                  place_of(source, part, "the built-in reviews"), kPartNames[part], splits.notes);
+                  place_of(source, part, "the built-in reviews"), kSplitNames[part], splits.notes);
   };
   splits.train = encode_part(kTrain);
   splits.validation = encode_part(kValidation);

@@ -48,7 +48,7 @@ class Rows {
     } else {
       row.label = trim(row.label);
       result_.items.push_back(std::move(row));
-      if (part != nullptr) result_.parts.push_back(part_in(*part, place));
+      if (part != nullptr) result_.parts.push_back(split_in_cell(*part, place));
     }
   }
 
@@ -90,7 +90,7 @@ ReadTexts<LabelledText> read_table(const fs::path& path, const LabelledTextOptio
   const int64_t second = find(columns.second, "second", columns.names_second);
   const int64_t label = find(columns.label, "label", options.needs_label);
   int64_t split = find(columns.split, "split", columns.names_split);
-  if (split >= 0 && !columns.names_split && !says_parts(table, split)) split = -1;
+  if (split >= 0 && !columns.names_split && !names_splits(table, split)) split = -1;
   Rows rows(options.needs_label);
   for (int64_t row = 0; row < table.rows(); ++row) {
     const auto cell = [&](int64_t column) {
@@ -182,7 +182,7 @@ ReadTexts<LabelledText> read_json_lines(const fs::path& path, const LabelledText
       missing(columns.label, "label");
     std::string part;
     const bool named = read_value(json, columns.split, false, place, part);
-    if (first) has_split = columns.names_split || (named && part_of(part) >= 0);
+    if (first) has_split = columns.names_split || (named && split_named(part) >= 0);
     first = false;
     if (has_split && !named) missing(columns.split, "split");
     rows.add(std::move(row), has_split ? &part : nullptr, place);
@@ -205,12 +205,12 @@ ReadTexts<LabelledText> read_labelled_text(const fs::path& path,
                                                    : read_table(path, options);
 }
 
-TextParts<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
-                                           LabelledTextOptions options) {
+SplitTexts<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
+                                            LabelledTextOptions options) {
   check_roles(source, {"text", "second", "label", "split"});
   options.roles = source.roles;
   if (!split.split.empty()) options.roles["split"] = {split.split};
-  return open_text_parts<LabelledText>(source, split, kEndings, [&](const fs::path& path) {
+  return open_split_texts<LabelledText>(source, split, kEndings, [&](const fs::path& path) {
     return read_labelled_text(path, options);
   });
 }

@@ -36,8 +36,8 @@ ReadTexts<LabelledText> read_labelled_text(const std::filesystem::path& path,
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson).
 /// `options.roles` are the source's.
-TextParts<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
-                                           LabelledTextOptions options);
+SplitTexts<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
+                                            LabelledTextOptions options);
 
 /// Whether a file of this name, without .gz, is read as CSV, TSV or JSONL.
 bool is_labelled_text(const std::filesystem::path& path);

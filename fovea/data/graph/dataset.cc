@@ -72,7 +72,7 @@ NamedTensors NodeDataset::shared_tensors(std::span<const int64_t> rows,
   options.random = Random(rows_.seed).split("neighbours");
   if (options.neighbours > 0)
     for (const int64_t row : rows) options.random = options.random.split(uint64_t(row));
-  const Surroundings around = look_around(encoder_.graph(), targets, options);
+  const Subgraph around = k_hop_subgraph(encoder_.graph(), targets, options);
   const auto last = around.nodes.begin() + around.reach[0];
   for (const int64_t node : targets)
     places.push_back(std::lower_bound(around.nodes.begin(), last, node) - around.nodes.begin());

@@ -81,7 +81,7 @@ Opened open(const DataSource& source, const GraphDataOptions& options, uint64_t 
   for (size_t node = 0; node < opened.graph.names.size(); ++node)
     require(opened.graph.parts[node] < 0 || !opened.graph.labels[node].empty(), ErrorKind::BadData,
             source.path.string(), ": the node '", opened.graph.names[node], "' is a ",
-            kPartNames[std::max(0, opened.graph.parts[node])],
+            kSplitNames[std::max(0, opened.graph.parts[node])],
             " node, but has no class; add it to the labels, or take it out of the split");
   if (opened.graph.features.columns.empty()) {
     require(options.setting == "transductive", ErrorKind::InvalidArgument,
@@ -238,7 +238,7 @@ void write_graph_data(const fs::path& folder, const GraphDataOptions& options) {
     }
     features += concat(name, "\t", join(words, " "), "\n");
     labels += concat(name, "\t", graph.labels[node], "\n");
-    constexpr const char* kSplits[kParts] = {"train", "val", "test"};
+    constexpr const char* kSplits[kSplitCount] = {"train", "val", "test"};
     split +=
         concat(name, "\t", graph.parts[node] < 0 ? "unused" : kSplits[graph.parts[node]], "\n");
   }

@@ -87,8 +87,8 @@ void clear_features(Example& example, IsErased is_erased) {
 }
 
 /// Examples one beside the other: nodes of all by their distance, edges with new places.
-Surroundings put_together(std::span<const Example> examples,
-                          std::vector<std::pair<size_t, int64_t>>& order) {
+Subgraph put_together(std::span<const Example> examples,
+                      std::vector<std::pair<size_t, int64_t>>& order) {
   const size_t steps = longs_of(examples[0], "reach").size();
   std::vector<std::vector<int64_t>> reach, places;
   for (const Example& example : examples) {
@@ -97,7 +97,7 @@ Surroundings put_together(std::span<const Example> examples,
             "examples of different reach cannot be put together");
     places.emplace_back(size_t(reach.back().back()));
   }
-  Surroundings all;
+  Subgraph all;
   for (size_t step = 0; step < steps; ++step) {
     for (size_t i = 0; i < examples.size(); ++i)
       for (int64_t place = step == 0 ? 0 : reach[i][step - 1]; place < reach[i][step]; ++place) {
@@ -126,7 +126,7 @@ std::string NodeEncoder::class_of(int64_t node) const {
   return label < 0 ? "" : coding_->classes.at(size_t(label));
 }
 
-NamedTensors NodeEncoder::tensors(const Surroundings& around) const {
+NamedTensors NodeEncoder::tensors(const Subgraph& around) const {
   NamedTensors tensors;
   around.add_to(tensors);
   FeatureTensors features(graph_->is_dense());
@@ -139,7 +139,7 @@ Example NodeEncoder::example(int64_t node, const std::vector<char>* seen) const 
   LookOptions options;
   options.hops = hops_;
   options.seen = seen;
-  return described(look_around(*graph_, {&node, 1}, options), nullptr);
+  return described(k_hop_subgraph(*graph_, {&node, 1}, options), nullptr);
 }
 
 Example NodeEncoder::example(const DescribedNode& node) const {
@@ -148,10 +148,10 @@ Example NodeEncoder::example(const DescribedNode& node) const {
   options.hops = hops_;
   options.stranger = &stranger;
   const int64_t own = graph_->size();
-  return described(look_around(*graph_, {&own, 1}, options), &node);
+  return described(k_hop_subgraph(*graph_, {&own, 1}, options), &node);
 }
 
-Example NodeEncoder::described(const Surroundings& around, const DescribedNode* stranger) const {
+Example NodeEncoder::described(const Subgraph& around, const DescribedNode* stranger) const {
   Example example;
   const auto name_of = [&](int64_t node) {
     return node < graph_->size() ? graph_->name(node) : std::string("the new node");
@@ -189,7 +189,7 @@ Batch NodeEncoder::collate(std::span<const Example> examples) const {
   Batch batch{{}, int64_t(examples.size())};
   if (examples.empty()) return batch;
   std::vector<std::pair<size_t, int64_t>> order;  // example, place in it
-  const Surroundings all = put_together(examples, order);
+  const Subgraph all = put_together(examples, order);
   all.add_to(batch.tensors);
   FeatureTensors features(graph_->is_dense());
   for (const auto& [i, place] : order) features.add(features_of(examples[i], place));

@@ -38,7 +38,7 @@ class NodeEncoder {
   Example example(const DescribedNode& node) const;
 
   /// For rows of data, what they see together: all of a batch but "node" and "target".
-  NamedTensors tensors(const Surroundings& around) const;
+  NamedTensors tensors(const Subgraph& around) const;
 
   /// Examples side by side, each with its own copy of what it sees.
   Batch collate(std::span<const Example> examples) const;
@@ -49,7 +49,7 @@ class NodeEncoder {
                 std::span<const int64_t> units) const;
 
  private:
-  Example described(const Surroundings& around, const DescribedNode* stranger) const;
+  Example described(const Subgraph& around, const DescribedNode* stranger) const;
   std::string class_of(int64_t node) const;  // "" where it is not known
 
   std::shared_ptr<const Graph> graph_;

@@ -207,7 +207,7 @@ void read_words(Rows& rows, Nodes& nodes, const std::vector<std::string>& titles
 /// -1: in no part.
 int part_or_none(const std::string& word, const std::string& place) {
   if (word.empty() || word == "unused" || word == "none") return -1;
-  const int part = part_of(word);
+  const int part = split_named(word);
   require(part >= 0, ErrorKind::BadData, place, ": the split is '", word,
           "'; expected train, val (or dev, valid, validation), test or unused");
   return part;

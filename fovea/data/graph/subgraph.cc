@@ -50,7 +50,7 @@ class Walk {
   Walk(const Graph& graph, const LookOptions& options)
       : graph_(graph), options_(options), places_(graph.size() + 1) {}
 
-  Surroundings run(std::span<const int64_t> targets) {
+  Subgraph run(std::span<const int64_t> targets) {
     std::vector<int64_t> next(targets.begin(), targets.end());
     for (const int64_t node : next)
       require(node >= 0 && node < graph_.size() + (options_.stranger ? 1 : 0),
@@ -120,18 +120,18 @@ class Walk {
   const Graph& graph_;
   const LookOptions& options_;
   Places places_;
-  Surroundings found_;
+  Subgraph found_;
   std::vector<int64_t> around_;
 };
 
 }  // namespace
 
-std::span<const int64_t> Surroundings::row(int64_t place) const {
+std::span<const int64_t> Subgraph::row(int64_t place) const {
   const int64_t first = begin.at(size_t(place)), last = begin.at(size_t(place) + 1);
   return std::span(source).subspan(size_t(first), size_t(last - first));
 }
 
-void Surroundings::add_to(NamedTensors& tensors) const {
+void Subgraph::add_to(NamedTensors& tensors) const {
   std::vector<int64_t> target, out_begin(nodes.size() + 1, 0), out_edge(source.size());
   target.reserve(source.size());
   for (size_t row = 0; row + 1 < begin.size(); ++row)
@@ -149,8 +149,8 @@ void Surroundings::add_to(NamedTensors& tensors) const {
   tensors["out_edge"] = longs(out_edge);
 }
 
-Surroundings look_around(const Graph& graph, std::span<const int64_t> targets,
-                         const LookOptions& options) {
+Subgraph k_hop_subgraph(const Graph& graph, std::span<const int64_t> targets,
+                        const LookOptions& options) {
   require(options.hops >= 1, ErrorKind::InvalidArgument, "a look of ", options.hops,
           " steps; at least 1 is needed");
   return Walk(graph, options).run(targets);

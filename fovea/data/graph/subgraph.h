@@ -14,7 +14,7 @@
 
 namespace fovea {
 
-struct Surroundings {
+struct Subgraph {
   std::vector<int64_t> nodes;   // [M]: numbers in the graph; of equal distance the lower ones first
   std::vector<int64_t> reach;   // [hops + 1]: how many lie within 0, 1, … steps
   std::vector<int64_t> begin;   // [reach[hops - 1] + 1]: edges by who looks
@@ -40,7 +40,7 @@ struct LookOptions {
 };
 
 /// Around `targets`, each counted once.
-Surroundings look_around(const Graph& graph, std::span<const int64_t> targets,
-                         const LookOptions& options);
+Subgraph k_hop_subgraph(const Graph& graph, std::span<const int64_t> targets,
+                        const LookOptions& options);
 
 }  // namespace fovea

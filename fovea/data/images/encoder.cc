@@ -230,7 +230,7 @@ Batch GlimpseDataset::batch(std::span<const int64_t> rows) const {
   return batch_of(rows, draws);
 }
 
-Batch GlimpseDataset::varied_batch(std::span<const int64_t> rows, const Random& random) const {
+Batch GlimpseDataset::augmented_batch(std::span<const int64_t> rows, const Random& random) const {
   Draws draws;
   for (size_t i = 0; i < rows.size(); ++i) draws.push_back(random.split(i));
   return batch_of(rows, draws);

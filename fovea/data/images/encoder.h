@@ -58,7 +58,7 @@ struct PictureEncoder {
                 std::span<const int64_t> units) const;
 };
 
-class GlimpseDataset : public Dataset, public VariedRows {
+class GlimpseDataset : public Dataset, public AugmentedRows {
  public:
   /// `targets` are the classes' numbers. `knows_objects`: what is not dark is the object.
   GlimpseDataset(LabelledImages images, std::vector<int64_t> targets, const ViewOptions& options,
@@ -70,7 +70,7 @@ class GlimpseDataset : public Dataset, public VariedRows {
   /// "image" uint8 [B, C, H, W], "target" int64 [B] and, where objects are known, "box" float [B,
   /// 4]: left, top, right and bottom.
   Batch batch(std::span<const int64_t> rows) const override;
-  Batch varied_batch(std::span<const int64_t> rows, const Random& random) const override;
+  Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const override;
 
  private:
   /// In pixels of a picture; none is before `left` or from `right` on.

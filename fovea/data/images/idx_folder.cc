@@ -36,7 +36,7 @@ int part_named_in(const std::string& name) {
       continue;
     }
     if (word == "t10k") return kTest;
-    if (const int part = part_of(word); part >= 0) return part;
+    if (const int part = split_named(word); part >= 0) return part;
     word.clear();
   }
   return -1;
@@ -113,15 +113,15 @@ bool holds_idx_images(const fs::path& path) {
                                 : is_images_name(path.filename().string());
 }
 
-ImageParts read_idx_images(const DataSource& source) {
-  ImageParts result;
+SplitImages read_idx_images(const DataSource& source) {
+  SplitImages result;
   ContentHash hash;
   if (!fs::is_directory(source.path)) {
     result.parts[source.whole ? kTest : kTrain] = read_pair(source.path, hash);
     result.hash = hash.text();
     return result;
   }
-  std::array<fs::path, kParts> files;
+  std::array<fs::path, kSplitCount> files;
   for (const fs::path& path : images_in(source.path)) {
     const std::string name = path.filename().string();
     const int part = part_named_in(name);
@@ -133,7 +133,7 @@ ImageParts read_idx_images(const DataSource& source) {
             "; remove one, or name the file that is meant");
     files[size_t(part)] = path;
   }
-  for (size_t part = 0; part < kParts; ++part)
+  for (size_t part = 0; part < kSplitCount; ++part)
     if (!files[part].empty()) result.parts[part] = read_pair(files[part], hash);
   result.hash = hash.text();
   return result;

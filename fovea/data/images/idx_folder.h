@@ -16,6 +16,6 @@ bool holds_idx_images(const std::filesystem::path& path);
 /// Reads a folder's parts, or one file of pictures with its labels: training rows, or test rows
 /// where the source is taken whole. NotFound without labels; BadData for files that do not fit
 /// together.
-ImageParts read_idx_images(const DataSource& source);
+SplitImages read_idx_images(const DataSource& source);
 
 }  // namespace fovea

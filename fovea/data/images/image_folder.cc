@@ -51,10 +51,10 @@ std::vector<ImageFile> files_by_class(const fs::path& folder) {
 }
 
 /// The folders called train, val and test; empty where there are none.
-std::array<fs::path, kParts> part_folders(const fs::path& folder) {
-  std::array<fs::path, kParts> found;
+std::array<fs::path, kSplitCount> split_folders(const fs::path& folder) {
+  std::array<fs::path, kSplitCount> found;
   for (const fs::path& path : sorted_entries(folder)) {
-    const int part = fs::is_directory(path) ? part_of(path.filename().string()) : -1;
+    const int part = fs::is_directory(path) ? split_named(path.filename().string()) : -1;
     if (part < 0) continue;
     fs::path& place = found[size_t(part)];
     require(place.empty(), ErrorKind::BadData, folder.string(), ": holds both ",
@@ -64,7 +64,7 @@ std::array<fs::path, kParts> part_folders(const fs::path& folder) {
   return found;
 }
 
-bool has_parts(const std::array<fs::path, kParts>& folders) {
+bool has_parts(const std::array<fs::path, kSplitCount>& folders) {
   return std::any_of(folders.begin(), folders.end(),
                      [](const fs::path& path) { return !path.empty(); });
 }
@@ -126,20 +126,20 @@ LabelledImages read_files(const std::vector<ImageFile>& files, const ImageFolder
 
 bool holds_image_folders(const fs::path& path) {
   if (!fs::is_directory(path)) return false;
-  const std::array<fs::path, kParts> folders = part_folders(path);
+  const std::array<fs::path, kSplitCount> folders = split_folders(path);
   if (!has_parts(folders)) return !files_by_class(path).empty();
   return std::any_of(folders.begin(), folders.end(), [](const fs::path& folder) {
     return !folder.empty() && !files_by_class(folder).empty();
   });
 }
 
-ImageParts read_image_folder(const DataSource& source, const ImageFolderOptions& options) {
-  std::array<fs::path, kParts> folders = part_folders(source.path);
+SplitImages read_image_folder(const DataSource& source, const ImageFolderOptions& options) {
+  std::array<fs::path, kSplitCount> folders = split_folders(source.path);
   if (!has_parts(folders)) folders[source.whole ? kTest : kTrain] = source.path;
-  ImageParts result;
+  SplitImages result;
   ContentHash hash;
   int64_t pictures = 0;
-  for (size_t part = 0; part < kParts; ++part) {
+  for (size_t part = 0; part < kSplitCount; ++part) {
     if (folders[part].empty()) continue;
     result.parts[part] = read_files(files_by_class(folders[part]), options, hash);
     pictures += result.parts[part].size();

@@ -19,6 +19,6 @@ bool holds_image_folders(const std::filesystem::path& path);
 
 /// Training rows where there are no parts, or test rows where the source is taken whole. NotFound
 /// without pictures; BadData, with the path, for one that cannot be read.
-ImageParts read_image_folder(const DataSource& source, const ImageFolderOptions& options);
+SplitImages read_image_folder(const DataSource& source, const ImageFolderOptions& options);
 
 }  // namespace fovea

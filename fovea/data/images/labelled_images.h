@@ -18,8 +18,8 @@ struct LabelledImages {
   int64_t size() const { return int64_t(labels.size()); }
 };
 
-struct ImageParts {
-  std::array<LabelledImages, kParts> parts;  // one that is not there has no rows
+struct SplitImages {
+  std::array<LabelledImages, kSplitCount> parts;  // one that is not there has no rows
   std::string hash;
   std::vector<std::string> notes;
 };

@@ -43,7 +43,7 @@ PictureShape shape_of(const LabelledImages& images) {
 }
 
 /// Validation rows out of the training rows, when there are none.
-void hold_out(ImageParts& images, double fraction, uint64_t seed) {
+void hold_out(SplitImages& images, double fraction, uint64_t seed) {
   LabelledImages &train = images.parts[kTrain], &validation = images.parts[kValidation];
   if (train.size() < 2 || validation.size() > 0 || fraction == 0) return;
   const RowSplit rows = split_rows(train.size(), fraction, seed);
@@ -60,7 +60,7 @@ void hold_out(ImageParts& images, double fraction, uint64_t seed) {
   train = take(rows.train);
 }
 
-ImageParts read_parts(const DataSource& source, const GlimpseDataOptions& options) {
+SplitImages read_parts(const DataSource& source, const GlimpseDataOptions& options) {
   require(fs::exists(source.path), ErrorKind::NotFound, source.path.string(),
           ": no such file or folder");
   if (holds_idx_images(source.path)) return read_idx_images(source);
@@ -87,10 +87,10 @@ bool says_objects_are_bright(const fs::path& folder) {
   return true;
 }
 
-void fit(const ImageParts& images, const GlimpseDataOptions& options, GlimpseCoding& coding,
+void fit(const SplitImages& images, const GlimpseDataOptions& options, GlimpseCoding& coding,
          std::vector<std::string>& notes) {
   std::set<std::string> all;
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     for (const std::string& label : images.parts[size_t(part)].labels) {
       all.insert(label);
       require(all.size() <= kMostClasses, ErrorKind::BadData, "the pictures have more than ",
@@ -162,7 +162,7 @@ Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options
                      GlimpseCoding& coding, int64_t glimpses, uint64_t seed) {
   check_roles(source, {});
   const bool built_in = source.path.empty();
-  ImageParts images = built_in ? draw_digits(options.generator) : read_parts(source, options);
+  SplitImages images = built_in ? draw_digits(options.generator) : read_parts(source, options);
   if (built_in) images.hash = hash_of_built_in(kTask, options_json(options.generator));
   if (!built_in && !source.whole) hold_out(images, options.validation_fraction, seed);
   Splits splits;
@@ -182,7 +182,7 @@ Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options
     std::vector<int64_t> targets = targets_of(own, coding, part);
     return std::make_shared<GlimpseDataset>(std::move(own), std::move(targets), options.views,
                                             PictureEncoder{coding.shape, glimpses},
-                                            random.split(kPartNames[part]), knows_objects);
+                                            random.split(kSplitNames[part]), knows_objects);
   };
   splits.train = encode(kTrain);
   splits.validation = encode(kValidation);
@@ -191,10 +191,10 @@ Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options
 }
 
 void write_glimpse_data(const fs::path& folder, const GlimpseDataOptions& options) {
-  const ImageParts images = draw_digits(options.generator);
+  const SplitImages images = draw_digits(options.generator);
   make_folder(folder);
-  constexpr const char* kNames[kParts] = {"train", "val", "test"};
-  for (size_t part = 0; part < kParts; ++part) {
+  constexpr const char* kNames[kSplitCount] = {"train", "val", "test"};
+  for (size_t part = 0; part < kSplitCount; ++part) {
     const LabelledImages& own = images.parts[part];
     if (own.size() == 0) continue;
     at::Tensor labels = at::empty({own.size()}, at::kByte);

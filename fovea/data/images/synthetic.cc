@@ -166,15 +166,15 @@ at::Tensor draw_digit(int64_t digit, const DigitsOptions& options, const Random&
   return picture;
 }
 
-ImageParts draw_digits(const DigitsOptions& options) {
+SplitImages draw_digits(const DigitsOptions& options) {
   options.check_rows("digits");
   require(options.side >= 8 && options.side <= 256, ErrorKind::InvalidArgument, "digits of ",
           options.side, " pixels cannot be drawn; 8 to 256 can");
   const Random random = Random(uint64_t(options.seed)).split("digits");
-  ImageParts result;
-  const int64_t counts[kParts] = {options.rows, options.validation_rows, options.test_rows};
-  for (size_t part = 0; part < kParts; ++part) {
-    const Random own = random.split(kPartNames[part]);
+  SplitImages result;
+  const int64_t counts[kSplitCount] = {options.rows, options.validation_rows, options.test_rows};
+  for (size_t part = 0; part < kSplitCount; ++part) {
+    const Random own = random.split(kSplitNames[part]);
     LabelledImages& images = result.parts[part];
     images.pixels = at::zeros({counts[part], 1, options.side, options.side}, at::kByte);
     images.labels.resize(size_t(counts[part]));

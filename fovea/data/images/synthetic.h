@@ -22,7 +22,7 @@ struct DigitsOptions : DrawOptions {
 };
 
 /// InvalidArgument for numbers that cannot be.
-ImageParts draw_digits(const DigitsOptions& options);
+SplitImages draw_digits(const DigitsOptions& options);
 
 /// One picture, uint8 [1, side, side].
 at::Tensor draw_digit(int64_t digit, const DigitsOptions& options, const Random& random);

@@ -69,9 +69,9 @@ class FolderReader {
 
   PairFolder read() {
     PairFolder result;
-    for (const Part part : {kTrain, kValidation})
+    for (const Split part : {kTrain, kValidation})
       result.parts[part] =
-          choose([&](const NamedFile& file) { return part_of(file.stem) == part; });
+          choose([&](const NamedFile& file) { return split_named(file.stem) == part; });
     result.parts[kTest] = choose_test(result.notes);
     return result;
   }
@@ -136,7 +136,7 @@ class FolderReader {
   /// A file called test wins over test_2016 and test_2017; of these the first one is taken.
   std::optional<PairFiles> choose_test(std::vector<std::string>& notes) const {
     if (options_.test.empty()) {
-      auto exact = choose([](const NamedFile& file) { return part_of(file.stem) == kTest; });
+      auto exact = choose([](const NamedFile& file) { return split_named(file.stem) == kTest; });
       if (exact) return exact;
     }
     const std::string prefix = options_.test.empty() ? "test" : options_.test;
@@ -163,7 +163,7 @@ class FolderReader {
 
   /// The name begins with `prefix`; the word test must end there, or testament.tsv would be one.
   bool is_test(const NamedFile& file, const std::string& prefix) const {
-    const int part = part_of(file.stem);
+    const int part = split_named(file.stem);
     if (part == kTrain || part == kValidation || !file.stem.starts_with(prefix)) return false;
     const char after = file.stem.size() > prefix.size() ? file.stem[prefix.size()] : '\0';
     const bool goes_on = (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z');

@@ -24,7 +24,7 @@ struct PairFiles {
 };
 
 struct PairFolder {
-  std::array<std::optional<PairFiles>, kParts> parts;
+  std::array<std::optional<PairFiles>, kSplitCount> parts;
   std::vector<std::string> notes;
 };
 

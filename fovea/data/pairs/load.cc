@@ -81,14 +81,14 @@ void open_folder(ReadTexts& read, const DataSource& source, const PairsOptions& 
   const PairFolder folder = find_pair_files(source.path, {options.direction, options.test});
   read.notes = folder.notes;
   ContentHash hash;
-  for (int part = 0; part < kParts; ++part) {
+  for (int part = 0; part < kSplitCount; ++part) {
     const std::optional<PairFiles>& files = folder.parts[size_t(part)];
     if (!files) continue;
     TextPairs pairs = read_files(*files, reader_options(source, options));
     require(pairs.parts.empty(), ErrorKind::BadData, pairs.path,
-            ": has a split column, but the folder already says that it is the ", kPartNames[part],
+            ": has a split column, but the folder already says that it is the ", kSplitNames[part],
             " part; remove the column");
-    hash.add(concat(kPartNames[part], "=", pairs.hash, "\n"));
+    hash.add(concat(kSplitNames[part], "=", pairs.hash, "\n"));
     note_left_out(read, pairs);
     read.part(part) = std::move(pairs.pairs);
   }

@@ -82,7 +82,7 @@ TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptio
     const std::string part = columns.split ? cells[*columns.split] : "";
     add_pair(result, pair_of(columns, cells, lines.place()));
     if (columns.split && result.pairs.size() > pairs)
-      result.parts.push_back(part_in(part, lines.place()));
+      result.parts.push_back(split_in_cell(part, lines.place()));
   }
   return result;
 }

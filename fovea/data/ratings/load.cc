@@ -22,7 +22,7 @@ PlantedTastes read_truth(const fs::path& source) {
   return truth ? PlantedTastes::from_json(truth->value(), truth->place()) : PlantedTastes();
 }
 
-void split_reviews(ReviewParts& parts, const RatingsDataOptions& options, uint64_t seed) {
+void split_reviews(SplitReviews& parts, const RatingsDataOptions& options, uint64_t seed) {
   const bool have_times = std::all_of(parts.train.begin(), parts.train.end(),
                                       [](const Review& review) { return review.time.has_value(); });
   if (options.split == "time" || (options.split == "auto" && have_times))
@@ -31,8 +31,8 @@ void split_reviews(ReviewParts& parts, const RatingsDataOptions& options, uint64
     split_at_random(parts, {options.validation_fraction, options.test_fraction}, seed);
 }
 
-ReviewParts open_parts(const DataSource& source, const RatingsDataOptions& options,
-                       ReviewReading reading, bool needs_training, uint64_t seed) {
+SplitReviews open_parts(const DataSource& source, const RatingsDataOptions& options,
+                        ReviewReading reading, bool needs_training, uint64_t seed) {
   const SplitOptions split{.task = "ratings",
                            .fraction = options.validation_fraction,
                            .seed = seed,
@@ -41,7 +41,7 @@ ReviewParts open_parts(const DataSource& source, const RatingsDataOptions& optio
   how.quotes = options.quotes;
   how.needs_text = needs_training && reading != ReviewReading::Nothing;
   how.reads_split = options.split == "auto" || source.whole;
-  ReviewParts parts = open_reviews(source, split, how);
+  SplitReviews parts = open_reviews(source, split, how);
   if (const int64_t dropped = drop_repeated(parts); dropped > 0)
     parts.notes.push_back(concat(format_count(dropped),
                                  " further reviews of the same user on the same item were left "
@@ -52,22 +52,22 @@ ReviewParts open_parts(const DataSource& source, const RatingsDataOptions& optio
 
 /// The scale that was asked for, or that of all ratings: it is a fact about the data, and a part
 /// that happens to lack the lowest rating has the same one.
-void fit_scale(ReviewParts& parts, const RatingsDataOptions& options, RatingCoding& coding) {
+void fit_scale(SplitReviews& parts, const RatingsDataOptions& options, RatingCoding& coding) {
   require(options.lowest <= options.highest, ErrorKind::InvalidArgument,
           "data.lowest=", options.lowest, " is above data.highest=", options.highest);
   coding.lowest = options.lowest;
   coding.highest = options.highest;
   if (options.lowest != 0 || options.highest != 0) return;
   coding.lowest = coding.highest = parts.train.at(0).rating;
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     for (const Review& review : parts[part]) {
       coding.lowest = std::min(coding.lowest, review.rating);
       coding.highest = std::max(coding.highest, review.rating);
     }
 }
 
-void check_scale(ReviewParts& parts, const RatingCoding& coding) {
-  for (int part = 0; part < kParts; ++part)
+void check_scale(SplitReviews& parts, const RatingCoding& coding) {
+  for (int part = 0; part < kSplitCount; ++part)
     for (const Review& review : parts[part])
       require(review.rating >= coding.lowest && review.rating <= coding.highest, ErrorKind::BadData,
               review.place, ": the rating ", review.rating, " lies outside the scale ",
@@ -75,7 +75,7 @@ void check_scale(ReviewParts& parts, const RatingCoding& coding) {
               "; correct it, or train with other data.lowest and data.highest");
 }
 
-void fit(ReviewParts& parts, const RatingsDataOptions& options, ReviewReading reading,
+void fit(SplitReviews& parts, const RatingsDataOptions& options, ReviewReading reading,
          RatingCoding& coding) {
   fit_scale(parts, options, coding);
   double sum = 0;
@@ -113,7 +113,7 @@ void note_counts(const RatingDataset& rows, const RatingsDataOptions& options,
                            " have a side with nothing to read: the biases alone answer"));
 }
 
-std::string fit_note(const ReviewParts& parts, const RatingCoding& coding, ReviewReading reading) {
+std::string fit_note(const SplitReviews& parts, const RatingCoding& coding, ReviewReading reading) {
   const auto empty = std::count_if(parts.train.begin(), parts.train.end(),
                                    [](const Review& review) { return trim(review.text).empty(); });
   const bool reads = reading != ReviewReading::Nothing;
@@ -198,7 +198,7 @@ RatingCoding RatingCoding::from_json(const Json& json, ReviewStore store,
 Splits load_ratings(const DataSource& source, const RatingsDataOptions& options,
                     ReviewReading reading, RatingCoding& coding, uint64_t seed) {
   auto truth = std::make_shared<PlantedTastes>();
-  ReviewParts parts;
+  SplitReviews parts;
   if (source.path.empty()) {
     check_roles(source, {});
     TastesDraw draw = draw_tastes(options.generator);
@@ -223,7 +223,7 @@ Splits load_ratings(const DataSource& source, const RatingsDataOptions& options,
   const auto encode = [&](int part) -> std::shared_ptr<Dataset> {
     if (parts[part].empty()) return nullptr;
     auto rows = std::make_shared<RatingDataset>(parts[part], encoder, truth);
-    note_counts(*rows, options, reading, kPartNames[part], splits.notes);
+    note_counts(*rows, options, reading, kSplitNames[part], splits.notes);
     return rows;
   };
   splits.train = encode(kTrain);

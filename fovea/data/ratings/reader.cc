@@ -95,7 +95,7 @@ class Rows {
     if (fields[kText]) review.text = std::move(*fields[kText]);
     if (fields[kTime]) review.time = parse_time(*fields[kTime], place);
     review.place = place;
-    if (has_split) result_.parts.push_back(part_in(*fields[kSplit], place));
+    if (has_split) result_.parts.push_back(split_in_cell(*fields[kSplit], place));
     result_.items.push_back(std::move(review));
   }
 
@@ -132,7 +132,7 @@ ReadTexts<Review> read_table(const fs::path& path, const ReviewsOptions& options
   }
   int64_t& split = places[kSplit];
   if (!options.reads_split) split = -1;
-  if (split >= 0 && !columns.is_named(kSplit) && !says_parts(table, split)) split = -1;
+  if (split >= 0 && !columns.is_named(kSplit) && !names_splits(table, split)) split = -1;
   Rows rows;
   for (int64_t row = 0; row < table.rows(); ++row) {
     Fields fields;
@@ -180,8 +180,8 @@ ReadTexts<Review> read_json_lines(const fs::path& path, const ReviewsOptions& op
     const std::string place = lines.place();
     Fields fields = fields_of(parse_json_row(line, place, kExampleRow), columns, place);
     if (!has_split)
-      has_split = options.reads_split &&
-                  (columns.is_named(kSplit) || (fields[kSplit] && part_of(*fields[kSplit]) >= 0));
+      has_split = options.reads_split && (columns.is_named(kSplit) ||
+                                          (fields[kSplit] && split_named(*fields[kSplit]) >= 0));
     require(!*has_split || fields[kSplit], ErrorKind::BadData, place, ": has no '",
             columns.name(kSplit), "', which the rows before it have");
     rows.add(fields, *has_split, place);
@@ -199,8 +199,8 @@ ReadTexts<Review> read_reviews(const fs::path& path, const ReviewsOptions& optio
                                                    : read_table(path, options);
 }
 
-ReviewParts open_reviews(const DataSource& source, const SplitOptions& split,
-                         ReviewsOptions options) {
+SplitReviews open_reviews(const DataSource& source, const SplitOptions& split,
+                          ReviewsOptions options) {
   check_roles(source, kRoleNames);
   options.roles = source.roles;
   DataSource found = source;
@@ -212,9 +212,9 @@ ReviewParts open_reviews(const DataSource& source, const SplitOptions& split,
   bool split_column = false;
   SplitOptions without_holding_out = split;
   without_holding_out.fraction = 0;
-  ReviewParts parts;
-  static_cast<TextParts<Review>&>(parts) =
-      open_text_parts<Review>(found, without_holding_out, kEndings, [&](const fs::path& path) {
+  SplitReviews parts;
+  static_cast<SplitTexts<Review>&>(parts) =
+      open_split_texts<Review>(found, without_holding_out, kEndings, [&](const fs::path& path) {
         ReadTexts<Review> read = read_reviews(path, options);
         split_column = !read.parts.empty();
         return read;

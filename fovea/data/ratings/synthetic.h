@@ -26,7 +26,7 @@ struct TastesOptions {
 };
 
 struct TastesDraw {
-  ReviewParts parts;
+  SplitReviews parts;
   PlantedTastes truth;
 };
 

@@ -88,7 +88,7 @@ Splits load_context(const DataSource& source, const ContextDataOptions& options,
   }
   const bool planted = tables.description.is_object() && tables.description.contains("truth");
   const ContextTruth truth = planted ? read_truth(tables.description, source) : ContextTruth{};
-  return encode_parts(tables, encoder, [&](ContextDataset& data) {
+  return encode_tables(tables, encoder, [&](ContextDataset& data) {
     if (planted) data.set_truth(truth);
   });
 }

@@ -92,7 +92,7 @@ void check_length(const SpeechRow& row, const SoundStore& store, const SpeechDat
           " are read (data.longest_sound)");
 }
 
-SpeechParts open_parts(const DataSource& source, const SpeechDataOptions& options,
+SplitSpeech open_parts(const DataSource& source, const SpeechDataOptions& options,
                        bool needs_training, const SpeechLoading& loading) {
   const SplitOptions split{.task = "speech",
                            .fraction = options.validation_fraction,
@@ -101,10 +101,10 @@ SpeechParts open_parts(const DataSource& source, const SpeechDataOptions& option
   SpeechFileOptions reading;
   reading.sounds = options.sounds;
   reading.quotes = options.quotes;
-  TextParts<Utterance> texts = open_speech(source, split, reading);
-  SpeechParts parts;
+  SplitTexts<Utterance> texts = open_speech(source, split, reading);
+  SplitSpeech parts;
   SoundFiles files;
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     for (const Utterance& utterance : texts[part]) {
       SpeechRow& row = parts.rows[size_t(part)].emplace_back();
       row.transcript = utterance.transcript;
@@ -113,7 +113,7 @@ SpeechParts open_parts(const DataSource& source, const SpeechDataOptions& option
         row.sounds.push_back(files.number_of(path, utterance.place));
     }
   parts.store = std::make_shared<SoundStore>(files.read(options, loading));
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     for (size_t i = 0; i < texts[part].size(); ++i) {
       SpeechRow& row = parts.rows[size_t(part)][i];
       check_length(row, *parts.store, options, texts[part][i].place);
@@ -124,12 +124,12 @@ SpeechParts open_parts(const DataSource& source, const SpeechDataOptions& option
   return parts;
 }
 
-SpeechParts draw_parts(const SpeechDataOptions& options) {
+SplitSpeech draw_parts(const SpeechDataOptions& options) {
   TonesDraw draw = draw_tones(options.generator, options.log_mel.sample_rate);
-  SpeechParts parts;
+  SplitSpeech parts;
   std::vector<Sound> sounds;
-  std::vector<DrawnMelody>* drawn[kParts] = {&draw.train, &draw.validation, &draw.test};
-  for (size_t part = 0; part < kParts; ++part)
+  std::vector<DrawnMelody>* drawn[kSplitCount] = {&draw.train, &draw.validation, &draw.test};
+  for (size_t part = 0; part < kSplitCount; ++part)
     for (DrawnMelody& melody : *drawn[part]) {
       SpeechRow& row = parts.rows[part].emplace_back();
       row.sounds = {int64_t(sounds.size())};
@@ -146,9 +146,9 @@ SpeechParts draw_parts(const SpeechDataOptions& options) {
 }
 
 /// From now on the test has all rows of one speaker; what others say is trained on or validates.
-void leave_out(const std::string& speaker, const std::string& where, SpeechParts& parts) {
-  std::array<std::vector<SpeechRow>, kParts> rows;
-  for (size_t part = 0; part < kParts; ++part)
+void leave_out(const std::string& speaker, const std::string& where, SplitSpeech& parts) {
+  std::array<std::vector<SpeechRow>, kSplitCount> rows;
+  for (size_t part = 0; part < kSplitCount; ++part)
     for (SpeechRow& row : parts.rows[part]) {
       const size_t place = row.speaker == speaker ? size_t(kTest)
                            : part == kTest        ? size_t(kTrain)
@@ -226,7 +226,7 @@ Splits load_speech(const DataSource& source, const SpeechDataOptions& options, S
                    const SpeechLoading& loading) {
   const bool learns = coding.tokeniser == nullptr, prepared = is_prepared(source.path);
   if (source.path.empty() || prepared) check_roles(source, {});
-  SpeechParts parts = source.path.empty() ? draw_parts(options)
+  SplitSpeech parts = source.path.empty() ? draw_parts(options)
                       : prepared          ? read_prepared_speech(source.path, options, coding)
                                           : open_parts(source, options, learns, loading);
   if (!options.left_out.empty() && !source.whole)
@@ -235,7 +235,7 @@ Splits load_speech(const DataSource& source, const SpeechDataOptions& options, S
   Splits splits;
   splits.hash = parts.hash;
   splits.notes = std::move(parts.notes);
-  const auto make = [&](Part part) -> std::shared_ptr<SpeechDataset> {
+  const auto make = [&](Split part) -> std::shared_ptr<SpeechDataset> {
     std::vector<SpeechRow>& rows = parts.rows[size_t(part)];
     if (rows.empty()) return nullptr;
     if (!prepared)

@@ -68,15 +68,15 @@ void write_prepared_speech(const std::filesystem::path& path, const Splits& spli
                            const SpeechDataOptions& options, const SpeechCoding& coding);
 
 /// Utterances without frames, with the store that they name sounds of.
-struct SpeechParts {
+struct SplitSpeech {
   std::shared_ptr<const SoundStore> store;
-  std::array<std::vector<SpeechRow>, kParts> rows;
+  std::array<std::vector<SpeechRow>, kSplitCount> rows;
   std::string hash;
   std::vector<std::string> notes;
 };
 
 /// Takes up the tokeniser where none is known yet; another one than the run's is BadData.
-SpeechParts read_prepared_speech(const std::filesystem::path& path,
+SplitSpeech read_prepared_speech(const std::filesystem::path& path,
                                  const SpeechDataOptions& options, SpeechCoding& coding);
 
 }  // namespace fovea

@@ -26,7 +26,7 @@ const FixedOptions kFixed{
 const PreparedFormat kSpeech{"fovea-prepared-speech", "speech"};
 constexpr const char* kTokeniser = "tokeniser";
 constexpr const char* kTokeniserModel = "tokeniser.model";
-constexpr const char* kRows[kParts] = {"train.rows", "val.rows", "test.rows"};
+constexpr const char* kRows[kSplitCount] = {"train.rows", "val.rows", "test.rows"};
 
 Json row_json(const SpeechRow& row) {
   Json spans = Json::array(), words = Json::array();
@@ -91,8 +91,9 @@ void write_prepared_speech(const fs::path& path, const Splits& splits,
                            const SpeechDataOptions& options, const SpeechCoding& coding) {
   PreparedWriter writer(kSpeech, options_json(options), splits.notes);
   writer.add(kTokeniser, kTokeniserModel, *coding.tokeniser);
-  const std::shared_ptr<Dataset> parts[kParts] = {splits.train, splits.validation, splits.test};
-  for (int part = 0; part < kParts; ++part) {
+  const std::shared_ptr<Dataset> parts[kSplitCount] = {splits.train, splits.validation,
+                                                       splits.test};
+  for (int part = 0; part < kSplitCount; ++part) {
     if (!parts[part]) continue;
     const auto& own = dynamic_cast<const SpeechDataset&>(*parts[part]);
     Json rows = Json::array();
@@ -104,7 +105,7 @@ void write_prepared_speech(const fs::path& path, const Splits& splits,
   writer.write(path);
 }
 
-SpeechParts read_prepared_speech(const fs::path& path, const SpeechDataOptions& options,
+SplitSpeech read_prepared_speech(const fs::path& path, const SpeechDataOptions& options,
                                  SpeechCoding& coding) {
   PreparedReader reader(path, kSpeech);
   const auto tokeniser = reader.tokeniser(kTokeniser, kTokeniserModel);
@@ -117,10 +118,10 @@ SpeechParts read_prepared_speech(const fs::path& path, const SpeechDataOptions& 
   const int64_t wanted = options.log_mel.sample_rate;
   require(rate == wanted, ErrorKind::InvalidArgument, reader.where(),
           ": was prepared with data.sample_rate=", rate.dump(), "; now it is ", wanted);
-  SpeechParts parts;
+  SplitSpeech parts;
   parts.store = std::make_shared<SoundStore>(take_store(reader, wanted));
   size_t count = 0;
-  for (size_t part = 0; part < kParts; ++part) {
+  for (size_t part = 0; part < kSplitCount; ++part) {
     parts.rows[part] = take_rows(reader, kRows[part], tokeniser->vocabulary().size());
     count += parts.rows[part].size();
   }

@@ -33,7 +33,7 @@ struct Columns {
             ": there is no column 'transcript'; say which one holds what is said: --columns "
             "transcript=NAME. The columns are: ",
             join(table.names));
-    if (split >= 0 && !roles.contains("split") && !says_parts(table, split)) split = -1;
+    if (split >= 0 && !roles.contains("split") && !names_splits(table, split)) split = -1;
   }
 
   int64_t audio, parts, transcript, speaker, boundaries, split;
@@ -120,7 +120,7 @@ ReadTexts<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& 
       utterance.boundaries =
           boundaries_of(table.cell(row, columns.boundaries), words, utterance.place);
     if (columns.split >= 0)
-      texts.parts.push_back(part_in(table.cell(row, columns.split), utterance.place));
+      texts.parts.push_back(split_in_cell(table.cell(row, columns.split), utterance.place));
     texts.items.push_back(std::move(utterance));
   }
   require(!texts.items.empty(), ErrorKind::BadData, table.path, ": holds no utterances");
@@ -131,11 +131,11 @@ ReadTexts<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& 
   return texts;
 }
 
-TextParts<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
-                                 SpeechFileOptions options) {
+SplitTexts<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
+                                  SpeechFileOptions options) {
   check_roles(source, {"audio", "parts", "transcript", "speaker", "boundaries", "split"});
   options.roles = source.roles;
-  return open_text_parts<Utterance>(
+  return open_split_texts<Utterance>(
       source, split, kEndings, [&](const fs::path& path) { return read_speech(path, options); });
 }
 

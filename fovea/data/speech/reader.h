@@ -42,7 +42,7 @@ ReadTexts<Utterance> read_speech(const std::filesystem::path& path,
                                  const SpeechFileOptions& options);
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab).
-TextParts<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
-                                 SpeechFileOptions options);
+SplitTexts<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
+                                  SpeechFileOptions options);
 
 }  // namespace fovea

@@ -124,7 +124,7 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
   const bool planted = tables.description.is_object() && tables.description.contains("truth");
   const std::vector<std::string> truth =
       planted ? read_truth(tables.description, source) : std::vector<std::string>{};
-  return encode_parts(tables, encoder, [&](TableDataset& data) {
+  return encode_tables(tables, encoder, [&](TableDataset& data) {
     if (planted) data.set_truth(truth);
   });
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr LabelWords kWords{"sentence", "tag", "NUMBER"};
 
-using Sentences = TextParts<TaggedSentence>;
+using Sentences = SplitTexts<TaggedSentence>;
 
 /// Truth, by the words with blanks between them: a word, and one that decides its tag.
 Sentences draw_sentences(const TagsOptions& options, Decisive& decisive) {
@@ -51,7 +51,7 @@ Sentences open_sentences(const DataSource& source, const TaggingDataOptions& opt
 /// Of entities O, then B- and I- of each type, whether the data has both or not.
 void fit_tags(Sentences& read, TagCoding& coding, std::vector<std::string>& notes) {
   LabelSet found(kWords);
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     for (const TaggedSentence& sentence : read[part])
       for (const std::string& tag : sentence.tags)
         found.add(coding.entities && tag != "O" ? tag.substr(2) : tag, part);
@@ -156,8 +156,8 @@ Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
     fit_tags(read, coding, splits.notes);
     splits.notes.push_back(concat(coding.tags.size(), " tags: ", join(coding.tags)));
   }
-  std::vector<Sentence> parts[kParts];
-  for (int part = 0; part < kParts; ++part)
+  std::vector<Sentence> parts[kSplitCount];
+  for (int part = 0; part < kSplitCount; ++part)
     parts[part] = sentences_of(read[part], coding, decisive, part);
   if (pieces && !coding.tokeniser) coding.tokeniser = learn_tokeniser(parts[kTrain], options);
   if (!pieces && !coding.words)

@@ -191,11 +191,11 @@ ReadTexts<TaggedSentence> read_tagged_text(const std::filesystem::path& path,
   return TaggedTextReader(path, options).read();
 }
 
-TextParts<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
-                                           TaggedTextOptions options) {
+SplitTexts<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
+                                            TaggedTextOptions options) {
   check_roles(source, {"token", "tag"});
   options.roles = source.roles;
-  return open_text_parts<TaggedSentence>(
+  return open_split_texts<TaggedSentence>(
       source, split, {".tsv", ".tab", ".conll", ".txt", ".iob", ".iob2", ".bio"},
       [&](const std::filesystem::path& path) { return read_tagged_text(path, options); });
 }

@@ -33,8 +33,8 @@ ReadTexts<TaggedSentence> read_tagged_text(const std::filesystem::path& path,
 
 /// A file, or a folder with train, val and test files (.tsv .tab .conll .txt .iob .iob2 .bio).
 /// `options.roles` are the source's.
-TextParts<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
-                                           TaggedTextOptions options);
+SplitTexts<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
+                                            TaggedTextOptions options);
 
 /// The tags of one sentence as IOB2, in place. An I- that no entity of its type comes before begins
 /// one. Returns the number of tags that changed. BadData, naming the tag and its index, for a tag

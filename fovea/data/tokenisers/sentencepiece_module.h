@@ -1,8 +1,8 @@
-// SentencePiece behind a door. Its shared library carries an old protobuf inside and LibTorch may
-// bring a newer one; linked into one program, they would call each other's functions and crash at
-// the start. So what touches SentencePiece is a shared library of its own, made from
-// sentencepiece_module.cc and opened at run time such that it sees its own symbols first. Only
-// these types pass the door; no exception does.
+// SentencePiece in a shared library of its own. Its shared library carries an old protobuf inside
+// and LibTorch may bring a newer one; linked into one program, they would call each other's
+// functions and crash at the start. So what touches SentencePiece is a shared library of its own,
+// made from sentencepiece_module.cc and opened at run time such that it sees its own symbols first.
+// Only these types pass its entry point; no exception does.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kEndings[] = {".trace", ".txt", ".lackey"};
-constexpr const char* kPartFiles[kParts] = {"train.trace", "val.trace", "test.trace"};
+constexpr const char* kSplitFiles[kSplitCount] = {"train.trace", "val.trace", "test.trace"};
 
 /// A trace as a prefetcher sees it, and where its parts end.
 struct Opened {
@@ -79,19 +79,19 @@ AccessCauses causes_in(const Json& description, const std::string& where) {
 void add_folder(Opened& opened, const fs::path& folder, const TracesDataOptions& options,
                 bool needs_training) {
   const std::vector<std::string> endings(std::begin(kEndings), std::end(kEndings));
-  const PartFiles files = find_part_files(folder, endings);
+  const SplitFiles files = find_split_files(folder, endings);
   const bool any = std::any_of(files.begin(), files.end(), [](auto& file) { return bool(file); });
   require(needs_training ? files[kTrain].has_value() : any, ErrorKind::NotFound, folder.string(),
           ": the folder has no ", needs_training ? "train" : "train, val or test", " file (",
           join(endings), ", each perhaps with .gz)");
   ContentHash hash;
-  int64_t* counts[kParts] = {&opened.cut.train, &opened.cut.validation, &opened.cut.test};
-  for (int part = 0; part < kParts; ++part) {
+  int64_t* counts[kSplitCount] = {&opened.cut.train, &opened.cut.validation, &opened.cut.test};
+  for (int part = 0; part < kSplitCount; ++part) {
     if (!files[size_t(part)]) continue;
     const int64_t before = opened.seen;
     add_file(opened, *files[size_t(part)], options);
     *counts[part] = opened.seen - before;
-    hash.add(concat(kPartNames[part], "=", hash_of_file(*files[size_t(part)]), "\n"));
+    hash.add(concat(kSplitNames[part], "=", hash_of_file(*files[size_t(part)]), "\n"));
   }
   if (!files[kValidation] && files[kTrain]) {
     opened.cut.validation = std::llround(double(opened.cut.train) * options.validation_fraction);
@@ -243,7 +243,7 @@ Splits load_traces(const DataSource& source, const TracesDataOptions& options, c
   const auto causes = std::make_shared<const AccessCauses>(opened.causes);
   const auto dataset = [&](const TraceRows& rows, int part) -> std::shared_ptr<Dataset> {
     if (rows.count <= 0) {
-      splits.notes.push_back(concat("the ", kPartNames[part], " part has no access to predict"));
+      splits.notes.push_back(concat("the ", kSplitNames[part], " part has no access to predict"));
       return nullptr;
     }
     return std::make_shared<TraceDataset>(opened.store, encoder, rows, named, causes);
@@ -267,7 +267,7 @@ void write_traces_data(const fs::path& folder, const TracesDataOptions& options)
   }
   cut_whole(opened, options, "the built-in trace");
   const int64_t train = opened.cut.train, validation = train + opened.cut.validation;
-  std::string texts[kParts];
+  std::string texts[kSplitCount];
   for (size_t i = 0; i < draw.accesses.size(); ++i) {
     const TraceAccess& access = draw.accesses[i];
     const int part = seen_after[i] <= train        ? kTrain
@@ -277,8 +277,8 @@ void write_traces_data(const fs::path& folder, const TracesDataOptions& options)
         concat(access.kind, " ", hexadecimal(access.address), " 8 ", hexadecimal(access.pc), "\n");
   }
   make_folder(folder);
-  for (int part = 0; part < kParts; ++part)
-    if (!texts[part].empty()) write_file(folder / kPartFiles[part], texts[part]);
+  for (int part = 0; part < kSplitCount; ++part)
+    if (!texts[part].empty()) write_file(folder / kSplitFiles[part], texts[part]);
   Json causes = Json::object();
   for (const auto& [pc, before] : draw.causes) causes[hexadecimal(pc)] = before;
   write_description(folder, "prefetch", description_of(options), {{"truth", {{"causes", causes}}}});

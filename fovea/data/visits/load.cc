@@ -15,7 +15,7 @@ namespace {
 
 constexpr LabelWords kWords{"patient", "label", "NAME"};
 
-using Patients = TextParts<PatientRecord>;
+using Patients = SplitTexts<PatientRecord>;
 
 Patients take_drawn(const VisitsDataOptions& options, PlantedCauses& planted) {
   CausesDraw draw = draw_causes(options.generator);
@@ -72,7 +72,7 @@ std::string guess_outcome(const std::set<std::string>& two) {
 void fit_labels(Patients& patients, const VisitsDataOptions& options, VisitCoding& coding,
                 std::vector<std::string>& notes) {
   LabelSet labels(kWords);
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     for (const PatientRecord& patient : patients[part]) labels.add(patient.label, part);
   const std::vector<std::string> all(labels.all().begin(), labels.all().end());
   std::set<std::string> outcome(options.positive.begin(), options.positive.end());
@@ -114,7 +114,7 @@ int64_t label_of(const PatientRecord& patient, const VisitCoding& coding, int pa
     return std::find(labels.begin(), labels.end(), patient.label) != labels.end();
   };
   if (holds(coding.positive)) return 1;
-  require(holds(coding.negative), ErrorKind::BadData, "the ", kPartNames[part], " patient '",
+  require(holds(coding.negative), ErrorKind::BadData, "the ", kSplitNames[part], " patient '",
           patient.name, "' has the label '", patient.label,
           "', which this run does not know: ", join(coding.negative), ", ", join(coding.positive));
   return 0;
@@ -226,7 +226,7 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
       labelled.push_back({std::move(patient), label});
     }
     auto rows = std::make_shared<VisitDataset>(std::move(labelled), encoder);
-    note_part(*rows, options, kPartNames[part], splits.notes);
+    note_part(*rows, options, kSplitNames[part], splits.notes);
     return rows;
   };
   splits.train = encode_part(kTrain);

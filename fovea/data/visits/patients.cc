@@ -9,11 +9,12 @@ namespace fovea {
 
 namespace {
 
-Part part_of_patient(const std::string& name, const std::optional<Part>& before,
-                     const std::string& cell, const std::string& place) {
-  const Part part = part_in(cell, place);
+Split part_of_patient(const std::string& name, const std::optional<Split>& before,
+                      const std::string& cell, const std::string& place) {
+  const Split part = split_in_cell(cell, place);
   require(!before || *before == part, ErrorKind::BadData, place, ": patient '", name,
-          "' is in two parts, ", kPartNames[part], " here and ", before ? kPartNames[*before] : "",
+          "' is in two parts, ", kSplitNames[part], " here and ",
+          before ? kSplitNames[*before] : "",
           " before; all visits of a patient belong to one, or the test has been seen");
   return part;
 }

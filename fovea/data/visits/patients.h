@@ -36,7 +36,7 @@ class GatheredPatients {
   struct Entry {
     std::string name;
     std::vector<Row> lines;
-    std::optional<Part> part;
+    std::optional<Split> part;
   };
 
   Entry& entry_of(const std::string& name);

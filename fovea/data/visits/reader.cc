@@ -119,7 +119,7 @@ ReadTexts<PatientRecord> read_json_lines(const fs::path& path, const VisitsOptio
     VisitLine line = line_of(parse_json_row(text, place, kExampleRow), columns, options, place);
     const auto &split = line.fields[VisitLine::Split], &time = line.fields[VisitLine::Time];
     if (!has_split) {
-      has_split = columns.named[VisitLine::Split] || (split && part_of(*split) >= 0);
+      has_split = columns.named[VisitLine::Split] || (split && split_named(*split) >= 0);
       has_time = time.has_value();
     }
     require(!*has_split || split, ErrorKind::BadData, place, ": has no '",
@@ -134,13 +134,13 @@ ReadTexts<PatientRecord> read_json_lines(const fs::path& path, const VisitsOptio
 }
 
 /// A test is none when its patients were learned by heart.
-void check_patients(TextParts<PatientRecord>& parts, const std::string& path) {
+void check_patients(SplitTexts<PatientRecord>& parts, const std::string& path) {
   std::unordered_map<std::string, int> seen;
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     for (const PatientRecord& patient : parts[part]) {
       const auto [found, is_new] = seen.try_emplace(patient.name, part);
       require(is_new, ErrorKind::BadData, path, ": patient '", patient.name, "' is in the ",
-              kPartNames[found->second], " and in the ", kPartNames[part],
+              kSplitNames[found->second], " and in the ", kSplitNames[part],
               " part; all visits of a patient belong to one");
     }
 }
@@ -168,7 +168,7 @@ ReadTexts<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOpti
   std::array<int64_t, kRoles> places;
   for (size_t role = 0; role < kRoles; ++role) places[role] = place_of_role(table, columns, role);
   int64_t& split = places[VisitLine::Split];
-  if (split >= 0 && !columns.named[VisitLine::Split] && !says_parts(table, split)) split = -1;
+  if (split >= 0 && !columns.named[VisitLine::Split] && !names_splits(table, split)) split = -1;
   std::vector<int64_t> own_places;
   for (const std::string& name : columns.own_codes) own_places.push_back(table.column(name));
   GatheredPatients patients(options);
@@ -186,8 +186,8 @@ ReadTexts<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOpti
   return patients.take(table.path, table.hash);
 }
 
-TextParts<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
-                                     VisitsOptions options) {
+SplitTexts<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
+                                      VisitsOptions options) {
   std::vector<std::string> roles = kRoleNames;
   roles.push_back(kOwnCode);
   check_roles(source, roles);
@@ -195,7 +195,7 @@ TextParts<PatientRecord> open_visits(const DataSource& source, const SplitOption
   DataSource found = source;
   if (fs::is_directory(source.path))
     if (const auto file = find_single_file(source.path, "visits", kEndings)) found.path = *file;
-  TextParts<PatientRecord> parts = open_text_parts<PatientRecord>(
+  SplitTexts<PatientRecord> parts = open_split_texts<PatientRecord>(
       found, split, kEndings, [&](const fs::path& path) { return read_visits(path, options); });
   check_patients(parts, source.path.string());
   return parts;

@@ -52,8 +52,8 @@ ReadTexts<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOpti
 /// A file, a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson), or one with a
 /// single file called visits. Parts are cut between patients, never within one. `options.roles` are
 /// the source's. BadData for a patient in two files.
-TextParts<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
-                                     VisitsOptions options);
+SplitTexts<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
+                                      VisitsOptions options);
 
 /// A number, or a date such as 2014-05-03 or 2014-05-03 17:20:05 as days. Nothing for other texts.
 std::optional<double> parse_visit_time(std::string_view text);

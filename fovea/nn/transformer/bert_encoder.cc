@@ -98,13 +98,13 @@ void BertEncoder::initialise(const Random& random) {
 }
 
 Tensor BertEncoder::embed(const Tensor& tokens, Tap* tap) const {
-  return leaf_of(tap, "tokens", rows_of(tokens_->weight, tokens));
+  return leaf_of(tap, "tokens", embedding_lookup(tokens_->weight, tokens));
 }
 
 Tensor BertEncoder::forward(const BertInput& input, const Random* random, Tap* tap) const {
   const Tensor words = input.words.defined() ? input.words : embed(input.tokens, tap);
   Tensor x = positions_->add(words, 0);
-  x = x + (input.segments.defined() ? rows_of(segments_->weight, input.segments)
+  x = x + (input.segments.defined() ? embedding_lookup(segments_->weight, input.segments)
                                     : segments_->weight[0]);
   x = norm_->forward(x);  // [B, N, D]
   x = dropout(x, options_.dropout, random, "embedding");

@@ -39,7 +39,7 @@ TEST(Captions, RolesNameTheColumnsAndATemplateThePicture) {
   EXPECT_EQ(rows.items[0].image, folder.path() / "png/1F98A.png");
   EXPECT_EQ(rows.items[0].captions, (Texts{"fox", "Fuchs"}));
   EXPECT_EQ(rows.items[1].captions, Texts{"cat"}) << "an empty cell is no caption";
-  EXPECT_EQ(rows.parts, (std::vector<Part>{kTrain, kValidation}));
+  EXPECT_EQ(rows.parts, (std::vector<Split>{kTrain, kValidation}));
 }
 
 TEST(Captions, RowsOfOnePictureAreTogether) {

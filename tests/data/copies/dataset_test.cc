@@ -61,13 +61,14 @@ TEST(CopyData, BatchesEqualCollatedExamples) {
 TEST(CopyData, FreshRowsKeepTheirLengths) {
   const CopyDataset fresh({{2, 5, 1}, {7}}, 3, true), fixed({{2, 5, 1}, {7}}, 3, false);
   const std::vector<int64_t> rows{0, 1};
-  const Batch one = fresh.varied_batch(rows, Random(1)), same = fresh.varied_batch(rows, Random(1)),
-              other = fresh.varied_batch(rows, Random(2));
+  const Batch one = fresh.augmented_batch(rows, Random(1)),
+              same = fresh.augmented_batch(rows, Random(1)),
+              other = fresh.augmented_batch(rows, Random(2));
   EXPECT_TRUE(one.at("inputs").equal(same.at("inputs")));
   EXPECT_FALSE(one.at("inputs").equal(other.at("inputs")));
   EXPECT_TRUE(one.at("target.keep").equal(fixed.batch(rows).at("target.keep")));
   EXPECT_TRUE(
-      fixed.varied_batch(rows, Random(1)).at("inputs").equal(fixed.batch(rows).at("inputs")));
+      fixed.augmented_batch(rows, Random(1)).at("inputs").equal(fixed.batch(rows).at("inputs")));
 }
 
 TEST(CopyData, FilesGiveTheSameRows) {

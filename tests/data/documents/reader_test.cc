@@ -157,7 +157,7 @@ TEST(LabelledText, ColumnsThatAreNotThere) {
 TEST(LabelledText, ASplitColumnDecides) {
   const std::string content = "text,label,split\na,1,train\nb,0,Dev\nc,1,test\nd,0,train\n";
   const auto rows = read("a.csv", content);
-  EXPECT_EQ(rows.parts, (std::vector<Part>{kTrain, kValidation, kTest, kTrain}));
+  EXPECT_EQ(rows.parts, (std::vector<Split>{kTrain, kValidation, kTest, kTrain}));
   const TemporaryFolder folder;
   const auto parts = open_labelled_text({folder.write("a.csv", content), {}}, {}, {});
   EXPECT_EQ(parts.train.size(), 2u);
@@ -171,7 +171,7 @@ TEST(LabelledText, ASplitColumnDecides) {
   const auto lines = read("a.jsonl",
                           "{\"text\":\"a\",\"label\":1,\"split\":\"train\"}\n"
                           "{\"text\":\"b\",\"label\":1,\"split\":\"test\"}\n");
-  EXPECT_EQ(lines.parts, (std::vector<Part>{kTrain, kTest}));
+  EXPECT_EQ(lines.parts, (std::vector<Split>{kTrain, kTest}));
   refused(ErrorKind::BadData, {"a.jsonl:2", "no 'split'"}, "a.jsonl",
           "{\"text\":\"a\",\"label\":1,\"split\":\"train\"}\n{\"text\":\"b\",\"label\":1}\n");
   folder.write("train.csv", content);

@@ -87,7 +87,7 @@ TEST_F(IdxFolder, FindsThePartsByTheirNames) {
   write("train", 4, 4);
   write("t10k", 2, 2);
   EXPECT_TRUE(holds_idx_images(folder.path()));
-  const ImageParts parts = read_idx_images({folder.path(), {}});
+  const SplitImages parts = read_idx_images({folder.path(), {}});
   EXPECT_EQ(parts.parts[kTrain].pixels.sizes(), at::IntArrayRef({4, 1, 2, 3}));
   EXPECT_EQ(parts.parts[kTrain].labels, (std::vector<std::string>{"0", "1", "2", "0"}));
   EXPECT_EQ(parts.parts[kTest].size(), 2);

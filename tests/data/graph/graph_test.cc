@@ -120,21 +120,21 @@ Graph path() {
   return graph_of(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}});
 }
 
-TEST(Surroundings, SortedByDistance) {
-  const Surroundings around = look_around(path(), Numbers{2}, {});
+TEST(Subgraph, SortedByDistance) {
+  const Subgraph around = k_hop_subgraph(path(), Numbers{2}, {});
   EXPECT_EQ(around.nodes, (Numbers{2, 1, 3, 0, 4}));
   EXPECT_EQ(around.reach, (Numbers{1, 3, 5}));
   EXPECT_EQ(around.begin, (Numbers{0, 3, 6, 9}));
   EXPECT_EQ(around.source, (Numbers{0, 1, 2, /*1:*/ 1, 3, 0, /*3:*/ 2, 0, 4}));
-  const Surroundings alone = look_around(path(), Numbers{5}, {});
+  const Subgraph alone = k_hop_subgraph(path(), Numbers{5}, {});
   EXPECT_EQ(alone.nodes, (Numbers{5}));
   EXPECT_EQ(alone.reach, (Numbers{1, 1, 1}));
   EXPECT_EQ(alone.source, (Numbers{0})) << "it looks at itself";
 }
 
-TEST(Surroundings, SharedByAllTargetsInAnyOrder) {
-  const Surroundings one = look_around(path(), Numbers{4, 0, 4}, {}),
-                     other = look_around(path(), Numbers{0, 4}, {});
+TEST(Subgraph, SharedByAllTargetsInAnyOrder) {
+  const Subgraph one = k_hop_subgraph(path(), Numbers{4, 0, 4}, {}),
+                 other = k_hop_subgraph(path(), Numbers{0, 4}, {});
   EXPECT_EQ(one.nodes, (Numbers{0, 4, 1, 3, 2}));
   EXPECT_EQ(one.source, other.source);
   NamedTensors tensors;
@@ -149,26 +149,26 @@ TEST(Surroundings, SharedByAllTargetsInAnyOrder) {
   EXPECT_EQ(out[5], int64_t(one.source.size()));
 }
 
-TEST(Surroundings, NodesThatAreNotThereAreNotSeen) {
+TEST(Subgraph, NodesThatAreNotThereAreNotSeen) {
   const std::vector<char> seen{1, 0, 1, 1, 1, 1};
   LookOptions options;
   options.seen = &seen;
-  EXPECT_EQ(look_around(path(), Numbers{2}, options).nodes, (Numbers{2, 3, 4}));
+  EXPECT_EQ(k_hop_subgraph(path(), Numbers{2}, options).nodes, (Numbers{2, 3, 4}));
 }
 
-TEST(Surroundings, ANewNodeIsSeenByItsNeighbours) {
+TEST(Subgraph, ANewNodeIsSeenByItsNeighbours) {
   const NewNode stranger{{1, 3}};
   LookOptions options;
   options.stranger = &stranger;
-  const Surroundings around = look_around(path(), Numbers{6}, options);
+  const Subgraph around = k_hop_subgraph(path(), Numbers{6}, options);
   EXPECT_EQ(around.nodes, (Numbers{6, 1, 3, 0, 2, 4}));
   const auto row = around.row(1);
   EXPECT_EQ(Numbers(row.begin(), row.end()), (Numbers{1, 3, 4, 0})) << "1 looks at 0, 2 and it";
   Graph directed = graph_of(6, {{0, 1}, {1, 2}}, true);
-  EXPECT_EQ(look_around(directed, Numbers{6}, options).row(1).size(), 2u) << "an edge one way";
+  EXPECT_EQ(k_hop_subgraph(directed, Numbers{6}, options).row(1).size(), 2u) << "an edge one way";
 }
 
-TEST(Surroundings, DrawsSomeNeighboursEquallyOften) {
+TEST(Subgraph, DrawsSomeNeighboursEquallyOften) {
   Edges edges;
   for (int64_t i = 1; i <= 20; ++i) edges.emplace_back(0, i);
   const Graph star = graph_of(21, edges);
@@ -178,21 +178,21 @@ TEST(Surroundings, DrawsSomeNeighboursEquallyOften) {
     options.hops = 1;
     options.neighbours = 5;
     options.random = Random(draw);
-    const Surroundings around = look_around(star, Numbers{0}, options);
+    const Subgraph around = k_hop_subgraph(star, Numbers{0}, options);
     ASSERT_EQ(around.nodes.size(), 6u);
     for (size_t i = 1; i < 6; ++i) ++times[size_t(around.nodes[i])];
-    EXPECT_EQ(look_around(star, Numbers{0}, options).nodes, around.nodes) << "the same again";
+    EXPECT_EQ(k_hop_subgraph(star, Numbers{0}, options).nodes, around.nodes) << "the same again";
   }
   for (size_t i = 1; i <= 20; ++i) EXPECT_NEAR(double(times[i]), 500, 100) << i;
 }
 
-TEST(Surroundings, RefusesNodesThatDoNotExist) {
+TEST(Subgraph, RefusesNodesThatDoNotExist) {
   expect_error(ErrorKind::InvalidArgument, "no node 6",
-               [] { look_around(path(), Numbers{6}, {}); });
+               [] { k_hop_subgraph(path(), Numbers{6}, {}); });
   LookOptions options;
   options.hops = 0;
   expect_error(ErrorKind::InvalidArgument, "0 steps",
-               [&] { look_around(path(), Numbers{1}, options); });
+               [&] { k_hop_subgraph(path(), Numbers{1}, options); });
 }
 
 }  // namespace

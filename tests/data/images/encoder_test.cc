@@ -66,7 +66,7 @@ TEST(Glimpses, ClutterIsCutOutOfOtherPictures) {
   const GlimpseDataset data = dataset("cluttered");
   int64_t pieces = 0;
   for (uint64_t draw = 0; draw < 20; ++draw) {
-    const at::Tensor image = data.varied_batch(all_rows(), Random(draw)).at("image");
+    const at::Tensor image = data.augmented_batch(all_rows(), Random(draw)).at("image");
     for (int64_t row = 0; row < kRows; ++row) {
       const at::Tensor seen = image[row][0];
       EXPECT_LE((seen == 100 + row).sum().item<int64_t>(), 6) << "none is its own";

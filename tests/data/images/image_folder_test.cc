@@ -19,7 +19,7 @@ class ImageFolder : public ::testing::Test {
     fs::create_directories((folder / name).parent_path());
     folder.write(name, encode_png(make_image(height, width, 1, value)));
   }
-  ImageParts read(int64_t side = 0, bool whole = false) const {
+  SplitImages read(int64_t side = 0, bool whole = false) const {
     ImageFolderOptions options;
     options.side = side;
     options.reading.channels = 1;
@@ -45,7 +45,7 @@ TEST_F(ImageFolder, PartsAreFoldersToo) {
   write("train/cat/1.png", 4, 4, 1);
   write("valid/cat/1.png", 4, 4, 2);
   write("test/dog/1.png", 4, 4, 3);
-  const ImageParts parts = read();
+  const SplitImages parts = read();
   for (const int part : {kTrain, kValidation, kTest})
     EXPECT_EQ(parts.parts[size_t(part)].pixels[0][0][0][0].item<int>(), part + 1);
   EXPECT_EQ(parts.parts[kTest].labels[0], "dog");

@@ -15,7 +15,7 @@ DigitsOptions small() {
 }
 
 TEST(Digits, PartsHaveTheirSizesAndAllDigits) {
-  const ImageParts draw = draw_digits(small());
+  const SplitImages draw = draw_digits(small());
   EXPECT_EQ(draw.parts[kTrain].pixels.sizes(), at::IntArrayRef({400, 1, 28, 28}));
   EXPECT_EQ(draw.parts[kValidation].size(), 30);
   EXPECT_EQ(draw.parts[kTest].size(), 20);

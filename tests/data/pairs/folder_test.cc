@@ -23,11 +23,11 @@ class Names {
   TemporaryFolder folder_;
 };
 
-std::string source(const PairFolder& folder, Part part) {
+std::string source(const PairFolder& folder, Split part) {
   return folder.parts[part] ? folder.parts[part]->source.filename().string() : "";
 }
 
-std::string target(const PairFolder& folder, Part part) {
+std::string target(const PairFolder& folder, Split part) {
   return folder.parts[part] ? folder.parts[part]->target.filename().string() : "";
 }
 

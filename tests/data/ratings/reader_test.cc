@@ -106,14 +106,14 @@ const std::string kSplit =
 TEST(Reviews, ASplitColumnDecidesUnlessItIsNotAskedFor) {
   const TemporaryFolder folder;
   const auto path = folder.write("a.csv", kSplit);
-  const ReviewParts parts = open_reviews({path, {}}, {}, {});
+  const SplitReviews parts = open_reviews({path, {}}, {}, {});
   EXPECT_TRUE(parts.placed);
   EXPECT_EQ(parts.train.size(), 2u);
   EXPECT_EQ(parts.validation.size(), 1u);
   EXPECT_EQ(parts.test.size(), 1u);
   ReviewsOptions without;
   without.reads_split = false;
-  const ReviewParts all = open_reviews({path, {}}, {}, without);
+  const SplitReviews all = open_reviews({path, {}}, {}, without);
   EXPECT_FALSE(all.placed);
   EXPECT_EQ(all.train.size(), 4u);
 }
@@ -129,7 +129,7 @@ TEST(Reviews, AFolderHasPartsOrOneFileCalledReviews) {
   });
   parts.write("train.csv", "user,item,rating,text\na,1,5,x\na,2,5,x\nb,1,5,x\nb,2,5,x\nc,1,5,x\n");
   parts.write("test.csv", "user,item,rating,text\na,3,5,x\n");
-  const ReviewParts read = open_reviews({parts.path(), {}}, {}, {});
+  const SplitReviews read = open_reviews({parts.path(), {}}, {}, {});
   EXPECT_TRUE(read.placed);
   EXPECT_EQ(read.train.size() + read.validation.size(), 5u);
   EXPECT_EQ(read.validation.size(), 1u) << "held out";

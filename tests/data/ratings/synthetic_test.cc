@@ -22,7 +22,7 @@ TastesOptions small() {
 
 std::vector<Review> all_of(TastesDraw& draw) {
   std::vector<Review> all;
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSplitCount; ++part)
     all.insert(all.end(), draw.parts[part].begin(), draw.parts[part].end());
   return all;
 }

@@ -17,7 +17,7 @@ TEST(SpeechFile, OneSoundOrSeveralARow) {
   EXPECT_EQ(read.items[1].transcript, "ten four");
   EXPECT_EQ(read.items[1].place, one.string() + ":3");
   EXPECT_FALSE(read.items[0].sound_is_word) << "a whole file tells nothing of its words";
-  EXPECT_EQ(read.parts, (std::vector<Part>{kTrain, kTest}));
+  EXPECT_EQ(read.parts, (std::vector<Split>{kTrain, kTest}));
   EXPECT_TRUE(has_note(read.notes, "1 rows without sound or transcript"));
 
   SpeechFileOptions options;

@@ -144,7 +144,7 @@ TEST(Visits, TimesAreNumbersOrDates) {
 TEST(Visits, PatientsAreNeverSplit) {
   const auto rows =
       read("a.csv", "patient,split,codes,label\na,train,x,1\nb,test,y,0\na,Training,z,1\n");
-  EXPECT_EQ(rows.parts, (std::vector<Part>{kTrain, kTest}));
+  EXPECT_EQ(rows.parts, (std::vector<Split>{kTrain, kTest}));
   refused(ErrorKind::BadData, {"a.csv:3", "'a'", "test here and training before"}, "a.csv",
           "patient,split,codes,label\na,train,x,1\na,test,z,1\n");
   const auto other = read("a.csv", "patient,split,codes,label\na,left,x,1\n");
