@@ -10,7 +10,6 @@
 #include "fovea/base/error.h"
 #include "fovea/base/progress.h"
 #include "fovea/tasks/nearest.h"
-#include "fovea/tasks/streaming.h"
 
 namespace fovea::cli {
 
@@ -27,20 +26,20 @@ struct PredictFlags {
 void print_answers(const Pipeline& pipeline, const std::vector<Example>& examples, bool json) {
   const Task& task = pipeline.setup().task();
   Json answers = Json::array();
-  for (const Prediction& prediction : pipeline.predict(examples)) {
+  const std::vector<Prediction> predictions = pipeline.predict(examples);
+  for (size_t i = 0; i < examples.size(); ++i) {
     if (json)
-      answers.push_back(task.answer(prediction));
+      answers.push_back(task.answer(examples[i], predictions[i]));
     else
-      put_line(task.answer_line(prediction));
+      put_line(task.answer_line(examples[i], predictions[i]));
   }
   if (json) std::cout << answers.dump() << "\n";
 }
 
 /// Answers as they come, from a file or a pipe of any size.
-void stream_answers(const Pipeline& pipeline, const StreamingTask& task,
-                    const PredictFlags& flags) {
+void stream_answers(const Pipeline& pipeline, const PredictFlags& flags) {
   const std::string& file = flags.inputs.file;
-  const StreamReport report = task.stream(
+  const StreamReport report = pipeline.task().stream(
       pipeline.model(), file.empty() || file == "-" ? "/dev/stdin" : file, flags.json, put_line);
   for (const std::string& note : report.notes) tell(note);
   std::cerr << format_count(report.predictions) << " predictions in "
@@ -92,10 +91,9 @@ void run_predict(const PredictFlags& flags) {
           "--columns names the text of --nearest CORPUS; without that it means nothing");
   const Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
   for (const std::string& note : pipeline.notes()) tell(note);
-  const auto* streaming = dynamic_cast<const StreamingTask*>(&pipeline.task());
   const bool has_stream = !flags.inputs.file.empty() || !::isatty(STDIN_FILENO);
-  if (streaming != nullptr && flags.inputs.inputs.empty() && has_stream)
-    return stream_answers(pipeline, *streaming, flags);
+  if (pipeline.task().streams() && flags.inputs.inputs.empty() && has_stream)
+    return stream_answers(pipeline, flags);
   const std::vector<Example> examples = read_inputs(pipeline, flags.inputs);
   if (flags.corpus.empty())
     print_answers(pipeline, examples, flags.json);

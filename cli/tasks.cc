@@ -23,7 +23,7 @@ std::string options_of(const std::string& task, const std::string& model, bool m
 void print_all_options(bool markdown) {
   const char* before = markdown ? "\n## " : "\n";
   for (const TaskRow& row : task_table()) {
-    const std::vector<std::string> models = row.make()->models();
+    const std::vector<std::string> models = row.make()->option_lists();
     for (const std::string& model : models)
       std::cout << before << row.name << ", model.name=" << model << "\n\n"
                 << options_of(row.name, model, markdown);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/base/json.h"
 #include "fovea/tensor/example.h"
 
 namespace fovea {
@@ -18,13 +19,18 @@ class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0;
-  virtual Example example(
-      int64_t row) const = 0;  // with labelled axes and, where it is known, planted truth
+  /// With labelled axes and, where it is known, planted truth.
+  virtual Example example(int64_t row) const = 0;
   virtual Batch batch(std::span<const int64_t> rows) const = 0;  // collated, in the given order
-  virtual int64_t length(int64_t /*row*/) const {
-    return 1;
-  }                                             // its longest sequence: what it costs
+  /// Its longest sequence: what it costs.
+  virtual int64_t length(int64_t row) const { return 1; }
   virtual const NamedTensors& columns() const;  // resident columns [N, …]; empty when not resident
+  /// The row as a user would give it for an answer; null where it is not known here.
+  virtual Json input(int64_t row) const { return nullptr; }
+  /// Texts that are right answers, where answers are texts.
+  virtual std::vector<std::string> references(int64_t row) const { return {}; }
+  /// Whether of some rows it is known what really matters (Example::truth).
+  virtual bool has_truth() const { return false; }
 };
 
 /// A data set that is nothing but tensors in memory, each [N, …] with the rows first.
@@ -45,9 +51,16 @@ class ColumnDataset : public Dataset {
   int64_t size_ = 0;
 };
 
+/// The splits of a data set.
+enum Split { kTrain, kValidation, kTest, kSplitCount };
+constexpr const char* kSplitNames[kSplitCount] = {"training", "validation", "test"};
+
 /// What a loader gives. A split that the source does not have is null.
 struct Splits {
   std::shared_ptr<Dataset> train, validation, test;
+  std::shared_ptr<Dataset>& operator[](int split) {
+    return split == kTrain ? train : split == kValidation ? validation : test;
+  }
   std::string hash;  // ContentHash of the files' bytes, or of the generator's options and seed
   std::vector<std::string> notes;  // what was inferred, one sentence each
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fovea/base/json.h"
+#include "fovea/data/dataset.h"
 #include "fovea/data/formats/csv.h"
 
 namespace fovea {
@@ -27,12 +28,10 @@ struct DataSource {
   std::filesystem::path target_path = {};  // two parallel files: `path` holds the sources
 };
 
-/// The parts of a data set, and the one that a word names in a split column or as a file's name
-/// (train, training; val, dev, validation, valid; test; in any case), or -1.
-enum Split { kTrain, kValidation, kTest, kSplitCount };
-constexpr const char* kSplitNames[kSplitCount] = {"training", "validation", "test"};
+/// The split that a word names in a split column or as a file's name (train, training; val, dev,
+/// validation, valid; test; in any case), or -1.
 int split_named(std::string_view word);
-/// The part that a cell of a split column names; BadData with `place` where it names none.
+/// The split that a cell of a split column names; BadData with `place` where it names none.
 Split split_in_cell(std::string_view cell, const std::string& place);
 /// Whether any cell does. A column that is only called split and never does is an ordinary one; one
 /// with a typo in it is not, and is refused where it is read.

@@ -39,7 +39,7 @@ std::vector<int64_t> hidden_widths(const FeatureAttentionOptions& options,
   }
   require(options.hidden.size() <= 16, ErrorKind::InvalidArgument,
           "model.hidden: ", options.hidden.size(), " layers, at most 16");
-  if (options.name == "attention" || !options.hidden.empty()) return options.hidden;
+  if (options.has_attention() || !options.hidden.empty()) return options.hidden;
   const auto inputs = static_cast<int64_t>(shape.column_of_input.size()),
              columns = static_cast<int64_t>(shape.columns.size());
   const int64_t budget = columns * (inputs + 1) + shape.outputs * (inputs + 1);
@@ -55,7 +55,7 @@ FeatureAttention::FeatureAttention(FeatureAttentionOptions options, FeatureShape
   const auto columns = static_cast<int64_t>(shape_.columns.size());
   require(inputs > 0 && columns > 0, ErrorKind::InvalidArgument,
           "a table model needs at least one input column");
-  const bool attends = options_.name == "attention";
+  const bool attends = options_.has_attention();
   if (attends && options_.normaliser.name == "hard") {
     std::vector<std::string> others = normaliser_names();
     std::erase(others, "hard");

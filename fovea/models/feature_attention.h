@@ -25,6 +25,7 @@ struct FeatureAttentionOptions {
   double dropout = 0;  // after each hidden layer
   NormaliserOptions normaliser;
   void describe(OptionList& list);
+  bool has_attention() const { return name == "attention"; }
 };
 
 /// What the data decides.

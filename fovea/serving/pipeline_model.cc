@@ -43,8 +43,8 @@ class PipelineModel : public ServedModel {
 
   const ModelCard& card() const override { return card_; }
   Example parse(const std::string& line) const override { return pipeline_.parse(line); }
-  Json answer(const Prediction& prediction) const override {
-    return pipeline_.setup().task().answer(prediction);
+  Json answer(const Example& example, const Prediction& prediction) const override {
+    return pipeline_.setup().task().answer(example, prediction);
   }
 
   /// Of a run without examples nothing is known of its maps: they may look from everywhere to

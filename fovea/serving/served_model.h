@@ -37,7 +37,7 @@ class ServedModel {
   /// These are called from any thread, many at once.
   virtual const ModelCard& card() const = 0;
   virtual Example parse(const std::string& line) const = 0;
-  virtual Json answer(const Prediction& prediction) const = 0;
+  virtual Json answer(const Example& example, const Prediction& prediction) const = 0;
   /// What an input costs, roughly: the units of all its axes.
   virtual int64_t units(const Example& example) const {
     int64_t sum = 0;

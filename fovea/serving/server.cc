@@ -296,11 +296,11 @@ HttpResponse Server::predict(HttpRequest& http, AccessRecord& record) {
     units += hosted.model().units(examples.back());
     check_units(units, options_.max_units, request.inputs.size() > 1 ? "inputs" : input.field);
   }
-  const BatchAnswer answers = hosted.batcher().predict(std::move(examples), caller);
+  const BatchAnswer answers = hosted.batcher().predict(examples, caller);
   record.batch = answers.batch;
   Json predictions = Json::array();
-  for (const Prediction& prediction : answers.predictions)
-    predictions.push_back(hosted.model().answer(prediction));
+  for (size_t i = 0; i < examples.size(); ++i)
+    predictions.push_back(hosted.model().answer(examples[i], answers.predictions[i]));
   return json_response({{"model", hosted.name()}, {"predictions", std::move(predictions)}});
 }
 

@@ -123,11 +123,11 @@ void CaptionTask::finish(const Model&, std::span<const Example>,
       output.text = text_of(output.tokens, *coding_.tokeniser);
 }
 
-Json CaptionTask::answer(const Prediction& prediction) const {
+Json CaptionTask::answer(const Example& example, const Prediction& prediction) const {
   return generation_json(prediction);
 }
 
-std::string CaptionTask::answer_line(const Prediction& prediction) const {
+std::string CaptionTask::answer_line(const Example& example, const Prediction& prediction) const {
   return generation_line(prediction);
 }
 
@@ -144,7 +144,7 @@ ExplainOptions CaptionTask::explain_options() const {
   if (model_.attention != "none")
     options.map_titles = {
         {"attention", concat(model_.attention, " attention, ", model_.score.name)}};
-  options.describe = [](const Prediction& prediction) {
+  options.describe = [](const Example& example, const Prediction& prediction) {
     return prediction.outputs.empty() ? std::string() : prediction.outputs[0].text;
   };
   return options;

@@ -125,13 +125,13 @@ Json ContextTask::input_schema() const {
   return row_schema(columns);
 }
 
-Json ContextTask::answer(const Prediction& prediction) const {
+Json ContextTask::answer(const Example& example, const Prediction& prediction) const {
   return {{"value", prediction.values[0].item<double>() * encoder_.layout().deviation +
                         encoder_.layout().mean}};
 }
 
-std::string ContextTask::answer_line(const Prediction& prediction) const {
-  return format_number(answer(prediction)["value"], 7);
+std::string ContextTask::answer_line(const Example& example, const Prediction& prediction) const {
+  return format_number(answer(example, prediction)["value"], 7);
 }
 
 Explanation ContextTask::overview(const Model& model, const Dataset& rows) const {
@@ -193,8 +193,8 @@ ExplainOptions ContextTask::explain_options() const {
   options.title = "Which position the context looks at";
   const bool free = model_.name == "free";
   options.map_titles = {{"attention", free ? "A" : "softmax(A)"}, {"effective", "A*w"}};
-  options.describe = [this](const Prediction& prediction) {
-    return encoder_.layout().target + " = " + answer_line(prediction);
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    return encoder_.layout().target + " = " + answer_line(example, prediction);
   };
   return options;
 }

@@ -173,12 +173,12 @@ void CopyTask::finish(const Model&, std::span<const Example>,
     for (Decoded& output : prediction.outputs) output.text = text_of_sequence(output.tokens, bits_);
 }
 
-Json CopyTask::answer(const Prediction& prediction) const {
+Json CopyTask::answer(const Example& example, const Prediction& prediction) const {
   const Decoded& output = prediction.outputs.at(0);
   return {{"copy", output.text}, {"log_probability", output.log_probability}};
 }
 
-std::string CopyTask::answer_line(const Prediction& prediction) const {
+std::string CopyTask::answer_line(const Example& example, const Prediction& prediction) const {
   return prediction.outputs.at(0).text;
 }
 
@@ -209,7 +209,9 @@ ExplainOptions CopyTask::explain_options() const {
   options.title = "Where symbols are written to, and read from";
   options.map_titles = {{"write", "Slots that are written to, step by step"},
                         {"read", "Slots that are read from, step by step"}};
-  options.describe = [this](const Prediction& prediction) { return answer_line(prediction); };
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    return answer_line(example, prediction);
+  };
   return options;
 }
 

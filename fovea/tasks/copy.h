@@ -29,8 +29,8 @@ class CopyTask : public Task {
   Batch collate(std::span<const Example> examples) const override;
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   /// Steps of the output are called by what was put out; the slots of the memory are an axis.
   Example describe_output(const Example& example, const Prediction& prediction) const override;
   Explanation overview(const Model& model, const Dataset& rows) const override;

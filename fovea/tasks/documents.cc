@@ -206,7 +206,7 @@ Batch DocumentsTask::collate(std::span<const Example> examples) const {
                    : collate_documents(examples);
 }
 
-Json DocumentsTask::answer(const Prediction& prediction) const {
+Json DocumentsTask::answer(const Example& example, const Prediction& prediction) const {
   const auto best = static_cast<size_t>(prediction.scores.argmax().item<int64_t>());
   Json scores = Json::object();
   for (size_t c = 0; c < coding_.classes.size(); ++c)
@@ -216,8 +216,8 @@ Json DocumentsTask::answer(const Prediction& prediction) const {
           {"scores", scores}};
 }
 
-std::string DocumentsTask::answer_line(const Prediction& prediction) const {
-  const Json json = answer(prediction);
+std::string DocumentsTask::answer_line(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
   return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
 }
 
@@ -225,7 +225,7 @@ Example DocumentsTask::describe_output(const Example& example, const Prediction&
   Example described = example;
   for (Axis& axis : described.axes)
     if (axis.name == "document") {
-      axis.labels = {answer(prediction)["class"].get<std::string>()};
+      axis.labels = {answer(example, prediction)["class"].get<std::string>()};
       axis.output = true;
     }
   return described;
@@ -239,8 +239,8 @@ ExplainOptions DocumentsTask::explain_options() const {
   options.map_titles = {{"attention", "tokens look at tokens"},
                         {"sentences", "sentences of the document"},
                         {"words", "words of each sentence"}};
-  options.describe = [this](const Prediction& prediction) {
-    const Json json = answer(prediction);
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    const Json json = answer(example, prediction);
     return concat(json["class"].get<std::string>(), " (", format_number(json["probability"], 3),
                   ")");
   };

@@ -32,8 +32,8 @@ class DocumentsTask : public BertTask {
   InputColumns input_columns(const Roles& roles) const override;
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   /// han: the document is called by its class.
   Example describe_output(const Example& example, const Prediction& prediction) const override;
   ExplainOptions explain_options() const override;

@@ -1,142 +1,159 @@
-#include "fovea/tasks/features.h"
-
+// The task `features`: predict one column of a table from the others, with one attention weight per
+// column.
 #include <algorithm>
 #include <numeric>
 
 #include "fovea/base/error.h"
 #include "fovea/data/erase.h"
+#include "fovea/data/tables/load.h"
 #include "fovea/explain/record/stability.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/metrics/regression.h"
+#include "fovea/models/feature_attention.h"
+#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/rows.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
+namespace {
+
 using kernels::TabularLoss;
 
-void FeaturesTask::describe(OptionList& list) {
-  list.group("data", data_);
-  list.group("model", model_);
-}
+class TableData : public DataKind {
+ public:
+  const TableLayout& layout() const { return encoder_.layout(); }
 
-TrainingOptions FeaturesTask::training_defaults() const {
-  TrainingOptions options;  // those of the Keras tutorial
-  options.epochs = 16;
-  options.batch_size = 128;
-  options.epsilon = 1e-7;
-  return options;
-}
+  void describe(OptionList& list) override { options_.describe(list); }
+  Splits load(const DataSource& source, uint64_t seed) override {
+    return load_features(source, options_, encoder_, seed);
+  }
+  void write(const std::filesystem::path& folder) const override {
+    write_features_data(folder, options_);
+  }
+  void save(const RunFolder& folder) const override {
+    folder.write_asset("columns.json", encoder_.to_json());
+  }
+  void restore(const RunFolder& folder) override {
+    encoder_ = TableEncoder::from_json(folder.read_asset("columns.json"),
+                                       folder.asset("columns.json").string());
+  }
+  std::map<std::string, int64_t> sizes() const override {
+    return {{"columns", int64_t(layout().columns.size())},
+            {"inputs", int64_t(layout().column_of_input.size())},
+            {"classes", int64_t(layout().classes.size())}};
+  }
 
-Splits FeaturesTask::load(const DataSource& source, uint64_t seed) {
-  return load_features(source, data_, encoder_, seed);
-}
+  Example parse(const std::string& line) const override { return parse_row(encoder_, line); }
+  InputColumns input_columns(const Roles&) const override {
+    return {layout().columns, encoder_.file_columns(), {}};
+  }
+  std::vector<Example> parse_table(const CsvTable& table, const InputColumns&) const override {
+    return all_examples(*encoder_.encode_inputs(table));
+  }
+  Json input_schema() const override {
+    std::vector<RowColumn> columns;
+    for (const TableColumn& column : encoder_.columns())
+      columns.push_back({column.name(), column.categories()});
+    return row_schema(columns);
+  }
+  Json input(const Dataset& rows, int64_t row) const override {
+    return row_object(layout().columns,
+                      encoder_.decode_row(rows.example(row).tensors.at("inputs")));
+  }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    if (axis != "columns") return DataKind::erase(example, axis, units);
+    return erase_inputs(example, "inputs", units, layout().column_of_input, layout().input_means);
+  }
 
-void FeaturesTask::write_data(const std::filesystem::path& folder) const {
-  write_features_data(folder, data_);
-}
+  /// The next load() fits these columns alone.
+  void keep_columns(const std::vector<std::string>& names) {
+    options_.table.features = names;
+    encoder_ = {};
+  }
 
-std::unique_ptr<Model> FeaturesTask::make_model() const {
-  const TableLayout& layout = encoder_.layout();
-  FeatureShape shape{layout.columns, layout.column_of_input, 1, TabularLoss::BinaryCrossEntropy};
-  if (layout.kind == TargetKind::Number) shape.loss = TabularLoss::SquaredError;
-  if (layout.kind == TargetKind::Classes)
-    shape.loss = TabularLoss::CrossEntropy,
-    shape.outputs = static_cast<int64_t>(layout.classes.size());
-  return std::make_unique<FeatureAttention>(model_, std::move(shape));
-}
+ private:
+  FeaturesDataOptions options_;
+  TableEncoder encoder_;
+};
 
-void FeaturesTask::save(const RunFolder& folder) const {
-  folder.write_asset("columns.json", encoder_.to_json());
-}
-void FeaturesTask::restore(const RunFolder& folder) {
-  encoder_ = TableEncoder::from_json(folder.read_asset("columns.json"),
-                                     folder.asset("columns.json").string());
-}
-
-at::Tensor FeaturesTask::attention(const Model& model, const Dataset& rows) const {
-  if (model_.name != "attention") return {};
+/// Of every row: [N, C]; undefined for a model without attention.
+at::Tensor attention_of_rows(const Model& model, const Dataset& rows) {
   torch::NoGradGuard no_gradients;
   Tap tap;
   const Batch batch = whole(rows).to(model.device());
   model.replay(batch, model.predict(batch), &tap);
-  return tap.map("attention").weights.flatten(1).cpu();  // [N, C]
+  return tap.maps().empty() ? at::Tensor() : tap.map("attention").weights.flatten(1).cpu();
 }
 
-Metrics FeaturesTask::measure(const Model& model, const Dataset& rows) const {
-  const TableLayout& layout = encoder_.layout();
-  const Predictions answers = model.predict(whole(rows).to(model.device()));
-  const at::Tensor target = rows.columns().at("target");
-  Metrics metrics;
-  if (layout.kind == TargetKind::Number) {
-    const at::Tensor values = answers.values.squeeze(1).cpu();
-    metrics.push_back({"loss", mean_squared_error(values, target)});
-    metrics.push_back({"rmse", root_mean_squared_error(values, target) * layout.target_deviation});
-    metrics.push_back({"mae", mean_absolute_error(values, target) * layout.target_deviation});
-    if (const auto r2 = r_squared(values, target)) metrics.push_back({"r2", *r2, true});
-  } else {
-    const bool two = layout.kind == TargetKind::TwoClasses;
-    const at::Tensor scores = two ? answers.scores.select(1, 1).cpu() : answers.scores.cpu();
-    metrics.push_back({"loss", log_loss(scores, target)});
-    metrics.push_back({"accuracy", accuracy(scores, target), true});
-    if (two)
-      if (const auto area = auc(scores, target)) metrics.push_back({"auc", *area, true});
-    if (!two)
-      metrics.push_back(
-          {"macro_f1", macro_f1(predicted_classes(scores), target, int64_t(layout.classes.size())),
-           true});
-  }
-  if (rows.size() > 0 && model_.name == "attention") {
+/// A class, or {"value": number} where the target is one.
+class TargetOutput : public ClassesOutput {
+ public:
+  explicit TargetOutput(std::shared_ptr<const TableData> data)
+      : ClassesOutput([data]() -> const auto& { return data->layout().classes; }), data_(data) {}
+
+  Metrics measure(const Model& model, const Dataset& rows, const RowProgress&) const override {
+    const Predictions answers = model.predict(whole(rows).to(model.device()));
+    const at::Tensor& target = rows.columns().at("target");
+    Metrics metrics = is_number() ? number_metrics(answers.values.squeeze(1).cpu(), target)
+                                  : class_metrics(answers.scores.cpu(), target);
+    if (rows.size() == 0) return metrics;
     const NamedTensors truth = rows.example(0).truth;  // the same columns matter in every row
-    if (truth.count("attention"))
-      if (const auto share =
-              attention_truth(attention(model, rows), truth.at("attention").flatten()))
-        metrics.push_back({"attention_truth", *share, true});
+    if (truth.count("attention") == 0) return metrics;
+    const at::Tensor attention = attention_of_rows(model, rows);
+    if (!attention.defined()) return metrics;
+    if (const auto share = attention_truth(attention, truth.at("attention").flatten()))
+      metrics.push_back({"attention_truth", *share, true});
+    return metrics;
   }
-  return metrics;
-}
 
-Example FeaturesTask::parse(const std::string& line) const {
-  return parse_row(encoder_, line);
-}
-
-InputColumns FeaturesTask::input_columns(const Roles&) const {
-  return {encoder_.layout().columns, encoder_.file_columns(), {}};
-}
-
-std::vector<Example> FeaturesTask::parse_table(const CsvTable& table, const InputColumns&) const {
-  return all_examples(*encoder_.encode_inputs(table));
-}
-
-Json FeaturesTask::input_schema() const {
-  std::vector<RowColumn> columns;
-  for (const TableColumn& column : encoder_.columns())
-    columns.push_back({column.name(), column.categories()});
-  return row_schema(columns);
-}
-
-Json FeaturesTask::answer(const Prediction& prediction) const {
-  const TableLayout& layout = encoder_.layout();
-  if (layout.kind == TargetKind::Number)
+  Json answer(const Example& example, const Prediction& prediction) const override {
+    if (!is_number()) return ClassesOutput::answer(example, prediction);
+    const TableLayout& layout = data_->layout();
     return {{"value",
              prediction.values[0].item<double>() * layout.target_deviation + layout.target_mean}};
-  const auto best = static_cast<size_t>(prediction.scores.argmax().item<int64_t>());
-  Json scores = Json::object();
-  for (size_t c = 0; c < layout.classes.size(); ++c)
-    scores[layout.classes[c]] = prediction.scores[int64_t(c)].item<double>();
-  return {{"class", layout.classes[best]},
-          {"probability", scores[layout.classes[best]]},
-          {"scores", scores}};
-}
+  }
+  std::string answer_line(const Example& example, const Prediction& prediction) const override {
+    if (!is_number()) return ClassesOutput::answer_line(example, prediction);
+    return format_number(answer(example, prediction)["value"], 7);
+  }
+  std::string headline(const Example& example, const Prediction& prediction) const override {
+    return concat(data_->layout().target, " = ",
+                  is_number() ? format_number(answer(example, prediction)["value"], 5)
+                              : ClassesOutput::headline(example, prediction));
+  }
 
-std::string FeaturesTask::answer_line(const Prediction& prediction) const {
-  const Json json = answer(prediction);
-  if (json.contains("value")) return format_number(json["value"], 7);
-  return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
-}
+ private:
+  bool is_number() const { return data_->layout().kind == TargetKind::Number; }
 
-namespace {
+  Metrics number_metrics(const at::Tensor& values, const at::Tensor& target) const {
+    const double deviation = data_->layout().target_deviation;
+    Metrics metrics{{"loss", mean_squared_error(values, target)},
+                    {"rmse", root_mean_squared_error(values, target) * deviation},
+                    {"mae", mean_absolute_error(values, target) * deviation}};
+    if (const auto r2 = r_squared(values, target)) metrics.push_back({"r2", *r2, true});
+    return metrics;
+  }
+
+  Metrics class_metrics(const at::Tensor& all, const at::Tensor& target) const {
+    const bool two = data_->layout().kind == TargetKind::TwoClasses;
+    const at::Tensor scores = two ? all.select(1, 1) : all;
+    Metrics metrics{{"loss", log_loss(scores, target)},
+                    {"accuracy", accuracy(scores, target), true}};
+    if (!two)
+      metrics.push_back({"macro_f1",
+                         macro_f1(predicted_classes(scores), target, int64_t(classes().size())),
+                         true});
+    else if (const auto area = auc(scores, target))
+      metrics.push_back({"auc", *area, true});
+    return metrics;
+  }
+
+  std::shared_ptr<const TableData> data_;
+};
 
 /// How well the mean over the rows is known. weights [N, C]
 void add_interval(const at::Tensor& weights, MapView& map) {
@@ -155,14 +172,10 @@ void add_interval(const at::Tensor& weights, MapView& map) {
   map.interval_of = known.interval_of;
 }
 
-}  // namespace
-
-Explanation FeaturesTask::overview(const Model& model, const Dataset& rows) const {
-  require(model_.name == "attention", ErrorKind::Unsupported, "explain: a ", model_.name,
-          " model has no attention to show; train with "
-          "model.name=attention");
-  const TableLayout& layout = encoder_.layout();
-  const at::Tensor weights = attention(model, rows).to(torch::kFloat64);  // [N, C]
+/// The mean attention over all rows.
+Explanation mean_attention(const TableLayout& layout, const std::string& title, const Model& model,
+                           const Dataset& rows) {
+  const at::Tensor weights = attention_of_rows(model, rows).to(torch::kFloat64);  // [N, C]
   const at::Tensor mean = weights.mean(0), deviation = weights.std(0, /*unbiased=*/rows.size() > 1);
   MapView map;
   map.name = "attention";
@@ -180,7 +193,7 @@ Explanation FeaturesTask::overview(const Model& model, const Dataset& rows) cons
     map.truth.assign(keep.data_ptr<int8_t>(), keep.data_ptr<int8_t>() + keep.numel());
   }
   return {"features",
-          "Where the model looks to predict " + layout.target,
+          title,
           concat("mean over ", format_count(rows.size()), " rows, ± one standard deviation"),
           {map},
           {},
@@ -189,45 +202,13 @@ Explanation FeaturesTask::overview(const Model& model, const Dataset& rows) cons
           {Axis{"columns", "column", layout.columns}}};
 }
 
-Example FeaturesTask::erase(const Example& example, const std::string& axis,
-                            std::span<const int64_t> units) const {
-  if (axis != "columns") return Task::erase(example, axis, units);
-  return erase_inputs(example, "inputs", units, encoder_.layout().column_of_input,
-                      encoder_.layout().input_means);
-}
-
-std::vector<Json> FeaturesTask::example_inputs(const Dataset& rows, int64_t count) const {
-  std::vector<Json> inputs;
-  for (int64_t row = 0; row < std::min(count, rows.size()); ++row)
-    inputs.push_back(row_object(encoder_.layout().columns,
-                                encoder_.decode_row(rows.example(row).tensors.at("inputs"))));
-  return inputs;
-}
-
-ExplainOptions FeaturesTask::explain_options() const {
-  ExplainOptions options;
-  options.task = "features";
-  options.title = "Where the model looks to predict " + encoder_.layout().target;
-  options.map_titles = {{"attention", "attention over columns"}};
-  options.describe = [this](const Prediction& prediction) {
-    const Json json = answer(prediction);
-    if (json.contains("value"))
-      return concat(encoder_.layout().target, " = ", format_number(json["value"], 5));
-    return concat(encoder_.layout().target, " = ", json["class"].get<std::string>(), " (",
-                  format_number(json["probability"], 3), ")");
-  };
-  return options;
-}
-
-std::vector<std::string> FeaturesTask::keep_most_attended(const Model& model, const Dataset& rows,
-                                                          int64_t count) {
-  const TableLayout& layout = encoder_.layout();
-  require(model_.name == "attention", ErrorKind::Unsupported, "prune: a ", model_.name,
-          " model has no attention to prune by");
+/// The columns with the largest mean attention, in the order of the table.
+std::vector<std::string> most_attended(const TableLayout& layout, const at::Tensor& attention,
+                                       int64_t count) {
   const auto columns = static_cast<int64_t>(layout.columns.size());
   require(count >= 1 && count < columns, ErrorKind::InvalidArgument, "prune: --keep ", count,
           " of ", columns, " columns; expected 1 to ", columns - 1);
-  const at::Tensor mean = attention(model, rows).to(torch::kFloat64).mean(0);
+  const at::Tensor mean = attention.to(torch::kFloat64).mean(0);  // [C]
   std::vector<int64_t> order(layout.columns.size());
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
@@ -236,10 +217,48 @@ std::vector<std::string> FeaturesTask::keep_most_attended(const Model& model, co
   order.resize(static_cast<size_t>(count));
   std::sort(order.begin(), order.end());
   std::vector<std::string> kept;
-  for (int64_t column : order) kept.push_back(layout.columns[size_t(column)]);
-  data_.table.features = kept;
-  encoder_ = {};  // the next load() fits the kept columns alone
+  for (const int64_t column : order) kept.push_back(layout.columns[size_t(column)]);
   return kept;
+}
+
+FeatureShape shape_for(const TableLayout& layout) {
+  FeatureShape shape{layout.columns, layout.column_of_input, 1, TabularLoss::BinaryCrossEntropy};
+  if (layout.kind == TargetKind::Number) shape.loss = TabularLoss::SquaredError;
+  if (layout.kind == TargetKind::Classes)
+    shape.loss = TabularLoss::CrossEntropy,
+    shape.outputs = static_cast<int64_t>(layout.classes.size());
+  return shape;
+}
+
+}  // namespace
+
+std::unique_ptr<Task> make_features_task() {
+  const auto data = std::make_shared<TableData>();
+  const auto options = std::make_shared<FeatureAttentionOptions>();
+  TrainingOptions training;  // those of the Keras tutorial
+  training.epochs = 16;
+  training.batch_size = 128;
+  training.epsilon = 1e-7;
+  const auto title = [data] { return "Where the model looks to predict " + data->layout().target; };
+  ModelSpec spec = model_spec(
+      {"attention", "plain", "linear"}, options, training,
+      [data](const FeatureAttentionOptions& own) {
+        return std::make_unique<FeatureAttention>(own, shape_for(data->layout()));
+      },
+      [title] {
+        return ExplainTitles{title(), {{"attention", "attention over columns"}}};
+      });
+  spec.has_attention = [options] { return options->has_attention(); };
+  spec.overview = [data, title](const Task&, const Model& model, const Dataset& rows) {
+    return mean_attention(data->layout(), title(), model, rows);
+  };
+  spec.keep_most_attended = [data](const Model& model, const Dataset& rows, int64_t count) {
+    const auto kept = most_attended(data->layout(), attention_of_rows(model, rows), count);
+    data->keep_columns(kept);
+    return kept;
+  };
+  return std::make_unique<ComposedTask>("features", data, std::make_shared<TargetOutput>(data),
+                                        std::vector{std::move(spec)});
 }
 
 }  // namespace fovea

@@ -150,7 +150,7 @@ std::vector<std::vector<double>> ForecastTask::forecast(const Prediction& predic
   return steps;
 }
 
-Json ForecastTask::answer(const Prediction& prediction) const {
+Json ForecastTask::answer(const Example& example, const Prediction& prediction) const {
   Json json = Json::object();
   const auto names = encoder_.layout().target_names();
   const auto steps = forecast(prediction);
@@ -161,7 +161,7 @@ Json ForecastTask::answer(const Prediction& prediction) const {
   return json;
 }
 
-std::string ForecastTask::answer_line(const Prediction& prediction) const {
+std::string ForecastTask::answer_line(const Example& example, const Prediction& prediction) const {
   std::vector<std::string> steps;
   for (const auto& step : forecast(prediction)) {
     std::vector<std::string> numbers;
@@ -231,7 +231,9 @@ ExplainOptions ForecastTask::explain_options() const {
   options.task = "forecast";
   options.title = "Which past step each forecast step looks at";
   options.map_titles = {{"attention", concat(model_.score.name, ", ", model_.alignment.name)}};
-  options.describe = [this](const Prediction& prediction) { return answer_line(prediction); };
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    return answer_line(example, prediction);
+  };
   return options;
 }
 

@@ -143,7 +143,7 @@ Json GlimpseTask::input_schema() const {
   return image_input_schema();
 }
 
-Json GlimpseTask::answer(const Prediction& prediction) const {
+Json GlimpseTask::answer(const Example& example, const Prediction& prediction) const {
   const auto best = size_t(prediction.scores.argmax().item<int64_t>());
   Json scores = Json::object();
   for (size_t c = 0; c < coding_.classes.size(); ++c)
@@ -167,8 +167,8 @@ Json GlimpseTask::answer(const Prediction& prediction) const {
   return json;
 }
 
-std::string GlimpseTask::answer_line(const Prediction& prediction) const {
-  const Json json = answer(prediction);
+std::string GlimpseTask::answer_line(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
   return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
 }
 
@@ -196,8 +196,8 @@ ExplainOptions GlimpseTask::explain_options() const {
   options.title = "Where the network looked";
   options.map_titles = {{"glimpses", "path, with the probability of the answer so far"},
                         {"looks", "what each glimpse saw"}};
-  options.describe = [this](const Prediction& prediction) {
-    const Json json = answer(prediction);
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    const Json json = answer(example, prediction);
     return concat(json["class"].get<std::string>(), " (", format_number(json["probability"], 3),
                   ")");
   };

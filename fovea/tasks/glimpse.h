@@ -28,8 +28,8 @@ class GlimpseTask : public Task {
   /// {"class": …, "probability": …, "scores": {…}, "glimpses": [{"x": …, "y": …, "class": …,
   /// "probability": …}, …]}: the places of the first sample, and after each the likeliest class of
   /// all samples and the probability of the answer.
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   /// The probability of the answer becomes the value of each glimpse.
   Example describe_output(const Example& example, const Prediction& prediction) const override;
   Explanation overview(const Model& model, const Dataset& rows) const override;

@@ -216,7 +216,7 @@ Batch GraphTask::collate(std::span<const Example> examples) const {
   return encoder().collate(examples);
 }
 
-Json GraphTask::answer(const Prediction& prediction) const {
+Json GraphTask::answer(const Example& example, const Prediction& prediction) const {
   const std::vector<std::string>& classes = known_.coding->classes;
   const auto best = size_t(prediction.scores.argmax().item<int64_t>());
   Json scores = Json::object();
@@ -225,8 +225,8 @@ Json GraphTask::answer(const Prediction& prediction) const {
   return {{"class", classes[best]}, {"probability", scores[classes[best]]}, {"scores", scores}};
 }
 
-std::string GraphTask::answer_line(const Prediction& prediction) const {
-  const Json json = answer(prediction);
+std::string GraphTask::answer_line(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
   return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
 }
 
@@ -236,8 +236,8 @@ ExplainOptions GraphTask::explain_options() const {
   options.title = "Which neighbours the class of a node rests on";
   options.map_titles = {{"attention", "Who looks at whom"},
                         {"neighbours", "Neighbours that the answer rests on"}};
-  options.describe = [this](const Prediction& prediction) {
-    const Json json = answer(prediction);
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    const Json json = answer(example, prediction);
     return concat(json["class"].get<std::string>(), " (", format_number(json["probability"], 3),
                   ")");
   };

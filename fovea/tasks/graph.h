@@ -22,8 +22,8 @@ class GraphTask : public Task {
   Example parse(const std::string& line) const override;
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   ExplainOptions explain_options() const override;
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override;

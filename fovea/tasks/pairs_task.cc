@@ -174,11 +174,11 @@ Json PairsTask::input_schema() const {
   return {{"type", "string"}};
 }
 
-Json PairsTask::answer(const Prediction& prediction) const {
+Json PairsTask::answer(const Example& example, const Prediction& prediction) const {
   return generation_json(prediction);
 }
 
-std::string PairsTask::answer_line(const Prediction& prediction) const {
+std::string PairsTask::answer_line(const Example& example, const Prediction& prediction) const {
   return generation_line(prediction);
 }
 
@@ -228,7 +228,7 @@ ExplainOptions PairsTask::explain_options() const {
                           {"decoder", "output looks at what is written"}};
   else
     options.map_titles = {{"attention", concat(model_.score.name, ", ", model_.alignment.name)}};
-  options.describe = [](const Prediction& prediction) {
+  options.describe = [](const Example& example, const Prediction& prediction) {
     return prediction.outputs.empty() ? std::string() : prediction.outputs[0].text;
   };
   return options;

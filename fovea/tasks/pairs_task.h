@@ -36,8 +36,8 @@ class PairsTask : public Task {
               std::vector<Prediction>& predictions) const override;
   InputColumns input_columns(const Roles& roles) const override;
   Json input_schema() const override;
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   Example describe_output(const Example& example, const Prediction& prediction) const override;
   ExplainOptions explain_options() const override;
   Example erase(const Example& example, const std::string& axis,

@@ -2,7 +2,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/tasks/hugging_face.h"
-#include "fovea/tasks/pretrain.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -35,9 +34,7 @@ void Pipeline::load_run() {
 }
 
 void Pipeline::load_hugging_face() {
-  PretrainedBert bert = read_hugging_face(folder_.path());
-  notes_ = bert.notes;
-  dynamic_cast<PretrainTask&>(setup_.task()).open(std::move(bert));
+  notes_ = setup_.task().open_pretrained(folder_.path());
   model_ = setup_.task().make_model();
   model_->initialise(Random(0));  // for parts that the folder may lack
   setup_.task().copy_pretrained(*model_);
@@ -100,7 +97,9 @@ Explanation Pipeline::explain(const Example& example, const Prediction& predicti
   const Task& task = setup_.task();
   ExplainOptions options = task.explain_options();
   options.heads = heads;
-  options.answer = [&task](const Prediction& prediction) { return task.answer(prediction); };
+  options.answer = [&task](const Example& example, const Prediction& prediction) {
+    return task.answer(example, prediction);
+  };
   return explain_prediction(*this, example, prediction, options);
 }
 

@@ -181,7 +181,7 @@ void PrefetchTask::finish(const Model&, std::span<const Example> examples,
   }
 }
 
-Json PrefetchTask::answer(const Prediction& prediction) const {
+Json PrefetchTask::answer(const Example& example, const Prediction& prediction) const {
   Json lines = Json::array();
   for (const Decoded& output : prediction.outputs)
     if (!output.text.empty())
@@ -190,7 +190,7 @@ Json PrefetchTask::answer(const Prediction& prediction) const {
   return {{"lines", lines}};
 }
 
-std::string PrefetchTask::answer_line(const Prediction& prediction) const {
+std::string PrefetchTask::answer_line(const Example& example, const Prediction& prediction) const {
   std::vector<std::string> lines;
   for (const Decoded& output : prediction.outputs)
     if (!output.text.empty())
@@ -224,8 +224,8 @@ ExplainOptions PrefetchTask::explain_options() const {
   options.title = "Which accesses the next one follows from";
   options.map_titles = {{"experts", "Which experts speak for an access's offset, as its page says"},
                         {"history", "Accesses that page and offset rest on"}};
-  options.describe = [this](const Prediction& prediction) {
-    const Json lines = answer(prediction)["lines"];
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    const Json lines = answer(example, prediction)["lines"];
     if (lines.empty()) return std::string("nothing is named");
     return concat("line ", lines[0]["address"].get<std::string>(), " (",
                   format_number(lines[0]["probability"], 3), ")");

@@ -5,12 +5,11 @@
 #include "fovea/data/traces/prefetchers.h"
 #include "fovea/models/prefetch_baseline.h"
 #include "fovea/models/voyager.h"
-#include "fovea/tasks/streaming.h"
 #include "fovea/tasks/task.h"
 
 namespace fovea {
 
-class PrefetchTask : public Task, public StreamingTask {
+class PrefetchTask : public Task {
  public:
   std::vector<std::string> models() const override {
     return {"voyager", "last_successor", "stride", "next_line"};
@@ -35,8 +34,8 @@ class PrefetchTask : public Task, public StreamingTask {
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
   /// {"lines": [{"address": "4acfa40", "probability": 0.93}, …]}, the likeliest first.
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   Example describe_output(const Example& example, const Prediction& prediction) const override;
   Explanation overview(const Model& model, const Dataset& rows) const override;
   ExplainOptions explain_options() const override;
@@ -45,6 +44,7 @@ class PrefetchTask : public Task, public StreamingTask {
   std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const override;
 
   /// Of every access that a prefetcher sees: its line, a tab, what answer_line() says.
+  bool streams() const override { return true; }
   StreamReport stream(const Model& model, const std::filesystem::path& path, bool json,
                       const std::function<void(const std::string& line)>& answer) const override;
 

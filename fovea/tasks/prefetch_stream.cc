@@ -76,14 +76,16 @@ class Answers {
     for (int64_t i = 0; i < end - begin; ++i) finished.push_back(predictions.at(i));
     task_.finish(model_, examples, finished);
     for (int64_t i = begin; i < end; ++i)
-      lines[size_t(i)] = line_of_answer(waiting_.window(i).back(), finished[size_t(i - begin)]);
+      lines[size_t(i)] = line_of_answer(waiting_.window(i).back(), examples[size_t(i - begin)],
+                                        finished[size_t(i - begin)]);
   }
 
-  std::string line_of_answer(const StoredAccess& access, const Prediction& prediction) const {
+  std::string line_of_answer(const StoredAccess& access, const Example& example,
+                             const Prediction& prediction) const {
     const std::string now = hexadecimal(address_of_line(access.line));
-    if (!json_) return concat(now, "\t", task_.answer_line(prediction));
+    if (!json_) return concat(now, "\t", task_.answer_line(example, prediction));
     Json object{{"access", now}};
-    object.update(task_.answer(prediction));
+    object.update(task_.answer(example, prediction));
     return object.dump();
   }
 

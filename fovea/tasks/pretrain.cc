@@ -6,6 +6,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/packed_text.h"
+#include "fovea/tasks/hugging_face.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
@@ -50,11 +51,12 @@ TrainingOptions PretrainTask::training_defaults() const {
   return options;
 }
 
-void PretrainTask::open(PretrainedBert bert) {
-  begin_with(std::move(bert));
+std::vector<std::string> PretrainTask::open_pretrained(const std::filesystem::path& folder) {
+  begin_with(read_hugging_face(folder));
   data_.segments.next_sentence = start_->heads.count("next.weight") > 0;
   data_.segments.longest = std::min(data_.segments.longest, start_->options.maximum_length);
   only_answers_ = true;
+  return start_->notes;
 }
 
 void PretrainTask::copy_pretrained(Model& model) const {
@@ -170,7 +172,7 @@ void PretrainTask::finish(const Model& model, std::span<const Example> examples,
   }
 }
 
-Json PretrainTask::answer(const Prediction& prediction) const {
+Json PretrainTask::answer(const Example& example, const Prediction& prediction) const {
   const at::Tensor values = prediction.values.to(at::kCPU, at::kFloat).contiguous();
   Json embedding = Json::array();
   for (int64_t i = 0; i < values.numel(); ++i) embedding.push_back(values.data_ptr<float>()[i]);
@@ -185,7 +187,7 @@ Json PretrainTask::answer(const Prediction& prediction) const {
   return json;
 }
 
-std::string PretrainTask::answer_line(const Prediction& prediction) const {
+std::string PretrainTask::answer_line(const Example& example, const Prediction& prediction) const {
   std::vector<std::string> parts;
   if (!prediction.outputs.empty()) {  // one column for each [MASK], the likeliest word first
     int64_t place = -1;
@@ -211,10 +213,10 @@ ExplainOptions PretrainTask::explain_options() const {
   options.task = "pretrain";
   options.title = "Where each token looks";
   options.map_titles = {{"attention", "tokens look at each other"}};
-  options.describe = [this](const Prediction& prediction) {
+  options.describe = [this](const Example& example, const Prediction& prediction) {
     return prediction.outputs.empty()
                ? concat("an embedding of ", prediction.values.numel(), " numbers")
-               : answer_line(prediction);
+               : answer_line(example, prediction);
   };
   return options;
 }

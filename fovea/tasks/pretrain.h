@@ -25,15 +25,15 @@ class PretrainTask : public BertTask {
   Batch collate(std::span<const Example> examples) const override;
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   ExplainOptions explain_options() const override;
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override;
   std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const override;
 
   /// Takes this encoder to answer with, and of the heads only those that it has.
-  void open(PretrainedBert bert);
+  std::vector<std::string> open_pretrained(const std::filesystem::path& folder) override;
 
  protected:
   BertOptions& encoder_options() override { return model_.encoder; }

@@ -235,14 +235,14 @@ void RatingsTask::finish(const Model&, std::span<const Example> examples,
   }
 }
 
-Json RatingsTask::answer(const Prediction& prediction) const {
+Json RatingsTask::answer(const Example& example, const Prediction& prediction) const {
   Json json{{"rating", prediction.values[0].item<double>()}};
   if (!prediction.outputs.empty()) json.update(parse_json(prediction.outputs[0].text, "answer"));
   return json;
 }
 
-std::string RatingsTask::answer_line(const Prediction& prediction) const {
-  const Json json = answer(prediction);
+std::string RatingsTask::answer_line(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
   std::string line = format_number(json["rating"], 4);
   for (const char* side : kSideNames)
     if (json.contains(side) && !json[side]["known"].get<bool>() &&
@@ -269,7 +269,7 @@ ExplainOptions RatingsTask::explain_options() const {
                         {"item words", "Words about the item"},
                         {"item local", "Words about the item, in their window"},
                         {"item global", "Words about the item, in all of the reviews"}};
-  options.describe = [this](const Prediction& prediction) {
+  options.describe = [this](const Example& example, const Prediction& prediction) {
     return concat("rating ", format_number(prediction.values[0].item<double>(), 3), " (",
                   format_number(coding_.lowest, 4), " to ", format_number(coding_.highest, 4), ")");
   };

@@ -33,8 +33,8 @@ class RatingsTask : public Task {
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
   /// {"rating": …, "user": {"known": …, "reviews": …}, "item": {…}}
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   Explanation overview(const Model& model, const Dataset& rows) const override;
   ExplainOptions explain_options() const override;
   Example erase(const Example& example, const std::string& axis,

@@ -24,7 +24,7 @@ void CommonOptions::describe(OptionList& list) {
 }
 
 Setup::Setup(const std::string& task)
-    : name_(task), task_(find_task(task).make()), state_(std::make_unique<State>()) {
+    : name_(task), task_(make_task(task)), state_(std::make_unique<State>()) {
   describe();
 }
 

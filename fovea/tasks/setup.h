@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "fovea/tasks/registry.h"
+#include "fovea/tasks/catalogue.h"
 
 namespace fovea {
 

@@ -160,11 +160,11 @@ void SpeechTask::finish(const Model&, std::span<const Example>,
       output.text = text_of(output.tokens, *coding_.tokeniser);
 }
 
-Json SpeechTask::answer(const Prediction& prediction) const {
+Json SpeechTask::answer(const Example& example, const Prediction& prediction) const {
   return generation_json(prediction);
 }
 
-std::string SpeechTask::answer_line(const Prediction& prediction) const {
+std::string SpeechTask::answer_line(const Example& example, const Prediction& prediction) const {
   return generation_line(prediction);
 }
 
@@ -180,7 +180,7 @@ ExplainOptions SpeechTask::explain_options() const {
   options.task = "speech";
   options.title = "What each symbol of the text listens to";
   options.map_titles = {{"attention", concat("attention, ", model_.score.name)}};
-  options.describe = [](const Prediction& prediction) {
+  options.describe = [](const Example& example, const Prediction& prediction) {
     return prediction.outputs.empty() ? std::string() : prediction.outputs[0].text;
   };
   return options;

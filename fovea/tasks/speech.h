@@ -42,8 +42,8 @@ class SpeechTask : public Task {
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
   /// {"text": …, "log_probability": …}, and "outputs" where there are several.
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   Example describe_output(const Example& example, const Prediction& prediction) const override;
   ExplainOptions explain_options() const override;
   Example erase(const Example& example, const std::string& axis,

@@ -222,12 +222,12 @@ void TagTask::finish(const Model& model, std::span<const Example> examples,
     }
 }
 
-Json TagTask::answer(const Prediction& prediction) const {
+Json TagTask::answer(const Example& example, const Prediction& prediction) const {
   return parse_json(prediction.outputs.at(0).text, "answer");
 }
 
-std::string TagTask::answer_line(const Prediction& prediction) const {
-  const Json json = answer(prediction);
+std::string TagTask::answer_line(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
   std::vector<std::string> parts;
   if (coding_.entities) {
     for (const Json& entity : json["entities"])
@@ -262,7 +262,9 @@ ExplainOptions TagTask::explain_options() const {
   options.task = "tag";
   options.title = "Where the tagger looks";
   options.map_titles = {{"attention", is_bert() ? "tokens look at tokens" : "words look at words"}};
-  options.describe = [this](const Prediction& prediction) { return answer_line(prediction); };
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    return answer_line(example, prediction);
+  };
   return options;
 }
 

@@ -34,8 +34,8 @@ class TagTask : public BertTask {
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
   /// {"entities": [{"type", "text", "span"}], "words": […], "tags": […]}; spans count code points.
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   /// The words with their tags as values.
   Example describe_output(const Example& example, const Prediction& prediction) const override;
   ExplainOptions explain_options() const override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
+#include "fovea/tasks/model_spec.h"
 #include "fovea/tasks/task_predictor.h"
 #include "fovea/tensor/torch.h"
 
@@ -18,6 +19,10 @@ bool Task::choose_model(const std::string& name) {
     return false;
   model_name_ = name;
   return true;
+}
+
+void Task::add_model(ModelSpec) {
+  fail(ErrorKind::Unsupported, "this task takes no networks from outside of the library");
 }
 
 Explanation Task::overview(const Model& model, const Dataset& rows) const {
@@ -45,6 +50,15 @@ void Task::load_pretrained(const std::filesystem::path&) {
        "--from: this task learns everything itself; it works for documents, tag and pretrain");
 }
 
+std::vector<std::string> Task::open_pretrained(const std::filesystem::path&) {
+  fail(ErrorKind::Unsupported, "this task opens no Hugging Face folder");
+}
+
+StreamReport Task::stream(const Model&, const std::filesystem::path&, bool,
+                          const std::function<void(const std::string&)>&) const {
+  fail(ErrorKind::Internal, "the inputs of this task are no stream of events");
+}
+
 Example Task::erase(const Example&, const std::string& axis, std::span<const int64_t>) const {
   fail(ErrorKind::Unsupported, "units of the axis '", axis, "' cannot be erased");
 }
@@ -67,34 +81,8 @@ std::vector<Example> Task::parse_table(const CsvTable& table, const InputColumns
   return examples;
 }
 
-std::vector<Example> all_examples(const Dataset& rows) {
-  std::vector<Example> examples;
-  for (int64_t row = 0; row < rows.size(); ++row) examples.push_back(rows.example(row));
-  return examples;
-}
-
 Batch Task::collate(std::span<const Example> examples) const {
   return stack(examples);
-}
-
-Batch whole(const Dataset& rows) {
-  require(!rows.columns().empty(), ErrorKind::Internal, "these rows are not resident");
-  return {rows.columns(), rows.size()};
-}
-
-Batch stack(std::span<const Example> examples) {
-  Batch batch{{}, static_cast<int64_t>(examples.size())};
-  if (examples.empty()) return batch;
-  for (const auto& [name, first] : examples[0].tensors) {
-    std::vector<at::Tensor> rows;
-    for (const Example& example : examples) {
-      const auto found = example.tensors.find(name);
-      if (found == example.tensors.end()) break;
-      rows.push_back(found->second);
-    }
-    if (rows.size() == examples.size()) batch.tensors[name] = torch::stack(rows);  // [B, …]
-  }
-  return batch;
 }
 
 }  // namespace fovea

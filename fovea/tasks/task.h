@@ -15,19 +15,14 @@
 #include "fovea/explain/record/explanation.h"
 #include "fovea/metrics/metric.h"
 #include "fovea/models/model.h"
+#include "fovea/tasks/data_kind.h"
+#include "fovea/tasks/outputs/output.h"
 #include "fovea/training/options.h"
 #include "fovea/training/run_folder.h"
 
 namespace fovea {
 
-/// One metric by the length of the source: where a model without attention gives way.
-struct LengthCurve {
-  std::string metric;                // "bleu"
-  std::string length;                // what buckets count: "source tokens"
-  std::vector<std::string> buckets;  // "1-5", "6-10", …; empty: the task has no such curve
-  std::vector<double> values;        // NaN where a bucket is empty
-  std::vector<int64_t> counts;       // rows in each
-};
+struct ModelSpec;
 
 class Task {
  public:
@@ -38,6 +33,10 @@ class Task {
   bool choose_model(const std::string& name);
   /// The models that have options of their own, the usual one first; empty: all share one list.
   virtual std::vector<std::string> models() const { return {}; }
+  /// One model for each list of options; empty: there is only one list.
+  virtual std::vector<std::string> option_lists() const { return models(); }
+  /// Adds a network, for programs outside of the library.
+  virtual void add_model(ModelSpec spec);
   /// Adds the groups data. and model.
   virtual void describe(OptionList& list) = 0;
   /// The training that suits the task's built-in data.
@@ -57,6 +56,8 @@ class Task {
   /// For `--from`, before load(): sizes, tokeniser and encoder come from a run or a Hugging Face
   /// folder (pretrained.h). Unsupported where no other run can help.
   virtual void load_pretrained(const std::filesystem::path& run_or_folder);
+  /// Opens a Hugging Face folder as a run; returns what was left out, one sentence each.
+  virtual std::vector<std::string> open_pretrained(const std::filesystem::path& folder);
   /// Copies the weights that load_pretrained() read into a model with fresh ones.
   virtual void copy_pretrained(Model& model) const {}
 
@@ -70,7 +71,7 @@ class Task {
   /// How a metric was computed, where that has to be said: the signature of BLEU.
   virtual std::vector<std::string> metric_notes(const Dataset& rows) const { return {}; }
   /// Told how many rows were measured, by tasks that decode; may be empty.
-  std::function<void(int64_t rows)> progress;
+  RowProgress progress;
 
   /// One input: a JSON object, or a row as plain text. BadData says what does not fit.
   virtual Example parse(const std::string& line) const = 0;
@@ -90,8 +91,8 @@ class Task {
   virtual void finish(const Model& model, std::span<const Example> examples,
                       std::vector<Prediction>& predictions) const {}
 
-  virtual Json answer(const Prediction& prediction) const = 0;
-  virtual std::string answer_line(const Prediction& prediction) const = 0;
+  virtual Json answer(const Example& example, const Prediction& prediction) const = 0;
+  virtual std::string answer_line(const Example& example, const Prediction& prediction) const = 0;
 
   /// The example with axes for what was put out.
   virtual Example describe_output(const Example& example, const Prediction& prediction) const {
@@ -107,6 +108,14 @@ class Task {
   /// Some rows as a user would give them, to try the run with.
   virtual std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const { return {}; }
 
+  /// Whether inputs are one endless row of events, and the answers to them (outputs/output.h).
+  virtual bool streams() const { return false; }
+  virtual StreamReport stream(const Model& model, const std::filesystem::path& path, bool json,
+                              const std::function<void(const std::string& line)>& answer) const;
+
+  /// What a model outside of the library needs to know of encoded rows: "classes", "columns", …
+  virtual std::map<std::string, int64_t> sizes() const { return {}; }
+
   /// Keeps only what attention looks at most, for `fovea prune`. Unsupported where that has no
   /// meaning.
   virtual std::vector<std::string> keep_most_attended(const Model& model, const Dataset& rows,
@@ -119,14 +128,5 @@ class Task {
  private:
   std::string model_name_;  // empty: the usual one
 };
-
-/// Every row as an example.
-std::vector<Example> all_examples(const Dataset& rows);
-
-/// All resident columns as one batch, without copying.
-Batch whole(const Dataset& rows);
-
-/// Examples side by side, for models whose examples need no padding.
-Batch stack(std::span<const Example> examples);
 
 }  // namespace fovea

@@ -216,7 +216,7 @@ Batch VisitsTask::collate(std::span<const Example> examples) const {
   return collate_visits(examples);
 }
 
-Json VisitsTask::answer(const Prediction& prediction) const {
+Json VisitsTask::answer(const Example& example, const Prediction& prediction) const {
   const double with = prediction.scores[1].item<double>();
   const double without = prediction.scores[0].item<double>();
   const std::string names[] = {coding_.negative_name(), coding_.positive_name()};
@@ -226,8 +226,8 @@ Json VisitsTask::answer(const Prediction& prediction) const {
           {"log_odds", std::log(std::max(with, 1e-12) / std::max(without, 1e-12))}};
 }
 
-std::string VisitsTask::answer_line(const Prediction& prediction) const {
-  const Json json = answer(prediction);
+std::string VisitsTask::answer_line(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
   return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
 }
 
@@ -271,8 +271,8 @@ ExplainOptions VisitsTask::explain_options() const {
       {"visits", "Attention over the visits"},
       {"contributions", "What each code adds to the log odds of " + coding_.positive_name()},
       {"absent", "If this code were absent: change of the log odds"}};
-  options.describe = [this](const Prediction& prediction) {
-    const Json json = answer(prediction);
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    const Json json = answer(example, prediction);
     return concat(json["class"].get<std::string>(), " (", format_number(json["probability"], 3),
                   ")");
   };

@@ -29,8 +29,8 @@ class VisitsTask : public Task {
                                    const InputColumns& columns) const override;
   Json input_schema() const override;
   Batch collate(std::span<const Example> examples) const override;
-  Json answer(const Prediction& prediction) const override;
-  std::string answer_line(const Prediction& prediction) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
   /// The codes that add most, over many patients.
   Explanation overview(const Model& model, const Dataset& rows) const override;
   ExplainOptions explain_options() const override;

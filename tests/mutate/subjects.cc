@@ -45,8 +45,8 @@ void answer(const fs::path& run, const std::string& input) {
   if (input.empty()) return;
   const Example example = pipeline.parse(input);
   const Prediction prediction = pipeline.predict({&example, 1}).front();
-  pipeline.task().answer(prediction);
-  pipeline.task().answer_line(prediction);
+  pipeline.task().answer(example, prediction);
+  pipeline.task().answer_line(example, prediction);
   pipeline.task().describe_output(example, prediction);
 }
 

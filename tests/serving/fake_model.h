@@ -46,7 +46,7 @@ class FakeModel : public serving::ServedModel {
     return units(example) * units(example);
   }
 
-  Json answer(const Prediction& prediction) const override {
+  Json answer(const Example&, const Prediction& prediction) const override {
     return {{"text", prediction.outputs.at(0).text}};
   }
 

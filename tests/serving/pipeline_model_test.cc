@@ -49,7 +49,7 @@ TEST_F(PipelineModelTest, ServesWhatTheRunPredicts) {
   wait_until_ready(server);
   const Pipeline pipeline = Pipeline::load(run());
   const std::vector<Example> examples{pipeline.parse(kRow)};
-  const Json expected = pipeline.setup().task().answer(pipeline.predict(examples)[0]);
+  const Json expected = pipeline.setup().task().answer(examples[0], pipeline.predict(examples)[0]);
   const Answer answer = fovea::testing::post(server.port(), "/v1/predict",
                                              R"({"model":"table","input":)" + kRow + "}");
   EXPECT_EQ(answer.status, 200);
@@ -168,14 +168,14 @@ TEST_F(PipelineModelTest, CanBeStopped) {
 TEST_F(PipelineModelTest, PredictsTheSameWhileItExplains) {
   const std::unique_ptr<ServedModel> model = source_of_run(run(), "", {}).load();
   const std::vector<Example> examples(3, model->parse(kRow));
-  const Json expected = model->answer(model->predict(examples)[1]);
+  const Json expected = model->answer(examples[1], model->predict(examples)[1]);
   ExplainWish wish;
   wish.faithfulness = true;
   const Json explained = explanation_to_json(model->explain(examples[0], wish));
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
   std::thread predicting([&] {
-    while (!done) wrong += model->answer(model->predict(examples)[1]) != expected;
+    while (!done) wrong += model->answer(examples[1], model->predict(examples)[1]) != expected;
   });
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(explanation_to_json(model->explain(examples[0], wish)), explained);
@@ -227,7 +227,7 @@ TEST_F(PipelineModelTest, ManyClientsAtOnceGetTheirOwnAnswers) {
             "{\"x0\":" + format_exact(0.01 * i - 0.02 * n) + kRow.substr(kRow.find(','));
         const Answer answer = client.post("/v1/predict", "{\"input\":" + row + "}");
         const std::vector<Example> one{pipeline.parse(row)};
-        const Json expected = pipeline.setup().task().answer(pipeline.predict(one)[0]);
+        const Json expected = pipeline.setup().task().answer(one[0], pipeline.predict(one)[0]);
         right += answer.status == 200 &&
                  std::abs(answer.json()["predictions"][0]["probability"].get<double>() -
                           expected["probability"].get<double>()) < 1e-6;

@@ -74,8 +74,8 @@ TEST(CopyTask, AnswersInSymbols) {
   const std::vector<Example> examples{pipeline.parse("011 100 111"),
                                       pipeline.parse("{\"symbols\": \"011 100 111\"}")};
   const auto answers = pipeline.predict(examples);
-  const Json json = pipeline.task().answer(answers[0]);
-  EXPECT_EQ(json, pipeline.task().answer(answers[1]));
+  const Json json = pipeline.task().answer(examples[0], answers[0]);
+  EXPECT_EQ(json, pipeline.task().answer(examples[1], answers[1]));
   EXPECT_EQ(json["copy"].get<std::string>().size(), 11u);
   EXPECT_LT(json["log_probability"].get<double>(), 0);
   expect_error(ErrorKind::BadData, {"'01'", "no symbol of 3 bits"},

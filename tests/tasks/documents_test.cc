@@ -51,7 +51,7 @@ Pipeline trained_han(const TemporaryFolder& folder, const Assignments& assignmen
 
 Json answer(const Pipeline& pipeline, const std::string& line) {
   const Example example = pipeline.parse(line);
-  return pipeline.task().answer(pipeline.predict({&example, 1})[0]);
+  return pipeline.task().answer(example, pipeline.predict({&example, 1})[0]);
 }
 
 TEST(Documents, LearnsWhoJudges) {

@@ -80,7 +80,7 @@ class TrainedGlimpse : public ::testing::Test {
     return image_input(encode_png(image_of(image))).dump();
   }
   Json answer(const Example& one) const {
-    return pipeline->task().answer(pipeline->predict({&one, 1})[0]);
+    return pipeline->task().answer(one, pipeline->predict({&one, 1})[0]);
   }
   TemporaryFolder folder;
   std::optional<Pipeline> pipeline;

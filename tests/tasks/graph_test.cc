@@ -66,7 +66,7 @@ TEST(GraphTask, ARunAnswersWithoutItsData) {
   const auto answers = pipeline.predict(std::vector<Example>{given, json, row});
   EXPECT_TRUE(answers[0].scores.allclose(answers[1].scores));
   EXPECT_TRUE(answers[0].scores.allclose(answers[2].scores));
-  const Json answer = pipeline.task().answer(answers[0]);
+  const Json answer = pipeline.task().answer(given, answers[0]);
   EXPECT_EQ(answer["scores"].size(), 4u);
   EXPECT_EQ(answer["scores"][answer["class"].get<std::string>()], answer["probability"]);
 }

@@ -243,7 +243,7 @@ TEST_F(HuggingFace, AFolderIsARunOfPretrain) {
   EXPECT_EQ(example.axis("tokens").labels,
             (std::vector<std::string>{"[CLS]", "the", "cat", "##s", "sat", "[SEP]"}));
   const Prediction prediction = pipeline.predict({&example, 1}).front();
-  const Json answer = pipeline.task().answer(prediction);
+  const Json answer = pipeline.task().answer(example, prediction);
   EXPECT_EQ(answer["embedding"].size(), 8u);
   EXPECT_FALSE(answer.contains("masks"));
   const Explanation explanation = pipeline.explain(example, Heads::All);
@@ -259,7 +259,7 @@ TEST_F(HuggingFace, MasksAreFilledInWhereTheHeadIs) {
   const Pipeline pipeline = Pipeline::load(write());
   const Example example = pipeline.parse("the [MASK] sat on the [MASK] .");
   const Prediction prediction = pipeline.predict({&example, 1}).front();
-  const Json answer = pipeline.task().answer(prediction);
+  const Json answer = pipeline.task().answer(example, prediction);
   ASSERT_EQ(answer["masks"].size(), 2u);
   EXPECT_EQ(answer["masks"][0]["token"], 2);
   EXPECT_EQ(answer["masks"][1]["token"], 6);

@@ -43,15 +43,14 @@ double metric(const Metrics& metrics, const std::string& name) {
 
 Json answer(const Pipeline& pipeline, const std::string& line) {
   const Example example = pipeline.parse(line);
-  return pipeline.task().answer(pipeline.predict({&example, 1})[0]);
+  return pipeline.task().answer(example, pipeline.predict({&example, 1})[0]);
 }
 
 std::vector<std::string> streamed(const Pipeline& pipeline, const std::filesystem::path& path,
                                   bool json = false) {
   std::vector<std::string> lines;
-  const auto& task = dynamic_cast<const StreamingTask&>(pipeline.task());
-  const StreamReport report =
-      task.stream(pipeline.model(), path, json, [&](const auto& line) { lines.push_back(line); });
+  const StreamReport report = pipeline.task().stream(
+      pipeline.model(), path, json, [&](const auto& line) { lines.push_back(line); });
   EXPECT_EQ(report.predictions, int64_t(lines.size()));
   return lines;
 }
@@ -132,7 +131,8 @@ TEST(Prefetch, StreamedAnswersAreThoseOfTheTest) {
       const Example example = whole.test->example(row);
       const Prediction prediction = pipeline.predict({&example, 1})[0];
       const std::string now = example.axis("accesses").labels.back();
-      EXPECT_EQ(lines[size_t(row)], concat(now, "\t", pipeline.task().answer_line(prediction)));
+      EXPECT_EQ(lines[size_t(row)],
+                concat(now, "\t", pipeline.task().answer_line(example, prediction)));
     }
     const Json object = parse_json(streamed(pipeline, path, /*json=*/true)[3], "line");
     EXPECT_TRUE(object.contains("access") && object.contains("lines"));
@@ -181,7 +181,7 @@ TEST(Prefetch, BaselinesHaveNothingToExplain) {
   const Json silent = answer(pipeline, "L 10 8 400");
   EXPECT_TRUE(silent.at("lines").empty()) << "one access has no stride";
   const Example example = pipeline.parse("L 10 8 400");
-  EXPECT_EQ(pipeline.task().answer_line(pipeline.predict({&example, 1})[0]), "nothing");
+  EXPECT_EQ(pipeline.task().answer_line(example, pipeline.predict({&example, 1})[0]), "nothing");
 }
 
 TEST(Prefetch, BadInputsAreRefused) {

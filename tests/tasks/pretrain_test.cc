@@ -86,15 +86,15 @@ TEST_F(Pretrain, AnswersAreEmbeddingsAndWordsForMasks) {
       pipeline.parse("Anna lives in Oslo ."), pipeline.parse("Anna feeds the [MASK] ."),
       pipeline.parse(""), pipeline.parse(R"({"text": "one", "second": "two"})")};
   const auto predictions = pipeline.predict(examples);
-  for (const Prediction& prediction : predictions) {
-    const Json answer = pipeline.task().answer(prediction);
+  for (size_t i = 0; i < examples.size(); ++i) {
+    const Json answer = pipeline.task().answer(examples[i], predictions[i]);
     double squares = 0;
     for (const Json& number : answer["embedding"])
       squares += number.get<double>() * number.get<double>();
     EXPECT_NEAR(squares, 1, 1e-5);
   }
-  EXPECT_FALSE(pipeline.task().answer(predictions[0]).contains("masks"));
-  const Json masks = pipeline.task().answer(predictions[1])["masks"];
+  EXPECT_FALSE(pipeline.task().answer(examples[0], predictions[0]).contains("masks"));
+  const Json masks = pipeline.task().answer(examples[1], predictions[1])["masks"];
   ASSERT_EQ(masks.size(), 1u);
   EXPECT_EQ(masks[0]["words"].size(), 5u);
   EXPECT_EQ(examples[3].tensors.at("segments")[-1].item<int64_t>(), 1);

@@ -46,7 +46,7 @@ double metric(const Metrics& metrics, const std::string& name) {
 
 Json answer(const Pipeline& pipeline, const std::string& line) {
   const Example example = pipeline.parse(line);
-  return pipeline.task().answer(pipeline.predict({&example, 1})[0]);
+  return pipeline.task().answer(example, pipeline.predict({&example, 1})[0]);
 }
 
 TEST(Ratings, EveryModelTrainsAndAnswersWithinTheScale) {

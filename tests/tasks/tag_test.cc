@@ -36,7 +36,7 @@ const std::vector<std::string> kBert = {"model.name=bert", "model.layers=1", "mo
 
 Json answer(const Pipeline& pipeline, const std::string& line) {
   const Example example = pipeline.parse(line);
-  return pipeline.task().answer(pipeline.predict({&example, 1})[0]);
+  return pipeline.task().answer(example, pipeline.predict({&example, 1})[0]);
 }
 
 double metric(const Metrics& metrics, const std::string& name) {
@@ -72,10 +72,10 @@ TEST(Tag, AnswersHoldWordsTagsAndEntitiesWithTheirPlaces) {
     const auto& task = dynamic_cast<const TagTask&>(pipeline.task());
     predictions[0].outputs[0].tokens = {0, 1, 2};  // O, and the first type
     task.finish(pipeline.model(), {&example, 1}, predictions);
-    const Json entity = task.answer(predictions[0])["entities"].at(0);
+    const Json entity = task.answer(example, predictions[0])["entities"].at(0);
     EXPECT_EQ(entity["text"], "Lake Tarn");
     EXPECT_EQ(entity["span"], Json::parse("[5, 14]"));
-    EXPECT_NE(task.answer_line(predictions[0]).find("Lake Tarn ("), std::string::npos);
+    EXPECT_NE(task.answer_line(example, predictions[0]).find("Lake Tarn ("), std::string::npos);
     const Example described = task.describe_output(example, predictions[0]);
     EXPECT_EQ(described.axis("words").values[0], "");
     EXPECT_EQ(described.axis("words").values[1].substr(0, 2), "B-");

@@ -81,7 +81,7 @@ TEST(VisitsTask, ARunAnswersRecordsInEveryForm) {
       same({"smoking D_101; statin", "{\"visits\": [[\"smoking\", \"D_101\"], [\"statin\"]]}",
             "{\"visits\": [{\"codes\": \"smoking D_101\"}, {\"codes\": [\"statin\", \"statin\"]}]}",
             "smoking D_101 never_seen; statin"});
-  const Json json = pipeline.task().answer(answer);
+  const Json json = pipeline.task().answer(pipeline.parse("smoking"), answer);
   EXPECT_NEAR(json["scores"]["yes"].get<double>() + json["scores"]["no"].get<double>(), 1, 1e-6);
   const double yes = json["scores"]["yes"].get<double>();
   EXPECT_NEAR(json["log_odds"].get<double>(), std::log(yes / (1 - yes)), 1e-4);
@@ -175,9 +175,9 @@ TEST(VisitsTask, ExplanationsAddUpToTheAnswer) {
   EXPECT_NEAR(sum, explanation.answer["log_odds"].get<double>(), 1e-4);
   const MapView& absent = explanation.maps[2];
   const std::vector<int64_t> first{0};
-  const auto without =
-      pipeline.predict(std::vector<Example>{pipeline.erase(example, "codes", first)});
-  EXPECT_NEAR(pipeline.task().answer(without[0])["log_odds"].get<double>() -
+  const std::vector<Example> erased{pipeline.erase(example, "codes", first)};
+  const auto without = pipeline.predict(erased);
+  EXPECT_NEAR(pipeline.task().answer(erased[0], without[0])["log_odds"].get<double>() -
                   explanation.answer["log_odds"].get<double>(),
               absent.weights[0], 1e-4)
       << "what if this code were absent";

@@ -326,7 +326,7 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
   explanation.task = options.task;
   explanation.title = options.title;
   explanation.prediction =
-      options.describe ? options.describe(prediction) : describe_prediction(prediction);
+      options.describe ? options.describe(example, prediction) : describe_prediction(prediction);
   DescribedExample described = describe_example(predictor, example, prediction, tap.maps());
   explanation.notes = std::move(described.notes);
   check_choice(options.heads, tap.maps());
@@ -336,7 +336,7 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
   }
   if (options.heads.is_everything()) add_stacks(explanation.maps);
   explanation.input = without_files(example.given);
-  if (options.answer) explanation.answer = options.answer(prediction);
+  if (options.answer) explanation.answer = options.answer(example, prediction);
   explanation.axes = axes_of(explanation.maps, described.example);
   explanation.media = described.example.media;
   group_free_maps(explanation.maps);

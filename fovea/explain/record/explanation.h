@@ -65,9 +65,9 @@ struct ExplainOptions {
       map_titles;    // by map name; a map without one is called by its name
   int64_t head = 0;  // n: only the n-th; 0: as `heads` says
   HeadChoice heads;
-  std::function<std::string(const Prediction&)>
-      describe;  // the prediction for people; scores or values when empty
-  std::function<Json(const Prediction&)> answer;  // the prediction for programs
+  /// The prediction for people; scores or values when empty.
+  std::function<std::string(const Example&, const Prediction&)> describe;
+  std::function<Json(const Example&, const Prediction&)> answer;  // for programs
 };
 
 /// Throws Internal, with both numbers, when the labels, weights, spread and truth of a map do not

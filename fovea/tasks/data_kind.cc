@@ -1,0 +1,63 @@
+#include "fovea/tasks/data_kind.h"
+
+#include "fovea/base/error.h"
+#include "fovea/tensor/torch.h"
+
+namespace fovea {
+
+void DataKind::prepare(const DataSource&, uint64_t, const std::filesystem::path&) {
+  fail(ErrorKind::Unsupported,
+       "prepare: this task reads its files quickly enough; it works for "
+       "caption, dates, speech and translate");
+}
+
+std::vector<Example> DataKind::parse_table(const CsvTable& table,
+                                           const InputColumns& columns) const {
+  std::vector<Example> examples;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const std::string line = input_object(table, row, columns).dump();
+    try {
+      examples.push_back(parse(line));
+    } catch (const Error& error) {
+      fail(error.kind(), table.place(row), ": ", error.what());
+    }
+    examples.back().given = line;
+  }
+  return examples;
+}
+
+Batch DataKind::collate(std::span<const Example> examples) const {
+  return stack(examples);
+}
+
+Example DataKind::erase(const Example&, const std::string& axis, std::span<const int64_t>) const {
+  fail(ErrorKind::Unsupported, "units of the axis '", axis, "' cannot be erased");
+}
+
+std::vector<Example> all_examples(const Dataset& rows) {
+  std::vector<Example> examples;
+  for (int64_t row = 0; row < rows.size(); ++row) examples.push_back(rows.example(row));
+  return examples;
+}
+
+Batch whole(const Dataset& rows) {
+  require(!rows.columns().empty(), ErrorKind::Internal, "these rows are not resident");
+  return {rows.columns(), rows.size()};
+}
+
+Batch stack(std::span<const Example> examples) {
+  Batch batch{{}, static_cast<int64_t>(examples.size())};
+  if (examples.empty()) return batch;
+  for (const auto& [name, first] : examples[0].tensors) {
+    std::vector<at::Tensor> rows;
+    for (const Example& example : examples) {
+      const auto found = example.tensors.find(name);
+      if (found == example.tensors.end()) break;
+      rows.push_back(found->second);
+    }
+    if (rows.size() == examples.size()) batch.tensors[name] = torch::stack(rows);  // [B, …]
+  }
+  return batch;
+}
+
+}  // namespace fovea

@@ -1,0 +1,72 @@
+// A kind of data, as tasks see it: how files or the generator become rows, what is learned from the
+// training rows and kept in the run, and how one input becomes an Example. Each tasks/<task>.cc has
+// its own, on the readers and encoders of data/<kind>/; what follows from the kind of answer is in
+// outputs/.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/data/dataset.h"
+#include "fovea/data/input_table.h"
+#include "fovea/data/source.h"
+#include "fovea/training/run_folder.h"
+
+namespace fovea {
+
+class DataKind {
+ public:
+  virtual ~DataKind() = default;
+
+  /// The group data.
+  virtual void describe(OptionList& list) = 0;
+  /// Reads the files, or draws the synthetic data. The first call fits the encodings on the
+  /// training rows.
+  virtual Splits load(const DataSource& source, uint64_t seed) = 0;
+  /// Writes the synthetic data as plain files.
+  virtual void write(const std::filesystem::path& folder) const = 0;
+  /// Reads and encodes once, into one file that trains anywhere. Unsupported where reading is
+  /// quick.
+  virtual void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path);
+
+  /// What was learned from the training rows, as assets of the run.
+  virtual void save(const RunFolder& folder) const = 0;
+  virtual void restore(const RunFolder& folder) = 0;
+  /// What a model outside of the library needs to know of encoded rows: "classes", "columns", …
+  virtual std::map<std::string, int64_t> sizes() const { return {}; }
+
+  /// One input: a JSON object, or a row as plain text. BadData says what does not fit.
+  virtual Example parse(const std::string& line) const = 0;
+  virtual Json input_schema() const = 0;
+  /// Every line of a file is an input, empty ones too.
+  virtual bool takes_plain_text() const { return false; }
+  /// The columns of a table of inputs; without `needed` ones the kind takes no tables. `roles` are
+  /// those of training.
+  virtual InputColumns input_columns(const Roles& roles) const { return {}; }
+  /// The inputs of such a table, one for each row where nothing else is said. BadData or NotFound
+  /// with path:line.
+  virtual std::vector<Example> parse_table(const CsvTable& table,
+                                           const InputColumns& columns) const;
+  /// Examples side by side.
+  virtual Batch collate(std::span<const Example> examples) const;
+  /// A row as a user would give it for an answer, to try a run with; null where there is no such.
+  virtual Json input(const Dataset& rows, int64_t row) const { return rows.input(row); }
+  /// The example without these units of the axis. Unsupported for an axis that cannot lose units.
+  virtual Example erase(const Example& example, const std::string& axis,
+                        std::span<const int64_t> units) const;
+};
+
+/// Every row as an example.
+std::vector<Example> all_examples(const Dataset& rows);
+
+/// All resident columns as one batch, without copying.
+Batch whole(const Dataset& rows);
+
+/// Examples side by side, for models whose examples need no padding.
+Batch stack(std::span<const Example> examples);
+
+}  // namespace fovea

@@ -1,0 +1,78 @@
+// A kind of answer: what is measured of it, and how it is said to programs and to people. Written
+// once for all tasks that give such answers: classes.h, numbers.h, sequence.h, …
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/data/dataset.h"
+#include "fovea/metrics/metric.h"
+#include "fovea/models/model.h"
+
+namespace fovea {
+
+/// Told how many rows are done; may be empty.
+using RowProgress = std::function<void(int64_t rows)>;
+
+/// One metric by the length of the source: where a model without attention gives way.
+struct LengthCurve {
+  std::string metric;                // "bleu"
+  std::string length;                // what buckets count: "source tokens"
+  std::vector<std::string> buckets;  // "1-5", "6-10", …; empty: there is no such curve
+  std::vector<double> values;        // NaN where a bucket is empty
+  std::vector<int64_t> counts;       // rows in each
+};
+
+/// What was read and answered of an endless file.
+struct StreamReport {
+  int64_t events = 0;       // read
+  int64_t predictions = 0;  // answers given
+  double seconds = 0;
+  std::vector<std::string> notes;
+};
+
+class OutputKind {
+ public:
+  virtual ~OutputKind() = default;
+
+  /// Groups of options of its own: decoding.
+  virtual void describe(OptionList& list) {}
+
+  virtual Metrics measure(const Model& model, const Dataset& rows,
+                          const RowProgress& progress) const = 0;
+  virtual LengthCurve measure_by_length(const Model& model, const Dataset& rows,
+                                        const RowProgress& progress) const {
+    return {};
+  }
+  /// How a metric was computed, where that has to be said: the signature of BLEU.
+  virtual std::vector<std::string> metric_notes(const Dataset& rows) const { return {}; }
+
+  /// Fills in what of a prediction is for people and needs the example: texts.
+  virtual void finish(const Model& model, std::span<const Example> examples,
+                      std::vector<Prediction>& predictions) const {}
+  /// For programs.
+  virtual Json answer(const Example& example, const Prediction& prediction) const = 0;
+  /// One line of `fovea predict`.
+  virtual std::string answer_line(const Example& example, const Prediction& prediction) const = 0;
+  /// For people, above a picture: "malignant (0.97)".
+  virtual std::string headline(const Example& example, const Prediction& prediction) const {
+    return answer_line(example, prediction);
+  }
+  /// The example with axes for what was put out.
+  virtual Example describe_output(const Example& example, const Prediction& prediction) const {
+    return example;
+  }
+
+  /// Whether inputs are one endless row of events: `fovea predict --input FILE` then calls
+  /// stream().
+  virtual bool streams() const { return false; }
+  /// Answers the events of a file of any size, in order, one line each; `json`: as JSON objects.
+  virtual StreamReport stream(const Model& model, const std::filesystem::path& path, bool json,
+                              const std::function<void(const std::string& line)>& answer) const;
+};
+
+}  // namespace fovea
