@@ -46,9 +46,11 @@ class CaptionDataset : public Dataset {
   /// "image" uint8 [B, 3, S, S], "target" int64 [B, T] ending in kEnd and padded, "target.keep".
   Batch batch(std::span<const int64_t> rows) const override;
 
-  const std::vector<std::string>& references(int64_t row) const { return row_at(row).references; }
+  std::vector<std::string> references(int64_t row) const override {
+    return row_at(row).references;
+  }
   std::vector<int64_t> target_ids(int64_t row) const;  // with the end symbol
-  bool has_truth() const;
+  bool has_truth() const override;
   /// bool [T + 1, cells]: which cells show what each symbol names; no cell for the others, and for
   /// the end.
   at::Tensor truth(int64_t row) const;

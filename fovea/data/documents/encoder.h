@@ -43,7 +43,7 @@ class LabelledDataset : public Dataset {
   explicit LabelledDataset(std::vector<LabelledDocument> documents);
   int64_t size() const override { return static_cast<int64_t>(documents_.size()); }
   const LabelledDocument& document(int64_t row) const { return documents_.at(size_t(row)); }
-  bool has_truth() const { return has_truth_; }
+  bool has_truth() const override { return has_truth_; }
 
  protected:
   at::Tensor labels_of(std::span<const int64_t> rows) const;  // int64 [R]

@@ -76,7 +76,7 @@ class NodeDataset : public Dataset {
   Batch batch(std::span<const int64_t> rows) const override;
 
   const std::string& name(int64_t row) const;
-  bool has_truth() const { return rows_.informative != nullptr; }
+  bool has_truth() const override { return rows_.informative != nullptr; }
   /// For each row whether each of its neighbours, itself first, is known to matter: bool [rows, K].
   at::Tensor truth(std::span<const int64_t> rows) const;
   /// The same rows, looking at everything.

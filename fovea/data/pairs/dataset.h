@@ -56,9 +56,9 @@ class PairDataset : public Dataset {
   int64_t source_length(int64_t row) const;  // in tokens
   int64_t target_length(int64_t row) const;  // in tokens, with the end symbol
   std::string source_text(int64_t row) const;
-  std::vector<std::string> references(int64_t row) const;
+  std::vector<std::string> references(int64_t row) const override;
   std::vector<int64_t> target_ids(int64_t row) const;  // with the end symbol
-  bool has_truth() const { return arrays_.count("links") > 0; }
+  bool has_truth() const override { return arrays_.count("links") > 0; }
   /// bool [T+1, S]: which source tokens each target token comes from. Rows of the end symbol and of
   /// target tokens without a link are all false.
   at::Tensor truth(int64_t row) const;

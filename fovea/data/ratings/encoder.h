@@ -128,7 +128,7 @@ class RatingDataset : public Dataset {
   const std::string& item(int64_t row) const { return row_of(row).item; }
   double rating(int64_t row) const { return row_of(row).rating; }
   const RatingCounts& counts() const { return counts_; }
-  bool has_truth() const { return !truth_->empty(); }
+  bool has_truth() const override { return !truth_->empty(); }
 
  private:
   struct Row {

@@ -58,7 +58,7 @@ class SpeechDataset : public Dataset {
 
   const std::string& transcript(int64_t row) const { return row_at(row).transcript; }
   std::vector<int64_t> target_ids(int64_t row) const;  // with the end symbol
-  bool has_truth() const;
+  bool has_truth() const override;
   /// bool [T + 1, units]: the units in which the word of each symbol is heard; none for the others,
   /// and for the end.
   at::Tensor truth(int64_t row) const;

@@ -96,7 +96,7 @@ class SentenceDataset : public Dataset {
   Batch batch(std::span<const int64_t> rows) const override;
 
   const Sentence& sentence(int64_t row) const { return sentences_.at(size_t(row)); }
-  bool has_truth() const { return has_truth_; }
+  bool has_truth() const override { return has_truth_; }
 
  private:
   std::vector<Sentence> sentences_;

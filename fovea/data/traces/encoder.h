@@ -129,7 +129,7 @@ class TraceDataset : public Dataset {
 
   /// Whether its rows are the accesses of the trace one after the other.
   bool is_consecutive() const { return rows_.stride == 1; }
-  bool has_truth() const { return causes_ != nullptr && !causes_->empty(); }
+  bool has_truth() const override { return causes_ != nullptr && !causes_->empty(); }
   int64_t next_line(int64_t row) const { return (*store_)[last_access(row) + 1].line; }
   /// The accesses of a row as one would type them, and the one before.
   std::vector<StoredAccess> accesses(int64_t row) const;
