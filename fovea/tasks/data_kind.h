@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/base/options.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/input_table.h"
 #include "fovea/data/source.h"

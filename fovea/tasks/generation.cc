@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/base/file.h"
+#include "fovea/base/text.h"
 #include "fovea/models/sequence_model.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/torch.h"

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/base/options.h"
 #include "fovea/data/dataset.h"
 #include "fovea/metrics/metric.h"
 #include "fovea/models/model.h"
