@@ -10,6 +10,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/options.h"
+#include "fovea/data/load.h"
 #include "fovea/tensor/random.h"
 
 namespace fovea {
@@ -27,12 +28,6 @@ struct DrawOptions {
   void check_rows(const std::string& what) const;
   /// "4,000 training, 500 validation and 500 test sentences".
   std::string counted(const std::string& what) const;
-};
-
-template <class Row>
-struct Drawn {
-  std::vector<Row> train, validation, test;
-  std::vector<std::string> notes;
 };
 
 /// Draws rows of which no text was there before, so that none is in two parts. `stream` names the
@@ -67,7 +62,7 @@ auto draw_different(const DrawOptions& options, const char* stream, const std::s
     }
     return rows;
   };
-  Drawn<Row> parts;
+  SplitRows<Row> parts;
   // The small parts first: they stay the same however many training rows are drawn.
   parts.test = draw_part(options.test_rows, "test");
   parts.validation = draw_part(options.validation_rows, "validation");

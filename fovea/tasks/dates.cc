@@ -36,7 +36,7 @@ TrainingOptions DatesTask::training_defaults() const {
   return options;
 }
 
-Drawn<TextPair> DatesTask::built_in() const {
+SplitRows<TextPair> DatesTask::built_in() const {
   return draw_dates(dates_);
 }
 

@@ -14,7 +14,7 @@ class DatesTask : public PairsTask {
 
  protected:
   std::string name() const override { return "dates"; }
-  Drawn<TextPair> built_in() const override;
+  SplitRows<TextPair> built_in() const override;
   Json built_in_options() const override;
   bool is_translation() const override { return false; }
 

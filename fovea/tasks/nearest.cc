@@ -65,8 +65,8 @@ SearchCorpus read_search_corpus(const std::filesystem::path& path, const Roles& 
     LabelledTextOptions options;
     options.roles = roles;
     options.needs_label = false;
-    ReadTexts<LabelledText> rows = read_labelled_text(path, options);
-    for (LabelledText& row : rows.items) {
+    FileRows<LabelledText> rows = read_labelled_text(path, options);
+    for (LabelledText& row : rows.rows) {
       corpus.texts.push_back(std::move(row.text));
       corpus.numbers.push_back(int64_t(corpus.texts.size()));
     }

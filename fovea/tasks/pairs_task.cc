@@ -38,7 +38,7 @@ Splits PairsTask::load(const DataSource& source, uint64_t seed) {
   check_roles(source, {});
   require(pairs_.direction.empty() && pairs_.test.empty(), ErrorKind::InvalidArgument,
           "data.direction and data.test choose among files; the built-in data has none");
-  Drawn<TextPair> drawn = built_in();
+  SplitRows<TextPair> drawn = built_in();
   PairTexts texts{std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test)};
   if (pairs_.swap)
     for (auto* part : {&texts.train, &texts.validation, &texts.test})
@@ -59,7 +59,7 @@ void PairsTask::prepare(const DataSource& source, uint64_t seed,
 }
 
 void PairsTask::write_data(const std::filesystem::path& folder) const {
-  Drawn<TextPair> drawn = built_in();
+  SplitRows<TextPair> drawn = built_in();
   write_pairs(folder, {std::move(drawn.train), std::move(drawn.validation), std::move(drawn.test)},
               name(), built_in_options());
 }

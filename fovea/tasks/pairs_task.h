@@ -46,7 +46,7 @@ class PairsTask : public Task {
 
  protected:
   virtual std::string name() const = 0;
-  virtual Drawn<TextPair> built_in() const = 0;
+  virtual SplitRows<TextPair> built_in() const = 0;
   virtual Json built_in_options() const = 0;  // what decides the built-in data, for its hash
   virtual bool is_translation() const = 0;    // BLEU and chrF are reported
 

@@ -35,7 +35,7 @@ TrainingOptions TranslateTask::training_defaults() const {
   return options;
 }
 
-Drawn<TextPair> TranslateTask::built_in() const {
+SplitRows<TextPair> TranslateTask::built_in() const {
   return draw_phrases(phrases_);
 }
 

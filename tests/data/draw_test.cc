@@ -8,7 +8,7 @@ namespace fovea {
 namespace {
 
 /// Numbers below `bound` as texts; odd ones are of no use.
-Drawn<std::string> draw_even(const DrawOptions& options, uint64_t bound) {
+SplitRows<std::string> draw_even(const DrawOptions& options, uint64_t bound) {
   return draw_different(
       options, "even", "numbers; raise the bound",
       [&](const Random& random) { return std::to_string(random.below(0, bound)); },
@@ -18,7 +18,7 @@ Drawn<std::string> draw_even(const DrawOptions& options, uint64_t bound) {
 }
 
 TEST(Draw, RowsAreDifferentAndUseful) {
-  const Drawn<std::string> draw = draw_even({20, 10, 5}, 100);
+  const SplitRows<std::string> draw = draw_even({20, 10, 5}, 100);
   std::set<std::string> all;
   for (const auto* part : {&draw.train, &draw.validation, &draw.test})
     for (const std::string& row : *part) {
@@ -31,7 +31,8 @@ TEST(Draw, RowsAreDifferentAndUseful) {
 }
 
 TEST(Draw, TheSmallPartsDoNotDependOnTheTrainingRows) {
-  const Drawn<std::string> few = draw_even({2, 10, 5}, 1000), many = draw_even({200, 10, 5}, 1000);
+  const SplitRows<std::string> few = draw_even({2, 10, 5}, 1000),
+                               many = draw_even({200, 10, 5}, 1000);
   EXPECT_EQ(few.validation, many.validation);
   EXPECT_EQ(few.test, many.test);
   EXPECT_EQ(few.train[1], many.train[1]);

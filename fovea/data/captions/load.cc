@@ -159,7 +159,7 @@ Parts open_parts(const DataSource& source, const CaptionsDataOptions& options, b
   CaptionsFileOptions reading;
   reading.images = options.images;
   reading.quotes = options.quotes;
-  SplitTexts<CaptionedImage> texts = open_captions(source, split, reading);
+  SplitRows<CaptionedImage> texts = open_captions(source, split, reading);
   const size_t total = texts.train.size() + texts.validation.size() + texts.test.size();
   PictureReader reader(options, loading, int64_t(total));
   Parts parts;

@@ -61,15 +61,15 @@ class Gathering {
 
   void add(int64_t row, CaptionedImage image, int part) {
     const std::string place = table_.place(row);
-    const auto [known, is_new] = rows_.emplace(image.image.string(), result_.items.size());
+    const auto [known, is_new] = rows_.emplace(image.image.string(), result_.rows.size());
     if (is_new) {
       image.place = place;
-      result_.items.push_back(std::move(image));
-      if (part >= 0) result_.parts.push_back(Split(part));
+      result_.rows.push_back(std::move(image));
+      if (part >= 0) result_.splits.push_back(Split(part));
       return;
     }
-    CaptionedImage& before = result_.items[known->second];
-    require(part < 0 || result_.parts[known->second] == part, ErrorKind::BadData, place,
+    CaptionedImage& before = result_.rows[known->second];
+    require(part < 0 || result_.splits[known->second] == part, ErrorKind::BadData, place,
             ": the picture ", image.image.string(), " is in another part on ", before.place,
             "; a picture belongs to one part");
     require(image.boxes.empty(), ErrorKind::BadData, place, ": only the first row of a picture, ",
@@ -79,8 +79,8 @@ class Gathering {
 
   void count_empty() { ++empty_; }
 
-  ReadTexts<CaptionedImage> take() {
-    require(!result_.items.empty(), ErrorKind::BadData, table_.path, ": holds no captions");
+  FileRows<CaptionedImage> take() {
+    require(!result_.rows.empty(), ErrorKind::BadData, table_.path, ": holds no captions");
     result_.hash = table_.hash;
     if (empty_ > 0)
       result_.notes.push_back(concat(table_.path, ": ", format_count(empty_),
@@ -92,7 +92,7 @@ class Gathering {
   const CsvTable& table_;
   std::unordered_map<std::string, size_t> rows_;
   int64_t empty_ = 0;
-  ReadTexts<CaptionedImage> result_;
+  FileRows<CaptionedImage> result_;
 };
 
 [[noreturn]] void refuse_box(std::string_view text, const std::string& place,
@@ -141,7 +141,7 @@ std::vector<CaptionBox> parse_boxes(std::string_view text, size_t caption_bytes,
   return boxes;
 }
 
-ReadTexts<CaptionedImage> read_captions(const fs::path& path, const CaptionsFileOptions& options) {
+FileRows<CaptionedImage> read_captions(const fs::path& path, const CaptionsFileOptions& options) {
   CsvOptions reading;
   const fs::path name = path.extension() == ".gz" ? path.stem() : path;
   reading.quotes = options.quotes == "auto" ? name.extension() == ".csv" : options.quotes == "yes";
@@ -172,12 +172,13 @@ ReadTexts<CaptionedImage> read_captions(const fs::path& path, const CaptionsFile
   return gathering.take();
 }
 
-SplitTexts<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
-                                         CaptionsFileOptions options) {
+SplitRows<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
+                                        CaptionsFileOptions options) {
   check_roles(source, {"image", "caption", "boxes", "split"});
   options.roles = source.roles;
-  return open_split_texts<CaptionedImage>(
-      source, split, kEndings, [&](const fs::path& path) { return read_captions(path, options); });
+  return read_splits<CaptionedImage>(
+      source, split,
+      {kEndings, [&](const fs::path& path) { return read_captions(path, options); }, "pictures"});
 }
 
 }  // namespace fovea

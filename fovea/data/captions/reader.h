@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/load.h"
 #include "fovea/data/source.h"
-#include "fovea/data/text_parts.h"
 
 namespace fovea {
 
@@ -37,12 +37,12 @@ struct CaptionsFileOptions {
 
 /// Rows without caption are left out and noted. Pictures are not opened; their paths begin where
 /// the table lies. BadData with path:line; NotFound for a column that is not there.
-ReadTexts<CaptionedImage> read_captions(const std::filesystem::path& path,
-                                        const CaptionsFileOptions& options);
+FileRows<CaptionedImage> read_captions(const std::filesystem::path& path,
+                                       const CaptionsFileOptions& options);
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab).
-SplitTexts<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
-                                         CaptionsFileOptions options);
+SplitRows<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
+                                        CaptionsFileOptions options);
 
 /// "2-12:0.1,0.25,0.5,0.75 …": begin-end of the caption, then left, top, right and bottom.
 std::string format_boxes(const std::vector<CaptionBox>& boxes);

@@ -29,7 +29,7 @@ struct DrawnScene {
   std::vector<CaptionBox> boxes;
 };
 
-using ScenesDraw = Drawn<DrawnScene>;
+using ScenesDraw = SplitRows<DrawnScene>;
 
 /// Pictures of `size` pixels a side.
 ScenesDraw draw_scenes(const ScenesOptions& options, int64_t size);

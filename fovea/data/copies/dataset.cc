@@ -7,7 +7,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/data/formats/text_lines.h"
-#include "fovea/data/text_parts.h"
+#include "fovea/data/load.h"
 
 namespace fovea {
 
@@ -82,14 +82,14 @@ Tensor slots_of(std::span<const Example> examples) {
   return slots;
 }
 
-using Sequences = SplitTexts<CopySequence>;
+using Sequences = SplitRows<CopySequence>;
 
-ReadTexts<CopySequence> read_sequences(const std::filesystem::path& path, int64_t& bits) {
+FileRows<CopySequence> read_sequences(const std::filesystem::path& path, int64_t& bits) {
   TextLines lines(path, kMostBytes);
-  ReadTexts<CopySequence> read;
+  FileRows<CopySequence> read;
   for (std::string_view line; lines.next(line);)
-    if (!trim(line).empty()) read.items.push_back(parse_sequence(line, bits, lines.place()));
-  require(!read.items.empty(), ErrorKind::BadData, lines.path(), ": holds no sequence");
+    if (!trim(line).empty()) read.rows.push_back(parse_sequence(line, bits, lines.place()));
+  require(!read.rows.empty(), ErrorKind::BadData, lines.path(), ": holds no sequence");
   read.hash = lines.hash();
   return read;
 }
@@ -101,9 +101,11 @@ Sequences open_sequences(const DataSource& source, const CopyDataOptions& option
                            .fraction = options.validation_fraction,
                            .seed = seed,
                            .needs_training = bits == 0};
-  return open_split_texts<CopySequence>(
-      source, split, {".txt"},
-      [&](const std::filesystem::path& path) { return read_sequences(path, bits); });
+  return read_splits<CopySequence>(
+      source, split,
+      {{".txt"},
+       [&](const std::filesystem::path& path) { return read_sequences(path, bits); },
+       "sequences"});
 }
 
 Sequences draw_parts(const CopyDataOptions& options) {

@@ -8,7 +8,7 @@ namespace fovea {
 
 namespace {
 
-using Documents = SplitTexts<Document>;
+using Documents = SplitRows<Document>;
 
 Documents draw_documents(const DataSource& source, const StoriesOptions& options) {
   check_roles(source, {});

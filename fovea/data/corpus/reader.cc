@@ -79,8 +79,8 @@ std::string read_column(const fs::path& path, const CorpusOptions& options,
   reading.roles = options.roles;
   reading.needs_label = false;
   reading.max_bytes = options.max_bytes;
-  const ReadTexts<LabelledText> rows = read_labelled_text(path, reading);
-  for (const LabelledText& row : rows.items) {
+  const FileRows<LabelledText> rows = read_labelled_text(path, reading);
+  for (const LabelledText& row : rows.rows) {
     writer.add_text(row.text);
     writer.end();
   }
@@ -105,18 +105,18 @@ std::string read_corpus(const fs::path& path, const CorpusOptions& options,
   return hash;
 }
 
-SplitTexts<Document> open_corpus(const DataSource& source, const SplitOptions& split,
-                                 CorpusOptions options) {
+SplitRows<Document> open_corpus(const DataSource& source, const SplitOptions& split,
+                                CorpusOptions options) {
   check_roles(source, {"text"});
   options.roles = source.roles;
-  return open_split_texts<Document>(
-      source, split, {".txt", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson"},
-      [&](const fs::path& path) {
-        ReadTexts<Document> texts;
-        texts.hash = read_corpus(
-            path, options, [&](Document document) { texts.items.push_back(std::move(document)); });
-        return texts;
-      });
+  const auto read = [&](const fs::path& path) {
+    FileRows<Document> texts;
+    texts.hash = read_corpus(path, options,
+                             [&](Document document) { texts.rows.push_back(std::move(document)); });
+    return texts;
+  };
+  return read_splits<Document>(
+      source, split, {{".txt", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson"}, read, "documents"});
 }
 
 }  // namespace fovea

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/load.h"
 #include "fovea/data/source.h"
-#include "fovea/data/text_parts.h"
 
 namespace fovea {
 
@@ -30,7 +30,7 @@ std::string read_corpus(const std::filesystem::path& path, const CorpusOptions& 
 
 /// A file, or a folder with train, val and test files (.txt .csv .tsv .tab .jsonl .ndjson).
 /// `options.roles` are the source's.
-SplitTexts<Document> open_corpus(const DataSource& source, const SplitOptions& split,
-                                 CorpusOptions options);
+SplitRows<Document> open_corpus(const DataSource& source, const SplitOptions& split,
+                                CorpusOptions options);
 
 }  // namespace fovea

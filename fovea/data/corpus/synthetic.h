@@ -18,7 +18,7 @@ struct StoriesOptions : DrawOptions {
 };
 
 using Story = std::vector<std::string>;  // its sentences
-using StoriesDraw = Drawn<Story>;
+using StoriesDraw = SplitRows<Story>;
 
 /// Story i of a part is the same however many there are.
 StoriesDraw draw_stories(const StoriesOptions& options);

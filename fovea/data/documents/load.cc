@@ -15,7 +15,7 @@ namespace {
 
 constexpr LabelWords kWords{"text", "label", "NAME"};
 
-using Texts = SplitTexts<LabelledText>;
+using Texts = SplitRows<LabelledText>;
 
 /// Truth: spans of the words that decide, begin and end in code points.
 template <class Drawn>
@@ -224,39 +224,28 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
   if (source.path.empty()) check_roles(source, {});
   Texts texts = source.path.empty() ? draw_texts(options, as, decisive)
                                     : open_texts(source, options, !coding.fitted(), seed, decisive);
-  Splits splits;
-  splits.hash = texts.hash;
-  splits.notes = texts.notes;
-  if (!coding.fitted()) {
-    fit_classes(texts, coding, splits.notes);
-    splits.notes.push_back(class_note(texts.train, coding));
-  }
-  splits.notes.push_back(learn_coding(texts.train, options, as, coding));
-  const auto encode_part = [&](int part) -> std::shared_ptr<Dataset> {
-    if (texts[part].empty()) return nullptr;
-    return encode(documents_of(texts[part], coding, decisive, part), options, as, coding,
-                  place_of(source, part, "the built-in reviews"), kSplitNames[part], splits.notes);
+  const auto fit = [&](Texts& rows, Notes& notes) {
+    if (!coding.fitted()) {
+      fit_classes(rows, coding, notes);
+      notes.push_back(class_note(rows.train, coding));
+    }
+    notes.push_back(learn_coding(rows.train, options, as, coding));
   };
-  splits.train = encode_part(kTrain);
-  splits.validation = encode_part(kValidation);
-  splits.test = encode_part(kTest);
-  return splits;
+  return encode_splits(texts, fit, [&](std::vector<LabelledText> rows, Split split, Notes& notes) {
+    return encode(documents_of(rows, coding, decisive, split), options, as, coding,
+                  place_of(source, split, "the built-in reviews"), kSplitNames[split], notes);
+  });
 }
 
 void write_documents_data(const std::filesystem::path& folder, const DocumentsDataOptions& options,
                           TextsAs as) {
   Decisive decisive;
   const Texts texts = draw_texts(options, as, decisive);
-  make_folder(folder);
-  const auto write = [&](const char* name, const std::vector<LabelledText>& part) {
-    if (part.empty()) return;
+  write_splits(folder, texts, ".tsv", [](const std::vector<LabelledText>& rows) {
     std::string content = "label\ttext\n";
-    for (const LabelledText& row : part) content += concat(row.label, "\t", row.text, "\n");
-    write_file(folder / name, content);
-  };
-  write("train.tsv", texts.train);
-  write("val.tsv", texts.validation);
-  write("test.tsv", texts.test);
+    for (const LabelledText& row : rows) content += concat(row.label, "\t", row.text, "\n");
+    return content;
+  });
   write_description(folder, "documents", generator_json(options, as),
                     {{"truth", decisive_json(decisive)}});
 }

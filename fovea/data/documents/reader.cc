@@ -47,12 +47,12 @@ class Rows {
       ++without_label_;
     } else {
       row.label = trim(row.label);
-      result_.items.push_back(std::move(row));
-      if (part != nullptr) result_.parts.push_back(split_in_cell(*part, place));
+      result_.rows.push_back(std::move(row));
+      if (part != nullptr) result_.splits.push_back(split_in_cell(*part, place));
     }
   }
 
-  ReadTexts<LabelledText> take(const std::string& path, const std::string& hash) {
+  FileRows<LabelledText> take(const std::string& path, const std::string& hash) {
     result_.hash = hash;
     const auto note = [&](int64_t count, const char* what) {
       if (count > 0)
@@ -61,7 +61,7 @@ class Rows {
     };
     note(without_text_, "a text");
     note(without_label_, "a label");
-    require(!result_.items.empty(), ErrorKind::BadData, path, ": holds no ",
+    require(!result_.rows.empty(), ErrorKind::BadData, path, ": holds no ",
             needs_label_ ? "labelled text" : "text");
     return std::move(result_);
   }
@@ -69,10 +69,10 @@ class Rows {
  private:
   bool needs_label_;
   int64_t without_text_ = 0, without_label_ = 0;
-  ReadTexts<LabelledText> result_;
+  FileRows<LabelledText> result_;
 };
 
-ReadTexts<LabelledText> read_table(const fs::path& path, const LabelledTextOptions& options) {
+FileRows<LabelledText> read_table(const fs::path& path, const LabelledTextOptions& options) {
   const std::string ending = ending_of(path);
   CsvOptions reading;
   reading.max_bytes = options.max_bytes;
@@ -157,7 +157,7 @@ bool read_sentences(const SortedJson& row, const std::string& place, LabelledTex
   return true;
 }
 
-ReadTexts<LabelledText> read_json_lines(const fs::path& path, const LabelledTextOptions& options) {
+FileRows<LabelledText> read_json_lines(const fs::path& path, const LabelledTextOptions& options) {
   TextLines lines(path, options.max_bytes);
   const Columns columns(options.roles);
   Rows rows(options.needs_label);
@@ -196,8 +196,8 @@ bool is_labelled_text(const fs::path& path) {
   return std::find(kEndings.begin(), kEndings.end(), ending_of(path)) != kEndings.end();
 }
 
-ReadTexts<LabelledText> read_labelled_text(const fs::path& path,
-                                           const LabelledTextOptions& options) {
+FileRows<LabelledText> read_labelled_text(const fs::path& path,
+                                          const LabelledTextOptions& options) {
   require(options.quotes == "auto" || options.quotes == "yes" || options.quotes == "no",
           ErrorKind::InvalidArgument, "quotes is '", options.quotes, "'; expected auto, yes or no");
   const std::string ending = ending_of(path);
@@ -205,14 +205,14 @@ ReadTexts<LabelledText> read_labelled_text(const fs::path& path,
                                                    : read_table(path, options);
 }
 
-SplitTexts<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
-                                            LabelledTextOptions options) {
+SplitRows<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
+                                           LabelledTextOptions options) {
   check_roles(source, {"text", "second", "label", "split"});
   options.roles = source.roles;
   if (!split.split.empty()) options.roles["split"] = {split.split};
-  return open_split_texts<LabelledText>(source, split, kEndings, [&](const fs::path& path) {
-    return read_labelled_text(path, options);
-  });
+  return read_splits<LabelledText>(source, split, {kEndings, [&](const fs::path& path) {
+                                                     return read_labelled_text(path, options);
+                                                   }});
 }
 
 }  // namespace fovea

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/load.h"
 #include "fovea/data/source.h"
-#include "fovea/data/text_parts.h"
 #include "fovea/tensor/attention_map.h"
 
 namespace fovea {
@@ -31,13 +31,13 @@ struct LabelledTextOptions {
 
 /// Rows without text, or without a label where one is needed, are left out and noted. BadData with
 /// path:line; NotFound for a column that is not there.
-ReadTexts<LabelledText> read_labelled_text(const std::filesystem::path& path,
-                                           const LabelledTextOptions& options);
+FileRows<LabelledText> read_labelled_text(const std::filesystem::path& path,
+                                          const LabelledTextOptions& options);
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson).
 /// `options.roles` are the source's.
-SplitTexts<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
-                                            LabelledTextOptions options);
+SplitRows<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
+                                           LabelledTextOptions options);
 
 /// Whether a file of this name, without .gz, is read as CSV, TSV or JSONL.
 bool is_labelled_text(const std::filesystem::path& path);

@@ -30,7 +30,7 @@ struct Verdict {
   std::vector<Span> decisive;  // the words that decide, in the order of the text
 };
 
-using VerdictsDraw = Drawn<Verdict>;
+using VerdictsDraw = SplitRows<Verdict>;
 
 /// "blame" or "praise".
 const char* label_of(const Verdict& verdict);

@@ -63,7 +63,7 @@ class DateLanguage {
   std::unique_ptr<Impl> impl_;
 };
 
-struct DatesDraw : Drawn<TextPair> {
+struct DatesDraw : SplitRows<TextPair> {
   double ceiling = 1;  // exact match of a reader that knows the templates: the mean over the test
                        // texts of the probability of their likeliest reading
 };

@@ -20,7 +20,7 @@ struct PhrasesOptions : DrawOptions {
   void describe(OptionList& list);
 };
 
-using PhrasesDraw = Drawn<TextPair>;
+using PhrasesDraw = SplitRows<TextPair>;
 
 /// All sentences are different, so none is in two splits; 4 to 25 words on either side.
 /// InvalidArgument when the grammar has not as many.

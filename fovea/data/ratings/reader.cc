@@ -95,27 +95,27 @@ class Rows {
     if (fields[kText]) review.text = std::move(*fields[kText]);
     if (fields[kTime]) review.time = parse_time(*fields[kTime], place);
     review.place = place;
-    if (has_split) result_.parts.push_back(split_in_cell(*fields[kSplit], place));
-    result_.items.push_back(std::move(review));
+    if (has_split) result_.splits.push_back(split_in_cell(*fields[kSplit], place));
+    result_.rows.push_back(std::move(review));
   }
 
-  ReadTexts<Review> take(const std::string& path, const std::string& hash) {
+  FileRows<Review> take(const std::string& path, const std::string& hash) {
     result_.hash = hash;
     for (const size_t role : {kUser, kItem, kRating})
       if (without_[role] > 0)
         result_.notes.push_back(concat(path, ": ", format_count(without_[role]), " rows without ",
                                        role == kItem ? "an " : "a ", kRoleNames[role],
                                        " were left out"));
-    require(!result_.items.empty(), ErrorKind::BadData, path, ": holds no review");
+    require(!result_.rows.empty(), ErrorKind::BadData, path, ": holds no review");
     return std::move(result_);
   }
 
  private:
   std::array<int64_t, kRoles> without_{};
-  ReadTexts<Review> result_;
+  FileRows<Review> result_;
 };
 
-ReadTexts<Review> read_table(const fs::path& path, const ReviewsOptions& options) {
+FileRows<Review> read_table(const fs::path& path, const ReviewsOptions& options) {
   CsvOptions reading;
   reading.max_bytes = options.max_bytes;
   reading.quotes = options.quotes == "auto" ? ending_of(path) == ".csv" : options.quotes == "yes";
@@ -170,7 +170,7 @@ Fields fields_of(const SortedJson& row, const Columns& columns, const std::strin
   return fields;
 }
 
-ReadTexts<Review> read_json_lines(const fs::path& path, const ReviewsOptions& options) {
+FileRows<Review> read_json_lines(const fs::path& path, const ReviewsOptions& options) {
   TextLines lines(path, options.max_bytes);
   const Columns columns(options);
   Rows rows;
@@ -191,7 +191,7 @@ ReadTexts<Review> read_json_lines(const fs::path& path, const ReviewsOptions& op
 
 }  // namespace
 
-ReadTexts<Review> read_reviews(const fs::path& path, const ReviewsOptions& options) {
+FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& options) {
   require(options.quotes == "auto" || options.quotes == "yes" || options.quotes == "no",
           ErrorKind::InvalidArgument, "quotes is '", options.quotes, "'; expected auto, yes or no");
   const std::string ending = ending_of(path);
@@ -213,14 +213,15 @@ SplitReviews open_reviews(const DataSource& source, const SplitOptions& split,
   SplitOptions without_holding_out = split;
   without_holding_out.fraction = 0;
   SplitReviews parts;
-  static_cast<SplitTexts<Review>&>(parts) =
-      open_split_texts<Review>(found, without_holding_out, kEndings, [&](const fs::path& path) {
-        ReadTexts<Review> read = read_reviews(path, options);
-        split_column = !read.parts.empty();
-        return read;
-      });
+  const auto read = [&](const fs::path& path) {
+    FileRows<Review> file = read_reviews(path, options);
+    split_column = !file.splits.empty();
+    return file;
+  };
+  static_cast<SplitRows<Review>&>(parts) =
+      read_splits<Review>(found, without_holding_out, {kEndings, read, "reviews"});
   parts.placed = folder || split_column;
-  if (parts.placed) text_parts::hold_out(parts, source.path.string(), split);
+  if (parts.placed) hold_out<Review>(parts, source.path.string(), "reviews", split);
   return parts;
 }
 

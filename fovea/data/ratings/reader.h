@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "fovea/data/load.h"
 #include "fovea/data/source.h"
-#include "fovea/data/text_parts.h"
 
 namespace fovea {
 
@@ -31,9 +31,9 @@ struct ReviewsOptions {
 
 /// Rows without a user, an item or a rating are left out and noted. BadData with path:line, for a
 /// rating that is no number too; NotFound for a column that is not there.
-ReadTexts<Review> read_reviews(const std::filesystem::path& path, const ReviewsOptions& options);
+FileRows<Review> read_reviews(const std::filesystem::path& path, const ReviewsOptions& options);
 
-struct SplitReviews : SplitTexts<Review> {
+struct SplitReviews : SplitRows<Review> {
   bool placed = false;  // a split column or the folder's files said which part a review belongs to
 };
 

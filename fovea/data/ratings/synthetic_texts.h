@@ -27,7 +27,7 @@ struct Opinion {
   std::vector<Span> decisive;  // the words that decide, in the order of the text
 };
 
-using OpinionsDraw = Drawn<Opinion>;
+using OpinionsDraw = SplitRows<Opinion>;
 
 /// "blame" or "praise".
 const char* label_of(const Opinion& opinion);

@@ -101,7 +101,7 @@ SplitSpeech open_parts(const DataSource& source, const SpeechDataOptions& option
   SpeechFileOptions reading;
   reading.sounds = options.sounds;
   reading.quotes = options.quotes;
-  SplitTexts<Utterance> texts = open_speech(source, split, reading);
+  SplitRows<Utterance> texts = open_speech(source, split, reading);
   SplitSpeech parts;
   SoundFiles files;
   for (int part = 0; part < kSplitCount; ++part)

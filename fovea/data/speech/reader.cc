@@ -93,7 +93,7 @@ std::vector<std::pair<double, double>> boundaries_of(std::string_view cell, size
 
 }  // namespace
 
-ReadTexts<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& options) {
+FileRows<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& options) {
   CsvOptions reading;
   const fs::path name = path.extension() == ".gz" ? path.stem() : path;
   reading.quotes = options.quotes == "auto" ? name.extension() == ".csv" : options.quotes == "yes";
@@ -102,7 +102,7 @@ ReadTexts<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& 
           " names no place for a row's cell; write {} where it belongs, as in wav/{}");
   const CsvTable table = read_csv(path, reading);
   const Columns columns(table, options.roles);
-  ReadTexts<Utterance> texts;
+  FileRows<Utterance> texts;
   int64_t empty = 0;
   for (int64_t row = 0; row < table.rows(); ++row) {
     Utterance utterance;
@@ -120,10 +120,10 @@ ReadTexts<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& 
       utterance.boundaries =
           boundaries_of(table.cell(row, columns.boundaries), words, utterance.place);
     if (columns.split >= 0)
-      texts.parts.push_back(split_in_cell(table.cell(row, columns.split), utterance.place));
-    texts.items.push_back(std::move(utterance));
+      texts.splits.push_back(split_in_cell(table.cell(row, columns.split), utterance.place));
+    texts.rows.push_back(std::move(utterance));
   }
-  require(!texts.items.empty(), ErrorKind::BadData, table.path, ": holds no utterances");
+  require(!texts.rows.empty(), ErrorKind::BadData, table.path, ": holds no utterances");
   texts.hash = table.hash;
   if (empty > 0)
     texts.notes.push_back(concat(table.path, ": ", format_count(empty),
@@ -131,12 +131,13 @@ ReadTexts<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& 
   return texts;
 }
 
-SplitTexts<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
-                                  SpeechFileOptions options) {
+SplitRows<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
+                                 SpeechFileOptions options) {
   check_roles(source, {"audio", "parts", "transcript", "speaker", "boundaries", "split"});
   options.roles = source.roles;
-  return open_split_texts<Utterance>(
-      source, split, kEndings, [&](const fs::path& path) { return read_speech(path, options); });
+  return read_splits<Utterance>(
+      source, split,
+      {kEndings, [&](const fs::path& path) { return read_speech(path, options); }, "utterances"});
 }
 
 }  // namespace fovea

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "fovea/data/load.h"
 #include "fovea/data/source.h"
-#include "fovea/data/text_parts.h"
 
 namespace fovea {
 
@@ -38,11 +38,11 @@ struct SpeechFileOptions {
 
 /// Rows without sound or transcript are left out and noted. Sounds are not opened; their paths
 /// begin where the table lies. BadData with path:line; NotFound for a column that is not there.
-ReadTexts<Utterance> read_speech(const std::filesystem::path& path,
-                                 const SpeechFileOptions& options);
+FileRows<Utterance> read_speech(const std::filesystem::path& path,
+                                const SpeechFileOptions& options);
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab).
-SplitTexts<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
-                                  SpeechFileOptions options);
+SplitRows<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
+                                 SpeechFileOptions options);
 
 }  // namespace fovea

@@ -28,7 +28,7 @@ struct DrawnMelody {
   std::vector<SpokenWord> words;
 };
 
-using TonesDraw = Drawn<DrawnMelody>;
+using TonesDraw = SplitRows<DrawnMelody>;
 
 TonesDraw draw_tones(const TonesOptions& options, int64_t rate);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr LabelWords kWords{"sentence", "tag", "NUMBER"};
 
-using Sentences = SplitTexts<TaggedSentence>;
+using Sentences = SplitRows<TaggedSentence>;
 
 /// Truth, by the words with blanks between them: a word, and one that decides its tag.
 Sentences draw_sentences(const TagsOptions& options, Decisive& decisive) {

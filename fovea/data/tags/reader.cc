@@ -57,7 +57,7 @@ class TaggedTextReader {
     one_of("scheme", options.scheme, {"entities", "plain"});
   }
 
-  ReadTexts<TaggedSentence> read() {
+  FileRows<TaggedSentence> read() {
     result_.hash = lines_.hash();
     for (std::string_view line; lines_.next(line);) {
       if (trim(line).empty()) {
@@ -69,7 +69,7 @@ class TaggedTextReader {
       }
     }
     end_sentence();
-    require(!result_.items.empty(), ErrorKind::BadData, lines_.path(), ": holds no sentence");
+    require(!result_.rows.empty(), ErrorKind::BadData, lines_.path(), ": holds no sentence");
     if (changed_ > 0)
       result_.notes.push_back(concat(lines_.path(), ": ", format_count(changed_),
                                      " tags were rewritten as IOB2 (B- begins every entity)"));
@@ -132,7 +132,7 @@ class TaggedTextReader {
   void end_sentence() {
     if (sentence_.words.empty()) return;
     if (!plain_) changed_ += normalise_tags(sentence_.tags);
-    result_.items.push_back(std::move(sentence_));
+    result_.rows.push_back(std::move(sentence_));
     sentence_ = {};
   }
 
@@ -141,7 +141,7 @@ class TaggedTextReader {
   std::string separator_;
   size_t token_, tag_, columns_ = 0;  // from 1; 0: not known yet
   TaggedSentence sentence_;
-  ReadTexts<TaggedSentence> result_;
+  FileRows<TaggedSentence> result_;
   int64_t changed_ = 0;
 };
 
@@ -186,18 +186,20 @@ std::string format_tagged_text(std::span<const TaggedSentence> sentences) {
   return text;
 }
 
-ReadTexts<TaggedSentence> read_tagged_text(const std::filesystem::path& path,
-                                           const TaggedTextOptions& options) {
+FileRows<TaggedSentence> read_tagged_text(const std::filesystem::path& path,
+                                          const TaggedTextOptions& options) {
   return TaggedTextReader(path, options).read();
 }
 
-SplitTexts<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
-                                            TaggedTextOptions options) {
+SplitRows<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
+                                           TaggedTextOptions options) {
   check_roles(source, {"token", "tag"});
   options.roles = source.roles;
-  return open_split_texts<TaggedSentence>(
-      source, split, {".tsv", ".tab", ".conll", ".txt", ".iob", ".iob2", ".bio"},
-      [&](const std::filesystem::path& path) { return read_tagged_text(path, options); });
+  return read_splits<TaggedSentence>(
+      source, split,
+      {{".tsv", ".tab", ".conll", ".txt", ".iob", ".iob2", ".bio"},
+       [&](const std::filesystem::path& path) { return read_tagged_text(path, options); },
+       "sentences"});
 }
 
 }  // namespace fovea

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/load.h"
 #include "fovea/data/source.h"
-#include "fovea/data/text_parts.h"
 
 namespace fovea {
 
@@ -28,13 +28,13 @@ struct TaggedTextOptions {
 };
 
 /// BadData with path:line. A sentence has at least one word.
-ReadTexts<TaggedSentence> read_tagged_text(const std::filesystem::path& path,
-                                           const TaggedTextOptions& options);
+FileRows<TaggedSentence> read_tagged_text(const std::filesystem::path& path,
+                                          const TaggedTextOptions& options);
 
 /// A file, or a folder with train, val and test files (.tsv .tab .conll .txt .iob .iob2 .bio).
 /// `options.roles` are the source's.
-SplitTexts<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
-                                            TaggedTextOptions options);
+SplitRows<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
+                                           TaggedTextOptions options);
 
 /// The tags of one sentence as IOB2, in place. An I- that no entity of its type comes before begins
 /// one. Returns the number of tags that changed. BadData, naming the tag and its index, for a tag

@@ -28,7 +28,7 @@ struct TagsRow {
                                                       // that decides its type
 };
 
-using TagsDraw = Drawn<TagsRow>;
+using TagsDraw = SplitRows<TagsRow>;
 
 /// All sentences are different, so none is in two splits. InvalidArgument when there are not as
 /// many.

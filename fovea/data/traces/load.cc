@@ -6,8 +6,8 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/data/load.h"
 #include "fovea/data/series/load.h"
-#include "fovea/data/text_parts.h"
 #include "fovea/data/traces/prefetchers.h"
 
 namespace fovea {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr LabelWords kWords{"patient", "label", "NAME"};
 
-using Patients = SplitTexts<PatientRecord>;
+using Patients = SplitRows<PatientRecord>;
 
 Patients take_drawn(const VisitsDataOptions& options, PlantedCauses& planted) {
   CausesDraw draw = draw_causes(options.generator);
@@ -241,7 +241,7 @@ std::shared_ptr<VisitDataset> patients_of(const CsvTable& table, const VisitsDat
   reading.roles = coding.columns;
   reading.needs_label = false;
   std::vector<LabelledPatient> patients;
-  for (PatientRecord& record : visits_in_table(table, reading).items)
+  for (PatientRecord& record : visits_in_table(table, reading).rows)
     patients.push_back({std::move(record)});
   return std::make_shared<VisitDataset>(std::move(patients), coding.encoder(options));
 }

@@ -50,17 +50,17 @@ GatheredPatients::Entry& GatheredPatients::entry_of(const std::string& name) {
   return patients_[found->second];
 }
 
-ReadTexts<PatientRecord> GatheredPatients::take(const std::string& path, const std::string& hash) {
-  ReadTexts<PatientRecord> result;
+FileRows<PatientRecord> GatheredPatients::take(const std::string& path, const std::string& hash) {
+  FileRows<PatientRecord> result;
   result.hash = hash;
   for (Entry& patient : patients_) {
     PatientRecord record = record_of(patient);
     if (is_left_out(record)) continue;
-    result.items.push_back(std::move(record));
-    if (patient.part) result.parts.push_back(*patient.part);
+    result.rows.push_back(std::move(record));
+    if (patient.part) result.splits.push_back(*patient.part);
   }
   add_notes(path, result.notes);
-  require(!result.items.empty(), ErrorKind::BadData, path, ": holds no patient",
+  require(!result.rows.empty(), ErrorKind::BadData, path, ": holds no patient",
           options_.needs_label ? " with codes and a label" : "");
   return result;
 }

@@ -50,7 +50,7 @@ int64_t place_of_role(const CsvTable& table, const Columns& columns, size_t role
        "=NAME. The columns are: ", join(table.names));
 }
 
-ReadTexts<PatientRecord> read_table(const fs::path& path, const VisitsOptions& options) {
+FileRows<PatientRecord> read_table(const fs::path& path, const VisitsOptions& options) {
   const std::string ending = ending_of(path);
   CsvOptions reading;
   reading.max_bytes = options.max_bytes;
@@ -108,7 +108,7 @@ VisitLine line_of(const SortedJson& row, const Columns& columns, const VisitsOpt
   return line;
 }
 
-ReadTexts<PatientRecord> read_json_lines(const fs::path& path, const VisitsOptions& options) {
+FileRows<PatientRecord> read_json_lines(const fs::path& path, const VisitsOptions& options) {
   TextLines lines(path, options.max_bytes);
   const Columns columns(options);
   GatheredPatients patients(options);
@@ -134,7 +134,7 @@ ReadTexts<PatientRecord> read_json_lines(const fs::path& path, const VisitsOptio
 }
 
 /// A test is none when its patients were learned by heart.
-void check_patients(SplitTexts<PatientRecord>& parts, const std::string& path) {
+void check_patients(SplitRows<PatientRecord>& parts, const std::string& path) {
   std::unordered_map<std::string, int> seen;
   for (int part = 0; part < kSplitCount; ++part)
     for (const PatientRecord& patient : parts[part]) {
@@ -157,13 +157,13 @@ void VisitsOptions::describe(OptionList& list) {
       .choices({"auto", "yes", "no"});
 }
 
-ReadTexts<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& options) {
+FileRows<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& options) {
   const std::string ending = ending_of(path);
   return ending == ".jsonl" || ending == ".ndjson" ? read_json_lines(path, options)
                                                    : read_table(path, options);
 }
 
-ReadTexts<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options) {
+FileRows<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options) {
   const Columns columns(options);
   std::array<int64_t, kRoles> places;
   for (size_t role = 0; role < kRoles; ++role) places[role] = place_of_role(table, columns, role);
@@ -186,17 +186,16 @@ ReadTexts<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOpti
   return patients.take(table.path, table.hash);
 }
 
-SplitTexts<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
-                                      VisitsOptions options) {
+SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
+                                     VisitsOptions options) {
   std::vector<std::string> roles = kRoleNames;
   roles.push_back(kOwnCode);
   check_roles(source, roles);
   options.roles = source.roles;
-  DataSource found = source;
-  if (fs::is_directory(source.path))
-    if (const auto file = find_single_file(source.path, "visits", kEndings)) found.path = *file;
-  SplitTexts<PatientRecord> parts = open_split_texts<PatientRecord>(
-      found, split, kEndings, [&](const fs::path& path) { return read_visits(path, options); });
+  SplitRows<PatientRecord> parts = read_splits<PatientRecord>(
+      source, split,
+      {kEndings, [&](const fs::path& path) { return read_visits(path, options); }, "patients",
+       "visits"});
   check_patients(parts, source.path.string());
   return parts;
 }

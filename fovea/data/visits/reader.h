@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "fovea/base/options.h"
+#include "fovea/data/load.h"
 #include "fovea/data/source.h"
-#include "fovea/data/text_parts.h"
 
 namespace fovea {
 
@@ -43,17 +43,17 @@ struct VisitsOptions {
 /// Patients in the order of their first lines. Lines without a patient, and where labels are needed
 /// patients without a code or a label, are left out and noted. BadData with path:line, also for a
 /// patient in two parts; NotFound for a column that is not there.
-ReadTexts<PatientRecord> read_visits(const std::filesystem::path& path,
-                                     const VisitsOptions& options);
+FileRows<PatientRecord> read_visits(const std::filesystem::path& path,
+                                    const VisitsOptions& options);
 
 /// The same of a table that was read already.
-ReadTexts<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options);
+FileRows<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options);
 
 /// A file, a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson), or one with a
 /// single file called visits. Parts are cut between patients, never within one. `options.roles` are
 /// the source's. BadData for a patient in two files.
-SplitTexts<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
-                                      VisitsOptions options);
+SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
+                                     VisitsOptions options);
 
 /// A number, or a date such as 2014-05-03 or 2014-05-03 17:20:05 as days. Nothing for other texts.
 std::optional<double> parse_visit_time(std::string_view text);

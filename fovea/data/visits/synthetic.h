@@ -38,7 +38,7 @@ struct PlantedCauses {
   int effect_of(const std::string& code) const;
 };
 
-struct CausesDraw : Drawn<PatientRecord> {
+struct CausesDraw : SplitRows<PatientRecord> {
   PlantedCauses planted;
 };
 

@@ -7,8 +7,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-ReadTexts<CaptionedImage> read(const TemporaryFolder& folder, const std::string& content,
-                               CaptionsFileOptions options = {}) {
+FileRows<CaptionedImage> read(const TemporaryFolder& folder, const std::string& content,
+                              CaptionsFileOptions options = {}) {
   return read_captions(folder.write("captions.tsv", content), options);
 }
 
@@ -21,11 +21,11 @@ void refused(ErrorKind kind, const Texts& words, const std::string& content,
 TEST(Captions, PathsBeginWhereTheTableLies) {
   const TemporaryFolder folder;
   const auto rows = read(folder, "image\tcaption\na/b.png\t a \"red\" fox \n");
-  ASSERT_EQ(rows.items.size(), 1u);
-  EXPECT_EQ(rows.items[0].image, folder.path() / "a/b.png");
-  EXPECT_EQ(rows.items[0].captions, Texts{"a \"red\" fox"});
-  EXPECT_NE(rows.items[0].place.find("captions.tsv:2"), std::string::npos);
-  EXPECT_TRUE(rows.parts.empty());
+  ASSERT_EQ(rows.rows.size(), 1u);
+  EXPECT_EQ(rows.rows[0].image, folder.path() / "a/b.png");
+  EXPECT_EQ(rows.rows[0].captions, Texts{"a \"red\" fox"});
+  EXPECT_NE(rows.rows[0].place.find("captions.tsv:2"), std::string::npos);
+  EXPECT_TRUE(rows.splits.empty());
 }
 
 TEST(Captions, RolesNameTheColumnsAndATemplateThePicture) {
@@ -35,18 +35,18 @@ TEST(Captions, RolesNameTheColumnsAndATemplateThePicture) {
   options.images = "png/{}.png";
   const auto rows =
       read(folder, "code\ten\tde\tpart\n1F98A\tfox\tFuchs\ttrain\n2\tcat\t\tdev\n", options);
-  ASSERT_EQ(rows.items.size(), 2u);
-  EXPECT_EQ(rows.items[0].image, folder.path() / "png/1F98A.png");
-  EXPECT_EQ(rows.items[0].captions, (Texts{"fox", "Fuchs"}));
-  EXPECT_EQ(rows.items[1].captions, Texts{"cat"}) << "an empty cell is no caption";
-  EXPECT_EQ(rows.parts, (std::vector<Split>{kTrain, kValidation}));
+  ASSERT_EQ(rows.rows.size(), 2u);
+  EXPECT_EQ(rows.rows[0].image, folder.path() / "png/1F98A.png");
+  EXPECT_EQ(rows.rows[0].captions, (Texts{"fox", "Fuchs"}));
+  EXPECT_EQ(rows.rows[1].captions, Texts{"cat"}) << "an empty cell is no caption";
+  EXPECT_EQ(rows.splits, (std::vector<Split>{kTrain, kValidation}));
 }
 
 TEST(Captions, RowsOfOnePictureAreTogether) {
   const TemporaryFolder folder;
   const auto rows = read(folder, "image\tcaption\na\tx\nb\ty\na\tz\n\tlost\nc\t\n");
-  ASSERT_EQ(rows.items.size(), 2u);
-  EXPECT_EQ(rows.items[0].captions, (Texts{"x", "z"}));
+  ASSERT_EQ(rows.rows.size(), 2u);
+  EXPECT_EQ(rows.rows[0].captions, (Texts{"x", "z"}));
   EXPECT_TRUE(has_note(rows.notes, "2 rows without picture or caption"));
 }
 
@@ -56,8 +56,8 @@ TEST(Captions, BoxesAreReadBack) {
   EXPECT_TRUE(parse_boxes("  ", 5, "a").empty());
   const TemporaryFolder folder;
   const auto rows = read(folder, "image\tcaption\tboxes\na\ta fox\t2-5:0,0,0.5,0.5\n");
-  ASSERT_EQ(rows.items[0].boxes.size(), 1u);
-  EXPECT_EQ(rows.items[0].boxes[0].right, 0.5);
+  ASSERT_EQ(rows.rows[0].boxes.size(), 1u);
+  EXPECT_EQ(rows.rows[0].boxes[0].right, 0.5);
 }
 
 TEST(Captions, WhatDoesNotFitIsNamedWithItsLine) {

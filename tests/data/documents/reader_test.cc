@@ -7,8 +7,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-ReadTexts<LabelledText> read(const std::string& name, const std::string& content,
-                             const Roles& roles = {}, bool needs_label = true) {
+FileRows<LabelledText> read(const std::string& name, const std::string& content,
+                            const Roles& roles = {}, bool needs_label = true) {
   const TemporaryFolder folder;
   LabelledTextOptions options;
   options.roles = roles;
@@ -29,18 +29,18 @@ TEST(LabelledText, Csv) {
   const auto rows =
       read("a.csv", "id,review,stars\n1,\"Two\nlines, \"\"quoted\"\"\", 5 \n2,plain,1\n",
            {{"text", {"review"}}, {"label", {"stars"}}});
-  ASSERT_EQ(rows.items.size(), 2u);
-  EXPECT_EQ(rows.items[0].text, "Two\nlines, \"quoted\"");
-  EXPECT_EQ(rows.items[0].label, "5");
-  EXPECT_EQ(rows.items[0].second, "");
-  EXPECT_EQ(rows.items[1].text, "plain");
-  EXPECT_TRUE(rows.parts.empty());
+  ASSERT_EQ(rows.rows.size(), 2u);
+  EXPECT_EQ(rows.rows[0].text, "Two\nlines, \"quoted\"");
+  EXPECT_EQ(rows.rows[0].label, "5");
+  EXPECT_EQ(rows.rows[0].second, "");
+  EXPECT_EQ(rows.rows[1].text, "plain");
+  EXPECT_TRUE(rows.splits.empty());
 }
 
 TEST(LabelledText, QuotesAreTextInATsv) {
   const auto rows = read_labelled_text(fixture("reviews.tsv"), {});
-  ASSERT_EQ(rows.items.size(), 3u);
-  EXPECT_EQ(rows.items[1].text, "\"Odd\" quotes \"");
+  ASSERT_EQ(rows.rows.size(), 3u);
+  EXPECT_EQ(rows.rows[1].text, "\"Odd\" quotes \"");
   LabelledTextOptions options;
   options.quotes = "yes";
   expect_error(ErrorKind::BadData, {"reviews.tsv:3", "closing quote"},
@@ -48,7 +48,7 @@ TEST(LabelledText, QuotesAreTextInATsv) {
   options.quotes = "no";
   const TemporaryFolder folder;
   EXPECT_EQ(
-      read_labelled_text(folder.write("a.csv", "text,label\n\"x\",y\n"), options).items[0].text,
+      read_labelled_text(folder.write("a.csv", "text,label\n\"x\",y\n"), options).rows[0].text,
       "\"x\"");
   options.quotes = "perhaps";
   expect_error(ErrorKind::InvalidArgument, {"'perhaps'"},
@@ -61,8 +61,8 @@ TEST(LabelledText, GzipEqualsPlain) {
 #endif
   const auto packed = read_labelled_text(fixture("reviews.tsv.gz"), {});
   const auto plain = read_labelled_text(fixture("reviews.tsv"), {});
-  ASSERT_EQ(packed.items.size(), plain.items.size());
-  EXPECT_EQ(packed.items[2].text, plain.items[2].text);
+  ASSERT_EQ(packed.rows.size(), plain.rows.size());
+  EXPECT_EQ(packed.rows[2].text, plain.rows[2].text);
   EXPECT_NE(packed.hash, plain.hash);
   const TemporaryFolder folder;
   const std::string bytes = read_file(fixture("reviews.tsv.gz"));
@@ -77,11 +77,11 @@ TEST(LabelledText, JsonLines) {
                          "{\"label\": true, \"text\": \"two\", \"second\": \"2\"}\r\n"
                          "{\"text\": \"three\", \"label\": null}\n"
                          "{\"text\": \" \", \"label\": \"x\"}\n");
-  ASSERT_EQ(rows.items.size(), 2u);
-  EXPECT_EQ(rows.items[0].text, "one é\n");
-  EXPECT_EQ(rows.items[0].label, "3");
-  EXPECT_EQ(rows.items[1].label, "true");
-  EXPECT_EQ(rows.items[1].second, "2");
+  ASSERT_EQ(rows.rows.size(), 2u);
+  EXPECT_EQ(rows.rows[0].text, "one é\n");
+  EXPECT_EQ(rows.rows[0].label, "3");
+  EXPECT_EQ(rows.rows[1].label, "true");
+  EXPECT_EQ(rows.rows[1].second, "2");
   EXPECT_TRUE(has_note(rows.notes, "1 rows without a text"));
   EXPECT_TRUE(has_note(rows.notes, "1 rows without a label"));
 }
@@ -103,7 +103,7 @@ TEST(LabelledText, JsonLinesThatAreRefused) {
   // Many keys take no longer than few.
   std::string wide = "{\"text\": \"a\", \"label\": 1";
   for (int i = 0; i < 60000; ++i) wide += ",\"k" + std::to_string(i) + "\":0";
-  EXPECT_EQ(read("a.jsonl", wide + "}\n").items.size(), 1u);
+  EXPECT_EQ(read("a.jsonl", wide + "}\n").rows.size(), 1u);
 }
 
 TEST(LabelledText, SentencesOfWordsWithWhatPeopleMarked) {
@@ -114,14 +114,14 @@ TEST(LabelledText, SentencesOfWordsWithWhatPeopleMarked) {
                                     "\n"
                                     R"({"text": "plain", "sentences": 3, "label": 1})"
                                     "\n");
-  ASSERT_EQ(rows.items.size(), 3u);
-  EXPECT_EQ(rows.items[0].text, "très dull .\navoid\n");
-  ASSERT_EQ(rows.items[0].decisive.size(), 2u);
-  EXPECT_EQ(rows.items[0].decisive[0].begin, 5) << "in code points";
-  EXPECT_EQ(rows.items[0].decisive[0].end, 9);
-  EXPECT_EQ(rows.items[0].decisive[1].begin, 12);
-  EXPECT_TRUE(rows.items[1].decisive.empty());
-  EXPECT_EQ(rows.items[2].text, "plain") << "a text goes first";
+  ASSERT_EQ(rows.rows.size(), 3u);
+  EXPECT_EQ(rows.rows[0].text, "très dull .\navoid\n");
+  ASSERT_EQ(rows.rows[0].decisive.size(), 2u);
+  EXPECT_EQ(rows.rows[0].decisive[0].begin, 5) << "in code points";
+  EXPECT_EQ(rows.rows[0].decisive[0].end, 9);
+  EXPECT_EQ(rows.rows[0].decisive[1].begin, 12);
+  EXPECT_TRUE(rows.rows[1].decisive.empty());
+  EXPECT_EQ(rows.rows[2].text, "plain") << "a text goes first";
   for (const char* row :
        {R"({"sentences": "a b", "label": 1})", R"({"sentences": [["a", 1]], "label": 1})",
         R"({"sentences": [["a"]], "rationale": [[1, 0]], "label": 1})",
@@ -135,9 +135,9 @@ TEST(LabelledText, PairsOfTexts) {
   const std::string content = "premise,hypothesis,gold\na,b,yes\nc,,no\n";
   const auto rows = read("a.csv", content,
                          {{"text", {"premise"}}, {"second", {"hypothesis"}}, {"label", {"gold"}}});
-  ASSERT_EQ(rows.items.size(), 2u);
-  EXPECT_EQ(rows.items[0].second, "b");
-  EXPECT_EQ(rows.items[1].second, "");
+  ASSERT_EQ(rows.rows.size(), 2u);
+  EXPECT_EQ(rows.rows[0].second, "b");
+  EXPECT_EQ(rows.rows[1].second, "");
   refused(ErrorKind::NotFound, {"'hypotesis'", "did you mean 'hypothesis'"}, "a.csv", content,
           {{"text", {"premise"}}, {"second", {"hypotesis"}}, {"label", {"gold"}}});
   refused(ErrorKind::BadData, {"a.jsonl:1", "no 'b'"}, "a.jsonl",
@@ -149,15 +149,15 @@ TEST(LabelledText, ColumnsThatAreNotThere) {
           "a.csv", "review,label\na,b\n");
   refused(ErrorKind::NotFound, {"no column 'label'", "--columns label=NAME"}, "a.csv",
           "text,stars\na,b\n");
-  EXPECT_EQ(read("a.csv", "text,stars\na,b\n", {}, false).items[0].label, "");
-  EXPECT_EQ(read("a.jsonl", "{\"text\": \"a\"}\n", {}, false).items.size(), 1u);
+  EXPECT_EQ(read("a.csv", "text,stars\na,b\n", {}, false).rows[0].label, "");
+  EXPECT_EQ(read("a.jsonl", "{\"text\": \"a\"}\n", {}, false).rows.size(), 1u);
   refused(ErrorKind::BadData, {"a.csv:3", "cells"}, "a.csv", "text,label\na,b\nc\n");
 }
 
 TEST(LabelledText, ASplitColumnDecides) {
   const std::string content = "text,label,split\na,1,train\nb,0,Dev\nc,1,test\nd,0,train\n";
   const auto rows = read("a.csv", content);
-  EXPECT_EQ(rows.parts, (std::vector<Split>{kTrain, kValidation, kTest, kTrain}));
+  EXPECT_EQ(rows.splits, (std::vector<Split>{kTrain, kValidation, kTest, kTrain}));
   const TemporaryFolder folder;
   const auto parts = open_labelled_text({folder.write("a.csv", content), {}}, {}, {});
   EXPECT_EQ(parts.train.size(), 2u);
@@ -165,13 +165,13 @@ TEST(LabelledText, ASplitColumnDecides) {
   EXPECT_EQ(parts.test[0].text, "c");
   EXPECT_TRUE(has_note(parts.notes, "2 training, 1 validation, 1 test"));
   // A column that is only called so is an ordinary one, unless it was named.
-  EXPECT_TRUE(read("a.csv", "text,label,split\na,1,left\n").parts.empty());
+  EXPECT_TRUE(read("a.csv", "text,label,split\na,1,left\n").splits.empty());
   refused(ErrorKind::BadData, {"a.csv:2", "'left'"}, "a.csv", "text,label,split\na,1,left\n",
           {{"split", {"split"}}});
   const auto lines = read("a.jsonl",
                           "{\"text\":\"a\",\"label\":1,\"split\":\"train\"}\n"
                           "{\"text\":\"b\",\"label\":1,\"split\":\"test\"}\n");
-  EXPECT_EQ(lines.parts, (std::vector<Split>{kTrain, kTest}));
+  EXPECT_EQ(lines.splits, (std::vector<Split>{kTrain, kTest}));
   refused(ErrorKind::BadData, {"a.jsonl:2", "no 'split'"}, "a.jsonl",
           "{\"text\":\"a\",\"label\":1,\"split\":\"train\"}\n{\"text\":\"b\",\"label\":1}\n");
   folder.write("train.csv", content);
@@ -211,7 +211,7 @@ TEST(LabelledText, DamagedCopies) {
       changed[at] = byte;
       try {
         for (const LabelledText& row :
-             read_labelled_text(folder.write("a.jsonl", changed), {}).items)
+             read_labelled_text(folder.write("a.jsonl", changed), {}).rows)
           EXPECT_FALSE(row.label.empty());
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::BadData) << error.what();

@@ -7,8 +7,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-ReadTexts<Review> read(const std::string& name, const std::string& content, const Roles& roles = {},
-                       bool needs_text = true) {
+FileRows<Review> read(const std::string& name, const std::string& content, const Roles& roles = {},
+                      bool needs_text = true) {
   const TemporaryFolder folder;
   ReviewsOptions options;
   options.roles = roles;
@@ -39,7 +39,7 @@ TEST(Reviews, TablesAndJsonLinesSayTheSame) {
     EXPECT_EQ(review.time, 17);
     EXPECT_TRUE(rows->parts.empty());
   }
-  EXPECT_NE(lines.items[0].place.find("a.jsonl:1"), std::string::npos);
+  EXPECT_NE(lines.rows[0].place.find("a.jsonl:1"), std::string::npos);
 }
 
 TEST(Reviews, RolesNameOtherColumns) {
@@ -51,8 +51,8 @@ TEST(Reviews, RolesNameOtherColumns) {
                           {"rating", {"overall"}},
                           {"text", {"reviewText"}},
                           {"time", {"unixReviewTime"}}});
-  EXPECT_EQ(rows.items[0].user, "7");
-  EXPECT_EQ(rows.items[0].time, 1353024000);
+  EXPECT_EQ(rows.rows[0].user, "7");
+  EXPECT_EQ(rows.rows[0].time, 1353024000);
   refused(ErrorKind::NotFound, {"'overal'", "did you mean 'overall'"}, "a.csv",
           "user,item,overall,text\na,b,1,c\n", {{"rating", {"overal"}}});
   refused(ErrorKind::NotFound, {"no column 'rating'", "--columns rating=NAME"}, "a.csv",
@@ -65,9 +65,9 @@ TEST(Reviews, DatesAreTimesToo) {
   const auto rows = read("a.csv",
                          "user,item,rating,text,time\na,1,1,x,2014-05-03\na,2,1,x,2014-05-03 "
                          "17:20:05\na,3,1,x,2014-05-03T17:21\na,4,1,x,\n");
-  EXPECT_LT(*rows.items[0].time, *rows.items[1].time);
-  EXPECT_LT(*rows.items[1].time, *rows.items[2].time);
-  EXPECT_FALSE(rows.items[3].time.has_value());
+  EXPECT_LT(*rows.rows[0].time, *rows.rows[1].time);
+  EXPECT_LT(*rows.rows[1].time, *rows.rows[2].time);
+  EXPECT_FALSE(rows.rows[3].time.has_value());
   refused(ErrorKind::BadData, {"a.csv:2", "'last week'", "neither a number nor a date"}, "a.csv",
           "user,item,rating,text,time\na,1,1,x,last week\n");
 }
@@ -75,8 +75,8 @@ TEST(Reviews, DatesAreTimesToo) {
 TEST(Reviews, WhatCannotBeUsedIsLeftOutAndCounted) {
   const auto rows =
       read("a.csv", "user,item,rating,text\na,1,5,\n,1,5,x\na, ,5,x\na,2,,x\nb,2,,x\nb,3,1,y\n");
-  ASSERT_EQ(rows.items.size(), 2u);
-  EXPECT_EQ(rows.items[0].text, "") << "a rating without words is one";
+  ASSERT_EQ(rows.rows.size(), 2u);
+  EXPECT_EQ(rows.rows[0].text, "") << "a rating without words is one";
   EXPECT_TRUE(has_note(rows.notes, "1 rows without a user"));
   EXPECT_TRUE(has_note(rows.notes, "1 rows without an item"));
   EXPECT_TRUE(has_note(rows.notes, "2 rows without a rating"));
@@ -96,7 +96,7 @@ TEST(Reviews, RatingsThatAreNoNumbers) {
 }
 
 TEST(Reviews, TextsMayBeMissingWhereNobodyReads) {
-  EXPECT_EQ(read("a.csv", "user,item,rating\na,1,5\n", {}, false).items.size(), 1u);
+  EXPECT_EQ(read("a.csv", "user,item,rating\na,1,5\n", {}, false).rows.size(), 1u);
   refused(ErrorKind::NotFound, {"no column 'text'"}, "a.csv", "user,item,rating\na,1,5\n");
 }
 
@@ -154,7 +154,7 @@ TEST(Reviews, DamagedCopies) {
       std::string changed = lines;
       changed[at] = byte;
       try {
-        for (const Review& review : read_reviews(folder.write("a.jsonl", changed), {}).items)
+        for (const Review& review : read_reviews(folder.write("a.jsonl", changed), {}).rows)
           EXPECT_FALSE(review.user.empty());
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::BadData) << error.what();

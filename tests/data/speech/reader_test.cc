@@ -10,14 +10,14 @@ TEST(SpeechFile, OneSoundOrSeveralARow) {
   const auto one = folder.write("one.tsv",
                                 "file\tspeaker\ttranscript\tsplit\na b.wav\tann\tseven\ttrain\n"
                                 "c.wav\tben\tten four\ttest\n\tben\tnothing\ttrain\n");
-  const ReadTexts<Utterance> read = read_speech(one, {});
-  ASSERT_EQ(read.items.size(), 2u);
-  EXPECT_EQ(read.items[0].sounds, (std::vector<std::filesystem::path>{folder / "a b.wav"}));
-  EXPECT_EQ(read.items[0].speaker, "ann");
-  EXPECT_EQ(read.items[1].transcript, "ten four");
-  EXPECT_EQ(read.items[1].place, one.string() + ":3");
-  EXPECT_FALSE(read.items[0].sound_is_word) << "a whole file tells nothing of its words";
-  EXPECT_EQ(read.parts, (std::vector<Split>{kTrain, kTest}));
+  const FileRows<Utterance> read = read_speech(one, {});
+  ASSERT_EQ(read.rows.size(), 2u);
+  EXPECT_EQ(read.rows[0].sounds, (std::vector<std::filesystem::path>{folder / "a b.wav"}));
+  EXPECT_EQ(read.rows[0].speaker, "ann");
+  EXPECT_EQ(read.rows[1].transcript, "ten four");
+  EXPECT_EQ(read.rows[1].place, one.string() + ":3");
+  EXPECT_FALSE(read.rows[0].sound_is_word) << "a whole file tells nothing of its words";
+  EXPECT_EQ(read.splits, (std::vector<Split>{kTrain, kTest}));
   EXPECT_TRUE(has_note(read.notes, "1 rows without sound or transcript"));
 
   SpeechFileOptions options;
@@ -25,7 +25,7 @@ TEST(SpeechFile, OneSoundOrSeveralARow) {
   const auto several = folder.write("many.tsv",
                                     "files\ttranscript\n1.wav 2.wav\tone two\n"
                                     "1.wav 2.wav\tone two three\n");
-  const auto joined = read_speech(several, options).items;
+  const auto joined = read_speech(several, options).rows;
   ASSERT_EQ(joined.size(), 2u);
   EXPECT_EQ(joined[0].sounds,
             (std::vector<std::filesystem::path>{folder / "wav/1.wav", folder / "wav/2.wav"}));
@@ -54,10 +54,10 @@ TEST(SpeechFile, BoundariesAreOnePairAWord) {
     return read_speech(
         folder.write("t.tsv", "audio\ttext\tboundaries\na.wav\tone two\t" + boundaries + "\n"), {});
   };
-  const auto known = read("0:0.5 0.75:1.25").items[0].boundaries;
+  const auto known = read("0:0.5 0.75:1.25").rows[0].boundaries;
   ASSERT_EQ(known.size(), 2u);
   EXPECT_EQ(known[1], (std::pair<double, double>{0.75, 1.25}));
-  EXPECT_TRUE(read("").items[0].boundaries.empty());
+  EXPECT_TRUE(read("").rows[0].boundaries.empty());
   expect_error(ErrorKind::BadData, {"t.tsv:2", "1 boundaries for 2 words"}, [&] { read("0:1"); });
   for (const char* wrong : {"0:1 0.5:2", "1:0 2:3", "0-1 1-2", "a:b c:d", "-1:1 1:2", "0:nan 1:2"})
     expect_error(ErrorKind::BadData, {"t.tsv:2", "begin:end"}, [&] { read(wrong); });

@@ -7,7 +7,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-ReadTexts<TaggedSentence> read(const std::string& content, const TaggedTextOptions& options = {}) {
+FileRows<TaggedSentence> read(const std::string& content, const TaggedTextOptions& options = {}) {
   const TemporaryFolder folder;
   return read_tagged_text(folder.write("t.tsv", content), options);
 }
@@ -28,30 +28,30 @@ TaggedTextOptions with(const Roles& roles, const std::string& scheme = "entities
 
 TEST(TaggedText, TokensTagsAndBlankLines) {
   const auto texts = read("\uFEFFThe\tO\r\ncat\tB-x\r\n\r\n \n\nShe said\tO\nhi\tO");
-  ASSERT_EQ(texts.items.size(), 2u);
-  EXPECT_EQ(texts.items[0].words, (Texts{"The", "cat"}));
-  EXPECT_EQ(texts.items[0].tags, (Texts{"O", "B-x"}));
-  EXPECT_EQ(texts.items[1].words, (Texts{"She said", "hi"}));  // a blank is text beside tabs
+  ASSERT_EQ(texts.rows.size(), 2u);
+  EXPECT_EQ(texts.rows[0].words, (Texts{"The", "cat"}));
+  EXPECT_EQ(texts.rows[0].tags, (Texts{"O", "B-x"}));
+  EXPECT_EQ(texts.rows[1].words, (Texts{"She said", "hi"}));  // a blank is text beside tabs
   EXPECT_TRUE(texts.notes.empty());
-  EXPECT_TRUE(texts.parts.empty());
+  EXPECT_TRUE(texts.splits.empty());
 }
 
 TEST(TaggedText, FourColumnsAsInConll2003) {
   const auto texts = read_tagged_text(fixture("tagged.conll"), {});
-  ASSERT_EQ(texts.items.size(), 3u);
-  EXPECT_EQ(texts.items[0].words.size(), 7u);
-  EXPECT_EQ(texts.items[0].tags, (Texts{"B-ORG", "O", "B-PER", "O", "O", "B-LOC", "O"}));
-  EXPECT_EQ(texts.items[1].tags, (Texts{"B-PER", "I-PER"}));
+  ASSERT_EQ(texts.rows.size(), 3u);
+  EXPECT_EQ(texts.rows[0].words.size(), 7u);
+  EXPECT_EQ(texts.rows[0].tags, (Texts{"B-ORG", "O", "B-PER", "O", "O", "B-LOC", "O"}));
+  EXPECT_EQ(texts.rows[1].tags, (Texts{"B-PER", "I-PER"}));
   // B- only between neighbours of one type (IOB1); a '#' inside a sentence is a token.
-  EXPECT_EQ(texts.items[2].words, (Texts{"BRUSSELS", "Lyon", "#", "1996-08-22"}));
-  EXPECT_EQ(texts.items[2].tags, (Texts{"B-LOC", "B-LOC", "O", "O"}));
+  EXPECT_EQ(texts.rows[2].words, (Texts{"BRUSSELS", "Lyon", "#", "1996-08-22"}));
+  EXPECT_EQ(texts.rows[2].tags, (Texts{"B-LOC", "B-LOC", "O", "O"}));
   EXPECT_TRUE(has_note(texts.notes, "5 tags were rewritten as IOB2"));
   EXPECT_EQ(texts.hash, hash_of_file(fixture("tagged.conll")));
   const auto chunks = read_tagged_text(fixture("tagged.conll"), with({{"tag", {"3"}}}));
-  EXPECT_EQ(chunks.items[0].tags[0], "B-NP");
-  EXPECT_EQ(chunks.items[0].tags[1], "I-NP");
+  EXPECT_EQ(chunks.rows[0].tags[0], "B-NP");
+  EXPECT_EQ(chunks.rows[0].tags[1], "I-NP");
   const auto parts = read_tagged_text(fixture("tagged.conll"), with({{"tag", {"2"}}}, "plain"));
-  EXPECT_EQ(parts.items.back().tags.back(), "CD");
+  EXPECT_EQ(parts.rows.back().tags.back(), "CD");
 }
 
 TEST(TaggedText, SchemesBecomeIob2) {
@@ -72,8 +72,8 @@ TEST(TaggedText, SchemesBecomeIob2) {
 
 TEST(TaggedText, ColumnsByNumber) {
   const auto texts = read("O x a\nB-n y b\n", with({{"token", {"3"}}, {"tag", {"1"}}}));
-  EXPECT_EQ(texts.items[0].words, (Texts{"a", "b"}));
-  EXPECT_EQ(texts.items[0].tags, (Texts{"O", "B-n"}));
+  EXPECT_EQ(texts.rows[0].words, (Texts{"a", "b"}));
+  EXPECT_EQ(texts.rows[0].tags, (Texts{"O", "B-n"}));
   refused(ErrorKind::NotFound, {"t.tsv:1", "column 4", "'tag'"}, "a b O\n", with({{"tag", {"4"}}}));
   for (const char* bad : {"0", "-1", "ner"})
     refused(ErrorKind::InvalidArgument, {"'tag'", bad}, "a O\n", with({{"tag", {bad}}}));
@@ -82,10 +82,10 @@ TEST(TaggedText, ColumnsByNumber) {
 }
 
 TEST(TaggedText, Separators) {
-  EXPECT_EQ(read("a   O\n\tb\t O \n").items[0].words, (Texts{"a", "b"}));
+  EXPECT_EQ(read("a   O\n\tb\t O \n").rows[0].words, (Texts{"a", "b"}));
   TaggedTextOptions options;
   options.separator = "blanks";
-  EXPECT_EQ(read("a\tO\nb  O\n", options).items[0].words, (Texts{"a", "b"}));
+  EXPECT_EQ(read("a\tO\nb  O\n", options).rows[0].words, (Texts{"a", "b"}));
   options.separator = "tab";
   refused(ErrorKind::BadData, {"t.tsv:1", "one column", "tab"}, "a O\n", options);
   options.separator = "comma";
@@ -97,9 +97,9 @@ TEST(TaggedText, Separators) {
 
 TEST(TaggedText, CommentsOnlyWhereTheyCannotBeTokens) {
   const auto texts = read("# global\n#id 1\n# a\tO\nb\tO\n\n# text = b c d\nc\tO\n#\tO\n");
-  ASSERT_EQ(texts.items.size(), 2u);
-  EXPECT_EQ(texts.items[0].words, (Texts{"# a", "b"}));
-  EXPECT_EQ(texts.items[1].words, (Texts{"c", "#"}));
+  ASSERT_EQ(texts.rows.size(), 2u);
+  EXPECT_EQ(texts.rows[0].words, (Texts{"# a", "b"}));
+  EXPECT_EQ(texts.rows[1].words, (Texts{"c", "#"}));
   refused(ErrorKind::BadData, {"t.tsv:2", "1 columns", "2"}, "a\tO\n#oops\n");
 }
 
@@ -125,7 +125,7 @@ TEST(TaggedText, CutOffAndDamagedCopies) {
   const auto try_read = [&](const std::string& content) {
     try {
       for (const TaggedSentence& sentence :
-           read_tagged_text(folder.write("t.conll", content), {}).items) {
+           read_tagged_text(folder.write("t.conll", content), {}).rows) {
         EXPECT_EQ(sentence.words.size(), sentence.tags.size());
         EXPECT_FALSE(sentence.words.empty());
       }
@@ -147,10 +147,10 @@ TEST(TaggedText, WhatIsWrittenReadsBack) {
   const std::vector<TaggedSentence> sentences{
       {{"a b", "#", "\"c"}, {"O", "B-x", "I-x"}}, {{"#"}, {"O"}}, {{"é"}, {"B-y"}}};
   const auto texts = read(format_tagged_text(sentences));
-  ASSERT_EQ(texts.items.size(), 3u);
+  ASSERT_EQ(texts.rows.size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(texts.items[i].words, sentences[i].words);
-    EXPECT_EQ(texts.items[i].tags, sentences[i].tags);
+    EXPECT_EQ(texts.rows[i].words, sentences[i].words);
+    EXPECT_EQ(texts.rows[i].tags, sentences[i].tags);
   }
   for (const char* word : {"", " ", "a\tb", "a\nb"})
     expect_error(ErrorKind::InvalidArgument, {"TSV"}, [&] {

@@ -7,8 +7,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-ReadTexts<PatientRecord> read(const std::string& name, const std::string& content,
-                              VisitsOptions options = {}) {
+FileRows<PatientRecord> read(const std::string& name, const std::string& content,
+                             VisitsOptions options = {}) {
   const TemporaryFolder folder;
   return read_visits(folder.write(name, content), options);
 }
@@ -48,32 +48,32 @@ TEST(Visits, TablesAndJsonLinesSayTheSame) {
 TEST(Visits, LinesOfAPatientNeedNotStandTogetherOrInOrder) {
   const auto rows =
       read("a.csv", "patient,time,codes,label\nb,5,x,1\na,9,late,1\nb,2,w,0\na,1,early,0\n");
-  ASSERT_EQ(rows.items.size(), 2u);
-  EXPECT_EQ(rows.items[0].name, "b") << "the first one seen";
-  EXPECT_EQ(rows.items[0].visits[0].codes, (Texts{"w"}));
-  EXPECT_EQ(rows.items[0].label, "1") << "of the last visit in time, not of the last line";
-  EXPECT_EQ(rows.items[1].visits[0].codes, (Texts{"early"}));
+  ASSERT_EQ(rows.rows.size(), 2u);
+  EXPECT_EQ(rows.rows[0].name, "b") << "the first one seen";
+  EXPECT_EQ(rows.rows[0].visits[0].codes, (Texts{"w"}));
+  EXPECT_EQ(rows.rows[0].label, "1") << "of the last visit in time, not of the last line";
+  EXPECT_EQ(rows.rows[1].visits[0].codes, (Texts{"early"}));
   EXPECT_TRUE(has_note(rows.notes, "2 patients have visits that were not in the order of time"));
   const auto unordered = read("a.csv", "patient,codes,label\na,x,1\na,w,0\n");
-  EXPECT_EQ(unordered.items[0].visits[0].codes, (Texts{"x"})) << "without times the lines' order";
-  EXPECT_FALSE(unordered.items[0].visits[0].time);
+  EXPECT_EQ(unordered.rows[0].visits[0].codes, (Texts{"x"})) << "without times the lines' order";
+  EXPECT_FALSE(unordered.rows[0].visits[0].time);
 }
 
 TEST(Visits, DuplicateVisitsAreOne) {
   const auto rows =
       read("a.csv", "patient,time,codes,label\na,1,x y,1\na,1,x y,1\na,1,y z,1\na,2,x,1\n");
-  ASSERT_EQ(rows.items[0].visits.size(), 2u);
-  EXPECT_EQ(rows.items[0].visits[0].codes, (Texts{"x", "y", "z"}));
+  ASSERT_EQ(rows.rows[0].visits.size(), 2u);
+  EXPECT_EQ(rows.rows[0].visits[0].codes, (Texts{"x", "y", "z"}));
   EXPECT_TRUE(has_note(rows.notes, "2 lines have the patient and the time of another one"));
-  EXPECT_EQ(read("a.csv", "patient,codes,label\na,x x  x,1\n").items[0].visits[0].codes,
+  EXPECT_EQ(read("a.csv", "patient,codes,label\na,x x  x,1\n").rows[0].visits[0].codes,
             (Texts{"x"}));
 }
 
 TEST(Visits, LabelsThatDisagree) {
   const std::string content = "patient,time,codes,label\na,1,x,no\na,2,y,yes\nb,1,x,no\nb,2,x,\n";
   const auto rows = read("a.csv", content);
-  EXPECT_EQ(rows.items[0].label, "yes");
-  EXPECT_EQ(rows.items[1].label, "no") << "an empty cell says nothing";
+  EXPECT_EQ(rows.rows[0].label, "yes");
+  EXPECT_EQ(rows.rows[1].label, "no") << "an empty cell says nothing";
   EXPECT_TRUE(has_note(rows.notes, "1 patients have visits with different labels"));
   VisitsOptions same;
   same.labels = "same";
@@ -84,8 +84,8 @@ TEST(Visits, LabelsThatDisagree) {
 TEST(Visits, WhatCannotBeUsedIsLeftOutAndCounted) {
   const auto rows =
       read("a.csv", "patient,codes,label\n,x,1\nnobody,,1\nunknown,x,\na,x,1\na,,1\n");
-  ASSERT_EQ(rows.items.size(), 1u);
-  EXPECT_EQ(rows.items[0].visits.size(), 2u) << "a visit without codes is one";
+  ASSERT_EQ(rows.rows.size(), 1u);
+  EXPECT_EQ(rows.rows[0].visits.size(), 2u) << "a visit without codes is one";
   EXPECT_TRUE(has_note(rows.notes, "1 lines without a patient"));
   EXPECT_TRUE(has_note(rows.notes, "1 patients without a code"));
   EXPECT_TRUE(has_note(rows.notes, "1 patients without a label"));
@@ -93,7 +93,7 @@ TEST(Visits, WhatCannotBeUsedIsLeftOutAndCounted) {
           "patient,codes,label\na,,1\n");
   VisitsOptions unlabelled;
   unlabelled.needs_label = false;
-  EXPECT_EQ(read("a.csv", "patient,codes\na,x\nb,\n", unlabelled).items.size(), 2u)
+  EXPECT_EQ(read("a.csv", "patient,codes\na,x\nb,\n", unlabelled).rows.size(), 2u)
       << "who asks for an answer gets one";
 }
 
@@ -101,14 +101,14 @@ TEST(Visits, ColumnsMayBeCodesThemselves) {
   const auto options = with_roles({{"code", {"age", "sex"}}, {"label", {"readmitted"}}});
   const auto rows =
       read("a.tsv", "patient\tage\tsex\tcodes\treadmitted\np\t[50-60)\t\tD_1\tNO\n", options);
-  EXPECT_EQ(rows.items[0].visits[0].codes, (Texts{"D_1", "age=[50-60)"}));
+  EXPECT_EQ(rows.rows[0].visits[0].codes, (Texts{"D_1", "age=[50-60)"}));
   const auto lines = read("a.jsonl",
                           "{\"patient\": 7, \"age\": 51, \"sex\": \"f\", \"codes\": [], "
                           "\"readmitted\": false}\n",
                           options);
-  EXPECT_EQ(lines.items[0].name, "7");
-  EXPECT_EQ(lines.items[0].visits[0].codes, (Texts{"age=51", "sex=f"}));
-  EXPECT_EQ(lines.items[0].label, "false");
+  EXPECT_EQ(lines.rows[0].name, "7");
+  EXPECT_EQ(lines.rows[0].visits[0].codes, (Texts{"age=51", "sex=f"}));
+  EXPECT_EQ(lines.rows[0].label, "false");
   refused(ErrorKind::NotFound, {"'agee'", "did you mean 'age'"}, "a.csv",
           "patient,age,codes,label\na,1,b,1\n", with_roles({{"code", {"agee"}}}));
 }
@@ -117,7 +117,7 @@ TEST(Visits, OtherSeparators) {
   VisitsOptions options;
   options.separator = "|";
   EXPECT_EQ(read("a.csv", "patient,codes,label\na,heart failure| |x|x,1\n", options)
-                .items[0]
+                .rows[0]
                 .visits[0]
                 .codes,
             (Texts{"heart failure", "x"}));
@@ -144,11 +144,11 @@ TEST(Visits, TimesAreNumbersOrDates) {
 TEST(Visits, PatientsAreNeverSplit) {
   const auto rows =
       read("a.csv", "patient,split,codes,label\na,train,x,1\nb,test,y,0\na,Training,z,1\n");
-  EXPECT_EQ(rows.parts, (std::vector<Split>{kTrain, kTest}));
+  EXPECT_EQ(rows.splits, (std::vector<Split>{kTrain, kTest}));
   refused(ErrorKind::BadData, {"a.csv:3", "'a'", "test here and training before"}, "a.csv",
           "patient,split,codes,label\na,train,x,1\na,test,z,1\n");
   const auto other = read("a.csv", "patient,split,codes,label\na,left,x,1\n");
-  EXPECT_TRUE(other.parts.empty()) << "it says something else";
+  EXPECT_TRUE(other.splits.empty()) << "it says something else";
   refused(ErrorKind::BadData, {"a.csv:2", "'left'", "expected train"}, "a.csv",
           "patient,split,codes,label\na,left,x,1\n", with_roles({{"split", {"split"}}}));
 }

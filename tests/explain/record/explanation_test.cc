@@ -190,7 +190,7 @@ TEST(Explanation, DescribesPredictions) {
   predictor.prediction.outputs[0].text = "le chat";
   EXPECT_EQ(explain_example(predictor, example).prediction, "le chat");
   ExplainOptions options;
-  options.describe = [](const Prediction&) { return "malignant"; };
+  options.describe = [](const Example&, const Prediction&) { return "malignant"; };
   EXPECT_EQ(explain_example(predictor, example, options).prediction, "malignant");
 }
 

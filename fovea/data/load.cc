@@ -1,4 +1,4 @@
-#include "fovea/data/text_parts.h"
+#include "fovea/data/load.h"
 
 #include <algorithm>
 

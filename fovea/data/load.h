@@ -1,0 +1,187 @@
+// The one way from files, or from a generator, to data sets. A kind of data says how one file is
+// read (Reader), what its generator draws (SplitRows of the same rows), what is learned from the
+// training rows and how rows become a Dataset. Finding files, split columns, files called after
+// splits, rows held out, hashes and notes are here, once. docs/formats/dataset.md states the rules.
+//
+//   SplitRows<Row> rows = source.path.empty() ? draw(options) : read_splits(source, split, reader);
+//   return encode_splits(rows, fit, encode);
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/data/dataset.h"
+#include "fovea/data/source.h"
+
+namespace fovea {
+
+using Notes = std::vector<std::string>;
+
+/// One file, read.
+template <class Row>
+struct FileRows {
+  std::vector<Row> rows = {};
+  std::vector<Split> splits = {};  // of each row, by a split column; empty without one
+  std::string hash = {};           // ContentHash of the file's bytes
+  Notes notes = {};
+};
+
+/// Rows in splits, as they were read or drawn. A split that is not there is empty.
+template <class Row>
+struct SplitRows {
+  std::vector<Row> train = {}, validation = {}, test = {};
+  std::string hash = {};
+  Notes notes = {};
+
+  std::vector<Row>& operator[](int split) {
+    return split == kTrain ? train : split == kValidation ? validation : test;
+  }
+  const std::vector<Row>& operator[](int split) const {
+    return split == kTrain ? train : split == kValidation ? validation : test;
+  }
+  bool empty() const { return train.empty() && validation.empty() && test.empty(); }
+};
+
+/// How the files of a kind of data are read.
+template <class Row>
+struct Reader {
+  std::vector<std::string> endings;  // of the files of a folder, each perhaps with .gz
+  std::function<FileRows<Row>(const std::filesystem::path&)> read;
+  std::string rows = "texts";    // what messages call them
+  std::string single_file = {};  // a folder may hold one file of this name instead: "visits"
+};
+
+using SplitFiles = std::array<std::optional<std::filesystem::path>, kSplitCount>;
+
+/// The files of a folder that are called after a split (split_named) and have one of the endings,
+/// each perhaps with .gz. BadData for two of one split.
+SplitFiles find_split_files(const std::filesystem::path& folder,
+                            const std::vector<std::string>& endings);
+
+/// The one file of the folder that has this name and one of the endings, perhaps with .gz, where no
+/// file is called after a split; else none. BadData for two.
+std::optional<std::filesystem::path> find_single_file(const std::filesystem::path& folder,
+                                                      const std::string& name,
+                                                      const std::vector<std::string>& endings);
+
+/// Moves some training rows to validation, when there are none there.
+template <class Row>
+void hold_out(SplitRows<Row>& rows, const std::string& path, const std::string& row_word,
+              const SplitOptions& options) {
+  if (rows.train.empty() || !rows.validation.empty() || options.fraction == 0) return;
+  std::vector<Row> all = std::move(rows.train);
+  rows.train.clear();
+  require(all.size() > 1, ErrorKind::BadData, path, ": has 1 training ",
+          row_word.substr(0, row_word.size() - 1), "; at least 2 are needed to hold one out");
+  const RowSplit chosen = split_rows(int64_t(all.size()), options.fraction, options.seed);
+  for (const int64_t row : chosen.train) rows.train.push_back(std::move(all[size_t(row)]));
+  for (const int64_t row : chosen.validation)
+    rows.validation.push_back(std::move(all[size_t(row)]));
+  rows.notes.push_back(concat("validation: ", format_count(int64_t(chosen.validation.size())),
+                              " of the ", format_count(int64_t(all.size())), " ", row_word,
+                              ", chosen with seed ", options.seed));
+}
+
+namespace load_details {
+
+template <class Row>
+void place_file(SplitRows<Row>& rows, FileRows<Row> file, const std::string& row_word, bool whole) {
+  rows.hash = file.hash;
+  rows.notes = std::move(file.notes);
+  if (file.splits.empty()) {
+    rows[whole ? kTest : kTrain] = std::move(file.rows);
+    return;
+  }
+  for (size_t i = 0; i < file.rows.size(); ++i)
+    rows[file.splits[i]].push_back(std::move(file.rows[i]));
+  rows.notes.push_back(
+      concat("split by the split column: ", format_count(int64_t(rows.train.size())), " training, ",
+             format_count(int64_t(rows.validation.size())), " validation, ",
+             format_count(int64_t(rows.test.size())), " test ", row_word));
+}
+
+template <class Row>
+void place_folder(SplitRows<Row>& rows, const std::filesystem::path& folder,
+                  const std::string& task, const Reader<Row>& reader) {
+  const SplitFiles files = find_split_files(folder, reader.endings);
+  ContentHash hash;
+  for (int split = 0; split < kSplitCount; ++split) {
+    if (!files[size_t(split)]) continue;
+    FileRows<Row> file = reader.read(*files[size_t(split)]);
+    require(file.splits.empty(), ErrorKind::BadData, files[size_t(split)]->string(),
+            ": has a split column, but the folder already says that it is the ", kSplitNames[split],
+            " split; remove the column");
+    hash.add(concat(kSplitNames[split], "=", file.hash, "\n"));
+    rows.notes.insert(rows.notes.end(), file.notes.begin(), file.notes.end());
+    rows[split] = std::move(file.rows);
+  }
+  const std::filesystem::path description = folder / "dataset.json";
+  if (std::filesystem::exists(description)) {
+    read_description(description, task);
+    hash.add(hash_of_file(description));
+  }
+  rows.hash = hash.text();
+}
+
+}  // namespace load_details
+
+/// Opens a file or a folder. A split column or the folder's files decide, otherwise all is for
+/// training (or, with source.whole, for testing), and options.fraction of it is held out for
+/// validation.
+template <class Row>
+SplitRows<Row> read_splits(const DataSource& source, const SplitOptions& options,
+                           const Reader<Row>& reader) {
+  std::filesystem::path path = source.path;
+  require(std::filesystem::exists(path), ErrorKind::NotFound, path.string(),
+          ": no such file or folder");
+  if (!reader.single_file.empty() && std::filesystem::is_directory(path))
+    path = find_single_file(path, reader.single_file, reader.endings).value_or(path);
+  SplitRows<Row> rows;
+  const bool folder = std::filesystem::is_directory(path);
+  if (folder)
+    load_details::place_folder(rows, path, options.task, reader);
+  else
+    load_details::place_file(rows, reader.read(path), reader.rows, source.whole);
+  const bool enough = options.needs_training ? !rows.train.empty() : !rows.empty();
+  require(enough, folder ? ErrorKind::NotFound : ErrorKind::BadData, path.string(),
+          folder ? concat(": the folder has no ",
+                          options.needs_training ? "train" : "train, val or test", " file (",
+                          join(reader.endings), ", each perhaps with .gz)")
+                 : concat(": no ", reader.rows.substr(0, reader.rows.size() - 1),
+                          " belongs to the training split"));
+  hold_out(rows, path.string(), reader.rows, options);
+  return rows;
+}
+
+/// Rows to data sets. `fit(rows, notes)` learns what is not known yet; `encode(rows, split, notes)`
+/// gives the data set of one split, or null where nothing is left of it.
+template <class Row, class Fit, class Encode>
+Splits encode_splits(SplitRows<Row>& rows, Fit fit, Encode encode) {
+  Splits splits;
+  splits.hash = rows.hash;
+  splits.notes = std::move(rows.notes);
+  fit(rows, splits.notes);
+  for (int split = 0; split < kSplitCount; ++split)
+    if (!rows[split].empty())
+      splits[split] = encode(std::move(rows[split]), Split(split), splits.notes);
+  return splits;
+}
+
+/// Writes train, val and test files of the splits that have rows: `format(rows)` gives the content.
+template <class Row, class Format>
+void write_splits(const std::filesystem::path& folder, const SplitRows<Row>& rows,
+                  const std::string& ending, Format format) {
+  constexpr const char* kNames[kSplitCount] = {"train", "val", "test"};
+  make_folder(folder);
+  for (int split = 0; split < kSplitCount; ++split)
+    if (!rows[split].empty()) write_file(folder / (kNames[split] + ending), format(rows[split]));
+}
+
+}  // namespace fovea
