@@ -1,6 +1,7 @@
 // Steps that are recorded on a GPU: what they need of models holds everywhere; recording itself is
 // tested where there is a GPU (./dev gpu).
 #include "fovea/training/cuda_graphs.h"
+#include "fovea/base/text.h"
 
 #include <gtest/gtest.h>
 #include <torch/cuda.h>

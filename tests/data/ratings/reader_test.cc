@@ -30,14 +30,14 @@ TEST(Reviews, TablesAndJsonLinesSayTheSame) {
                           "{\"user\": \"ann\", \"item\": \"tent\", \"rating\": 4.5, \"text\": "
                           "\"light, \\\"quick\\\"\", \"time\": 17}\n");
   for (const auto* rows : {&csv, &tsv, &lines}) {
-    ASSERT_EQ(rows->items.size(), 1u);
-    const Review& review = rows->items[0];
+    ASSERT_EQ(rows->rows.size(), 1u);
+    const Review& review = rows->rows[0];
     EXPECT_EQ(review.user, "ann");
     EXPECT_EQ(review.item, "tent");
     EXPECT_EQ(review.rating, 4.5);
     EXPECT_EQ(review.text, "light, \"quick\"");
     EXPECT_EQ(review.time, 17);
-    EXPECT_TRUE(rows->parts.empty());
+    EXPECT_TRUE(rows->splits.empty());
   }
   EXPECT_NE(lines.rows[0].place.find("a.jsonl:1"), std::string::npos);
 }

@@ -33,15 +33,15 @@ TEST(Visits, TablesAndJsonLinesSayTheSame) {
                           "\"label\": \"no\"}\n{\"patient\": \"p1\", \"time\": 9, \"codes\": "
                           "\"D_250\", \"label\": \"yes\"}\n");
   for (const auto* rows : {&csv, &tsv, &lines}) {
-    ASSERT_EQ(rows->items.size(), 1u);
-    const PatientRecord& patient = rows->items[0];
+    ASSERT_EQ(rows->rows.size(), 1u);
+    const PatientRecord& patient = rows->rows[0];
     EXPECT_EQ(patient.name, "p1");
     ASSERT_EQ(patient.visits.size(), 2u);
     EXPECT_EQ(patient.visits[0].codes, (Texts{"D_401", "M_x"}));
     EXPECT_EQ(patient.visits[1].codes, (Texts{"D_250"}));
     EXPECT_EQ(patient.visits[1].time, 9);
     EXPECT_EQ(patient.label, "yes") << "that of the last visit";
-    EXPECT_TRUE(rows->parts.empty());
+    EXPECT_TRUE(rows->splits.empty());
   }
 }
 
