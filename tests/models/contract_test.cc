@@ -1,4 +1,5 @@
-// What every model must do, run over a table of models. A new model adds one row.
+// The networks of tables and contexts in all their forms. What every network of the catalogue must
+// do stands in tests/tasks/model_contract_test.cc.
 #include <gtest/gtest.h>
 #include <torch/optim.h>
 
@@ -226,11 +227,14 @@ TEST(FeatureAttention, HasTheTutorialsParameters) {
   EXPECT_EQ(flat_parameters(ContextAttention({}, {5, 8})).numel(), 49);
 }
 
-TEST(FeatureAttention, DropoutAndSparsemaxUseTheOrdinaryGear) {
+TEST(FeatureAttention, DropoutAndSparsemaxUseAutograd) {
   FeatureAttentionOptions options = table_options("attention", {4});
   const FeatureShape shape{{"a"}, {0, 0}, 1, TabularLoss::BinaryCrossEntropy};
   EXPECT_TRUE(FeatureAttention(options, shape).has_fused_path());
   options.dropout = 0.5;
+  EXPECT_FALSE(FeatureAttention(options, shape).has_fused_path());
+  options.dropout = 0;
+  options.normaliser.name = "sparsemax";
   EXPECT_FALSE(FeatureAttention(options, shape).has_fused_path());
 }
 
