@@ -1,7 +1,11 @@
 #include "cli/program.h"
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #include <torch/version.h>
 
+#include <climits>
 #include <iostream>
 #include <sstream>
 
@@ -10,7 +14,9 @@
 #include "fovea/base/error.h"
 #include "fovea/base/json.h"
 #include "fovea/kernels/instruction_set.h"
+#include "fovea/program.h"
 #include "fovea/tasks/version.h"
+#include "fovea/tensor/blas.h"
 
 namespace fovea::cli {
 
@@ -38,6 +44,16 @@ void take_as_given(CLI::App& program) {
     for (CLI::Option* option : command->get_options()) option->transform(given);
 }
 
+/// The tensors of a step come and go by the megabyte. Memory that goes back to the system each time
+/// is cleared and mapped again, which can cost more than the arithmetic; so it is kept.
+void keep_freed_memory() {
+#ifdef M_TRIM_THRESHOLD  // glibc
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_TOP_PAD, 64 << 20);
+#endif
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
@@ -50,10 +66,9 @@ int run_program(int argc, const char* const* argv) {
   program.footer(
       "Try:  fovea train dates --out runs/dates && fovea explain runs/dates \"Saturday 9 May "
       "2018\"");
-  for (const auto add :
-       {add_tasks, add_scores, add_data, add_prepare, add_train, add_evaluate, add_predict,
-        add_explain, add_compare, add_heads, add_prune, add_serve, add_export, add_doctor})
-    add(program);
+#define FOVEA_ROW(name) add_##name(program);
+  FOVEA_COMMANDS(FOVEA_ROW)
+#undef FOVEA_ROW
   take_as_given(program);
   try {
     program.parse(kept_whole(argc, argv));
@@ -84,3 +99,9 @@ int run_program(int argc, const char* const* argv) {
 }
 
 }  // namespace fovea::cli
+
+int fovea::run_program(int argc, const char* const* argv) {
+  cli::keep_freed_memory();
+  use_fast_blas();
+  return cli::run_program(argc, argv);
+}

@@ -1,5 +1,4 @@
-// The program as a function, so that tests can call it: exit status 0, 1 for an error, 2 for wrong
-// usage.
+// The program and its commands; fovea/program.h is what others see of it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,22 +7,16 @@
 
 namespace fovea::cli {
 
+/// Without what is set once per process, for tests.
 int run_program(int argc, const char* const* argv);
 
-/// Each command adds itself to the program; its callback does the work.
-void add_tasks(CLI::App& program);
-void add_scores(CLI::App& program);
-void add_data(CLI::App& program);
-void add_prepare(CLI::App& program);
-void add_train(CLI::App& program);
-void add_evaluate(CLI::App& program);
-void add_predict(CLI::App& program);
-void add_explain(CLI::App& program);
-void add_compare(CLI::App& program);
-void add_heads(CLI::App& program);
-void add_prune(CLI::App& program);
-void add_doctor(CLI::App& program);
-void add_serve(CLI::App& program);
-void add_export(CLI::App& program);
+/// The commands, in the order of the help: each is a file, whose add_NAME() adds it to the program.
+#define FOVEA_COMMANDS(row)                                                                        \
+  row(tasks) row(scores) row(data) row(prepare) row(train) row(evaluate) row(predict) row(explain) \
+      row(compare) row(heads) row(prune) row(serve) row(export) row(doctor)
+
+#define FOVEA_DECLARE(name) void add_##name(CLI::App& program);
+FOVEA_COMMANDS(FOVEA_DECLARE)
+#undef FOVEA_DECLARE
 
 }  // namespace fovea::cli

@@ -4,74 +4,21 @@
 
 namespace fovea {
 
-// One for each file of scores/.
-using ScoreFactory = ScorePointer(const ScoreOptions&, const Random&);
-ScoreFactory make_content, make_additive, make_location_base, make_general, make_dot,
-    make_scaled_dot, make_location_aware;
+// The table: one row for each file of scores/, which defines NAME_score().
+#define FOVEA_SCORES(row)                                                             \
+  row(content) row(additive) row(location_base) row(general) row(dot) row(scaled_dot) \
+      row(location_aware)
+
+#define FOVEA_DECLARE(name) ScoreEntry name##_score();
+FOVEA_SCORES(FOVEA_DECLARE)
+#undef FOVEA_DECLARE
 
 namespace {
 
-int64_t none(const ScoreOptions&) {
-  return 0;
-}
-
-const std::vector<ScoreEntry>& rows() {
-  static const std::vector<ScoreEntry> table = {
-      {"content",
-       "beta cos(s, h), beta = softplus(learned)",
-       "Graves et al. 2014",
-       "1",
-       [](const ScoreOptions&) -> int64_t { return 1; },
-       make_content,
-       {.needs_equal_sizes = true}},
-      {"additive",
-       "v . tanh(W s + U h)",
-       "Bahdanau et al. 2015; Luong et al. 2015 call it concat",
-       "m (d_q + d_k) + m",
-       [](const ScoreOptions& o) {
-         return o.hidden_size * (o.query_size + o.key_size + 1 + (o.bias ? 1 : 0));
-       },
-       make_additive,
-       {.is_fused = true}},
-      {"location-base",
-       "(W s)_j, the key's place only",
-       "Luong et al. 2015",
-       "S d_q",
-       [](const ScoreOptions& o) { return o.maximum_length * o.query_size; },
-       make_location_base,
-       {.depends_on_order = true}},
-      {"general",
-       "s . (W h)",
-       "Luong et al. 2015",
-       "d_q d_k",
-       [](const ScoreOptions& o) { return o.query_size * o.key_size; },
-       make_general,
-       {.is_fused = true}},
-      {"dot",
-       "s . h",
-       "Luong et al. 2015",
-       "0",
-       none,
-       make_dot,
-       {.needs_equal_sizes = true, .is_fused = true}},
-      {"scaled-dot",
-       "s . h / sqrt(n)",
-       "Vaswani et al. 2017",
-       "0",
-       none,
-       make_scaled_dot,
-       {.needs_equal_sizes = true, .is_fused = true}},
-      {"location-aware",
-       "v . tanh(W s + U h + L (F * previous weights) + b)",
-       "Chorowski et al. 2015",
-       "m (d_q + d_k + f + 2) + f r",
-       [](const ScoreOptions& o) {
-         return o.hidden_size * (o.query_size + o.key_size + o.filters + 2) +
-                o.filters * o.kernel_width;
-       },
-       make_location_aware,
-       {.depends_on_order = true, .reads_previous_weights = true}},
-  };
+std::vector<ScoreEntry>& rows() {
+#define FOVEA_ROW(name) name##_score(),
+  static std::vector<ScoreEntry> table = {FOVEA_SCORES(FOVEA_ROW)};
+#undef FOVEA_ROW
   return table;
 }
 
@@ -101,6 +48,13 @@ std::vector<std::string> score_names() {
   std::vector<std::string> names;
   for (const auto& entry : rows()) names.push_back(entry.name);
   return names;
+}
+
+void register_score(ScoreEntry entry) {
+  for (const ScoreEntry& known : rows())
+    require(known.name != entry.name, ErrorKind::InvalidArgument, "there is a score function '",
+            entry.name, "' already");
+  rows().push_back(std::move(entry));
 }
 
 const ScoreEntry& find_score(const std::string& name) {

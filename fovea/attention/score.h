@@ -83,6 +83,10 @@ struct ScoreEntry {
 
 std::span<const ScoreEntry> score_table();
 
+/// Adds a score function of a program outside of the library, before any other thread uses it.
+/// InvalidArgument for a name that is taken.
+void register_score(ScoreEntry entry);
+
 /// NotFound suggests the nearest name.
 const ScoreEntry& find_score(const std::string& name);
 std::vector<std::string> score_names();

@@ -1,10 +1,12 @@
+#include "fovea/models/bert_classifier.h"
 #include "fovea/export/bert.h"
 #include "fovea/export/exporters.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
-ExportedParts export_bert_classifier(const BertClassifier& model, const ExportOptions& options) {
+static ExportedParts bert_classifier_parts(const BertClassifier& model,
+                                           const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model), encoder = parameters.under("encoder");
   auto graph = std::make_unique<Graph>("bert_classifier", "Which class a text belongs to");
@@ -19,6 +21,11 @@ ExportedParts export_bert_classifier(const BertClassifier& model, const ExportOp
                 softmax(parameters.linear("output", summary)));
   if (options.attention) put_out_attention(*graph, bert);
   return one_part(std::move(graph));
+}
+
+std::optional<ExportedParts> export_bert_classifier(const Model& model,
+                                                    const ExportOptions& options) {
+  return export_as<BertClassifier>(model, options, bert_classifier_parts);
 }
 
 }  // namespace fovea

@@ -1,3 +1,4 @@
+#include "fovea/models/bert_pretrainer.h"
 #include "fovea/export/bert.h"
 #include "fovea/export/exporters.h"
 #include "fovea/tensor/torch.h"
@@ -38,7 +39,8 @@ void put_out_guesses(Graph& graph, const Weights& parameters, const BertValues& 
 
 }  // namespace
 
-ExportedParts export_bert_pretrainer(const BertPretrainer& model, const ExportOptions& options) {
+static ExportedParts bert_pretrainer_parts(const BertPretrainer& model,
+                                           const ExportOptions& options) {
   const Weights parameters(model), encoder = parameters.under("encoder");
   const BertOptions& sizes = model.encoder().options();
   auto graph = std::make_unique<Graph>("bert", "States and embeddings of texts");
@@ -65,6 +67,11 @@ ExportedParts export_bert_pretrainer(const BertPretrainer& model, const ExportOp
   if (model.guesses_masks()) put_out_guesses(*graph, parameters, bert, model.shape());
   if (options.attention) put_out_attention(*graph, bert);
   return one_part(std::move(graph));
+}
+
+std::optional<ExportedParts> export_bert_pretrainer(const Model& model,
+                                                    const ExportOptions& options) {
+  return export_as<BertPretrainer>(model, options, bert_pretrainer_parts);
 }
 
 }  // namespace fovea

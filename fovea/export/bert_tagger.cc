@@ -1,3 +1,4 @@
+#include "fovea/models/bert_tagger.h"
 #include "fovea/export/bert.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/tagger.h"
@@ -14,7 +15,7 @@ onnx::Value rows_at(const onnx::Value& x, const onnx::Value& places) {
 
 }  // namespace
 
-ExportedParts export_bert_tagger(const BertTagger& model, const ExportOptions& options) {
+static ExportedParts bert_tagger_parts(const BertTagger& model, const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("bert_tagger", "A tag for every word of a sentence");
@@ -29,6 +30,10 @@ ExportedParts export_bert_tagger(const BertTagger& model, const ExportOptions& o
   graph->output(tags_port(parameters), log_softmax(parameters.linear("output", first)));
   if (options.attention) put_out_attention(*graph, bert);
   return one_part(std::move(graph));
+}
+
+std::optional<ExportedParts> export_bert_tagger(const Model& model, const ExportOptions& options) {
+  return export_as<BertTagger>(model, options, bert_tagger_parts);
 }
 
 }  // namespace fovea

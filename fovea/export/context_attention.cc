@@ -1,11 +1,12 @@
+#include "fovea/models/context_attention.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/weights.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
-ExportedParts export_context_attention(const ContextAttention& model,
-                                       const ExportOptions& options) {
+static ExportedParts context_attention_parts(const ContextAttention& model,
+                                             const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   const int64_t positions = parameters.tensor("attention.weight").size(1);
@@ -35,6 +36,11 @@ ExportedParts export_context_attention(const ContextAttention& model,
                     weights * parameters.value(*graph, "output.weight"));
   }
   return one_part(std::move(graph));
+}
+
+std::optional<ExportedParts> export_context_attention(const Model& model,
+                                                      const ExportOptions& options) {
+  return export_as<ContextAttention>(model, options, context_attention_parts);
 }
 
 }  // namespace fovea

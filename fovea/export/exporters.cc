@@ -1,37 +1,20 @@
 #include "fovea/export/exporters.h"
 
-#include <optional>
-
 #include "fovea/base/error.h"
 
 namespace fovea {
 
-namespace {
+// The table: one row for each export_NAME(); all but image_baseline, in glimpses.cc, have a file of
+// their own.
+#define FOVEA_EXPORTERS(row)                                                                       \
+  row(feature_attention) row(context_attention) row(seq2seq) row(transformer) row(bert_pretrainer) \
+      row(bert_classifier) row(bert_tagger) row(lstm_tagger) row(hierarchical)                     \
+          row(show_attend_tell) row(recurrent_glimpses) row(image_baseline)
 
-/// What `exporter` makes of the model, when it is of the exporter's kind.
-template <class Kind, ExportedParts (*exporter)(const Kind&, const ExportOptions&)>
-std::optional<ExportedParts> when(const Model& model, const ExportOptions& options) {
-  const auto* known = dynamic_cast<const Kind*>(&model);
-  if (known == nullptr) return std::nullopt;
-  return exporter(*known, options);
-}
-
-constexpr std::optional<ExportedParts> (*kExporters[])(const Model&, const ExportOptions&) = {
-    when<FeatureAttention, export_feature_attention>,
-    when<ContextAttention, export_context_attention>,
-    when<Seq2Seq, export_seq2seq>,
-    when<Transformer, export_transformer>,
-    when<BertPretrainer, export_bert_pretrainer>,
-    when<BertClassifier, export_bert_classifier>,
-    when<BertTagger, export_bert_tagger>,
-    when<LstmTagger, export_lstm_tagger>,
-    when<HierarchicalAttention, export_hierarchical>,
-    when<ShowAttendTell, export_show_attend_tell>,
-    when<RecurrentGlimpses, export_recurrent_glimpses>,
-    when<ImageBaseline, export_image_baseline>,
-};
-
-}  // namespace
+using Exporter = std::optional<ExportedParts>(const Model&, const ExportOptions&);
+#define FOVEA_DECLARE(name) Exporter export_##name;
+FOVEA_EXPORTERS(FOVEA_DECLARE)
+#undef FOVEA_DECLARE
 
 ExportedParts one_part(std::unique_ptr<onnx::Graph> graph) {
   ExportedParts parts;
@@ -40,7 +23,9 @@ ExportedParts one_part(std::unique_ptr<onnx::Graph> graph) {
 }
 
 ExportedParts export_model(const Model& model, const ExportOptions& options) {
-  for (const auto& exporter : kExporters)
+#define FOVEA_ROW(name) export_##name,
+  for (Exporter* exporter : {FOVEA_EXPORTERS(FOVEA_ROW)})
+#undef FOVEA_ROW
     if (auto parts = exporter(model, options)) return std::move(*parts);
   const std::string name = model.name();  // fovea::Retain
   fail(ErrorKind::Unsupported, "export: the model ", name.substr(name.rfind(':') + 1),

@@ -1,3 +1,4 @@
+#include "fovea/models/feature_attention.h"
 #include "fovea/base/text.h"
 #include "fovea/export/attention.h"
 #include "fovea/export/exporters.h"
@@ -8,8 +9,8 @@ namespace fovea {
 
 using kernels::TabularLoss;
 
-ExportedParts export_feature_attention(const FeatureAttention& model,
-                                       const ExportOptions& options) {
+static ExportedParts feature_attention_parts(const FeatureAttention& model,
+                                             const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   const FeatureShape& shape = model.shape();
@@ -42,6 +43,11 @@ ExportedParts export_feature_attention(const FeatureAttention& model,
     graph->output({"attention", ElementType::Float, {"batch", columns}, "weight of each column"},
                   weights);
   return one_part(std::move(graph));
+}
+
+std::optional<ExportedParts> export_feature_attention(const Model& model,
+                                                      const ExportOptions& options) {
+  return export_as<FeatureAttention>(model, options, feature_attention_parts);
 }
 
 }  // namespace fovea

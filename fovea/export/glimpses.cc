@@ -2,6 +2,8 @@
 // glimpses the graph follows the means of the policy, from a first place that is an input.
 #include "fovea/export/exporters.h"
 #include "fovea/export/weights.h"
+#include "fovea/models/image_baselines.h"
+#include "fovea/models/recurrent_glimpses.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -91,8 +93,8 @@ Value halved(const Value& x, int64_t height, int64_t width) {
 
 }  // namespace
 
-ExportedParts export_recurrent_glimpses(const RecurrentGlimpses& model,
-                                        const ExportOptions& options) {
+static ExportedParts recurrent_glimpses_parts(const RecurrentGlimpses& model,
+                                              const ExportOptions& options) {
   const RecurrentGlimpsesOptions& o = model.options();
   const Weights weights(model);
   auto graph = std::make_unique<Graph>("recurrent_glimpses",
@@ -130,7 +132,7 @@ ExportedParts export_recurrent_glimpses(const RecurrentGlimpses& model,
   return one_part(std::move(graph));
 }
 
-ExportedParts export_image_baseline(const ImageBaseline& model, const ExportOptions&) {
+static ExportedParts image_baseline_parts(const ImageBaseline& model, const ExportOptions&) {
   const Weights weights(model);
   const PictureInput& input = model.input();
   auto graph = std::make_unique<Graph>("image_baseline", "Classifies a picture that it sees whole");
@@ -148,6 +150,16 @@ ExportedParts export_image_baseline(const ImageBaseline& model, const ExportOpti
   if (!model.options().is_cnn()) x = relu(weights.linear("second", x));
   give_probabilities(*graph, input, weights.linear("classify", x));
   return one_part(std::move(graph));
+}
+
+std::optional<ExportedParts> export_recurrent_glimpses(const Model& model,
+                                                       const ExportOptions& options) {
+  return export_as<RecurrentGlimpses>(model, options, recurrent_glimpses_parts);
+}
+
+std::optional<ExportedParts> export_image_baseline(const Model& model,
+                                                   const ExportOptions& options) {
+  return export_as<ImageBaseline>(model, options, image_baseline_parts);
 }
 
 }  // namespace fovea

@@ -3,6 +3,7 @@
 #include "fovea/export/attention.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/recurrent.h"
+#include "fovea/models/hierarchical.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -60,8 +61,8 @@ Value read(const Weights& weights, const Value& x, const Value& keep) {
 }  // namespace
 
 /// Documents as the rectangles that ONNX knows: [batch, sentences, words].
-ExportedParts export_hierarchical(const HierarchicalAttention& model,
-                                  const ExportOptions& options) {
+static ExportedParts hierarchical_parts(const HierarchicalAttention& model,
+                                        const ExportOptions& options) {
   const Weights parameters(model);
   const PoolingOptions& pooling = model.options().pooling;
   const int64_t width = 2 * model.options().hidden;
@@ -105,6 +106,10 @@ ExportedParts export_hierarchical(const HierarchicalAttention& model,
                  "how much each sentence looked at each of its words"},
                 graph->node("Reshape", {of_words.weights, graph->node("Shape", {words})}));
   return one_part(std::move(graph));
+}
+
+std::optional<ExportedParts> export_hierarchical(const Model& model, const ExportOptions& options) {
+  return export_as<HierarchicalAttention>(model, options, hierarchical_parts);
 }
 
 }  // namespace fovea

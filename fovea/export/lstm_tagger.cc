@@ -1,3 +1,4 @@
+#include "fovea/models/lstm_tagger.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/multi_head.h"
 #include "fovea/export/recurrent.h"
@@ -45,7 +46,7 @@ Value read_words(const Weights& parameters, Graph& graph) {
 
 }  // namespace
 
-ExportedParts export_lstm_tagger(const LstmTagger& model, const ExportOptions& options) {
+static ExportedParts lstm_tagger_parts(const LstmTagger& model, const ExportOptions& options) {
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("lstm_tagger", "A tag for every word of a sentence");
   const Value x = read_words(parameters, *graph);  // [B, W, E]
@@ -69,6 +70,10 @@ ExportedParts export_lstm_tagger(const LstmTagger& model, const ExportOptions& o
                    "how much each word looked at each"},
                   looked.weights);
   return one_part(std::move(graph));
+}
+
+std::optional<ExportedParts> export_lstm_tagger(const Model& model, const ExportOptions& options) {
+  return export_as<LstmTagger>(model, options, lstm_tagger_parts);
 }
 
 }  // namespace fovea

@@ -1,3 +1,4 @@
+#include "fovea/models/seq2seq.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/seq2seq_plan.h"
 #include "fovea/tensor/torch.h"
@@ -65,13 +66,17 @@ onnx::Value Seq2SeqPlan::target_table(onnx::Graph& graph) const {
       graph, shape.shared_vocabulary ? "source_embedding.weight" : "target_embedding.weight");
 }
 
-ExportedParts export_seq2seq(const Seq2Seq& model, const ExportOptions& options) {
+static ExportedParts seq2seq_parts(const Seq2Seq& model, const ExportOptions& options) {
   const Seq2SeqPlan plan(model);
   ExportedParts parts;
   parts.push_back({"encoder", seq2seq_encoder(plan)});
   parts.push_back({"decoder", seq2seq_decoder(plan, options.attention)});
   for (const ExportedPart& part : parts) note_symbols(plan.shape, *part.graph);
   return parts;
+}
+
+std::optional<ExportedParts> export_seq2seq(const Model& model, const ExportOptions& options) {
+  return export_as<Seq2Seq>(model, options, seq2seq_parts);
 }
 
 }  // namespace fovea

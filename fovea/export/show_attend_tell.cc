@@ -121,7 +121,8 @@ std::unique_ptr<Graph> caption_decoder(const CaptionPlan& plan, bool with_attent
 
 }  // namespace
 
-ExportedParts export_show_attend_tell(const ShowAttendTell& model, const ExportOptions& options) {
+static ExportedParts show_attend_tell_parts(const ShowAttendTell& model,
+                                            const ExportOptions& options) {
   const CaptionPlan plan(model);
   ExportedParts parts;
   parts.push_back({"encoder", caption_encoder(plan)});
@@ -132,6 +133,11 @@ ExportedParts export_show_attend_tell(const ShowAttendTell& model, const ExportO
   symbols.end = plan.shape.end;
   for (const ExportedPart& part : parts) note_symbols(symbols, *part.graph);
   return parts;
+}
+
+std::optional<ExportedParts> export_show_attend_tell(const Model& model,
+                                                     const ExportOptions& options) {
+  return export_as<ShowAttendTell>(model, options, show_attend_tell_parts);
 }
 
 }  // namespace fovea

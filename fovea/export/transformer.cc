@@ -4,6 +4,7 @@
 #include "fovea/export/exporters.h"
 #include "fovea/export/positions.h"
 #include "fovea/export/transformer_plan.h"
+#include "fovea/models/transformer.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -51,13 +52,17 @@ onnx::Value TransformerPlan::embed(const std::string& side, const onnx::Value& s
   return x;  // the others are part of the scores
 }
 
-ExportedParts export_transformer(const Transformer& model, const ExportOptions& options) {
+static ExportedParts transformer_parts(const Transformer& model, const ExportOptions& options) {
   const TransformerPlan plan(model);
   ExportedParts parts;
   parts.push_back({"encoder", transformer_encoder(plan, options.attention)});
   parts.push_back({"decoder", transformer_decoder(plan, options.attention)});
   for (const ExportedPart& part : parts) note_symbols(plan.shape, *part.graph);
   return parts;
+}
+
+std::optional<ExportedParts> export_transformer(const Model& model, const ExportOptions& options) {
+  return export_as<Transformer>(model, options, transformer_parts);
 }
 
 }  // namespace fovea

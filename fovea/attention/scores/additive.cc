@@ -38,8 +38,18 @@ class Additive : public ScoreFunction {
 
 }  // namespace
 
-ScorePointer make_additive(const ScoreOptions& options, const Random& random) {
-  return std::make_shared<Additive>(options, random);
+ScoreEntry additive_score() {
+  return {"additive",
+          "v . tanh(W s + U h)",
+          "Bahdanau et al. 2015; Luong et al. 2015 call it concat",
+          "m (d_q + d_k) + m",
+          [](const ScoreOptions& o) {
+            return o.hidden_size * (o.query_size + o.key_size + 1 + (o.bias ? 1 : 0));
+          },
+          [](const ScoreOptions& options, const Random& random) -> ScorePointer {
+            return std::make_shared<Additive>(options, random);
+          },
+          {.is_fused = true}};
 }
 
 }  // namespace fovea

@@ -45,8 +45,16 @@ class Content : public ScoreFunction {
 
 }  // namespace
 
-ScorePointer make_content(const ScoreOptions&, const Random&) {
-  return std::make_shared<Content>();
+ScoreEntry content_score() {
+  return {"content",
+          "beta cos(s, h), beta = softplus(learned)",
+          "Graves et al. 2014",
+          "1",
+          [](const ScoreOptions&) -> int64_t { return 1; },
+          [](const ScoreOptions&, const Random&) -> ScorePointer {
+            return std::make_shared<Content>();
+          },
+          {.needs_equal_sizes = true}};
 }
 
 }  // namespace fovea

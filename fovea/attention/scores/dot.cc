@@ -17,8 +17,15 @@ class Dot : public ScoreFunction {
 
 }  // namespace
 
-ScorePointer make_dot(const ScoreOptions&, const Random&) {
-  return std::make_shared<Dot>();
+ScoreEntry dot_score() {
+  return {
+      "dot",
+      "s . h",
+      "Luong et al. 2015",
+      "0",
+      [](const ScoreOptions&) -> int64_t { return 0; },
+      [](const ScoreOptions&, const Random&) -> ScorePointer { return std::make_shared<Dot>(); },
+      {.needs_equal_sizes = true, .is_fused = true}};
 }
 
 }  // namespace fovea

@@ -29,8 +29,16 @@ class General : public ScoreFunction {
 
 }  // namespace
 
-ScorePointer make_general(const ScoreOptions& options, const Random& random) {
-  return std::make_shared<General>(options, random);
+ScoreEntry general_score() {
+  return {"general",
+          "s . (W h)",
+          "Luong et al. 2015",
+          "d_q d_k",
+          [](const ScoreOptions& o) { return o.query_size * o.key_size; },
+          [](const ScoreOptions& options, const Random& random) -> ScorePointer {
+            return std::make_shared<General>(options, random);
+          },
+          {.is_fused = true}};
 }
 
 }  // namespace fovea

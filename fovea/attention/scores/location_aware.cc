@@ -54,11 +54,23 @@ class LocationAware : public ScoreFunction {
 
 }  // namespace
 
-ScorePointer make_location_aware(const ScoreOptions& options, const Random& random) {
-  require(options.kernel_width % 2 == 1, ErrorKind::InvalidArgument,
-          "score 'location-aware' needs an odd kernel_width, found ", options.kernel_width,
-          "; an even filter has no middle and would shift the weights");
-  return std::make_shared<LocationAware>(options, random);
+ScoreEntry location_aware_score() {
+  return {"location-aware",
+          "v . tanh(W s + U h + L (F * previous weights) + b)",
+          "Chorowski et al. 2015",
+          "m (d_q + d_k + f + 2) + f r",
+          [](const ScoreOptions& o) {
+            return o.hidden_size * (o.query_size + o.key_size + o.filters + 2) +
+                   o.filters * o.kernel_width;
+          },
+          [](const ScoreOptions& options, const Random& random) -> ScorePointer {
+            require(options.kernel_width % 2 == 1, ErrorKind::InvalidArgument,
+                    "score 'location-aware' needs an odd kernel_width, found ",
+                    options.kernel_width,
+                    "; an even filter has no middle and would shift the weights");
+            return std::make_shared<LocationAware>(options, random);
+          },
+          {.depends_on_order = true, .reads_previous_weights = true}};
 }
 
 }  // namespace fovea

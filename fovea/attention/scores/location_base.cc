@@ -29,8 +29,16 @@ class LocationBase : public ScoreFunction {
 
 }  // namespace
 
-ScorePointer make_location_base(const ScoreOptions& options, const Random& random) {
-  return std::make_shared<LocationBase>(options, random);
+ScoreEntry location_base_score() {
+  return {"location-base",
+          "(W s)_j, the key's place only",
+          "Luong et al. 2015",
+          "S d_q",
+          [](const ScoreOptions& o) { return o.maximum_length * o.query_size; },
+          [](const ScoreOptions& options, const Random& random) -> ScorePointer {
+            return std::make_shared<LocationBase>(options, random);
+          },
+          {.depends_on_order = true}};
 }
 
 }  // namespace fovea

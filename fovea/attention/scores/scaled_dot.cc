@@ -22,8 +22,16 @@ class ScaledDot : public ScoreFunction {
 
 }  // namespace
 
-ScorePointer make_scaled_dot(const ScoreOptions&, const Random&) {
-  return std::make_shared<ScaledDot>();
+ScoreEntry scaled_dot_score() {
+  return {"scaled-dot",
+          "s . h / sqrt(n)",
+          "Vaswani et al. 2017",
+          "0",
+          [](const ScoreOptions&) -> int64_t { return 0; },
+          [](const ScoreOptions&, const Random&) -> ScorePointer {
+            return std::make_shared<ScaledDot>();
+          },
+          {.needs_equal_sizes = true, .is_fused = true}};
 }
 
 }  // namespace fovea
