@@ -26,7 +26,18 @@ std::string percent_encoded(std::string_view text) {
   return encoded;
 }
 
-std::string percent_decoded(std::string_view text) {
+/// As it is where it would not be one line of UTF-8.
+std::string decoded_name(std::string_view text) {
+  const std::string decoded = percent_decode(text);
+  const bool is_line = std::none_of(decoded.begin(), decoded.end(), [](char byte) {
+    return (byte >= 0 && byte < ' ') || byte == '\x7f';
+  });
+  return is_line && valid_utf8_prefix(decoded) == decoded.size() ? decoded : std::string(text);
+}
+
+}  // namespace
+
+std::string percent_decode(std::string_view text) {
   std::string decoded;
   for (size_t at = 0; at < text.size(); ++at) {
     unsigned code = 0;
@@ -36,13 +47,8 @@ std::string percent_decoded(std::string_view text) {
     decoded += is_code ? char(code) : text[at];
     at += is_code ? 2 : 0;
   }
-  const bool is_line = std::none_of(decoded.begin(), decoded.end(), [](char byte) {
-    return (byte >= 0 && byte < ' ') || byte == '\x7f';
-  });
-  return is_line && valid_utf8_prefix(decoded) == decoded.size() ? decoded : std::string(text);
+  return decoded;
 }
-
-}  // namespace
 
 std::optional<DataUrl> split_data_url(std::string_view url) {
   const size_t mark = url.find(kMark);
@@ -51,7 +57,7 @@ std::optional<DataUrl> split_data_url(std::string_view url) {
   DataUrl parts{std::string(head.substr(0, head.find(';'))), "", url.substr(mark + kMark.size())};
   if (const size_t name = head.find(kName); name != std::string_view::npos) {
     const std::string_view rest = head.substr(name + kName.size());
-    parts.name = percent_decoded(rest.substr(0, rest.find(';')));
+    parts.name = decoded_name(rest.substr(0, rest.find(';')));
   }
   return parts;
 }

@@ -37,5 +37,12 @@ TEST(DataUrl, ANameThatIsNoLineStaysEncoded) {
   EXPECT_EQ(name("a;charset=x"), "a");
 }
 
+TEST(DataUrl, EscapesStandForBytes) {
+  EXPECT_EQ(percent_decode("%41b%2f%2F+"), "Ab//+");
+  EXPECT_EQ(percent_decode("%00%ff"), std::string("\0\xff", 2));
+  for (const char* text : {"", "%", "%4", "%zz", "%+1", "% 1", "%-1"})
+    EXPECT_EQ(percent_decode(text), text);
+}
+
 }  // namespace
 }  // namespace fovea
