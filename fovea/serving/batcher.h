@@ -20,11 +20,10 @@
 #include <vector>
 
 #include "fovea/base/stop.h"
+#include "fovea/serving/clock.h"
 #include "fovea/serving/served_model.h"
 
 namespace fovea::serving {
-
-using Clock = std::chrono::steady_clock;
 
 struct BatcherOptions {
   int64_t max_batch = 64;                                   // inputs

@@ -2,136 +2,97 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <string_view>
-#include <utility>
+
+#include "fovea/serving/http_error.h"
 
 namespace fovea::serving {
 
 namespace {
 
 constexpr size_t kReadAtOnce = 16384;
-constexpr size_t kFlushAbove = size_t{1} << 18;
 
-/// For poll(): at least one millisecond while there is time left.
-int milliseconds_until(Connection::Clock::time_point until) {
-  const auto left = until - Connection::Clock::now();
-  if (left <= left.zero()) return 0;
-  const auto rounded = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-  return static_cast<int>(std::min<int64_t>(rounded, 3600'000));
+/// After a call that failed: whether to call again. Waits for the socket where it must.
+bool may_try_again(int socket, short event, Clock::time_point until) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN && errno != EWOULDBLOCK) return false;
+  pollfd watched{socket, event, 0};
+  const int ready = ::poll(&watched, 1, milliseconds_until(until));
+  return ready > 0 || (ready < 0 ? errno == EINTR : Clock::now() < until);
 }
 
 }  // namespace
 
-Connection::Connection(int socket, std::string remote)
-    : socket_(socket), remote_(std::move(remote)) {}
-
-Connection::~Connection() {
-  if (socket_ >= 0) ::close(socket_);
-}
-
-int Connection::release() {
-  return std::exchange(socket_, -1);
-}
-
-Connection::Event Connection::wait(Clock::time_point until, int wake) {
+Connection::Event Connection::wait(Clock::time_point until, int wake) const {
   if (has_unread()) return Event::Readable;
-  pollfd watched[] = {{socket_, POLLIN, 0}, {wake, POLLIN, 0}};
-  for (;;) {
-    const int ready = ::poll(watched, wake >= 0 ? 2 : 1, milliseconds_until(until));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return Event::TimedOut;
-    return watched[0].revents != 0 ? Event::Readable : Event::Woken;
-  }
+  pollfd watched[] = {{descriptor(), POLLIN, 0}, {wake, POLLIN, 0}};
+  int ready = 0;
+  do ready = ::poll(watched, 2, milliseconds_until(until));
+  while (ready < 0 && errno == EINTR);
+  if (ready <= 0) return Event::TimedOut;
+  return watched[0].revents != 0 ? Event::Readable : Event::Woken;
 }
 
-bool Connection::is_gone(bool may_ask) {
-  pollfd watched{socket_, POLLRDHUP, 0};
-  if (problem_ == Problem::Broken || ::poll(&watched, 1, 0) < 0) return problem_ != Problem::None;
-  if ((watched.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return true;
-  if ((watched.revents & POLLRDHUP) == 0 || !may_ask || asked_) return false;
-  asked_ = true;
-  const std::string_view word = "HTTP/1.1 100 Continue\r\n\r\n";
-  write(word.data(), word.size());
-  return !flush();
-}
-
-void Connection::begin(Clock::time_point deadline, size_t limit) {
+void Connection::begin(Clock::time_point deadline) {
   deadline_ = deadline;
-  taken_ = 0;
-  limit_ = limit;
-  problem_ = Problem::None;
   asked_ = false;
 }
 
-/// Reads more from the socket; false at the end or when there is a problem.
-bool Connection::fill() {
-  if (!output_.empty() && !flush()) return false;
-  input_.resize(kReadAtOnce);
-  begin_ = 0;
-  for (;;) {
-    const ssize_t count = ::recv(socket_, input_.data(), input_.size(), 0);
-    if (count >= 0) {
-      input_.resize(static_cast<size_t>(count));
-      return count > 0;
-    }
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) {
-      problem_ = Problem::Broken;
-      break;
-    }
-    pollfd watched{socket_, POLLIN, 0};
-    if (::poll(&watched, 1, milliseconds_until(deadline_)) == 0) {
-      problem_ = Problem::TimedOut;
-      break;
-    }
-  }
-  input_.clear();
-  return false;
-}
-
-ssize_t Connection::read(char* bytes, size_t size) {
-  if (problem_ != Problem::None) return -1;
-  if (taken_ >= limit_) {
-    problem_ = Problem::TooLarge;
-    return -1;
-  }
-  if (!has_unread() && !fill()) return problem_ == Problem::None ? 0 : -1;
-  const size_t count = std::min({size, input_.size() - begin_, limit_ - taken_});
-  std::memcpy(bytes, input_.data() + begin_, count);
+size_t Connection::read(char* bytes, size_t size) {
+  if (!has_unread()) fill();
+  const size_t count = input_.copy(bytes, size, begin_);
   begin_ += count;
-  taken_ += count;
-  return static_cast<ssize_t>(count);
+  return count;
 }
 
-void Connection::write(const char* bytes, size_t size) {
-  output_.append(bytes, size);
-  if (output_.size() > kFlushAbove) flush();
-}
-
-bool Connection::flush() {
-  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(write_seconds_));
-  size_t sent = 0;
-  while (sent < output_.size() && problem_ != Problem::Broken) {
-    const ssize_t count =
-        ::send(socket_, output_.data() + sent, output_.size() - sent, MSG_NOSIGNAL);
-    if (count >= 0) {
-      sent += static_cast<size_t>(count);
-      continue;
-    }
-    pollfd watched{socket_, POLLOUT, 0};
-    const bool full = errno == EAGAIN || errno == EWOULDBLOCK;
-    const bool again =
-        errno == EINTR || (full && ::poll(&watched, 1, milliseconds_until(until)) > 0);
-    if (!again) problem_ = Problem::Broken;
+/// Reads more from the socket; nothing at the end.
+void Connection::fill() {
+  input_.resize(kReadAtOnce);
+  ssize_t count = 0;
+  while ((count = ::recv(descriptor(), input_.data(), input_.size(), 0)) < 0 &&
+         may_try_again(descriptor(), POLLIN, deadline_)) {
   }
-  output_.clear();
-  return problem_ != Problem::Broken;
+  const bool late = count < 0 && Clock::now() >= deadline_;
+  broken_ = count < 0 && !late;
+  begin_ = 0;
+  input_.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  if (late) throw HttpError(408, "timeout", "the request did not arrive in time");
+}
+
+bool Connection::send(std::string_view bytes) {
+  const auto until = seconds_from_now(write_seconds_);
+  while (!bytes.empty() && !broken_) {
+    const ssize_t count = ::send(descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count >= 0)
+      bytes.remove_prefix(static_cast<size_t>(count));
+    else
+      broken_ = !may_try_again(descriptor(), POLLOUT, until);
+  }
+  return !broken_;
+}
+
+bool Connection::is_gone(bool may_ask) {
+  pollfd watched{descriptor(), POLLRDHUP, 0};
+  if (broken_ || ::poll(&watched, 1, 0) < 0) return broken_;
+  if ((watched.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return true;
+  if ((watched.revents & POLLRDHUP) == 0 || !may_ask || asked_) return false;
+  asked_ = true;
+  return !send(kContinue);
+}
+
+void Connection::end_sending() {
+  ::shutdown(descriptor(), SHUT_WR);
+}
+
+bool Connection::discard() {
+  char bytes[65536];
+  for (int round = 0; round < 16; ++round) {  // others wait too
+    const ssize_t count = ::recv(descriptor(), bytes, sizeof bytes, 0);
+    if (count > 0) continue;
+    return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+  }
+  return true;
 }
 
 }  // namespace fovea::serving

@@ -5,6 +5,38 @@
 
 namespace fovea::serving {
 
+namespace {
+
+/// For the statuses of docs/formats/http.md.
+const char* reason_phrase(int status) {
+  static constexpr std::pair<int, const char*> kPhrases[] = {
+      {200, "OK"},
+      {204, "No Content"},
+      {304, "Not Modified"},
+      {400, "Bad Request"},
+      {401, "Unauthorized"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {408, "Request Timeout"},
+      {411, "Length Required"},
+      {413, "Payload Too Large"},
+      {414, "URI Too Long"},
+      {415, "Unsupported Media Type"},
+      {421, "Misdirected Request"},
+      {422, "Unprocessable Entity"},
+      {429, "Too Many Requests"},
+      {431, "Request Header Fields Too Large"},
+      {500, "Internal Server Error"},
+      {503, "Service Unavailable"},
+      {504, "Gateway Timeout"},
+  };
+  for (const auto& [known, phrase] : kPhrases)
+    if (known == status) return phrase;
+  return "Error";
+}
+
+}  // namespace
+
 std::string_view HttpRequest::header(std::string_view name) const {
   for (const auto& [key, value] : headers)
     if (key == name) return value;
@@ -46,26 +78,21 @@ std::string host_name(std::string_view host) {
   return lower_case(has_port ? host.substr(0, colon) : host);
 }
 
-std::string format_last_response(const HttpResponse& response) {
-  const auto reason = [&] {
-    switch (response.status) {
-      case 400:
-        return "Bad Request";
-      case 408:
-        return "Request Timeout";
-      case 431:
-        return "Request Header Fields Too Large";
-      case 503:
-        return "Service Unavailable";
-      default:
-        return "Error";
-    }
+std::string format_response(const HttpResponse& response, std::string_view connection,
+                            bool with_body) {
+  std::string text =
+      "HTTP/1.1 " + std::to_string(response.status) + " " + reason_phrase(response.status) + "\r\n";
+  const auto add = [&](std::string_view name, std::string_view value) {
+    text.append(name).append(": ").append(value).append("\r\n");
   };
-  std::string text = concat("HTTP/1.1 ", response.status, " ", reason(), "\r\n");
-  for (const auto& [name, value] : response.headers) text += concat(name, ": ", value, "\r\n");
-  return text + concat("Date: ", http_date(), "\r\nContent-Type: ", response.type,
-                       "\r\nContent-Length: ", response.body.size(),
-                       "\r\nConnection: close\r\n\r\n", response.body);
+  for (const auto& [name, value] : response.headers) add(name, value);
+  add("Date", http_date());
+  if (!response.body.empty()) add("Content-Type", response.type);
+  if (response.status != 204 && response.status != 304)
+    add("Content-Length", std::to_string(response.body.size()));
+  text.append(connection).append("\r\n");
+  if (with_body) text += response.body;
+  return text;
 }
 
 std::string http_date() {

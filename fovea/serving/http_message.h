@@ -1,5 +1,4 @@
-// A request and its answer as the rest of the server sees them, whatever library reads and writes
-// them.
+// A request and its answer as the rest of the server sees them.
 #pragma once
 
 #include <functional>
@@ -15,8 +14,9 @@ namespace fovea::serving {
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpRequest {
-  std::string method, path, remote;
-  HeaderList headers;  // names in lower case
+  std::string method, path, remote;  // the path without the query, escapes such as %41 decoded
+  bool is_http_10 = false;           // HTTP/1.0; else HTTP/1.1
+  HeaderList headers = {};  // names in lower case, values as they came, without spaces around them
   /// To be called at most once, and only when the body is wanted. HttpError 400, 408, 411, 413.
   std::function<std::string()> read_body = {};
   /// Whether the client has closed the connection; to be asked while it waits. May be empty.
@@ -54,8 +54,11 @@ std::string host_name(std::string_view host);
 
 std::string lower_case(std::string_view text);
 
-/// The bytes of an answer after which the connection is closed.
-std::string format_last_response(const HttpResponse& response);
+/// The bytes of an answer. `connection`: the header lines that say what becomes of the connection.
+std::string format_response(const HttpResponse& response, std::string_view connection,
+                            bool with_body = true);
+
+inline constexpr std::string_view kClose = "Connection: close\r\n";
 
 /// For the header Date: "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string http_date();

@@ -1,10 +1,7 @@
-// HTTP/1.1 on a connection: cpp-httplib reads the first lines of requests and writes the answers;
-// request_head.h reads the headers. The library's accept loop, thread pool and time-outs are not
-// used: they have no bounds. This is the only file that knows it; without it (FOVEA_WITH_HTTPLIB)
-// there is no server.
+// HTTP/1.1 on a connection: one request and its answer.
 #pragma once
 
-#include <memory>
+#include <functional>
 
 #include "fovea/serving/connection.h"
 #include "fovea/serving/http_message.h"
@@ -19,19 +16,11 @@ struct ProtocolOptions {
   int64_t keep_alive_requests = 1000;
 };
 
-class HttpProtocol {
- public:
-  /// Unsupported when this build has no cpp-httplib.
-  HttpProtocol(const ProtocolOptions& options, HttpHandler& handler);
-  ~HttpProtocol();
+/// What becomes of the connection; linger: it is closed, but the client may still be sending.
+enum class Next { KeepAlive, Close, Linger };
 
-  enum class Next { KeepAlive, Close, Linger };  // linger: the client may still be sending
-  /// Answers the next request of the connection; `is_last` is asked when the answer is ready.
-  Next serve(Connection& connection, const std::function<bool()>& is_last);
-
- private:
-  class Core;
-  std::unique_ptr<Core> core_;
-};
+/// Answers the next request of the connection; `is_last` is asked when the answer is ready.
+Next serve_request(Connection& connection, const ProtocolOptions& options, HttpHandler& handler,
+                   const std::function<bool()>& is_last);
 
 }  // namespace fovea::serving

@@ -120,18 +120,15 @@ HttpResponse Server::refuse(const HttpError& error, const std::string& remote) {
 /// A page whose name was made to lead here (DNS rebinding) is of one origin with the server for its
 /// browser, but it still calls the server by that name. Browsers always send one.
 void Server::check_host(const HttpRequest& request) const {
-  int count = 0;
-  for (const auto& [name, value] : request.headers) {
-    if (name != "host") continue;
-    if (++count > 1) throw HttpError(400, "bad_request", "there are two Host headers");
-    const auto known = [&](const std::string& allowed) {
-      return allowed == "*" || allowed == host_name(value);
-    };
-    if (std::none_of(names_.begin(), names_.end(), known))
-      throw HttpError(421, "unknown_host",
-                      concat("this server is not called '", shorten_bytes(value, 64),
-                             "'; whoever runs it can allow the name with --allowed-hosts"));
-  }
+  const auto host = std::find_if(request.headers.begin(), request.headers.end(),
+                                 [](const auto& header) { return header.first == "host"; });
+  if (host == request.headers.end()) return;  // HTTP/1.0
+  const std::string name = host_name(host->second);
+  const auto known = [&](const std::string& allowed) { return allowed == "*" || allowed == name; };
+  if (std::none_of(names_.begin(), names_.end(), known))
+    throw HttpError(421, "unknown_host",
+                    concat("this server is not called '", shorten_bytes(host->second, 64),
+                           "'; whoever runs it can allow the name with --allowed-hosts"));
 }
 
 HttpResponse Server::answer(HttpRequest& request, AccessRecord& record) {
@@ -260,9 +257,7 @@ HttpResponse Server::models() const {
 }
 
 Caller Server::caller_of(const HttpRequest& request) const {
-  return {Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                             std::chrono::duration<double>(options_.timeout_seconds)),
-          request.is_gone};
+  return {seconds_from_now(options_.timeout_seconds), request.is_gone};
 }
 
 Example Server::parse(const ServedModel& model, const std::string& line,

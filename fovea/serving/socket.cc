@@ -95,8 +95,11 @@ int port_of(int socket) {
 int accept_from(int socket, std::string& remote) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  const int client =
-      ::accept4(socket, reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  int client = -1;
+  do
+    client = ::accept4(socket, reinterpret_cast<sockaddr*>(&address), &size,
+                       SOCK_NONBLOCK | SOCK_CLOEXEC);
+  while (client < 0 && (errno == EINTR || errno == ECONNABORTED));
   if (client < 0) return -1;
   const int yes = 1;
   ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);

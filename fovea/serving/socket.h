@@ -38,8 +38,8 @@ int listen_on(const std::string& host, int port);
 /// The port that the socket is bound to.
 int port_of(int socket);
 
-/// A connection that waits to be accepted, non-blocking; -1 when there is none. `remote` is the
-/// client's address.
+/// A connection that waits to be accepted, non-blocking; -1 when there is none, or no descriptor
+/// for it. `remote` is the client's address.
 int accept_from(int socket, std::string& remote);
 
 /// Whether only programs of this machine reach that host.

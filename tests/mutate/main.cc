@@ -12,14 +12,12 @@
 #include <iostream>
 
 #include "fovea/base/error.h"
+#include "fovea/serving/http_error.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
 #include "tests/mutate/mutator.h"
 #include "tests/mutate/subjects.h"
 #include "tests/support/temporary_folder.h"
-#if FOVEA_WITH_HTTPLIB
-#include "fovea/serving/http_error.h"
-#endif
 
 namespace fovea::testing {
 namespace {
@@ -97,12 +95,10 @@ Outcome try_to_read(const Subject& subject, const std::string& text) {
     message = error.what();
     outcome.problem =
         error.kind() == ErrorKind::Internal ? "an internal error" : problem_in(message);
-#if FOVEA_WITH_HTTPLIB
   } catch (const serving::HttpError& error) {
     outcome.refused = true;
     message = error.what();
     outcome.problem = problem_in(message);
-#endif
   } catch (const std::exception& error) {
     message = error.what();
     outcome.problem = concat("an exception that is no Error (", typeid(error).name(), ")");

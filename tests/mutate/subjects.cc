@@ -13,14 +13,12 @@
 #include "fovea/explain/draw/terminal.h"
 #include "fovea/explain/import/import.h"
 #include "fovea/explain/record/json.h"
+#include "fovea/serving/codec.h"
 #include "fovea/tasks/doctor.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
-#if FOVEA_WITH_HTTPLIB
-#include "fovea/serving/codec.h"
-#endif
 #include "tests/support/small_trainings.h"
 
 namespace fovea::testing {
@@ -319,14 +317,12 @@ class Collection {
   }
 
   void add_requests() {
-#if FOVEA_WITH_HTTPLIB
     add({"predict request", R"({"model": "visits", "inputs": ["one", {"visits": [["A", "B"]]}]})",
          [](const std::string& text) { serving::parse_predict(text); }});
     add({"explain request",
          R"({"model": "m", "input": {"a": [1, 2.5, null]}, "maps": ["x"], "layers": [1, 2],
              "heads": [1], "rows": [0, 3], "top_k": 5, "faithfulness": false, "format": "json"})",
          [](const std::string& text) { serving::parse_explain(text); }});
-#endif
   }
 
   fs::path folder_;

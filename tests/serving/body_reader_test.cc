@@ -98,31 +98,36 @@ TEST(BodyReader, SaysContinueToAClientThatWaits) {
   client.join();
 }
 
-TEST(Connection, TheHeadHasALimitHoweverItComes) {
+TEST(BodyReader, LinesBetweenChunksHaveALimitTogether) {
   const Pair pair;
-  pair.connection->begin(Connection::Clock::now() + std::chrono::seconds(5), 10);
-  pair.send("0123456789abcdef");
-  char bytes[8];
-  EXPECT_EQ(pair.connection->read(bytes, 8), 8);
-  EXPECT_EQ(pair.connection->read(bytes, 8), 2);
-  EXPECT_EQ(pair.connection->read(bytes, 8), -1);
-  EXPECT_EQ(pair.connection->problem(), Connection::Problem::TooLarge);
+  std::thread client([&] {
+    const std::string chunk = "1;" + std::string(200, 'x') + "\r\na\r\n";
+    for (int i = 0; i < 99; ++i) pair.send(chunk);
+    pair.send("0\r\n\r\n");
+  });
+  EXPECT_EQ(pair.read(kChunked), std::string(99, 'a'));
+  client.join();
+  const Pair other;
+  std::thread endless([&] {
+    const std::string chunk = "1;" + std::string(200, 'x') + "\r\na\r\n";
+    for (int i = 0; i < 400; ++i) other.send(chunk);
+  });
+  expect_refusal(413, "larger", [&] { other.read(kChunked, 1000); });
+  endless.join();
 }
 
 TEST(Connection, AClientThatReadsNothingIsGivenUp) {
   const Pair pair;
   pair.connection->set_write_seconds(0.05);
   const std::string much(size_t{8} << 20, 'x');
-  pair.connection->write(much.data(), much.size());
-  EXPECT_FALSE(pair.connection->flush());
-  EXPECT_EQ(pair.connection->problem(), Connection::Problem::Broken);
+  EXPECT_FALSE(pair.connection->send(much));
+  EXPECT_TRUE(pair.connection->is_gone(false));
 }
 
 TEST(Connection, AClientThatHasGoneIsNoSignal) {
   const Pair pair;
   ::shutdown(pair.ends[1], SHUT_RDWR);
-  pair.connection->write("x", 1);
-  EXPECT_FALSE(pair.connection->flush());
+  EXPECT_FALSE(pair.connection->send("x"));
 }
 
 TEST(BodyReader, LinesBetweenChunksHaveNoControlCharacters) {

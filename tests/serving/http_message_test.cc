@@ -37,14 +37,20 @@ TEST(HttpMessage, FindsTheNameOfAHost) {
   EXPECT_EQ(host_name(""), "");
 }
 
-TEST(HttpMessage, TheLastAnswerSaysHowLongItIs) {
+TEST(HttpMessage, AnAnswerSaysHowLongItIs) {
   HttpResponse response;
   response.status = 503;
   response.body = "{}";
   response.headers = {{"Retry-After", "1"}};
-  const std::string text = format_last_response(response);
+  const std::string text = format_response(response, kClose);
   EXPECT_TRUE(text.starts_with("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nDate: "));
   EXPECT_TRUE(text.ends_with("Content-Length: 2\r\nConnection: close\r\n\r\n{}")) << text;
+  EXPECT_TRUE(format_response(response, kClose, false).ends_with("Connection: close\r\n\r\n"));
+  response.status = 204;
+  response.body = "";
+  const std::string empty = format_response(response, "");
+  EXPECT_TRUE(empty.starts_with("HTTP/1.1 204 No Content\r\n"));
+  EXPECT_EQ(empty.find("Content-"), std::string::npos) << empty;
 }
 
 TEST(HttpMessage, TheDateIsThatOfRfc9110) {

@@ -18,9 +18,7 @@ struct SocketPair {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     connection = std::make_unique<serving::Connection>(ends[0], "test");
-    connection->begin(serving::Connection::Clock::now() +
-                          std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)),
-                      1000);
+    connection->begin(serving::seconds_from_now(seconds));
   }
   ~SocketPair() { ::close(ends[1]); }
   void send(const std::string& text) const {

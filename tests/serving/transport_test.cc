@@ -19,11 +19,11 @@ using fovea::testing::TestServer;
 using std::chrono::milliseconds;
 
 const std::string kPredict = R"({"input": "abc"})";
-const std::string kPost = "POST /v1/predict HTTP/1.1\r\nContent-Type: application/json\r\n";
+const std::string kPost =
+    "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
 std::string predict_text(const std::string& headers = "") {
-  return concat(kPost, "Host: localhost\r\nContent-Length: ", kPredict.size(), "\r\n", headers,
-                "\r\n", kPredict);
+  return concat(kPost, "Content-Length: ", kPredict.size(), "\r\n", headers, "\r\n", kPredict);
 }
 
 ServerOptions impatient() {
@@ -86,7 +86,7 @@ TEST(Transport, AnIdleConnectionIsClosed) {
 TEST(Transport, PipelinedRequestsAreAnsweredInTheirOrder) {
   const TestServer server;
   Client client(server.port());
-  client.send(predict_text() + "GET /nothing HTTP/1.1\r\n\r\n" + predict_text());
+  client.send(predict_text() + "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n" + predict_text());
   EXPECT_EQ(client.receive().status, 200);
   EXPECT_EQ(client.receive().status, 404);
   EXPECT_EQ(client.receive().status, 200);
@@ -208,6 +208,22 @@ TEST(Transport, MalformedFramingLinesAreRefusedAndTheConnectionCloses) {
   expect_alive(server);
 }
 
+TEST(Transport, ARequestWithoutAHostIsRefused) {
+  const TestServer server;
+  for (const std::string& request :
+       {std::string("GET /health HTTP/1.1\r\n\r\n"),
+        concat("POST /v1/predict HTTP/1.1\r\nContent-Type: application/json\r\n",
+               "Content-Length: ", kPredict.size(), "\r\n\r\n", kPredict)}) {
+    Client client(server.port());
+    client.send(request);
+    const Answer answer = client.receive();
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_NE(answer.body.find("Host"), std::string::npos);
+    EXPECT_TRUE(answer.closes());
+  }
+  expect_alive(server);
+}
+
 TEST(Transport, HeaderValuesAreTakenAsTheyCome) {
   ServerOptions options = test_options();
   options.api_key = "ab";
@@ -292,8 +308,9 @@ TEST(Transport, WorkEndsWhenItsClientLeaves) {
   server.model().hold();
   for (const std::string path : {"/v1/predict", "/v1/explain"})
     Client(server.port())
-        .send(concat("POST ", path, " HTTP/1.1\r\nContent-Type: application/json\r\n",
-                     "Content-Length: ", kPredict.size(), "\r\n\r\n", kPredict));
+        .send(concat("POST ", path, " HTTP/1.1\r\nHost: localhost\r\n",
+                     "Content-Type: application/json\r\nContent-Length: ", kPredict.size(),
+                     "\r\n\r\n", kPredict));
   server.model().wait_for_stops(2);
   EXPECT_EQ(server.model().stopped(), 2) << "nobody released them";
 }
@@ -316,8 +333,9 @@ TEST(Transport, FifteenExplanationsThatNobodyWaitsForDoNotHoldUpTheNext) {
   server.model().hold_explanations();
   for (int i = 0; i < 15; ++i)
     Client(server.port())
-        .send(concat("POST /v1/explain HTTP/1.1\r\nContent-Type: application/json\r\n",
-                     "Content-Length: ", kPredict.size(), "\r\n\r\n", kPredict));
+        .send(concat("POST /v1/explain HTTP/1.1\r\nHost: localhost\r\n",
+                     "Content-Type: application/json\r\nContent-Length: ", kPredict.size(),
+                     "\r\n\r\n", kPredict));
   server.model().wait_for_stops(1);
   EXPECT_EQ(server.post("/v1/predict", kPredict).status, 200);
   for (const auto until = Clock::now() + milliseconds(5000);
