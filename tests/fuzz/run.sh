@@ -28,12 +28,12 @@ compile() {
 }
 
 objects=()
-compile request tests/fuzz/driver.cc tests/fuzz/request_fuzz.cc fovea/serving/{codec,http_error,body_reader,connection,http_message}.cc fovea/core/{text,error,json,file}.cc
+compile request tests/fuzz/driver.cc tests/fuzz/request_fuzz.cc fovea/serving/{codec,http_error,body_reader,connection,http_message,line_reader,request_head,socket}.cc fovea/base/{text,error,json,file,data_url,base64}.cc
 g++ "${flags[@]}" "${objects[@]}" "${libraries[@]}" -o $out/request_fuzz
 objects=()
-compile readers tests/fuzz/driver.cc tests/fuzz/readers_fuzz.cc fovea/core/{safetensors,json,file,base64,text,error}.cc fovea/explain/{json,json_read,matrix_codec}.cc
+compile readers tests/fuzz/driver.cc tests/fuzz/readers_fuzz.cc fovea/tensor/safetensors.cc fovea/base/{json,file,base64,text,error}.cc fovea/explain/record/{json,json_read,matrix_codec}.cc
 # The libraries have the files above once more, several in one object: the first of two, watched, is the one to take.
-g++ "${flags[@]}" "${objects[@]}" -Wl,--allow-multiple-definition -Wl,--start-group "$release"/libfovea_{explain,metrics,core,kernels}.a -Wl,--end-group "${libraries[@]}" -lcairo -o $out/readers_fuzz
+g++ "${flags[@]}" "${objects[@]}" -Wl,--allow-multiple-definition -Wl,--start-group "$release"/libfovea_{explain,metrics,tensor,base,kernels}.a -Wl,--end-group "${libraries[@]}" -lcairo -o $out/readers_fuzz
 
 # LibTorch's own start-up leaks, and Debian's build of it allocates with another new than it frees with.
 export ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:detect_odr_violation=0
