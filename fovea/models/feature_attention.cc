@@ -6,6 +6,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/models/initialise.h"
+#include "fovea/models/table_answers.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -142,36 +143,15 @@ at::Tensor FeatureAttention::outputs(const at::Tensor& given, const Random* rand
 }
 
 Loss FeatureAttention::loss(const Batch& batch, const StepContext& context) {
-  const at::Tensor result = outputs(batch.at("inputs"), &context.random, nullptr);
-  const at::Tensor& target = batch.at("target");
-  switch (shape_.loss) {
-    case TabularLoss::BinaryCrossEntropy:
-      return {torch::binary_cross_entropy_with_logits(result.squeeze(1), target), {}};
-    case TabularLoss::CrossEntropy:
-      return {torch::cross_entropy_loss(result, target), {}};
-    case TabularLoss::SquaredError:
-      return {torch::mse_loss(result.squeeze(1), target), {}};
-  }
-  fail(ErrorKind::Internal, "unknown loss");
-}
-
-Predictions FeatureAttention::answers(const at::Tensor& result) const {
-  Predictions predictions;
-  if (shape_.loss == TabularLoss::SquaredError) {
-    predictions.values = result;
-  } else if (shape_.loss == TabularLoss::CrossEntropy) {
-    predictions.scores = torch::softmax(result, 1);
-  } else {
-    predictions.scores =
-        torch::cat({torch::sigmoid(-result), torch::sigmoid(result)}, 1);  // [B, 2]
-  }
-  return predictions;
+  return table_loss(outputs(batch.at("inputs"), &context.random, nullptr), batch.at("target"),
+                    shape_.loss);
 }
 
 Predictions FeatureAttention::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   const at::Tensor& inputs = batch.at("inputs");
-  if (!has_fused_path() || !inputs.is_cpu()) return answers(outputs(inputs, nullptr, nullptr));
+  if (!has_fused_path() || !inputs.is_cpu())
+    return table_predictions(outputs(inputs, nullptr, nullptr), shape_.loss);
   const at::Tensor rows = inputs.contiguous(), parameters = flat_parameters(*this);
   const at::Tensor order = torch::arange(batch.size),
                    scratch = torch::empty({kernel_shape_.workspace(batch.size)});
@@ -180,19 +160,12 @@ Predictions FeatureAttention::predict(const Batch& batch) const {
       kernel_shape_, parameters.data_ptr<float>(),
       {rows.data_ptr<float>(), nullptr, nullptr, order.data_ptr<int64_t>(), batch.size},
       result.data_ptr<float>(), nullptr, scratch.data_ptr<float>());
-  return answers(result);
+  return table_predictions(result, shape_.loss);
 }
 
 at::Tensor FeatureAttention::replay(const Batch& batch, const Predictions& predictions,
                                     Tap* tap) const {
-  const at::Tensor result = outputs(batch.at("inputs"), nullptr, tap);
-  if (shape_.loss == TabularLoss::SquaredError) return result;  // [B, 1]
-  const at::Tensor log_scores =
-      shape_.loss == TabularLoss::CrossEntropy
-          ? torch::log_softmax(result, 1)
-          : torch::cat({torch::log_sigmoid(-result), torch::log_sigmoid(result)}, 1);  // [B, C]
-  return log_scores.gather(
-      1, predictions.scores.argmax(1, /*keepdim=*/true).to(log_scores.device()));  // [B, 1]
+  return table_replay(outputs(batch.at("inputs"), nullptr, tap), predictions, shape_.loss);
 }
 
 bool FeatureAttention::has_fused_path() const {

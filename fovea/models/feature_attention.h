@@ -54,7 +54,6 @@ class FeatureAttention : public Model {
  private:
   at::Tensor outputs(const at::Tensor& inputs, const Random* random,
                      Tap* tap) const;  // [B, I] -> [B, O]
-  Predictions answers(const at::Tensor& outputs) const;
 
   FeatureAttentionOptions options_;
   FeatureShape shape_;

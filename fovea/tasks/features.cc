@@ -230,25 +230,18 @@ FeatureShape shape_for(const TableLayout& layout) {
   return shape;
 }
 
-}  // namespace
-
-std::unique_ptr<Task> make_features_task() {
-  const auto data = std::make_shared<TableData>();
-  const auto options = std::make_shared<FeatureAttentionOptions>();
-  TrainingOptions training;  // those of the Keras tutorial
-  training.epochs = 16;
-  training.batch_size = 128;
-  training.epsilon = 1e-7;
+template <class Network, class Options>
+ModelSpec table_model(std::vector<std::string> names, const std::shared_ptr<TableData>& data,
+                      const TrainingOptions& training) {
   const auto title = [data] { return "Where the model looks to predict " + data->layout().target; };
   ModelSpec spec = model_spec(
-      {"attention", "plain", "linear"}, options, training,
-      [data](const FeatureAttentionOptions& own) {
-        return std::make_unique<FeatureAttention>(own, shape_for(data->layout()));
+      std::move(names), std::make_shared<Options>(), training,
+      [data](const Options& own) {
+        return std::make_unique<Network>(own, shape_for(data->layout()));
       },
       [title] {
         return ExplainTitles{title(), {{"attention", "attention over columns"}}};
       });
-  spec.has_attention = [options] { return options->has_attention(); };
   spec.overview = [data, title](const Task&, const Model& model, const Dataset& rows) {
     return mean_attention(data->layout(), title(), model, rows);
   };
@@ -257,8 +250,23 @@ std::unique_ptr<Task> make_features_task() {
     data->keep_columns(kept);
     return kept;
   };
+  return spec;
+}
+
+}  // namespace
+
+std::unique_ptr<Task> make_features_task() {
+  const auto data = std::make_shared<TableData>();
+  TrainingOptions training;  // those of the Keras tutorial
+  training.epochs = 16;
+  training.batch_size = 128;
+  training.epsilon = 1e-7;
+  std::vector<ModelSpec> specs;
+  specs.push_back(table_model<FeatureAttention, FeatureAttentionOptions>(
+      {"attention", "plain", "linear"}, data, training));
+  // ./dev new model adds rows above
   return std::make_unique<ComposedTask>("features", data, std::make_shared<TargetOutput>(data),
-                                        std::vector{std::move(spec)});
+                                        std::move(specs));
 }
 
 }  // namespace fovea

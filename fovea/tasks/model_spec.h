@@ -53,7 +53,8 @@ struct ModelSpec {
       keep_most_attended = {};  // Unsupported
 };
 
-/// `options` has describe() and, as model.name, a field `name`; `make` is given the options.
+/// `options` has describe(), as model.name a field `name` and, where some names have no attention,
+/// has_attention(); `make` is given the options.
 template <class Options, class Make>
 ModelSpec model_spec(std::vector<std::string> names, std::shared_ptr<Options> options,
                      TrainingOptions training, Make make, std::function<ExplainTitles()> titles) {
@@ -63,6 +64,8 @@ ModelSpec model_spec(std::vector<std::string> names, std::shared_ptr<Options> op
   spec.training = std::move(training);
   spec.make = [options, make]() -> std::unique_ptr<Model> { return make(*options); };
   spec.titles = std::move(titles);
+  if constexpr (requires { options->has_attention(); })
+    spec.has_attention = [options] { return options->has_attention(); };
   return spec;
 }
 

@@ -1,0 +1,1 @@
+add_row cli/program.h FOVEA_COMMANDS

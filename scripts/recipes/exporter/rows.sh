@@ -1,0 +1,1 @@
+add_row fovea/export/exporters.cc FOVEA_EXPORTERS

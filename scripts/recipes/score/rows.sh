@@ -1,0 +1,1 @@
+add_row fovea/attention/score.cc FOVEA_SCORES

@@ -1,0 +1,3 @@
+add_row fovea/tasks/catalogue.cc FOVEA_TASKS
+echo "$name-pooling $name data.rows=100 training.epochs=2" >>tests/fingerprint/cases.txt
+echo "  row   tests/fingerprint/cases.txt"
