@@ -36,19 +36,19 @@ Batch pad(int64_t rows, int64_t padding, const Length& length, const Fill& fill)
 
 }  // namespace
 
-Example token_example(const WordPiece& tokeniser, const Frame& frame, const std::string& first,
-                      const std::string& second) {
+Example token_example(const WordPiece& tokeniser, const PackedInput& input,
+                      const std::string& first, const std::string& second) {
   Example example;
-  example.tensors["tokens"] = at::tensor(frame.ids, at::kLong);         // [N]
-  example.tensors["segments"] = at::tensor(frame.segments, at::kLong);  // [N]
+  example.tensors["tokens"] = at::tensor(input.ids, at::kLong);         // [N]
+  example.tensors["segments"] = at::tensor(input.segments, at::kLong);  // [N]
   Axis axis{"tokens", "token", {}};
-  const bool is_pair = frame.segments.back() == 1;
+  const bool is_pair = input.segments.back() == 1;
   axis.text = is_pair ? first + "\n" + second : first;
   const int64_t begin_of_second = length_of(first) + 1;
-  for (size_t i = 0; i < frame.ids.size(); ++i) {
-    axis.labels.push_back(tokeniser.piece(frame.ids[i]));
-    Span span = frame.spans[i];
-    if (span.begin >= 0 && frame.segments[i] == 1)
+  for (size_t i = 0; i < input.ids.size(); ++i) {
+    axis.labels.push_back(tokeniser.piece(input.ids[i]));
+    Span span = input.spans[i];
+    if (span.begin >= 0 && input.segments[i] == 1)
       span = {span.begin + begin_of_second, span.end + begin_of_second};
     if (span.begin < 0) axis.special.push_back(int64_t(i));
     axis.spans.push_back(span);
@@ -70,13 +70,13 @@ Batch collate_tokens(std::span<const Example> examples, int64_t padding) {
       });
 }
 
-Batch collate_tokens(std::span<const Frame> frames, int64_t padding) {
+Batch collate_tokens(std::span<const PackedInput> inputs, int64_t padding) {
   return pad(
-      int64_t(frames.size()), padding, [&](int64_t row) { return frames[size_t(row)].size(); },
+      int64_t(inputs.size()), padding, [&](int64_t row) { return inputs[size_t(row)].size(); },
       [&](int64_t row, int64_t* tokens, int64_t* segments) {
-        const Frame& frame = frames[size_t(row)];
-        std::copy(frame.ids.begin(), frame.ids.end(), tokens);
-        std::copy(frame.segments.begin(), frame.segments.end(), segments);
+        const PackedInput& input = inputs[size_t(row)];
+        std::copy(input.ids.begin(), input.ids.end(), tokens);
+        std::copy(input.segments.begin(), input.segments.end(), segments);
       });
 }
 

@@ -1,4 +1,4 @@
-// One or two texts, framed for BERT, as examples and batches. Tensors:
+// One or two texts, packed for BERT, as examples and batches. Tensors:
 //   tokens [N] int64, segments [N] int64; in a batch [B, N], with tokens.keep [B, N] bool
 // The axis "tokens" holds the pieces and where they stand in the text; of two texts the second
 // follows the first after a line end.
@@ -12,13 +12,13 @@
 
 namespace fovea {
 
-/// `second` is empty where the frame holds one text.
-Example token_example(const WordPiece& tokeniser, const Frame& frame, const std::string& first,
-                      const std::string& second = "");
+/// `second` is empty where the input holds one text.
+Example token_example(const WordPiece& tokeniser, const PackedInput& input,
+                      const std::string& first, const std::string& second = "");
 
 /// Side by side, with `padding` behind the shorter ones.
 Batch collate_tokens(std::span<const Example> examples, int64_t padding);
-Batch collate_tokens(std::span<const Frame> frames, int64_t padding);
+Batch collate_tokens(std::span<const PackedInput> inputs, int64_t padding);
 
 /// The pieces `units` become [MASK]; [CLS] and [SEP] stay, since without them nothing is a text.
 Example erase_tokens(const Example& example, const WordPiece& tokeniser,

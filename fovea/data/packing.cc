@@ -21,38 +21,38 @@ void append(std::vector<Value>& to, const std::vector<Value>& from, const Part& 
   to.insert(to.end(), from.begin() + part.begin, from.begin() + part.end);
 }
 
-class FrameWriter {
+class InputWriter {
  public:
-  FrameWriter(const WordPiece::Special& special, int64_t size) : special_(special) {
-    frame_.ids.reserve(size_t(size));
+  InputWriter(const WordPiece::Special& special, int64_t size) : special_(special) {
+    input_.ids.reserve(size_t(size));
     put(special.begin, 0);
   }
 
   void add(const Part& part, int64_t segment) {
-    frame_.first_piece[size_t(segment)] = part.begin;
-    append(frame_.ids, part.text->ids, part);
-    append(frame_.spans, part.text->spans, part);
-    append(frame_.words, part.text->words, part);
-    frame_.segments.resize(frame_.ids.size(), segment);
+    input_.first_piece[size_t(segment)] = part.begin;
+    append(input_.ids, part.text->ids, part);
+    append(input_.spans, part.text->spans, part);
+    append(input_.words, part.text->words, part);
+    input_.segments.resize(input_.ids.size(), segment);
     put(special_.separator, segment);
   }
 
-  Frame take() { return std::move(frame_); }
+  PackedInput take() { return std::move(input_); }
 
  private:
   void put(int64_t id, int64_t segment) {
-    frame_.ids.push_back(id);
-    frame_.spans.push_back({});
-    frame_.words.push_back(-1);
-    frame_.segments.push_back(segment);
+    input_.ids.push_back(id);
+    input_.spans.push_back({});
+    input_.words.push_back(-1);
+    input_.segments.push_back(segment);
   }
 
   WordPiece::Special special_;
-  Frame frame_;
+  PackedInput input_;
 };
 
-Frame write_frame(const WordPiece& tokeniser, const Part& first, const Part* second) {
-  FrameWriter writer(tokeniser.special(), first.size() + (second ? second->size() + 3 : 2));
+PackedInput write_input(const WordPiece& tokeniser, const Part& first, const Part* second) {
+  InputWriter writer(tokeniser.special(), first.size() + (second ? second->size() + 3 : 2));
   writer.add(first, 0);
   if (second != nullptr) writer.add(*second, 1);
   return writer.take();
@@ -69,8 +69,8 @@ std::array<int64_t, 2> longest_first(int64_t first, int64_t second, int64_t room
 }
 
 /// Windows over the longer text; the shorter one is whole in each.
-std::vector<Frame> slide(const WordPiece& tokeniser, Part first, Part second, bool is_pair,
-                         int64_t room, const FrameOptions& options) {
+std::vector<PackedInput> slide(const WordPiece& tokeniser, Part first, Part second, bool is_pair,
+                               int64_t room, const PackingOptions& options) {
   const bool second_slides = is_pair && second.size() > first.size();
   Part& sliding = second_slides ? second : first;
   const int64_t fixed = first.size() + second.size() - sliding.size();
@@ -80,17 +80,17 @@ std::vector<Frame> slide(const WordPiece& tokeniser, Part first, Part second, bo
           is_pair ? " pieces, so " : "", "windows of ", options.longest, " positions leave ",
           std::max<int64_t>(width, 0), " for the text that goes through them, with an overlap of ",
           options.overlap, "; set a smaller overlap or cut the texts");
-  std::vector<Frame> frames;
+  std::vector<PackedInput> inputs;
   for (const int64_t end = sliding.end;; sliding.begin += step) {
     sliding.end = std::min(sliding.begin + width, end);
-    frames.push_back(write_frame(tokeniser, first, is_pair ? &second : nullptr));
-    if (sliding.end == end) return frames;
+    inputs.push_back(write_input(tokeniser, first, is_pair ? &second : nullptr));
+    if (sliding.end == end) return inputs;
   }
 }
 
 }  // namespace
 
-void FrameOptions::describe(OptionList& list) {
+void PackingOptions::describe(OptionList& list) {
   list.add("longest", longest, "most positions of one text or pair, special tokens included")
       .at_least(4);
   list.add("too_long", too_long, "a longer text is cut, read in windows that overlap, or refused")
@@ -99,19 +99,19 @@ void FrameOptions::describe(OptionList& list) {
       .at_least(0);
 }
 
-Frames frame_texts(const WordPiece& tokeniser, const Pieces& first, const Pieces* second,
-                   const FrameOptions& options) {
+PackedInputs pack_texts(const WordPiece& tokeniser, const Pieces& first, const Pieces* second,
+                        const PackingOptions& options) {
   const bool is_pair = second != nullptr;
   const int64_t room = options.longest - (is_pair ? 3 : 2);
-  require(room > 0, ErrorKind::InvalidArgument, "a frame of ", options.longest,
+  require(room > 0, ErrorKind::InvalidArgument, "an input of ", options.longest,
           " positions has no room for a text; expected at least ", is_pair ? 4 : 3);
   require(options.overlap >= 0, ErrorKind::InvalidArgument, "an overlap of ", options.overlap,
           " pieces cannot be; expected 0 or more");
   Part one{&first, 0, first.size()}, two{second, 0, is_pair ? second->size() : 0};
-  Frames result;
+  PackedInputs result;
   if (one.size() + two.size() > room) {
     if (options.too_long == "windows") {
-      result.frames = slide(tokeniser, one, two, is_pair, room, options);
+      result.inputs = slide(tokeniser, one, two, is_pair, room, options);
       return result;
     }
     require(options.too_long != "refuse", ErrorKind::BadData, "the text has ",
@@ -124,8 +124,23 @@ Frames frame_texts(const WordPiece& tokeniser, const Pieces& first, const Pieces
     one.end = keep_one;
     two.end = keep_two;
   }
-  result.frames.push_back(write_frame(tokeniser, one, is_pair ? &two : nullptr));
+  result.inputs.push_back(write_input(tokeniser, one, is_pair ? &two : nullptr));
   return result;
+}
+
+PackedInput join_windows(std::vector<PackedInput> windows) {
+  PackedInput all = std::move(windows.at(0));
+  for (size_t i = 1; i < windows.size(); ++i) {
+    const auto append = [&](auto PackedInput::*field) {
+      auto& to = all.*field;
+      to.insert(to.end(), (windows[i].*field).begin(), (windows[i].*field).end());
+    };
+    append(&PackedInput::ids);
+    append(&PackedInput::segments);
+    append(&PackedInput::spans);
+    append(&PackedInput::words);
+  }
+  return all;
 }
 
 }  // namespace fovea

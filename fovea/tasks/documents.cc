@@ -110,7 +110,7 @@ std::unique_ptr<Model> DocumentsTask::make_model() const {
     return std::make_unique<BertClassifier>(bert_,
                                             DocumentShape{.vocabulary = coding_.tokeniser->size(),
                                                           .classes = classes,
-                                                          .window = data_.frames.longest,
+                                                          .window = data_.packing.longest,
                                                           .class_counts = class_counts_});
   return std::make_unique<HierarchicalAttention>(
       hierarchical_, HierarchicalShape{.words = coding_.words->size(),
@@ -181,7 +181,7 @@ Example DocumentsTask::parse(const std::string& line) const {
           "{\"text\": …, \"second\": …}");
   const LabelledDocument document{std::move(input.text), input.second.value_or("")};
   if (is_bert())
-    return DocumentEncoder{coding_.tokeniser, data_.frames, coding_.pairs}.example(document);
+    return DocumentEncoder{coding_.tokeniser, data_.packing, coding_.pairs}.example(document);
   return HierarchicalEncoder{coding_.words, data_.sentences}.example(document);
 }
 

@@ -133,13 +133,14 @@ Metrics PretrainTask::measure(const Model& model, const Dataset& rows) const {
 
 Example PretrainTask::parse(const std::string& line) const {
   const TextInput input = read_text_input(line);
-  FrameOptions framing;
+  PackingOptions framing;
   framing.longest = model_.encoder.maximum_length;
   const std::string second_text = input.second.value_or("");
   const Pieces first = tokeniser_->encode(input.text), second = tokeniser_->encode(second_text);
-  const Frames frames = frame_texts(*tokeniser_, first, input.second ? &second : nullptr, framing);
-  Example example = token_example(*tokeniser_, frames.frames.front(), input.text, second_text);
-  example.cut = frames.cut[0] + frames.cut[1];
+  const PackedInputs packed =
+      pack_texts(*tokeniser_, first, input.second ? &second : nullptr, framing);
+  Example example = token_example(*tokeniser_, packed.inputs.front(), input.text, second_text);
+  example.cut = packed.cut[0] + packed.cut[1];
   return example;
 }
 

@@ -48,9 +48,9 @@ Json entities_json(const Axis& words, const std::vector<std::string>& tags) {
 }  // namespace
 
 TagTask::TagTask() {
-  data_.frames.too_long = "windows";
-  data_.frames.longest = 128;
-  data_.frames.overlap = 32;
+  data_.packing.too_long = "windows";
+  data_.packing.longest = 128;
+  data_.packing.overlap = 32;
 }
 
 void TagTask::describe(OptionList& list) {
@@ -117,7 +117,7 @@ TagRules TagTask::rules() const {
 
 std::unique_ptr<Model> TagTask::make_model() const {
   if (is_bert())
-    return std::make_unique<BertTagger>(bert_, coding_.tokeniser->size(), data_.frames.longest,
+    return std::make_unique<BertTagger>(bert_, coding_.tokeniser->size(), data_.packing.longest,
                                         rules());
   const WordEncoder& words = *coding_.words;
   return std::make_unique<LstmTagger>(

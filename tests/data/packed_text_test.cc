@@ -12,7 +12,7 @@ Example example_of(const WordPiece& tokeniser, const std::string& first,
                    const std::string& second = "") {
   const Pieces one = tokeniser.encode(first), two = tokeniser.encode(second);
   return token_example(
-      tokeniser, frame_texts(tokeniser, one, second.empty() ? nullptr : &two, {}).frames.front(),
+      tokeniser, pack_texts(tokeniser, one, second.empty() ? nullptr : &two, {}).inputs.front(),
       first, second);
 }
 
@@ -20,7 +20,7 @@ std::vector<int64_t> numbers(const at::Tensor& tensor) {
   return {tensor.data_ptr<int64_t>(), tensor.data_ptr<int64_t>() + tensor.numel()};
 }
 
-TEST(FramedText, LabelsAndSpansBelongToTheTextAsGiven) {
+TEST(PackedText, LabelsAndSpansBelongToTheTextAsGiven) {
   NEEDS_ICU();
   const WordPiece tokeniser = small_wordpiece();
   const Example example = example_of(tokeniser, "The café", "Cats!");
@@ -35,7 +35,7 @@ TEST(FramedText, LabelsAndSpansBelongToTheTextAsGiven) {
   EXPECT_EQ(numbers(example.tensors.at("segments")), (Ids{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
-TEST(FramedText, ShorterRowsArePadded) {
+TEST(PackedText, ShorterRowsArePadded) {
   NEEDS_ICU();
   const WordPiece tokeniser = small_wordpiece();
   const std::vector<Example> examples = {example_of(tokeniser, "the cat sat"),
@@ -48,7 +48,7 @@ TEST(FramedText, ShorterRowsArePadded) {
   EXPECT_EQ(collate_tokens(std::span<const Example>(), 0).size, 0);
 }
 
-TEST(FramedText, ErasedPiecesAreMaskedAndTheFrameStays) {
+TEST(PackedText, ErasedPiecesAreMaskedAndSpecialTokensStay) {
   NEEDS_ICU();
   const WordPiece tokeniser = small_wordpiece();
   const Example example = example_of(tokeniser, "the cat");

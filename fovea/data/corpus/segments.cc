@@ -153,11 +153,11 @@ Pieces SegmentDataset::pieces(const Range& range) const {
   return pieces;
 }
 
-Frame SegmentDataset::frame(int64_t row, const Pieces& first, const Pieces& second) const {
-  FrameOptions whole;
+PackedInput SegmentDataset::packed(int64_t row, const Pieces& first, const Pieces& second) const {
+  PackingOptions whole;
   whole.longest = length(row);
-  return frame_texts(*tokeniser_, first, options_.next_sentence ? &second : nullptr, whole)
-      .frames.front();
+  return pack_texts(*tokeniser_, first, options_.next_sentence ? &second : nullptr, whole)
+      .inputs.front();
 }
 
 std::array<std::string, 2> SegmentDataset::texts(int64_t row) const {
@@ -168,22 +168,22 @@ std::array<std::string, 2> SegmentDataset::texts(int64_t row) const {
 Example SegmentDataset::example(int64_t row) const {
   const auto [first, second] = texts(row);
   const Pieces pieces[] = {tokeniser_->encode(first), tokeniser_->encode(second)};
-  FrameOptions whole;
+  PackingOptions whole;
   whole.longest = std::numeric_limits<int64_t>::max();
-  const Frames frames =
-      frame_texts(*tokeniser_, pieces[0], options_.next_sentence ? &pieces[1] : nullptr, whole);
-  return token_example(*tokeniser_, frames.frames.front(), first, second);
+  const PackedInputs packed =
+      pack_texts(*tokeniser_, pieces[0], options_.next_sentence ? &pieces[1] : nullptr, whole);
+  return token_example(*tokeniser_, packed.inputs.front(), first, second);
 }
 
 Batch SegmentDataset::batch(std::span<const int64_t> rows) const {
-  std::vector<Frame> frames;
+  std::vector<PackedInput> inputs;
   std::vector<int64_t> next;
   for (const int64_t row : rows) {
     const Row& own = rows_.at(size_t(row));
-    frames.push_back(frame(row, pieces(own.first), pieces(own.second)));
+    inputs.push_back(packed(row, pieces(own.first), pieces(own.second)));
     next.push_back(own.follows ? 0 : 1);
   }
-  Batch batch = collate_tokens(frames, tokeniser_->special().padding);
+  Batch batch = collate_tokens(inputs, tokeniser_->special().padding);
   if (options_.next_sentence) batch.tensors["next"] = at::tensor(next, at::kLong);  // [B]
   return batch;
 }

@@ -50,7 +50,7 @@ class SegmentDataset : public Dataset {
 
   int64_t size() const override { return int64_t(rows_.size()); }
   int64_t length(int64_t row) const override;
-  /// As framed_text.h has it, over the text that the pieces spell.
+  /// As packed_text.h has it, over the text that the pieces spell.
   Example example(int64_t row) const override;
   /// Likewise, with "next" [B] int64 for pairs: 0 where the second segment follows, else 1.
   Batch batch(std::span<const int64_t> rows) const override;
@@ -72,7 +72,7 @@ class SegmentDataset : public Dataset {
   Range units(int64_t begin, int64_t end) const;
   Range drawn_elsewhere(int64_t document, int64_t room, const Random& random) const;
   Pieces pieces(const Range& range) const;
-  Frame frame(int64_t row, const Pieces& first, const Pieces& second) const;
+  PackedInput packed(int64_t row, const Pieces& first, const Pieces& second) const;
 
   TokenisedDocuments documents_;
   std::shared_ptr<const WordPiece> tokeniser_;

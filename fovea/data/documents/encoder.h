@@ -1,6 +1,6 @@
-// Texts with a class, as BERT takes them in: one text or two, cut into pieces and framed
-// (frames.h). A text in several windows is their frames one after the other; only the last may be
-// shorter than FrameOptions::longest, so that a model can tell them apart by counting.
+// Texts with a class, as BERT takes them in: one text or two, cut into pieces and packed
+// (packing.h). A text in several windows is their inputs one after the other; only the last may be
+// shorter than PackingOptions::longest, so that a model can tell them apart by counting.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ struct LabelledDocument {
 /// How documents become tokens.
 struct DocumentEncoder {
   std::shared_ptr<const WordPiece> tokeniser;
-  FrameOptions frames;
+  PackingOptions packing;
   bool pairs = false;
 
   struct Encoded {
-    Frame frame;      // all windows
-    int64_t cut = 0;  // pieces that did not fit
+    PackedInput input;  // all windows
+    int64_t cut = 0;    // pieces that did not fit
   };
-  /// BadData for invalid UTF-8, and for what FrameOptions refuses.
+  /// BadData for invalid UTF-8, and for what PackingOptions refuses.
   Encoded encode(const LabelledDocument& document) const;
-  /// Tensors and axis as framed_text.h has them. With known truth, map "attention" [T, T]: the row
+  /// Tensors and axis as packed_text.h has them. With known truth, map "attention" [T, T]: the row
   /// of each [CLS] marks the tokens of its window that decide.
   Example example(const LabelledDocument& document) const;
 };
@@ -61,7 +61,7 @@ class DocumentDataset : public LabelledDataset {
 
   int64_t length(int64_t row) const override { return int64_t(row_of(row).ids.size()); }
   Example example(int64_t row) const override { return encoder_.example(document(row)); }
-  /// As framed_text.h has it, with "target" int64 [B].
+  /// As packed_text.h has it, with "target" int64 [B].
   Batch batch(std::span<const int64_t> rows) const override;
 
   int64_t cut_documents() const { return cut_documents_; }  // that lost pieces, and
@@ -69,7 +69,7 @@ class DocumentDataset : public LabelledDataset {
   int64_t windowed_documents() const { return windowed_documents_; }
 
  private:
-  struct Row {  // a frame without what only pictures need
+  struct Row {  // an input without what only pictures need
     std::vector<int32_t> ids;
     std::vector<uint8_t> segments;
   };
@@ -79,8 +79,5 @@ class DocumentDataset : public LabelledDataset {
   std::vector<Row> rows_;
   int64_t cut_documents_ = 0, cut_pieces_ = 0, windowed_documents_ = 0;
 };
-
-/// The frames one after the other.
-Frame join_frames(std::vector<Frame> frames);
 
 }  // namespace fovea

@@ -104,16 +104,16 @@ std::vector<LabelledDocument> documents_of(std::vector<LabelledText>& rows,
   return documents;
 }
 
-void note_lengths(const DocumentDataset& rows, const FrameOptions& frames, const char* part,
+void note_lengths(const DocumentDataset& rows, const PackingOptions& packing, const char* part,
                   std::vector<std::string>& notes) {
   if (rows.cut_documents() > 0)
     notes.push_back(concat(format_count(rows.cut_documents()), " of ", format_count(rows.size()),
-                           " ", part, " texts were cut to ", frames.longest, " tokens and lost ",
+                           " ", part, " texts were cut to ", packing.longest, " tokens and lost ",
                            format_count(rows.cut_pieces()), " (data.too_long=cut)"));
   if (rows.windowed_documents() > 0)
     notes.push_back(concat(format_count(rows.windowed_documents()), " of ",
                            format_count(rows.size()), " ", part, " texts are read in windows of ",
-                           frames.longest, " tokens"));
+                           packing.longest, " tokens"));
 }
 
 void note_lengths(const HierarchicalDataset& rows, const HierarchicalDataOptions& options,
@@ -171,9 +171,9 @@ std::shared_ptr<Dataset> encode(std::vector<LabelledDocument> documents,
                                 const char* part, std::vector<std::string>& notes) {
   if (as == TextsAs::Pieces) {
     auto rows = std::make_shared<DocumentDataset>(
-        std::move(documents), DocumentEncoder{coding.tokeniser, options.frames, coding.pairs},
+        std::move(documents), DocumentEncoder{coding.tokeniser, options.packing, coding.pairs},
         where);
-    note_lengths(*rows, options.frames, part, notes);
+    note_lengths(*rows, options.packing, part, notes);
     return rows;
   }
   auto rows = std::make_shared<HierarchicalDataset>(
@@ -187,7 +187,7 @@ std::shared_ptr<Dataset> encode(std::vector<LabelledDocument> documents,
 void DocumentsDataOptions::describe(OptionList& list, TextsAs texts) {
   if (texts == TextsAs::Pieces) {
     generator.describe(list);
-    frames.describe(list);
+    packing.describe(list);
     list.add("vocabulary_size", vocabulary_size,
              "most pieces of a vocabulary that is learned from the training texts")
         .at_least(100);

@@ -22,7 +22,7 @@ enum class TextsAs { Pieces, Sentences };
 /// Everything under data. for this task.
 struct DocumentsDataOptions {
   OpinionsOptions generator;       // pieces
-  FrameOptions frames;             // pieces
+  PackingOptions packing;          // pieces
   int64_t vocabulary_size = 8000;  // pieces, where no tokeniser is given
   bool lowercase = true;           // likewise
   VerdictsOptions verdicts;        // sentences: the generator

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "fovea/base/error.h"
-#include "fovea/data/documents/encoder.h"
 #include "fovea/data/tokenisers/tokeniser.h"
 #include "fovea/tensor/parallel.h"
 
@@ -105,22 +104,22 @@ void move_spans(const Sentence& sentence, const Pieces& pieces, std::vector<Span
   }
 }
 
-/// Where each word begins in the frames one after the other: of several places the one that is
-/// farthest from the ends of its frame.
+/// Where each word begins in the inputs one after the other: of several places the one that is
+/// farthest from the ends of its input.
 std::vector<int64_t> word_places(const Sentence& sentence, const Pieces& pieces,
-                                 const std::vector<Frame>& frames) {
+                                 const std::vector<PackedInput>& inputs) {
   std::vector<int64_t> places(sentence.words.size(), 0), margins(sentence.words.size(), -1);
-  int64_t begin_of_frame = 0;
-  for (const Frame& frame : frames) {
-    for (int64_t i = 1; i + 1 < frame.size(); ++i) {  // between [CLS] and [SEP]
-      const int64_t piece = frame.first_piece[0] + i - 1;
+  int64_t begin_of_input = 0;
+  for (const PackedInput& input : inputs) {
+    for (int64_t i = 1; i + 1 < input.size(); ++i) {  // between [CLS] and [SEP]
+      const int64_t piece = input.first_piece[0] + i - 1;
       const int64_t word = pieces.words[size_t(piece)];
       if (piece > 0 && pieces.words[size_t(piece) - 1] == word) continue;
-      const int64_t margin = std::min(i, frame.size() - 1 - i);
+      const int64_t margin = std::min(i, input.size() - 1 - i);
       if (margin > margins[size_t(word)])
-        margins[size_t(word)] = margin, places[size_t(word)] = begin_of_frame + i;
+        margins[size_t(word)] = margin, places[size_t(word)] = begin_of_input + i;
     }
-    begin_of_frame += frame.size();
+    begin_of_input += input.size();
   }
   return places;
 }
@@ -171,14 +170,14 @@ Sentence cut_sentence(const std::string& text) {
 Example PieceEncoder::example(const Sentence& sentence) const {
   Pieces pieces = tokeniser_->encode_words(sentence.words);
   move_spans(sentence, pieces, pieces.spans);
-  Frames framed = frame_texts(*tokeniser_, pieces, nullptr, frames_);
-  require(framed.cut[0] == 0, ErrorKind::Internal, "a sentence to be tagged was cut");
-  const std::vector<int64_t> places = word_places(sentence, pieces, framed.frames);
-  const Frame frame = join_frames(std::move(framed.frames));
-  Example example = token_example(*tokeniser_, frame, sentence.text);
+  PackedInputs packed = pack_texts(*tokeniser_, pieces, nullptr, packing_);
+  require(packed.cut[0] == 0, ErrorKind::Internal, "a sentence to be tagged was cut");
+  const std::vector<int64_t> places = word_places(sentence, pieces, packed.inputs);
+  const PackedInput input = join_windows(std::move(packed.inputs));
+  Example example = token_example(*tokeniser_, input, sentence.text);
   example.tensors["words"] = numbers(places);
   example.axes.push_back(word_axis(sentence));
-  add_tags_and_truth(sentence, frame.words, example);
+  add_tags_and_truth(sentence, input.words, example);
   return example;
 }
 

@@ -1,10 +1,10 @@
 // Sentences whose words have tags, as the models of the task `tag` take them in. Tensors of one
 // sentence of W words, and in a batch [B, …] with "<name>.keep" masks:
-//   pieces   tokens [T], segments [T] as framed_text.h has them, words [W]: at which token each
+//   pieces   tokens [T], segments [T] as packed_text.h has them, words [W]: at which token each
 //   word
 //            begins; axes "tokens" and "words"
 //   words    words [W], letters [W, L]: their numbers in two vocabularies; axis "words"
-// and target [W], where the tags are known. A word that stands in several windows (frames.h) is
+// and target [W], where the tags are known. A word that stands in several windows (packing.h) is
 // read where it is farthest from both ends.
 #pragma once
 
@@ -49,8 +49,8 @@ class SentenceEncoder {
 
 class PieceEncoder : public SentenceEncoder {
  public:
-  PieceEncoder(std::shared_ptr<const WordPiece> tokeniser, FrameOptions frames)
-      : tokeniser_(std::move(tokeniser)), frames_(std::move(frames)) {}
+  PieceEncoder(std::shared_ptr<const WordPiece> tokeniser, PackingOptions packing)
+      : tokeniser_(std::move(tokeniser)), packing_(std::move(packing)) {}
   Example example(const Sentence& sentence) const override;
   Batch collate(std::span<const Example> examples) const override;
   Example erase(const Example& example, std::span<const int64_t> units) const override;
@@ -58,7 +58,7 @@ class PieceEncoder : public SentenceEncoder {
 
  private:
   std::shared_ptr<const WordPiece> tokeniser_;
-  FrameOptions frames_;
+  PackingOptions packing_;
 };
 
 class WordEncoder : public SentenceEncoder {

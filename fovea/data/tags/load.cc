@@ -116,7 +116,7 @@ void TaggingDataOptions::describe(OptionList& list, bool pieces) {
         .at_least(1);
     return;
   }
-  frames.describe(list);
+  packing.describe(list);
   list.add("vocabulary_size", vocabulary_size,
            "most pieces of a vocabulary that is learned from the training sentences")
       .at_least(100);
@@ -125,7 +125,7 @@ void TaggingDataOptions::describe(OptionList& list, bool pieces) {
 
 std::shared_ptr<const SentenceEncoder> TagCoding::encoder(const TaggingDataOptions& options) const {
   if (words) return words;
-  return std::make_shared<const PieceEncoder>(tokeniser, options.frames);
+  return std::make_shared<const PieceEncoder>(tokeniser, options.packing);
 }
 
 Json TagCoding::to_json() const {

@@ -16,7 +16,7 @@ namespace fovea {
 /// Everything under data. for this task.
 struct TaggingDataOptions {
   TagsOptions generator;
-  FrameOptions frames;             // pieces
+  PackingOptions packing;          // pieces
   int64_t vocabulary_size = 8000;  // pieces, where no tokeniser is given
   bool lowercase = false;          // likewise
   int64_t minimum_count = 1;       // words

@@ -121,7 +121,7 @@ TEST(DocumentsData, RefusesWhatCannotBeLearned) {
 
 TEST(DocumentsData, NotesSayWhatWasCut) {
   DocumentsDataOptions options;
-  options.frames.longest = 4;
+  options.packing.longest = 4;
   DocumentCoding coding;
   const Splits splits = load_text(lines({"a", "b"}), coding, options);
   bool said = false;

@@ -17,7 +17,7 @@ TaggingDataOptions small() {
   TaggingDataOptions options;
   options.generator.rows = 60;
   options.generator.validation_rows = options.generator.test_rows = 10;
-  options.frames.too_long = "windows";
+  options.packing.too_long = "windows";
   return options;
 }
 
