@@ -47,6 +47,17 @@ struct SplitRows {
     return split == kTrain ? train : split == kValidation ? validation : test;
   }
   bool empty() const { return train.empty() && validation.empty() && test.empty(); }
+  /// job(row, split), in the order of the splits.
+  template <class Job>
+  void for_each(const Job& job) {
+    for (int split = 0; split < kSplitCount; ++split)
+      for (Row& row : (*this)[split]) job(row, Split(split));
+  }
+  template <class Job>
+  void for_each(const Job& job) const {
+    for (int split = 0; split < kSplitCount; ++split)
+      for (const Row& row : (*this)[split]) job(row, Split(split));
+  }
 };
 
 /// How the files of a kind of data are read.
