@@ -14,9 +14,9 @@ constexpr size_t kMostLabels = 1000;
 
 }  // namespace
 
-void LabelSet::add(const std::string& label, int part) {
+void LabelSet::add(const std::string& label, int split) {
   all_.insert(label);
-  if (part == kTrain) trained_.insert(label);
+  if (split == kTrain) trained_.insert(label);
   require(all_.size() <= kMostLabels, ErrorKind::BadData, "the ", words_.label, "s have more than ",
           kMostLabels, " different values, such as '", label, "'; say with --columns ",
           words_.label, "=", words_.column, " which column holds them");
@@ -31,10 +31,10 @@ std::vector<std::string> LabelSet::notes() const {
   return notes;
 }
 
-int64_t number_of(const std::string& label, const std::vector<std::string>& known, int part,
+int64_t number_of(const std::string& label, const std::vector<std::string>& known, int split,
                   const LabelWords& words) {
   const auto found = std::find(known.begin(), known.end(), label);
-  require(found != known.end(), ErrorKind::BadData, "a ", kSplitNames[part], " ", words.row,
+  require(found != known.end(), ErrorKind::BadData, "a ", kSplitNames[split], " ", words.row,
           " has the ", words.label, " '", label,
           "', which the run does not know; it knows: ", join(known));
   return found - known.begin();

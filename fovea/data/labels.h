@@ -21,14 +21,14 @@ struct LabelWords {
   const char* column;  // what names that column: "NAME" or "NUMBER"
 };
 
-/// The labels of all parts of the data. One that only validation has counts too; a note says so.
+/// The labels of all splits. One that only validation has counts too; a note says so.
 class LabelSet {
  public:
   explicit LabelSet(const LabelWords& words) : words_(words) {}
   /// BadData for more labels than classes can be.
-  void add(const std::string& label, int part);
+  void add(const std::string& label, int split);
   const std::set<std::string>& all() const { return all_; }
-  const std::set<std::string>& trained() const { return trained_; }  // of the training part
+  const std::set<std::string>& trained() const { return trained_; }  // of the training split
   std::vector<std::string> notes() const;
 
  private:
@@ -37,7 +37,7 @@ class LabelSet {
 };
 
 /// The label's place among those that a run knows. BadData where it is not one of them.
-int64_t number_of(const std::string& label, const std::vector<std::string>& known, int part,
+int64_t number_of(const std::string& label, const std::vector<std::string>& known, int split,
                   const LabelWords& words);
 
 /// Planted truth by text: pairs of numbers, whose meaning is the task's.

@@ -5,7 +5,6 @@
 #include "fovea/tasks/context.h"
 #include "fovea/tasks/copy.h"
 #include "fovea/tasks/dates.h"
-#include "fovea/tasks/documents.h"
 #include "fovea/tasks/forecast.h"
 #include "fovea/tasks/glimpse.h"
 #include "fovea/tasks/graph.h"
@@ -19,6 +18,7 @@
 
 namespace fovea {
 
+std::unique_ptr<Task> make_documents_task();
 std::unique_ptr<Task> make_features_task();
 
 namespace {
@@ -55,7 +55,7 @@ std::vector<TaskRow> built_in_tasks() {
       {"documents", "which class a text, or a pair of texts, belongs to", "bert, han",
        "token -> token, or document -> sentence -> word",
        "CSV, TSV or JSONL with a text, perhaps a second one, and a label; a folder of such",
-       make<DocumentsTask>},
+       make_documents_task},
       {"tag", "every word of a sentence has a tag: names of persons, places, …", "lstm, bert",
        "word -> word, or token -> token",
        "one word and its tag a line (CoNLL, TSV), a blank line between sentences; a folder of such",

@@ -49,6 +49,11 @@ PretrainedBert read_run(const std::filesystem::path& path) {
 
 }  // namespace
 
+Splits PretrainedBert::noted(Splits splits) const {
+  splits.notes.insert(splits.notes.begin(), notes.begin(), notes.end());
+  return splits;
+}
+
 PretrainedBert read_pretrained(const std::filesystem::path& run_or_folder) {
   return is_hugging_face(run_or_folder) ? read_hugging_face(run_or_folder)
                                         : read_run(run_or_folder);
@@ -92,6 +97,15 @@ void take_encoder(Model& model, const PretrainedBert& start) {
             "the encoder's '", name, "' does not fit this model");
     found->second.copy_(tensor);
   }
+}
+
+void accept_pretrained(ModelSpec& spec, std::shared_ptr<BertOptions> encoder,
+                       std::shared_ptr<PretrainedBert> pretrained) {
+  spec.load_pretrained = [encoder, pretrained](const std::filesystem::path& run_or_folder) {
+    *pretrained = read_pretrained(run_or_folder);
+    take_sizes(*encoder, *pretrained);
+  };
+  spec.copy_pretrained = [pretrained](Model& model) { take_encoder(model, *pretrained); };
 }
 
 void save_wordpiece(const RunFolder& folder, const WordPiece& tokeniser) {

@@ -1,6 +1,4 @@
 // The task `documents` from files to answers.
-#include "fovea/tasks/documents.h"
-
 #include <gtest/gtest.h>
 #include "fovea/base/file.h"
 #include "fovea/tasks/pipeline.h"

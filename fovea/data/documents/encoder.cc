@@ -60,7 +60,7 @@ LabelledDataset::LabelledDataset(std::vector<LabelledDocument> documents)
     has_truth_ = has_truth_ || !document.decisive.empty();
 }
 
-at::Tensor LabelledDataset::labels_of(std::span<const int64_t> rows) const {
+at::Tensor LabelledDataset::targets(std::span<const int64_t> rows) const {
   std::vector<int64_t> labels;
   for (const int64_t row : rows) labels.push_back(document(row).label);
   return at::tensor(labels, at::kLong);
@@ -91,6 +91,11 @@ DocumentDataset::DocumentDataset(std::vector<LabelledDocument> documents, Docume
   }
 }
 
+Json DocumentDataset::input(int64_t row) const {
+  if (!encoder_.pairs) return LabelledDataset::input(row);
+  return {{"text", document(row).text}, {"second", document(row).second}};
+}
+
 Batch DocumentDataset::batch(std::span<const int64_t> rows) const {
   std::vector<PackedInput> inputs(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -99,7 +104,7 @@ Batch DocumentDataset::batch(std::span<const int64_t> rows) const {
     inputs[i].segments.assign(row.segments.begin(), row.segments.end());
   }
   Batch batch = collate_tokens(inputs, encoder_.tokeniser->special().padding);
-  batch.tensors["target"] = labels_of(rows);  // [B]
+  batch.tensors["target"] = targets(rows);  // [B]
   return batch;
 }
 

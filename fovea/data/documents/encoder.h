@@ -43,10 +43,11 @@ class LabelledDataset : public Dataset {
   explicit LabelledDataset(std::vector<LabelledDocument> documents);
   int64_t size() const override { return static_cast<int64_t>(documents_.size()); }
   const LabelledDocument& document(int64_t row) const { return documents_.at(size_t(row)); }
+  Json input(int64_t row) const override { return document(row).text; }
   bool has_truth() const override { return has_truth_; }
 
  protected:
-  at::Tensor labels_of(std::span<const int64_t> rows) const;  // int64 [R]
+  at::Tensor targets(std::span<const int64_t> rows) const;  // int64 [R]
 
  private:
   std::vector<LabelledDocument> documents_;
@@ -63,6 +64,7 @@ class DocumentDataset : public LabelledDataset {
   Example example(int64_t row) const override { return encoder_.example(document(row)); }
   /// As packed_text.h has it, with "target" int64 [B].
   Batch batch(std::span<const int64_t> rows) const override;
+  Json input(int64_t row) const override;
 
   int64_t cut_documents() const { return cut_documents_; }  // that lost pieces, and
   int64_t cut_pieces() const { return cut_pieces_; }        // how many

@@ -10,22 +10,21 @@
 #include "fovea/data/documents/encoder.h"
 #include "fovea/data/documents/sentences.h"
 #include "fovea/data/documents/synthetic.h"
-#include "fovea/data/ratings/synthetic_texts.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
 
-/// What a model takes texts for: pieces of words one after the other (documents.h), or sentences of
-/// words (hierarchical.h).
+/// What a model takes texts for: pieces of words one after the other (encoder.h), or sentences of
+/// words (sentences.h).
 enum class TextsAs { Pieces, Sentences };
 
 /// Everything under data. for this task.
 struct DocumentsDataOptions {
-  OpinionsOptions generator;       // pieces
-  PackingOptions packing;          // pieces
-  int64_t vocabulary_size = 8000;  // pieces, where no tokeniser is given
-  bool lowercase = true;           // likewise
-  VerdictsOptions verdicts;        // sentences: the generator
+  SyntheticTextsOptions texts;          // pieces: the generator
+  PackingOptions packing;               // pieces
+  int64_t vocabulary_size = 8000;       // pieces, where no tokeniser is given
+  bool lowercase = true;                // likewise
+  SyntheticDocumentsOptions documents;  // sentences: the generator
   HierarchicalDataOptions sentences;
   double validation_fraction = 0.1;
   std::string quotes = "auto";
@@ -39,20 +38,21 @@ struct DocumentCoding {
   std::shared_ptr<const Vocabulary> words;
   std::vector<std::string> classes;  // numbers first and by size, else alphabetically
   bool pairs = false;
+  std::vector<int64_t> class_counts;  // training texts of each class, once they were loaded
 
   bool fitted() const { return !classes.empty(); }
-  Json to_json() const;  // without tokeniser and words
+  Json to_json() const;  // classes and pairs
   static DocumentCoding from_json(const Json& json, const std::string& where);
 };
 
-/// Reads a file or folder (readers/labelled_text.h), or draws built-in reviews. A first call finds
+/// Reads a file or folder (reader.h), or draws synthetic reviews. A first call finds
 /// the classes, and learns a tokeniser or the words from the training rows where there are none
 /// yet. BadData for training rows of one class alone, for pairs of texts as sentences and, later,
 /// for a class that was not there.
 Splits load_documents(const DataSource& source, const DocumentsDataOptions& options, TextsAs texts,
                       DocumentCoding& coding, uint64_t seed);
 
-/// Writes the built-in data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
+/// Writes the synthetic data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
 /// planted truth: loading the folder gives the same rows.
 void write_documents_data(const std::filesystem::path& folder, const DocumentsDataOptions& options,
                           TextsAs texts);

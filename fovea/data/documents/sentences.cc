@@ -284,7 +284,7 @@ Batch HierarchicalDataset::batch(std::span<const int64_t> rows) const {
   };
   add("words", &Row::words);
   add("sentences", &Row::sentences);
-  batch.tensors["target"] = labels_of(rows);  // [B]
+  batch.tensors["target"] = targets(rows);  // [B]
   return batch;
 }
 

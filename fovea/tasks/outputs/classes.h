@@ -27,8 +27,9 @@ class ClassesOutput : public OutputKind {
     std::string map, metric = "attention_truth";
   };
 
+  static constexpr int64_t kUnits = 8192;
   /// `classes` as the encodings know them; `units` of a batch that is measured.
-  explicit ClassesOutput(Classes classes, int64_t units = 8192, std::vector<Truth> truths = {})
+  explicit ClassesOutput(Classes classes, int64_t units = kUnits, std::vector<Truth> truths = {})
       : classes_(std::move(classes)), units_(units), truths_(std::move(truths)) {}
 
   /// loss, accuracy, macro_f1, of two classes auc, and the share of attention on what matters.

@@ -17,10 +17,10 @@ using testing::TemporaryFolder;
 
 DocumentsDataOptions small() {
   DocumentsDataOptions options;
-  options.generator.rows = 60;
-  options.generator.validation_rows = options.generator.test_rows = 10;
-  options.verdicts.rows = 60;
-  options.verdicts.validation_rows = options.verdicts.test_rows = 10;
+  options.texts.rows = 60;
+  options.texts.validation_rows = options.texts.test_rows = 10;
+  options.documents.rows = 60;
+  options.documents.validation_rows = options.documents.test_rows = 10;
   return options;
 }
 

@@ -72,12 +72,6 @@ constexpr const char* kHours[] = {"five", "six", "seven", "eight", "nine", "ten"
 constexpr const char* kPlaces[] = {"station", "river",  "church", "harbour",
                                    "market",  "school", "bridge", "library"};
 
-/// A sentence, and the words of it that decide.
-struct Written {
-  std::string text;
-  std::vector<Span> decisive = {};
-};
-
 /// `what` in the place of {name}, if there is one; returns where it stands then.
 Span put(std::string& text, const std::string& name, const char* what) {
   const size_t at = text.find(name);
@@ -108,8 +102,8 @@ Remark draw_remark(Dice& dice, bool praise, bool context) {
           dice.chance(0.5) ? quality.first : quality.second, dice.pick(kTails)};
 }
 
-Written write_remark(std::string text, const Remark& remark) {
-  Written sentence;
+SyntheticSentence write_remark(std::string text, const Remark& remark) {
+  SyntheticSentence sentence;
   put(text, "{tail}", remark.tail);
   put(text, "{other}", remark.other);  // it stands before the others, which do not move any more
   const Span thing = put(text, "{thing}", remark.thing), word = put(text, "{word}", remark.word);
@@ -119,14 +113,14 @@ Written write_remark(std::string text, const Remark& remark) {
 }
 
 /// The things that decide only with a word for them do not count where the word decides alone.
-Written own_verdict(Dice& dice, bool praise, bool context) {
+SyntheticSentence own_verdict(Dice& dice, bool praise, bool context) {
   const char* text = dice.pick(kOwn);
-  Written sentence = write_remark(text, draw_remark(dice, praise, context));
+  SyntheticSentence sentence = write_remark(text, draw_remark(dice, praise, context));
   if (!context) sentence.decisive.erase(sentence.decisive.begin());
   return sentence;
 }
 
-Written distraction(Dice& dice, bool context) {
+SyntheticSentence distraction(Dice& dice, bool context) {
   if (dice.chance(kHearsay)) {
     const char* heard = dice.pick(kHeard);
     const bool praise = dice.chance(0.5);
@@ -139,31 +133,23 @@ Written distraction(Dice& dice, bool context) {
   return {text};
 }
 
-Verdict write_verdict(const Random& random, const VerdictsOptions& options) {
+LabelledText write_document(const Random& random, const SyntheticDocumentsOptions& options) {
   Dice dice(random);
-  Verdict verdict;
-  verdict.praise = dice.chance(0.5);
+  const bool praise = dice.chance(0.5);
   const auto most = static_cast<size_t>(options.sentences);
   const size_t sentences = kFewestSentences + dice.below(most - kFewestSentences + 1);
-  std::vector<Written> written{own_verdict(dice, verdict.praise, options.context)};
-  if (dice.chance(kSecondVerdict))
-    written.push_back(own_verdict(dice, verdict.praise, options.context));
+  std::vector<SyntheticSentence> written{own_verdict(dice, praise, options.context)};
+  if (dice.chance(kSecondVerdict)) written.push_back(own_verdict(dice, praise, options.context));
   while (written.size() < sentences)
     written.insert(written.begin() + int64_t(dice.below(written.size() + 1)),
                    distraction(dice, options.context));
-  for (const Written& sentence : written) {
-    if (!verdict.text.empty()) verdict.text += ' ';
-    const auto begin = int64_t(verdict.text.size());
-    for (const Span& span : sentence.decisive)
-      verdict.decisive.push_back({begin + span.begin, begin + span.end});
-    verdict.text += sentence.text + ".";
-  }
-  return verdict;
+  for (SyntheticSentence& sentence : written) sentence.text += '.';
+  return join_sentences(written, praise);
 }
 
 }  // namespace
 
-void VerdictsOptions::describe(OptionList& list) {
+void SyntheticDocumentsOptions::describe(OptionList& list) {
   describe_rows(list, "reviews");
   list.add("sentences", sentences, "built-in data: most sentences of a review")
       .at_least(double(kFewestSentences))
@@ -173,20 +159,29 @@ void VerdictsOptions::describe(OptionList& list) {
   describe_seed(list, "reviews");
 }
 
-const char* label_of(const Verdict& verdict) {
-  return verdict.praise ? "praise" : "blame";
+LabelledText join_sentences(const std::vector<SyntheticSentence>& sentences, bool praise) {
+  LabelledText row;
+  row.label = praise ? "praise" : "blame";
+  for (const SyntheticSentence& sentence : sentences) {
+    if (!row.text.empty()) row.text += ' ';
+    const auto begin = int64_t(row.text.size());
+    for (const Span& span : sentence.decisive)
+      row.decisive.push_back({begin + span.begin, begin + span.end});
+    row.text += sentence.text;
+  }
+  return row;
 }
 
-VerdictsDraw draw_verdicts(const VerdictsOptions& options) {
+SplitRows<LabelledText> draw_documents(const SyntheticDocumentsOptions& options) {
   options.check_rows("reviews");
   require(options.sentences >= int64_t(kFewestSentences), ErrorKind::InvalidArgument,
           "a review has at least ", kFewestSentences, " sentences, not ", options.sentences);
-  VerdictsDraw draw = draw_different(
+  SplitRows<LabelledText> draw = draw_different(
       options, "verdicts",
       concat("reviews of at most ", options.sentences,
              " sentences; draw fewer rows or allow more sentences"),
-      [&](const Random& random) { return write_verdict(random, options); },
-      [](const Verdict& verdict) { return std::vector{verdict.text}; });
+      [&](const Random& random) { return write_document(random, options); },
+      [](const LabelledText& row) { return std::vector{row.text}; });
   draw.notes.push_back(
       concat("built-in synthetic reviews, seed ", options.seed, ": ", options.counted("texts"),
              options.context ? ", words that mean what their thing makes of them" : ""));

@@ -1,4 +1,4 @@
-#include "fovea/data/ratings/synthetic_texts.h"
+#include "fovea/data/documents/synthetic.h"
 
 #include "fovea/base/error.h"
 #include "fovea/data/dice.h"
@@ -39,15 +39,9 @@ constexpr const char* kFacts[] = {
     "I had read the book before",       "The music comes from a young composer",
     "Most of it was shot in winter",    "We sat in the last row"};
 
-/// A sentence, and the words of it that decide.
-struct Sentence {
-  std::string text;
-  std::vector<Span> decisive = {};
-};
-
 /// The template with `word` in the place of {}, and what `negated` asks for in that of {not}.
-Sentence fill(std::string text, const char* word, bool negated, bool decides) {
-  Sentence sentence;
+SyntheticSentence fill(std::string text, const char* word, bool negated, bool decides) {
+  SyntheticSentence sentence;
   const auto put = [&](const std::string& place, const std::string& what) {
     const size_t at = text.find(place);
     if (at == std::string::npos) return;
@@ -61,44 +55,35 @@ Sentence fill(std::string text, const char* word, bool negated, bool decides) {
   return sentence;
 }
 
-Sentence own_judgement(Dice& dice, bool praise, double negated_share) {
+SyntheticSentence own_judgement(Dice& dice, bool praise, double negated_share) {
   const char* text = dice.pick(kOwn);
   const bool negated = dice.chance(negated_share);
   const Judgement& judgement = dice.pick(kJudgements);
   return fill(text, praise != negated ? judgement.good : judgement.bad, negated, true);
 }
 
-Sentence distraction(Dice& dice) {
+SyntheticSentence distraction(Dice& dice) {
   if (dice.chance(0.5)) return {std::string(dice.pick(kFacts)) + "."};
   const char* text = dice.pick(kOthers);
   const Judgement& judgement = dice.pick(kJudgements);
   return fill(text, dice.chance(0.5) ? judgement.good : judgement.bad, false, false);
 }
 
-Opinion write_opinion(const Random& random, const OpinionsOptions& options) {
+LabelledText write_text(const Random& random, const SyntheticTextsOptions& options) {
   Dice dice(random);
-  Opinion opinion;
-  opinion.praise = dice.chance(0.5);
+  const bool praise = dice.chance(0.5);
   const size_t sentences = 1 + dice.below(size_t(options.maximum_sentences));
-  std::vector<Sentence> written;
-  written.push_back(own_judgement(dice, opinion.praise, options.negated));
+  std::vector<SyntheticSentence> written{own_judgement(dice, praise, options.negated)};
   if (sentences > 2 && dice.chance(kSecondOwn))
-    written.push_back(own_judgement(dice, opinion.praise, options.negated));
+    written.push_back(own_judgement(dice, praise, options.negated));
   while (written.size() < sentences)
     written.insert(written.begin() + int64_t(dice.below(written.size() + 1)), distraction(dice));
-  for (const Sentence& sentence : written) {
-    if (!opinion.text.empty()) opinion.text += ' ';
-    const auto begin = int64_t(opinion.text.size());  // all of it is ASCII
-    for (const Span& span : sentence.decisive)
-      opinion.decisive.push_back({begin + span.begin, begin + span.end});
-    opinion.text += sentence.text;
-  }
-  return opinion;
+  return join_sentences(written, praise);
 }
 
 }  // namespace
 
-void OpinionsOptions::describe(OptionList& list) {
+void SyntheticTextsOptions::describe(OptionList& list) {
   describe_rows(list, "reviews");
   list.add("maximum_sentences", maximum_sentences, "built-in data: most sentences of a review")
       .at_least(1)
@@ -109,20 +94,16 @@ void OpinionsOptions::describe(OptionList& list) {
   describe_seed(list, "reviews");
 }
 
-const char* label_of(const Opinion& opinion) {
-  return opinion.praise ? "praise" : "blame";
-}
-
-OpinionsDraw draw_opinions(const OpinionsOptions& options) {
+SplitRows<LabelledText> draw_texts(const SyntheticTextsOptions& options) {
   options.check_rows("reviews");
   require(options.maximum_sentences >= 1, ErrorKind::InvalidArgument,
           "a review has at least one sentence, not ", options.maximum_sentences);
-  OpinionsDraw draw = draw_different(
+  SplitRows<LabelledText> draw = draw_different(
       options, "opinions",
       concat("reviews of at most ", options.maximum_sentences,
              " sentences; draw fewer rows or raise maximum_sentences"),
-      [&](const Random& random) { return write_opinion(random, options); },
-      [](const Opinion& opinion) { return std::vector{opinion.text}; });
+      [&](const Random& random) { return write_text(random, options); },
+      [](const LabelledText& row) { return std::vector{row.text}; });
   draw.notes.push_back(
       concat("built-in synthetic reviews, seed ", options.seed, ": ", options.counted("texts")));
   return draw;
