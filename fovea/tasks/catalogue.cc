@@ -12,7 +12,6 @@
 #include "fovea/tasks/pretrain.h"
 #include "fovea/tasks/ratings.h"
 #include "fovea/tasks/speech.h"
-#include "fovea/tasks/tag.h"
 #include "fovea/tasks/translate.h"
 #include "fovea/tasks/visits.h"
 
@@ -20,6 +19,7 @@ namespace fovea {
 
 std::unique_ptr<Task> make_documents_task();
 std::unique_ptr<Task> make_features_task();
+std::unique_ptr<Task> make_tag_task();
 
 namespace {
 
@@ -59,7 +59,7 @@ std::vector<TaskRow> built_in_tasks() {
       {"tag", "every word of a sentence has a tag: names of persons, places, …", "lstm, bert",
        "word -> word, or token -> token",
        "one word and its tag a line (CoNLL, TSV), a blank line between sentences; a folder of such",
-       make<TagTask>},
+       make_tag_task},
       {"ratings", "how highly a user will rate an item", "mpcn, dattn, mf, biases, mean",
        "rating -> reviews of user and item -> words",
        "CSV, TSV or JSONL with user, item, rating, text and perhaps time; a folder of such",

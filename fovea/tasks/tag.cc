@@ -1,75 +1,126 @@
-#include "fovea/tasks/tag.h"
-
+// The task `tag`: every word of a sentence has a tag; of entities (IOB2) those are put out that the
+// tags spell. A BiLSTM reads words and their letters, BERT pieces of words.
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/metrics/entities.h"
-#include "fovea/tasks/over_rows.h"
-#include "fovea/tensor/torch.h"
+#include "fovea/data/tags/load.h"
+#include "fovea/models/bert_tagger.h"
+#include "fovea/models/lstm_tagger.h"
+#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/outputs/tags.h"
+#include "fovea/tasks/pretrained.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr int64_t kTokensTogether = 4096;  // of a batch that is measured
-
-/// Code points begin … end-1 of valid UTF-8.
-std::string part_of_text(const std::string& text, const Span& span) {
-  std::string part;
-  int64_t position = -1;
-  for (const char byte : text) {
-    if ((static_cast<unsigned char>(byte) & 0xc0) != 0x80) ++position;
-    if (position >= span.begin && position < span.end) part += byte;
+/// Sentences whose words have tags, whatever a model reads them as.
+class TagData : public DataKind {
+ public:
+  explicit TagData(bool pieces) : pieces_(pieces) {}
+  const TaggingDataOptions& options() const { return options_; }
+  const TagCoding& coding() const { return coding_; }
+  TagRules rules() const {
+    return coding_.entities ? iob_rules(coding_.tags) : free_rules(int64_t(coding_.tags.size()));
   }
-  return part;
-}
 
-/// As a text where that is cut into the same words again.
-Json input_of(const Sentence& sentence) {
-  try {
-    if (cut_sentence(sentence.text).words == sentence.words) return sentence.text;
-  } catch (const Error&) {  // a build that cannot cut
+  void describe(OptionList& list) override { options_.describe(list, pieces_); }
+  Splits load(const DataSource& source, uint64_t seed) override {
+    return load_tagging(source, options_, pieces_, coding_, seed);
   }
-  return {{"words", sentence.words}};
-}
-
-Json entities_json(const Axis& words, const std::vector<std::string>& tags) {
-  Json entities = Json::array();
-  for (const Entity& entity : entities_of(tags)) {
-    const Span span{words.spans[size_t(entity.begin)].begin,
-                    words.spans[size_t(entity.end - 1)].end};
-    entities.push_back({{"type", entity.type},
-                        {"text", part_of_text(words.text, span)},
-                        {"span", {span.begin, span.end}}});
+  void write(const std::filesystem::path& folder) const override {
+    write_tagging_data(folder, options_);
   }
-  return entities;
-}
+  void save(const RunFolder& folder) const override {
+    folder.write_asset("tags.json", coding_.to_json());
+  }
+  void restore(const RunFolder& folder) override {
+    coding_ =
+        TagCoding::from_json(folder.read_asset("tags.json"), folder.asset("tags.json").string());
+  }
 
-}  // namespace
+  /// A text, which is cut into words, or {"words": […]}.
+  Example parse(const std::string& line) const override {
+    if (!is_json_object(line)) return encoder()->example(cut_sentence(line));
+    const Json json = parse_json(line, "input");
+    const bool fits = json.contains("words") && json["words"].is_array() &&
+                      std::all_of(json["words"].begin(), json["words"].end(),
+                                  [](const Json& word) { return word.is_string(); });
+    require(fits, ErrorKind::BadData, "input: expected {\"words\": [\"a\", \"list\", …]}");
+    return encoder()->example(sentence_of(json["words"].get<std::vector<std::string>>()));
+  }
+  bool takes_plain_text() const override { return true; }
+  Json input_schema() const override {
+    return {{"type", "string"}, {"description", "a sentence, or {\"words\": […]}"}};
+  }
+  Batch collate(std::span<const Example> examples) const override {
+    return encoder()->collate(examples);
+  }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    if (axis != encoder()->axis()) return DataKind::erase(example, axis, units);
+    return encoder()->erase(example, units);
+  }
 
-TagTask::TagTask() {
-  data_.packing.too_long = "windows";
-  data_.packing.longest = 128;
-  data_.packing.overlap = 32;
-}
+ protected:
+  TaggingDataOptions options_;
+  TagCoding coding_;
 
-void TagTask::describe(OptionList& list) {
-  struct Data {
-    TaggingDataOptions& options;
-    bool pieces;
-    void describe(OptionList& own) { options.describe(own, pieces); }
-  } data{data_, is_bert()};
-  list.group("data", data);
-  if (is_bert()) {
+ private:
+  std::shared_ptr<const SentenceEncoder> encoder() const { return coding_.encoder(options_); }
+  bool pieces_;
+};
+
+class WordTags : public TagData {
+ public:
+  WordTags() : TagData(/*pieces=*/false) {}
+  void save(const RunFolder& folder) const override {
+    TagData::save(folder);
+    folder.write_asset("words.json", coding_.words->to_json());
+  }
+  void restore(const RunFolder& folder) override {
+    TagData::restore(folder);
+    coding_.words = std::make_shared<const WordEncoder>(WordEncoder::from_json(
+        folder.read_asset("words.json"), folder.asset("words.json").string()));
+  }
+};
+
+class PieceTags : public TagData {
+ public:
+  explicit PieceTags(std::shared_ptr<const PretrainedBert> pretrained)
+      : TagData(/*pieces=*/true), pretrained_(std::move(pretrained)) {
+    options_.packing = {.longest = 128, .too_long = "windows", .overlap = 32};
+  }
+  void describe(OptionList& list) override {
+    TagData::describe(list);
     list.find("data.too_long").choices({"windows", "refuse"});  // every word needs a tag
-    list.group("model", bert_);
-  } else {
-    list.group("model", lstm_);
   }
-  list.find("model.name").choices(models());
+  Splits load(const DataSource& source, uint64_t seed) override {
+    if (!coding_.tokeniser) coding_.tokeniser = pretrained_->tokeniser;
+    return pretrained_->noted(TagData::load(source, seed));
+  }
+  void save(const RunFolder& folder) const override {
+    TagData::save(folder);
+    save_wordpiece(folder, *coding_.tokeniser);
+  }
+  void restore(const RunFolder& folder) override {
+    TagData::restore(folder);
+    coding_.tokeniser = load_wordpiece(folder);
+  }
+
+ private:
+  std::shared_ptr<const PretrainedBert> pretrained_;
+};
+
+std::shared_ptr<TagsOutput> tags_output(const std::shared_ptr<const TagData>& data) {
+  return std::make_shared<TagsOutput>([data]() -> const auto& { return data->coding(); });
 }
 
-TrainingOptions TagTask::training_defaults() const {
+std::function<ExplainTitles()> tagger_titles(const std::string& map) {
+  return [map] { return ExplainTitles{"Where the tagger looks", {{"attention", map}}}; };
+}
+
+TrainingOptions tagger_training() {
   TrainingOptions options;
   options.epochs = 20;
   options.batch_size = 32;
@@ -80,207 +131,62 @@ TrainingOptions TagTask::training_defaults() const {
   options.warmup_steps = 50;
   options.clip_norm = 1;
   options.monitor = {"f1"};
-  if (is_bert()) {
-    options.epochs = 10;
-    options.optimiser = "adamw";
-    options.learning_rate = 3e-4;
-    options.weight_decay = 0.01;
-    options.schedule = "linear";
-  }
   return options;
 }
 
-TrainingOptions TagTask::fine_tuning_defaults() const {
-  TrainingOptions options = training_defaults();
-  options.epochs = 8;
-  options.learning_rate = 1e-4;
-  return options;
-}
-
-Splits TagTask::load(const DataSource& source, uint64_t seed) {
-  return noted(load_tagging(source, data_, is_bert(), coding_, seed));
-}
-
-void TagTask::write_data(const std::filesystem::path& folder) const {
-  write_tagging_data(folder, data_);
-}
-
-void TagTask::load_pretrained(const std::filesystem::path& run_or_folder) {
-  require(is_bert(), ErrorKind::InvalidArgument,
-          "--from: model.name=lstm starts from nothing; add --set model.name=bert");
-  BertTask::load_pretrained(run_or_folder);
-}
-
-TagRules TagTask::rules() const {
-  return coding_.entities ? iob_rules(coding_.tags) : free_rules(int64_t(coding_.tags.size()));
-}
-
-std::unique_ptr<Model> TagTask::make_model() const {
-  if (is_bert())
-    return std::make_unique<BertTagger>(bert_, coding_.tokeniser->size(), data_.packing.longest,
-                                        rules());
-  const WordEncoder& words = *coding_.words;
-  return std::make_unique<LstmTagger>(
-      lstm_, LstmTaggerShape{words.words().size(), words.letters().size(), Vocabulary::kUnknown},
-      rules());
-}
-
-void TagTask::save(const RunFolder& folder) const {
-  folder.write_asset("tags.json", coding_.to_json());
-  if (is_bert())
-    save_wordpiece(folder, *coding_.tokeniser);
-  else
-    folder.write_asset("words.json", coding_.words->to_json());
-}
-
-void TagTask::restore(const RunFolder& folder) {
-  coding_ =
-      TagCoding::from_json(folder.read_asset("tags.json"), folder.asset("tags.json").string());
-  if (is_bert())
-    coding_.tokeniser = load_wordpiece(folder);
-  else
-    coding_.words = std::make_shared<const WordEncoder>(WordEncoder::from_json(
-        folder.read_asset("words.json"), folder.asset("words.json").string()));
-}
-
-std::vector<std::string> TagTask::names_of(const std::vector<int64_t>& tags) const {
-  std::vector<std::string> names;
-  for (const int64_t tag : tags) names.push_back(coding_.tags.at(size_t(tag)));
-  return names;
-}
-
-Metrics TagTask::measure(const Model& model, const Dataset& rows) const {
-  const auto& sentences = dynamic_cast<const SentenceDataset&>(rows);
-  const auto& tagger = dynamic_cast<const Tagger&>(model);
-  std::vector<Tags> outputs(size_t(rows.size())), targets(size_t(rows.size()));
-  std::vector<double> nats(size_t(rows.size()), 0);  // by the first row of a batch
-  over_rows(
-      model, rows, kTokensTogether,
-      [&](std::span<const int64_t> picked, const Batch& batch) {
-        const Predictions answers = model.predict(batch);
-        nats[size_t(picked[0])] = tagger.negative_log_likelihood(batch);
-        for (size_t i = 0; i < picked.size(); ++i) {
-          outputs[size_t(picked[i])] = names_of(answers.outputs[i][0].tokens);
-          targets[size_t(picked[i])] = names_of(sentences.sentence(picked[i]).tags);
-        }
+ModelSpec lstm_tagger_spec() {
+  const auto data = std::make_shared<WordTags>();
+  ModelSpec spec = model_spec(
+      {"lstm"}, std::make_shared<LstmTaggerOptions>(), tagger_training(),
+      [data](const LstmTaggerOptions& own) {
+        const WordEncoder& words = *data->coding().words;
+        return std::make_unique<LstmTagger>(
+            own,
+            LstmTaggerShape{words.words().size(), words.letters().size(), Vocabulary::kUnknown},
+            data->rules());
       },
-      progress);
-  double sum = 0, words = 0, right = 0;
-  for (size_t row = 0; row < outputs.size(); ++row) {
-    sum += nats[row];
-    words += double(targets[row].size());
-    for (size_t w = 0; w < outputs[row].size(); ++w) right += outputs[row][w] == targets[row][w];
-  }
-  require(words > 0, ErrorKind::BadData, "there are no words to measure on");
-  Metrics metrics{{"loss", sum / words}, {"token_accuracy", right / words, true}};
-  if (coding_.entities) {
-    const EntityScore found = score_entities(outputs, targets).all;
-    metrics.push_back({"precision", found.precision(), true});
-    metrics.push_back({"recall", found.recall(), true});
-    metrics.push_back({"f1", found.f1(), true});
-  }
-  if (sentences.has_truth())
-    if (const auto share = planted_truth(model, rows, "attention"))
-      metrics.push_back({"attention_truth", *share, true});
-  return metrics;
-}
-
-Example TagTask::parse(const std::string& line) const {
-  Sentence sentence;
-  if (is_json_object(line)) {
-    const Json json = parse_json(line, "input");
-    const bool fits = json.contains("words") && json["words"].is_array() &&
-                      std::all_of(json["words"].begin(), json["words"].end(),
-                                  [](const Json& word) { return word.is_string(); });
-    require(fits, ErrorKind::BadData, "input: expected {\"words\": [\"a\", \"list\", …]}");
-    sentence = sentence_of(json["words"].get<std::vector<std::string>>());
-  } else {
-    sentence = cut_sentence(line);
-  }
-  return coding_.encoder(data_)->example(sentence);
-}
-
-Json TagTask::input_schema() const {
-  return {{"type", "string"}, {"description", "a sentence, or {\"words\": […]}"}};
-}
-
-Batch TagTask::collate(std::span<const Example> examples) const {
-  return coding_.encoder(data_)->collate(examples);
-}
-
-void TagTask::finish(const Model& model, std::span<const Example> examples,
-                     std::vector<Prediction>& predictions) const {
-  for (size_t i = 0; i < predictions.size(); ++i)
-    for (Decoded& output : predictions[i].outputs) {
-      const Axis& words = examples[i].axis("words");
-      const std::vector<std::string> tags = names_of(output.tokens);
-      Json answer = Json::object();
-      if (coding_.entities) answer["entities"] = entities_json(words, tags);
-      answer["words"] = words.labels;
-      answer["tags"] = tags;
-      output.text = answer.dump();
-    }
-}
-
-Json TagTask::answer(const Example& example, const Prediction& prediction) const {
-  return parse_json(prediction.outputs.at(0).text, "answer");
-}
-
-std::string TagTask::answer_line(const Example& example, const Prediction& prediction) const {
-  const Json json = answer(example, prediction);
-  std::vector<std::string> parts;
-  if (coding_.entities) {
-    for (const Json& entity : json["entities"])
-      parts.push_back(
-          concat(entity["text"].get<std::string>(), " (", entity["type"].get<std::string>(), ")"));
-    return parts.empty() ? "no entities" : join(parts, "\t");
-  }
-  for (size_t w = 0; w < json["words"].size(); ++w)
-    parts.push_back(
-        concat(json["words"][w].get<std::string>(), "/", json["tags"][w].get<std::string>()));
-  return join(parts, " ");
-}
-
-Example TagTask::describe_output(const Example& example, const Prediction& prediction) const {
-  Example described = example;
-  if (prediction.outputs.empty()) return described;
-  const std::vector<std::string> tags = names_of(prediction.outputs[0].tokens);
-  for (Axis& axis : described.axes) {
-    axis.values.assign(axis.labels.size(), "");
-    for (size_t w = 0; w < tags.size(); ++w) {
-      const size_t unit = axis.name == "words"
-                              ? w
-                              : size_t(example.tensors.at("words")[int64_t(w)].item<int64_t>());
-      if (tags[w] != "O") axis.values.at(unit) = tags[w];
-    }
-  }
-  return described;
-}
-
-ExplainOptions TagTask::explain_options() const {
-  ExplainOptions options;
-  options.task = "tag";
-  options.title = "Where the tagger looks";
-  options.map_titles = {{"attention", is_bert() ? "tokens look at tokens" : "words look at words"}};
-  options.describe = [this](const Example& example, const Prediction& prediction) {
-    return answer_line(example, prediction);
+      tagger_titles("words look at words"));
+  spec.data = data;
+  spec.output = tags_output(data);
+  spec.load_pretrained = [](const std::filesystem::path&) {
+    fail(ErrorKind::InvalidArgument,
+         "--from: model.name=lstm starts from nothing; add --set model.name=bert");
   };
-  return options;
+  return spec;
 }
 
-Example TagTask::erase(const Example& example, const std::string& axis,
-                       std::span<const int64_t> units) const {
-  const auto encoder = coding_.encoder(data_);
-  if (axis != encoder->axis()) return Task::erase(example, axis, units);
-  return encoder->erase(example, units);
+ModelSpec bert_tagger_spec() {
+  const auto pretrained = std::make_shared<PretrainedBert>();
+  const auto data = std::make_shared<PieceTags>(pretrained);
+  const auto options = std::make_shared<BertTaggerOptions>();
+  TrainingOptions training = tagger_training();
+  training.epochs = 10;
+  training.optimiser = "adamw";
+  training.learning_rate = 3e-4;
+  training.weight_decay = 0.01;
+  training.schedule = "linear";
+  ModelSpec spec = model_spec(
+      {"bert"}, options, training,
+      [data](const BertTaggerOptions& own) {
+        return std::make_unique<BertTagger>(own, data->coding().tokeniser->size(),
+                                            data->options().packing.longest, data->rules());
+      },
+      tagger_titles("tokens look at tokens"));
+  spec.data = data;
+  spec.output = tags_output(data);
+  training.epochs = 8;
+  training.learning_rate = 1e-4;
+  spec.fine_tuning = [training] { return training; };
+  accept_pretrained(spec, {options, &options->encoder}, pretrained);
+  return spec;
 }
 
-std::vector<Json> TagTask::example_inputs(const Dataset& rows, int64_t count) const {
-  const auto& sentences = dynamic_cast<const SentenceDataset&>(rows);
-  std::vector<Json> inputs;
-  for (int64_t row = 0; row < std::min(count, rows.size()); ++row)
-    inputs.push_back(input_of(sentences.sentence(row)));
-  return inputs;
+}  // namespace
+
+std::unique_ptr<Task> make_tag_task() {
+  const ModelSpec lstm = lstm_tagger_spec();
+  return std::make_unique<ComposedTask>("tag", lstm.data, lstm.output,
+                                        std::vector{lstm, bert_tagger_spec()});
 }
 
 }  // namespace fovea

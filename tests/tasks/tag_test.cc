@@ -1,8 +1,7 @@
 // The task `tag` from files to answers, with both models.
-#include "fovea/tasks/tag.h"
-
 #include <gtest/gtest.h>
 #include "fovea/base/file.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
@@ -69,9 +68,8 @@ TEST(Tag, AnswersHoldWordsTagsAndEntitiesWithTheirPlaces) {
     EXPECT_EQ(json["tags"].size(), 3u);
     const Example example = pipeline.parse(R"({"words": ["Übel", "Lake", "Tarn"]})");
     std::vector<Prediction> predictions = pipeline.predict({&example, 1});
-    const auto& task = dynamic_cast<const TagTask&>(pipeline.task());
+    const Task& task = pipeline.task();
     predictions[0].outputs[0].tokens = {0, 1, 2};  // O, and the first type
-    task.finish(pipeline.model(), {&example, 1}, predictions);
     const Json entity = task.answer(example, predictions[0])["entities"].at(0);
     EXPECT_EQ(entity["text"], "Lake Tarn");
     EXPECT_EQ(entity["span"], Json::parse("[5, 14]"));
@@ -126,9 +124,8 @@ TEST(Tag, PlainTagsHaveNoEntities) {
 }
 
 TEST(Tag, OnlyBertCanStartFromAnotherRun) {
-  TagTask task;
   expect_error(ErrorKind::InvalidArgument, "model.name=bert",
-               [&] { task.load_pretrained("nowhere"); });
+               [] { make_task("tag")->load_pretrained("nowhere"); });
 }
 
 }  // namespace

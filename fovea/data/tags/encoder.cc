@@ -292,6 +292,19 @@ int64_t SentenceDataset::length(int64_t row) const {
   return std::max<int64_t>(1, encoded_.at(size_t(row)).tensors.at(encoder_->axis()).size(0));
 }
 
+Example SentenceDataset::example(int64_t row) const {
+  return encoder_->example(sentences_.at(size_t(row)));
+}
+
+Json SentenceDataset::input(int64_t row) const {
+  const Sentence& sentence = sentences_.at(size_t(row));
+  try {
+    if (cut_sentence(sentence.text).words == sentence.words) return sentence.text;
+  } catch (const Error&) {  // a build that cannot cut
+  }
+  return {{"words", sentence.words}};
+}
+
 Batch SentenceDataset::batch(std::span<const int64_t> rows) const {
   std::vector<Example> picked;
   for (const int64_t row : rows) picked.push_back(encoded_.at(size_t(row)));

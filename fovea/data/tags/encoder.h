@@ -92,10 +92,11 @@ class SentenceDataset : public Dataset {
 
   int64_t size() const override { return static_cast<int64_t>(sentences_.size()); }
   int64_t length(int64_t row) const override;
-  Example example(int64_t row) const override { return encoder_->example(sentence(row)); }
+  Example example(int64_t row) const override;
   Batch batch(std::span<const int64_t> rows) const override;
 
-  const Sentence& sentence(int64_t row) const { return sentences_.at(size_t(row)); }
+  /// As a text where that is cut into the same words again, else as {"words": […]}.
+  Json input(int64_t row) const override;
   bool has_truth() const override { return has_truth_; }
 
  private:

@@ -16,26 +16,23 @@ constexpr LabelWords kWords{"sentence", "tag", "NUMBER"};
 
 using Sentences = SplitRows<TaggedSentence>;
 
-/// Truth, by the words with blanks between them: a word, and one that decides its tag.
-Sentences draw_sentences(const TagsOptions& options, Decisive& decisive) {
-  TagsDraw draw = draw_tags(options);
-  Sentences sentences;
-  const auto take = [&](std::vector<TagsRow>& part, std::vector<TaggedSentence>& to) {
-    for (TagsRow& row : part) {
-      if (!row.decisive.empty()) decisive[join(row.sentence.words, " ")] = row.decisive;
-      to.push_back(std::move(row.sentence));
-    }
-  };
-  take(draw.train, sentences.train);
-  take(draw.validation, sentences.validation);
-  take(draw.test, sentences.test);
+Sentences draw_rows(const SyntheticTagsOptions& options) {
+  Sentences sentences = draw_tags(options);
   sentences.hash = hash_of_built_in("tag", options_json(options));
-  sentences.notes = std::move(draw.notes);
   return sentences;
 }
 
-Sentences open_sentences(const DataSource& source, const TaggingDataOptions& options,
-                         bool needs_training, uint64_t seed, Decisive& decisive) {
+/// Pairs that leave the sentence are those of another file.
+void check_decisive(const TaggedSentence& sentence, const std::string& text) {
+  const size_t words = sentence.words.size();
+  for (const auto& [word, decides] : sentence.decisive)
+    require(word >= 0 && decides >= 0 && size_t(word) < words && size_t(decides) < words,
+            ErrorKind::BadData, "the planted truth of '", text, "' names word ",
+            std::max(word, decides), ", but it has ", words, " words");
+}
+
+Sentences read_rows(const DataSource& source, const TaggingDataOptions& options,
+                    bool needs_training, uint64_t seed) {
   const SplitOptions split{.task = "tag",
                            .fraction = options.validation_fraction,
                            .seed = seed,
@@ -44,17 +41,25 @@ Sentences open_sentences(const DataSource& source, const TaggingDataOptions& opt
   reading.separator = options.separator;
   reading.scheme = options.scheme;
   Sentences sentences = open_tagged_text(source, split, reading);
-  decisive = read_decisive(source.path, "[word, word that decides]");
+  const Decisive decisive = read_decisive(source.path, "[word, word that decides]");
+  if (decisive.empty()) return sentences;
+  sentences.for_each([&](TaggedSentence& sentence, Split) {
+    const std::string text = join(sentence.words, " ");
+    const auto known = decisive.find(text);
+    if (known == decisive.end()) return;
+    sentence.decisive = known->second;
+    check_decisive(sentence, text);
+  });
   return sentences;
 }
 
 /// Of entities O, then B- and I- of each type, whether the data has both or not.
-void fit_tags(Sentences& read, TagCoding& coding, std::vector<std::string>& notes) {
+void fit_tags(const Sentences& rows, TagCoding& coding, Notes& notes) {
   LabelSet found(kWords);
-  for (int part = 0; part < kSplitCount; ++part)
-    for (const TaggedSentence& sentence : read[part])
-      for (const std::string& tag : sentence.tags)
-        found.add(coding.entities && tag != "O" ? tag.substr(2) : tag, part);
+  rows.for_each([&](const TaggedSentence& sentence, Split split) {
+    for (const std::string& tag : sentence.tags)
+      found.add(coding.entities && tag != "O" ? tag.substr(2) : tag, split);
+  });
   for (const std::string& note : found.notes()) notes.push_back(note);
   if (!coding.entities) {
     coding.tags.assign(found.all().begin(), found.all().end());
@@ -65,34 +70,36 @@ void fit_tags(Sentences& read, TagCoding& coding, std::vector<std::string>& note
     if (type != "O") coding.tags.insert(coding.tags.end(), {"B-" + type, "I-" + type});
 }
 
-std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<Sentence>& train,
-                                                 const TaggingDataOptions& options) {
-  WordCounts words({.lowercase = options.lowercase});
-  for (const Sentence& sentence : train) words.add(sentence.text);
-  return std::make_shared<const WordPiece>(
-      WordPiece::learn(words, {.size = options.vocabulary_size}));
-}
-
-/// Links that leave the sentence are those of another file.
-void check_links(const Decisive::mapped_type& links, size_t words, const std::string& text) {
-  for (const auto& [word, decides] : links)
-    require(word >= 0 && decides >= 0 && size_t(word) < words && size_t(decides) < words,
-            ErrorKind::BadData, "the planted truth of '", text, "' names word ",
-            std::max(word, decides), ", but it has ", words, " words");
-}
-
-std::vector<Sentence> sentences_of(std::vector<TaggedSentence>& tagged, const TagCoding& coding,
-                                   const Decisive& decisive, int part) {
-  std::vector<Sentence> sentences;
-  for (TaggedSentence& one : tagged) {
-    Sentence sentence = sentence_of(std::move(one.words));
-    for (const std::string& tag : one.tags)
-      sentence.tags.push_back(number_of(tag, coding.tags, part, kWords));
-    if (const auto known = decisive.find(sentence.text); known != decisive.end()) {
-      check_links(known->second, sentence.words.size(), sentence.text);
-      sentence.decisive = known->second;
+/// What the model reads by, where it is not there yet, and a note about it.
+std::string learn_coding(const std::vector<TaggedSentence>& train,
+                         const TaggingDataOptions& options, bool pieces, TagCoding& coding) {
+  if (pieces) {
+    if (!coding.tokeniser) {
+      WordCounts words({.lowercase = options.lowercase});
+      for (const TaggedSentence& sentence : train) words.add(join(sentence.words, " "));
+      coding.tokeniser = std::make_shared<const WordPiece>(
+          WordPiece::learn(words, {.size = options.vocabulary_size}));
     }
-    sentences.push_back(std::move(sentence));
+    return concat(format_count(coding.tokeniser->size()), " pieces");
+  }
+  if (!coding.words) {
+    std::vector<Sentence> sentences;
+    for (const TaggedSentence& sentence : train) sentences.push_back(sentence_of(sentence.words));
+    coding.words =
+        std::make_shared<const WordEncoder>(WordEncoder::learn(sentences, options.minimum_count));
+  }
+  return concat(format_count(coding.words->words().size()), " words, ",
+                format_count(coding.words->letters().size()), " letters");
+}
+
+std::vector<Sentence> to_sentences(std::vector<TaggedSentence> rows, const TagCoding& coding,
+                                   Split split) {
+  std::vector<Sentence> sentences;
+  for (TaggedSentence& row : rows) {
+    sentences.push_back(sentence_of(std::move(row.words)));
+    for (const std::string& tag : row.tags)
+      sentences.back().tags.push_back(number_of(tag, coding.tags, split, kWords));
+    sentences.back().decisive = std::move(row.decisive);
   }
   return sentences;
 }
@@ -108,7 +115,7 @@ void TaggingDataOptions::describe(OptionList& list, bool pieces) {
   list.add("separator", separator, "between the columns; auto: a tab where a line has one")
       .choices({"auto", "tab", "blanks"});
   list.add("validation_fraction", validation_fraction,
-           "share of the training sentences held out when the data has no validation part")
+           "share of the training sentences held out when the data has no validation split")
       .at_least(0)
       .below(1);
   if (!pieces) {
@@ -143,50 +150,32 @@ TagCoding TagCoding::from_json(const Json& json, const std::string& where) {
 
 Splits load_tagging(const DataSource& source, const TaggingDataOptions& options, bool pieces,
                     TagCoding& coding, uint64_t seed) {
-  Decisive decisive;
   if (source.path.empty()) check_roles(source, {});
-  Sentences read = source.path.empty()
-                       ? draw_sentences(options.generator, decisive)
-                       : open_sentences(source, options, !coding.fitted(), seed, decisive);
-  Splits splits;
-  splits.hash = read.hash;
-  splits.notes = read.notes;
-  if (!coding.fitted()) {
-    coding.entities = options.scheme == "entities";
-    fit_tags(read, coding, splits.notes);
-    splits.notes.push_back(concat(coding.tags.size(), " tags: ", join(coding.tags)));
-  }
-  std::vector<Sentence> parts[kSplitCount];
-  for (int part = 0; part < kSplitCount; ++part)
-    parts[part] = sentences_of(read[part], coding, decisive, part);
-  if (pieces && !coding.tokeniser) coding.tokeniser = learn_tokeniser(parts[kTrain], options);
-  if (!pieces && !coding.words)
-    coding.words = std::make_shared<const WordEncoder>(
-        WordEncoder::learn(parts[kTrain], options.minimum_count));
-  splits.notes.push_back(pieces ? concat(format_count(coding.tokeniser->size()), " pieces")
-                                : concat(format_count(coding.words->words().size()), " words, ",
-                                         format_count(coding.words->letters().size()), " letters"));
-  const auto encode = [&](int part) -> std::shared_ptr<Dataset> {
-    if (parts[part].empty()) return nullptr;
-    return std::make_shared<SentenceDataset>(std::move(parts[part]), coding.encoder(options),
-                                             place_of(source, part, "the built-in sentences"));
+  Sentences sentences = source.path.empty() ? draw_rows(options.generator)
+                                            : read_rows(source, options, !coding.fitted(), seed);
+  const auto fit = [&](const Sentences& rows, Notes& notes) {
+    if (!coding.fitted()) {
+      coding.entities = options.scheme == "entities";
+      fit_tags(rows, coding, notes);
+      notes.push_back(concat(coding.tags.size(), " tags: ", join(coding.tags)));
+    }
+    notes.push_back(learn_coding(rows.train, options, pieces, coding));
   };
-  splits.train = encode(kTrain);
-  splits.validation = encode(kValidation);
-  splits.test = encode(kTest);
-  return splits;
+  return encode_splits(sentences, fit, [&](std::vector<TaggedSentence> rows, Split split, Notes&) {
+    return std::make_shared<SentenceDataset>(to_sentences(std::move(rows), coding, split),
+                                             coding.encoder(options),
+                                             place_of(source, split, "the synthetic sentences"));
+  });
 }
 
 void write_tagging_data(const std::filesystem::path& folder, const TaggingDataOptions& options) {
+  const Sentences sentences = draw_rows(options.generator);
+  write_splits(folder, sentences, ".tsv",
+               [](const std::vector<TaggedSentence>& rows) { return format_tagged_text(rows); });
   Decisive decisive;
-  const Sentences sentences = draw_sentences(options.generator, decisive);
-  make_folder(folder);
-  const auto write = [&](const char* name, const std::vector<TaggedSentence>& part) {
-    if (!part.empty()) write_file(folder / name, format_tagged_text(part));
-  };
-  write("train.tsv", sentences.train);
-  write("val.tsv", sentences.validation);
-  write("test.tsv", sentences.test);
+  sentences.for_each([&](const TaggedSentence& row, Split) {
+    if (!row.decisive.empty()) decisive[join(row.words, " ")] = row.decisive;
+  });
   write_description(folder, "tag", options_json(options.generator),
                     {{"truth", decisive_json(decisive)}});
 }

@@ -15,7 +15,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct TaggingDataOptions {
-  TagsOptions generator;
+  SyntheticTagsOptions generator;
   PackingOptions packing;          // pieces
   int64_t vocabulary_size = 8000;  // pieces, where no tokeniser is given
   bool lowercase = false;          // likewise
@@ -41,13 +41,13 @@ struct TagCoding {
   static TagCoding from_json(const Json& json, const std::string& where);
 };
 
-/// Reads a file or folder (readers/tagged_text.h), or draws the built-in sentences. A first call
+/// Reads a file or folder (reader.h), or draws synthetic sentences. A first call
 /// finds the tags, and learns what the model reads by from the training sentences where that is not
 /// there yet. BadData, later, for a tag that was not there.
 Splits load_tagging(const DataSource& source, const TaggingDataOptions& options, bool pieces,
                     TagCoding& coding, uint64_t seed);
 
-/// Writes the built-in data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
+/// Writes the synthetic data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
 /// planted truth: loading the folder gives the same rows.
 void write_tagging_data(const std::filesystem::path& folder, const TaggingDataOptions& options);
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fovea/data/load.h"
@@ -16,7 +17,8 @@ namespace fovea {
 
 struct TaggedSentence {
   std::vector<std::string> words;
-  std::vector<std::string> tags;  // one per word
+  std::vector<std::string> tags;                           // one per word; of entities IOB2
+  std::vector<std::pair<int64_t, int64_t>> decisive = {};  // a word, and one that decides its tag
 };
 
 struct TaggedTextOptions {

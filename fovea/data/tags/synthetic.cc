@@ -65,10 +65,10 @@ std::string filled(std::string text, const std::string& slot, const std::string&
 
 class SentenceWriter {
  public:
-  SentenceWriter(const TagsOptions& options, const Random& random)
+  SentenceWriter(const SyntheticTagsOptions& options, const Random& random)
       : options_(options), dice_(random) {}
 
-  TagsRow write() {
+  TaggedSentence write() {
     if (dice_.chance(0.4)) add_words(dice_.pick(kOpenings));
     const size_t clauses = 1 + dice_.below(size_t(options_.maximum_clauses));
     const size_t with_name = dice_.below(clauses);  // at least this one has a name
@@ -82,13 +82,13 @@ class SentenceWriter {
       }
     }
     add_words(".");
-    return std::move(row_);
+    return std::move(sentence_);
   }
 
  private:
   void add_word(const std::string& word, const std::string& tag) {
-    row_.sentence.words.push_back(word);
-    row_.sentence.tags.push_back(tag);
+    sentence_.words.push_back(word);
+    sentence_.tags.push_back(tag);
   }
 
   void add_words(const std::string& text) {
@@ -103,7 +103,7 @@ class SentenceWriter {
     const std::string cue = dice_.pick(kCues[type]);
     std::vector<int64_t> name_words, cue_words;
     for (const std::string& word : split(dice_.pick(kClauses), ' ')) {
-      const auto begin = int64_t(row_.sentence.words.size());
+      const auto begin = int64_t(sentence_.words.size());
       if (word == "{name}") {
         for (const std::string& part : split(name, ' ')) {
           const char* mark = name_words.empty() ? "B-" : "I-";
@@ -112,24 +112,24 @@ class SentenceWriter {
         }
       } else if (word == "{cue}") {
         add_words(cue);
-        for (auto i = begin; i < int64_t(row_.sentence.words.size()); ++i) cue_words.push_back(i);
+        for (auto i = begin; i < int64_t(sentence_.words.size()); ++i) cue_words.push_back(i);
       } else {
         add_word(word, "O");
       }
     }
     if (!ambiguous) return;
     for (const int64_t word : name_words)
-      for (const int64_t decides : cue_words) row_.decisive.emplace_back(word, decides);
+      for (const int64_t decides : cue_words) sentence_.decisive.emplace_back(word, decides);
   }
 
-  const TagsOptions& options_;
+  const SyntheticTagsOptions& options_;
   Dice dice_;
-  TagsRow row_;
+  TaggedSentence sentence_;
 };
 
 }  // namespace
 
-void TagsOptions::describe(OptionList& list) {
+void SyntheticTagsOptions::describe(OptionList& list) {
   describe_rows(list, "sentences");
   list.add("maximum_clauses", maximum_clauses, "built-in data: most clauses of a sentence")
       .at_least(1)
@@ -141,18 +141,18 @@ void TagsOptions::describe(OptionList& list) {
   describe_seed(list, "sentences");
 }
 
-TagsDraw draw_tags(const TagsOptions& options) {
+SplitRows<TaggedSentence> draw_tags(const SyntheticTagsOptions& options) {
   options.check_rows("sentences");
   require(options.maximum_clauses >= 1, ErrorKind::InvalidArgument,
           "a sentence has at least one clause, not ", options.maximum_clauses);
   require(options.ambiguous >= 0 && options.ambiguous <= 1, ErrorKind::InvalidArgument,
           "a share of ", options.ambiguous, " ambiguous names cannot be; 0 to 1 can");
-  TagsDraw draw = draw_different(
+  SplitRows<TaggedSentence> draw = draw_different(
       options, "tags",
       concat("sentences of at most ", options.maximum_clauses,
              " clauses; draw fewer rows or raise maximum_clauses"),
       [&](const Random& random) { return SentenceWriter(options, random).write(); },
-      [](const TagsRow& row) { return std::vector{join(row.sentence.words, " ")}; });
+      [](const TaggedSentence& row) { return std::vector{join(row.words, " ")}; });
   draw.notes.push_back(concat("built-in synthetic sentences with names, seed ", options.seed, ": ",
                               options.counted("sentences")));
   return draw;

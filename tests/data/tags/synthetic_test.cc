@@ -8,66 +8,66 @@
 namespace fovea {
 namespace {
 
-TagsOptions small(int64_t rows = 2000) {
-  TagsOptions options;
+SyntheticTagsOptions small(int64_t rows = 2000) {
+  SyntheticTagsOptions options;
   options.rows = rows;
   options.validation_rows = 200;
   options.test_rows = 100;
   return options;
 }
 
-std::vector<TagsRow> all_rows(const TagsDraw& draw) {
-  std::vector<TagsRow> all = draw.train;
+std::vector<TaggedSentence> all_rows(const SplitRows<TaggedSentence>& draw) {
+  std::vector<TaggedSentence> all = draw.train;
   all.insert(all.end(), draw.validation.begin(), draw.validation.end());
   all.insert(all.end(), draw.test.begin(), draw.test.end());
   return all;
 }
 
-std::string text_of(const TagsRow& row) {
-  return join(row.sentence.words, " ");
+std::string text_of(const TaggedSentence& row) {
+  return join(row.words, " ");
 }
 
-TEST(Tags, SizesAndSeeds) {
-  const TagsDraw draw = draw_tags(small());
+TEST(SyntheticTags, SizesAndSeeds) {
+  const SplitRows<TaggedSentence> draw = draw_tags(small());
   EXPECT_EQ(draw.train.size(), 2000u);
   EXPECT_EQ(draw.validation.size(), 200u);
   EXPECT_EQ(draw.test.size(), 100u);
   std::set<std::string> texts;
-  for (const TagsRow& row : all_rows(draw)) texts.insert(text_of(row));
+  for (const TaggedSentence& row : all_rows(draw)) texts.insert(text_of(row));
   EXPECT_EQ(texts.size(), 2300u);
   EXPECT_EQ(text_of(draw_tags(small()).train[7]), text_of(draw.train[7]));
   EXPECT_EQ(text_of(draw_tags(small(50)).test[7]), text_of(draw.test[7]));
-  TagsOptions other = small();
+  SyntheticTagsOptions other = small();
   other.seed = 2;
   EXPECT_NE(text_of(draw_tags(other).train[7]), text_of(draw.train[7]));
   EXPECT_TRUE(has_note(draw.notes, "2,000 training"));
 }
 
-TEST(Tags, EverySentenceHasANameInIob2) {
-  for (const TagsRow& row : all_rows(draw_tags(small()))) {
-    std::vector<std::string> tags = row.sentence.tags;
-    ASSERT_EQ(tags.size(), row.sentence.words.size());
+TEST(SyntheticTags, EverySentenceHasANameInIob2) {
+  for (const TaggedSentence& row : all_rows(draw_tags(small()))) {
+    std::vector<std::string> tags = row.tags;
+    ASSERT_EQ(tags.size(), row.words.size());
     EXPECT_EQ(normalise_tags(tags), 0) << text_of(row);
     EXPECT_NE(std::count_if(tags.begin(), tags.end(), [](auto& tag) { return tag[0] == 'B'; }), 0);
-    for (const std::string& word : row.sentence.words) EXPECT_EQ(word.find('{'), std::string::npos);
+    for (const std::string& word : row.words) EXPECT_EQ(word.find('{'), std::string::npos);
   }
 }
 
-TEST(Tags, TheDecidingWordTellsTheTypeAndNothingElseDoes) {
+TEST(SyntheticTags, TheDecidingWordTellsTheTypeAndNothingElseDoes) {
   // By the deciding word a type is certain; by the name alone it is close to a fair draw of four.
   std::map<std::string, std::set<std::string>> by_cue;
   std::map<std::string, std::map<std::string, int>> by_name;
-  for (const TagsRow& row : all_rows(draw_tags(small(6000)))) {
+  for (const TaggedSentence& row : all_rows(draw_tags(small(6000)))) {
     std::map<int64_t, std::string> cues;
     for (const auto& [word, decides] : row.decisive) {
-      ASSERT_NE(row.sentence.tags[size_t(word)], "O");
-      ASSERT_EQ(row.sentence.tags[size_t(decides)], "O");
-      cues[word] += row.sentence.words[size_t(decides)] + " ";
+      ASSERT_NE(row.tags[size_t(word)], "O");
+      ASSERT_EQ(row.tags[size_t(decides)], "O");
+      cues[word] += row.words[size_t(decides)] + " ";
     }
     for (const auto& [word, cue] : cues) {
-      const std::string type = row.sentence.tags[size_t(word)].substr(2);
+      const std::string type = row.tags[size_t(word)].substr(2);
       by_cue[cue].insert(type);
-      ++by_name[row.sentence.words[size_t(word)]][type];
+      ++by_name[row.words[size_t(word)]][type];
     }
   }
   EXPECT_EQ(by_cue.size(), 48u);
@@ -81,21 +81,21 @@ TEST(Tags, TheDecidingWordTellsTheTypeAndNothingElseDoes) {
   }
 }
 
-TEST(Tags, ClearNamesHaveNoDecidingWord) {
-  TagsOptions options = small(300);
+TEST(SyntheticTags, ClearNamesHaveNoDecidingWord) {
+  SyntheticTagsOptions options = small(300);
   options.ambiguous = 0;
-  for (const TagsRow& row : all_rows(draw_tags(options))) EXPECT_TRUE(row.decisive.empty());
+  for (const TaggedSentence& row : all_rows(draw_tags(options))) EXPECT_TRUE(row.decisive.empty());
   options.ambiguous = 1;
-  for (const TagsRow& row : all_rows(draw_tags(options))) {
+  for (const TaggedSentence& row : all_rows(draw_tags(options))) {
     std::set<int64_t> explained;
     for (const auto& link : row.decisive) explained.insert(link.first);
-    for (size_t i = 0; i < row.sentence.tags.size(); ++i)
-      EXPECT_EQ(explained.contains(int64_t(i)), row.sentence.tags[i] != "O") << text_of(row);
+    for (size_t i = 0; i < row.tags.size(); ++i)
+      EXPECT_EQ(explained.contains(int64_t(i)), row.tags[i] != "O") << text_of(row);
   }
 }
 
-TEST(Tags, WhatCannotBeDrawn) {
-  TagsOptions options = small();
+TEST(SyntheticTags, WhatCannotBeDrawn) {
+  SyntheticTagsOptions options = small();
   options.maximum_clauses = 1;
   options.ambiguous = 1;
   options.rows = 100000;

@@ -1,0 +1,126 @@
+#include "fovea/tasks/outputs/tags.h"
+
+#include "fovea/base/error.h"
+#include "fovea/metrics/entities.h"
+#include "fovea/models/tagger.h"
+#include "fovea/tasks/over_rows.h"
+#include "fovea/tensor/torch.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr int64_t kTokensTogether = 4096;  // of a batch that is measured
+
+/// Code points begin … end-1 of valid UTF-8.
+std::string cut_span(const std::string& text, const Span& span) {
+  std::string cut;
+  int64_t position = -1;
+  for (const char byte : text) {
+    if ((static_cast<unsigned char>(byte) & 0xc0) != 0x80) ++position;
+    if (position >= span.begin && position < span.end) cut += byte;
+  }
+  return cut;
+}
+
+Json entities_json(const Axis& words, const std::vector<std::string>& tags) {
+  Json entities = Json::array();
+  for (const Entity& entity : entities_of(tags)) {
+    const Span span{words.spans[size_t(entity.begin)].begin,
+                    words.spans[size_t(entity.end - 1)].end};
+    entities.push_back({{"type", entity.type},
+                        {"text", cut_span(words.text, span)},
+                        {"span", {span.begin, span.end}}});
+  }
+  return entities;
+}
+
+}  // namespace
+
+std::vector<std::string> TagsOutput::tag_names(std::span<const int64_t> tags) const {
+  std::vector<std::string> names;
+  for (const int64_t tag : tags) names.push_back(coding_().tags.at(size_t(tag)));
+  return names;
+}
+
+Metrics TagsOutput::measure(const Model& model, const Dataset& rows,
+                            const RowProgress& progress) const {
+  const auto& tagger = dynamic_cast<const Tagger&>(model);
+  std::vector<Tags> outputs(size_t(rows.size())), targets(size_t(rows.size()));
+  std::vector<double> nats(size_t(rows.size()), 0);  // by the first row of a batch
+  over_rows(
+      model, rows, kTokensTogether,
+      [&](std::span<const int64_t> picked, const Batch& batch) {
+        const Predictions answers = model.predict(batch);
+        const at::Tensor target = batch.at("target").cpu().contiguous();  // [B, W]
+        nats[size_t(picked[0])] = tagger.negative_log_likelihood(batch);
+        for (size_t i = 0; i < picked.size(); ++i) {
+          const std::vector<int64_t>& tags = answers.outputs[i][0].tokens;
+          outputs[size_t(picked[i])] = tag_names(tags);
+          targets[size_t(picked[i])] =
+              tag_names({target.data_ptr<int64_t>() + int64_t(i) * target.size(1), tags.size()});
+        }
+      },
+      progress);
+  double sum = 0, words = 0, right = 0;
+  for (size_t row = 0; row < outputs.size(); ++row) {
+    sum += nats[row];
+    words += double(targets[row].size());
+    for (size_t w = 0; w < outputs[row].size(); ++w) right += outputs[row][w] == targets[row][w];
+  }
+  require(words > 0, ErrorKind::BadData, "there are no words to measure on");
+  Metrics metrics{{"loss", sum / words}, {"token_accuracy", right / words, true}};
+  if (coding_().entities) {
+    const EntityScore found = score_entities(outputs, targets).all;
+    metrics.push_back({"precision", found.precision(), true});
+    metrics.push_back({"recall", found.recall(), true});
+    metrics.push_back({"f1", found.f1(), true});
+  }
+  if (rows.has_truth())
+    if (const auto share = planted_truth(model, rows, "attention"))
+      metrics.push_back({"attention_truth", *share, true});
+  return metrics;
+}
+
+Json TagsOutput::answer(const Example& example, const Prediction& prediction) const {
+  const Axis& words = example.axis("words");
+  const std::vector<std::string> tags = tag_names(prediction.outputs.at(0).tokens);
+  Json json = Json::object();
+  if (coding_().entities) json["entities"] = entities_json(words, tags);
+  json["words"] = words.labels;
+  json["tags"] = tags;
+  return json;
+}
+
+std::string TagsOutput::answer_line(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
+  std::vector<std::string> parts;
+  if (coding_().entities) {
+    for (const Json& entity : json["entities"])
+      parts.push_back(
+          concat(entity["text"].get<std::string>(), " (", entity["type"].get<std::string>(), ")"));
+    return parts.empty() ? "no entities" : join(parts, "\t");
+  }
+  for (size_t w = 0; w < json["words"].size(); ++w)
+    parts.push_back(
+        concat(json["words"][w].get<std::string>(), "/", json["tags"][w].get<std::string>()));
+  return join(parts, " ");
+}
+
+Example TagsOutput::describe_output(const Example& example, const Prediction& prediction) const {
+  Example described = example;
+  if (prediction.outputs.empty()) return described;
+  const std::vector<std::string> tags = tag_names(prediction.outputs[0].tokens);
+  for (Axis& axis : described.axes) {
+    axis.values.assign(axis.labels.size(), "");
+    for (size_t w = 0; w < tags.size(); ++w) {
+      const size_t unit = axis.name == "words"
+                              ? w
+                              : size_t(example.tensors.at("words")[int64_t(w)].item<int64_t>());
+      if (tags[w] != "O") axis.values.at(unit) = tags[w];
+    }
+  }
+  return described;
+}
+
+}  // namespace fovea

@@ -1,0 +1,33 @@
+// A tag for every word: {"words": […], "tags": […]} and, where the tags spell entities (IOB2),
+// before them "entities": [{"type", "text", "span"}]; spans count code points of the text.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fovea/data/tags/load.h"
+#include "fovea/tasks/outputs/output.h"
+
+namespace fovea {
+
+class TagsOutput : public OutputKind {
+ public:
+  /// `coding` has the tags as the data knows them.
+  explicit TagsOutput(std::function<const TagCoding&()> coding) : coding_(std::move(coding)) {}
+
+  /// loss and token_accuracy, of entities precision, recall and f1, and the share of attention on
+  /// what matters.
+  Metrics measure(const Model& model, const Dataset& rows,
+                  const RowProgress& progress) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
+  /// The words, and the tokens that they begin at, with their tags as values.
+  Example describe_output(const Example& example, const Prediction& prediction) const override;
+
+ private:
+  std::vector<std::string> tag_names(std::span<const int64_t> tags) const;
+  std::function<const TagCoding&()> coding_;
+};
+
+}  // namespace fovea
