@@ -9,7 +9,6 @@
 #include "fovea/tasks/glimpse.h"
 #include "fovea/tasks/graph.h"
 #include "fovea/tasks/prefetch.h"
-#include "fovea/tasks/pretrain.h"
 #include "fovea/tasks/ratings.h"
 #include "fovea/tasks/speech.h"
 #include "fovea/tasks/translate.h"
@@ -19,6 +18,7 @@ namespace fovea {
 
 std::unique_ptr<Task> make_documents_task();
 std::unique_ptr<Task> make_features_task();
+std::unique_ptr<Task> make_pretrain_task();
 std::unique_ptr<Task> make_tag_task();
 
 namespace {
@@ -51,7 +51,7 @@ std::vector<TaskRow> built_in_tasks() {
        "token -> token",
        "plain text with blank lines between documents; the text column of a CSV, TSV or JSONL; a "
        "folder of either",
-       make<PretrainTask>},
+       make_pretrain_task},
       {"documents", "which class a text, or a pair of texts, belongs to", "bert, han",
        "token -> token, or document -> sentence -> word",
        "CSV, TSV or JSONL with a text, perhaps a second one, and a label; a folder of such",

@@ -7,10 +7,10 @@
 #include "fovea/data/tokenisers/word_vectors.h"
 #include "fovea/models/bert_classifier.h"
 #include "fovea/models/hierarchical.h"
-#include "fovea/tasks/bert_task.h"
 #include "fovea/tasks/composed_task.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/pretrained.h"
+#include "fovea/tasks/text_input.h"
 
 namespace fovea {
 

@@ -1,12 +1,18 @@
-#include "fovea/tasks/pretrain.h"
-
+// The task `pretrain`: BERT learns from plain text, or goes on learning from where another stopped;
+// then it turns texts into embeddings and fills in [MASK]. A Hugging Face folder opens as a run of
+// this task.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/data/corpus/load.h"
 #include "fovea/data/packed_text.h"
+#include "fovea/models/bert_pretrainer.h"
+#include "fovea/tasks/composed_task.h"
 #include "fovea/tasks/hugging_face.h"
+#include "fovea/tasks/outputs/embedding.h"
+#include "fovea/tasks/text_input.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
@@ -19,6 +25,180 @@ constexpr int64_t kRowsAtOnce = 32;
 constexpr uint64_t kEvaluation = 20181011;  // decides which words are masked while measuring
 constexpr int64_t kGuesses = 5;             // words for each [MASK]
 
+class CorpusData : public DataKind {
+ public:
+  CorpusData(std::shared_ptr<const BertPretrainerOptions> model,
+             std::shared_ptr<const PretrainedBert> pretrained)
+      : model_(std::move(model)), pretrained_(std::move(pretrained)) {}
+  const WordPiece& tokeniser() const { return *tokeniser_; }
+  bool next_sentence() const { return options_.segments.next_sentence; }
+
+  /// Answers with the encoder that was read, and of the heads only with those that it has.
+  void open_pretrained() {
+    tokeniser_ = pretrained_->tokeniser;
+    options_.segments.next_sentence = pretrained_->heads.count("next.weight") > 0;
+    options_.segments.longest =
+        std::min(options_.segments.longest, pretrained_->options.maximum_length);
+    only_answers_ = true;
+  }
+  BertPretrainerShape shape() const {
+    BertPretrainerShape shape;
+    const WordPiece::Special& special = tokeniser_->special();
+    shape.vocabulary = tokeniser_->size();
+    shape.mask = special.mask;
+    shape.special = {special.padding, special.unknown, special.begin, special.separator,
+                     special.mask};
+    shape.masked_words = !only_answers_ || pretrained_->heads.count("masked.bias") > 0;
+    shape.next_sentence = next_sentence();
+    return shape;
+  }
+
+  void describe(OptionList& list) override { options_.describe(list); }
+  Splits load(const DataSource& source, uint64_t seed) override {
+    const int64_t longest = options_.segments.longest, positions = model_->encoder.maximum_length;
+    require(longest <= positions, ErrorKind::InvalidArgument, "data.longest (", longest,
+            ") is more than the ", positions, " positions of model.maximum_length");
+    if (!tokeniser_) tokeniser_ = pretrained_->tokeniser;
+    return pretrained_->noted(load_pretraining(source, options_, tokeniser_, seed));
+  }
+  void write(const std::filesystem::path& folder) const override {
+    write_corpus_data(folder, options_.generator);
+  }
+  void save(const RunFolder& folder) const override { save_wordpiece(folder, *tokeniser_); }
+  void restore(const RunFolder& folder) override { tokeniser_ = load_wordpiece(folder); }
+
+  Example parse(const std::string& line) const override {
+    const TextInput input = read_text_input(line);
+    PackingOptions packing;
+    packing.longest = model_->encoder.maximum_length;
+    const std::string second_text = input.second.value_or("");
+    const Pieces first = tokeniser_->encode(input.text), second = tokeniser_->encode(second_text);
+    const PackedInputs packed =
+        pack_texts(*tokeniser_, first, input.second ? &second : nullptr, packing);
+    Example example = token_example(*tokeniser_, packed.inputs.front(), input.text, second_text);
+    example.cut = packed.cut[0] + packed.cut[1];
+    return example;
+  }
+  bool takes_plain_text() const override { return true; }
+  Json input_schema() const override { return {{"type", "string"}}; }
+  Batch collate(std::span<const Example> examples) const override {
+    return collate_tokens(examples, tokeniser_->special().padding);
+  }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    if (axis != "tokens") return DataKind::erase(example, axis, units);
+    return erase_tokens(example, *tokeniser_, units);
+  }
+
+ private:
+  std::shared_ptr<const BertPretrainerOptions> model_;
+  std::shared_ptr<const PretrainedBert> pretrained_;
+  PretrainDataOptions options_;
+  std::shared_ptr<const WordPiece> tokeniser_;
+  bool only_answers_ = false;
+};
+
+/// An embedding and, of a text with [MASK] in it, "masks": the likeliest words for each.
+class PretrainerOutput : public EmbeddingOutput {
+ public:
+  explicit PretrainerOutput(std::shared_ptr<const CorpusData> data) : data_(std::move(data)) {}
+
+  Metrics measure(const Model& model, const Dataset& rows, const RowProgress&) const override {
+    const PretrainingScore all = score(dynamic_cast<const BertPretrainer&>(model), rows);
+    const double masked = std::max<double>(1, double(all.masked)),
+                 count = std::max<double>(1, double(all.rows));
+    const double nats = all.masked_nats / masked;
+    Metrics metrics{{"loss", nats + all.next_nats / count},
+                    {"masked_perplexity", std::exp(nats)},
+                    {"masked_accuracy", double(all.masked_right) / masked, true}};
+    if (data_->next_sentence())
+      metrics.push_back({"next_accuracy", double(all.next_right) / count, true});
+    return metrics;
+  }
+
+  void finish(const Model& model, std::span<const Example> examples,
+              std::vector<Prediction>& predictions) const override {
+    const auto& bert = dynamic_cast<const BertPretrainer&>(model);
+    if (!bert.guesses_masks()) return;
+    const WordPiece& tokeniser = data_->tokeniser();
+    for (size_t i = 0; i < predictions.size(); ++i) {
+      const at::Tensor& tokens = examples[i].tensors.at("tokens");
+      if (!(tokens == tokeniser.special().mask).any().item<bool>()) continue;
+      const MaskGuesses guesses =
+          bert.guess_masks(data_->collate(examples.subspan(i, 1)).to(model.device()));
+      const int64_t count = std::min(kGuesses, tokeniser.size());
+      const auto [scores, ids] = guesses.log_probabilities.cpu().topk(count, -1);  // [M, count]
+      for (int64_t mask = 0; mask < ids.size(0); ++mask)
+        for (int64_t rank = 0; rank < count; ++rank) {
+          const int64_t piece = ids[mask][rank].item<int64_t>();
+          predictions[i].outputs.push_back({{guesses.places[mask].item<int64_t>(), piece},
+                                            scores[mask][rank].item<double>(),
+                                            tokeniser.piece(piece)});
+        }
+    }
+  }
+
+  Json answer(const Example& example, const Prediction& prediction) const override {
+    Json json = EmbeddingOutput::answer(example, prediction);
+    for (const Decoded& guess : prediction.outputs) {
+      Json& masks = json["masks"];
+      if (masks.empty() || masks.back()["token"] != guess.tokens[0])
+        masks.push_back({{"token", guess.tokens[0]}, {"words", Json::array()}});
+      masks.back()["words"].push_back(
+          {{"word", guess.text}, {"probability", std::exp(guess.log_probability)}});
+    }
+    return json;
+  }
+
+  /// One column for each [MASK], the likeliest word first.
+  std::string answer_line(const Example& example, const Prediction& prediction) const override {
+    if (prediction.outputs.empty()) return EmbeddingOutput::answer_line(example, prediction);
+    std::vector<std::string> columns;
+    int64_t place = -1;
+    for (const Decoded& guess : prediction.outputs) {
+      const std::string word =
+          concat(guess.text, " ", format_number(std::exp(guess.log_probability), 3));
+      if (guess.tokens[0] == place)
+        columns.back() += ", " + word;
+      else
+        columns.push_back(word);
+      place = guess.tokens[0];
+    }
+    return join(columns, "\t");
+  }
+
+  std::string headline(const Example& example, const Prediction& prediction) const override {
+    return prediction.outputs.empty() ? EmbeddingOutput::headline(example, prediction)
+                                      : answer_line(example, prediction);
+  }
+
+ private:
+  /// Not over_rows(): which words are masked depends on the batch, and must not on the device.
+  static PretrainingScore score(const BertPretrainer& bert, const Dataset& rows) {
+    require(bert.guesses_masks(), ErrorKind::Unsupported,
+            "this network has no head for masked words, so there is nothing to measure; retrieval "
+            "is measured by fovea predict --nearest");
+    const int64_t batches = (rows.size() + kRowsAtOnce - 1) / kRowsAtOnce;
+    std::vector<PretrainingScore> scores(static_cast<size_t>(batches));
+    const auto score_batch = [&](int64_t batch) {
+      std::vector<int64_t> picked(
+          static_cast<size_t>(std::min(kRowsAtOnce, rows.size() - batch * kRowsAtOnce)));
+      std::iota(picked.begin(), picked.end(), batch * kRowsAtOnce);
+      scores[size_t(batch)] = bert.score(rows.batch(picked).to(bert.device()),
+                                         Random(kEvaluation).split(static_cast<uint64_t>(batch)));
+    };
+    if (bert.device().is_cpu())
+      run_parallel(batches, score_batch);
+    else
+      for (int64_t batch = 0; batch < batches; ++batch) score_batch(batch);
+    PretrainingScore all;
+    for (const PretrainingScore& one : scores) all.add(one);  // in this order, whoever was first
+    return all;
+  }
+
+  std::shared_ptr<const CorpusData> data_;
+};
+
 /// Head parameters that both have.
 void take_heads(Model& model, const WeightMap& heads) {
   torch::NoGradGuard no_gradients;
@@ -29,14 +209,7 @@ void take_heads(Model& model, const WeightMap& heads) {
       found->second.copy_(tensor);
 }
 
-}  // namespace
-
-void PretrainTask::describe(OptionList& list) {
-  list.group("data", data_);
-  list.group("model", model_);
-}
-
-TrainingOptions PretrainTask::training_defaults() const {
+TrainingOptions pretrainer_training() {
   TrainingOptions options;
   options.epochs = 10;
   options.batch_size = 32;
@@ -51,194 +224,34 @@ TrainingOptions PretrainTask::training_defaults() const {
   return options;
 }
 
-std::vector<std::string> PretrainTask::open_pretrained(const std::filesystem::path& folder) {
-  begin_with(read_hugging_face(folder));
-  data_.segments.next_sentence = start_->heads.count("next.weight") > 0;
-  data_.segments.longest = std::min(data_.segments.longest, start_->options.maximum_length);
-  only_answers_ = true;
-  return start_->notes;
-}
+}  // namespace
 
-void PretrainTask::copy_pretrained(Model& model) const {
-  BertTask::copy_pretrained(model);
-  if (start_) take_heads(model, start_->heads);
-}
-
-Splits PretrainTask::load(const DataSource& source, uint64_t seed) {
-  require(data_.segments.longest <= model_.encoder.maximum_length, ErrorKind::InvalidArgument,
-          "data.longest (", data_.segments.longest, ") is more than the ",
-          model_.encoder.maximum_length, " positions of model.maximum_length");
-  return noted(load_pretraining(source, data_, tokeniser_, seed));
-}
-
-void PretrainTask::write_data(const std::filesystem::path& folder) const {
-  write_stories(folder, data_.generator);
-}
-
-BertPretrainerShape PretrainTask::shape() const {
-  BertPretrainerShape shape;
-  const WordPiece::Special& special = tokeniser_->special();
-  shape.vocabulary = tokeniser_->size();
-  shape.mask = special.mask;
-  shape.special = {special.padding, special.unknown, special.begin, special.separator,
-                   special.mask};
-  shape.masked_words = !only_answers_ || start_->heads.count("masked.bias") > 0;
-  shape.next_sentence = data_.segments.next_sentence;
-  return shape;
-}
-
-std::unique_ptr<Model> PretrainTask::make_model() const {
-  return std::make_unique<BertPretrainer>(model_, shape());
-}
-
-void PretrainTask::save(const RunFolder& folder) const {
-  save_wordpiece(folder, *tokeniser_);
-}
-
-void PretrainTask::restore(const RunFolder& folder) {
-  tokeniser_ = load_wordpiece(folder);
-}
-
-Metrics PretrainTask::measure(const Model& model, const Dataset& rows) const {
-  const auto& bert = dynamic_cast<const BertPretrainer&>(model);
-  require(bert.guesses_masks(), ErrorKind::Unsupported,
-          "this network has no head for masked words, so there is nothing to measure; retrieval is "
-          "measured by fovea predict --nearest");
-  // Not over_rows(): which words are masked depends on the batch, and must not on the device.
-  const int64_t parts = (rows.size() + kRowsAtOnce - 1) / kRowsAtOnce;
-  std::vector<PretrainingScore> scores(static_cast<size_t>(parts));
-  const auto do_part = [&](int64_t part) {
-    std::vector<int64_t> picked(
-        static_cast<size_t>(std::min(kRowsAtOnce, rows.size() - part * kRowsAtOnce)));
-    std::iota(picked.begin(), picked.end(), part * kRowsAtOnce);
-    scores[size_t(part)] = bert.score(rows.batch(picked).to(model.device()),
-                                      Random(kEvaluation).split(static_cast<uint64_t>(part)));
+std::unique_ptr<Task> make_pretrain_task() {
+  const auto options = std::make_shared<BertPretrainerOptions>();
+  const auto pretrained = std::make_shared<PretrainedBert>();
+  const auto data = std::make_shared<CorpusData>(options, pretrained);
+  ModelSpec spec = model_spec(
+      {"bert"}, options, pretrainer_training(),
+      [data](const BertPretrainerOptions& own) {
+        return std::make_unique<BertPretrainer>(own, data->shape());
+      },
+      [] {
+        return ExplainTitles{"Where each token looks",
+                             {{"attention", "tokens look at each other"}}};
+      });
+  accept_pretrained(spec, {options, &options->encoder}, pretrained);
+  spec.copy_pretrained = [pretrained](Model& model) {
+    take_encoder(model, *pretrained);
+    take_heads(model, pretrained->heads);
   };
-  if (model.device().is_cpu())
-    run_parallel(parts, do_part);
-  else
-    for (int64_t part = 0; part < parts; ++part) do_part(part);
-  PretrainingScore all;
-  for (const PretrainingScore& score : scores) all.add(score);  // in this order, whoever was first
-  const double masked = std::max<double>(1, double(all.masked)),
-               count = std::max<double>(1, double(all.rows));
-  const double nats = all.masked_nats / masked;
-  Metrics metrics{{"loss", nats + all.next_nats / count},
-                  {"masked_perplexity", std::exp(nats)},
-                  {"masked_accuracy", double(all.masked_right) / masked, true}};
-  if (data_.segments.next_sentence)
-    metrics.push_back({"next_accuracy", double(all.next_right) / count, true});
-  return metrics;
-}
-
-Example PretrainTask::parse(const std::string& line) const {
-  const TextInput input = read_text_input(line);
-  PackingOptions framing;
-  framing.longest = model_.encoder.maximum_length;
-  const std::string second_text = input.second.value_or("");
-  const Pieces first = tokeniser_->encode(input.text), second = tokeniser_->encode(second_text);
-  const PackedInputs packed =
-      pack_texts(*tokeniser_, first, input.second ? &second : nullptr, framing);
-  Example example = token_example(*tokeniser_, packed.inputs.front(), input.text, second_text);
-  example.cut = packed.cut[0] + packed.cut[1];
-  return example;
-}
-
-Json PretrainTask::input_schema() const {
-  return {{"type", "string"}};
-}
-
-Batch PretrainTask::collate(std::span<const Example> examples) const {
-  return collate_tokens(examples, tokeniser_->special().padding);
-}
-
-void PretrainTask::finish(const Model& model, std::span<const Example> examples,
-                          std::vector<Prediction>& predictions) const {
-  const auto& bert = dynamic_cast<const BertPretrainer&>(model);
-  if (!bert.guesses_masks()) return;
-  for (size_t i = 0; i < predictions.size(); ++i) {
-    const at::Tensor& tokens = examples[i].tensors.at("tokens");
-    if (!(tokens == tokeniser_->special().mask).any().item<bool>()) continue;
-    const MaskGuesses guesses =
-        bert.guess_masks(collate(examples.subspan(i, 1)).to(model.device()));
-    const int64_t count = std::min(kGuesses, tokeniser_->size());
-    const auto [scores, ids] = guesses.log_probabilities.cpu().topk(count, -1);  // [M, count]
-    for (int64_t mask = 0; mask < ids.size(0); ++mask)
-      for (int64_t rank = 0; rank < count; ++rank) {
-        const int64_t piece = ids[mask][rank].item<int64_t>();
-        predictions[i].outputs.push_back({{guesses.places[mask].item<int64_t>(), piece},
-                                          scores[mask][rank].item<double>(),
-                                          tokeniser_->piece(piece)});
-      }
-  }
-}
-
-Json PretrainTask::answer(const Example& example, const Prediction& prediction) const {
-  const at::Tensor values = prediction.values.to(at::kCPU, at::kFloat).contiguous();
-  Json embedding = Json::array();
-  for (int64_t i = 0; i < values.numel(); ++i) embedding.push_back(values.data_ptr<float>()[i]);
-  Json json{{"embedding", std::move(embedding)}};
-  for (const Decoded& guess : prediction.outputs) {
-    Json& masks = json["masks"];
-    if (masks.empty() || masks.back()["token"] != guess.tokens[0])
-      masks.push_back({{"token", guess.tokens[0]}, {"words", Json::array()}});
-    masks.back()["words"].push_back(
-        {{"word", guess.text}, {"probability", std::exp(guess.log_probability)}});
-  }
-  return json;
-}
-
-std::string PretrainTask::answer_line(const Example& example, const Prediction& prediction) const {
-  std::vector<std::string> parts;
-  if (!prediction.outputs.empty()) {  // one column for each [MASK], the likeliest word first
-    int64_t place = -1;
-    for (const Decoded& guess : prediction.outputs) {
-      const std::string word =
-          concat(guess.text, " ", format_number(std::exp(guess.log_probability), 3));
-      if (guess.tokens[0] == place)
-        parts.back() += ", " + word;
-      else
-        parts.push_back(word);
-      place = guess.tokens[0];
-    }
-    return join(parts, "\t");
-  }
-  const at::Tensor values = prediction.values.to(at::kCPU, at::kFloat).contiguous();
-  for (int64_t i = 0; i < values.numel(); ++i)
-    parts.push_back(format_number(values.data_ptr<float>()[i], 6));
-  return join(parts, ",");
-}
-
-ExplainOptions PretrainTask::explain_options() const {
-  ExplainOptions options;
-  options.task = "pretrain";
-  options.title = "Where each token looks";
-  options.map_titles = {{"attention", "tokens look at each other"}};
-  options.describe = [this](const Example& example, const Prediction& prediction) {
-    return prediction.outputs.empty()
-               ? concat("an embedding of ", prediction.values.numel(), " numbers")
-               : answer_line(example, prediction);
+  spec.open_pretrained = [data, options, pretrained](const std::filesystem::path& folder) {
+    *pretrained = read_hugging_face(folder);
+    take_sizes(options->encoder, *pretrained);
+    data->open_pretrained();
+    return pretrained->notes;
   };
-  return options;
-}
-
-Example PretrainTask::erase(const Example& example, const std::string& axis,
-                            std::span<const int64_t> units) const {
-  if (axis != "tokens") return Task::erase(example, axis, units);
-  return erase_tokens(example, *tokeniser_, units);
-}
-
-std::vector<Json> PretrainTask::example_inputs(const Dataset& rows, int64_t count) const {
-  const auto& segments = dynamic_cast<const SegmentDataset&>(rows);
-  std::vector<Json> inputs;
-  for (int64_t row = 0; row < std::min(count, segments.size()); ++row) {
-    const auto [first, second] = segments.texts(row);
-    if (data_.segments.next_sentence)
-      inputs.push_back({{"text", first}, {"second", second}});
-    else
-      inputs.push_back(first);
-  }
-  return inputs;
+  return std::make_unique<ComposedTask>("pretrain", data, std::make_shared<PretrainerOutput>(data),
+                                        std::vector{std::move(spec)});
 }
 
 }  // namespace fovea

@@ -1,6 +1,4 @@
 // The task pretrain end to end: training, answers, beginning from another run, going on exactly.
-#include "fovea/tasks/pretrain.h"
-
 #include <gtest/gtest.h>
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/nearest.h"

@@ -1,5 +1,5 @@
-// The data of the task `pretrain`: documents from text files or the built-in stories, a WordPiece
-// vocabulary learned from the training part, rows as segments.h cuts them. docs/formats/corpus.md
+// The data of the task `pretrain`: documents from text files or synthetic ones, a WordPiece
+// vocabulary learned from the training split, rows as segments.h cuts them. docs/formats/corpus.md
 // says what the files look like.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct PretrainDataOptions {
-  StoriesOptions generator;
+  SyntheticCorpusOptions generator;
   SegmentOptions segments;
   std::string documents = "blank_lines";  // as CorpusOptions has them
   std::string sentences = "auto";
@@ -28,13 +28,13 @@ struct PretrainDataOptions {
   void describe(OptionList& list);
 };
 
-/// Reads a file or folder, or draws the built-in stories. A null tokeniser is learned from the
+/// Reads a file or folder, or draws the synthetic documents. A null tokeniser is learned from the
 /// training documents; a given one is used as it is, and then a source without training documents
 /// will do. `seed` chooses what is held out and how rows are cut.
 Splits load_pretraining(const DataSource& source, const PretrainDataOptions& options,
                         std::shared_ptr<const WordPiece>& tokeniser, uint64_t seed);
 
-/// The built-in stories as train.txt, val.txt, test.txt and dataset.json.
-void write_stories(const std::filesystem::path& folder, const StoriesOptions& options);
+/// The synthetic documents as train.txt, val.txt, test.txt and dataset.json.
+void write_corpus_data(const std::filesystem::path& folder, const SyntheticCorpusOptions& options);
 
 }  // namespace fovea

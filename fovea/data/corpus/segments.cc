@@ -18,10 +18,6 @@ enum Draw : uint64_t { kIsShort, kTarget, kCut, kIsDrawn, kDocument, kUnit };
 
 constexpr int64_t kShortest = 2;  // pieces of a row that ends early
 
-int64_t room_of(const SegmentOptions& options) {
-  return options.longest - (options.next_sentence ? 3 : 2);
-}
-
 /// Where units begin in a sentence: at most `longest` pieces each, cut between words where
 /// possible.
 std::vector<int64_t> unit_begins(const Pieces& sentence, int64_t longest) {
@@ -54,7 +50,7 @@ TokenisedDocuments tokenise(std::span<const std::vector<std::string>> documents,
     std::vector<int64_t> units;
   };
   std::vector<Part> parts(documents.size());
-  const int64_t longest = std::max<int64_t>(1, room_of(options) / 2);
+  const int64_t longest = std::max<int64_t>(1, (options.longest - options.special()) / 2);
   run_parallel(int64_t(documents.size()), [&](int64_t i) {
     Part& part = parts[size_t(i)];
     for (const std::string& text : documents[size_t(i)]) {
@@ -81,7 +77,7 @@ SegmentDataset::SegmentDataset(TokenisedDocuments documents,
                                std::shared_ptr<const WordPiece> tokeniser,
                                const SegmentOptions& options, const Random& random)
     : documents_(std::move(documents)), tokeniser_(std::move(tokeniser)), options_(options) {
-  const int64_t room = room_of(options);
+  const int64_t room = options.longest - options.special();
   require(room >= 2, ErrorKind::InvalidArgument, "rows of ", options.longest,
           " positions have no room for a text; expected at least 8");
   for (int64_t document = 0; document < documents_.size(); ++document)
@@ -142,7 +138,7 @@ SegmentDataset::Range SegmentDataset::drawn_elsewhere(int64_t document, int64_t 
 
 int64_t SegmentDataset::length(int64_t row) const {
   const Row& own = rows_.at(size_t(row));
-  return own.first.size() + own.second.size() + (options_.next_sentence ? 3 : 2);
+  return own.first.size() + own.second.size() + options_.special();
 }
 
 Pieces SegmentDataset::pieces(const Range& range) const {
@@ -163,6 +159,12 @@ PackedInput SegmentDataset::packed(int64_t row, const Pieces& first, const Piece
 std::array<std::string, 2> SegmentDataset::texts(int64_t row) const {
   const Row& own = rows_.at(size_t(row));
   return {tokeniser_->join(pieces(own.first).ids), tokeniser_->join(pieces(own.second).ids)};
+}
+
+Json SegmentDataset::input(int64_t row) const {
+  const auto [first, second] = texts(row);
+  if (!options_.next_sentence) return first;
+  return {{"text", first}, {"second", second}};
 }
 
 Example SegmentDataset::example(int64_t row) const {

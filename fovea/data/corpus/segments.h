@@ -25,6 +25,8 @@ struct SegmentOptions {
   int64_t longest = 128;      // positions of a row, [CLS] and [SEP] included
   bool next_sentence = true;  // rows are pairs
   double short_rows = 0.1;    // share of rows that end early
+
+  int64_t special() const { return next_sentence ? 3 : 2; }  // [CLS] and [SEP] of a row
   void describe(OptionList& list);
 };
 
@@ -55,6 +57,7 @@ class SegmentDataset : public Dataset {
   /// Likewise, with "next" [B] int64 for pairs: 0 where the second segment follows, else 1.
   Batch batch(std::span<const int64_t> rows) const override;
 
+  Json input(int64_t row) const override;
   /// The row as texts; the second is empty without next_sentence.
   std::array<std::string, 2> texts(int64_t row) const;
   bool follows(int64_t row) const { return rows_.at(size_t(row)).follows; }

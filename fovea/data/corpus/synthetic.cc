@@ -76,7 +76,7 @@ std::string fill(const std::string& pattern, const std::map<std::string, std::st
   return text;
 }
 
-Story draw_story(const Random& random) {
+Document draw_story(const Random& random) {
   Dice dice(random);
   const auto& person = dice.pick(kPeople);
   const auto& work = dice.pick(kWork);
@@ -86,31 +86,30 @@ Story draw_story(const Random& random) {
       {"place", work[1]},          {"needed", work[2]},
       {"town", dice.pick(kTowns)}, {"animal", dice.pick(kAnimals)},
       {"meal", dice.pick(kMeals)}, {"weather", dice.pick(kWeather)}};
-  Story sentences;
+  Document sentences;
   for (const Words& patterns : kDay) sentences.push_back(fill(dice.pick(patterns), facts));
   return sentences;
 }
 
-std::vector<Story> draw_part(int64_t count, const Random& random) {
-  std::vector<Story> stories;
+std::vector<Document> draw_split(int64_t count, const Random& random) {
+  std::vector<Document> stories;
   for (int64_t i = 0; i < count; ++i) stories.push_back(draw_story(random.split(uint64_t(i))));
   return stories;
 }
 
 }  // namespace
 
-void StoriesOptions::describe(OptionList& list) {
+void SyntheticCorpusOptions::describe(OptionList& list) {
   describe_rows(list, "stories");
   describe_seed(list, "stories");
 }
 
-StoriesDraw draw_stories(const StoriesOptions& options) {
+SplitRows<Document> draw_corpus(const SyntheticCorpusOptions& options) {
   options.check_rows("stories");
   const Random random = Random(uint64_t(options.seed)).split("stories");
-  return {draw_part(options.rows, random.split("train")),
-          draw_part(options.validation_rows, random.split("validation")),
-          draw_part(options.test_rows, random.split("test")),
-          {}};
+  return {draw_split(options.rows, random.split("train")),
+          draw_split(options.validation_rows, random.split("validation")),
+          draw_split(options.test_rows, random.split("test"))};
 }
 
 }  // namespace fovea

@@ -7,10 +7,10 @@
 namespace fovea {
 namespace {
 
-TEST(Stories, AreTheSameHoweverManyThereAre) {
-  StoriesOptions few, many;
+TEST(SyntheticCorpus, AreTheSameHoweverManyThereAre) {
+  SyntheticCorpusOptions few, many;
   few.rows = 5, many.rows = 50;
-  const StoriesDraw some = draw_stories(few), more = draw_stories(many);
+  const SplitRows<Document> some = draw_corpus(few), more = draw_corpus(many);
   ASSERT_EQ(some.train.size(), 5u);
   ASSERT_EQ(more.train.size(), 50u);
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(some.train[i], more.train[i]);

@@ -1,27 +1,9 @@
-#include "fovea/tasks/bert_task.h"
+#include "fovea/tasks/text_input.h"
 
 #include "fovea/base/error.h"
+#include "fovea/base/json.h"
 
 namespace fovea {
-
-void BertTask::load_pretrained(const std::filesystem::path& run_or_folder) {
-  begin_with(read_pretrained(run_or_folder));
-}
-
-void BertTask::begin_with(PretrainedBert start) {
-  take_sizes(encoder_options(), start);
-  tokeniser() = start.tokeniser;
-  start_ = std::move(start);
-}
-
-void BertTask::copy_pretrained(Model& model) const {
-  if (start_) take_encoder(model, *start_);
-}
-
-Splits BertTask::noted(Splits splits) const {
-  if (start_) splits.notes.insert(splits.notes.begin(), start_->notes.begin(), start_->notes.end());
-  return splits;
-}
 
 TextInput read_text_input(const std::string& line) {
   if (!is_json_object(line)) return {line, {}};

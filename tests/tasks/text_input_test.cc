@@ -1,4 +1,4 @@
-#include "fovea/tasks/bert_task.h"
+#include "fovea/tasks/text_input.h"
 
 #include "tests/support/expect_error.h"
 
