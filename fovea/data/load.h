@@ -39,6 +39,7 @@ struct SplitRows {
   std::vector<Row> train = {}, validation = {}, test = {};
   std::string hash = {};
   Notes notes = {};
+  bool given = false;  // a split column, or files called after splits, say which row is in which
 
   std::vector<Row>& operator[](int split) {
     return split == kTrain ? train : split == kValidation ? validation : test;
@@ -110,6 +111,7 @@ void place_file(SplitRows<Row>& rows, FileRows<Row> file, const std::string& row
     rows[whole ? kTest : kTrain] = std::move(file.rows);
     return;
   }
+  rows.given = true;
   for (size_t i = 0; i < file.rows.size(); ++i)
     rows[file.splits[i]].push_back(std::move(file.rows[i]));
   rows.notes.push_back(
@@ -122,6 +124,7 @@ template <class Row>
 void place_folder(SplitRows<Row>& rows, const std::filesystem::path& folder,
                   const std::string& task, const Reader<Row>& reader) {
   const SplitFiles files = find_split_files(folder, reader.endings);
+  rows.given = true;
   ContentHash hash;
   for (int split = 0; split < kSplitCount; ++split) {
     if (!files[size_t(split)]) continue;
