@@ -9,7 +9,6 @@
 #include "fovea/tasks/glimpse.h"
 #include "fovea/tasks/graph.h"
 #include "fovea/tasks/prefetch.h"
-#include "fovea/tasks/ratings.h"
 #include "fovea/tasks/speech.h"
 #include "fovea/tasks/translate.h"
 #include "fovea/tasks/visits.h"
@@ -19,6 +18,7 @@ namespace fovea {
 std::unique_ptr<Task> make_documents_task();
 std::unique_ptr<Task> make_features_task();
 std::unique_ptr<Task> make_pretrain_task();
+std::unique_ptr<Task> make_ratings_task();
 std::unique_ptr<Task> make_tag_task();
 
 namespace {
@@ -63,7 +63,7 @@ std::vector<TaskRow> built_in_tasks() {
       {"ratings", "how highly a user will rate an item", "mpcn, dattn, mf, biases, mean",
        "rating -> reviews of user and item -> words",
        "CSV, TSV or JSONL with user, item, rating, text and perhaps time; a folder of such",
-       make<RatingsTask>},
+       make_ratings_task},
       {"graph", "which class a node of a graph belongs to", "gat", "node -> neighbours",
        "a folder: edges.tsv (two nodes a line), features.tsv (a node and its features), "
        "labels.tsv, "

@@ -1,6 +1,4 @@
 // The task `ratings` from files to answers, with all its models.
-#include "fovea/tasks/ratings.h"
-
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
@@ -124,7 +122,7 @@ TEST(Ratings, BaselinesHaveNothingToShow) {
   const TemporaryFolder folder;
   Pipeline pipeline = trained(folder, {"model.name=mf"});
   const Splits splits = pipeline.load_data("");
-  expect_error(ErrorKind::Unsupported, "mpcn or dattn", [&] { pipeline.overview(*splits.test); });
+  expect_error(ErrorKind::Unsupported, "model.name=mpcn", [&] { pipeline.overview(*splits.test); });
   EXPECT_TRUE(pipeline.explain(pipeline.parse("user-1,item-1")).maps.empty());
 }
 

@@ -1,4 +1,4 @@
-// The ratings of one part of the data as rows.
+// The ratings of one split as rows.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace fovea {
 
 RatingDataset::RatingDataset(std::span<const Review> reviews, RatingEncoder encoder,
-                             std::shared_ptr<const PlantedTastes> truth)
+                             std::shared_ptr<const RatingTruth> truth)
     : encoder_(std::move(encoder)), truth_(std::move(truth)) {
   const ReviewStore& store = encoder_.store();
   for (const Review& review : reviews) {
@@ -54,7 +54,7 @@ Batch RatingDataset::batch(std::span<const int64_t> rows) const {
   for (const int64_t row : rows) {
     targets.push_back(row_of(row).target);
     histories.push_back(encoder_.histories(targets.back()));
-    ratings.push_back(float(rating(row)));
+    ratings.push_back(float(row_of(row).rating));
   }
   Batch batch = encoder_.collate(targets, histories);
   batch.tensors["target"] = at::tensor(ratings, at::kFloat);  // [B]

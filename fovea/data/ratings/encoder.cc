@@ -94,20 +94,20 @@ bool is_one_of(const std::string& word, const std::vector<std::string>& words) {
 
 }  // namespace
 
-Json PlantedTastes::to_json() const {
+Json RatingTruth::to_json() const {
   Json users = Json::object();
   for (const auto& [user, names] : aspects) users[user] = names;
   return {{"aspects", users}, {"judgements", judgements}};
 }
 
-PlantedTastes PlantedTastes::from_json(const Json& json, const std::string& where) {
-  PlantedTastes tastes;
+RatingTruth RatingTruth::from_json(const Json& json, const std::string& where) {
+  RatingTruth truth;
   const Field root(json, where);
   root.at("aspects").each_member(
-      [&](const std::string& user, const Field& words) { tastes.aspects[user] = words.texts(); });
+      [&](const std::string& user, const Field& words) { truth.aspects[user] = words.texts(); });
   const std::vector<std::string> judgements = root.at("judgements").texts();
-  tastes.judgements = {judgements.begin(), judgements.end()};
-  return tastes;
+  truth.judgements = {judgements.begin(), judgements.end()};
+  return truth;
 }
 
 RatingEncoder::RatingEncoder(std::shared_ptr<const ReviewStore> store,

@@ -1,7 +1,7 @@
 // A user, an item, and what both are known by: the other reviews of that user and of that item, as
 // the models of the task `ratings` take them in. Tensors of one rating to be predicted, and in a
 // batch [B, …] with 0 behind the shorter ones:
-//   user, item     numbers, [] (ratings_store.h); 0 is one that training never saw
+//   user, item     numbers, [] (store.h); 0 is one that training never saw
 //   user_words     [K]: the numbers of all words of the user's reviews, review after review
 //   user_lengths   [R]: how many of them each review has; item_words and item_lengths likewise
 //   target         [], where the rating is known
@@ -59,14 +59,14 @@ struct RatingTarget {
 
 /// Planted truth: what each user cares about, and the words that judge. Decisive are the names of
 /// these aspects, and in reviews of the item the judgement in front of such a name.
-struct PlantedTastes {
+struct RatingTruth {
   std::map<std::string, std::vector<std::string>> aspects;  // by user
   std::set<std::string> judgements;
 
   bool empty() const { return aspects.empty(); }
   Json to_json() const;
   /// BadData, beginning with `where`.
-  static PlantedTastes from_json(const Json& json, const std::string& where);
+  static RatingTruth from_json(const Json& json, const std::string& where);
 };
 
 /// Turns targets into tensors.
@@ -116,7 +116,7 @@ struct RatingCounts {
 class RatingDataset : public Dataset {
  public:
   RatingDataset(std::span<const Review> reviews, RatingEncoder encoder,
-                std::shared_ptr<const PlantedTastes> truth);
+                std::shared_ptr<const RatingTruth> truth);
 
   int64_t size() const override { return static_cast<int64_t>(rows_.size()); }
   /// Words of the longer side.
@@ -124,11 +124,11 @@ class RatingDataset : public Dataset {
   Example example(int64_t row) const override;
   Batch batch(std::span<const int64_t> rows) const override;
 
-  const std::string& user(int64_t row) const { return row_of(row).user; }
-  const std::string& item(int64_t row) const { return row_of(row).item; }
-  double rating(int64_t row) const { return row_of(row).rating; }
+  Json input(int64_t row) const override {
+    return {{"user", row_of(row).user}, {"item", row_of(row).item}};
+  }
+  bool has_truth() const override { return encoder_.reads() && !truth_->empty(); }
   const RatingCounts& counts() const { return counts_; }
-  bool has_truth() const override { return !truth_->empty(); }
 
  private:
   struct Row {
@@ -141,7 +141,7 @@ class RatingDataset : public Dataset {
   void count(const Histories& histories, Row& row);
 
   RatingEncoder encoder_;
-  std::shared_ptr<const PlantedTastes> truth_;
+  std::shared_ptr<const RatingTruth> truth_;
   std::vector<Row> rows_;
   RatingCounts counts_;
 };

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/ratings/split.h"
 
@@ -14,25 +13,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-PlantedTastes read_truth(const fs::path& source) {
+using Reviews = SplitRows<Review>;
+
+RatingTruth read_truth(const fs::path& source) {
   const fs::path path = source / "dataset.json";
   if (!fs::exists(path)) return {};
   const Json description = read_description(path, "ratings");
   const auto truth = Field::root(description, path.string()).find("truth");
-  return truth ? PlantedTastes::from_json(truth->value(), truth->place()) : PlantedTastes();
+  return truth ? RatingTruth::from_json(truth->value(), truth->place()) : RatingTruth();
 }
 
-void split_reviews(SplitReviews& parts, const RatingsDataOptions& options, uint64_t seed) {
-  const bool have_times = std::all_of(parts.train.begin(), parts.train.end(),
+/// Where the data does not say which review is in which split.
+void split_reviews(Reviews& rows, const RatingsDataOptions& options, uint64_t seed) {
+  const bool have_times = std::all_of(rows.train.begin(), rows.train.end(),
                                       [](const Review& review) { return review.time.has_value(); });
   if (options.split == "time" || (options.split == "auto" && have_times))
-    split_by_time(parts);
+    split_by_time(rows);
   else
-    split_at_random(parts, {options.validation_fraction, options.test_fraction}, seed);
+    split_at_random(rows, {options.validation_fraction, options.test_fraction}, seed);
 }
 
-SplitReviews open_parts(const DataSource& source, const RatingsDataOptions& options,
-                        ReviewReading reading, bool needs_training, uint64_t seed) {
+Reviews read_rows(const DataSource& source, const RatingsDataOptions& options,
+                  ReviewReading reading, bool needs_training, uint64_t seed) {
   const SplitOptions split{.task = "ratings",
                            .fraction = options.validation_fraction,
                            .seed = seed,
@@ -41,50 +43,49 @@ SplitReviews open_parts(const DataSource& source, const RatingsDataOptions& opti
   how.quotes = options.quotes;
   how.needs_text = needs_training && reading != ReviewReading::Nothing;
   how.reads_split = options.split == "auto" || source.whole;
-  SplitReviews parts = open_reviews(source, split, how);
-  if (const int64_t dropped = drop_repeated(parts); dropped > 0)
-    parts.notes.push_back(concat(format_count(dropped),
-                                 " further reviews of the same user on the same item were left "
-                                 "out: the first counts"));
-  if (!parts.placed && !source.whole) split_reviews(parts, options, seed);
-  return parts;
+  Reviews rows = open_reviews(source, split, how);
+  if (const int64_t dropped = drop_repeated(rows); dropped > 0)
+    rows.notes.push_back(concat(format_count(dropped),
+                                " further reviews of the same user on the same item were left "
+                                "out: the first counts"));
+  if (!rows.given && !source.whole) split_reviews(rows, options, seed);
+  return rows;
 }
 
-/// The scale that was asked for, or that of all ratings: it is a fact about the data, and a part
+/// The scale that was asked for, or that of all ratings: it is a fact about the data, and a split
 /// that happens to lack the lowest rating has the same one.
-void fit_scale(SplitReviews& parts, const RatingsDataOptions& options, RatingCoding& coding) {
+void fit_scale(const Reviews& rows, const RatingsDataOptions& options, RatingCoding& coding) {
   require(options.lowest <= options.highest, ErrorKind::InvalidArgument,
           "data.lowest=", options.lowest, " is above data.highest=", options.highest);
   coding.lowest = options.lowest;
   coding.highest = options.highest;
   if (options.lowest != 0 || options.highest != 0) return;
-  coding.lowest = coding.highest = parts.train.at(0).rating;
-  for (int part = 0; part < kSplitCount; ++part)
-    for (const Review& review : parts[part]) {
-      coding.lowest = std::min(coding.lowest, review.rating);
-      coding.highest = std::max(coding.highest, review.rating);
-    }
+  coding.lowest = coding.highest = rows.train.at(0).rating;
+  rows.for_each([&](const Review& review, Split) {
+    coding.lowest = std::min(coding.lowest, review.rating);
+    coding.highest = std::max(coding.highest, review.rating);
+  });
 }
 
-void check_scale(SplitReviews& parts, const RatingCoding& coding) {
-  for (int part = 0; part < kSplitCount; ++part)
-    for (const Review& review : parts[part])
-      require(review.rating >= coding.lowest && review.rating <= coding.highest, ErrorKind::BadData,
-              review.place, ": the rating ", review.rating, " lies outside the scale ",
-              coding.lowest, " to ", coding.highest,
-              "; correct it, or train with other data.lowest and data.highest");
+void check_scale(const Reviews& rows, const RatingCoding& coding) {
+  rows.for_each([&](const Review& review, Split) {
+    require(review.rating >= coding.lowest && review.rating <= coding.highest, ErrorKind::BadData,
+            review.place, ": the rating ", review.rating, " lies outside the scale ", coding.lowest,
+            " to ", coding.highest,
+            "; correct it, or train with other data.lowest and data.highest");
+  });
 }
 
-void fit(SplitReviews& parts, const RatingsDataOptions& options, ReviewReading reading,
-         RatingCoding& coding) {
-  fit_scale(parts, options, coding);
+void fit_coding(const Reviews& rows, const RatingsDataOptions& options, ReviewReading reading,
+                RatingCoding& coding) {
+  fit_scale(rows, options, coding);
   double sum = 0;
-  for (const Review& review : parts.train) sum += review.rating;
-  coding.mean = sum / double(parts.train.size());
+  for (const Review& review : rows.train) sum += review.rating;
+  coding.mean = sum / double(rows.train.size());
   const HistoryLimits limits = options.limits(reading);
   const int64_t longest =
       reading == ReviewReading::Nothing ? 0 : std::min(limits.words, limits.document_words);
-  auto store = std::make_shared<ReviewStore>(parts.train, longest);
+  auto store = std::make_shared<ReviewStore>(rows.train, longest);
   coding.vocabulary = std::make_shared<const Vocabulary>(Vocabulary::from_counts(
       store->count_words(), options.minimum_count, options.vocabulary_size));
   store->number_words(*coding.vocabulary);
@@ -92,10 +93,10 @@ void fit(SplitReviews& parts, const RatingsDataOptions& options, ReviewReading r
 }
 
 void note_counts(const RatingDataset& rows, const RatingsDataOptions& options,
-                 ReviewReading reading, const char* part, std::vector<std::string>& notes) {
+                 ReviewReading reading, const char* split, Notes& notes) {
   const RatingCounts& counts = rows.counts();
   const auto share = [&](int64_t count) {
-    return concat(format_count(count), " of ", format_count(rows.size()), " ", part, " rows");
+    return concat(format_count(count), " of ", format_count(rows.size()), " ", split, " rows");
   };
   if (counts.cut_rows > 0)
     notes.push_back(
@@ -113,8 +114,8 @@ void note_counts(const RatingDataset& rows, const RatingsDataOptions& options,
                            " have a side with nothing to read: the biases alone answer"));
 }
 
-std::string fit_note(const SplitReviews& parts, const RatingCoding& coding, ReviewReading reading) {
-  const auto empty = std::count_if(parts.train.begin(), parts.train.end(),
+std::string fit_note(const Reviews& rows, const RatingCoding& coding, ReviewReading reading) {
+  const auto empty = std::count_if(rows.train.begin(), rows.train.end(),
                                    [](const Review& review) { return trim(review.text).empty(); });
   const bool reads = reading != ReviewReading::Nothing;
   return concat(format_count(coding.store->users()), " users, ",
@@ -197,56 +198,45 @@ RatingCoding RatingCoding::from_json(const Json& json, ReviewStore store,
 
 Splits load_ratings(const DataSource& source, const RatingsDataOptions& options,
                     ReviewReading reading, RatingCoding& coding, uint64_t seed) {
-  auto truth = std::make_shared<PlantedTastes>();
-  SplitReviews parts;
+  SyntheticRatings ratings;
   if (source.path.empty()) {
     check_roles(source, {});
-    TastesDraw draw = draw_tastes(options.generator);
-    parts = std::move(draw.parts);
-    parts.hash = hash_of_built_in("ratings", options_json(options.generator));
-    *truth = std::move(draw.truth);
+    ratings = draw_ratings(options.generator);
+    ratings.reviews.hash = hash_of_built_in("ratings", options_json(options.generator));
   } else {
-    parts = open_parts(source, options, reading, !coding.fitted(), seed);
-    *truth = read_truth(source.path);
+    ratings = {read_rows(source, options, reading, !coding.fitted(), seed),
+               read_truth(source.path)};
   }
-  Splits splits;
-  splits.hash = parts.hash;
-  splits.notes = parts.notes;
-  if (!coding.fitted()) {
-    require(!parts.train.empty(), ErrorKind::BadData, source.path.string(),
-            ": no review is left to learn from");
-    fit(parts, options, reading, coding);
-    splits.notes.push_back(fit_note(parts, coding, reading));
-  }
-  check_scale(parts, coding);
-  const RatingEncoder encoder = coding.encoder(options.limits(reading));
-  const auto encode = [&](int part) -> std::shared_ptr<Dataset> {
-    if (parts[part].empty()) return nullptr;
-    auto rows = std::make_shared<RatingDataset>(parts[part], encoder, truth);
-    note_counts(*rows, options, reading, kSplitNames[part], splits.notes);
-    return rows;
+  const auto truth = std::make_shared<const RatingTruth>(std::move(ratings.truth));
+  const auto fit = [&](const Reviews& rows, Notes& notes) {
+    if (!coding.fitted()) {
+      require(!rows.train.empty(), ErrorKind::BadData, source.path.string(),
+              ": no review is left to learn from");
+      fit_coding(rows, options, reading, coding);
+      notes.push_back(fit_note(rows, coding, reading));
+    }
+    check_scale(rows, coding);
   };
-  splits.train = encode(kTrain);
-  splits.validation = encode(kValidation);
-  splits.test = encode(kTest);
-  return splits;
+  const auto encode = [&](const std::vector<Review>& rows, Split split, Notes& notes) {
+    auto data =
+        std::make_shared<RatingDataset>(rows, coding.encoder(options.limits(reading)), truth);
+    note_counts(*data, options, reading, kSplitNames[split], notes);
+    return data;
+  };
+  return encode_splits(ratings.reviews, fit, encode);
 }
 
 void write_ratings_data(const fs::path& folder, const RatingsDataOptions& options) {
-  const TastesDraw draw = draw_tastes(options.generator);
-  make_folder(folder);
-  const auto write = [&](const char* name, const std::vector<Review>& part) {
+  const SyntheticRatings ratings = draw_ratings(options.generator);
+  write_splits(folder, ratings.reviews, ".tsv", [](const std::vector<Review>& rows) {
     std::string content = "user\titem\trating\ttime\ttext\n";
-    for (const Review& review : part)
+    for (const Review& review : rows)
       content += concat(review.user, "\t", review.item, "\t", format_exact(review.rating), "\t",
                         format_exact(review.time.value_or(0)), "\t", review.text, "\n");
-    write_file(folder / name, content);
-  };
-  write("train.tsv", draw.parts.train);
-  write("val.tsv", draw.parts.validation);
-  write("test.tsv", draw.parts.test);
+    return content;
+  });
   write_description(folder, "ratings", options_json(options.generator),
-                    {{"truth", draw.truth.to_json()}});
+                    {{"truth", ratings.truth.to_json()}});
 }
 
 }  // namespace fovea

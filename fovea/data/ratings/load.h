@@ -18,7 +18,7 @@ enum class ReviewReading { Nothing, Reviews, Document };
 
 /// Everything under data. for this task.
 struct RatingsDataOptions {
-  TastesOptions generator;
+  SyntheticRatingsOptions generator;
   std::string split = "auto";
   double validation_fraction = 0.1;
   double test_fraction = 0.1;
@@ -48,13 +48,13 @@ struct RatingCoding {
   static RatingCoding from_json(const Json& json, ReviewStore store, const std::string& where);
 };
 
-/// Reads a file or folder (readers/reviews.h), or draws the built-in reviews. A first call finds
-/// the scale and the vocabulary, and keeps the training reviews; inputs of all parts, and of later
+/// Reads a file or folder (reader.h), or draws synthetic reviews. A first call finds
+/// the scale and the vocabulary, and keeps the training reviews; inputs of all splits, and of later
 /// calls, are made of these. BadData, with the line, for a rating outside the scale.
 Splits load_ratings(const DataSource& source, const RatingsDataOptions& options,
                     ReviewReading reading, RatingCoding& coding, uint64_t seed);
 
-/// Writes the built-in data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
+/// Writes the synthetic data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
 /// planted truth: loading the folder gives the same rows.
 void write_ratings_data(const std::filesystem::path& folder, const RatingsDataOptions& options);
 

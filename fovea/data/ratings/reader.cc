@@ -199,30 +199,19 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
                                                    : read_table(path, options);
 }
 
-SplitReviews open_reviews(const DataSource& source, const SplitOptions& split,
-                          ReviewsOptions options) {
+SplitRows<Review> open_reviews(const DataSource& source, const SplitOptions& split,
+                               ReviewsOptions options) {
   check_roles(source, kRoleNames);
   options.roles = source.roles;
-  DataSource found = source;
-  if (fs::is_directory(source.path))
-    if (const auto file = find_single_file(source.path, "reviews", kEndings)) found.path = *file;
-  const bool folder = fs::is_directory(found.path);
-  require(!folder || options.reads_split, ErrorKind::InvalidArgument, source.path.string(),
-          ": the folder's files say which part is which; leave data.split at auto");
-  bool split_column = false;
-  SplitOptions without_holding_out = split;
-  without_holding_out.fraction = 0;
-  SplitReviews parts;
-  const auto read = [&](const fs::path& path) {
-    FileRows<Review> file = read_reviews(path, options);
-    split_column = !file.splits.empty();
-    return file;
-  };
-  static_cast<SplitRows<Review>&>(parts) =
-      read_splits<Review>(found, without_holding_out, {kEndings, read, "reviews"});
-  parts.placed = folder || split_column;
-  if (parts.placed) hold_out<Review>(parts, source.path.string(), "reviews", split);
-  return parts;
+  const auto read = [&](const fs::path& path) { return read_reviews(path, options); };
+  SplitOptions whole = split;
+  whole.fraction = 0;
+  SplitRows<Review> rows =
+      read_splits<Review>(source, whole, {kEndings, read, "reviews", "reviews"});
+  require(!rows.given || options.reads_split, ErrorKind::InvalidArgument, source.path.string(),
+          ": the folder's files say which split is which; leave data.split at auto");
+  if (rows.given) hold_out(rows, source.path.string(), "reviews", split);
+  return rows;
 }
 
 }  // namespace fovea

@@ -33,14 +33,10 @@ struct ReviewsOptions {
 /// rating that is no number too; NotFound for a column that is not there.
 FileRows<Review> read_reviews(const std::filesystem::path& path, const ReviewsOptions& options);
 
-struct SplitReviews : SplitRows<Review> {
-  bool placed = false;  // a split column or the folder's files said which part a review belongs to
-};
-
 /// A file, a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson), or one with a
-/// single file called reviews. Validation reviews are held out only where `placed` parts have none.
-/// `options.roles` are the source's.
-SplitReviews open_reviews(const DataSource& source, const SplitOptions& split,
-                          ReviewsOptions options);
+/// single file called reviews. Validation reviews are held out only where splits are given and have
+/// none. `options.roles` are the source's.
+SplitRows<Review> open_reviews(const DataSource& source, const SplitOptions& split,
+                               ReviewsOptions options);
 
 }  // namespace fovea

@@ -31,7 +31,7 @@ constexpr const char* kFacts[] = {"It came on a rainy Monday.", "I bought it for
 
 class Market {
  public:
-  Market(const TastesOptions& options, const Random& random) : options_(options) {
+  Market(const SyntheticRatingsOptions& options, const Random& random) : options_(options) {
     for (int64_t user = 0; user < options.users; ++user) {
       std::vector<int64_t> aspects =
           random.split("users").split(uint64_t(user)).permutation(kAspectCount);
@@ -76,7 +76,7 @@ class Market {
     return text.replace(text.find("{}"), 2, kAspects[aspect]);
   }
 
-  const TastesOptions& options_;
+  const SyntheticRatingsOptions& options_;
   std::vector<std::vector<int64_t>> cares_;      // of each user: aspects
   std::vector<std::vector<int64_t>> qualities_;  // of each item and aspect: 0 … 4
 };
@@ -87,7 +87,7 @@ std::string numbered(const char* what, int64_t number) {
 
 }  // namespace
 
-void TastesOptions::describe(OptionList& list) {
+void SyntheticRatingsOptions::describe(OptionList& list) {
   list.add("users", users, "built-in data: number of users").at_least(2).at_most(100000);
   list.add("items", items, "built-in data: number of items").at_least(2).at_most(100000);
   list.add("ratings_each", ratings_each,
@@ -106,7 +106,7 @@ void TastesOptions::describe(OptionList& list) {
       .at_least(0);
 }
 
-TastesDraw draw_tastes(const TastesOptions& options) {
+SyntheticRatings draw_ratings(const SyntheticRatingsOptions& options) {
   require(options.users >= 2 && options.items >= 2 && options.ratings_each >= 3,
           ErrorKind::InvalidArgument, "reviews of ", options.users, " users on ", options.items,
           " items, ", options.ratings_each, " each, cannot be drawn; at least 2, 2 and 3 can");
@@ -117,7 +117,7 @@ TastesDraw draw_tastes(const TastesOptions& options) {
           "data.cares=", options.cares, " is not in 1 … ", kAspectCount - 1);
   const Random random = Random(uint64_t(options.seed)).split("tastes");
   const Market market(options, random);
-  TastesDraw draw;
+  SyntheticRatings draw;
   for (const auto& judgements : kJudgements)
     draw.truth.judgements.insert(std::begin(judgements), std::end(judgements));
   for (int64_t user = 0; user < options.users; ++user) {
@@ -128,16 +128,15 @@ TastesDraw draw_tastes(const TastesOptions& options) {
     const std::vector<int64_t> items = own.split("items").permutation(options.items);
     for (int64_t i = 0; i < options.ratings_each; ++i) {
       const int64_t item = items[size_t(i)];
-      const int part = i + 1 == options.ratings_each   ? kTest
-                       : i + 2 == options.ratings_each ? kValidation
-                                                       : kTrain;
-      draw.parts[part].push_back({name, numbered("item", item), market.rating(user, item),
-                                  market.write(user, item, Dice(own.split(uint64_t(i)))),
-                                  double(i)});
+      const int split = i + 1 == options.ratings_each   ? kTest
+                        : i + 2 == options.ratings_each ? kValidation
+                                                        : kTrain;
+      draw.reviews[split].push_back({name, numbered("item", item), market.rating(user, item),
+                                     market.write(user, item, Dice(own.split(uint64_t(i)))),
+                                     double(i)});
     }
   }
-  draw.parts.placed = true;
-  draw.parts.notes.push_back(concat(
+  draw.reviews.notes.push_back(concat(
       "built-in synthetic reviews, seed ", options.seed, ": ", format_count(options.users),
       " users rate ", options.ratings_each, " of ", format_count(options.items), " items each"));
   return draw;

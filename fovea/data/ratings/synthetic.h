@@ -1,4 +1,4 @@
-// Built-in reviews for the task `ratings`. Every user cares about one aspect of a thing, or a few
+// Synthetic reviews for the task `ratings`. Every user cares about one aspect of a thing, or a few
 // (its battery, its price, …), every item has a quality in each aspect, and a rating is the mean
 // quality of the item in what the user cares about. A review judges one of these aspects, "a solid
 // battery", or says nothing. Who reads finds out from a user's reviews what counts for them, and
@@ -15,7 +15,7 @@
 
 namespace fovea {
 
-struct TastesOptions {
+struct SyntheticRatingsOptions {
   int64_t users = 800;
   int64_t items = 100;
   int64_t ratings_each = 8;  // of a user: the last is for the test, the one before for validation
@@ -25,12 +25,12 @@ struct TastesOptions {
   void describe(OptionList& list);
 };
 
-struct TastesDraw {
-  SplitReviews parts;
-  PlantedTastes truth;
+struct SyntheticRatings {
+  SplitRows<Review> reviews;
+  RatingTruth truth;
 };
 
 /// InvalidArgument for numbers that cannot be.
-TastesDraw draw_tastes(const TastesOptions& options);
+SyntheticRatings draw_ratings(const SyntheticRatingsOptions& options);
 
 }  // namespace fovea

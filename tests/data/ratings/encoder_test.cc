@@ -24,7 +24,7 @@ RatingEncoder encoder(HistoryLimits limits = {20, 3, HistoryLimits::kNone}) {
 }
 
 RatingDataset dataset(const std::vector<Review>& reviews = kReviews) {
-  return {reviews, encoder(), std::make_shared<PlantedTastes>()};
+  return {reviews, encoder(), std::make_shared<RatingTruth>()};
 }
 
 /// Every review of the example's input, as the words that stand in it.
@@ -141,7 +141,7 @@ TEST(Ratings, WhoIsNotKnownHasNothingToRead) {
 
 TEST(Ratings, WithoutReadingThereAreNumbersAlone) {
   const RatingEncoder own = encoder({0, 0, 0});
-  const RatingDataset rows(kReviews, own, std::make_shared<PlantedTastes>());
+  const RatingDataset rows(kReviews, own, std::make_shared<RatingTruth>());
   EXPECT_TRUE(rows.example(0).axes.empty());
   const std::vector<int64_t> both{0, 5};
   const Batch batch = rows.batch(both);
@@ -170,11 +170,11 @@ TEST(Ratings, ErasedWordsAreUnknownAndErasedReviewsAreGone) {
 }
 
 TEST(Ratings, TruthMarksWhatTheUserCaresAbout) {
-  PlantedTastes tastes;
-  tastes.aspects["cyd"] = {"heavy", "light", "rope"};
-  tastes.judgements = {"but", "quick", "strong"};
-  const auto shared = std::make_shared<const PlantedTastes>(
-      PlantedTastes::from_json(tastes.to_json(), "dataset.json"));
+  RatingTruth truth;
+  truth.aspects["cyd"] = {"heavy", "light", "rope"};
+  truth.judgements = {"but", "quick", "strong"};
+  const auto shared =
+      std::make_shared<const RatingTruth>(RatingTruth::from_json(truth.to_json(), "dataset.json"));
   const RatingDataset rows(kReviews, encoder(), shared);
   EXPECT_TRUE(rows.has_truth());
   const Example example = rows.example(4);
@@ -188,7 +188,7 @@ TEST(Ratings, TruthMarksWhatTheUserCaresAbout) {
   EXPECT_EQ(marks("item words"), (std::vector<bool>{false, true, true, true, false, false}));
   EXPECT_EQ(marks("item reviews"), (std::vector<bool>{true, true}));
   EXPECT_TRUE(rows.example(0).truth.empty()) << "nothing is known of ann";
-  EXPECT_THROW(PlantedTastes::from_json({{"aspects", 1}}, "x"), Error);
+  EXPECT_THROW(RatingTruth::from_json({{"aspects", 1}}, "x"), Error);
 }
 
 }  // namespace

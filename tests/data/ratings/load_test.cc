@@ -59,7 +59,7 @@ TEST(RatingsData, OneFileIsSplitByTimeOrAtRandom) {
   RatingCoding coding;
   const Splits by_time = load_text(kRows, coding);
   EXPECT_EQ(by_time.test->size(), 1);
-  EXPECT_EQ(dynamic_cast<const RatingDataset&>(*by_time.test).item(0), "4");
+  EXPECT_EQ(by_time.test->input(0)["item"], "4");
   EXPECT_EQ(by_time.validation->size(), 1);
   EXPECT_TRUE(has_note(by_time.notes, "split by time"));
   RatingsDataOptions at_random = small();

@@ -106,19 +106,19 @@ const std::string kSplit =
 TEST(Reviews, ASplitColumnDecidesUnlessItIsNotAskedFor) {
   const TemporaryFolder folder;
   const auto path = folder.write("a.csv", kSplit);
-  const SplitReviews parts = open_reviews({path, {}}, {}, {});
-  EXPECT_TRUE(parts.placed);
+  const SplitRows<Review> parts = open_reviews({path, {}}, {}, {});
+  EXPECT_TRUE(parts.given);
   EXPECT_EQ(parts.train.size(), 2u);
   EXPECT_EQ(parts.validation.size(), 1u);
   EXPECT_EQ(parts.test.size(), 1u);
   ReviewsOptions without;
   without.reads_split = false;
-  const SplitReviews all = open_reviews({path, {}}, {}, without);
-  EXPECT_FALSE(all.placed);
+  const SplitRows<Review> all = open_reviews({path, {}}, {}, without);
+  EXPECT_FALSE(all.given);
   EXPECT_EQ(all.train.size(), 4u);
 }
 
-TEST(Reviews, AFolderHasPartsOrOneFileCalledReviews) {
+TEST(Reviews, AFolderHasSplitsOrOneFileCalledReviews) {
   const TemporaryFolder one, parts;
   one.write("reviews.csv", kSplit);
   one.write("README.md", "nothing");
@@ -129,8 +129,8 @@ TEST(Reviews, AFolderHasPartsOrOneFileCalledReviews) {
   });
   parts.write("train.csv", "user,item,rating,text\na,1,5,x\na,2,5,x\nb,1,5,x\nb,2,5,x\nc,1,5,x\n");
   parts.write("test.csv", "user,item,rating,text\na,3,5,x\n");
-  const SplitReviews read = open_reviews({parts.path(), {}}, {}, {});
-  EXPECT_TRUE(read.placed);
+  const SplitRows<Review> read = open_reviews({parts.path(), {}}, {}, {});
+  EXPECT_TRUE(read.given);
   EXPECT_EQ(read.train.size() + read.validation.size(), 5u);
   EXPECT_EQ(read.validation.size(), 1u) << "held out";
   ReviewsOptions by_time;

@@ -12,23 +12,22 @@ namespace {
 
 using testing::expect_error;
 
-TastesOptions small() {
-  TastesOptions options;
+SyntheticRatingsOptions small() {
+  SyntheticRatingsOptions options;
   options.users = 60;
   options.items = 20;
   options.ratings_each = 6;
   return options;
 }
 
-std::vector<Review> all_of(TastesDraw& draw) {
+std::vector<Review> all_of(SyntheticRatings& draw) {
   std::vector<Review> all;
-  for (int part = 0; part < kSplitCount; ++part)
-    all.insert(all.end(), draw.parts[part].begin(), draw.parts[part].end());
+  draw.reviews.for_each([&](const Review& review, Split) { all.push_back(review); });
   return all;
 }
 
-TEST(Tastes, WhoReadsKnowsTheRating) {
-  TastesDraw draw = draw_tastes(small());
+TEST(SyntheticRatings, WhoReadsKnowsTheRating) {
+  SyntheticRatings draw = draw_ratings(small());
   int64_t told = 0;
   for (const Review& review : all_of(draw)) {
     const std::string& aspect = draw.truth.aspects.at(review.user).at(0);
@@ -51,11 +50,11 @@ TEST(Tastes, WhoReadsKnowsTheRating) {
   EXPECT_LT(told, 60 * 6) << "some reviews say nothing";
 }
 
-TEST(Tastes, PartsAreAUsersLastReviews) {
-  TastesDraw draw = draw_tastes(small());
-  EXPECT_EQ(draw.parts.train.size(), 60u * 4);
-  EXPECT_EQ(draw.parts.validation.size(), 60u);
-  EXPECT_EQ(draw.parts.test.size(), 60u);
+TEST(SyntheticRatings, SplitsAreAUsersLastReviews) {
+  SyntheticRatings draw = draw_ratings(small());
+  EXPECT_EQ(draw.reviews.train.size(), 60u * 4);
+  EXPECT_EQ(draw.reviews.validation.size(), 60u);
+  EXPECT_EQ(draw.reviews.test.size(), 60u);
   std::set<std::pair<std::string, std::string>> pairs;
   for (const Review& review : all_of(draw)) {
     EXPECT_TRUE(pairs.emplace(review.user, review.item).second);
@@ -64,10 +63,10 @@ TEST(Tastes, PartsAreAUsersLastReviews) {
   }
 }
 
-TEST(Tastes, SeveralAspectsAreAveraged) {
-  TastesOptions options = small();
+TEST(SyntheticRatings, SeveralAspectsAreAveraged) {
+  SyntheticRatingsOptions options = small();
   options.cares = 2;
-  TastesDraw draw = draw_tastes(options);
+  SyntheticRatings draw = draw_ratings(options);
   bool has_half = false;
   for (const Review& review : all_of(draw))
     has_half = has_half || review.rating != double(int64_t(review.rating));
@@ -75,24 +74,24 @@ TEST(Tastes, SeveralAspectsAreAveraged) {
   EXPECT_EQ(draw.truth.aspects.at("user-1").size(), 2u);
 }
 
-TEST(Tastes, TheSeedDecides) {
-  const TastesDraw one = draw_tastes(small()), again = draw_tastes(small());
-  EXPECT_EQ(one.parts.test[7].text, again.parts.test[7].text);
-  TastesOptions other = small();
+TEST(SyntheticRatings, TheSeedDecides) {
+  const SyntheticRatings one = draw_ratings(small()), again = draw_ratings(small());
+  EXPECT_EQ(one.reviews.test[7].text, again.reviews.test[7].text);
+  SyntheticRatingsOptions other = small();
   other.seed = 2;
-  EXPECT_NE(draw_tastes(other).parts.test[7].text, one.parts.test[7].text);
+  EXPECT_NE(draw_ratings(other).reviews.test[7].text, one.reviews.test[7].text);
 }
 
-TEST(Tastes, RefusesWhatCannotBe) {
-  TastesOptions options = small();
+TEST(SyntheticRatings, RefusesWhatCannotBe) {
+  SyntheticRatingsOptions options = small();
   options.ratings_each = 21;
-  expect_error(ErrorKind::InvalidArgument, "data.ratings_each=21", [&] { draw_tastes(options); });
+  expect_error(ErrorKind::InvalidArgument, "data.ratings_each=21", [&] { draw_ratings(options); });
   options = small();
   options.cares = 4;
-  expect_error(ErrorKind::InvalidArgument, "data.cares=4", [&] { draw_tastes(options); });
+  expect_error(ErrorKind::InvalidArgument, "data.cares=4", [&] { draw_ratings(options); });
   options = small();
   options.users = 0;
-  EXPECT_THROW(draw_tastes(options), Error);
+  EXPECT_THROW(draw_ratings(options), Error);
 }
 
 }  // namespace
