@@ -5,18 +5,13 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
+#include "fovea/data/code_points.h"
 
 namespace fovea {
 
 namespace {
 
 using at::Tensor;
-
-/// Code points of valid UTF-8.
-int64_t length_of(const std::string& text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
-}
 
 /// `fill(row, tokens, segments)` writes a row of `length(row)` numbers.
 template <class Length, class Fill>
@@ -44,7 +39,7 @@ Example token_example(const WordPiece& tokeniser, const PackedInput& input,
   Axis axis{"tokens", "token", {}};
   const bool is_pair = input.segments.back() == 1;
   axis.text = is_pair ? first + "\n" + second : first;
-  const int64_t begin_of_second = length_of(first) + 1;
+  const int64_t begin_of_second = count_code_points(first) + 1;
   for (size_t i = 0; i < input.ids.size(); ++i) {
     axis.labels.push_back(tokeniser.piece(input.ids[i]));
     Span span = input.spans[i];

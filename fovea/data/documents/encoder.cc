@@ -4,14 +4,11 @@
 
 #include <algorithm>
 
-#include "fovea/base/error.h"
-#include "fovea/tensor/parallel.h"
+#include "fovea/data/encode_rows.h"
 
 namespace fovea {
 
 namespace {
-
-constexpr int64_t kTogether = 256;  // documents that one job cuts
 
 bool overlap(const Span& one, const Span& other) {
   return one.begin < other.end && other.begin < one.end;
@@ -70,19 +67,12 @@ DocumentDataset::DocumentDataset(std::vector<LabelledDocument> documents, Docume
                                  const std::string& where)
     : LabelledDataset(std::move(documents)), encoder_(std::move(encoder)), rows_(size_t(size())) {
   std::vector<int64_t> cut(rows_.size());
-  const auto encode_row = [&](size_t row) {
-    try {
-      const DocumentEncoder::Encoded encoded = encoder_.encode(document(int64_t(row)));
-      rows_[row].ids.assign(encoded.input.ids.begin(), encoded.input.ids.end());
-      rows_[row].segments.assign(encoded.input.segments.begin(), encoded.input.segments.end());
-      cut[row] = encoded.cut;
-    } catch (const Error& error) {
-      fail(error.kind(), where, ", text ", row + 1, ": ", error.what());
-    }
-  };
-  run_parallel((size() + kTogether - 1) / kTogether, [&](int64_t job) {
-    const auto end = std::min(size(), (job + 1) * kTogether);
-    for (int64_t row = job * kTogether; row < end; ++row) encode_row(size_t(row));
+  encode_each_row(size(), where, "text", [&](int64_t index) {
+    const auto row = static_cast<size_t>(index);
+    const DocumentEncoder::Encoded encoded = encoder_.encode(document(index));
+    rows_[row].ids.assign(encoded.input.ids.begin(), encoded.input.ids.end());
+    rows_[row].segments.assign(encoded.input.segments.begin(), encoded.input.segments.end());
+    cut[row] = encoded.cut;
   });
   for (size_t row = 0; row < rows_.size(); ++row) {
     cut_documents_ += cut[row] > 0;

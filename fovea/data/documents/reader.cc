@@ -4,6 +4,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json.h"
+#include "fovea/data/code_points.h"
 #include "fovea/data/formats/csv.h"
 #include "fovea/data/formats/text_lines.h"
 
@@ -117,11 +118,6 @@ bool read_value(const SortedJson& row, const std::string& key, bool only_text,
   return true;
 }
 
-int64_t code_points(const std::string& text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
-}
-
 /// Words [W] and marks [W], or null, at the end of the text: blanks between words, a line end
 /// behind the last one. False where they do not fit.
 bool add_sentence(const SortedJson& words, const SortedJson* marks, int64_t& position,
@@ -131,7 +127,7 @@ bool add_sentence(const SortedJson& words, const SortedJson* marks, int64_t& pos
   for (size_t i = 0; i < words.size(); ++i) {
     if (!words[i].is_string() || (marks && !(*marks)[i].is_number())) return false;
     const auto& word = words[i].get_ref<const std::string&>();
-    const int64_t length = code_points(word);
+    const int64_t length = count_code_points(word);
     if (marks && (*marks)[i].get<double>() != 0)
       text.decisive.push_back({position, position + length});
     text.text += word + (i + 1 < words.size() ? ' ' : '\n');

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <unordered_map>
 
 #include "fovea/base/error.h"
+#include "fovea/data/code_points.h"
+#include "fovea/data/encode_rows.h"
 #include "fovea/data/erase.h"
 #include "fovea/data/tags/encoder.h"
 #include "fovea/data/tokenisers/sentences.h"
@@ -19,13 +20,6 @@ namespace fovea {
 namespace {
 
 using at::Tensor;
-
-constexpr int64_t kTogether = 64;  // texts that one job cuts
-
-int64_t code_points(std::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
-}
 
 /// Bytes of a paragraph mark at the front of `text`, or 0.
 size_t mark_length(std::string_view text) {
@@ -70,12 +64,6 @@ void add_sentence(const Sentence& sentence, int64_t position,
     }
     document.offsets.push_back(int64_t(document.words.size()));
   }
-}
-
-void for_all_texts(int64_t count, const std::function<void(int64_t begin, int64_t end)>& job) {
-  run_parallel((count + kTogether - 1) / kTogether, [&](int64_t index) {
-    job(index * kTogether, std::min(count, (index + 1) * kTogether));
-  });
 }
 
 bool overlap(const Span& one, const Span& other) {
@@ -153,7 +141,7 @@ CutDocument cut_document(const std::string& text, const HierarchicalDataOptions&
   for (const std::string_view paragraph : paragraphs_of(text))
     for (const std::string_view sentence : cut_sentences(paragraph)) {
       const auto begin = static_cast<size_t>(sentence.data() - text.data());
-      position += code_points(std::string_view(text).substr(byte, begin - byte));
+      position += count_code_points(std::string_view(text).substr(byte, begin - byte));
       byte = begin;
       add_sentence(cut_sentence(std::string(sentence)), position, options, document);
     }
@@ -162,16 +150,19 @@ CutDocument cut_document(const std::string& text, const HierarchicalDataOptions&
 
 Vocabulary learn_words(std::span<const std::string> texts, const HierarchicalDataOptions& options) {
   using Counts = std::unordered_map<std::string, int64_t>;
-  std::vector<Counts> parts((texts.size() + size_t(kTogether) - 1) / size_t(kTogether));
-  for_all_texts(int64_t(texts.size()), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      for (const std::string& word : cut_document(texts[size_t(row)], options).words)
-        ++parts[size_t(begin / kTogether)][word_form(word, options.lowercase)];
+  constexpr size_t kTogether = 64;  // texts of one task
+  std::vector<Counts> counts((texts.size() + kTogether - 1) / kTogether);
+  run_parallel(int64_t(counts.size()), [&](int64_t task) {
+    Counts& own = counts[size_t(task)];
+    const size_t begin = size_t(task) * kTogether;
+    for (const std::string& text : texts.subspan(begin, std::min(kTogether, texts.size() - begin)))
+      for (const std::string& word : cut_document(text, options).words)
+        ++own[word_form(word, options.lowercase)];
   });
   Counts all;
-  for (Counts& part : parts) {
-    for (const auto& [word, count] : part) all[word] += count;
-    part = {};
+  for (Counts& own : counts) {
+    for (const auto& [word, count] : own) all[word] += count;
+    own = {};
   }
   const Vocabulary vocabulary = Vocabulary::from_counts(
       {all.begin(), all.end()}, options.minimum_count,
@@ -237,21 +228,15 @@ HierarchicalDataset::HierarchicalDataset(std::vector<LabelledDocument> documents
                                          HierarchicalEncoder encoder, const std::string& where)
     : LabelledDataset(std::move(documents)), encoder_(std::move(encoder)), rows_(size_t(size())) {
   std::vector<int64_t> cut(rows_.size()), parted(rows_.size());
-  const auto encode_row = [&](size_t row) {
-    try {
-      const CutDocument own = cut_document(document(int64_t(row)).text, encoder_.options);
-      for (const std::string& word : own.words)
-        rows_[row].words.push_back(int32_t(encoder_.number_of(word)));
-      for (size_t i = 0; i + 1 < own.offsets.size(); ++i)
-        rows_[row].sentences.push_back(int32_t(own.offsets[i + 1] - own.offsets[i]));
-      cut[row] = own.cut;
-      parted[row] = own.parted;
-    } catch (const Error& error) {
-      fail(error.kind(), where, ", text ", row + 1, ": ", error.what());
-    }
-  };
-  for_all_texts(size(), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) encode_row(size_t(row));
+  encode_each_row(size(), where, "text", [&](int64_t index) {
+    const auto row = static_cast<size_t>(index);
+    const CutDocument own = cut_document(document(index).text, encoder_.options);
+    for (const std::string& word : own.words)
+      rows_[row].words.push_back(int32_t(encoder_.number_of(word)));
+    for (size_t i = 0; i + 1 < own.offsets.size(); ++i)
+      rows_[row].sentences.push_back(int32_t(own.offsets[i + 1] - own.offsets[i]));
+    cut[row] = own.cut;
+    parted[row] = own.parted;
   });
   int64_t words = 0, unknown = 0;
   for (size_t row = 0; row < rows_.size(); ++row) {

@@ -7,6 +7,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
+#include "fovea/data/code_points.h"
 
 namespace fovea {
 
@@ -80,8 +81,7 @@ struct SideAxes {
       words.spans.push_back({begin_ + word.span.begin, begin_ + word.span.end});
     }
     words.offsets.push_back(int64_t(words.labels.size()));
-    for (const char byte : part.review->text)
-      begin_ += (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+    begin_ += count_code_points(part.review->text);
   }
 
  private:

@@ -9,8 +9,8 @@
 #include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/data/encode_rows.h"
 #include "fovea/data/tokenisers/bert_words.h"
-#include "fovea/tensor/parallel.h"
 
 namespace fovea {
 
@@ -19,21 +19,9 @@ namespace {
 using at::Tensor;
 using Tensors = std::map<std::string, Tensor>;
 
-constexpr int64_t kTogether = 256;  // reviews that one job cuts
-
 bool is_word(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](char c) {
     return (c & 0x80) != 0 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-  });
-}
-
-/// Calls job(i) for 0 … count - 1, several at a time.
-template <class Job>
-void for_each_review(size_t count, Job job) {
-  const auto jobs = (int64_t(count) + kTogether - 1) / kTogether;
-  run_parallel(jobs, [&](int64_t part) {
-    const size_t end = std::min(count, size_t((part + 1) * kTogether));
-    for (size_t i = size_t(part * kTogether); i < end; ++i) job(i);
   });
 }
 
@@ -156,11 +144,12 @@ void ReviewStore::add(StoredReview review) {
 ReviewStore::ReviewStore(std::span<const Review> training, int64_t longest) {
   for (const Review& review : training) users_.add(review.user), items_.add(review.item);
   std::vector<KeptText> texts(training.size());
-  for_each_review(training.size(), [&](size_t i) {
+  for_each_row(int64_t(training.size()), [&](int64_t row) {
+    const Review& review = training[size_t(row)];
     try {
-      texts[i] = kept_text(training[i].text, longest);
+      texts[size_t(row)] = kept_text(review.text, longest);
     } catch (const Error& error) {
-      fail(error.kind(), training[i].place, ": ", error.what());
+      fail(error.kind(), review.place, ": ", error.what());
     }
   });
   std::vector<size_t> order(training.size());
@@ -182,8 +171,8 @@ std::map<std::string, int64_t> ReviewStore::count_words() const {
 }
 
 void ReviewStore::number_words(const Vocabulary& vocabulary) {
-  for_each_review(reviews_.size(), [&](size_t i) {
-    StoredReview& review = reviews_[i];
+  for_each_row(size(), [&](int64_t row) {
+    StoredReview& review = reviews_[size_t(row)];
     review.words.clear();
     for (const ReviewWord& word : cut_review(review.text))
       review.words.push_back(vocabulary.id(word.word));

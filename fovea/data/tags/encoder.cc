@@ -6,16 +6,15 @@
 #include <map>
 
 #include "fovea/base/error.h"
+#include "fovea/data/code_points.h"
+#include "fovea/data/encode_rows.h"
 #include "fovea/data/tokenisers/tokeniser.h"
-#include "fovea/tensor/parallel.h"
 
 namespace fovea {
 
 namespace {
 
 using at::Tensor;
-
-constexpr int64_t kTogether = 256;  // sentences that one job encodes
 
 /// Bytes of each code point of valid UTF-8.
 std::vector<std::string_view> code_points_of(std::string_view text) {
@@ -27,10 +26,6 @@ std::vector<std::string_view> code_points_of(std::string_view text) {
     begin = end;
   }
   return points;
-}
-
-int64_t length_of(std::string_view text) {
-  return static_cast<int64_t>(code_points_of(text).size());
 }
 
 Tensor numbers(const std::vector<int64_t>& values) {
@@ -96,7 +91,7 @@ void add_tags_and_truth(const Sentence& sentence, const std::vector<int64_t>& wo
 void move_spans(const Sentence& sentence, const Pieces& pieces, std::vector<Span>& spans) {
   std::vector<int64_t> begin_of{0};
   for (const std::string& word : sentence.words)
-    begin_of.push_back(begin_of.back() + length_of(word) + 1);
+    begin_of.push_back(begin_of.back() + count_code_points(word) + 1);
   for (size_t i = 0; i < spans.size(); ++i) {
     const auto word = static_cast<size_t>(pieces.words[i]);
     const int64_t shift = sentence.spans[word].begin - begin_of[word];
@@ -140,7 +135,7 @@ Sentence sentence_of(std::vector<std::string> words) {
             "a word is not valid UTF-8 from byte ", valid_utf8_prefix(word), " on");
     if (position > 0) sentence.text += ' ';
     sentence.text += word;
-    const int64_t length = length_of(word);
+    const int64_t length = count_code_points(word);
     sentence.spans.push_back({position, position + length});
     position += length + 1;
   }
@@ -157,9 +152,9 @@ Sentence cut_sentence(const std::string& text) {
   size_t byte = 0;
   int64_t position = 0;  // in code points
   for (const Token& token : tokeniser->encode(text)) {
-    position += length_of(std::string_view(text).substr(byte, token.begin - byte));
+    position += count_code_points(std::string_view(text).substr(byte, token.begin - byte));
     sentence.words.push_back(text.substr(token.begin, token.end - token.begin));
-    const int64_t length = length_of(sentence.words.back());
+    const int64_t length = count_code_points(sentence.words.back());
     sentence.spans.push_back({position, position + length});
     position += length;
     byte = token.end;
@@ -274,16 +269,8 @@ SentenceDataset::SentenceDataset(std::vector<Sentence> sentences,
                                  std::shared_ptr<const SentenceEncoder> encoder,
                                  const std::string& where)
     : sentences_(std::move(sentences)), encoder_(std::move(encoder)), encoded_(sentences_.size()) {
-  const auto encode_row = [&](size_t row) {
-    try {
-      encoded_[row].tensors = encoder_->example(sentences_[row]).tensors;
-    } catch (const Error& error) {
-      fail(error.kind(), where, ", sentence ", row + 1, ": ", error.what());
-    }
-  };
-  run_parallel((size() + kTogether - 1) / kTogether, [&](int64_t job) {
-    const auto end = std::min(size(), (job + 1) * kTogether);
-    for (int64_t row = job * kTogether; row < end; ++row) encode_row(size_t(row));
+  encode_each_row(size(), where, "sentence", [&](int64_t row) {
+    encoded_[size_t(row)].tensors = encoder_->example(sentences_[size_t(row)]).tensors;
   });
   for (const Sentence& sentence : sentences_) has_truth_ |= !sentence.decisive.empty();
 }

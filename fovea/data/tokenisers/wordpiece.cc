@@ -3,21 +3,13 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
+#include "fovea/data/code_points.h"
 #include "fovea/data/formats/cells.h"
 #include "fovea/data/tokenisers/bert_words.h"
 #include "fovea/data/tokenisers/kinds.h"
 #include "fovea/data/tokenisers/piece_trie.h"
 
 namespace fovea {
-
-namespace {
-
-int64_t count_code_points(std::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
-}
-
-}  // namespace
 
 WordPiece::WordPiece(WordPiece&&) noexcept = default;
 WordPiece& WordPiece::operator=(WordPiece&&) noexcept = default;
