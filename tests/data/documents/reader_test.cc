@@ -175,7 +175,7 @@ TEST(LabelledText, ASplitColumnDecides) {
   refused(ErrorKind::BadData, {"a.jsonl:2", "no 'split'"}, "a.jsonl",
           "{\"text\":\"a\",\"label\":1,\"split\":\"train\"}\n{\"text\":\"b\",\"label\":1}\n");
   folder.write("train.csv", content);
-  expect_error(ErrorKind::BadData, {"train.csv", "split column", "training part"}, [&] {
+  expect_error(ErrorKind::BadData, {"train.csv", "split column", "training split"}, [&] {
     open_labelled_text({folder.path(), {}}, {}, {});
   });
 }

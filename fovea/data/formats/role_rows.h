@@ -1,0 +1,151 @@
+// Rows whose cells have roles, one a line: CSV, TSV or JSONL, plain or gzip. Which column or key is
+// what is said by roles (--columns user=reviewerID); without, it is called as the role is.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fovea/base/error.h"
+#include "fovea/base/json.h"
+#include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/text_lines.h"
+#include "fovea/data/source.h"
+
+namespace fovea {
+
+inline const std::vector<std::string> kRoleEndings = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson"};
+
+/// The name's ending, without .gz.
+inline std::string role_ending(const std::filesystem::path& path) {
+  return (path.extension() == ".gz" ? path.stem() : path).extension().string();
+}
+inline bool is_json_lines(const std::filesystem::path& path) {
+  return role_ending(path) == ".jsonl" || role_ending(path) == ".ndjson";
+}
+
+struct RoleOptions {
+  std::vector<std::string> roles;        // of the cells, in their order; the last is "split"
+  std::vector<std::string> needed = {};  // must be there, as must what `named` names
+  std::vector<std::string> texts = {};   // must be texts in JSON; others may be numbers or yes/no
+  Roles named = {};
+  std::string quotes = "auto";           // yes, no; auto: quotes are text in a TSV, quote in a CSV
+  bool reads_split = true;               // otherwise a split column is one that nobody asked for
+  int64_t max_bytes = int64_t{4} << 30;  // unpacked
+  const char* example = "";              // of a JSON row, for errors
+};
+
+struct RoleRow {
+  std::vector<std::optional<std::string>> cells;  // nothing: not there, or null
+  std::string place;                              // path:line
+  const SortedJson* json = nullptr;               // all of a JSON row
+};
+
+class RoleReader {
+ public:
+  /// InvalidArgument for quotes that are no choice.
+  explicit RoleReader(RoleOptions options) : options_(std::move(options)) {
+    require(options_.quotes == "auto" || options_.quotes == "yes" || options_.quotes == "no",
+            ErrorKind::InvalidArgument, "quotes is '", options_.quotes,
+            "'; expected auto, yes or no");
+    for (const std::string& role : options_.roles)
+      names_.push_back(single_role(options_.named, role, role));
+  }
+
+  /// take(row) for each row; its last cell is there only where a split column is in use. Returns
+  /// the file's hash. BadData with path:line; NotFound for a column that is not there.
+  template <class Take>
+  std::string read(const std::filesystem::path& path, const Take& take) const {
+    return is_json_lines(path) ? read_lines(path, take) : read_table(path, take);
+  }
+
+  /// BadData: the JSON row has not what is needed.
+  [[noreturn]] void missing(const RoleRow& row, size_t role) const {
+    std::vector<std::string> keys;
+    for (const auto& item : row.json->items()) keys.push_back(item.key());
+    fail(ErrorKind::BadData, row.place, ": has no '", names_[role], "'",
+         suggestion(names_[role], keys), "; say with --columns ", options_.roles[role],
+         "=NAME which key holds the ", options_.roles[role], ". The keys are: ", join(keys));
+  }
+
+ private:
+  bool is_named(size_t role) const { return options_.named.contains(options_.roles[role]); }
+  bool is_needed(size_t role) const {
+    return is_named(role) || contains(options_.needed, options_.roles[role]);
+  }
+  static bool contains(const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  }
+
+  int64_t find_column(const CsvTable& table, size_t role) const {
+    const int64_t column = table.find(names_[role]);
+    if (column >= 0 || !is_needed(role)) return column;
+    if (is_named(role)) table.column(names_[role]);  // names the nearest one
+    fail(ErrorKind::NotFound, table.path, ": there is no column '", names_[role],
+         "'; say which one holds the ", options_.roles[role], ": --columns ", options_.roles[role],
+         "=NAME. The columns are: ", join(table.names));
+  }
+
+  template <class Take>
+  std::string read_table(const std::filesystem::path& path, const Take& take) const {
+    CsvOptions reading;
+    reading.max_bytes = options_.max_bytes;
+    reading.quotes =
+        options_.quotes == "auto" ? role_ending(path) == ".csv" : options_.quotes == "yes";
+    const CsvTable table = read_csv(path, reading);
+    std::vector<int64_t> columns;
+    for (size_t role = 0; role < names_.size(); ++role) columns.push_back(find_column(table, role));
+    int64_t& split = columns.back();
+    const bool in_use = options_.reads_split &&
+                        (is_named(names_.size() - 1) || (split >= 0 && names_splits(table, split)));
+    if (!in_use) split = -1;
+    for (int64_t index = 0; index < table.rows(); ++index) {
+      RoleRow row{{}, table.place(index)};
+      for (const int64_t column : columns)
+        row.cells.push_back(column < 0 ? std::nullopt
+                                       : std::optional(std::string(table.cell(index, column))));
+      take(row);
+    }
+    return table.hash;
+  }
+
+  template <class Take>
+  std::string read_lines(const std::filesystem::path& path, const Take& take) const {
+    TextLines lines(path, options_.max_bytes);
+    const size_t split = names_.size() - 1;
+    std::optional<bool> has_split;  // as the first row decides
+    for (std::string_view line; lines.next(line);) {
+      if (trim(line).empty()) continue;
+      RoleRow row{{}, lines.place()};
+      const SortedJson json = parse_json_row(line, row.place, options_.example);
+      row.json = &json;
+      for (size_t role = 0; role <= split; ++role) row.cells.push_back(read_value(row, role));
+      std::optional<std::string>& named = row.cells[split];
+      if (!has_split)
+        has_split =
+            options_.reads_split && (is_named(split) || (named && split_named(*named) >= 0));
+      if (!*has_split) named.reset();
+      if (*has_split && !named) missing(row, split);
+      take(row);
+    }
+    return lines.hash();
+  }
+
+  std::optional<std::string> read_value(const RoleRow& row, size_t role) const {
+    const auto found = row.json->find(names_[role]);
+    if (found == row.json->end() && is_needed(role)) missing(row, role);
+    if (found == row.json->end() || found->is_null()) return {};
+    const bool only_text = contains(options_.texts, options_.roles[role]);
+    require(found->is_string() || (!only_text && found->is_primitive()), ErrorKind::BadData,
+            row.place, ": '", names_[role], "' is ", found->type_name(), "; expected ",
+            only_text ? "a text" : "a text, a number, true or false");
+    return found->is_string() ? found->get<std::string>() : found->dump();
+  }
+
+  RoleOptions options_;
+  std::vector<std::string> names_;  // of the columns or keys, by role
+};
+
+}  // namespace fovea
