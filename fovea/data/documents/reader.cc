@@ -60,7 +60,7 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
   RoleOptions reading;
   reading.roles = {"text", "second", "label", "split"};
   reading.texts = {"text", "second"};
-  if (!is_json_lines(path)) reading.needed.push_back("text");  // there sentences may stand for it
+  if (!is_json_lines(path)) reading.needed.push_back("text");  // in JSON sentences may stand for it
   if (options.needs_label) reading.needed.push_back("label");
   reading.named = options.roles;
   reading.quotes = options.quotes;
