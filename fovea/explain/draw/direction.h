@@ -1,6 +1,7 @@
-// Writing from right to left, for canvases that put one glyph after the other from left to right:
-// Arabic letters take the form that joins their neighbours, and runs of Arabic or Hebrew are turned
-// round. Enough for labels; viewers of SVG follow the whole Unicode algorithm themselves.
+// Writing from right to left, for canvases that put one glyph after the other from left to right.
+// ICU shapes Arabic letters and orders the text (Unicode Standard Annex #9, the direction of the
+// first strong letter as base); viewers of SVG and browsers do so themselves. A build without ICU
+// draws every text from left to right.
 #pragma once
 
 #include <string>
@@ -8,8 +9,7 @@
 
 namespace fovea {
 
-/// `text` in the order in which it stands on paper, from left to right; text without such letters
-/// comes back as it is. Numbers inside a run keep their order, brackets are mirrored.
+/// `text` in the order in which it stands on paper, from left to right; brackets are mirrored.
 std::string visual_order(std::string_view text);
 
 }  // namespace fovea
