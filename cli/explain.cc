@@ -30,7 +30,7 @@ struct ExplainFlags : RowFlags {
   InputFlags inputs;
   std::vector<std::string> out, with;
   std::string weights, labels;
-  OutsideOptions outside;
+  ImportOptions import;
   std::optional<bool> faithfulness;  // unset: reports have it
   std::optional<int64_t> rows;
   bool exact = false, quiet = false;
@@ -89,7 +89,7 @@ void find_data(const Task& task, ExplainFlags& flags) {
 
 /// The whole data: the overview, and whether to believe it.
 Explanation explain_rows(Pipeline& pipeline, ExplainFlags& flags) {
-  require(flags.outside.layers.empty() && flags.outside.heads.empty(), ErrorKind::InvalidArgument,
+  require(flags.import.layers.empty() && flags.import.heads.empty(), ErrorKind::InvalidArgument,
           "--layers and --heads choose among the maps of an input; give an input");
   const auto rows = choose_rows(pipeline, flags);
   Explanation explanation = pipeline.overview(*rows);
@@ -129,8 +129,8 @@ std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const ExplainF
   const bool all_heads =
       flags.json || writes(flags, ".html") || writes(flags, ".json") || writes(flags, ".csv");
   HeadChoice heads(all_heads ? Heads::All : Heads::Mean);
-  heads.layers = flags.outside.layers;
-  heads.heads = flags.outside.heads;
+  heads.layers = flags.import.layers;
+  heads.heads = flags.import.heads;
   std::vector<Explanation> explanations;
   for (const Example& example : read_inputs(pipeline, flags.inputs)) {
     explanations.push_back(others.empty() ? pipeline.explain(example, heads)
@@ -173,10 +173,9 @@ void run_explain(ExplainFlags& flags) {
   if (!flags.weights.empty()) {
     require(flags.run.empty(), ErrorKind::InvalidArgument,
             "--weights shows a file of weights; leave the run out");
-    write_all(
-        {explanation_of_file(flags.weights, flags.labels, flags.outside,
-                             [](const std::filesystem::path& path) { return read_npz(path); })},
-        flags);
+    write_all({import_file(flags.weights, flags.labels, flags.import,
+                           [](const std::filesystem::path& path) { return read_npz(path); })},
+              flags);
     return;
   }
   require(!flags.run.empty(), ErrorKind::InvalidArgument,
@@ -216,17 +215,19 @@ void add_explain(CLI::App& program) {
                       "show attention from elsewhere: .json, .safetensors or .npz; no run then");
   command->add_option("--labels", flags->labels,
                       "labels for --weights: a file, or texts with commas between them");
-  command->add_option("--batch", flags->outside.batch, "--weights: row of the batch, from 0");
-  command->add_option("--dimensions", flags->outside.dimensions,
-                      "--weights: a letter per dimension, as LBHQK; by default by their number");
-  command->add_option("--tensors", flags->outside.tensors, "--weights: only these, by name")
+  command->add_option("--batch", flags->import.batch, "--weights: row of the batch, from 0");
+  command
+      ->add_option("--dimensions", flags->import.dimensions,
+                   "--weights: what the dimensions are: layers, batch, heads, queries, keys")
+      ->delimiter(',');
+  command->add_option("--tensors", flags->import.tensors, "--weights: only these, by name")
       ->delimiter(',');
   command
-      ->add_option("--layers", flags->outside.layers,
+      ->add_option("--layers", flags->import.layers,
                    "only these, from 1; of an input or of --weights")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  command->add_option("--heads", flags->outside.heads, "only these, from 1, likewise")
+  command->add_option("--heads", flags->import.heads, "only these, from 1, likewise")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   command->add_flag("--exact", flags->exact, "large maps in .json as float32, not within 0.4 %");
@@ -236,7 +237,8 @@ void add_explain(CLI::App& program) {
       "Examples:\n  fovea explain runs/first --out report.html\n"
       "  fovea explain runs/dates \"9 May 2018\" --faithfulness\n"
       "  fovea explain runs/bert \"a fine film\" --layers 2 --heads 1,3\n"
-      "  fovea explain --weights attentions.npz --labels tokens.txt --out report.html");
+      "  fovea explain --weights attentions.npz --labels tokens.txt --out report.html\n"
+      "  fovea explain --weights stacked.npy --dimensions layers,heads,queries,keys");
   command->callback([flags] { run_explain(*flags); });
 }
 

@@ -91,6 +91,17 @@ TEST_F(Seeing, WeightsFromElsewhere) {
   EXPECT_EQ(back.maps[0].key_labels, (std::vector<std::string>{"the", "cat", "sat"}));
   // What was written can be shown again.
   EXPECT_EQ(fovea({"explain", "--weights", path("w.json"), "--out", path("again.html")}).status, 0);
+  // Layers or a batch? The answer is an option to copy.
+  write_safetensors(path("s.safetensors"), {{"stacked", torch::rand({2, 3, 4, 4}).softmax(-1)}});
+  const std::string reading = "layers,heads,queries,keys";
+  EXPECT_TRUE(holds(fovea({"explain", "--weights", path("s.safetensors")}).err,
+                    "[2, 3, 4, 4] can be read in several ways"));
+  EXPECT_TRUE(
+      holds(fovea({"explain", "--weights", path("s.safetensors")}).err, "--dimensions " + reading));
+  const Outcome read =
+      fovea({"explain", "--weights", path("s.safetensors"), "--dimensions", reading, "--json"});
+  ASSERT_EQ(read.status, 0) << read.err;
+  EXPECT_EQ(explanation_from_json(read.json(), "test").maps.at(3).layer, 2);
   EXPECT_TRUE(holds(fovea({"explain"}).err, "name a run"));
   EXPECT_EQ(fovea({"explain", "--weights", path("missing.npz")}).status, 1);
   EXPECT_EQ(fovea({"explain", "run", "--weights", path("w.json")}).status, 1);

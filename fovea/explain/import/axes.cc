@@ -38,8 +38,8 @@ bool is_padded_left(const at::Tensor& weights, int64_t count) {
          last.narrow(0, count, padding).sum().item<double>() > negligible;
 }
 
-/// The most that a labelled query puts on keys outside the part.
-double largest_loss(const at::Tensor& weights, const AxisPart& queries, const AxisPart& keys) {
+/// The most that a labelled query puts on keys beyond the slice.
+double largest_loss(const at::Tensor& weights, const AxisSlice& queries, const AxisSlice& keys) {
   const at::Tensor rows = weights.narrow(2, queries.begin, queries.count)
                               .to(at::kDouble)
                               .abs()
@@ -50,13 +50,13 @@ double largest_loss(const at::Tensor& weights, const AxisPart& queries, const Ax
 
 }  // namespace
 
-OutsideAxes::OutsideAxes(const std::vector<AttentionStack>& stacks,
-                         const std::vector<TensorPlace>& places, const OutsideLabels& labels)
+ImportedAxes::ImportedAxes(const std::vector<AttentionStack>& stacks,
+                           const std::vector<TensorPlace>& places, const ImportedLabels& labels)
     : labels_(labels) {
   std::set<AttentionRole> roles;
   for (const TensorPlace& place : places) {
     const AttentionStack& stack = stacks[place.tensor];
-    roles.insert(role_of(stack.name));
+    roles.insert(attention_role(stack.name));
     if (!stack.prediction) sizes_.insert(stack.weights.size(2));
     sizes_.insert(stack.weights.size(3));
   }
@@ -64,8 +64,8 @@ OutsideAxes::OutsideAxes(const std::vector<AttentionStack>& stacks,
                (roles.count(AttentionRole::Encoder) > 0 && roles.count(AttentionRole::Decoder) > 0);
 }
 
-const PairLabels* OutsideAxes::own_labels(const AttentionStack& stack,
-                                          const TensorPlace& place) const {
+const PairLabels* ImportedAxes::own_labels(const AttentionStack& stack,
+                                           const TensorPlace& place) const {
   for (const std::string& name : {stack.name, place.family})
     if (const auto found = labels_.tensors.find(name); found != labels_.tensors.end())
       return &found->second;
@@ -74,22 +74,22 @@ const PairLabels* OutsideAxes::own_labels(const AttentionStack& stack,
 
 /// Labels that fit another dimension exactly are those of that one; else they may be fewer than the
 /// units, which are padded then.
-const UnitLabels* OutsideAxes::fitting(const UnitLabels& units, int64_t size,
-                                       const std::set<int64_t>& sizes) const {
+const UnitLabels* ImportedAxes::fitting(const UnitLabels& units, int64_t size,
+                                        const std::set<int64_t>& sizes) const {
   const auto count = static_cast<int64_t>(units.labels.size());
   if (units.empty() || (count != size && sizes.count(count) > 0)) return nullptr;
   return &units;
 }
 
-OutsideAxes::Sides OutsideAxes::sides_of(const AttentionStack& stack,
-                                         const TensorPlace& place) const {
+ImportedAxes::Sides ImportedAxes::find_sides(const AttentionStack& stack,
+                                             const TensorPlace& place) const {
   const int64_t queries = stack.weights.size(2), keys = stack.weights.size(3);
   const PairLabels* own = own_labels(stack, place);
   const PairLabels& pair = own ? *own : labels_.common;
   const std::set<int64_t>& sizes = own ? std::set<int64_t>{queries, keys} : sizes_;
   const bool one_list = pair.queries.empty() || pair.keys.empty();
   const UnitLabels& only = pair.keys.empty() ? pair.queries : pair.keys;
-  const AttentionRole role = role_of(stack.name);
+  const AttentionRole role = attention_role(stack.name);
   const bool self =
       two_texts_ && (role == AttentionRole::Encoder || role == AttentionRole::Decoder);
   Sides sides;
@@ -124,8 +124,8 @@ OutsideAxes::Sides OutsideAxes::sides_of(const AttentionStack& stack,
   return sides;
 }
 
-AxisPart OutsideAxes::part_of(const Side& side, int64_t size, bool left,
-                              const AttentionStack& stack) {
+AxisSlice ImportedAxes::slice_axis(const Side& side, int64_t size, bool left,
+                                   const AttentionStack& stack) {
   if (side.units == nullptr) {
     if (!labels_.empty())
       note(concat("no labels fit the ", size, " units of the axis '", side.name, "' of '",
@@ -146,32 +146,33 @@ AxisPart OutsideAxes::part_of(const Side& side, int64_t size, bool left,
   return {add_axis(std::move(axis)), left ? size - count : 0, count};
 }
 
-OutsideAxes::Parts OutsideAxes::parts_of(const AttentionStack& stack, const TensorPlace& place) {
+ImportedAxes::Slices ImportedAxes::slice_axes(const AttentionStack& stack,
+                                              const TensorPlace& place) {
   const int64_t queries = stack.weights.size(2), keys = stack.weights.size(3);
-  const Sides sides = sides_of(stack, place);
+  const Sides sides = find_sides(stack, place);
   const auto labelled =
       sides.keys.units == nullptr ? keys : static_cast<int64_t>(sides.keys.units->labels.size());
   const bool left = labelled < keys && is_padded_left(stack.weights, labelled);
-  Parts parts;
-  parts.keys = part_of(sides.keys, keys, left, stack);
-  parts.queries = stack.prediction ? AxisPart{"", 0, 1}
-                  : sides.same     ? parts.keys
-                                   : part_of(sides.queries, queries, false, stack);
-  if (parts.keys.count < keys) {
+  Slices slices;
+  slices.keys = slice_axis(sides.keys, keys, left, stack);
+  slices.queries = stack.prediction ? AxisSlice{"", 0, 1}
+                   : sides.same     ? slices.keys
+                                    : slice_axis(sides.queries, queries, false, stack);
+  if (slices.keys.count < keys) {
     double& loss = losses_[place.family];
-    loss = std::max(loss, largest_loss(stack.weights, parts.queries, parts.keys));
+    loss = std::max(loss, largest_loss(stack.weights, slices.queries, slices.keys));
   }
-  return parts;
+  return slices;
 }
 
-const std::vector<std::string>& OutsideAxes::labels(const std::string& axis) const {
+const std::vector<std::string>& ImportedAxes::labels(const std::string& axis) const {
   static const std::vector<std::string> kPrediction{"prediction"};
   for (const Axis& known : axes_)
     if (known.name == axis) return known.labels;
   return kPrediction;
 }
 
-std::string OutsideAxes::add_axis(Axis axis) {
+std::string ImportedAxes::add_axis(Axis axis) {
   const std::string base = axis.name;
   for (int number = 2;; ++number) {
     const auto known = std::find_if(axes_.begin(), axes_.end(),
@@ -184,7 +185,7 @@ std::string OutsideAxes::add_axis(Axis axis) {
   return axes_.back().name;
 }
 
-std::vector<std::string> OutsideAxes::notes() const {
+std::vector<std::string> ImportedAxes::notes() const {
   constexpr double kNoticed = 1e-3;
   std::vector<std::string> notes = notes_;
   for (const auto& [family, loss] : losses_)
@@ -194,7 +195,7 @@ std::vector<std::string> OutsideAxes::notes() const {
   return notes;
 }
 
-void OutsideAxes::note(const std::string& text) {
+void ImportedAxes::note(const std::string& text) {
   if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
 }
 

@@ -1,4 +1,4 @@
-// Which dimension of a saved tensor is what. Internal to outside.h.
+// Which dimension of a saved tensor is what. Internal to import.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,9 +20,10 @@ struct AttentionStack {
 };
 
 /// The tensors as stacks, sorted by name. Notes say which row of a batch is shown and what was left
-/// out.
+/// out. InvalidArgument, with the values of `dimensions` to choose from, for a tensor that can be
+/// read in several ways.
 std::vector<AttentionStack> stack_tensors(const std::map<std::string, at::Tensor>& tensors,
-                                          const OutsideOptions& options,
+                                          const ImportOptions& options,
                                           std::vector<std::string>& notes);
 
 }  // namespace fovea

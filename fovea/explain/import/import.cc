@@ -11,9 +11,9 @@
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/explain/import/axes.h"
+#include "fovea/explain/import/dimensions.h"
 #include "fovea/explain/import/json.h"
 #include "fovea/explain/import/names.h"
-#include "fovea/explain/import/shape.h"
 #include "fovea/explain/record/json.h"
 #include "fovea/explain/record/stacks.h"
 #include "fovea/tensor/safetensors.h"
@@ -27,12 +27,12 @@ constexpr uintmax_t kJsonByteLimit = uintmax_t{1} << 31;
 constexpr double kTolerance = 1e-3;
 constexpr double kBrainTolerance = 1e-2;  // bfloat16 keeps eight bits of each weight
 
-bool wanted(const std::vector<int64_t>& numbers, int64_t number) {
+bool is_wanted(const std::vector<int64_t>& numbers, int64_t number) {
   return numbers.empty() || std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
 /// Rows without a gap decide; a row with one has no sum.
-MapKind kind_of(const std::vector<double>& weights, size_t keys, double tolerance) {
+MapKind infer_kind(const std::vector<double>& weights, size_t keys, double tolerance) {
   bool negative = false, above_one = false, sum_above = false, sum_below = false;
   for (size_t begin = 0; begin < weights.size(); begin += keys) {
     double sum = 0;
@@ -65,10 +65,10 @@ struct FamilyTally {
       notes.push_back(concat("'", family, "' has ", format_count(gaps),
                              " weights that are not finite: drawn as gaps"));
     if (kinds.size() > 1) {
-      std::vector<std::string> parts;
-      for (const auto& [kind, count] : kinds) parts.push_back(concat(count, " ", name_of(kind)));
+      std::vector<std::string> counts;
+      for (const auto& [kind, count] : kinds) counts.push_back(concat(count, " ", name_of(kind)));
       notes.push_back(
-          concat("the ", maps, " maps of '", family, "' are of several kinds: ", join(parts)));
+          concat("the ", maps, " maps of '", family, "' are of several kinds: ", join(counts)));
     }
     const bool distributions = kinds.count(MapKind::Distribution) > 0;
     if (distributions && (type == at::kHalf || type == at::kBFloat16))
@@ -80,7 +80,7 @@ struct FamilyTally {
 
 /// Before anything is copied or labelled: too many weights, or too many maps.
 void check_amount(const std::vector<AttentionStack>& stacks, const std::vector<TensorPlace>& places,
-                  const OutsideOptions& options) {
+                  const ImportOptions& options) {
   constexpr int64_t kLabelCost = 4;  // a text takes as much memory as four weights
   int64_t maps = 0, weights = 0;
   for (const TensorPlace& place : places) {
@@ -88,7 +88,7 @@ void check_amount(const std::vector<AttentionStack>& stacks, const std::vector<T
     const int64_t cost =
         tensor.size(2) * tensor.size(3) + kLabelCost * (tensor.size(2) + tensor.size(3));
     const auto count = [](const std::vector<int64_t>& chosen, int64_t size, int64_t named) {
-      if (size == 1) return int64_t{wanted(chosen, named)};
+      if (size == 1) return int64_t{is_wanted(chosen, named)};
       return chosen.empty() ? size : std::min(size, static_cast<int64_t>(chosen.size()));
     };
     const int64_t added = count(options.layers, tensor.size(0), place.layer) *
@@ -108,7 +108,7 @@ void check_amount(const std::vector<AttentionStack>& stacks, const std::vector<T
 class Builder {
  public:
   Builder(const std::vector<AttentionStack>& stacks, std::vector<TensorPlace> places,
-          const OutsideLabels& labels, const OutsideOptions& options)
+          const ImportedLabels& labels, const ImportOptions& options)
       : stacks_(stacks),
         places_(std::move(places)),
         axes_(stacks, places_, labels),
@@ -125,35 +125,36 @@ class Builder {
   void add_stack(const TensorPlace& place, Explanation& explanation) {
     const AttentionStack& stack = stacks_[place.tensor];
     const int64_t layers = stack.weights.size(0), heads = stack.weights.size(1);
-    std::optional<OutsideAxes::Parts> parts;  // no axes for maps that nobody wants
+    std::optional<ImportedAxes::Slices> slices;  // no axes for maps that nobody wants
     for (int64_t layer = 0; layer < layers; ++layer)
       for (int64_t head = 0; head < heads; ++head) {
         MapView view;
         view.name = place.family;
         view.layer = layers > 1 ? layer + 1 : place.layer;
         view.head = heads > 1 ? head + 1 : place.head;
-        if (!wanted(options_.layers, view.layer) || !wanted(options_.heads, view.head)) continue;
-        if (!parts) parts = axes_.parts_of(stack, place);
-        fill(view, stack.weights[layer][head], *parts);
+        if (!is_wanted(options_.layers, view.layer) || !is_wanted(options_.heads, view.head))
+          continue;
+        if (!slices) slices = axes_.slice_axes(stack, place);
+        fill(view, stack.weights[layer][head], *slices);
         explanation.maps.push_back(std::move(view));
       }
   }
 
-  void fill(MapView& view, const at::Tensor& weights, const OutsideAxes::Parts& parts) {
-    const at::Tensor part = weights.narrow(0, parts.queries.begin, parts.queries.count)
-                                .narrow(1, parts.keys.begin, parts.keys.count)
-                                .to(at::kCPU, at::kDouble)
-                                .contiguous();  // [Q, K]
-    view.query_axis = parts.queries.axis;
-    view.key_axis = parts.keys.axis;
+  void fill(MapView& view, const at::Tensor& weights, const ImportedAxes::Slices& slices) {
+    const at::Tensor shown = weights.narrow(0, slices.queries.begin, slices.queries.count)
+                                 .narrow(1, slices.keys.begin, slices.keys.count)
+                                 .to(at::kCPU, at::kDouble)
+                                 .contiguous();  // [Q, K]
+    view.query_axis = slices.queries.axis;
+    view.key_axis = slices.keys.axis;
     view.query_labels = axes_.labels(view.query_axis);
     view.key_labels = axes_.labels(view.key_axis);
-    view.weights.assign(part.data_ptr<double>(), part.data_ptr<double>() + part.numel());
+    view.weights.assign(shown.data_ptr<double>(), shown.data_ptr<double>() + shown.numel());
     int64_t gaps = 0;
     for (double& weight : view.weights)
       if (!std::isfinite(weight)) weight = std::numeric_limits<double>::quiet_NaN(), ++gaps;
     const bool brain = weights.scalar_type() == at::kBFloat16;
-    view.kind = kind_of(view.weights, view.keys(), brain ? kBrainTolerance : kTolerance);
+    view.kind = infer_kind(view.weights, view.keys(), brain ? kBrainTolerance : kTolerance);
     view.title = view.name;
     FamilyTally& tally = tallies_[view.name];
     tally.type = weights.scalar_type();
@@ -162,14 +163,14 @@ class Builder {
 
   const std::vector<AttentionStack>& stacks_;
   std::vector<TensorPlace> places_;
-  OutsideAxes axes_;
-  const OutsideOptions& options_;
+  ImportedAxes axes_;
+  const ImportOptions& options_;
   std::map<std::string, FamilyTally> tallies_;
 };
 
 /// The tensors that the options name, by their own name or that of their family.
-std::map<std::string, at::Tensor> chosen(const std::map<std::string, at::Tensor>& tensors,
-                                         const OutsideOptions& options) {
+std::map<std::string, at::Tensor> choose_tensors(const std::map<std::string, at::Tensor>& tensors,
+                                                 const ImportOptions& options) {
   if (options.tensors.empty()) return tensors;
   std::vector<TensorName> names;
   for (const auto& [name, tensor] : tensors) names.push_back({name});
@@ -199,13 +200,13 @@ void require_maps(const Explanation& explanation) {
 }
 
 /// What the options choose of an explanation that was saved as one.
-Explanation choose_maps(Explanation explanation, const OutsideOptions& options) {
+Explanation choose_maps(Explanation explanation, const ImportOptions& options) {
   if (explanation.maps.empty()) return explanation;
   std::erase_if(explanation.maps, [&](const MapView& map) {
     const bool named = options.tensors.empty() ||
                        std::find(options.tensors.begin(), options.tensors.end(), map.name) !=
                            options.tensors.end();
-    return !named || !wanted(options.layers, map.layer) || !wanted(options.heads, map.head);
+    return !named || !is_wanted(options.layers, map.layer) || !is_wanted(options.heads, map.head);
   });
   require_maps(explanation);
   add_stacks(explanation.maps);
@@ -224,9 +225,9 @@ bool is_explanation(const Json& json) {
   return json.is_object() && json.contains("format") && json["format"].is_string();
 }
 
-OutsideWeights read_safetensors_weights(const std::filesystem::path& path) {
+ImportedWeights read_safetensors_weights(const std::filesystem::path& path) {
   SafetensorsFile file = read_safetensors(path);
-  OutsideWeights weights{std::move(file.tensors)};
+  ImportedWeights weights{std::move(file.tensors)};
   if (const auto labels = file.metadata.find("labels"); labels != file.metadata.end()) {
     const std::string where = concat(path.string(), ": metadata 'labels'");
     weights.labels = labels_from_json(parse_json(labels->second, where), where);
@@ -236,14 +237,14 @@ OutsideWeights read_safetensors_weights(const std::filesystem::path& path) {
 
 }  // namespace
 
-Explanation explanation_of_weights(const std::map<std::string, at::Tensor>& tensors,
-                                   const OutsideLabels& labels, const OutsideOptions& options) {
+Explanation import_weights(const std::map<std::string, at::Tensor>& tensors,
+                           const ImportedLabels& labels, const ImportOptions& options) {
   require(!tensors.empty(), ErrorKind::BadData, "there are no tensors, so there is no attention");
   Explanation explanation;
   explanation.title = options.title;
   explanation.input = labels.text;
   const std::vector<AttentionStack> stacks =
-      stack_tensors(chosen(tensors, options), options, explanation.notes);
+      stack_tensors(choose_tensors(tensors, options), options, explanation.notes);
   std::vector<TensorName> names;
   for (const AttentionStack& stack : stacks)
     names.push_back({stack.name, stack.weights.size(0) == 1, stack.weights.size(1) == 1});
@@ -255,11 +256,11 @@ Explanation explanation_of_weights(const std::map<std::string, at::Tensor>& tens
   return explanation;
 }
 
-Explanation explanation_of_file(const std::filesystem::path& path, const std::string& labels,
-                                const OutsideOptions& options, const NpzReader& reader) {
+Explanation import_file(const std::filesystem::path& path, const std::string& labels,
+                        const ImportOptions& options, const NpzReader& reader) {
   std::string extension = path.extension().string();
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  OutsideWeights weights;
+  ImportedWeights weights;
   if (extension == ".json") {
     const Json json = read_weights_json(path);
     require(!is_explanation(json) || labels.empty(), ErrorKind::InvalidArgument, path.string(),
@@ -279,10 +280,10 @@ Explanation explanation_of_file(const std::filesystem::path& path, const std::st
          "is a pickle, which can run any code: save with safetensors.torch.save_file");
   }
   if (!labels.empty()) weights.labels = read_labels(labels);
-  OutsideOptions titled = options;
+  ImportOptions titled = options;
   if (titled.title.empty()) titled.title = path.stem().string();
   try {
-    return explanation_of_weights(weights.tensors, weights.labels, titled);
+    return import_weights(weights.tensors, weights.labels, titled);
   } catch (const Error& error) {
     throw Error(error.kind(), concat(path.string(), ": ", error.what()));
   }

@@ -115,7 +115,7 @@ Json labels_beside(const Json& value) {
 }
 
 /// {"name": …, "attn": [L, H, Q, K], "left_text": queries, "right_text": keys}.
-void add_viewer_entry(const Field& entry, OutsideWeights& weights) {
+void add_viewer_entry(const Field& entry, ImportedWeights& weights) {
   std::string name = entry.text_or_empty("name");
   if (name.empty()) name = kUnnamed;
   for (int number = 2; weights.tensors.count(name) > 0; ++number)
@@ -145,8 +145,8 @@ Json parse_weights(std::string text, const std::string& where) {
   return parse_json(text, where);
 }
 
-OutsideWeights weights_from_json(const Json& value, const std::string& where) {
-  OutsideWeights weights;
+ImportedWeights weights_from_json(const Json& value, const std::string& where) {
+  ImportedWeights weights;
   const bool wrapped =
       value.is_object() && value.contains("attention") && is_viewer_list(value["attention"]);
   const Json& list = wrapped ? value["attention"] : value;

@@ -1,5 +1,5 @@
 // Weights as JSON: nested lists, an object of them by name, or the lists of {"name", "attn",
-// "left_text", "right_text"} that attention viewers for notebooks take. Internal to outside.h.
+// "left_text", "right_text"} that attention viewers for notebooks take. Internal to import.h.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,6 @@ inline constexpr int64_t kJsonNumberLimit = int64_t{1} << 26;  // of one file
 Json parse_weights(std::string text, const std::string& where);
 
 /// BadData names the place of what is not a number, or of a list of another length than the first.
-OutsideWeights weights_from_json(const Json& value, const std::string& where);
+ImportedWeights weights_from_json(const Json& value, const std::string& where);
 
 }  // namespace fovea

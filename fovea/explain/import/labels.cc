@@ -6,33 +6,12 @@
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
+#include "fovea/explain/record/json.h"
 
 namespace fovea {
 namespace {
 
 constexpr uint64_t kFileLimit = 64 << 20;
-
-int64_t code_points(const std::string& text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
-}
-
-/// Tokenisers give [0, 0] to what they added: a unit that stands nowhere.
-Span span_from_json(const Field& field, int64_t length) {
-  std::vector<int64_t> ends;
-  field.each(2, [&](const Field& end) { ends.push_back(end.integer(0, length)); });
-  require(ends[0] <= ends[1], ErrorKind::BadData, field.place(), ": begins at ", ends[0],
-          " and ends at ", ends[1]);
-  return ends[0] == ends[1] ? Span{} : Span{ends[0], ends[1]};
-}
-
-std::vector<Span> spans_from_json(const Field& field, const UnitLabels& units) {
-  std::vector<Span> spans;
-  const int64_t length = code_points(units.text);
-  field.each(units.labels.size(), [&](const Field& span) {
-    spans.push_back(span.value().is_null() ? Span{} : span_from_json(span, length));
-  });
-  return spans;
-}
 
 /// The text and the offsets that stand beside a list of labels. Offsets without their text show
 /// nothing and are left out.
@@ -42,7 +21,9 @@ void add_text(const Field& beside, UnitLabels& units) {
   if (units.text.empty()) return;
   for (const char* key : {"offsets", "offset_mapping"})
     if (const auto offsets = beside.find(key)) {
-      units.spans = spans_from_json(*offsets, units);
+      units.spans = spans_from_json(*offsets, units.labels.size(), units.text);
+      for (Span& span : units.spans)  // tokenisers give [0, 0] to what they added
+        if (span.begin == span.end) span = {};
       return;
     }
 }
@@ -76,18 +57,13 @@ PairLabels pair_from_json(const Field& field) {
 }
 
 /// One label a line; an empty line is an empty label.
-std::vector<std::string> lines_of(std::string_view text) {
+std::vector<std::string> split_lines(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.ends_with('\n')) text.remove_suffix(1);
-  std::vector<std::string> lines;
-  for (bool more = true; more;) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-    more = end < text.size();
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  if (text.empty()) return {""};
+  std::vector<std::string> lines = split(text, '\n');
+  for (std::string& line : lines)
+    if (line.ends_with('\r')) line.pop_back();
   return lines;
 }
 
@@ -97,7 +73,7 @@ bool is_json(const std::string& text) {
   return (trimmed.starts_with('[') || trimmed.starts_with('{')) && Json::accept(text);
 }
 
-OutsideLabels labels_from_file(const std::filesystem::path& path) {
+ImportedLabels labels_from_file(const std::filesystem::path& path) {
   const std::string where = path.string();
   require(std::filesystem::file_size(path) <= kFileLimit, ErrorKind::BadData, where,
           ": has more than ", format_count(kFileLimit), " bytes, too many for labels");
@@ -109,16 +85,16 @@ OutsideLabels labels_from_file(const std::filesystem::path& path) {
   if (path.extension() == ".json" || is_json(text))
     return labels_from_json(parse_json(text, where), where);
   require(!text.empty(), ErrorKind::BadData, where, ": is empty, expected one label a line");
-  OutsideLabels labels;
-  labels.common.keys.labels = lines_of(text);
+  ImportedLabels labels;
+  labels.common.keys.labels = split_lines(text);
   return labels;
 }
 
 }  // namespace
 
-OutsideLabels labels_from_json(const Json& value, const std::string& where) {
+ImportedLabels labels_from_json(const Json& value, const std::string& where) {
   const Field root(value, concat(where, ": "));
-  OutsideLabels labels;
+  ImportedLabels labels;
   if (!value.is_object()) {
     labels.common = pair_from_json(root);
     return labels;
@@ -134,7 +110,7 @@ OutsideLabels labels_from_json(const Json& value, const std::string& where) {
   return labels;
 }
 
-OutsideLabels read_labels(const std::string& given) {
+ImportedLabels read_labels(const std::string& given) {
   if (given.empty()) return {};
   std::error_code ignored;  // a long list is no possible name of a file
   if (std::filesystem::is_regular_file(given, ignored)) return labels_from_file(given);
@@ -144,7 +120,7 @@ OutsideLabels read_labels(const std::string& given) {
   require(given.find(',') != std::string::npos, ErrorKind::NotFound, given,
           ": there is no such file of labels; labels themselves are given with commas between "
           "them, or as JSON: [\"one\"]");
-  OutsideLabels labels;
+  ImportedLabels labels;
   for (const std::string& label : split(given, ','))
     labels.common.keys.labels.emplace_back(trim(label));
   return labels;

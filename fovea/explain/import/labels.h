@@ -29,7 +29,7 @@ struct PairLabels {
   bool empty() const { return queries.empty() && keys.empty(); }
 };
 
-struct OutsideLabels {
+struct ImportedLabels {
   PairLabels common = {};
   std::map<std::string, PairLabels> tensors = {};  // by name of a tensor or of its family
   std::string text = "";                           // the input, where it is known
@@ -39,10 +39,10 @@ struct OutsideLabels {
 
 /// A list of texts, or an object with "tokens" or with "queries" and "keys", and optionally "text",
 /// "offsets" and "tensors". BadData names the field.
-OutsideLabels labels_from_json(const Json& value, const std::string& where);
+ImportedLabels labels_from_json(const Json& value, const std::string& where);
 
 /// `given` is the name of a file, JSON, or texts with commas between them; "" gives no labels.
 /// NotFound when it is neither a file nor a list.
-OutsideLabels read_labels(const std::string& given);
+ImportedLabels read_labels(const std::string& given);
 
 }  // namespace fovea

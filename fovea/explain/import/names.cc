@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "fovea/base/text.h"
+#include "fovea/explain/record/labels.h"
 
 namespace fovea {
 namespace {
@@ -62,7 +63,7 @@ void read_word(const std::string& name, Number& number) {
   }
 }
 
-std::vector<Number> numbers_of(const std::string& name) {
+std::vector<Number> counting_numbers(const std::string& name) {
   constexpr size_t kLongest = 6;  // more digits are a date or an identifier
   std::vector<Number> numbers;
   for (size_t at = 0; at < name.size();) {
@@ -80,7 +81,7 @@ std::vector<Number> numbers_of(const std::string& name) {
 
 /// The name with another text for its counting numbers. Names that differ only in them belong
 /// together.
-std::string pattern_of(const std::string& name, const std::vector<Number>& numbers) {
+std::string name_pattern(const std::string& name, const std::vector<Number>& numbers) {
   std::string pattern = name;
   for (auto number = numbers.rbegin(); number != numbers.rend(); ++number)
     pattern.replace(number->begin, number->end - number->begin, "*");
@@ -108,8 +109,8 @@ struct Group {
 };
 
 /// The name without its layer and its head: "encoder.layers.3.attn" is "encoder.attn".
-std::string family_of(const std::string& name, const std::vector<Number>& numbers,
-                      const Group& group) {
+std::string family_name(const std::string& name, const std::vector<Number>& numbers,
+                        const Group& group) {
   std::string family = name;
   for (int i = static_cast<int>(numbers.size()); i-- > 0;) {
     if (i != group.layer && i != group.head) continue;
@@ -123,27 +124,6 @@ std::string family_of(const std::string& name, const std::vector<Number>& number
     family.erase(begin, end - begin);
   }
   return family.empty() || lower(family) == "arr_0" ? "attention" : family;
-}
-
-/// Numbers inside compare as numbers.
-bool natural_less(const std::string& a, const std::string& b) {
-  size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (!is_digit(a[i]) || !is_digit(b[j])) {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i, ++j;
-      continue;
-    }
-    const auto take = [](const std::string& text, size_t& at) {
-      const size_t begin = std::min(text.find_first_not_of('0', at), text.size());
-      at = begin;
-      while (at < text.size() && is_digit(text[at])) ++at;
-      return text.substr(begin, at - begin);
-    };
-    const std::string left = take(a, i), right = take(b, j);
-    if (left != right) return std::pair(left.size(), left) < std::pair(right.size(), right);
-  }
-  return a.size() - i < b.size() - j;
 }
 
 /// Two patterns may lose their difference with their layers; the later one then keeps its own.
@@ -182,8 +162,8 @@ std::vector<TensorPlace> place_tensors(const std::vector<TensorName>& names) {
   std::map<std::string, Group> groups;
   std::vector<std::vector<Number>> numbers;
   for (const TensorName& name : names) {
-    numbers.push_back(numbers_of(name.name));
-    Group& group = groups[pattern_of(name.name, numbers.back())];
+    numbers.push_back(counting_numbers(name.name));
+    Group& group = groups[name_pattern(name.name, numbers.back())];
     group.values.resize(numbers.back().size());
     for (size_t i = 0; i < numbers.back().size(); ++i)
       group.values[i].insert(numbers.back()[i].value);
@@ -191,10 +171,10 @@ std::vector<TensorPlace> place_tensors(const std::vector<TensorName>& names) {
   Families families;
   std::vector<TensorPlace> places;
   for (size_t i = 0; i < names.size(); ++i) {
-    const std::string pattern = pattern_of(names[i].name, numbers[i]);
+    const std::string pattern = name_pattern(names[i].name, numbers[i]);
     Group group = groups[pattern];
     group.choose(numbers[i], names[i]);
-    TensorPlace place{i, family_of(names[i].name, numbers[i], group), -1, -1};
+    TensorPlace place{i, family_name(names[i].name, numbers[i], group), -1, -1};
     std::string key = names[i].name;  // with a star for what the family counts
     for (int number = static_cast<int>(numbers[i].size()); number-- > 0;) {
       if (number != group.layer && number != group.head) continue;
@@ -217,16 +197,7 @@ std::vector<TensorPlace> place_tensors(const std::vector<TensorName>& names) {
   return places;
 }
 
-bool names_layers(const std::string& name) {
-  const std::string text = lower(name);
-  const size_t at = text.find("layers");
-  if (at == std::string::npos) return text.find("stacked") != std::string::npos;
-  const std::vector<Number> numbers = numbers_of(name);
-  return std::none_of(numbers.begin(), numbers.end(),
-                      [](const Number& number) { return number.counts == Counts::Strong; });
-}
-
-AttentionRole role_of(const std::string& name) {
+AttentionRole attention_role(const std::string& name) {
   const std::string text = lower(name);
   const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
   const bool decoder = has("decoder");

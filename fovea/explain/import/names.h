@@ -25,12 +25,8 @@ struct TensorPlace {
 /// places are equal.
 std::vector<TensorPlace> place_tensors(const std::vector<TensorName>& names);
 
-/// Whether the name says that the first dimension is layers: "all_layers", "decoder.layers.attn",
-/// but not "layers.3".
-bool names_layers(const std::string& name);
-
 /// What attends to what, as far as the name says.
 enum class AttentionRole { Unknown, Encoder, Decoder, Cross };
-AttentionRole role_of(const std::string& name);
+AttentionRole attention_role(const std::string& name);
 
 }  // namespace fovea

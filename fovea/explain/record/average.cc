@@ -1,43 +1,17 @@
 #include "fovea/explain/record/average.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/explain/record/labels.h"
 
 namespace fovea {
 namespace {
 
 constexpr size_t kPredictTogether = 256;
-
-/// Digits compare as numbers: "context 2" before "context 10".
-bool natural_less(const std::string& left, const std::string& right) {
-  auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  size_t i = 0, j = 0;
-  while (i < left.size() && j < right.size()) {
-    if (is_digit(left[i]) && is_digit(right[j])) {
-      size_t i_end = i, j_end = j;
-      while (i_end < left.size() && is_digit(left[i_end])) ++i_end;
-      while (j_end < right.size() && is_digit(right[j_end])) ++j_end;
-      while (i < i_end && left[i] == '0') ++i;
-      while (j < j_end && right[j] == '0') ++j;
-      if (i_end - i != j_end - j) return i_end - i < j_end - j;
-      const int order = left.compare(i, i_end - i, right, j, j_end - j);
-      if (order != 0) return order < 0;
-      i = i_end;
-      j = j_end;
-    } else {
-      if (left[i] != right[j]) return left[i] < right[j];
-      ++i;
-      ++j;
-    }
-  }
-  return left.size() - i < right.size() - j ||
-         (i == left.size() && j == right.size() && left < right);
-}
 
 /// What is wrong with a map: the first complaint about it, and for how many examples there was one.
 struct Complaint {

@@ -32,6 +32,9 @@ Json faithfulness_to_json(const Faithfulness& judged);
 /// Unsupported for another version.
 Explanation explanation_from_json(const Json& value, const std::string& where);
 
+/// `count` spans [begin, end] of the text, in code points, or null: Span{}, which stands nowhere.
+std::vector<Span> spans_from_json(const Field& field, size_t count, const std::string& text);
+
 /// Compact text of one line, written atomically.
 void write_explanation(const std::filesystem::path& path, const Explanation& explanation,
                        Exactness exactness = Exactness::Shown);

@@ -16,27 +16,6 @@ constexpr MapKind kKinds[] = {MapKind::Distribution, MapKind::Partial, MapKind::
                               MapKind::Contribution};
 constexpr MapLayout kLayouts[] = {MapLayout::Dense, MapLayout::Edges, MapLayout::Points};
 
-int64_t code_points(const std::string& text) {
-  return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; });
-}
-
-void read_spans(const Field& field, Axis& axis) {
-  axis.text = field.text_or_empty("text");
-  const auto spans = field.find("spans");
-  if (!spans) return;
-  const int64_t length = code_points(axis.text);
-  spans->each(axis.labels.size(), [&](const Field& span) {
-    Span place;
-    if (!span.value().is_null()) {
-      std::vector<int64_t> ends;
-      span.each(2, [&](const Field& end) { ends.push_back(end.integer(0, length)); });
-      require(ends[0] <= ends[1], ErrorKind::BadData, span.place(), ": ends before it begins");
-      place = {ends[0], ends[1]};
-    }
-    axis.spans.push_back(place);
-  });
-}
-
 void read_special(const Field& field, Axis& axis) {
   const auto special = field.find("special");
   if (!special) return;
@@ -66,7 +45,8 @@ Axis axis_from_json(const Field& field, MatrixReader& matrices) {
   axis.labels = field.at("labels").texts();
   const size_t size = axis.labels.size();
   if (const auto output = field.find("output")) axis.output = output->mark();
-  read_spans(field, axis);
+  axis.text = field.text_or_empty("text");
+  if (const auto spans = field.find("spans")) axis.spans = spans_from_json(*spans, size, axis.text);
   read_special(field, axis);
   read_parent(field, axis);
   axis.media = field.text_or_empty("media");
@@ -268,6 +248,22 @@ void read_axes(const Field& root, MatrixReader& matrices, Explanation& explanati
 }
 
 }  // namespace
+
+std::vector<Span> spans_from_json(const Field& field, size_t count, const std::string& text) {
+  const int64_t length =
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; });
+  std::vector<Span> spans;
+  field.each(count, [&](const Field& span) {
+    spans.emplace_back();
+    if (span.value().is_null()) return;
+    std::vector<int64_t> ends;
+    span.each(2, [&](const Field& end) { ends.push_back(end.integer(0, length)); });
+    require(ends[0] <= ends[1], ErrorKind::BadData, span.place(), ": begins at ", ends[0],
+            " and ends at ", ends[1]);
+    spans.back() = {ends[0], ends[1]};
+  });
+  return spans;
+}
 
 Explanation explanation_from_json(const Json& value, const std::string& where) {
   const Field root(value, concat(where, ": "));

@@ -45,6 +45,9 @@ std::string padded(const std::string& text, size_t width);
 /// Lines of at most `width` terminal columns, broken at spaces where there are any.
 std::vector<std::string> wrapped(std::string_view text, size_t width);
 
+/// Digits compare as numbers: "context 2" before "context 10".
+bool natural_less(const std::string& left, const std::string& right);
+
 /// Numbers that stand under each other: the same count of decimals for all, three significant
 /// digits for the largest.
 class ValueFormat {

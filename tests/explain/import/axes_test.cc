@@ -1,4 +1,4 @@
-// Which labels go to which tensor, through explanation_of_weights.
+// Which labels go to which tensor, through import_weights.
 #include "fovea/explain/import/axes.h"
 
 #include "fovea/tensor/torch.h"
@@ -17,7 +17,7 @@ const MapView& map_of(const Explanation& explanation, const std::string& name) {
   throw std::runtime_error("no map " + name);
 }
 
-TEST(OutsideAxes, WithoutLabelsUnitsAreNumbered) {
+TEST(ImportedAxes, WithoutLabelsUnitsAreNumbered) {
   const Explanation square = explain({{"a", uniform(2, 2)}});
   EXPECT_EQ(square.maps[0].query_axis, "tokens");
   EXPECT_EQ(square.maps[0].key_axis, "tokens");
@@ -29,7 +29,7 @@ TEST(OutsideAxes, WithoutLabelsUnitsAreNumbered) {
   EXPECT_TRUE(wide.notes.empty());
 }
 
-TEST(OutsideAxes, OneListServesBothSidesOfTheSameSize) {
+TEST(ImportedAxes, OneListServesBothSidesOfTheSameSize) {
   const Explanation explanation = explain({{"a", uniform(2, 2)}}, "x,y");
   EXPECT_EQ(explanation.maps[0].query_labels, (Texts{"x", "y"}));
   EXPECT_EQ(explanation.axes.size(), 1u);
@@ -37,7 +37,7 @@ TEST(OutsideAxes, OneListServesBothSidesOfTheSameSize) {
   EXPECT_EQ(queries.maps[0].key_labels, (Texts{"x", "y"}));
 }
 
-TEST(OutsideAxes, OneListGoesWhereItFits) {
+TEST(ImportedAxes, OneListGoesWhereItFits) {
   const Explanation of_keys = explain({{"a", uniform(3, 2)}}, "x,y");
   EXPECT_EQ(of_keys.maps[0].key_labels, (Texts{"x", "y"}));
   EXPECT_EQ(of_keys.maps[0].query_labels, (Texts{"0", "1", "2"}));
@@ -47,7 +47,7 @@ TEST(OutsideAxes, OneListGoesWhereItFits) {
   EXPECT_EQ(of_queries.maps[0].key_labels, (Texts{"0", "1", "2"}));
 }
 
-TEST(OutsideAxes, TwoListsAreTwoAxesUnlessTheyAreEqual) {
+TEST(ImportedAxes, TwoListsAreTwoAxesUnlessTheyAreEqual) {
   const Explanation two =
       explain({{"a", uniform(2, 2)}}, R"({"queries": ["x", "y"], "keys": ["a", "b"]})");
   EXPECT_EQ(two.maps[0].query_labels, (Texts{"x", "y"}));
@@ -58,7 +58,7 @@ TEST(OutsideAxes, TwoListsAreTwoAxesUnlessTheyAreEqual) {
   EXPECT_EQ(one.axes.size(), 1u);
 }
 
-TEST(OutsideAxes, EncoderDecoderAndCrossShareSourceAndTarget) {
+TEST(ImportedAxes, EncoderDecoderAndCrossShareSourceAndTarget) {
   const Tensors tensors{
       {"encoder_attentions.0", uniform(3, 3)}, {"decoder_attentions.0", uniform(3, 3)},
       {"cross_attentions.0", uniform(3, 3)},   {"encoder_attentions.1", uniform(3, 3)},
@@ -80,7 +80,7 @@ TEST(OutsideAxes, EncoderDecoderAndCrossShareSourceAndTarget) {
   EXPECT_TRUE(explanation.notes.empty());
 }
 
-TEST(OutsideAxes, AListThatFitsOneSizeIsNotForcedOnAnother) {
+TEST(ImportedAxes, AListThatFitsOneSizeIsNotForcedOnAnother) {
   const Tensors tensors{{"encoder_attentions", uniform(3, 3)},
                         {"decoder_attentions", uniform(4, 4)},
                         {"cross_attentions", uniform(4, 3)}};
@@ -92,13 +92,13 @@ TEST(OutsideAxes, AListThatFitsOneSizeIsNotForcedOnAnother) {
   EXPECT_TRUE(has_note(explanation, "no labels fit the 4 units of the axis 'target' of 'decoder"));
 }
 
-TEST(OutsideAxes, ATensorAloneCalledEncoderIsNoTranslation) {
+TEST(ImportedAxes, ATensorAloneCalledEncoderIsNoTranslation) {
   const Explanation explanation = explain({{"bert.encoder.layer.0.attn", uniform(2, 2)}}, "a,b");
   EXPECT_EQ(explanation.maps[0].key_axis, "tokens");
   EXPECT_FALSE(explanation.axes.at(0).output);
 }
 
-TEST(OutsideAxes, LabelsOfOneTensorComeFirst) {
+TEST(ImportedAxes, LabelsOfOneTensorComeFirst) {
   const Explanation explanation =
       explain({{"a.layer.1", uniform(2, 2)}, {"a.layer.2", uniform(2, 2)}, {"b", uniform(2, 2)}},
               R"({"tokens": ["x", "y"], "tensors": {"a": ["p", "q"], "a.layer.2": ["r", "s"]}})");
@@ -110,10 +110,10 @@ TEST(OutsideAxes, LabelsOfOneTensorComeFirst) {
   EXPECT_EQ(explanation.maps.at(2).key_axis, "tokens-3");
 }
 
-TEST(OutsideAxes, PaddingBehindIsCutOff) {
+TEST(ImportedAxes, PaddingBehindIsCutOff) {
   at::Tensor weights = torch::zeros({2, 4, 4}, at::kDouble);
   weights.narrow(2, 0, 3).fill_(1.0 / 3);
-  const Explanation explanation = explain({{"a", weights}}, "x,y,z");
+  const Explanation explanation = explain({{"a", weights}}, "x,y,z", kHeads);
   ASSERT_EQ(explanation.maps.size(), 2u);
   EXPECT_EQ(explanation.maps[0].queries(), 3u);
   EXPECT_EQ(explanation.maps[0].keys(), 3u);
@@ -124,7 +124,7 @@ TEST(OutsideAxes, PaddingBehindIsCutOff) {
   EXPECT_EQ(explanation.notes.size(), 1u);
 }
 
-TEST(OutsideAxes, PaddingBeforeIsSeenByTheLastQuery) {
+TEST(ImportedAxes, PaddingBeforeIsSeenByTheLastQuery) {
   at::Tensor weights = torch::full({1, 4, 4}, 0.25, at::kDouble);  // a padding query sees all
   for (int64_t query = 2; query < 4; ++query)
     for (int64_t key = 0; key < 4; ++key)
@@ -134,19 +134,19 @@ TEST(OutsideAxes, PaddingBeforeIsSeenByTheLastQuery) {
   EXPECT_TRUE(has_note(explanation, "padding of 2 before them is cut off"));
 }
 
-TEST(OutsideAxes, WeightThatIsLostIsSaid) {
+TEST(ImportedAxes, WeightThatIsLostIsSaid) {
   const Explanation explanation = explain({{"a", uniform(4, 4)}}, "x,y,z");
   EXPECT_TRUE(has_note(explanation, "'a' puts up to 0.25 of a row on keys that were cut off"));
   EXPECT_EQ(explanation.maps[0].kind, MapKind::Partial);
 }
 
-TEST(OutsideAxes, MoreLabelsThanUnitsAreRefused) {
+TEST(ImportedAxes, MoreLabelsThanUnitsAreRefused) {
   expect_error(ErrorKind::InvalidArgument, {"'a'", "[2, 2]", "has 2 units", "found 3 labels"}, [&] {
     explain({{"a", uniform(2, 2)}}, "x,y,z");
   });
 }
 
-TEST(OutsideAxes, TextAndSpansComeAlong) {
+TEST(ImportedAxes, TextAndSpansComeAlong) {
   const Explanation explanation =
       explain({{"a", uniform(2, 2)}},
               R"({"tokens": ["[CLS]", "hi"], "text": "hi", "offsets": [[0, 0], [0, 2]]})");

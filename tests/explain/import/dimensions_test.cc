@@ -1,4 +1,4 @@
-#include "fovea/explain/import/shape.h"
+#include "fovea/explain/import/dimensions.h"
 
 #include "fovea/tensor/torch.h"
 #include "tests/explain/import/samples.h"
@@ -9,26 +9,29 @@ namespace {
 
 using testing::expect_error;
 
-TEST(OutsideShape, EveryShapeGivesItsHeadsInOrder) {
+TEST(ImportDimensions, EveryShapeGivesItsHeadsInOrder) {
   const at::Tensor five = attention({2, 2, 3, 4, 5});  // [L, B, H, Q, K]
   struct Case {
-    std::string name, dimensions;
+    std::string name;
+    std::vector<std::string> dimensions;
     at::Tensor tensor;
     int64_t layers, heads;
   };
-  const Case cases[] = {{"a", "", five[0][0][0], 0, 0},
-                        {"a", "", five[0][0], 0, 3},
-                        {"a", "", five[0].select(0, 0).unsqueeze(0), 0, 3},
-                        {"a", "", five, 2, 3},
-                        {"a", "LHQK", five.select(1, 0), 2, 3},
-                        {"all_layers", "", five.select(1, 0), 2, 3},
-                        {"layers", "", five.select(1, 0).select(1, 0), 2, 0},
-                        {"a", "lqk", five.select(1, 0).select(1, 0), 2, 0},
-                        {"a", "KQH", five[0][0].permute({2, 1, 0}), 0, 3},
-                        {"a", "HLQK", five.select(1, 0).transpose(0, 1), 2, 3}};
+  const Case cases[] = {
+      {"a", {}, five[0][0][0], 0, 0},
+      {"a", {}, five[0][0][0].unsqueeze(0), 0, 0},
+      {"a", {}, five[0].select(0, 0).unsqueeze(0), 0, 3},
+      {"a", {}, five, 2, 3},
+      {"a", {"heads", "queries", "keys"}, five[0][0], 0, 3},
+      {"a", {"layers", "heads", "queries", "keys"}, five.select(1, 0), 2, 3},
+      {"a", {"batch", "heads", "queries", "keys"}, five[0], 0, 3},
+      {"layers", {"layers", "queries", "keys"}, five.select(1, 0).select(1, 0), 2, 0},
+      {"a", {"batch", "queries", "keys"}, five[0].select(1, 0), 0, 0},
+      {"a", {"keys", "queries", "heads"}, five[0][0].permute({2, 1, 0}), 0, 3},
+      {"a", {"heads", "layers", "queries", "keys"}, five.select(1, 0).transpose(0, 1), 2, 3}};
   for (const Case& one : cases) {
-    SCOPED_TRACE(concat(one.name, " ", one.dimensions, " ", one.tensor.sizes()));
-    OutsideOptions options;
+    SCOPED_TRACE(concat(one.name, " ", join(one.dimensions), " ", one.tensor.sizes()));
+    ImportOptions options;
     options.dimensions = one.dimensions;
     const Explanation explanation = explain({{one.name, one.tensor}}, "", options);
     const int64_t layers = std::max<int64_t>(one.layers, 1),
@@ -45,16 +48,48 @@ TEST(OutsideShape, EveryShapeGivesItsHeadsInOrder) {
   }
 }
 
-TEST(OutsideShape, ARowOfABatchIsChosenAndSaid) {
+TEST(ImportDimensions, WhatCanBeReadInSeveralWaysIsAskedFor) {
+  expect_error(ErrorKind::InvalidArgument,
+               {"'a' of shape [3, 4, 5]",
+                "--dimensions heads,queries,keys or --dimensions batch,queries,keys or "
+                "--dimensions layers,queries,keys"},
+               [&] {
+                 explain({{"a", attention({3, 4, 5})}});
+               });
+  for (const char* name : {"a", "all_layers", "stacked", "attentions.0"})
+    expect_error(ErrorKind::InvalidArgument,
+                 {name, "[2, 3, 4, 5]",
+                  "say which: --dimensions batch,heads,queries,keys or --dimensions "
+                  "layers,heads,queries,keys"},
+                 [&] {
+                   explain({{name, attention({2, 3, 4, 5})}});
+                 });
+  // Layers that the names count are no dimension.
+  EXPECT_EQ(explain({{"layer_3", attention({2, 3, 4, 5})}}).maps.size(), 3u);
+  try {
+    explain({{"attn.1", attention({3, 4, 5})}, {"attn.2", attention({3, 4, 5})}});
+    ADD_FAILURE() << "heads or a batch?";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("layers"), std::string::npos) << error.what();
+  }
+  // An option for some tensors leaves the others as they are usually saved.
+  ImportOptions options;
+  options.dimensions = {"heads", "queries", "keys"};
+  const Explanation both =
+      explain({{"a", attention({3, 4, 5})}, {"b", attention({4, 5})}}, "", options);
+  EXPECT_EQ(both.maps.size(), 4u);
+}
+
+TEST(ImportDimensions, ARowOfABatchIsChosenAndSaid) {
   const at::Tensor batch = attention({2, 3, 4, 4});
   const Tensors layers{{"attentions.0", batch}, {"attentions.1", batch}};
   EXPECT_TRUE(explain({{"a", attention({1, 3, 4, 4})}}).notes.empty());
   Explanation explanation = explain(layers);
   EXPECT_TRUE(has_note(explanation,
                        "'attentions.0' [2, 3, 4, 4] and 1 more like it: a batch of 2, "
-                       "of which row 0 is shown (if the first dimension is layers"));
+                       "of which row 0 is shown"));
   EXPECT_EQ(explanation.notes.size(), 1u);
-  OutsideOptions options;
+  ImportOptions options;
   options.batch = 1;
   explanation = explain(layers, "", options);
   EXPECT_TRUE(has_note(explanation, "row 1 is shown"));
@@ -67,24 +102,24 @@ TEST(OutsideShape, ARowOfABatchIsChosenAndSaid) {
   });
 }
 
-TEST(OutsideShape, WholeNumbersBesideWeightsAreLeftOutUnlessNamed) {
+TEST(ImportDimensions, WholeNumbersBesideWeightsAreLeftOutUnlessNamed) {
   const Tensors tensors{{"attentions", attention({2, 2})},
                         {"input_ids", torch::tensor({101, 102}, at::kLong)}};
   EXPECT_EQ(explain(tensors).maps.size(), 1u);
   EXPECT_TRUE(has_note(explain(tensors), "'input_ids' [2] is left out"));
-  OutsideOptions options;
+  ImportOptions options;
   options.tensors = {"input_ids", "attentions"};
   EXPECT_EQ(explain(tensors, "", options).maps.size(), 2u);
   EXPECT_EQ(explain({{"mask", torch::tensor({1, 0}, at::kLong)}}).maps.size(), 1u);
 }
 
-TEST(OutsideShape, WhatCannotBeAttentionIsRefusedWithItsShape) {
+TEST(ImportDimensions, WhatCannotBeAttentionIsRefusedWithItsShape) {
   expect_error(ErrorKind::BadData, "no tensors", [&] { explain({}); });
-  expect_error(ErrorKind::BadData, {"'s'", "[]", "expected [K]"}, [&] {
+  expect_error(ErrorKind::BadData, {"'s'", "[]", "expected [keys]"}, [&] {
     explain({{"s", torch::tensor(1.0)}});
   });
-  expect_error(ErrorKind::BadData, {"'six'", "[1, 1, 1, 1, 1, 1]", "[layers, batch, heads, Q, K]"},
-               [&] {
+  expect_error(ErrorKind::BadData,
+               {"'six'", "[1, 1, 1, 1, 1, 1]", "[layers, batch, heads, queries, keys]"}, [&] {
                  explain({{"six", torch::ones({1, 1, 1, 1, 1, 1})}});
                });
   expect_error(ErrorKind::BadData, {"'none'", "[0, 3]", "no weights"}, [&] {
@@ -93,15 +128,20 @@ TEST(OutsideShape, WhatCannotBeAttentionIsRefusedWithItsShape) {
   expect_error(ErrorKind::Unsupported, "'c'", [&] {
     explain({{"c", torch::ones({2, 2}, at::kComplexFloat)}});
   });
-  OutsideOptions options;
-  for (const char* wrong : {"HQ", "HHQK", "XQK", "HQ K"}) {
-    options.dimensions = wrong;
-    expect_error(ErrorKind::InvalidArgument, {wrong, "at most once"}, [&] {
-      explain({{"a", attention({2, 2, 2})}}, "", options);
-    });
+  ImportOptions options;
+  const std::vector<std::string> wrong[] = {{"heads", "queries"},
+                                            {"heads", "heads", "queries", "keys"},
+                                            {"steps", "queries", "keys"},
+                                            {"HQK"}};
+  for (const std::vector<std::string>& dimensions : wrong) {
+    options.dimensions = dimensions;
+    expect_error(ErrorKind::InvalidArgument,
+                 {join(dimensions, ","), "at most once", "layers,heads,queries,keys"}, [&] {
+                   explain({{"a", attention({2, 2, 2})}}, "", options);
+                 });
   }
-  options.dimensions = "LHQK";
-  expect_error(ErrorKind::InvalidArgument, {"4 letters", "[2, 2, 2]"}, [&] {
+  options.dimensions = {"layers", "heads", "queries", "keys"};
+  expect_error(ErrorKind::InvalidArgument, {"are 4", "[2, 2, 2]"}, [&] {
     explain({{"a", attention({2, 2, 2})}}, "", options);
   });
   options = {};

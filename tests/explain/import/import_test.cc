@@ -16,7 +16,7 @@ namespace {
 using testing::expect_error;
 using testing::TemporaryFolder;
 
-TEST(Outside, OneRowIsAPredictionOverKeys) {
+TEST(Import, OneRowIsAPredictionOverKeys) {
   const Explanation explanation = explain({{"weights", attention({3})}}, "age,income,rooms");
   ASSERT_EQ(explanation.maps.size(), 1u);
   const MapView& map = explanation.maps[0];
@@ -29,7 +29,7 @@ TEST(Outside, OneRowIsAPredictionOverKeys) {
   EXPECT_TRUE(explanation.notes.empty());
 }
 
-TEST(Outside, NumberedTensorsAreLayersOfOneFamily) {
+TEST(Import, NumberedTensorsAreLayersOfOneFamily) {
   Tensors tensors;
   for (int64_t layer = 0; layer < 12; ++layer)
     tensors[concat("attentions.", layer)] = attention({1, 2, 3, 3}) * 0.5 + double(layer) / 100;
@@ -48,7 +48,7 @@ TEST(Outside, NumberedTensorsAreLayersOfOneFamily) {
   EXPECT_EQ(explanation.axes[0].kind, "token");
 }
 
-TEST(Outside, KindsAreSeenFromTheNumbers) {
+TEST(Import, KindsAreSeenFromTheNumbers) {
   const auto kind = [](std::vector<double> row, at::ScalarType type = at::kDouble) {
     return explain({{"a", torch::tensor(row, at::kDouble).to(type).unsqueeze(0)}}).maps[0].kind;
   };
@@ -66,22 +66,22 @@ TEST(Outside, KindsAreSeenFromTheNumbers) {
   EXPECT_EQ(kind({nan, 1.3}), MapKind::Free);
 }
 
-TEST(Outside, HalfPrecisionIsStillADistributionWithANote) {
+TEST(Import, HalfPrecisionIsStillADistributionWithANote) {
   const at::Tensor weights = attention({4, 64, 64});
   for (const auto& [type, name] : {std::pair{at::kHalf, "float16"}, {at::kBFloat16, "bfloat16"}}) {
-    const Explanation explanation = explain({{"a", weights.to(type)}});
+    const Explanation explanation = explain({{"a", weights.to(type)}}, "", kHeads);
     for (const MapView& map : explanation.maps) EXPECT_EQ(map.kind, MapKind::Distribution) << name;
     EXPECT_TRUE(has_note(explanation, concat("'a' was saved as ", name)));
   }
-  EXPECT_TRUE(explain({{"a", weights.to(at::kFloat)}}).notes.empty());
+  EXPECT_TRUE(explain({{"a", weights.to(at::kFloat)}}, "", kHeads).notes.empty());
 }
 
-TEST(Outside, NotesTellOfGapsAndOfHeadsThatDiffer) {
+TEST(Import, NotesTellOfGapsAndOfHeadsThatDiffer) {
   at::Tensor weights = attention({3, 2, 2});
   weights[0][0][0] = std::nan("");
   weights[1][1][1] = std::numeric_limits<double>::infinity();
   weights[2].fill_(0.1);
-  const Explanation explanation = explain({{"a", weights}});
+  const Explanation explanation = explain({{"a", weights}}, "", kHeads);
   EXPECT_TRUE(std::isnan(explanation.maps[0].weights[0]));
   EXPECT_TRUE(std::isnan(explanation.maps[1].weights[3]));
   EXPECT_TRUE(has_note(explanation, "'a' has 2 weights that are not finite"));
@@ -89,11 +89,11 @@ TEST(Outside, NotesTellOfGapsAndOfHeadsThatDiffer) {
       has_note(explanation, "3 maps of 'a' are of several kinds: 2 distribution, 1 partial"));
 }
 
-TEST(Outside, TensorsLayersAndHeadsCanBeChosen) {
+TEST(Import, TensorsLayersAndHeadsCanBeChosen) {
   const Tensors tensors{{"attentions.0", attention({3, 2, 2})},
                         {"attentions.1", attention({3, 2, 2})},
                         {"hidden", attention({7})}};
-  OutsideOptions options;
+  ImportOptions options = kHeads;
   options.tensors = {"attentions"};
   options.layers = {2};
   options.heads = {1, 3};
@@ -111,60 +111,56 @@ TEST(Outside, TensorsLayersAndHeadsCanBeChosen) {
                [&] { explain(tensors, "", options); });
 }
 
-TEST(Outside, TooMuchIsRefusedBeforeItIsCopied) {
+TEST(Import, TooMuchIsRefusedBeforeItIsCopied) {
   const at::Tensor one = torch::ones({1, 1, 1});
   expect_error(ErrorKind::InvalidArgument,
                {"[1, 200, 1024, 1024]", "more than 134,217,728 weights"}, [&] {
                  explain({{"a", one.expand({1, 200, 1024, 1024})}}, "", {});
                });
   expect_error(ErrorKind::InvalidArgument, "more than 16,384 maps", [&] {
-    explain({{"a", one.expand({20000, 1, 1})}});
+    explain({{"a", one.expand({20000, 1, 1})}}, "", kHeads);
   });
 }
 
-TEST(Outside, FilesOfEverySort) {
+TEST(Import, FilesOfEverySort) {
   const TemporaryFolder folder;
-  const at::Tensor weights = attention({2, 3, 3});
+  const at::Tensor weights = attention({1, 2, 3, 3});
   const NpzReader reader = [&](const std::filesystem::path& path) -> Tensors {
     return {{path.stem().string(), weights}};
   };
   write_safetensors(folder / "bert.safetensors", {{"attentions.0", weights.to(at::kBFloat16)}},
                     {{"labels", R"({"tokens": ["a", "b", "c"], "text": "abc"})"}});
-  const Explanation bert = explanation_of_file(folder / "bert.safetensors", "", {}, reader);
+  const Explanation bert = import_file(folder / "bert.safetensors", "", {}, reader);
   EXPECT_EQ(bert.title, "bert");
   EXPECT_EQ(bert.input, "abc");
   EXPECT_EQ(bert.maps.at(1).key_labels, (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(explanation_of_file(folder / "bert.safetensors", "x,y,z", {}, reader)
-                .maps.at(0)
-                .key_labels[0],
+  EXPECT_EQ(import_file(folder / "bert.safetensors", "x,y,z", {}, reader).maps.at(0).key_labels[0],
             "x");
   for (const char* name : {"w.npz", "w.npy", "W.NPZ"})
-    expect_weights(explanation_of_file(folder / name, "", {}, reader).maps.at(1), weights[1]);
+    expect_weights(import_file(folder / name, "", {}, reader).maps.at(1), weights[0][1]);
   folder.write("w.json", R"({"layer_1": [[0.5, 0.5], [0, 1]], "tokens": ["a", "b"]})");
-  const Explanation json = explanation_of_file(folder / "w.json", "", {}, reader);
+  const Explanation json = import_file(folder / "w.json", "", {}, reader);
   EXPECT_EQ(json.maps.at(0).weights, (std::vector<double>{0.5, 0.5, 0, 1}));
   EXPECT_EQ(json.maps.at(0).query_labels, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(Outside, AnExplanationIsReadAsWhatItIs) {
+TEST(Import, AnExplanationIsReadAsWhatItIs) {
   const TemporaryFolder folder;
   write_explanation(folder / "x.json", sample_features());
-  const Explanation back = explanation_of_file(folder / "x.json", "", {}, nullptr);
+  const Explanation back = import_file(folder / "x.json", "", {}, nullptr);
   EXPECT_EQ(back.title, sample_features().title);
   EXPECT_EQ(back.maps.at(0).key_labels, sample_features().maps[0].key_labels);
   expect_error(ErrorKind::InvalidArgument, {"x.json", "labels of its own"},
-               [&] { explanation_of_file(folder / "x.json", "a,b", {}, nullptr); });
-  OutsideOptions options;
+               [&] { import_file(folder / "x.json", "a,b", {}, nullptr); });
+  ImportOptions options;
   options.layers = {3};
   expect_error(ErrorKind::InvalidArgument, "no map is left",
-               [&] { explanation_of_file(folder / "x.json", "", options, nullptr); });
+               [&] { import_file(folder / "x.json", "", options, nullptr); });
 }
 
-TEST(Outside, FilesThatCannotBeReadSayWhy) {
+TEST(Import, FilesThatCannotBeReadSayWhy) {
   const TemporaryFolder folder;
-  const auto read = [&](const std::string& name) {
-    explanation_of_file(folder / name, "", {}, nullptr);
-  };
+  const auto read = [&](const std::string& name) { import_file(folder / name, "", {}, nullptr); };
   folder.write("model.pt", "x");
   expect_error(ErrorKind::Unsupported, {"model.pt", ".safetensors", "pickle"},
                [&] { read("model.pt"); });

@@ -12,14 +12,14 @@ using testing::expect_error;
 using testing::TemporaryFolder;
 using Texts = std::vector<std::string>;
 
-TEST(OutsideLabels, FromTheCommandLine) {
+TEST(ImportedLabels, FromTheCommandLine) {
   EXPECT_TRUE(read_labels("").empty());
   EXPECT_EQ(read_labels("the, cat,sat").common.keys.labels, (Texts{"the", "cat", "sat"}));
   EXPECT_EQ(read_labels("[CLS],Ġthe,##s,▁cat,[SEP]").common.keys.labels,
             (Texts{"[CLS]", "Ġthe", "##s", "▁cat", "[SEP]"}));
   EXPECT_EQ(read_labels(R"(["a", ",", " b"])").common.keys.labels, (Texts{"a", ",", " b"}));
   EXPECT_TRUE(read_labels("a,b").common.queries.empty());
-  const OutsideLabels both = read_labels(R"({"queries": ["x"], "keys": ["a", "b"]})");
+  const ImportedLabels both = read_labels(R"({"queries": ["x"], "keys": ["a", "b"]})");
   EXPECT_EQ(both.common.queries.labels, Texts{"x"});
   EXPECT_EQ(both.common.keys.labels, (Texts{"a", "b"}));
   expect_error(ErrorKind::NotFound, {"tokens.txt", "no such file"},
@@ -28,7 +28,7 @@ TEST(OutsideLabels, FromTheCommandLine) {
   EXPECT_EQ(read_labels(std::string(5000, 'x') + ",y").common.keys.labels.size(), 2u);
 }
 
-TEST(OutsideLabels, FromATextFile) {
+TEST(ImportedLabels, FromATextFile) {
   const TemporaryFolder folder;
   const auto read = [&](const std::string& content) {
     return read_labels(folder.write("labels.txt", content).string()).common.keys.labels;
@@ -42,11 +42,11 @@ TEST(OutsideLabels, FromATextFile) {
   expect_error(ErrorKind::BadData, {"labels.txt:2", "UTF-8"}, [&] { read("a\nb\xFF\nc"); });
 }
 
-TEST(OutsideLabels, FromTokenisers) {
+TEST(ImportedLabels, FromTokenisers) {
   const TemporaryFolder folder;
   const auto path = folder.write("t.json", R"({"ids": [1, 2, 3, 4], "text": "größer!",
       "tokens": ["[CLS]", "größ", "##er", "!"], "offsets": [[0, 0], [0, 4], [4, 6], [6, 7]]})");
-  const OutsideLabels labels = read_labels(path.string());
+  const ImportedLabels labels = read_labels(path.string());
   const UnitLabels& units = labels.common.keys;
   EXPECT_EQ(units.labels, (Texts{"[CLS]", "größ", "##er", "!"}));
   EXPECT_EQ(labels.text, "größer!");
@@ -63,8 +63,8 @@ TEST(OutsideLabels, FromTokenisers) {
   EXPECT_TRUE(no_text.common.keys.spans.empty());
 }
 
-TEST(OutsideLabels, EachSideAndEachTensorMayHaveItsOwn) {
-  const OutsideLabels labels = labels_from_json(
+TEST(ImportedLabels, EachSideAndEachTensorMayHaveItsOwn) {
+  const ImportedLabels labels = labels_from_json(
       parse_json(R"({"queries": {"tokens": ["x"], "text": "x", "offsets": [[0, 1]]},
                      "keys": ["a", "b"], "text": "ab", "offsets": [[0, 1], [1, 2]],
                      "tensors": {"encoder": ["c"], "cross": {"queries": ["d"], "keys": ["e"]}}})",
@@ -75,12 +75,13 @@ TEST(OutsideLabels, EachSideAndEachTensorMayHaveItsOwn) {
   EXPECT_EQ(labels.common.keys.spans.at(1).begin, 1);
   EXPECT_EQ(labels.tensors.at("encoder").keys.labels, Texts{"c"});
   EXPECT_EQ(labels.tensors.at("cross").queries.labels, Texts{"d"});
-  const OutsideLabels only = labels_from_json(parse_json(R"({"tensors": {"a": ["b"]}})", "t"), "t");
+  const ImportedLabels only =
+      labels_from_json(parse_json(R"({"tensors": {"a": ["b"]}})", "t"), "t");
   EXPECT_TRUE(only.common.empty());
   EXPECT_FALSE(only.empty());
 }
 
-TEST(OutsideLabels, WhatIsWrongIsNamed) {
+TEST(ImportedLabels, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"7", "t: found 7, expected a list"},
       {"[1]", "[0]: found 1, expected a text"},

@@ -1,4 +1,4 @@
-// Attention for the tests of outside.h.
+// Attention for the tests of import.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,9 +23,16 @@ inline at::Tensor uniform(int64_t queries, int64_t keys) {
   return torch::full({queries, keys}, 1.0 / double(keys), at::kDouble);
 }
 
+inline ImportOptions with_dimensions(std::vector<std::string> dimensions) {
+  ImportOptions options;
+  options.dimensions = std::move(dimensions);
+  return options;
+}
+inline const ImportOptions kHeads = with_dimensions({"heads", "queries", "keys"});
+
 inline Explanation explain(const Tensors& tensors, const std::string& labels = "",
-                           const OutsideOptions& options = {}) {
-  return explanation_of_weights(tensors, read_labels(labels), options);
+                           const ImportOptions& options = {}) {
+  return import_weights(tensors, read_labels(labels), options);
 }
 
 inline void expect_weights(const MapView& map, const at::Tensor& expected) {
