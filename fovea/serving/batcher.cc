@@ -87,9 +87,9 @@ BatchAnswer Batcher::predict(std::vector<Example> examples, const Caller& caller
   return future.get();
 }
 
-Explanation Batcher::explain(Example example, const ExplainWish& wish, const Caller& caller) {
+Explanation Batcher::explain(Example example, const ExplainRequest& request, const Caller& caller) {
   return explain_with([example = std::move(example),
-                       wish](ServedModel& model) { return model.explain(example, wish); },
+                       request](ServedModel& model) { return model.explain(example, request); },
                       caller);
 }
 

@@ -60,7 +60,7 @@ class Batcher {
   /// These block until there is an answer. HttpError 429 when the queue is full, 504 when the
   /// deadline passes, 499 when the client has gone; what the model throws is thrown here.
   BatchAnswer predict(std::vector<Example> examples, const Caller& caller);
-  Explanation explain(Example example, const ExplainWish& wish, const Caller& caller);
+  Explanation explain(Example example, const ExplainRequest& request, const Caller& caller);
 
   /// What `work` makes of the model, on the thread that explains: what takes as much memory as an
   /// explanation is done for one request at a time. `work` may outlive the call.

@@ -118,9 +118,9 @@ Json parse_body(std::string_view body) {
   }
 }
 
-PredictRequest parse_predict(const std::string& body) {
+PredictBody parse_predict(const std::string& body) {
   const Json object = parse_object(body, {"model", "input", "inputs"});
-  PredictRequest request;
+  PredictBody request;
   request.model = text_field(object, "model");
   const Json* one = find(object, "input");
   const Json* several = find(object, "inputs");
@@ -140,10 +140,10 @@ PredictRequest parse_predict(const std::string& body) {
   return request;
 }
 
-ExplainRequest parse_explain(const std::string& body) {
+ExplainBody parse_explain(const std::string& body) {
   const Json object = parse_object(body, {"model", "input", "maps", "layers", "heads", "rows",
                                           "top_k", "faithfulness", "format"});
-  ExplainRequest request;
+  ExplainBody request;
   request.model = text_field(object, "model");
   const Json* input = find(object, "input");
   if (!input) refuse_field("input", "is missing");

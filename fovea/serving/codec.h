@@ -22,12 +22,12 @@ struct GivenInput {
   std::string field;  // "input" or "inputs[3]"
 };
 
-struct PredictRequest {
+struct PredictBody {
   std::string model;  // empty: the only one
   std::vector<GivenInput> inputs;
 };
 
-struct ExplainRequest {
+struct ExplainBody {
   std::string model;
   GivenInput input;
   Selection selection;
@@ -35,7 +35,7 @@ struct ExplainRequest {
   bool html = false;
 };
 
-PredictRequest parse_predict(const std::string& body);
-ExplainRequest parse_explain(const std::string& body);
+PredictBody parse_predict(const std::string& body);
+ExplainBody parse_explain(const std::string& body);
 
 }  // namespace fovea::serving

@@ -49,9 +49,9 @@ class PipelineModel : public ServedModel {
 
   /// Of a run without examples nothing is known of its maps: they may look from everywhere to
   /// everywhere.
-  int64_t weights(const Example& example, const ExplainWish& wish) const override {
+  int64_t weights(const Example& example, const ExplainRequest& request) const override {
     const int64_t all = units(example);
-    return shape_ ? shape_->weights(example, wish.heads) : all * all;
+    return shape_ ? shape_->weights(example, request.heads) : all * all;
   }
 
   void enter_worker() override { at::set_num_threads(threads_); }
@@ -60,12 +60,13 @@ class PipelineModel : public ServedModel {
     return pipeline_.predict(examples);
   }
 
-  Explanation explain(const Example& example, const ExplainWish& wish) const override {
+  Explanation explain(const Example& example, const ExplainRequest& request) const override {
     const Prediction prediction = pipeline_.predict({&example, 1}).front();
     // How long the output is shows only now; the maps are yet to be made.
-    check_weights(weights(pipeline_.describe_output(example, prediction), wish), wish.most_weights);
-    Explanation explanation = pipeline_.explain(example, prediction, wish.heads);
-    if (wish.faithfulness)
+    check_weights(weights(pipeline_.describe_output(example, prediction), request),
+                  request.most_weights);
+    Explanation explanation = pipeline_.explain(example, prediction, request.heads);
+    if (request.faithfulness)
       explanation.faithfulness = measure_faithfulness(pipeline_, {&example, 1});
     return explanation;
   }

@@ -23,7 +23,7 @@ struct ModelCard {
   int64_t parameters = 0;
 };
 
-struct ExplainWish {
+struct ExplainRequest {
   HeadChoice heads = Heads::All;
   bool faithfulness = false;
   /// An explanation with more of them is refused: HttpError 422 (costs.h).
@@ -45,14 +45,14 @@ class ServedModel {
     return sum;
   }
   /// How many weights the explanation will have, as far as the input alone tells.
-  virtual int64_t weights(const Example& example, const ExplainWish& wish) const = 0;
+  virtual int64_t weights(const Example& example, const ExplainRequest& request) const = 0;
 
   /// A model has two workers, one that predicts and one that explains, which work at the same time.
   /// Each calls this once, before all else.
   virtual void enter_worker() {}
   /// Long work asks stop_if_asked() (base/stop.h) now and then.
   virtual std::vector<Prediction> predict(std::span<const Example> examples) const = 0;
-  virtual Explanation explain(const Example& example, const ExplainWish& wish) const = 0;
+  virtual Explanation explain(const Example& example, const ExplainRequest& request) const = 0;
 };
 
 /// A model that is yet to be loaded.

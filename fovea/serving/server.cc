@@ -279,17 +279,17 @@ Example Server::parse(const ServedModel& model, const std::string& line,
 
 HttpResponse Server::predict(HttpRequest& http, AccessRecord& record) {
   check_json_type(http);
-  const std::string body = http.read_body();
+  const std::string json = http.read_body();
   const Caller caller = caller_of(http);
-  const PredictRequest request = parse_predict(body);
-  HostedModel& hosted = host_.find(request.model);
+  const PredictBody body = parse_predict(json);
+  HostedModel& hosted = host_.find(body.model);
   record.model = hosted.name();
   std::vector<Example> examples;
   int64_t units = 0;
-  for (const GivenInput& input : request.inputs) {
+  for (const GivenInput& input : body.inputs) {
     examples.push_back(parse(hosted.model(), input.line, input.field));
     units += hosted.model().units(examples.back());
-    check_units(units, options_.max_units, request.inputs.size() > 1 ? "inputs" : input.field);
+    check_units(units, options_.max_units, body.inputs.size() > 1 ? "inputs" : input.field);
   }
   const BatchAnswer answers = hosted.batcher().predict(examples, caller);
   record.batch = answers.batch;
@@ -301,31 +301,31 @@ HttpResponse Server::predict(HttpRequest& http, AccessRecord& record) {
 
 HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
   check_json_type(http);
-  const std::string body = http.read_body();
+  const std::string json = http.read_body();
   const Caller caller = caller_of(http);
-  const ExplainRequest request = parse_explain(body);
-  HostedModel& hosted = host_.find(request.model);
+  const ExplainBody body = parse_explain(json);
+  HostedModel& hosted = host_.find(body.model);
   record.model = hosted.name();
-  ExplainWish wish;
-  wish.heads = request.selection.mean_of_heads ? Heads::Mean : Heads::All;
-  wish.heads.layers = request.selection.layers;
-  wish.heads.heads = request.selection.heads;
-  wish.faithfulness = request.faithfulness;
-  wish.most_weights = options_.max_weights / (wish.faithfulness ? kFaithfulnessShare : 1);
-  Example example = parse(hosted.model(), request.input.line, request.input.field);
-  check_units(hosted.model().units(example), options_.max_units, request.input.field);
-  check_weights(hosted.model().weights(example, wish), wish.most_weights);
+  ExplainRequest request;
+  request.heads = body.selection.mean_of_heads ? Heads::Mean : Heads::All;
+  request.heads.layers = body.selection.layers;
+  request.heads.heads = body.selection.heads;
+  request.faithfulness = body.faithfulness;
+  request.most_weights = options_.max_weights / (request.faithfulness ? kFaithfulnessShare : 1);
+  Example example = parse(hosted.model(), body.input.line, body.input.field);
+  check_units(hosted.model().units(example), options_.max_units, body.input.field);
+  check_weights(hosted.model().weights(example, request), request.most_weights);
   HttpResponse response;
   response.compress = true;
-  if (request.html) {
+  if (body.html) {
     response.type = "text/html; charset=utf-8";
     response.headers.emplace_back(
         "Content-Disposition", concat("attachment; filename=\"", file_name(hosted.name()), "\""));
   }
   response.body = hosted.batcher().explain_with(
-      [example = std::move(example), wish, selection = request.selection,
-       html = request.html](ServedModel& model) {
-        Explanation explanation = model.explain(example, wish);
+      [example = std::move(example), request, selection = body.selection,
+       html = body.html](ServedModel& model) {
+        Explanation explanation = model.explain(example, request);
         select_parts(explanation, selection);
         return html ? report_html({&explanation, 1}) : text_of(explanation_to_json(explanation));
       },

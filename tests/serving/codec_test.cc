@@ -8,12 +8,12 @@ namespace {
 using fovea::testing::expect_refusal;
 
 TEST(Codec, OneInputOrSeveral) {
-  const PredictRequest one = parse_predict(R"({"model": "dates", "input": "9 May"})");
+  const PredictBody one = parse_predict(R"({"model": "dates", "input": "9 May"})");
   EXPECT_EQ(one.model, "dates");
   ASSERT_EQ(one.inputs.size(), 1u);
   EXPECT_EQ(one.inputs[0].line, "9 May");
   EXPECT_EQ(one.inputs[0].field, "input");
-  const PredictRequest several = parse_predict(R"({"inputs": ["a", {"x": 1.5, "y": "b"}]})");
+  const PredictBody several = parse_predict(R"({"inputs": ["a", {"x": 1.5, "y": "b"}]})");
   EXPECT_EQ(several.model, "");
   ASSERT_EQ(several.inputs.size(), 2u);
   EXPECT_EQ(several.inputs[1].line, R"({"x":1.5,"y":"b"})");
@@ -54,7 +54,7 @@ TEST(Codec, ARequestHoldsSoManyInputs) {
 }
 
 TEST(Codec, EveryFieldOfExplain) {
-  const ExplainRequest request = parse_explain(
+  const ExplainBody request = parse_explain(
       R"({"model": "m", "input": "a", "maps": ["x", "y"], "layers": [2, 1], "heads": [3],
           "rows": [4, 0], "top_k": 5, "faithfulness": true, "format": "html"})");
   EXPECT_EQ(request.model, "m");
@@ -67,7 +67,7 @@ TEST(Codec, EveryFieldOfExplain) {
   EXPECT_TRUE(request.faithfulness);
   EXPECT_TRUE(request.html);
   EXPECT_TRUE(parse_explain(R"({"input": "a", "heads": "mean"})").selection.mean_of_heads);
-  const ExplainRequest plain = parse_explain(R"({"input": "a", "format": "json"})");
+  const ExplainBody plain = parse_explain(R"({"input": "a", "format": "json"})");
   EXPECT_FALSE(plain.faithfulness || plain.html || plain.selection.mean_of_heads);
   EXPECT_EQ(parse_explain(R"({"input": "a", "top_k": 3.0})").selection.top_k, 3);
 }

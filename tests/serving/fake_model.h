@@ -42,7 +42,7 @@ class FakeModel : public serving::ServedModel {
   }
 
   /// As if every letter looked at every letter.
-  int64_t weights(const Example& example, const serving::ExplainWish&) const override {
+  int64_t weights(const Example& example, const serving::ExplainRequest&) const override {
     return units(example) * units(example);
   }
 
@@ -62,14 +62,15 @@ class FakeModel : public serving::ServedModel {
     return predictions;
   }
 
-  Explanation explain(const Example& example, const serving::ExplainWish& wish) const override {
+  Explanation explain(const Example& example,
+                      const serving::ExplainRequest& request) const override {
     enter(0);
     if (example.given == "boom") throw std::runtime_error("the secret of the machine room");
     Explanation explanation;
     explanation.task = "echo";
     explanation.input = example.given;
-    const int64_t heads = wish.heads.all == Heads::All ? 2 : 0;
-    for (int64_t head = wish.heads.all == Heads::All ? 1 : 0; head <= heads; ++head) {
+    const int64_t heads = request.heads.all == Heads::All ? 2 : 0;
+    for (int64_t head = request.heads.all == Heads::All ? 1 : 0; head <= heads; ++head) {
       MapView map;
       map.name = map.title = "attention";
       map.query_axis = "out";
@@ -81,7 +82,7 @@ class FakeModel : public serving::ServedModel {
       explanation.maps.push_back(map);
     }
     explanation.axes = {{"out", "token", {"p", "q", "r"}}, {"letters", "token", {"a", "b"}}};
-    if (wish.faithfulness) {
+    if (request.faithfulness) {
       explanation.faithfulness.emplace_back();
       explanation.faithfulness[0].map = "attention";
       explanation.faithfulness[0].verdict = "believe it";

@@ -133,23 +133,23 @@ TEST_F(PipelineModelTest, InputsThatDoNotFitAreExplained) {
 TEST_F(PipelineModelTest, KnowsHowLargeAnExplanationWillBe) {
   std::filesystem::create_directories(run() / "assets");
   std::filesystem::remove(run() / "assets" / "examples.json");
-  ExplainWish wish;
-  wish.heads = Heads::All;
+  ExplainRequest request;
+  request.heads = Heads::All;
   const std::unique_ptr<ServedModel> unknown = source_of_run(run(), "", {}).load();
   const Example example = unknown->parse(kRow);
-  EXPECT_EQ(unknown->weights(example, wish), 10 * 10) << "nothing is known without an example";
+  EXPECT_EQ(unknown->weights(example, request), 10 * 10) << "nothing is known without an example";
   write_file(run() / "assets" / "examples.json", "[" + kRow + "]");
   const std::unique_ptr<ServedModel> model = source_of_run(run(), "", {}).load();
   std::filesystem::remove(run() / "assets" / "examples.json");
   int64_t weights = 0;
-  for (const MapView& map : model->explain(example, wish).maps)
+  for (const MapView& map : model->explain(example, request).maps)
     weights += static_cast<int64_t>(map.weights.size());
   EXPECT_GT(weights, 0);
-  EXPECT_EQ(model->weights(example, wish), weights);
-  wish.most_weights = weights;
-  EXPECT_NO_THROW(model->explain(example, wish));
-  wish.most_weights = weights - 1;
-  expect_refusal(422, "weights", [&] { model->explain(example, wish); });
+  EXPECT_EQ(model->weights(example, request), weights);
+  request.most_weights = weights;
+  EXPECT_NO_THROW(model->explain(example, request));
+  request.most_weights = weights - 1;
+  expect_refusal(422, "weights", [&] { model->explain(example, request); });
 }
 
 TEST_F(PipelineModelTest, CanBeStopped) {
@@ -157,9 +157,9 @@ TEST_F(PipelineModelTest, CanBeStopped) {
   const std::vector<Example> examples(3, model->parse(kRow));
   int asked = 0;
   const StopScope scope([&] { return ++asked == 4; });
-  ExplainWish wish;
-  wish.faithfulness = true;
-  EXPECT_THROW(model->explain(examples[0], wish), Stopped);
+  ExplainRequest request;
+  request.faithfulness = true;
+  EXPECT_THROW(model->explain(examples[0], request), Stopped);
   EXPECT_EQ(asked, 4);
   asked = 3;
   EXPECT_THROW(model->predict(examples), Stopped);
@@ -169,16 +169,16 @@ TEST_F(PipelineModelTest, PredictsTheSameWhileItExplains) {
   const std::unique_ptr<ServedModel> model = source_of_run(run(), "", {}).load();
   const std::vector<Example> examples(3, model->parse(kRow));
   const Json expected = model->answer(examples[1], model->predict(examples)[1]);
-  ExplainWish wish;
-  wish.faithfulness = true;
-  const Json explained = explanation_to_json(model->explain(examples[0], wish));
+  ExplainRequest request;
+  request.faithfulness = true;
+  const Json explained = explanation_to_json(model->explain(examples[0], request));
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
   std::thread predicting([&] {
     while (!done) wrong += model->answer(examples[1], model->predict(examples)[1]) != expected;
   });
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(explanation_to_json(model->explain(examples[0], wish)), explained);
+    EXPECT_EQ(explanation_to_json(model->explain(examples[0], request)), explained);
   done = true;
   predicting.join();
   EXPECT_EQ(wrong, 0);
