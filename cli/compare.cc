@@ -115,7 +115,7 @@ void run_compare(const CompareFlags& flags) {
     std::cerr << "mean ± half of the 95 % interval over " << flags.seeds << " seeds, "
               << comparison.split << " rows\n";
     std::cout << comparison.table().plain();
-    if (chart) std::cout << "\n" << render_chart_terminal(*chart, terminal_of_user());
+    if (chart) std::cout << "\n" << render_chart_terminal(*chart, user_terminal());
   }
   // Last: should the disk be full by now, the result has been seen.
   if (folder) folder->write(comparison, chart);

@@ -163,7 +163,7 @@ void write_all(const std::vector<Explanation>& explanations, const ExplainFlags&
       list.push_back(
           explanation_to_json(explanation, flags.exact ? Exactness::Exact : Exactness::Shown));
     else
-      std::cout << render_terminal(explanation, terminal_of_user());
+      std::cout << render_terminal(explanation, user_terminal());
   }
   if (flags.json) std::cout << (list.size() == 1 ? list[0] : list).dump() << "\n";
 }

@@ -144,7 +144,7 @@ std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
        flags.split.empty() ? "rows" : flags.split + " rows");
 }
 
-TerminalOptions terminal_of_user() {
+TerminalOptions user_terminal() {
   TerminalOptions options;
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
   winsize size{};

@@ -52,7 +52,7 @@ std::vector<std::string> roles_of(const std::vector<std::string>& columns,
                                   const std::string& target);
 
 /// Width and colours of the user's terminal; plain text of 80 columns when there is none.
-TerminalOptions terminal_of_user();
+TerminalOptions user_terminal();
 
 /// "accuracy 0.9310  auc 0.9872".
 std::string metrics_text(const Metrics& metrics);

@@ -53,13 +53,12 @@ void run_heads(HeadsFlags& flags) {
   if (std::filesystem::path(flags.out).extension() == ".json")
     write_json_file(flags.out, json);
   else if (!flags.out.empty())
-    write_picture(explanation_of_heads(report, title, /*everything=*/true), flags.out);
+    write_picture(explain_heads(report, title, /*everything=*/true), flags.out);
   if (flags.json) {
     std::cout << json.dump() << "\n";
     return;
   }
-  std::cout << render_terminal(explanation_of_heads(report, title, /*everything=*/false),
-                               terminal_of_user())
+  std::cout << render_terminal(explain_heads(report, title, /*everything=*/false), user_terminal())
             << "\n"
             << head_table(report).plain();
 }

@@ -25,7 +25,7 @@ struct Statistics {
   int64_t output_length = 0, reference_length = 0;
 };
 
-std::vector<std::string> tokens_of(const std::string& text, const BleuOptions& options) {
+std::vector<std::string> tokenise(const std::string& text, const BleuOptions& options) {
   Symbols characters = code_points(text);
   // Before 13a sees the text: a dash at its very end is not one that joins two lines.
   while (!characters.empty() && is_white_space(characters.back())) characters.pop_back();
@@ -60,7 +60,7 @@ void add_sentence(Statistics& sums, const std::string& output, const References&
   std::unordered_map<std::string, int64_t> numbers;
   auto numbered = [&](const std::string& text) {
     Symbols symbols;
-    for (std::string& token : tokens_of(text, options))
+    for (std::string& token : tokenise(text, options))
       symbols.push_back(numbers.try_emplace(std::move(token), static_cast<int64_t>(numbers.size()))
                             .first->second);
     return symbols;
@@ -83,7 +83,7 @@ void add_sentence(Statistics& sums, const std::string& output, const References&
   }
 }
 
-Bleu score_of(const Statistics& sums, bool effective_order) {
+Bleu to_score(const Statistics& sums, bool effective_order) {
   Bleu bleu;
   bleu.output_length = sums.output_length;
   bleu.reference_length = sums.reference_length;
@@ -139,7 +139,7 @@ Bleu corpus_bleu(std::span<const std::string> outputs, std::span<const Reference
   Statistics sums;
   for (size_t row = 0; row < outputs.size(); ++row)
     add_sentence(sums, outputs[row], references[row], options);
-  return score_of(sums, false);
+  return to_score(sums, false);
 }
 
 Bleu sentence_bleu(const std::string& output, const References& references,
@@ -148,7 +148,7 @@ Bleu sentence_bleu(const std::string& output, const References& references,
   check_references(1, {&references, 1});
   Statistics sums;
   add_sentence(sums, output, references, options);
-  return score_of(sums, true);
+  return to_score(sums, true);
 }
 
 std::string bleu_signature(std::span<const References> references, const BleuOptions& options) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -17,12 +18,7 @@ struct Rows {
   size_t size() const { return scores.size(); }
 };
 
-std::vector<double> numbers_of(const at::Tensor& tensor) {
-  const at::Tensor plain = tensor.detach().to(at::kCPU, at::kDouble).flatten().contiguous();
-  return {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
-}
-
-Rows rows_of(const at::Tensor& scores, const at::Tensor& targets) {
+Rows to_rows(const at::Tensor& scores, const at::Tensor& targets) {
   require(scores.defined() && targets.defined() && scores.dim() == 1 &&
               scores.numel() == targets.numel(),
           ErrorKind::InvalidArgument, "calibration needs scores [N] and as many targets, found ",
@@ -30,7 +26,7 @@ Rows rows_of(const at::Tensor& scores, const at::Tensor& targets) {
           targets.defined() ? concat(targets.sizes()) : "none");
   require(scores.numel() > 0, ErrorKind::InvalidArgument,
           "a metric needs at least one row, found none");
-  Rows rows{numbers_of(scores), numbers_of(targets)};
+  Rows rows{to_vector<double>(scores), to_vector<double>(targets)};
   for (size_t row = 0; row < rows.size(); ++row) {
     const double score = rows.scores[row], target = rows.targets[row];
     require(target == 0 || target == 1, ErrorKind::InvalidArgument, "row ", row, " has class ",
@@ -45,7 +41,7 @@ Rows rows_of(const at::Tensor& scores, const at::Tensor& targets) {
 }  // namespace
 
 std::optional<double> average_precision(const at::Tensor& scores, const at::Tensor& targets) {
-  const Rows rows = rows_of(scores, targets);
+  const Rows rows = to_rows(scores, targets);
   const double positives = std::accumulate(rows.targets.begin(), rows.targets.end(), 0.0);
   if (rows.has_nan || positives == 0) return {};
   std::vector<size_t> order(rows.size());
@@ -64,7 +60,7 @@ std::optional<double> average_precision(const at::Tensor& scores, const at::Tens
 }
 
 double brier_score(const at::Tensor& scores, const at::Tensor& targets) {
-  const Rows rows = rows_of(scores, targets);
+  const Rows rows = to_rows(scores, targets);
   double sum = 0;
   for (size_t row = 0; row < rows.size(); ++row) {
     const double miss = rows.scores[row] - rows.targets[row];
@@ -77,7 +73,7 @@ std::vector<CalibrationBin> calibration_bins(const at::Tensor& scores, const at:
                                              int64_t bins) {
   require(bins >= 1 && bins <= 1'000'000, ErrorKind::InvalidArgument, bins,
           " bins; expected 1 to 1,000,000");
-  const Rows rows = rows_of(scores, targets);
+  const Rows rows = to_rows(scores, targets);
   std::vector<CalibrationBin> result(static_cast<size_t>(bins));
   for (size_t row = 0; row < rows.size(); ++row) {
     const double score = rows.scores[row];

@@ -46,7 +46,7 @@ at::Tensor class_numbers(const at::Tensor& classes, int64_t rows, int64_t limit)
   return numbers.to(at::kLong);
 }
 
-int64_t classes_of(const at::Tensor& scores) {
+int64_t count_classes(const at::Tensor& scores) {
   return scores.dim() == 1 ? 2 : scores.size(1);
 }
 
@@ -62,13 +62,13 @@ at::Tensor predicted_classes(const at::Tensor& scores) {
 
 double accuracy(const at::Tensor& scores, const at::Tensor& targets) {
   const at::Tensor values = probabilities(scores);
-  const at::Tensor truth = class_numbers(targets, values.size(0), classes_of(values));
+  const at::Tensor truth = class_numbers(targets, values.size(0), count_classes(values));
   return predicted_classes(values).eq(truth).to(at::kDouble).mean().item<double>();
 }
 
 double log_loss(const at::Tensor& scores, const at::Tensor& targets) {
   const at::Tensor values = probabilities(scores);
-  const at::Tensor truth = class_numbers(targets, values.size(0), classes_of(values));
+  const at::Tensor truth = class_numbers(targets, values.size(0), count_classes(values));
   const at::Tensor of_target = values.dim() == 1
                                    ? at::where(truth.eq(1), values, 1 - values)
                                    : values.gather(1, truth.unsqueeze(1)).squeeze(1);  // [N]

@@ -32,7 +32,7 @@ void count(std::span<const Entity> entities, int64_t EntityScore::*field, Entity
 
 }  // namespace
 
-std::vector<Entity> entities_of(std::span<const std::string> tags) {
+std::vector<Entity> to_entities(std::span<const std::string> tags) {
   std::vector<Entity> entities;
   bool open = false;  // the last entity may go on
   for (size_t i = 0; i < tags.size(); ++i) {
@@ -72,7 +72,7 @@ EntityScores score_entities(std::span<const Tags> outputs, std::span<const Tags>
     const Tags &output = outputs[row], &target = targets[row];
     require(output.size() == target.size(), ErrorKind::InvalidArgument, "sentence ", row + 1,
             " has ", output.size(), " tags but ", target.size(), " targets");
-    const std::vector<Entity> found = entities_of(output), wanted = entities_of(target);
+    const std::vector<Entity> found = to_entities(output), wanted = to_entities(target);
     count(found, &EntityScore::found, scores);
     count(wanted, &EntityScore::wanted, scores);
     std::vector<Entity> right;  // both lists run in the order of their begins

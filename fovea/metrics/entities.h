@@ -24,7 +24,7 @@ struct Entity {
 using Tags = std::vector<std::string>;  // of one sentence
 
 /// InvalidArgument for a tag that is neither O nor B-, I-, E-, S- with a type.
-std::vector<Entity> entities_of(std::span<const std::string> tags);
+std::vector<Entity> to_entities(std::span<const std::string> tags);
 
 struct EntityScore {
   int64_t right = 0, found = 0, wanted = 0;

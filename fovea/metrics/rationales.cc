@@ -16,7 +16,7 @@ struct Run {
   int64_t begin = 0, end = 0;
 };
 
-std::vector<Run> runs_of(std::span<const char> marks) {
+std::vector<Run> find_runs(std::span<const char> marks) {
   std::vector<Run> runs;
   for (size_t i = 0; i < marks.size(); ++i) {
     if (!marks[i]) continue;
@@ -89,7 +89,7 @@ std::optional<double> iou_f1(std::span<const char> chosen, std::span<const char>
   check_same_size(chosen.size(), marks.size());
   require(threshold > 0 && threshold <= 1, ErrorKind::InvalidArgument,
           "the overlap that is asked for lies in 0..1, found ", threshold);
-  const std::vector<Run> chosen_runs = runs_of(chosen), marked_runs = runs_of(marks);
+  const std::vector<Run> chosen_runs = find_runs(chosen), marked_runs = find_runs(marks);
   if (marked_runs.empty()) return {};
   const double precise = hit_share(chosen_runs, marked_runs, threshold);
   const double complete = hit_share(marked_runs, chosen_runs, threshold);

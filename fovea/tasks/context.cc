@@ -145,7 +145,7 @@ Explanation ContextTask::overview(const Model& model, const Dataset& rows) const
     for (const AttentionMap& map : tap.maps()) {
       const Example example = rows.example(row);
       if (averages.count(map.name) == 0) order.push_back(map.name);
-      averages[map.name].add(view_of(map, example, explain_options()));
+      averages[map.name].add(make_view(map, example, explain_options()));
     }
   }
   Explanation explanation{"context",

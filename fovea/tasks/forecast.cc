@@ -190,7 +190,7 @@ Explanation ForecastTask::overview(const Model& model, const Dataset& rows) cons
       for (int64_t i = 0; axis.name == "target" && i < layout.horizon; ++i)
         axis.labels.push_back(concat("t+", i + 1));
     }
-    average.add(view_of(tap.map("attention"), example, explain_options()));
+    average.add(make_view(tap.map("attention"), example, explain_options()));
   }
   Explanation explanation{"forecast",
                           "Which past step each forecast step looks at",

@@ -13,29 +13,29 @@ using Entities = std::vector<Entity>;
 using testing::expect_error;
 
 TEST(Entities, BeginAtBAndGoOnWithI) {
-  EXPECT_EQ(entities_of(Tags{"O", "B-per", "I-per", "O", "B-loc"}),
+  EXPECT_EQ(to_entities(Tags{"O", "B-per", "I-per", "O", "B-loc"}),
             (Entities{{"per", 1, 3}, {"loc", 4, 5}}));
-  EXPECT_EQ(entities_of(Tags{"B-per", "B-per", "I-per"}), (Entities{{"per", 0, 1}, {"per", 1, 3}}));
-  EXPECT_EQ(entities_of(Tags{}), Entities{});
-  EXPECT_EQ(entities_of(Tags{"O", "O"}), Entities{});
+  EXPECT_EQ(to_entities(Tags{"B-per", "B-per", "I-per"}), (Entities{{"per", 0, 1}, {"per", 1, 3}}));
+  EXPECT_EQ(to_entities(Tags{}), Entities{});
+  EXPECT_EQ(to_entities(Tags{"O", "O"}), Entities{});
 }
 
 TEST(Entities, AnInsideTagWithoutABeginningBeginsOne) {
-  EXPECT_EQ(entities_of(Tags{"I-per", "I-per", "O", "I-loc"}),
+  EXPECT_EQ(to_entities(Tags{"I-per", "I-per", "O", "I-loc"}),
             (Entities{{"per", 0, 2}, {"loc", 3, 4}}));
   // A change of type begins a new one, after B and after I.
-  EXPECT_EQ(entities_of(Tags{"B-per", "I-loc", "I-loc", "I-per"}),
+  EXPECT_EQ(to_entities(Tags{"B-per", "I-loc", "I-loc", "I-per"}),
             (Entities{{"per", 0, 1}, {"loc", 1, 3}, {"per", 3, 4}}));
 }
 
 TEST(Entities, TagsThatEndAnEntity) {
-  EXPECT_EQ(entities_of(Tags{"B-per", "E-per", "I-per", "E-per", "S-loc", "I-loc", "S-loc"}),
+  EXPECT_EQ(to_entities(Tags{"B-per", "E-per", "I-per", "E-per", "S-loc", "I-loc", "S-loc"}),
             (Entities{{"per", 0, 2}, {"per", 2, 4}, {"loc", 4, 5}, {"loc", 5, 6}, {"loc", 6, 7}}));
-  EXPECT_EQ(entities_of(Tags{"E-per", "E-per"}), (Entities{{"per", 0, 1}, {"per", 1, 2}}));
+  EXPECT_EQ(to_entities(Tags{"E-per", "E-per"}), (Entities{{"per", 0, 1}, {"per", 1, 2}}));
 }
 
 TEST(Entities, TypesMayHoldAHyphen) {
-  EXPECT_EQ(entities_of(Tags{"B-creative-work", "I-creative-work"}),
+  EXPECT_EQ(to_entities(Tags{"B-creative-work", "I-creative-work"}),
             (Entities{{"creative-work", 0, 2}}));
 }
 
@@ -145,7 +145,7 @@ TEST(Entities, EqualConllevalsWalkOnRandomTags) {
 
 TEST(Entities, BadTagsAndSizes) {
   for (const char* tag : {"", "B", "B-", "X-per", "person", "b-per", "BI-per"})
-    expect_error(ErrorKind::InvalidArgument, {"tag", tag}, [&] { entities_of(Tags{tag}); });
+    expect_error(ErrorKind::InvalidArgument, {"tag", tag}, [&] { to_entities(Tags{tag}); });
   const std::vector<Tags> one{{"O"}}, two{{"O"}, {"O"}}, longer{{"O", "O"}}, empty{{}};
   expect_error(ErrorKind::InvalidArgument, {"1 tagged", "2 targets"},
                [&] { score_entities(one, two); });

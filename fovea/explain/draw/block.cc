@@ -13,7 +13,7 @@ constexpr double kBeforeText = 6;
 constexpr double kAfterText = 20;
 
 /// From the start of one item to the start of the next.
-double advance_of(const LegendItem& item) {
+double item_width(const LegendItem& item) {
   return kSwatch + kBeforeText + text_width(item.text, kTextSize - 1) + kAfterText;
 }
 
@@ -52,7 +52,7 @@ void draw_mark(Canvas& canvas, const Rectangle& place, const LegendItem& item) {
 
 double legend_width(const std::vector<LegendItem>& items) {
   double width = 0;
-  for (const LegendItem& item : items) width += advance_of(item);
+  for (const LegendItem& item : items) width += item_width(item);
   return width;
 }
 
@@ -62,7 +62,7 @@ void draw_legend(Canvas& canvas, Point origin, const std::vector<LegendItem>& it
     draw_mark(canvas, {x, origin.y + 2, kSwatch, kSwatch}, item);
     canvas.text({x + kSwatch + kBeforeText, origin.y + 11.5}, item.text,
                 {kTextSize - 1, palette::kQuietInk, Anchor::Start, false, 0});
-    x += advance_of(item);
+    x += item_width(item);
   }
 }
 

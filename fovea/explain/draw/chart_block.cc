@@ -34,7 +34,7 @@ struct Look {
   bool dashed;
 };
 
-Look look_of(size_t series) {
+Look series_look(size_t series) {
   return {kColours[series % std::size(kColours)], static_cast<Marker>(series % kMarkers),
           series % 2 == 1};
 }
@@ -118,7 +118,7 @@ class ChartBlock : public Block {
     for (size_t i = 0; i < chart_.series.size(); ++i)
       for (size_t tick = 0; tick < chart_.x_ticks.size(); ++tick)
         if (std::isfinite(chart_.series[i].values[tick]))
-          draw_marker(canvas, place(plot, i, tick), look_of(i));
+          draw_marker(canvas, place(plot, i, tick), series_look(i));
   }
 
  private:
@@ -126,7 +126,7 @@ class ChartBlock : public Block {
   double slot() const { return plot_width() / static_cast<double>(chart_.x_ticks.size()); }
   std::string tick_text(int tick) const { return format_number(axis_.value(tick)); }
 
-  double height_of(const Rectangle& plot, double value) const {
+  double y_at(const Rectangle& plot, double value) const {
     return plot.y + plot.height * (1 - axis_.share(value));
   }
   /// Points of one bucket stand side by side when intervals would cover each other.
@@ -135,7 +135,7 @@ class ChartBlock : public Block {
     const double shift = has_intervals_ ? std::min(kMostShift, slot() * 0.5 / count) : 0;
     return {plot.x + slot() * (static_cast<double>(tick) + 0.5) +
                 shift * (static_cast<double>(series) - (count - 1) / 2),
-            height_of(plot, chart_.series[series].values[tick])};
+            y_at(plot, chart_.series[series].values[tick])};
   }
 
   /// Texts that do not fit side by side stand upright, and are thinned out when even that is too
@@ -180,8 +180,8 @@ class ChartBlock : public Block {
       const double x = origin.x + left_ + keys_[i].x, y = origin.y + keys_[i].y + 7.5;
       const double middle = x + kSampleLength / 2;
       if (i < chart_.series.size()) {
-        draw_stroke(canvas, {x, y}, {x + kSampleLength, y}, look_of(i));
-        draw_marker(canvas, {middle, y}, look_of(i));
+        draw_stroke(canvas, {x, y}, {x + kSampleLength, y}, series_look(i));
+        draw_marker(canvas, {middle, y}, series_look(i));
       } else {
         draw_whisker(canvas, middle, {y - 6, y + 6}, palette::kQuietInk);
       }
@@ -192,7 +192,7 @@ class ChartBlock : public Block {
 
   void draw_axes(Canvas& canvas, Point origin, const Rectangle& plot) const {
     for (int tick = 0; tick <= axis_.steps(); ++tick) {
-      const double y = height_of(plot, axis_.value(tick));
+      const double y = y_at(plot, axis_.value(tick));
       const bool is_base = tick == 0 || std::abs(axis_.value(tick)) < axis_.step / 2;
       canvas.line({plot.x, y}, {plot.x + plot.width, y}, is_base ? palette::kAxis : palette::kGrid,
                   1);
@@ -253,8 +253,8 @@ class ChartBlock : public Block {
       const double value = series.values[tick], half = series.half_intervals[tick];
       if (!std::isfinite(value) || !std::isfinite(half) || half <= 0) continue;
       draw_whisker(canvas, place(plot, index, tick).x,
-                   {height_of(plot, value + half), height_of(plot, value - half)},
-                   mix(palette::kPaper, look_of(index).colour, 0.75));
+                   {y_at(plot, value + half), y_at(plot, value - half)},
+                   mix(palette::kPaper, series_look(index).colour, 0.75));
     }
   }
 
@@ -262,7 +262,8 @@ class ChartBlock : public Block {
     const std::vector<double>& values = chart_.series[index].values;
     for (size_t tick = 1; tick < values.size(); ++tick)
       if (std::isfinite(values[tick - 1]) && std::isfinite(values[tick]))
-        draw_stroke(canvas, place(plot, index, tick - 1), place(plot, index, tick), look_of(index));
+        draw_stroke(canvas, place(plot, index, tick - 1), place(plot, index, tick),
+                    series_look(index));
   }
 
   const LineChart& chart_;

@@ -24,7 +24,7 @@ bool fits(const Figure& figure, const MapView& map) {
          first.query_labels == map.query_labels && first.key_labels == map.key_labels;
 }
 
-double total_of(const std::vector<double>& row) {
+double finite_sum(const std::vector<double>& row) {
   double sum = 0;
   for (const double value : row)
     if (std::isfinite(value)) sum += value;
@@ -37,7 +37,7 @@ std::vector<Figure> arrange(const Explanation& explanation) {
   std::vector<Figure> figures;
   for (const MapView& map : explanation.maps) {
     check_sizes(map);
-    if (map.layout != MapLayout::Dense) continue;  // notes_of() says so
+    if (map.layout != MapLayout::Dense) continue;  // drawing_notes() says so
     if (map.group.empty()) {
       figures.push_back({map.queries() > 1 ? FigureKind::Matrix : FigureKind::Bars, {&map}});
       continue;
@@ -57,7 +57,7 @@ std::string axes_text(const MapView& map) {
   return map.query_axis.empty() ? "" : concat(map.query_axis, " → ", map.key_axis);
 }
 
-std::vector<std::string> notes_of(const Explanation& explanation) {
+std::vector<std::string> drawing_notes(const Explanation& explanation) {
   std::vector<std::string> notes = explanation.notes;
   std::set<std::string> not_drawn;  // once for all layers
   for (const MapView& map : explanation.maps) {
@@ -115,7 +115,7 @@ std::vector<double> magnitudes(const MapView& map, size_t query) {
 
 PanelRow panel_row(const MapView& map, size_t query) {
   PanelRow row{magnitudes(map, query), 1};
-  const double total = total_of(row.heights);
+  const double total = finite_sum(row.heights);
   if (!is_signed(map) || !(total > 0)) return row;
   row.scale = 1 / total;
   for (double& height : row.heights) height *= row.scale;

@@ -36,7 +36,7 @@ std::vector<Figure> arrange(const Explanation& explanation);
 std::string axes_text(const MapView& map);
 
 /// The notes of an explanation and what drawing it adds: gaps where weights are not numbers.
-std::vector<std::string> notes_of(const Explanation& explanation);
+std::vector<std::string> drawing_notes(const Explanation& explanation);
 
 /// The keys that bars show, in drawing order, and the rest.
 struct BarSelection {

@@ -71,7 +71,7 @@ void draw_section(Canvas& canvas, const Section& section, double& y) {
   y += section.block->height();
 }
 
-std::string ending_of(const std::filesystem::path& path) {
+std::string lower_extension(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
@@ -106,7 +106,7 @@ std::unique_ptr<Canvas> draw_page(const Page& page, const CanvasFactory& make_ca
 }
 
 void write_by_ending(const std::filesystem::path& path, const Writers& writers) {
-  const std::string ending = ending_of(path);
+  const std::string ending = lower_extension(path);
   if (ending == ".json") {
     writers.write_json(path);
   } else if (ending == ".svg") {

@@ -31,7 +31,7 @@ Section section_for(const Figure& figure, const PictureOptions& options) {
 
 std::unique_ptr<Canvas> draw(const Explanation& explanation, const CanvasFactory& make_canvas,
                              const PictureOptions& options) {
-  Page page{explanation.title, explanation.prediction, {}, notes_of(explanation)};
+  Page page{explanation.title, explanation.prediction, {}, drawing_notes(explanation)};
   const Explanation drawn = mean_of_heads(explanation);
   for (const Figure& figure : arrange(drawn)) page.sections.push_back(section_for(figure, options));
   return draw_page(page, make_canvas);

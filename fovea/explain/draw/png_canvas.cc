@@ -97,7 +97,7 @@ class PngCanvas : public Canvas {
 
   void text(Point at, std::string_view text, const TextStyle& style) override {
     use(style.colour);
-    const std::vector<Run> runs = runs_of(visual_order(printable_label(text)), style);
+    const std::vector<Run> runs = font_runs(visual_order(printable_label(text)), style);
     double width = 0;
     for (const Run& run : runs) width += run.width;
     cairo_save(context_.get());
@@ -137,7 +137,7 @@ class PngCanvas : public Canvas {
     const char* family;
     double width;
   };
-  std::vector<Run> runs_of(const std::string& text, const TextStyle& style) {
+  std::vector<Run> font_runs(const std::string& text, const TextStyle& style) {
     select(kFamilies[0], style);
     if (has_glyphs(text)) return {{text, kFamilies[0], advance(text)}};
     std::vector<Run> runs;

@@ -21,7 +21,7 @@ std::string hexadecimal(Colour colour) {
   return buffer;
 }
 
-const char* name_of(Anchor anchor) {
+const char* anchor_name(Anchor anchor) {
   return anchor == Anchor::Start ? "start" : anchor == Anchor::Middle ? "middle" : "end";
 }
 
@@ -50,7 +50,7 @@ void SvgCanvas::text(Point at, std::string_view text, const TextStyle& style) {
   body_ += concat("<text x=\"", number(at.x), "\" y=\"", number(at.y), "\" font-size=\"",
                   number(style.size), "\" fill=\"", hexadecimal(style.colour), "\"");
   if (style.anchor != Anchor::Start)
-    body_ += concat(" text-anchor=\"", name_of(style.anchor), "\"");
+    body_ += concat(" text-anchor=\"", anchor_name(style.anchor), "\"");
   if (style.bold) body_ += " font-weight=\"bold\"";
   if (style.rotation != 0)
     body_ += concat(" transform=\"rotate(", number(style.rotation), " ", number(at.x), " ",

@@ -13,7 +13,7 @@ namespace {
 constexpr int kNarrowest = 40;
 
 /// The axis of a picture's cells, or none.
-const Axis* grid_of(const MapView& map, const Explanation& explanation) {
+const Axis* find_grid(const MapView& map, const Explanation& explanation) {
   for (const Axis& axis : explanation.axes)
     if (axis.name == map.key_axis && axis.grid_rows * axis.grid_columns == int64_t(map.keys()))
       return &axis;
@@ -28,7 +28,7 @@ Lines lines_for(const Figure& figure, const Explanation& explanation, const Term
     case FigureKind::Panels:
       return terminal_panels(figure, style);
     case FigureKind::Matrix:
-      if (const Axis* grid = grid_of(figure.map(), explanation))
+      if (const Axis* grid = find_grid(figure.map(), explanation))
         return terminal_tiles(figure.map(), *grid, style);
       return terminal_matrix(figure.map(), style);
   }
@@ -138,7 +138,7 @@ Lines note_lines(const std::vector<std::string>& notes, const TerminalStyle& sty
   return lines;
 }
 
-std::string text_of(const Lines& lines) {
+std::string to_text(const Lines& lines) {
   std::string text;
   for (const std::string& line : lines)
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
@@ -162,10 +162,10 @@ std::string render_terminal(const Explanation& explanation, const TerminalOption
     lines.emplace_back();
     for (std::string& line : terminal_faithfulness(judged, style)) lines.push_back(std::move(line));
   }
-  const Lines notes = note_lines(notes_of(explanation), style);
+  const Lines notes = note_lines(drawing_notes(explanation), style);
   if (!notes.empty()) lines.emplace_back();
   lines.insert(lines.end(), notes.begin(), notes.end());
-  return text_of(lines);
+  return to_text(lines);
 }
 
 }  // namespace fovea

@@ -17,12 +17,12 @@ constexpr const char* kMarks[] = {"●", "□", "▲", "◇", "×", "■"};
 constexpr const char* kLetters[] = {"o", "x", "*", "+", "@", "%"};
 constexpr Ink kInks[] = {Ink::Weight, Ink::Negative, Ink::Truth, Ink::LightWeight};
 
-std::string mark_of(size_t series, const TerminalStyle& style) {
+std::string series_mark(size_t series, const TerminalStyle& style) {
   return style.unicode() ? kMarks[series % std::size(kMarks)]
                          : kLetters[series % std::size(kLetters)];
 }
 
-Ink ink_of(size_t series) {
+Ink series_ink(size_t series) {
   return kInks[series % std::size(kInks)];
 }
 
@@ -158,13 +158,14 @@ class TerminalChart {
       const std::vector<double>& values = chart_.series[i].values;
       for (size_t tick = 1; tick < values.size(); ++tick)
         if (std::isfinite(values[tick - 1]) && std::isfinite(values[tick]))
-          plot.line(x(i, tick - 1), y(values[tick - 1]), x(i, tick), y(values[tick]), ink_of(i));
+          plot.line(x(i, tick - 1), y(values[tick - 1]), x(i, tick), y(values[tick]),
+                    series_ink(i));
     }
     for (size_t i = 0; i < chart_.series.size(); ++i) mark_intervals(plot, i);
     for (size_t i = 0; i < chart_.series.size(); ++i)
       for (size_t tick = 0; tick < chart_.x_ticks.size(); ++tick)
         if (const double value = chart_.series[i].values[tick]; std::isfinite(value))
-          plot.mark(column(i, tick), row(value), mark_of(i, style_), ink_of(i));
+          plot.mark(column(i, tick), row(value), series_mark(i, style_), series_ink(i));
     return plot;
   }
 
@@ -174,14 +175,14 @@ class TerminalChart {
       const double value = series.values[tick], half = series.half_intervals[tick];
       if (!std::isfinite(value) || !std::isfinite(half) || half <= 0) continue;
       for (size_t at = row(value + half); at <= row(value - half); ++at)
-        plot.mark(column(index, tick), at, interval_mark(style_), ink_of(index));
+        plot.mark(column(index, tick), at, interval_mark(style_), series_ink(index));
     }
   }
 
   Lines legend() const {
     std::vector<LegendEntry> entries;
     for (size_t i = 0; i < chart_.series.size(); ++i)
-      entries.push_back({ink_of(i), mark_of(i, style_), chart_.series[i].name});
+      entries.push_back({series_ink(i), series_mark(i, style_), chart_.series[i].name});
     if (has_intervals(chart_)) entries.push_back({Ink::Quiet, interval_mark(style_), "interval"});
     return legend_lines(entries, style_);
   }
@@ -246,7 +247,7 @@ std::string render_chart_terminal(const LineChart& chart, const TerminalOptions&
                                           : TerminalChart(chart, style).lines())
     lines.push_back(line);
   for (const std::string& line : note_lines(chart.notes, style)) lines.push_back(line);
-  return text_of(lines);
+  return to_text(lines);
 }
 
 }  // namespace fovea

@@ -16,7 +16,7 @@ constexpr size_t kTallestLabel = 16;  // column labels are written downwards
 constexpr int kLevels = 4;
 constexpr double kFaintest = 1.0 / 16;
 
-int level_of(double value, double largest) {
+int shade_level(double value, double largest) {
   if (!(largest > 0)) return 0;
   const double share = std::abs(value) / largest;
   // A row that looks everywhere a little must not seem to look nowhere.
@@ -61,7 +61,7 @@ std::string cell_text(const MatrixCells& cells, size_t index, size_t cell_width,
   const double value = cells.values[index];
   const bool is_true = cells.truth[index] != 0;
   const bool is_gap = std::isnan(value);
-  const int level = is_gap ? 0 : level_of(value, cells.largest);
+  const int level = is_gap ? 0 : shade_level(value, cells.largest);
   const Ink ink = is_gap ? Ink::Quiet : value < 0 ? Ink::Negative : Ink::Weight;
   const std::string shade = is_gap ? "x" : style.shade(level);
   if (cell_width == 1) return style.paint(is_true ? Ink::Truth : ink, shade);

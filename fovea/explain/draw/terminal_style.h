@@ -53,7 +53,7 @@ Lines legend_lines(const std::vector<LegendEntry>& entries, const TerminalStyle&
 /// "note: …", wrapped.
 Lines note_lines(const std::vector<std::string>& notes, const TerminalStyle& style);
 /// The lines without trailing spaces, each ended.
-std::string text_of(const Lines& lines);
+std::string to_text(const Lines& lines);
 
 Lines terminal_bars(const MapView& map, const TerminalStyle& style);
 Lines terminal_panels(const Figure& figure, const TerminalStyle& style);

@@ -5,6 +5,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/explain/heads/rollout.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea::faithfulness {
@@ -30,7 +31,7 @@ Tensor mean_of_layers(std::span<const AttentionMap> layers) {
   return torch::stack(means).mean(0).abs();  // [Q, K]
 }
 
-Tensor matrix_of(std::span<const AttentionMap> layers, std::vector<std::string>& notes) {
+Tensor claim_matrix(std::span<const AttentionMap> layers, std::vector<std::string>& notes) {
   const bool finite = std::all_of(layers.begin(), layers.end(), [](const AttentionMap& layer) {
     return layer.weights.isfinite().all().item<bool>();
   });
@@ -45,8 +46,8 @@ Tensor matrix_of(std::span<const AttentionMap> layers, std::vector<std::string>&
 }
 
 /// The marks [Q, K] of what is known to matter, or nothing where they do not fit the map.
-Tensor truth_of(const Subject& subject, const std::string& map, const Tensor& weights,
-                std::vector<std::string>& notes) {
+Tensor find_truth(const Subject& subject, const std::string& map, const Tensor& weights,
+                  std::vector<std::string>& notes) {
   const auto found = subject.described.truth.find(map);
   if (found == subject.described.truth.end() || !found->second.defined()) return {};
   const Tensor truth = found->second.detach().to(at::kCPU).ne(0);
@@ -64,10 +65,8 @@ std::vector<char> marks_in(const Tensor& row) {
   return {values, values + marks.numel()};
 }
 
-Claim claim_of(const Tensor& row, const Tensor& truth, int64_t unit) {
-  const Tensor weights = row.contiguous();  // [K]
-  const double* values = weights.data_ptr<double>();
-  Claim claim{{values, values + weights.numel()}, unit, {}};
+Claim make_claim(const Tensor& row, const Tensor& truth, int64_t unit) {
+  Claim claim{to_vector<double>(row), unit, {}};
   if (truth.defined()) claim.truth = marks_in(truth);
   return claim;
 }
@@ -106,15 +105,15 @@ std::vector<int64_t> draw_rows(int64_t rows, int64_t count, const Random& random
 
 }  // namespace
 
-Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers,
-                 std::span<const AttentionMap> all, int64_t most_rows, const Random& random) {
+Claims make_claims(const Subject& subject, std::span<const AttentionMap> layers,
+                   std::span<const AttentionMap> all, int64_t most_rows, const Random& random) {
   Claims claims;
   const AttentionMap& map = layers.front();
-  const Tensor weights = matrix_of(layers, claims.notes);  // [Q, K]
+  const Tensor weights = claim_matrix(layers, claims.notes);  // [Q, K]
   const int64_t rows = weights.size(0);
   claims.units = weights.size(1);
   if (rows == 0 || claims.units == 0) return claims;
-  const Tensor truth = truth_of(subject, map.name, weights, claims.notes);  // [Q, K]
+  const Tensor truth = find_truth(subject, map.name, weights, claims.notes);  // [Q, K]
   const auto outputs = static_cast<int64_t>(subject.original.size());
   const bool of_output = is_output(subject, map.query_axis);
   claims.by_row = of_output && rows == outputs;
@@ -123,17 +122,17 @@ Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers,
       claims.notes.push_back("its rows are not the units of the output: judged by their mean");
     const Tensor shares = looked_at(map, all, rows, claims.notes);                    // [Q]
     const Tensor mean = shares.defined() ? shares.matmul(weights) : weights.mean(0);  // [K]
-    claims.list.push_back(claim_of(mean, truth.defined() ? truth.any(0) : truth, kAllUnits));
+    claims.list.push_back(make_claim(mean, truth.defined() ? truth.any(0) : truth, kAllUnits));
     return claims;
   }
   if (rows > most_rows)
     claims.notes.push_back(concat("of longer outputs ", most_rows, " units were judged"));
   for (const int64_t row : draw_rows(rows, most_rows, random))
-    claims.list.push_back(claim_of(weights[row], truth.defined() ? truth[row] : truth, row));
+    claims.list.push_back(make_claim(weights[row], truth.defined() ? truth[row] : truth, row));
   return claims;
 }
 
-Order order_of(std::span<const double> weights, const Random& random) {
+Order falling_order(std::span<const double> weights, const Random& random) {
   Order order = random.permutation(static_cast<int64_t>(weights.size()));
   std::stable_sort(order.begin(), order.end(), [&](int64_t left, int64_t right) {
     return weights[static_cast<size_t>(left)] > weights[static_cast<size_t>(right)];

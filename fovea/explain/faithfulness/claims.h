@@ -31,10 +31,10 @@ struct Claims {
 /// From the maps of one name [1, H, Q, K]: their layers; `all` are those of the same replay. Heads
 /// are averaged; layers of self-attention become their rollout, other layers their mean. Of more
 /// than `most_rows` rows so many are drawn.
-Claims claims_of(const Subject& subject, std::span<const AttentionMap> layers,
-                 std::span<const AttentionMap> all, int64_t most_rows, const Random& random);
+Claims make_claims(const Subject& subject, std::span<const AttentionMap> layers,
+                   std::span<const AttentionMap> all, int64_t most_rows, const Random& random);
 
 /// Falling; equal weights stand in random order.
-Order order_of(std::span<const double> weights, const Random& random);
+Order falling_order(std::span<const double> weights, const Random& random);
 
 }  // namespace fovea::faithfulness

@@ -8,11 +8,11 @@
 namespace fovea::faithfulness {
 namespace {
 
-std::span<const int64_t> first_of(const Order& order, int64_t count) {
+std::span<const int64_t> first_units(const Order& order, int64_t count) {
   return std::span(order).first(static_cast<size_t>(count));
 }
 
-std::span<const int64_t> rest_of(const Order& order, int64_t count) {
+std::span<const int64_t> remaining_units(const Order& order, int64_t count) {
   return std::span(order).subspan(static_cast<size_t>(count));
 }
 
@@ -27,7 +27,7 @@ void for_each_order(const Claims& claims, const Orders& orders, Visit visit) {
   }
 }
 
-std::vector<double> means_of(const std::vector<RunningStatistics>& points) {
+std::vector<double> to_means(const std::vector<RunningStatistics>& points) {
   std::vector<double> means;
   for (const RunningStatistics& point : points)
     if (point.count() > 0) means.push_back(point.mean());
@@ -36,7 +36,7 @@ std::vector<double> means_of(const std::vector<RunningStatistics>& points) {
 
 }  // namespace
 
-Steps steps_of(std::span<const double> bins, std::span<const double> x, int64_t units) {
+Steps rationale_steps(std::span<const double> bins, std::span<const double> x, int64_t units) {
   const auto share = [&](double part) { return std::llround(part * static_cast<double>(units)); };
   Steps steps;
   for (const double bin : bins)
@@ -48,35 +48,35 @@ Steps steps_of(std::span<const double> bins, std::span<const double> x, int64_t 
 void want_orders(Erasures& erasures, const Orders& orders, std::span<const int64_t> counts) {
   for (const Order& order : orders.list) {
     for (const int64_t count : counts) {
-      erasures.want(first_of(order, count));
-      erasures.want(rest_of(order, count));
+      erasures.want(first_units(order, count));
+      erasures.want(remaining_units(order, count));
     }
   }
 }
 
-Aopc aopc_of(const Subject& subject, const Erasures& erasures, const Claims& claims,
-             const Orders& orders, std::span<const int64_t> counts) {
+Aopc measure_aopc(const Subject& subject, const Erasures& erasures, const Claims& claims,
+                  const Orders& orders, std::span<const int64_t> counts) {
   RunningStatistics comprehensiveness, sufficiency;
   for_each_order(claims, orders, [&](int64_t unit, const Order& order) {
     for (const int64_t count : counts) {
-      comprehensiveness.add(subject.drop(unit, erasures.without(first_of(order, count))));
-      sufficiency.add(subject.drop(unit, erasures.without(rest_of(order, count))));
+      comprehensiveness.add(subject.drop(unit, erasures.without(first_units(order, count))));
+      sufficiency.add(subject.drop(unit, erasures.without(remaining_units(order, count))));
     }
   });
   if (comprehensiveness.count() == 0) return {};
   return {comprehensiveness.mean(), sufficiency.mean()};
 }
 
-Curves curves_of(const Subject& subject, const Erasures& erasures, const Claims& claims,
-                 const Orders& orders, std::span<const int64_t> counts) {
+Curves measure_curves(const Subject& subject, const Erasures& erasures, const Claims& claims,
+                      const Orders& orders, std::span<const int64_t> counts) {
   std::vector<RunningStatistics> deletion(counts.size()), insertion(counts.size());
   for_each_order(claims, orders, [&](int64_t unit, const Order& order) {
     for (size_t i = 0; i < counts.size(); ++i) {
-      deletion[i].add(subject.level(unit, erasures.without(first_of(order, counts[i]))));
-      insertion[i].add(subject.level(unit, erasures.without(rest_of(order, counts[i]))));
+      deletion[i].add(subject.level(unit, erasures.without(first_units(order, counts[i]))));
+      insertion[i].add(subject.level(unit, erasures.without(remaining_units(order, counts[i]))));
     }
   });
-  return {means_of(deletion), means_of(insertion)};
+  return {to_means(deletion), to_means(insertion)};
 }
 
 std::optional<double> area_under(std::span<const double> x, std::span<const double> values) {

@@ -16,7 +16,7 @@ namespace fovea::faithfulness {
 struct Steps {
   std::vector<int64_t> bins, points;
 };
-Steps steps_of(std::span<const double> bins, std::span<const double> x, int64_t units);
+Steps rationale_steps(std::span<const double> bins, std::span<const double> x, int64_t units);
 
 /// Orders of units: one list per claim, or the same lists for every claim.
 struct Orders {
@@ -32,15 +32,15 @@ void want_orders(Erasures& erasures, const Orders& orders, std::span<const int64
 struct Aopc {
   std::optional<double> comprehensiveness, sufficiency;
 };
-Aopc aopc_of(const Subject& subject, const Erasures& erasures, const Claims& claims,
-             const Orders& orders, std::span<const int64_t> counts);
+Aopc measure_aopc(const Subject& subject, const Erasures& erasures, const Claims& claims,
+                  const Orders& orders, std::span<const int64_t> counts);
 
 /// The mean over claims (and over shared orders) of the output along an order.
 struct Curves {
   std::vector<double> deletion, insertion;
 };
-Curves curves_of(const Subject& subject, const Erasures& erasures, const Claims& claims,
-                 const Orders& orders, std::span<const int64_t> counts);
+Curves measure_curves(const Subject& subject, const Erasures& erasures, const Claims& claims,
+                      const Orders& orders, std::span<const int64_t> counts);
 
 /// By trapezoids, over the shares x from 0 to 1.
 std::optional<double> area_under(std::span<const double> x, std::span<const double> values);

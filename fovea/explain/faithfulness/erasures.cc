@@ -22,14 +22,14 @@ Erasures::Erasures(const Subject& subject, std::string axis, int64_t units)
   found_[Set(units_)] = subject_.original;
 }
 
-Erasures::Set Erasures::set_of(std::span<const int64_t> units) const {
+Erasures::Set Erasures::to_set(std::span<const int64_t> units) const {
   Set set(units_);
   for (const int64_t unit : units) set.at(static_cast<size_t>(unit)) = true;
   return set;
 }
 
 void Erasures::want(std::span<const int64_t> units) {
-  Set set = set_of(units);
+  Set set = to_set(units);
   if (found_.try_emplace(set).second) wanted_.push_back(std::move(set));
 }
 
@@ -51,7 +51,7 @@ void Erasures::run() {
 }
 
 const Outputs& Erasures::without(std::span<const int64_t> units) const {
-  const auto found = found_.find(set_of(units));
+  const auto found = found_.find(to_set(units));
   require(found != found_.end() && !found->second.empty(), ErrorKind::Internal,
           "the outputs without ", units.size(), " units of the axis '", axis_,
           "' were never asked for");

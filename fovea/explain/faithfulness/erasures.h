@@ -30,7 +30,7 @@ class Erasures {
 
  private:
   using Set = std::vector<bool>;  // one per unit: erased?
-  Set set_of(std::span<const int64_t> units) const;
+  Set to_set(std::span<const int64_t> units) const;
 
   const Subject& subject_;
   std::string axis_;

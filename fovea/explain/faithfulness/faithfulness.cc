@@ -73,7 +73,7 @@ struct Study {
   std::vector<double> x;
 };
 
-Maps maps_of_untrained(const Study& study, const Subject& subject) {
+Maps untrained_maps(const Study& study, const Subject& subject) {
   if (!study.untrained) return {};
   torch::NoGradGuard no_gradients;
   Tap tap;
@@ -105,7 +105,7 @@ std::vector<Judgement> judge_example(const Study& study, const Example& example,
   const Subject subject = faithfulness::examine(study.predictor, example, prediction);
   std::vector<Judgement> judgements;
   if (subject.original.empty()) return judgements;
-  const Maps untrained = maps_of_untrained(study, subject);
+  const Maps untrained = untrained_maps(study, subject);
   std::map<std::pair<std::string, int64_t>, Erasures> erasures;  // maps over one axis share them
   for (const Maps& layers : by_name(subject.maps)) {
     const AttentionMap& map = layers.front();

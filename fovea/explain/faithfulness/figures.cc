@@ -64,8 +64,8 @@ bool needs_truth(Figure figure) {
          figure == Figure::GradientAuprc;
 }
 
-FaithfulnessMeasure measure_of(Figure figure, const std::vector<Sample>& samples, bool values,
-                               std::vector<std::string>& notes) {
+FaithfulnessMeasure summarise_figure(Figure figure, const std::vector<Sample>& samples, bool values,
+                                     std::vector<std::string>& notes) {
   const Description description = describe(figure, values);
   FaithfulnessMeasure measure;
   measure.name = description.name;
@@ -93,8 +93,8 @@ FaithfulnessMeasure measure_of(Figure figure, const std::vector<Sample>& samples
 
 using CurveOfSample = std::array<std::vector<double>, kSources> Sample::*;
 
-FaithfulnessCurve curve_of(CurveOfSample curve, const std::vector<Sample>& samples,
-                           const std::vector<double>& x) {
+FaithfulnessCurve mean_curve(CurveOfSample curve, const std::vector<Sample>& samples,
+                             const std::vector<double>& x) {
   FaithfulnessCurve result;
   result.x = x;
   for (size_t source = 0; source < kSources; ++source) {
@@ -111,13 +111,13 @@ FaithfulnessCurve curve_of(CurveOfSample curve, const std::vector<Sample>& sampl
   return result;
 }
 
-std::vector<FaithfulnessCurve> curves_of(const std::vector<Sample>& samples,
-                                         const std::vector<double>& x, bool values) {
+std::vector<FaithfulnessCurve> mean_curves(const std::vector<Sample>& samples,
+                                           const std::vector<double>& x, bool values) {
   const std::string shown = values ? "How far the output has moved" : "The output";
-  FaithfulnessCurve deletion = curve_of(&Sample::deletion, samples, x);
+  FaithfulnessCurve deletion = mean_curve(&Sample::deletion, samples, x);
   deletion.name = "deletion";
   deletion.about = shown + " while the units with the largest weights are taken away first.";
-  FaithfulnessCurve insertion = curve_of(&Sample::insertion, samples, x);
+  FaithfulnessCurve insertion = mean_curve(&Sample::insertion, samples, x);
   insertion.name = "insertion";
   insertion.about = shown + " while the units with the largest weights are put back first.";
   std::vector<FaithfulnessCurve> curves;
@@ -126,7 +126,7 @@ std::vector<FaithfulnessCurve> curves_of(const std::vector<Sample>& samples,
   return curves;
 }
 
-std::string output_of(const std::vector<Sample>& samples) {
+std::string output_text(const std::vector<Sample>& samples) {
   const bool several = std::any_of(samples.begin(), samples.end(),
                                    [](const Sample& sample) { return sample.outputs > 1; });
   const bool by_row = samples.front().by_row;
@@ -165,14 +165,14 @@ Faithfulness summarise(const std::string& map, const std::vector<Sample>& sample
   const bool values = samples.front().values;
   const bool has_truth = std::any_of(samples.begin(), samples.end(),
                                      [](const Sample& sample) { return sample.has_truth; });
-  result.output = output_of(samples);
+  result.output = output_text(samples);
   add_notes(samples, result.notes);
   for (size_t i = 0; i < kFigures; ++i) {
     const auto figure = static_cast<Figure>(i);
     if (needs_truth(figure) && !has_truth) continue;
-    result.measures.push_back(measure_of(figure, samples, values, result.notes));
+    result.measures.push_back(summarise_figure(figure, samples, values, result.notes));
   }
-  result.curves = curves_of(samples, x, values);
+  result.curves = mean_curves(samples, x, values);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "fovea/base/stop.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea::faithfulness {
@@ -17,7 +18,7 @@ constexpr int64_t kMostRowsWithGraph = 32, kMostWeightsWithGraph = int64_t{1} <<
 
 /// The output units whose gradients are wanted: one per claim; one claim about several values is
 /// the mean of theirs.
-std::vector<int64_t> units_of(const Subject& subject, const Claims& claims) {
+std::vector<int64_t> output_units(const Subject& subject, const Claims& claims) {
   std::vector<int64_t> units;
   if (subject.values && !claims.by_row) {
     units.resize(subject.original.size());
@@ -53,8 +54,8 @@ Tensor per_unit(const Leaf& leaf, const Tensor& gradient, int64_t units) {
 }
 
 /// One batch of copies, each asked for the gradient of its own output unit [B, K].
-Tensor batch_of_gradients(const Subject& subject, const AttentionMap& map, int64_t keys,
-                          std::span<const int64_t> units) {
+Tensor gradient_batch(const Subject& subject, const AttentionMap& map, int64_t keys,
+                      std::span<const int64_t> units) {
   stop_if_asked();
   const torch::AutoGradMode gradients(true);
   QuietTap tap;
@@ -85,24 +86,22 @@ void round_to_precision(std::vector<double>& changes, double largest_output) {
 
 std::optional<Importances> gradient_times_input(const Subject& subject, const AttentionMap& map,
                                                 const Claims& claims) {
-  const std::vector<int64_t> all = units_of(subject, claims);
+  const std::vector<int64_t> all = output_units(subject, claims);
   const std::span<const int64_t> units(all);
   const auto step = static_cast<size_t>(
       std::clamp<int64_t>(kMostWeightsWithGraph / subject.weights, 1, kMostRowsWithGraph));
   std::vector<Tensor> parts;
   for (size_t begin = 0; begin < units.size(); begin += step) {
     const size_t count = std::min(step, units.size() - begin);
-    parts.push_back(batch_of_gradients(subject, map, claims.units, units.subspan(begin, count)));
+    parts.push_back(gradient_batch(subject, map, claims.units, units.subspan(begin, count)));
     if (!parts.back().defined()) return {};
   }
   if (parts.empty()) return {};
   Tensor rows = torch::cat(parts);                            // [units, K]
   if (!claims.by_row) rows = rows.mean(0, /*keepdim=*/true);  // [1, K]
-  rows = rows.nan_to_num(0, 0, 0).contiguous();
+  rows = rows.nan_to_num(0, 0, 0);
   Importances result;
-  const double* place = rows.data_ptr<double>();
-  for (size_t row = 0; row < claims.list.size(); ++row, place += claims.units)
-    result.emplace_back(place, place + claims.units);
+  for (int64_t row = 0; row < rows.size(0); ++row) result.push_back(to_vector<double>(rows[row]));
   return result;
 }
 

@@ -34,16 +34,16 @@ std::optional<double> mean_tau(const Claims& claims, const Importances& others) 
   return mean.value();
 }
 
-Importances weights_of(const Claims& claims) {
+Importances claimed_weights(const Claims& claims) {
   Importances weights;
   for (const Claim& claim : claims.list) weights.push_back(claim.weights);
   return weights;
 }
 
-Orders orders_of(const Importances& importances, const Random& random) {
+Orders falling_orders(const Importances& importances, const Random& random) {
   Orders orders;
   for (const std::vector<double>& importance : importances)
-    orders.list.push_back(order_of(importance, random.split(orders.list.size())));
+    orders.list.push_back(falling_order(importance, random.split(orders.list.size())));
   return orders;
 }
 
@@ -59,8 +59,8 @@ Orders random_orders(const Claims& claims, const Setting& setting) {
 
 void add_aopc(const Setting& setting, const Claims& claims, const Orders& own,
               const Orders& by_chance, std::span<const int64_t> bins, Sample& sample) {
-  const Aopc found = aopc_of(setting.subject, setting.erasures, claims, own, bins);
-  const Aopc chance = aopc_of(setting.subject, setting.erasures, claims, by_chance, bins);
+  const Aopc found = measure_aopc(setting.subject, setting.erasures, claims, own, bins);
+  const Aopc chance = measure_aopc(setting.subject, setting.erasures, claims, by_chance, bins);
   sample[Figure::Comprehensiveness] = {found.comprehensiveness, chance.comprehensiveness};
   sample[Figure::Sufficiency] = {found.sufficiency, chance.sufficiency};
 }
@@ -84,12 +84,12 @@ void erase_units(const Setting& setting, const Claims& claims,
     return;
   }
   const Random ties = setting.random.split("ties");
-  const Steps steps = steps_of(setting.options.bins, setting.x, claims.units);
+  const Steps steps = rationale_steps(setting.options.bins, setting.x, claims.units);
   std::array<Orders, kSources> orders;
   const auto of = [&](Source source) -> Orders& { return orders[static_cast<size_t>(source)]; };
-  of(Source::Attention) = orders_of(weights_of(claims), ties.split("attention"));
+  of(Source::Attention) = falling_orders(claimed_weights(claims), ties.split("attention"));
   of(Source::Random) = random_orders(claims, setting);
-  if (gradients) of(Source::Gradient) = orders_of(*gradients, ties.split("gradient"));
+  if (gradients) of(Source::Gradient) = falling_orders(*gradients, ties.split("gradient"));
   for (int64_t unit = 0; unit < claims.units; ++unit) erasures.want({&unit, 1});
   for (const Source source : {Source::Attention, Source::Random})
     want_orders(erasures, of(source), steps.bins);
@@ -97,7 +97,7 @@ void erase_units(const Setting& setting, const Claims& claims,
   erasures.run();
 
   const Importances effects = leave_one_out(setting.subject, erasures, claims);
-  of(Source::LeaveOneOut) = orders_of(effects, ties.split("leave one out"));
+  of(Source::LeaveOneOut) = falling_orders(effects, ties.split("leave one out"));
   want_orders(erasures, of(Source::LeaveOneOut), steps.points);
   erasures.run();
 
@@ -105,7 +105,7 @@ void erase_units(const Setting& setting, const Claims& claims,
   add_aopc(setting, claims, of(Source::Attention), of(Source::Random), steps.bins, sample);
   for (size_t source = 0; source < kSources; ++source) {
     if (orders[source].list.empty()) continue;
-    Curves curves = curves_of(setting.subject, erasures, claims, orders[source], steps.points);
+    Curves curves = measure_curves(setting.subject, erasures, claims, orders[source], steps.points);
     sample.deletion[source] = std::move(curves.deletion);
     sample.insertion[source] = std::move(curves.insertion);
   }
@@ -134,10 +134,10 @@ void compare_with_untrained(const Setting& setting, const std::string& map, cons
   for (const AttentionMap& other : setting.untrained)
     if (other.name == map) same.push_back(other);
   if (same.empty()) return;
-  const Claims others = claims_of(setting.subject, same, setting.untrained,
-                                  setting.options.most_rows, setting.random);
+  const Claims others = make_claims(setting.subject, same, setting.untrained,
+                                    setting.options.most_rows, setting.random);
   if (others.list.size() != claims.list.size() || others.units != claims.units) return;
-  sample[Figure::UntrainedTau] = {mean_tau(claims, weights_of(others)), 0.0};
+  sample[Figure::UntrainedTau] = {mean_tau(claims, claimed_weights(others)), 0.0};
 }
 
 /// The first of an order, as many as are marked.
@@ -169,7 +169,7 @@ void compare_with_truth(const Setting& setting, const Claims& claims,
     const Claim& claim = claims.list[i];
     if (claim.truth.empty()) continue;
     sample.has_truth = true;
-    found.add(claim.weights, order_of(claim.weights, ties.split(i)), claim.truth);
+    found.add(claim.weights, falling_order(claim.weights, ties.split(i)), claim.truth);
     if (gradients) gradient.add(auprc((*gradients)[i], claim.truth));
     for (const Order& order : by_chance.list) {
       std::vector<double> falling(order.size());
@@ -188,8 +188,8 @@ void compare_with_truth(const Setting& setting, const Claims& claims,
 
 Sample judge(std::span<const AttentionMap> layers, const Setting& setting) {
   const AttentionMap& map = layers.front();
-  Claims claims = claims_of(setting.subject, layers, setting.subject.maps,
-                            setting.options.most_rows, setting.random);
+  Claims claims = make_claims(setting.subject, layers, setting.subject.maps,
+                              setting.options.most_rows, setting.random);
   Sample sample;
   sample.units = claims.units;
   sample.outputs = static_cast<int64_t>(setting.subject.original.size());

@@ -15,12 +15,12 @@ constexpr int64_t kMostRows = 256;
 constexpr int64_t kMostWeights = int64_t{1} << 26;  // of all maps of a batch: 256 MB
 
 /// outputs [B, U], log-probabilities unless they are values
-at::Tensor numbers_of(const at::Tensor& outputs, bool values) {
+at::Tensor to_numbers(const at::Tensor& outputs, bool values) {
   const at::Tensor plain = outputs.detach().to(at::kCPU, at::kDouble);
   return (values ? plain : plain.exp()).contiguous();
 }
 
-std::vector<Outputs> rows_of(const at::Tensor& numbers) {
+std::vector<Outputs> to_rows(const at::Tensor& numbers) {
   const int64_t rows = numbers.size(0), units = numbers.size(1);
   const double* place = numbers.data_ptr<double>();
   std::vector<Outputs> result;
@@ -29,7 +29,7 @@ std::vector<Outputs> rows_of(const at::Tensor& numbers) {
   return result;
 }
 
-double mean_of(const Outputs& outputs) {
+double mean(const Outputs& outputs) {
   return std::accumulate(outputs.begin(), outputs.end(), 0.0) / static_cast<double>(outputs.size());
 }
 
@@ -44,10 +44,10 @@ std::vector<Outputs> Subject::replay(std::span<const Example> variants, Tap& tap
               (original.empty() || outputs.size(1) == static_cast<int64_t>(original.size())),
           ErrorKind::Internal, "a replay of ", variants.size(), " variants with ", original.size(),
           " output units gave ", outputs.sizes());
-  const at::Tensor numbers = numbers_of(outputs, values);
+  const at::Tensor numbers = to_numbers(outputs, values);
   require(numbers.isfinite().all().item<bool>(), ErrorKind::Unsupported,
           "the network put out a number that is not finite: faithfulness cannot be measured");
-  return rows_of(numbers);
+  return to_rows(numbers);
 }
 
 std::vector<Outputs> Subject::replay_copies(size_t count, Tap& tap) const {
@@ -65,10 +65,10 @@ double Subject::change(int64_t unit, const Outputs& now) const {
 }
 
 double Subject::level(int64_t unit, const Outputs& now) const {
-  if (!values) return unit == kAllUnits ? mean_of(now) : now[static_cast<size_t>(unit)];
+  if (!values) return unit == kAllUnits ? mean(now) : now[static_cast<size_t>(unit)];
   Outputs changes(now.size());
   for (size_t u = 0; u < now.size(); ++u) changes[u] = std::abs(original[u] - now[u]);
-  return unit == kAllUnits ? mean_of(changes) : changes[static_cast<size_t>(unit)];
+  return unit == kAllUnits ? mean(changes) : changes[static_cast<size_t>(unit)];
 }
 
 Subject examine(const Predictor& predictor, const Example& example, const Prediction& prediction) {

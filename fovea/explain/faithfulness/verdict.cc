@@ -29,7 +29,7 @@ struct Evidence {
 };
 
 /// `sign` is 1 where higher is better, else -1.
-Gain gain_of(const std::vector<Sample>& samples, Figure figure, double sign, double floor) {
+Gain measure_gain(const std::vector<Sample>& samples, Figure figure, double sign, double floor) {
   std::vector<double> gains;
   RunningStatistics values, baselines;
   for (const Sample& sample : samples) {
@@ -53,7 +53,7 @@ Gain gain_of(const std::vector<Sample>& samples, Figure figure, double sign, dou
   return gain;
 }
 
-double floor_of(const std::vector<Sample>& samples) {
+double noticeable_change(const std::vector<Sample>& samples) {
   if (!samples.front().values) return kNoticeable;
   RunningStatistics range;
   for (const Sample& sample : samples)
@@ -61,22 +61,22 @@ double floor_of(const std::vector<Sample>& samples) {
   return kNoticeable * range.mean();
 }
 
-std::optional<double> mean_of(const std::vector<Sample>& samples, Figure figure) {
+std::optional<double> mean_value(const std::vector<Sample>& samples, Figure figure) {
   RunningStatistics mean;
   for (const Sample& sample : samples)
     if (sample[figure].value) mean.add(*sample[figure].value);
   return mean.count() > 0 ? std::optional<double>(mean.mean()) : std::nullopt;
 }
 
-Evidence evidence_of(const std::vector<Sample>& samples) {
+Evidence gather_evidence(const std::vector<Sample>& samples) {
   Evidence evidence;
-  evidence.floor = floor_of(samples);
-  evidence.taken_away = gain_of(samples, Figure::Comprehensiveness, 1, evidence.floor);
-  evidence.kept = gain_of(samples, Figure::Sufficiency, -1, evidence.floor);
-  evidence.permuted = mean_of(samples, Figure::Permuted);
-  evidence.tau = mean_of(samples, Figure::LeaveOneOutTau);
-  if (!evidence.tau) evidence.tau = mean_of(samples, Figure::GradientTau);
-  evidence.untrained_tau = mean_of(samples, Figure::UntrainedTau);
+  evidence.floor = noticeable_change(samples);
+  evidence.taken_away = measure_gain(samples, Figure::Comprehensiveness, 1, evidence.floor);
+  evidence.kept = measure_gain(samples, Figure::Sufficiency, -1, evidence.floor);
+  evidence.permuted = mean_value(samples, Figure::Permuted);
+  evidence.tau = mean_value(samples, Figure::LeaveOneOutTau);
+  if (!evidence.tau) evidence.tau = mean_value(samples, Figure::GradientTau);
+  evidence.untrained_tau = mean_value(samples, Figure::UntrainedTau);
   RunningStatistics units;
   for (const Sample& sample : samples) units.add(static_cast<double>(sample.units));
   evidence.units = units.mean();
@@ -149,7 +149,7 @@ void unknown(const Evidence& evidence, Faithfulness& result) {
 
 void give_verdict(const std::vector<Sample>& samples, Faithfulness& result) {
   if (samples.empty()) return unknown({}, result);
-  const Evidence evidence = evidence_of(samples);
+  const Evidence evidence = gather_evidence(samples);
   const std::string where = for_examples(result.examples);
   const Answer taken_away = evidence.taken_away.answer, kept = evidence.kept.answer;
   const bool few = evidence.units < kFewestUnits;

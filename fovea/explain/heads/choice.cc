@@ -14,7 +14,7 @@ bool holds(const std::vector<int64_t>& numbers, int64_t number) {
 }
 
 /// 0 stands for the only layer.
-int64_t layer_of(const AttentionMap& map) {
+int64_t layer_number(const AttentionMap& map) {
   return std::max<int64_t>(1, map.layer);
 }
 
@@ -23,8 +23,8 @@ int64_t layer_of(const AttentionMap& map) {
 void check_choice(const HeadChoice& choice, const std::vector<AttentionMap>& maps) {
   int64_t layers = 0, heads = 0;
   for (const AttentionMap& map : maps) {
-    layers = std::max(layers, layer_of(map));
-    if (choice.layers.empty() || holds(choice.layers, layer_of(map)))
+    layers = std::max(layers, layer_number(map));
+    if (choice.layers.empty() || holds(choice.layers, layer_number(map)))
       heads = std::max(heads, heads_of(map));
   }
   const auto check = [](const std::vector<int64_t>& asked, int64_t highest, const char* what) {
@@ -40,7 +40,7 @@ void check_choice(const HeadChoice& choice, const std::vector<AttentionMap>& map
 }
 
 std::vector<int64_t> chosen_heads(const AttentionMap& map, const HeadChoice& choice) {
-  if (!choice.layers.empty() && !holds(choice.layers, layer_of(map))) return {};
+  if (!choice.layers.empty() && !holds(choice.layers, layer_number(map))) return {};
   std::vector<int64_t> chosen;
   for (int64_t head = 1; head <= heads_of(map); ++head)
     if (choice.heads.empty() || holds(choice.heads, head)) chosen.push_back(head);

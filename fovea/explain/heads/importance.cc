@@ -44,7 +44,7 @@ struct Attentions {
 };
 
 /// The log-probability of each answer, or its numbers along a direction of its row: [B].
-Tensor objective_of(const Tensor& replayed, const Answered& answered, const Random& random) {
+Tensor head_objective(const Tensor& replayed, const Answered& answered, const Random& random) {
   if (!answered.has_values()) return replayed.sum(1);
   std::vector<Tensor> directions;
   for (int64_t row = 0; row < replayed.size(0); ++row)
@@ -54,8 +54,8 @@ Tensor objective_of(const Tensor& replayed, const Answered& answered, const Rand
 }
 
 /// |dL / dxi| summed over the rows, by attention: [H].
-std::map<MapPlace, Tensor> gradients_of(const Predictor& predictor, const Answered& answered,
-                                        const Attentions& attentions, const Random& random) {
+std::map<MapPlace, Tensor> head_gradients(const Predictor& predictor, const Answered& answered,
+                                          const Attentions& attentions, const Random& random) {
   torch::AutoGradMode with_gradients(true);
   Tap tap;
   std::map<MapPlace, Tensor> scales;  // [B, H, 1, 1]: each row has its own
@@ -71,9 +71,10 @@ std::map<MapPlace, Tensor> gradients_of(const Predictor& predictor, const Answer
       predictor.replay_batch(answered.examples, answered.predictions, tap);  // [B, U]
   std::vector<Tensor> inputs;
   for (const auto& [place, scale] : scales) inputs.push_back(scale);
-  const auto found = torch::autograd::grad({objective_of(replayed, answered, random).sum()}, inputs,
-                                           {}, /*retain_graph=*/false, /*create_graph=*/false,
-                                           /*allow_unused=*/true);
+  const auto found =
+      torch::autograd::grad({head_objective(replayed, answered, random).sum()}, inputs, {},
+                            /*retain_graph=*/false, /*create_graph=*/false,
+                            /*allow_unused=*/true);
   std::map<MapPlace, Tensor> sums;
   size_t index = 0;
   for (const auto& [place, scale] : scales) {
@@ -110,7 +111,7 @@ void normalise(std::vector<HeadImportance>& heads) {
   }
 }
 
-std::vector<HeadImportance> heads_of(const Attentions& attentions) {
+std::vector<HeadImportance> list_heads(const Attentions& attentions) {
   std::vector<HeadImportance> all;
   for (const MapPlace& place : attentions.places)
     for (int64_t head = 1; head <= attentions.heads.at(place); ++head)
@@ -133,8 +134,8 @@ std::vector<HeadImportance> measure_importance(const Predictor& predictor,
     for (int64_t row = first; row < std::min(rows.size, first + options.rows_at_once); ++row)
       answered.examples.push_back(rows.example(row));
     answered.predictions = predictor.predict(answered.examples);
-    if (!attentions) heads = heads_of(attentions.emplace(predictor, answered));
-    const auto gradients = gradients_of(predictor, answered, *attentions, random);
+    if (!attentions) heads = list_heads(attentions.emplace(predictor, answered));
+    const auto gradients = head_gradients(predictor, answered, *attentions, random);
     torch::NoGradGuard no_gradients;
     Tensor before;
     if (options.zeroing) {

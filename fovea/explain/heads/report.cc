@@ -47,7 +47,7 @@ constexpr Measure kMeasures[] = {
      [](const Head& h) { return h.statistics.previous; }},
     {"next", "next position", MapKind::Gate, [](const Head& h) { return h.statistics.next; }}};
 
-std::vector<Head> heads_of(const HeadReport& report) {
+std::vector<Head> join_heads(const HeadReport& report) {
   std::vector<Head> heads;
   for (const HeadStatistics& statistics : report.statistics) {
     const auto found =
@@ -63,13 +63,13 @@ bool is_known(const Measure& measure, const std::vector<Head>& heads) {
                      [&](const Head& head) { return measure.of(head).has_value(); });
 }
 
-std::string text_of(const Value& value) {
+std::string cell_text(const Value& value) {
   return value ? format_number(std::abs(*value) < 5e-7 ? 0 : *value, 3) : "-";
 }
 
 /// Layers by heads of one measure of one attention; gaps where a layer has fewer heads.
-MapView view_of_measure(const Measure& measure, const std::string& map, bool is_only_map,
-                        const std::vector<Head>& heads) {
+MapView measure_view(const Measure& measure, const std::string& map, bool is_only_map,
+                     const std::vector<Head>& heads) {
   int64_t layers = 0, widest = 0;
   for (const Head& head : heads) {
     const HeadName& name = head.statistics.name;
@@ -100,7 +100,7 @@ MapView view_of_measure(const Measure& measure, const std::string& map, bool is_
 }  // namespace
 
 TextTable head_table(const HeadReport& report) {
-  const std::vector<Head> heads = heads_of(report);
+  const std::vector<Head> heads = join_heads(report);
   std::vector<std::string> header{"map", "layer", "head"};
   for (const Measure& measure : kMeasures)
     if (is_known(measure, heads)) header.push_back(measure.key);
@@ -110,7 +110,7 @@ TextTable head_table(const HeadReport& report) {
     std::vector<std::string> row{name.map, concat(std::max<int64_t>(1, name.layer)),
                                  concat(name.head)};
     for (const Measure& measure : kMeasures)
-      if (is_known(measure, heads)) row.push_back(text_of(measure.of(head)));
+      if (is_known(measure, heads)) row.push_back(cell_text(measure.of(head)));
     table.add(std::move(row));
   }
   return table;
@@ -118,7 +118,7 @@ TextTable head_table(const HeadReport& report) {
 
 Json heads_to_json(const HeadReport& report) {
   Json heads = Json::array();
-  for (const Head& head : heads_of(report)) {
+  for (const Head& head : join_heads(report)) {
     const HeadName& name = head.statistics.name;
     Json entry{{"map", name.map},
                {"layer", std::max<int64_t>(1, name.layer)},
@@ -132,9 +132,8 @@ Json heads_to_json(const HeadReport& report) {
   return {{"rows", report.rows}, {"heads", std::move(heads)}};
 }
 
-Explanation explanation_of_heads(const HeadReport& report, const std::string& title,
-                                 bool everything) {
-  const std::vector<Head> heads = heads_of(report);
+Explanation explain_heads(const HeadReport& report, const std::string& title, bool everything) {
+  const std::vector<Head> heads = join_heads(report);
   std::vector<std::string> maps;
   for (const Head& head : heads)
     if (std::find(maps.begin(), maps.end(), head.statistics.name.map) == maps.end())
@@ -147,7 +146,7 @@ Explanation explanation_of_heads(const HeadReport& report, const std::string& ti
   for (const std::string& map : maps)
     for (const Measure& measure : kMeasures)
       if (everything ? is_known(measure, heads) : measure.key == shown) {
-        MapView view = view_of_measure(measure, map, maps.size() == 1, heads);
+        MapView view = measure_view(measure, map, maps.size() == 1, heads);
         const bool empty = std::all_of(view.weights.begin(), view.weights.end(),
                                        [](double weight) { return std::isnan(weight); });
         if (!empty) explanation.maps.push_back(std::move(view));

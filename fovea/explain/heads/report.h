@@ -29,7 +29,6 @@ Json heads_to_json(const HeadReport& report);
 
 /// A heat map per measure and attention, layers downwards, heads to the right. With `everything`
 /// all measures, else the importance alone (the entropy, where it was not measured).
-Explanation explanation_of_heads(const HeadReport& report, const std::string& title,
-                                 bool everything);
+Explanation explain_heads(const HeadReport& report, const std::string& title, bool everything);
 
 }  // namespace fovea

@@ -125,7 +125,7 @@ class FlowNetwork {
 };
 
 /// The layers in order, each the mean of its heads [N, N].
-std::vector<Tensor> means_of_heads(std::span<const AttentionMap> layers) {
+std::vector<Tensor> head_means(std::span<const AttentionMap> layers) {
   require(is_stack(layers), ErrorKind::Unsupported,
           layers.empty() ? "" : concat("map '", layers[0].name, "': "),
           "rollout needs two or more dense layers of self-attention without negative weights");
@@ -143,7 +143,7 @@ std::vector<Tensor> means_of_heads(std::span<const AttentionMap> layers) {
   return result;
 }
 
-AttentionMap map_of(const AttentionMap& layer, const char* suffix, MapKind kind,
+AttentionMap to_map(const AttentionMap& layer, const char* suffix, MapKind kind,
                     const Tensor& weights) {
   AttentionMap map;
   map.name = layer.name + suffix;
@@ -187,9 +187,9 @@ bool is_stack(std::span<const AttentionMap> layers) {
 }
 
 AttentionMap rollout_map(std::span<const AttentionMap> layers) {
-  const std::vector<Tensor> means = means_of_heads(layers);
+  const std::vector<Tensor> means = head_means(layers);
   const Tensor all = rollout(means);  // [L, N, N]
-  return map_of(layers[0], " rollout", MapKind::Distribution, all[all.size(0) - 1]);
+  return to_map(layers[0], " rollout", MapKind::Distribution, all[all.size(0) - 1]);
 }
 
 }  // namespace fovea

@@ -87,7 +87,7 @@ class Collector {
     Tensor distances;  // [Q, K]
     for (int64_t head = 0; head < heads_of(map); ++head) {
       const Tensor weights = head_of(map, 0, head).detach().to(at::kCPU, at::kDouble);  // [Q, K]
-      Sums& sums = sums_of({map.name, map.layer, head + 1});
+      Sums& sums = find_sums({map.name, map.layer, head + 1});
       sums.add(weights, special);
       if (!self) continue;
       if (!distances.defined())
@@ -105,7 +105,7 @@ class Collector {
   }
 
  private:
-  Sums& sums_of(const HeadName& name) {
+  Sums& find_sums(const HeadName& name) {
     const auto found = std::find_if(sums_.begin(), sums_.end(),
                                     [&](const auto& item) { return item.first == name; });
     if (found != sums_.end()) return found->second;

@@ -17,6 +17,7 @@
 #include "fovea/explain/record/json.h"
 #include "fovea/explain/record/stacks.h"
 #include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/to_vector.h"
 
 namespace fovea {
 namespace {
@@ -141,15 +142,13 @@ class Builder {
   }
 
   void fill(MapView& view, const at::Tensor& weights, const ImportedAxes::Slices& slices) {
-    const at::Tensor shown = weights.narrow(0, slices.queries.begin, slices.queries.count)
-                                 .narrow(1, slices.keys.begin, slices.keys.count)
-                                 .to(at::kCPU, at::kDouble)
-                                 .contiguous();  // [Q, K]
     view.query_axis = slices.queries.axis;
     view.key_axis = slices.keys.axis;
     view.query_labels = axes_.labels(view.query_axis);
     view.key_labels = axes_.labels(view.key_axis);
-    view.weights.assign(shown.data_ptr<double>(), shown.data_ptr<double>() + shown.numel());
+    view.weights =
+        to_vector<double>(weights.narrow(0, slices.queries.begin, slices.queries.count)
+                              .narrow(1, slices.keys.begin, slices.keys.count));  // [Q, K]
     int64_t gaps = 0;
     for (double& weight : view.weights)
       if (!std::isfinite(weight)) weight = std::numeric_limits<double>::quiet_NaN(), ++gaps;

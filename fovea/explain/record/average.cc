@@ -115,7 +115,7 @@ Explanation explain_average(const Predictor& predictor, std::span<const Example>
         note_problem(map, complaints);
         if (map.layout != MapLayout::Dense) continue;
         if (averages.find(map.name) == averages.end()) names.push_back(map.name);
-        averages[map.name].add(view_of(map, described, options));
+        averages[map.name].add(make_view(map, described, options));
       }
     }
   }

@@ -8,7 +8,7 @@ namespace fovea {
 namespace {
 
 /// Quoted where it holds what a CSV means something by.
-std::string cell_of(const std::string& label) {
+std::string csv_cell(const std::string& label) {
   const std::string text = valid_utf8(label);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -27,7 +27,7 @@ std::string edge_table(const Explanation& explanation) {
     const bool one_axis = map.query_axis == map.key_axis;
     for (size_t i = 0; i < map.weights.size(); ++i) {
       const auto query = size_t(map.edge_queries[i]), key = size_t(map.edge_keys[i]);
-      table += concat(cell_of(map.key_labels.at(key)), ",", cell_of(map.query_labels.at(query)),
+      table += concat(csv_cell(map.key_labels.at(key)), ",", csv_cell(map.query_labels.at(query)),
                       ",", format_exact(map.weights[i]), ",",
                       one_axis && query == key ? "yes" : "no", ",", map.layer, ",", map.head, "\n");
     }

@@ -8,13 +8,14 @@
 #include "fovea/base/error.h"
 #include "fovea/base/stop.h"
 #include "fovea/explain/record/stacks.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 namespace {
 
 /// Of the weights, or of their source.
-std::vector<int64_t> sizes_of(const AttentionMap& map) {
+std::vector<int64_t> map_sizes(const AttentionMap& map) {
   if (!map.source) return map.weights.sizes().vec();
   const auto sizes = map.source->sizes();
   return {sizes.begin(), sizes.end()};
@@ -22,7 +23,7 @@ std::vector<int64_t> sizes_of(const AttentionMap& map) {
 
 /// [Q, K]: the mean of the heads or one of them, and how the title says so.
 at::Tensor choose_head(const AttentionMap& map, int64_t head, std::string& title) {
-  const std::vector<int64_t> sizes = sizes_of(map);
+  const std::vector<int64_t> sizes = map_sizes(map);
   require(sizes.size() == 4 && sizes[0] == 1 && sizes[1] > 0, ErrorKind::Internal, "map '",
           map.name, "' of one example has weights ", at::IntArrayRef(sizes),
           ", expected [1, H, Q, K]");
@@ -45,28 +46,27 @@ at::Tensor choose_head(const AttentionMap& map, int64_t head, std::string& title
 
 /// index [2, E] and weights [E, H] as one list of edges.
 void take_edges(const AttentionMap& map, int64_t head, MapView& view) {
-  const at::Tensor index = map.index.to(at::kCPU, at::kLong).contiguous();  // [2, E]
-  at::Tensor weights = map.weights.detach().to(at::kCPU, at::kDouble);      // [E, H]
+  const at::Tensor index = map.index;      // [2, E]
+  const at::Tensor weights = map.weights;  // [E, H]
   require(weights.dim() == 2 && index.dim() == 2 && index.size(0) == 2 &&
               index.size(1) == weights.size(0) && head <= weights.size(1),
           ErrorKind::Internal, "map '", map.name, "' has an index ", index.sizes(), " for weights ",
           weights.sizes());
-  weights = (head > 0 ? weights.select(1, head - 1) : weights.mean(1)).contiguous();  // [E]
-  const int64_t edges = weights.size(0), *places = index.data_ptr<int64_t>();
-  view.edge_queries.assign(places, places + edges);
-  view.edge_keys.assign(places + edges, places + 2 * edges);
-  view.weights.assign(weights.data_ptr<double>(), weights.data_ptr<double>() + edges);
+  view.edge_queries = to_vector<int64_t>(index[0]);
+  view.edge_keys = to_vector<int64_t>(index[1]);
+  view.weights = to_vector<double>(head > 0 ? weights.select(1, head - 1)
+                                            : weights.to(at::kCPU, at::kDouble).mean(1));  // [E]
 }
 
 /// Labels of the axis, whose size nothing else says.
-std::vector<std::string> labels_of_whole(const std::string& axis_name, const Example& example) {
+std::vector<std::string> axis_labels(const std::string& axis_name, const Example& example) {
   return axis_name.empty() ? std::vector<std::string>{"prediction"}
                            : example.axis(axis_name).labels;
 }
 
 /// The labels of one axis of a map.
-std::vector<std::string> labels_of(const AttentionMap& map, const std::string& axis_name,
-                                   const Example& example, int64_t size) {
+std::vector<std::string> checked_labels(const AttentionMap& map, const std::string& axis_name,
+                                        const Example& example, int64_t size) {
   if (axis_name.empty()) {
     require(size == 1, ErrorKind::Internal, "map '", map.name, "' has ", size,
             " queries but names no query axis, expected 1");
@@ -85,7 +85,7 @@ std::vector<std::string> labels_of(const AttentionMap& map, const std::string& a
        " units, but the example has ", example.axes.size(), " other axes: ", join(names));
 }
 
-bool is_of_output(const std::string& axis_name, const Example& described) {
+bool is_output_axis(const std::string& axis_name, const Example& described) {
   return std::any_of(described.axes.begin(), described.axes.end(),
                      [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
 }
@@ -93,12 +93,13 @@ bool is_of_output(const std::string& axis_name, const Example& described) {
 /// Whether the truth [Q, K] marks the weights [1, H, Q, K] of the map.
 bool fits(const at::Tensor& truth, const AttentionMap& map) {
   if (!map.weights.defined() && !map.source) return false;
-  const std::vector<int64_t> sizes = sizes_of(map);
+  const std::vector<int64_t> sizes = map_sizes(map);
   return sizes.size() == 4 && truth.dim() == 2 && truth.size(0) == sizes[2] &&
          truth.size(1) == sizes[3];
 }
 
-std::vector<char> truth_of(const AttentionMap& map, const Example& example, const MapView& view) {
+std::vector<char> truth_marks(const AttentionMap& map, const Example& example,
+                              const MapView& view) {
   const auto found = example.truth.find(map.name);
   if (found == example.truth.end() || !found->second.defined()) return {};
   const at::Tensor keep = found->second.detach().to(at::kCPU).ne(0).contiguous();
@@ -110,21 +111,17 @@ std::vector<char> truth_of(const AttentionMap& map, const Example& example, cons
 }
 
 std::string describe_prediction(const Prediction& prediction) {
-  auto numbers = [](const at::Tensor& tensor) {
-    const at::Tensor values = tensor.detach().to(at::kCPU, at::kDouble).flatten().contiguous();
-    return std::vector<double>(values.data_ptr<double>(),
-                               values.data_ptr<double>() + values.numel());
-  };
   if (prediction.scores.defined() && prediction.scores.numel() == 1)
-    return concat("probability ", format_number(numbers(prediction.scores)[0]));
+    return concat("probability ", format_number(prediction.scores.item<double>()));
   if (prediction.scores.defined() && prediction.scores.numel() > 1) {
-    const std::vector<double> scores = numbers(prediction.scores);
+    const std::vector<double> scores = to_vector<double>(prediction.scores);
     const auto best = std::max_element(scores.begin(), scores.end());
     return concat("class ", best - scores.begin(), " (", format_number(*best), ")");
   }
   std::vector<std::string> parts;
   if (prediction.values.defined())
-    for (const double value : numbers(prediction.values)) parts.push_back(format_number(value));
+    for (const double value : to_vector<double>(prediction.values))
+      parts.push_back(format_number(value));
   if (!parts.empty() || prediction.outputs.empty()) return join(parts);
   const Decoded& chosen = prediction.outputs.front();
   if (!chosen.text.empty()) return chosen.text;
@@ -143,14 +140,14 @@ void add_views(const AttentionMap& map, const Example& example, const ExplainOpt
                                        ") is not what it should be: ", problem));
   const bool is_mean = options.heads.all == Heads::Mean && options.heads.heads.empty();
   if (is_mean || options.head > 0 || heads_of(map) == 1) {
-    explanation.maps.push_back(view_of(shown, example, options));
+    explanation.maps.push_back(make_view(shown, example, options));
     return;
   }
   for (size_t i = 0; i < heads.size(); ++i) {
     stop_if_asked();
     ExplainOptions one = options;
     one.head = map.layout == MapLayout::Dense ? int64_t(i) + 1 : heads[i];
-    MapView view = view_of(shown, example, one);
+    MapView view = make_view(shown, example, one);
     view.title = view.title.substr(0, view.title.rfind(" (head "));
     if (!options.heads.heads.empty())  // it stands for itself
       view.title += concat(" (head ", heads[i], " of ", heads_of(map), ")");
@@ -176,7 +173,7 @@ std::string without_files(const std::string& given) {
 }
 
 /// Those that the maps name, and their parents.
-std::vector<Axis> axes_of(const std::vector<MapView>& maps, const Example& example) {
+std::vector<Axis> used_axes(const std::vector<MapView>& maps, const Example& example) {
   std::vector<std::string> names;
   for (const MapView& map : maps) names.insert(names.end(), {map.query_axis, map.key_axis});
   for (size_t i = 0; i < names.size(); ++i)
@@ -214,7 +211,7 @@ void check_sizes(const MapView& view) {
         view.edge_keys[i], " for ", view.queries(), " queries and ", view.keys(), " keys");
 }
 
-MapView view_of(const AttentionMap& map, const Example& example, const ExplainOptions& options) {
+MapView make_view(const AttentionMap& map, const Example& example, const ExplainOptions& options) {
   require(map.weights.defined() || map.source, ErrorKind::Internal, "map '", map.name,
           "' has no weights");
   MapView view;
@@ -230,25 +227,24 @@ MapView view_of(const AttentionMap& map, const Example& example, const ExplainOp
   view.key_axis = map.key_axis;
   if (map.layout == MapLayout::Edges) {
     take_edges(map, options.head, view);
-    view.query_labels = labels_of_whole(map.query_axis, example);
-    view.key_labels = labels_of_whole(map.key_axis, example);
+    view.query_labels = axis_labels(map.query_axis, example);
+    view.key_labels = axis_labels(map.key_axis, example);
     check_sizes(view);
     return view;
   }
   // Between two places lies a third one at which nobody looked: the first path stands for all.
   if (map.layout == MapLayout::Points && heads_of(map) > 1)
     view.head = std::max<int64_t>(1, options.head);
-  const at::Tensor weights = choose_head(map, view.head, view.title).contiguous();  // [Q, K]
-  view.query_labels = labels_of(map, map.query_axis, example, weights.size(0));
-  const double* values = weights.data_ptr<double>();
-  view.weights.assign(values, values + weights.numel());
+  const at::Tensor weights = choose_head(map, view.head, view.title);  // [Q, K]
+  view.query_labels = checked_labels(map, map.query_axis, example, weights.size(0));
+  view.weights = to_vector<double>(weights);
   if (map.layout == MapLayout::Points) {
     view.point_width = size_t(weights.size(1));
-    view.key_labels = labels_of_whole(map.key_axis, example);
+    view.key_labels = axis_labels(map.key_axis, example);
     return view;
   }
-  view.key_labels = labels_of(map, map.key_axis, example, weights.size(1));
-  view.truth = truth_of(map, example, view);
+  view.key_labels = checked_labels(map, map.key_axis, example, weights.size(1));
+  view.truth = truth_marks(map, example, view);
   return view;
 }
 
@@ -307,7 +303,7 @@ DescribedExample describe_example(const Predictor& predictor, const Example& exa
     const auto truth = truths.find(map.name);
     if (truth == truths.end() || !truth->second.defined() || map.layout != MapLayout::Dense)
       continue;
-    if (fits(truth->second, map) || !is_of_output(map.query_axis, described.example)) continue;
+    if (fits(truth->second, map) || !is_output_axis(map.query_axis, described.example)) continue;
     described.notes.push_back(concat("map '", map.name, "': its planted truth of shape ",
                                      truth->second.sizes(),
                                      " is left out, since the output is another one"));
@@ -337,7 +333,7 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
   if (options.heads.is_everything()) add_stacks(explanation.maps);
   explanation.input = without_files(example.given);
   if (options.answer) explanation.answer = options.answer(example, prediction);
-  explanation.axes = axes_of(explanation.maps, described.example);
+  explanation.axes = used_axes(explanation.maps, described.example);
   explanation.media = described.example.media;
   group_free_maps(explanation.maps);
   if (tap.maps().empty()) explanation.notes.push_back("this model has no attention to show");

@@ -76,8 +76,8 @@ void check_sizes(const MapView& view);
 
 /// Joins a recorded map of one example (B = 1) with that example's labels and planted truth: the
 /// mean of its heads, or one of them. Internal when an axis is missing or has another size.
-MapView view_of(const AttentionMap& map, const Example& example,
-                const ExplainOptions& options = {});
+MapView make_view(const AttentionMap& map, const Example& example,
+                  const ExplainOptions& options = {});
 
 /// Free maps over the same axes (context attention: A and A * w) become series of one picture.
 void group_free_maps(std::vector<MapView>& maps);

@@ -11,6 +11,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/stop.h"
 #include "fovea/explain/record/labels.h"
+#include "fovea/tensor/to_vector.h"
 
 namespace fovea {
 namespace {
@@ -66,10 +67,10 @@ Json axis_to_json(const Axis& axis, ChunkWriter& chunks) {
     for (const std::string& value : axis.values) json["values"].push_back(value_to_json(value));
   }
   if (axis.spectrogram.defined()) {
-    const at::Tensor sound = axis.spectrogram.to(at::kCPU, at::kDouble).contiguous();
-    Matrix matrix{size_t(sound.size(0)), size_t(sound.size(1)), {}};
-    matrix.values.assign(sound.data_ptr<double>(), sound.data_ptr<double>() + sound.numel());
-    json["spectrogram"] = matrix_to_json(matrix, Packing::Packed, chunks);
+    const at::Tensor& sound = axis.spectrogram;
+    json["spectrogram"] =
+        matrix_to_json({size_t(sound.size(0)), size_t(sound.size(1)), to_vector<double>(sound)},
+                       Packing::Packed, chunks);
   }
   return json;
 }
@@ -100,7 +101,7 @@ class AxisTable {
     }
     Axis axis;
     axis.name = name;
-    axis.kind = wanted.empty() ? "prediction" : kind_of(wanted);
+    axis.kind = wanted.empty() ? "prediction" : known_kind(wanted);
     axis.labels = labels;
     axes_.push_back(std::move(axis));
     return name;
@@ -109,7 +110,7 @@ class AxisTable {
 
  private:
   /// Of the axis that already has the name, with other labels.
-  std::string kind_of(const std::string& name) const {
+  std::string known_kind(const std::string& name) const {
     for (const Axis& axis : axes_)
       if (axis.name == name) return axis.kind;
     return "";
@@ -117,7 +118,7 @@ class AxisTable {
   std::vector<Axis> axes_;
 };
 
-SparseMatrix sparse_of(const MapView& view) {
+SparseMatrix to_sparse(const MapView& view) {
   SparseMatrix matrix{view.queries(), view.keys(), {}, {}, {}};
   std::vector<size_t> order(view.weights.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -152,7 +153,7 @@ Json map_to_json(const MapView& view, Packing packing, AxisTable& axes, ChunkWri
   map["query_axis"] = valid_utf8(axes.name_for(view.query_axis, view.query_labels));
   map["key_axis"] = valid_utf8(axes.name_for(view.key_axis, view.key_labels));
   if (view.layout == MapLayout::Edges)
-    map["weights"] = matrix_to_json(sparse_of(view), chunks);
+    map["weights"] = matrix_to_json(to_sparse(view), chunks);
   else if (view.layout == MapLayout::Points)
     map["weights"] =
         matrix_to_json({view.queries(), view.point_width, view.weights}, Packing::Plain, chunks);
@@ -195,7 +196,7 @@ Json curve_to_json(const FaithfulnessCurve& curve) {
   return json;
 }
 
-size_t weights_of(const Explanation& explanation) {
+size_t count_weights(const Explanation& explanation) {
   size_t sum = 0;
   for (const MapView& map : explanation.maps) sum += map.weights.size();
   return sum;
@@ -214,9 +215,9 @@ Json faithfulness_to_json(const Faithfulness& judged) {
 }
 
 Json explanation_to_json(const Explanation& explanation, Exactness exactness, ChunkWriter& chunks) {
-  const Packing packing = weights_of(explanation) <= kPlainWeights ? Packing::Plain
-                          : exactness == Exactness::Exact          ? Packing::Exact
-                                                                   : Packing::Packed;
+  const Packing packing = count_weights(explanation) <= kPlainWeights ? Packing::Plain
+                          : exactness == Exactness::Exact             ? Packing::Exact
+                                                                      : Packing::Packed;
   Json value;
   value["format"] = "fovea-explanation";
   value["version"] = kExplanationVersion;

@@ -31,12 +31,12 @@ const char* name_of(Encoding encoding) {
 }
 
 template <class Value>
-std::string_view bytes_of(const std::vector<Value>& values) {
+std::string_view as_bytes(const std::vector<Value>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value)};
 }
 
 template <class Value>
-std::vector<Value> values_of(const std::string& bytes) {
+std::vector<Value> from_bytes(const std::string& bytes) {
   std::vector<Value> values(bytes.size() / sizeof(Value));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
@@ -46,7 +46,7 @@ double magnitude(double value) {
   return std::isfinite(value) ? std::abs(value) : -1;
 }
 
-size_t band_of(size_t columns) {
+size_t band_rows(size_t columns) {
   return std::max<size_t>(1, kBandBytes / std::max<size_t>(1, columns));
 }
 
@@ -57,7 +57,7 @@ std::string encode_band(const Matrix& matrix, Encoding encoding, size_t first, s
   std::vector<float> floats(encoding == Encoding::F32 ? count : last - first);
   if (encoding == Encoding::F32) {
     std::transform(from, from + count, floats.begin(), [](double value) { return float(value); });
-    return std::string(bytes_of(floats));
+    return std::string(as_bytes(floats));
   }
   std::string bytes(count, '\0');
   for (size_t row = 0; row < last - first; ++row) {
@@ -76,18 +76,18 @@ std::string encode_band(const Matrix& matrix, Encoding encoding, size_t first, s
                         : int8_t(-128));
     }
   }
-  return std::string(bytes_of(floats)) + bytes;
+  return std::string(as_bytes(floats)) + bytes;
 }
 
 void decode_band(const std::string& bytes, Encoding encoding, size_t rows, size_t columns,
                  double* to) {
   if (encoding == Encoding::F32) {
-    const auto floats = values_of<float>(bytes);
+    const auto floats = from_bytes<float>(bytes);
     std::transform(floats.begin(), floats.end(), to,
                    [](float value) { return std::isfinite(value) ? double(value) : kGap; });
     return;
   }
-  const auto scales = values_of<float>(bytes.substr(0, rows * sizeof(float)));
+  const auto scales = from_bytes<float>(bytes.substr(0, rows * sizeof(float)));
   const char* from = bytes.data() + rows * sizeof(float);
   for (size_t row = 0; row < rows; ++row)
     for (size_t i = 0; i < columns; ++i) {
@@ -105,7 +105,7 @@ size_t band_bytes(Encoding encoding, size_t rows, size_t columns) {
 
 /// {"band": n, "chunks": […]}
 Json bands_to_json(const Matrix& matrix, Encoding encoding, ChunkWriter& chunks) {
-  const size_t band = band_of(matrix.columns);
+  const size_t band = band_rows(matrix.columns);
   Json numbers = Json::array();
   for (size_t first = 0; first < matrix.rows; first += band)
     numbers.push_back(
@@ -161,8 +161,8 @@ Json top_to_json(const Matrix& matrix, ChunkWriter& chunks) {
     }
   }
   return {{"count", count},
-          {"keys", chunks.add(bytes_of(keys))},
-          {"values", chunks.add(bytes_of(values))}};
+          {"keys", chunks.add(as_bytes(keys))},
+          {"values", chunks.add(as_bytes(values))}};
 }
 
 Json plain_to_json(const Matrix& matrix) {
@@ -248,9 +248,9 @@ Json matrix_to_json(const SparseMatrix& matrix, ChunkWriter& chunks) {
           {"columns", matrix.columns},
           {"encoding", "sparse"},
           {"compression", ChunkWriter::compression()},
-          {"starts", chunks.add(bytes_of(matrix.starts))},
-          {"keys", chunks.add(bytes_of(matrix.keys))},
-          {"values", chunks.add(bytes_of(values))}};
+          {"starts", chunks.add(as_bytes(matrix.starts))},
+          {"keys", chunks.add(as_bytes(matrix.keys))},
+          {"values", chunks.add(as_bytes(values))}};
 }
 
 Json matrix_to_json(const Matrix& matrix, Packing packing, ChunkWriter& chunks) {
@@ -304,7 +304,7 @@ std::string MatrixReader::chunk(const Field& number, const std::string& compress
 
 namespace {
 
-std::string compression_of(const Field& field) {
+std::string read_compression(const Field& field) {
   const Field compression = field.at("compression");
   const std::string name = compression.text();
   require(name == "deflate" || name == "none", ErrorKind::BadData, compression.place(),
@@ -322,7 +322,7 @@ void MatrixReader::read_plain(const Field& field, Matrix& matrix) {
 }
 
 void MatrixReader::read_packed(const Field& field, Matrix& matrix) {
-  const std::string compression = compression_of(field);
+  const std::string compression = read_compression(field);
   const Encoding encoding = field.at("encoding").one_of(kEncodings);
   const auto band = size_t(field.at("band").integer(1, INT32_MAX));
   const Field numbers = field.at("chunks");
@@ -342,8 +342,8 @@ void MatrixReader::read_packed(const Field& field, Matrix& matrix) {
 void MatrixReader::read_top(const Field& field, const std::string& compression, Matrix& matrix) {
   const auto count = size_t(field.at("count").integer(0, int64_t(matrix.columns)));
   const size_t numbers = matrix.rows * count;
-  const auto keys = values_of<uint32_t>(chunk(field.at("keys"), compression, numbers * 4));
-  const auto values = values_of<float>(chunk(field.at("values"), compression, numbers * 4));
+  const auto keys = from_bytes<uint32_t>(chunk(field.at("keys"), compression, numbers * 4));
+  const auto values = from_bytes<float>(chunk(field.at("values"), compression, numbers * 4));
   for (size_t i = 0; i < numbers; ++i) {
     if (keys[i] == kNoKey) continue;
     require(keys[i] < matrix.columns, ErrorKind::BadData, field.place(), ": names column ", keys[i],
@@ -361,15 +361,15 @@ SparseMatrix MatrixReader::sparse(const Field& field, size_t rows, size_t column
   };
   check("rows", rows);
   check("columns", columns);
-  const std::string compression = compression_of(field);
+  const std::string compression = read_compression(field);
   SparseMatrix matrix{rows, columns, {}, {}, {}};
-  matrix.starts = values_of<uint32_t>(chunk(field.at("starts"), compression, (rows + 1) * 4));
+  matrix.starts = from_bytes<uint32_t>(chunk(field.at("starts"), compression, (rows + 1) * 4));
   require(matrix.starts.front() == 0 && std::is_sorted(matrix.starts.begin(), matrix.starts.end()),
           ErrorKind::BadData, field.place(), ".starts: must rise from 0");
   const size_t count = matrix.starts.back();
   take(field, count, 1);
-  matrix.keys = values_of<uint32_t>(chunk(field.at("keys"), compression, count * 4));
-  const auto values = values_of<float>(chunk(field.at("values"), compression, count * 4));
+  matrix.keys = from_bytes<uint32_t>(chunk(field.at("keys"), compression, count * 4));
+  const auto values = from_bytes<float>(chunk(field.at("values"), compression, count * 4));
   matrix.values.assign(values.begin(), values.end());
   for (size_t row = 0; row < rows; ++row)
     for (size_t i = matrix.starts[row]; i < matrix.starts[row + 1]; ++i)

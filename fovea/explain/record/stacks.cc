@@ -7,6 +7,7 @@
 
 #include "fovea/base/text.h"
 #include "fovea/explain/heads/rollout.h"
+#include "fovea/tensor/to_vector.h"
 
 namespace fovea {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr size_t kMostForFlow = 48;  // positions; flow takes time with the fourth power
 
 /// The layers [N, N] of one family, in order; none unless they are a stack.
-std::vector<at::Tensor> layers_of(const std::vector<MapView>& maps, const MapView& first) {
+std::vector<at::Tensor> stacked_layers(const std::vector<MapView>& maps, const MapView& first) {
   const bool is_share = first.kind == MapKind::Distribution || first.kind == MapKind::Partial;
   if (!is_share || first.layer == 0 || first.layout != MapLayout::Dense ||
       first.query_axis != first.key_axis || first.query_labels != first.key_labels ||
@@ -38,8 +39,8 @@ std::vector<at::Tensor> layers_of(const std::vector<MapView>& maps, const MapVie
   return layers.size() > 1 ? layers : std::vector<at::Tensor>();
 }
 
-MapView view_of_stack(const MapView& first, const char* what, MapKind kind,
-                      const at::Tensor& weights) {
+MapView stack_view(const MapView& first, const char* what, MapKind kind,
+                   const at::Tensor& weights) {
   MapView view = first;
   view.name = concat(first.name, " ", what);
   view.title = view.name;
@@ -49,8 +50,7 @@ MapView view_of_stack(const MapView& first, const char* what, MapKind kind,
   view.truth.clear();
   view.low.clear();
   view.high.clear();
-  const at::Tensor values = weights.contiguous();  // [N, N]
-  view.weights.assign(values.data_ptr<double>(), values.data_ptr<double>() + values.numel());
+  view.weights = to_vector<double>(weights);
   return view;
 }
 
@@ -66,12 +66,12 @@ void add_stacks(std::vector<MapView>& maps) {
     const bool is_there = std::any_of(maps.begin(), maps.end(),
                                       [&](const MapView& other) { return other.name == together; });
     if (is_there) continue;  // a file that was written with it
-    const std::vector<at::Tensor> layers = layers_of(maps, map);
+    const std::vector<at::Tensor> layers = stacked_layers(maps, map);
     if (layers.empty()) continue;
-    added.push_back(view_of_stack(map, "rollout", MapKind::Distribution,
-                                  rollout(layers)[int64_t(layers.size()) - 1]));
+    added.push_back(stack_view(map, "rollout", MapKind::Distribution,
+                               rollout(layers)[int64_t(layers.size()) - 1]));
     if (map.keys() <= kMostForFlow)
-      added.push_back(view_of_stack(map, "flow", MapKind::Gate, attention_flow(layers)));
+      added.push_back(stack_view(map, "flow", MapKind::Gate, attention_flow(layers)));
   }
   maps.insert(maps.end(), added.begin(), added.end());
 }

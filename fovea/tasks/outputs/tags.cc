@@ -25,7 +25,7 @@ std::string cut_span(const std::string& text, const Span& span) {
 
 Json entities_json(const Axis& words, const std::vector<std::string>& tags) {
   Json entities = Json::array();
-  for (const Entity& entity : entities_of(tags)) {
+  for (const Entity& entity : to_entities(tags)) {
     const Span span{words.spans[size_t(entity.begin)].begin,
                     words.spans[size_t(entity.end - 1)].end};
     entities.push_back({{"type", entity.type},

@@ -95,7 +95,7 @@ TEST(Figure, LabelsOfBlanksAreVisible) {
 }
 
 TEST(Figure, GapsAreNoted) {
-  const std::vector<std::string> notes = notes_of(sample_odd());
+  const std::vector<std::string> notes = drawing_notes(sample_odd());
   ASSERT_EQ(notes.size(), 2u);
   EXPECT_EQ(notes[1], "map 'odd': 2 of 8 weights are not numbers and are left blank");
 }
@@ -106,7 +106,7 @@ TEST(Figure, MapsThatAreNotDrawnAreNotedOnce) {
   layer.layout = MapLayout::Edges;
   Explanation graph;
   graph.maps = {layer, layer};
-  EXPECT_EQ(notes_of(graph).size(), 1u);
+  EXPECT_EQ(drawing_notes(graph).size(), 1u);
 }
 
 }  // namespace

@@ -24,12 +24,12 @@ AttentionMap map_of(const Tensor& weights, MapKind kind = MapKind::Distribution)
 
 /// With three units of input and one of output.
 struct Fixture {
-  LinearPredictor predictor{numbers_of({0.5, 0.3, 0.2}), torch::ones({3}, torch::kFloat64)};
+  LinearPredictor predictor{to_numbers({0.5, 0.3, 0.2}), torch::ones({3}, torch::kFloat64)};
   Example example = example_of({1, 1, 1});
   Subject subject = examine(predictor, example, predictor.predict({&example, 1})[0]);
 
   Claims claims(const std::vector<AttentionMap>& layers) const {
-    return claims_of(subject, layers, layers, 32, Random(0));
+    return make_claims(subject, layers, layers, 32, Random(0));
   }
 };
 
@@ -52,7 +52,7 @@ TEST(Claims, RowsCountAsMuchAsAnotherMapLooksAtThem) {
   groups.key_axis = "groups";
   const Fixture fixture;
   const std::vector<AttentionMap> own{words}, all{words, groups};
-  const Claims claims = claims_of(fixture.subject, own, all, 32, Random(0));
+  const Claims claims = make_claims(fixture.subject, own, all, 32, Random(0));
   const std::vector<double>& weights = claims.list.at(0).weights;
   EXPECT_NEAR(weights[0], 0.2, 1e-12);
   EXPECT_NEAR(weights[1], 0.4, 1e-12);
@@ -104,13 +104,13 @@ TEST(Claims, OrderFallsAndTiesAreDrawn) {
   const std::vector<double> weights{0.1, 0.5, 0.1, 0.2, 0.1};
   std::set<Order> seen;
   for (uint64_t seed = 0; seed < 60; ++seed) {
-    const Order order = order_of(weights, Random(seed));
+    const Order order = falling_order(weights, Random(seed));
     EXPECT_EQ(order[0], 1);
     EXPECT_EQ(order[1], 3);
     seen.insert(order);
   }
   EXPECT_EQ(seen.size(), 6u);  // every order of the three units of weight 0.1
-  EXPECT_EQ(order_of(weights, Random(1)), order_of(weights, Random(1)));
+  EXPECT_EQ(falling_order(weights, Random(1)), falling_order(weights, Random(1)));
 }
 
 }  // namespace

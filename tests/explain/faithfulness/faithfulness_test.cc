@@ -45,7 +45,7 @@ TEST(Faithfulness, ProbabilitiesFallAndMayRise) {
 
   // The unit of largest weight speaks against the answer: without it the probability rises.
   LinearPredictor against = four_units_of_probability();
-  against.effect = numbers_of({-0.1, 0.1, 0.1, 0.1});
+  against.effect = to_numbers({-0.1, 0.1, 0.1, 0.1});
   against.bias = 0.5;
   FaithfulnessOptions options = options_of_tests();
   options.bins = {0.25};
@@ -111,7 +111,7 @@ TEST(Faithfulness, ARationaleHasAtLeastOneUnit) {
 
 TEST(Faithfulness, PermutedAttentionIsAMedian) {
   // The last unit alone counts, and two permutations in three leave it its weight.
-  const LinearPredictor predictor{numbers_of({0.8, 0.1, 0.1}), torch::ones({3}, torch::kFloat64)};
+  const LinearPredictor predictor{to_numbers({0.8, 0.1, 0.1}), torch::ones({3}, torch::kFloat64)};
   EXPECT_NEAR(value_of(measure(predictor, example_of({0, 0, 10})), "permuted attention"), 0, 1e-9);
 }
 
@@ -151,7 +151,7 @@ TEST(Faithfulness, ChangedWeights) {
 TEST(Faithfulness, OutputUnitsAreJudgedRowByRow) {
   for (const bool step_by_step : {false, true}) {
     LinearPredictor predictor{
-        torch::stack({numbers_of({0.7, 0.2, 0.1}), numbers_of({0.1, 0.2, 0.7})}).unsqueeze(0),
+        torch::stack({to_numbers({0.7, 0.2, 0.1}), to_numbers({0.1, 0.2, 0.7})}).unsqueeze(0),
         torch::full({3}, 0.5, torch::kFloat64)};
     predictor.numbers = false;
     predictor.rows_are_outputs = true;
@@ -180,7 +180,7 @@ TEST(Faithfulness, HeadsAreAveragedAndSignedWeightsCountBySize) {
   options.bins = {0.34};
   EXPECT_NEAR(value_of(measure(heads, example_of({1, 1, 1}), options), "comprehensiveness"), 0.5,
               1e-12);
-  LinearPredictor free{numbers_of({-0.9, 0.5, 0.1}), torch::ones({3}, torch::kFloat64)};
+  LinearPredictor free{to_numbers({-0.9, 0.5, 0.1}), torch::ones({3}, torch::kFloat64)};
   free.kind = MapKind::Free;
   const Faithfulness result = measure(free, example_of({1, 1, 1}), options);
   EXPECT_NEAR(value_of(result, "comprehensiveness"), 0.9, 1e-12);
@@ -206,7 +206,7 @@ TEST(Faithfulness, AgreementWithWhatIsKnownToMatter) {
 
 TEST(Faithfulness, UntrainedNetworkIsAControl) {
   LinearPredictor predictor = four_units();
-  predictor.untrained = numbers_of({0.1, 0.2, 0.3, 0.4});
+  predictor.untrained = to_numbers({0.1, 0.2, 0.3, 0.4});
   EXPECT_NEAR(value_of(measure(predictor, example_of(kInput)), "tau with untrained network"), -1,
               1e-12);
   predictor.has_untrained = false;

@@ -115,13 +115,13 @@ struct LinearPredictor : Predictor {
   }
 };
 
-inline at::Tensor numbers_of(const std::vector<double>& values) {
+inline at::Tensor to_numbers(const std::vector<double>& values) {
   return torch::tensor(values, torch::kFloat64);
 }
 
 inline Example example_of(const std::vector<double>& x) {
   Example example;
-  example.tensors["x"] = numbers_of(x);
+  example.tensors["x"] = to_numbers(x);
   Axis axis{"units", "token", {}};
   axis.labels.resize(x.size(), "u");
   example.axes.push_back(axis);

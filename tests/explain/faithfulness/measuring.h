@@ -18,12 +18,12 @@ using Numbers = std::vector<double>;
 inline const Numbers kWeights{0.4, 0.3, 0.2, 0.1}, kInput{1, 2, 1, 4};
 
 inline LinearPredictor four_units() {
-  return {numbers_of(kWeights), torch::ones({4}, torch::kFloat64)};
+  return {to_numbers(kWeights), torch::ones({4}, torch::kFloat64)};
 }
 
 /// The same as a probability: the parts are a tenth.
 inline LinearPredictor four_units_of_probability() {
-  LinearPredictor predictor{numbers_of(kWeights), torch::full({4}, 0.1, torch::kFloat64)};
+  LinearPredictor predictor{to_numbers(kWeights), torch::full({4}, 0.1, torch::kFloat64)};
   predictor.numbers = false;
   return predictor;
 }

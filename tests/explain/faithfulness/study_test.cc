@@ -187,7 +187,7 @@ TEST(FaithfulnessStudy, VerdictsOfNetworksThatAreKnown) {
   EXPECT_EQ(wrong.trust, "unsupported") << wrong.verdict;
   EXPECT_NE(wrong.verdict.find("no more than taking away random units"), std::string::npos);
 
-  const LinearPredictor two{numbers_of({0.9, 0.1}), torch::ones({2}, torch::kFloat64)};
+  const LinearPredictor two{to_numbers({0.9, 0.1}), torch::ones({2}, torch::kFloat64)};
   EXPECT_EQ(measure_faithfulness(two, random_examples(5, 2)).at(0).trust, "unknown");
 }
 

@@ -46,7 +46,7 @@ TEST(HeadReport, JsonLeavesOutWhatIsNotKnown) {
 }
 
 TEST(HeadReport, PicturesAreLayersByHeadsWithGaps) {
-  const Explanation all = explanation_of_heads(report(), "Heads", /*everything=*/true);
+  const Explanation all = explain_heads(report(), "Heads", /*everything=*/true);
   ASSERT_EQ(all.maps.size(), 7u) << "importance, entropy, largest of both, distance of one";
   const MapView& view = all.maps[0];
   EXPECT_EQ(view.name, "encoder importance");
@@ -55,7 +55,7 @@ TEST(HeadReport, PicturesAreLayersByHeadsWithGaps) {
   EXPECT_EQ(view.weights[1], 0.25);
   EXPECT_TRUE(std::isnan(view.weights[3]));
   for (const MapView& map : all.maps) check_sizes(map);
-  const Explanation brief = explanation_of_heads(report(), "Heads", /*everything=*/false);
+  const Explanation brief = explain_heads(report(), "Heads", /*everything=*/false);
   EXPECT_EQ(brief.maps.size(), 2u);
   EXPECT_NE(render_terminal(brief).find("layer 2"), std::string::npos);
 }

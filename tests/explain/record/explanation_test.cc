@@ -36,21 +36,21 @@ TEST(Explanation, HeadsAreAveragedOrChosen) {
   const Example example = example_with({{"columns", {"a", "b"}}});
   const AttentionMap map =
       dense_map("m", "", "columns", torch::tensor({{{{1.0, 0.0}}, {{0.0, 1.0}}}}));
-  EXPECT_EQ(view_of(map, example).weights, (std::vector<double>{0.5, 0.5}));
-  EXPECT_EQ(view_of(map, example).title, "m (mean of 2 heads)");
+  EXPECT_EQ(make_view(map, example).weights, (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(make_view(map, example).title, "m (mean of 2 heads)");
   ExplainOptions options;
   options.head = 2;
-  EXPECT_EQ(view_of(map, example, options).weights, (std::vector<double>{0, 1}));
-  EXPECT_EQ(view_of(map, example, options).title, "m (head 2 of 2)");
+  EXPECT_EQ(make_view(map, example, options).weights, (std::vector<double>{0, 1}));
+  EXPECT_EQ(make_view(map, example, options).title, "m (head 2 of 2)");
   options.head = 3;
-  EXPECT_THROW(view_of(map, example, options), Error);
+  EXPECT_THROW(make_view(map, example, options), Error);
 }
 
 TEST(Explanation, AxesThatDoNotFitAreInternalErrors) {
   const Example example = example_with({{"columns", {"a", "b", "c"}}});
   auto message = [&](const AttentionMap& map) -> std::string {
     try {
-      view_of(map, example);
+      make_view(map, example);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::Internal);
       return error.what();
@@ -86,13 +86,13 @@ TEST(Explanation, EdgesAreListed) {
   const Example graph = example_with({{"node", {"a", "b", "c"}}});
   ExplainOptions options;
   options.head = 2;
-  const MapView view = view_of(map, graph, options);
+  const MapView view = make_view(map, graph, options);
   EXPECT_EQ(view.edge_queries, (std::vector<int64_t>{0, 1}));
   EXPECT_EQ(view.edge_keys, (std::vector<int64_t>{2, 1}));
   EXPECT_EQ(view.weights, (std::vector<double>{0.75, 0}));
-  EXPECT_EQ(view_of(map, graph).weights, (std::vector<double>{0.5, 0.5})) << "the mean";
+  EXPECT_EQ(make_view(map, graph).weights, (std::vector<double>{0.5, 0.5})) << "the mean";
   map.index = torch::tensor({{0, 3}, {2, 1}});
-  EXPECT_THROW(view_of(map, graph), Error) << "there is no node 3";
+  EXPECT_THROW(make_view(map, graph), Error) << "there is no node 3";
 }
 
 TEST(Explanation, EveryHeadAndLayerIsAViewAndPicturesShowTheirMean) {
