@@ -42,8 +42,7 @@ std::optional<double> attention_truth(const at::Tensor& weights, const at::Tenso
   const at::Tensor counted = mask.any(-1);                                   // [N] or [B, H, Q]
   const auto rows = counted.sum().item<int64_t>();
   if (rows == 0) return {};
-  return share.masked_fill(counted.logical_not(), 0).sum().item<double>() /
-         static_cast<double>(rows);
+  return share.masked_fill(counted.logical_not(), 0).sum().item<double>() / double(rows);
 }
 
 }  // namespace fovea

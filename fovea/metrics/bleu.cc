@@ -45,9 +45,9 @@ std::vector<std::string> tokenise(const std::string& text, const BleuOptions& op
 
 /// The length nearest to the output's; the shorter of two that are equally near.
 int64_t nearest_length(std::span<const Symbols> references, int64_t output_length) {
-  int64_t nearest = static_cast<int64_t>(references[0].size());
+  int64_t nearest = int64_t(references[0].size());
   for (const Symbols& reference : references) {
-    const auto length = static_cast<int64_t>(reference.size());
+    const auto length = int64_t(reference.size());
     const auto distance = std::abs(length - output_length);
     const auto smallest = std::abs(nearest - output_length);
     if (distance < smallest || (distance == smallest && length < nearest)) nearest = length;
@@ -61,20 +61,20 @@ void add_sentence(Statistics& sums, const std::string& output, const References&
   auto numbered = [&](const std::string& text) {
     Symbols symbols;
     for (std::string& token : tokenise(text, options))
-      symbols.push_back(numbers.try_emplace(std::move(token), static_cast<int64_t>(numbers.size()))
-                            .first->second);
+      symbols.push_back(
+          numbers.try_emplace(std::move(token), int64_t(numbers.size())).first->second);
     return symbols;
   };
   std::vector<Symbols> sequences = {numbered(output)};  // the output first, then its references
   for (const std::string& reference : references) sequences.push_back(numbered(reference));
 
-  const auto length = static_cast<int64_t>(sequences[0].size());
+  const auto length = int64_t(sequences[0].size());
   sums.output_length += length;
   sums.reference_length += nearest_length(std::span(sequences).subspan(1), length);
   const std::vector<GramCounts> orders = count_ngrams(sequences, kOrders);
   for (size_t n = 0; n < kOrders; ++n) {
     const GramCounts& counts = orders[n];
-    sums.totals[n] += std::max<int64_t>(length - static_cast<int64_t>(n), 0);
+    sums.totals[n] += std::max<int64_t>(length - int64_t(n), 0);
     for (size_t gram = 0; gram < counts[0].size(); ++gram) {
       int64_t allowed = 0;  // the reference that has it most often decides
       for (size_t s = 1; s < counts.size(); ++s) allowed = std::max(allowed, counts[s][gram]);
@@ -87,8 +87,8 @@ Bleu to_score(const Statistics& sums, bool effective_order) {
   Bleu bleu;
   bleu.output_length = sums.output_length;
   bleu.reference_length = sums.reference_length;
-  const auto output = static_cast<double>(sums.output_length);
-  const auto reference = static_cast<double>(sums.reference_length);
+  const auto output = double(sums.output_length);
+  const auto reference = double(sums.reference_length);
   bleu.brevity_penalty = output >= reference ? 1
                          : output > 0        ? std::exp(1 - reference / output)
                                              : 0;
@@ -98,30 +98,28 @@ Bleu to_score(const Statistics& sums, bool effective_order) {
   double log_sum = 0, smoothing = 1;
   size_t orders = 0;  // that the output is long enough for
   for (; orders < kOrders && sums.totals[orders] > 0; ++orders) {
-    const auto total = static_cast<double>(sums.totals[orders]);
-    const auto matches = static_cast<double>(sums.matches[orders]);
+    const auto total = double(sums.totals[orders]);
+    const auto matches = double(sums.matches[orders]);
     if (matches == 0) smoothing *= 2;  // each further order without a match counts half as much
     bleu.precisions[orders] = 100 * (matches > 0 ? matches : 1 / smoothing) / total;
     log_sum += std::log(bleu.precisions[orders]);
   }
   if (orders == kOrders || effective_order)
-    bleu.score = bleu.brevity_penalty * std::exp(log_sum / static_cast<double>(orders));
+    bleu.score = bleu.brevity_penalty * std::exp(log_sum / double(orders));
   return bleu;
 }
 
 void check_options(const BleuOptions& options) {
   const std::vector<std::string> known = {"13a", "none", "char"};
-  require(std::find(known.begin(), known.end(), options.tokenisation) != known.end(),
-          ErrorKind::InvalidArgument, "BLEU has no tokenisation '", options.tokenisation, "'",
+  require(std::ranges::find(known, options.tokenisation) != known.end(), ErrorKind::InvalidArgument,
+          "BLEU has no tokenisation '", options.tokenisation, "'",
           suggestion(options.tokenisation, known), "; known: ", join(known));
 }
 
 }  // namespace
 
 std::string Bleu::text() const {
-  const double ratio = reference_length == 0 ? 0
-                                             : static_cast<double>(output_length) /
-                                                   static_cast<double>(reference_length);
+  const double ratio = reference_length == 0 ? 0 : double(output_length) / double(reference_length);
   char line[200];
   std::snprintf(line, sizeof(line),
                 "BLEU = %.2f %.1f/%.1f/%.1f/%.1f (BP = %.3f ratio = %.3f hyp_len = %lld ref_len = "

@@ -46,8 +46,8 @@ std::optional<double> average_precision(const at::Tensor& scores, const at::Tens
   if (rows.has_nan || positives == 0) return {};
   std::vector<size_t> order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return rows.scores[a] > rows.scores[b]; });
+  std::ranges::stable_sort(order,
+                           [&](size_t a, size_t b) { return rows.scores[a] > rows.scores[b]; });
   double found = 0, sum = 0;
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     double more = 0;  // of class 1 among the rows of this score
@@ -74,7 +74,7 @@ std::vector<CalibrationBin> calibration_bins(const at::Tensor& scores, const at:
   require(bins >= 1 && bins <= 1'000'000, ErrorKind::InvalidArgument, bins,
           " bins; expected 1 to 1,000,000");
   const Rows rows = to_rows(scores, targets);
-  std::vector<CalibrationBin> result(static_cast<size_t>(bins));
+  auto result = std::vector<CalibrationBin>(size_t(bins));
   for (size_t row = 0; row < rows.size(); ++row) {
     const double score = rows.scores[row];
     // A NaN says nothing that could be right: it lies in the first bin and spoils its mean.

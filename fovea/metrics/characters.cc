@@ -77,15 +77,14 @@ std::string utf8(std::span<const int64_t> characters) {
   std::string text;
   for (const int64_t c : characters) {
     if (c < 0x80) {
-      text += static_cast<char>(c);
+      text += char(c);
     } else if (within(c, kInvalidByte, kInvalidByte + 0xFF)) {
-      text += static_cast<char>(c - kInvalidByte);
+      text += char(c - kInvalidByte);
     } else {
       const int following = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
       const int64_t mark = 0xFF00 >> (following + 1) & 0xFF;  // as many leading ones as bytes
-      text += static_cast<char>(mark | c >> (6 * following));
-      for (int i = following - 1; i >= 0; --i)
-        text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3F));
+      text += char(mark | c >> (6 * following));
+      for (int i = following - 1; i >= 0; --i) text += char(0x80 | (c >> (6 * i) & 0x3F));
     }
   }
   return text;

@@ -50,7 +50,7 @@ std::vector<Symbols> numbered_words(std::span<const Symbols> texts) {
     words.push_back(words_and_marks(text));
     all.insert(all.end(), words.back().begin(), words.back().end());
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   std::vector<Symbols> numbered(texts.size());
   for (size_t t = 0; t < texts.size(); ++t)
     for (const Symbols& word : words[t])
@@ -75,8 +75,8 @@ double f_score(std::span<const Matches> orders, double beta) {
   double precision = 0, recall = 0, counted = 0;
   for (const Matches& order : orders) {
     if (order.output == 0 || order.reference == 0) continue;
-    precision += static_cast<double>(order.common) / static_cast<double>(order.output);
-    recall += static_cast<double>(order.common) / static_cast<double>(order.reference);
+    precision += double(order.common) / double(order.output);
+    recall += double(order.common) / double(order.reference);
     ++counted;
   }
   if (precision + recall == 0) return 0;
@@ -126,7 +126,7 @@ double corpus_chrf(std::span<const std::string> outputs, std::span<const Referen
                    const ChrfOptions& options) {
   check_options(options);
   check_references(outputs.size(), references);
-  std::vector<Matches> sums(static_cast<size_t>(options.characters + options.words));
+  std::vector<Matches> sums(size_t(options.characters + options.words));
   for (size_t row = 0; row < outputs.size(); ++row) {
     const std::vector<Matches> matches = best_matches(outputs[row], references[row], options);
     for (size_t n = 0; n < sums.size(); ++n) {

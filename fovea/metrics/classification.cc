@@ -38,10 +38,10 @@ at::Tensor class_numbers(const at::Tensor& classes, int64_t rows, int64_t limit)
   const at::Tensor numbers = plain(classes, at::kDouble).flatten();  // [N]
   const double* values = numbers.data_ptr<double>();
   for (int64_t row = 0; row < rows; ++row) {
-    require(values[row] >= 0 && values[row] < static_cast<double>(limit) &&
-                values[row] == std::floor(values[row]),
-            ErrorKind::InvalidArgument, "row ", row, " has class ", values[row],
-            ", expected a whole number from 0 to ", limit - 1);
+    require(
+        values[row] >= 0 && values[row] < double(limit) && values[row] == std::floor(values[row]),
+        ErrorKind::InvalidArgument, "row ", row, " has class ", values[row],
+        ", expected a whole number from 0 to ", limit - 1);
   }
   return numbers.to(at::kLong);
 }
@@ -90,20 +90,19 @@ std::optional<double> auc(const at::Tensor& scores, const at::Tensor& targets) {
 
   std::vector<int64_t> order(rows);
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](int64_t left, int64_t right) { return score[left] < score[right]; });
+  std::ranges::sort(order, [&](int64_t left, int64_t right) { return score[left] < score[right]; });
   double rank_sum = 0;  // of class 1, ranks from 1, ties share their mean rank
   double positives = 0;
   for (int64_t first = 0; first < rows;) {
     int64_t last = first;
     double tied_positives = 0;
     for (; last < rows && score[order[last]] == score[order[first]]; ++last)
-      tied_positives += static_cast<double>(target[order[last]]);
-    rank_sum += tied_positives * 0.5 * static_cast<double>(first + 1 + last);
+      tied_positives += double(target[order[last]]);
+    rank_sum += tied_positives * 0.5 * double(first + 1 + last);
     positives += tied_positives;
     first = last;
   }
-  const double negatives = static_cast<double>(rows) - positives;
+  const double negatives = double(rows) - positives;
   if (positives == 0 || negatives == 0) return {};
   return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives);
 }
@@ -129,10 +128,10 @@ double macro_f1(const at::Tensor& predicted, const at::Tensor& targets, int64_t 
     const auto hits = is_truth.logical_and(is_chosen).sum().item<int64_t>();
     const auto mentions = is_truth.sum().item<int64_t>() + is_chosen.sum().item<int64_t>();
     if (mentions == 0) continue;
-    sum += 2.0 * static_cast<double>(hits) / static_cast<double>(mentions);
+    sum += 2.0 * double(hits) / double(mentions);
     ++counted;
   }
-  return sum / static_cast<double>(counted);
+  return sum / double(counted);
 }
 
 }  // namespace fovea

@@ -12,7 +12,7 @@ namespace fovea {
 namespace {
 
 double ratio(int64_t part, int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  return whole == 0 ? 0 : double(part) / double(whole);
 }
 
 void check_tag(const std::string& tag) {

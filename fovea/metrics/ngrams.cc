@@ -25,14 +25,14 @@ std::vector<GramCounts> count_ngrams(std::span<const Symbols> sequences, int64_t
   std::vector<std::vector<uint64_t>> symbols(sequences.size());
   for (size_t s = 0; s < sequences.size(); ++s)
     for (const int64_t symbol : sequences[s])
-      symbols[s].push_back(symbol_numbers(static_cast<uint64_t>(symbol)));
+      symbols[s].push_back(symbol_numbers(uint64_t(symbol)));
 
   // An n-gram is the (n-1)-gram at the same place and one more symbol, so a pair of small numbers
   // names it without comparing all of its symbols.
   std::vector<std::vector<uint64_t>> grams = symbols;
   size_t distinct = symbol_numbers.size();
   std::vector<GramCounts> result;
-  for (size_t n = 1; n <= static_cast<size_t>(order); ++n) {
+  for (size_t n = 1; n <= size_t(order); ++n) {
     if (n > 1) {
       Numbering gram_numbers;
       for (size_t s = 0; s < grams.size(); ++s) {

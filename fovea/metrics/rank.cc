@@ -34,7 +34,7 @@ int64_t sort_and_count(std::span<double> numbers, std::span<double> scratch) {
   for (double& place : scratch) {
     const bool take_left =
         right == numbers.size() || (left < half && numbers[left] <= numbers[right]);
-    if (!take_left) inversions += static_cast<int64_t>(half - left);
+    if (!take_left) inversions += int64_t(half - left);
     place = numbers[take_left ? left++ : right++];
   }
   std::copy(scratch.begin(), scratch.end(), numbers.begin());
@@ -53,7 +53,7 @@ std::optional<double> kendall_tau(std::span<const double> first, std::span<const
     pairs.emplace_back(first[i], second[i]);
   }
   if (pairs.size() < 2) return {};
-  std::sort(pairs.begin(), pairs.end());
+  std::ranges::sort(pairs);
   const int64_t tied_first =
       tied_pairs(pairs, [](const Pair& a, const Pair& b) { return a.first == b.first; });
   const int64_t tied_both = tied_pairs(pairs, [](const Pair& a, const Pair& b) { return a == b; });
@@ -62,13 +62,11 @@ std::optional<double> kendall_tau(std::span<const double> first, std::span<const
   const int64_t discordant = sort_and_count(numbers, scratch);
   const int64_t tied_second = tied_pairs(numbers, [](double a, double b) { return a == b; });
 
-  const auto count = static_cast<int64_t>(pairs.size());
+  const auto count = int64_t(pairs.size());
   const int64_t all = count * (count - 1) / 2;
   if (tied_first == all || tied_second == all) return {};
-  const auto excess =
-      static_cast<double>(all - tied_first - tied_second + tied_both - 2 * discordant);
-  const double scale = std::sqrt(static_cast<double>(all - tied_first)) *
-                       std::sqrt(static_cast<double>(all - tied_second));
+  const auto excess = double(all - tied_first - tied_second + tied_both - 2 * discordant);
+  const double scale = std::sqrt(double(all - tied_first)) * std::sqrt(double(all - tied_second));
   return std::clamp(excess / scale, -1.0, 1.0);
 }
 

@@ -20,7 +20,7 @@ std::vector<Run> find_runs(std::span<const char> marks) {
   std::vector<Run> runs;
   for (size_t i = 0; i < marks.size(); ++i) {
     if (!marks[i]) continue;
-    const auto at = static_cast<int64_t>(i);
+    const auto at = int64_t(i);
     if (runs.empty() || runs.back().end != at) runs.push_back({at, at});
     runs.back().end = at + 1;
   }
@@ -31,20 +31,20 @@ double overlap(const Run& left, const Run& right) {
   const int64_t common = std::min(left.end, right.end) - std::max(left.begin, right.begin);
   if (common <= 0) return 0;
   const int64_t all = left.end - left.begin + right.end - right.begin - common;
-  return static_cast<double>(common) / static_cast<double>(all);
+  return double(common) / double(all);
 }
 
 /// The share of `runs` that overlap one of `others` enough; 0 of none.
 double hit_share(const std::vector<Run>& runs, const std::vector<Run>& others, double threshold) {
-  const auto hits = std::count_if(runs.begin(), runs.end(), [&](const Run& run) {
-    return std::any_of(others.begin(), others.end(),
-                       [&](const Run& other) { return overlap(run, other) >= threshold; });
+  const auto hits = std::ranges::count_if(runs, [&](const Run& run) {
+    return std::ranges::any_of(others,
+                               [&](const Run& other) { return overlap(run, other) >= threshold; });
   });
-  return runs.empty() ? 0 : static_cast<double>(hits) / static_cast<double>(runs.size());
+  return runs.empty() ? 0 : double(hits) / double(runs.size());
 }
 
 int64_t count_marks(std::span<const char> marks) {
-  return std::count_if(marks.begin(), marks.end(), [](char mark) { return mark != 0; });
+  return std::ranges::count_if(marks, [](char mark) { return mark != 0; });
 }
 
 void check_same_size(size_t units, size_t marks) {
@@ -58,18 +58,16 @@ std::optional<double> auprc(std::span<const double> weights, std::span<const cha
   check_same_size(weights.size(), marks.size());
   const int64_t marked = count_marks(marks);
   if (marked == 0) return {};
-  if (std::any_of(weights.begin(), weights.end(), [](double x) { return std::isnan(x); }))
-    return {};
+  if (std::ranges::any_of(weights, [](double x) { return std::isnan(x); })) return {};
   std::vector<size_t> order(weights.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](size_t left, size_t right) { return weights[left] > weights[right]; });
+  std::ranges::sort(order,
+                    [&](size_t left, size_t right) { return weights[left] > weights[right]; });
   double area = 0, found = 0, found_before = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     found += marks[order[i]] ? 1 : 0;
     if (i + 1 < order.size() && weights[order[i + 1]] == weights[order[i]]) continue;
-    area +=
-        (found - found_before) / static_cast<double>(marked) * found / static_cast<double>(i + 1);
+    area += (found - found_before) / double(marked) * found / double(i + 1);
     found_before = found;
   }
   return area;
@@ -81,7 +79,7 @@ std::optional<double> token_f1(std::span<const char> chosen, std::span<const cha
   if (marked == 0) return {};
   double both = 0;
   for (size_t i = 0; i < marks.size(); ++i) both += chosen[i] && marks[i] ? 1 : 0;
-  return 2 * both / static_cast<double>(count_marks(chosen) + marked);
+  return 2 * both / double(count_marks(chosen) + marked);
 }
 
 std::optional<double> iou_f1(std::span<const char> chosen, std::span<const char> marks,

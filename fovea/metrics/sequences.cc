@@ -18,7 +18,7 @@ void check_pairs(std::span<const Symbols> outputs, std::span<const Symbols> targ
 
 int64_t count_symbols(std::span<const Symbols> targets) {
   int64_t count = 0;
-  for (const Symbols& target : targets) count += static_cast<int64_t>(target.size());
+  for (const Symbols& target : targets) count += int64_t(target.size());
   require(count > 0, ErrorKind::InvalidArgument,
           "a rate per symbol needs at least one target symbol, but all ", targets.size(),
           " targets are empty");
@@ -45,7 +45,7 @@ double exact_match(std::span<const Symbols> outputs, std::span<const Symbols> ta
   check_pairs(outputs, targets);
   double hits = 0;
   for (size_t row = 0; row < outputs.size(); ++row) hits += outputs[row] == targets[row] ? 1 : 0;
-  return hits / static_cast<double>(outputs.size());
+  return hits / double(outputs.size());
 }
 
 double position_accuracy(std::span<const Symbols> outputs, std::span<const Symbols> targets) {
@@ -55,21 +55,21 @@ double position_accuracy(std::span<const Symbols> outputs, std::span<const Symbo
     const size_t common = std::min(outputs[row].size(), targets[row].size());
     for (size_t i = 0; i < common; ++i) hits += outputs[row][i] == targets[row][i] ? 1 : 0;
   }
-  return hits / static_cast<double>(count_symbols(targets));
+  return hits / double(count_symbols(targets));
 }
 
 double error_rate(std::span<const Symbols> outputs, std::span<const Symbols> targets) {
   check_pairs(outputs, targets);
   double distance = 0;
   for (size_t row = 0; row < outputs.size(); ++row)
-    distance += static_cast<double>(edit_distance(outputs[row], targets[row]));
-  return distance / static_cast<double>(count_symbols(targets));
+    distance += double(edit_distance(outputs[row], targets[row]));
+  return distance / double(count_symbols(targets));
 }
 
 double perplexity(double nats, int64_t symbols) {
   require(symbols > 0, ErrorKind::InvalidArgument, "a perplexity needs at least one symbol, found ",
           symbols);
-  return std::exp(nats / static_cast<double>(symbols));
+  return std::exp(nats / double(symbols));
 }
 
 }  // namespace fovea

@@ -76,7 +76,7 @@ Summary summarize(std::span<const double> values) {
     moments.add(value);
   }
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const size_t count = sorted.size();
 
   Summary summary;
@@ -86,7 +86,7 @@ Summary summarize(std::span<const double> values) {
   summary.minimum = sorted.front();
   summary.maximum = sorted.back();
   if (count >= 2) {
-    const double n = static_cast<double>(count);
+    const double n = double(count);
     summary.deviation = moments.deviation();
     summary.interval = student_t_quantile(0.975, n - 1) * *summary.deviation / std::sqrt(n);
   }
@@ -94,7 +94,7 @@ Summary summarize(std::span<const double> values) {
 }
 
 double RunningStatistics::deviation() const {
-  return count_ < 2 ? 0 : std::sqrt(squares_ / static_cast<double>(count_ - 1));
+  return count_ < 2 ? 0 : std::sqrt(squares_ / double(count_ - 1));
 }
 
 }  // namespace fovea

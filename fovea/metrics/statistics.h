@@ -33,7 +33,7 @@ class RunningStatistics {
   void add(double value) {
     ++count_;
     const double step = value - mean_;
-    mean_ += step / static_cast<double>(count_);
+    mean_ += step / double(count_);
     squares_ += step * (value - mean_);
   }
   int64_t count() const { return count_; }

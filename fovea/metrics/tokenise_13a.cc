@@ -19,7 +19,7 @@ bool is_stop(int64_t c) {
 /// ASCII punctuation but for the apostrophe, and for the three that have rules of their own.
 bool stands_alone(int64_t c) {
   constexpr std::string_view kSymbols = "!\"#$%&()*+/:;<=>?@[\\]^_`{|}~";
-  return c < 0x80 && kSymbols.find(static_cast<char>(c)) != std::string_view::npos;
+  return c < 0x80 && kSymbols.find(char(c)) != std::string_view::npos;
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {

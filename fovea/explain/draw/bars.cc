@@ -59,12 +59,11 @@ class BarsBlock : public Block {
     const double length = width_ - label_width_ - value_width_ - 2 * kGap;
     for (size_t row = 0; row < selection_.keys.size(); ++row)
       if (map_.is_true(0, selection_.keys[row]))
-        canvas.fill({left, top + static_cast<double>(row) * kRowHeight + 1, length, kRowHeight - 2},
+        canvas.fill({left, top + double(row) * kRowHeight + 1, length, kRowHeight - 2},
                     mix(palette::kPaper, palette::kTruth, 0.6));
     draw_grid(canvas, {left, top, length, bars_height()});
     for (size_t row = 0; row < selection_.keys.size(); ++row)
-      draw_row(canvas, row,
-               {left, top + static_cast<double>(row) * kRowHeight, length, kRowHeight});
+      draw_row(canvas, row, {left, top + double(row) * kRowHeight, length, kRowHeight});
     canvas.line({left, top}, {left, top + bars_height()}, palette::kAxis, 1);
     if (!rest_.empty())
       canvas.text({left, top + bars_height() + kAxisHeight + 12}, rest_,
@@ -72,15 +71,14 @@ class BarsBlock : public Block {
   }
 
  private:
-  double bars_height() const { return kRowHeight * static_cast<double>(selection_.keys.size()); }
+  double bars_height() const { return kRowHeight * double(selection_.keys.size()); }
   double deviation(size_t key) const {
     const double value = map_.deviation(0, key);
     return std::isfinite(value) ? value : 0;
   }
 
   void make_legend() {
-    const bool has_truth =
-        std::any_of(map_.truth.begin(), map_.truth.end(), [](char mark) { return mark != 0; });
+    const bool has_truth = std::ranges::any_of(map_.truth, [](char mark) { return mark != 0; });
     if (!has_truth && map_.spread.empty()) return;
     legend_.push_back({LegendMark::Square, palette::kWeight, "learned weight"});
     if (!map_.spread.empty())
@@ -89,7 +87,7 @@ class BarsBlock : public Block {
   }
 
   void draw_grid(Canvas& canvas, const Rectangle& area) const {
-    const int ticks = static_cast<int>(std::lround(scale_.end / scale_.step));
+    const int ticks = int(std::lround(scale_.end / scale_.step));
     for (int tick = 0; tick <= ticks; ++tick) {
       const double value = tick * scale_.step;
       const double x = area.x + area.width * value / scale_.end;

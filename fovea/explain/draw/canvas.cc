@@ -29,7 +29,7 @@ double advance(const std::string& character) {
 
 Colour mix(Colour from, Colour to, double share) {
   auto between = [share](uint8_t low, uint8_t high) {
-    return static_cast<uint8_t>(std::lround(low + share * (high - low)));
+    return uint8_t(std::lround(low + share * (high - low)));
   };
   return {between(from.red, to.red), between(from.green, to.green), between(from.blue, to.blue)};
 }

@@ -48,7 +48,7 @@ void check_sizes(const LineChart& chart) {
 }
 
 int ValueAxis::steps() const {
-  return static_cast<int>(std::lround((high - low) / step));
+  return int(std::lround((high - low) / step));
 }
 
 double ValueAxis::share(double value) const {
@@ -77,9 +77,9 @@ ValueAxis value_axis(const LineChart& chart) {
 }
 
 bool has_intervals(const LineChart& chart) {
-  return std::any_of(chart.series.begin(), chart.series.end(), [](const LineSeries& series) {
-    return std::any_of(series.half_intervals.begin(), series.half_intervals.end(),
-                       [](double half) { return half > 0 && std::isfinite(half); });
+  return std::ranges::any_of(chart.series, [](const LineSeries& series) {
+    return std::ranges::any_of(series.half_intervals,
+                               [](double half) { return half > 0 && std::isfinite(half); });
   });
 }
 

@@ -43,8 +43,7 @@ Look series_look(size_t series) {
 std::vector<Point> corners(Point centre, size_t count, double radius, double turn) {
   std::vector<Point> result;
   for (size_t i = 0; i < count; ++i) {
-    const double angle =
-        (turn + 360 * static_cast<double>(i) / static_cast<double>(count)) * M_PI / 180;
+    const double angle = (turn + 360 * double(i) / double(count)) * M_PI / 180;
     result.push_back({centre.x + radius * std::cos(angle), centre.y + radius * std::sin(angle)});
   }
   return result;
@@ -87,7 +86,7 @@ void draw_stroke(Canvas& canvas, Point from, Point to, const Look& look) {
     const double share = std::min(at / length, 1.0);
     return Point{from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
   };
-  const int dashes = static_cast<int>(std::ceil(length / (kDash + kPause)));
+  const int dashes = int(std::ceil(length / (kDash + kPause)));
   for (int dash = 0; dash < dashes; ++dash) {
     const double at = dash * (kDash + kPause);
     canvas.line(between(at), between(at + kDash), look.colour, kLineWidth);
@@ -123,7 +122,7 @@ class ChartBlock : public Block {
 
  private:
   double plot_width() const { return width_ - left_; }
-  double slot() const { return plot_width() / static_cast<double>(chart_.x_ticks.size()); }
+  double slot() const { return plot_width() / double(chart_.x_ticks.size()); }
   std::string tick_text(int tick) const { return format_number(axis_.value(tick)); }
 
   double y_at(const Rectangle& plot, double value) const {
@@ -131,10 +130,9 @@ class ChartBlock : public Block {
   }
   /// Points of one bucket stand side by side when intervals would cover each other.
   Point place(const Rectangle& plot, size_t series, size_t tick) const {
-    const auto count = static_cast<double>(chart_.series.size());
+    const auto count = double(chart_.series.size());
     const double shift = has_intervals_ ? std::min(kMostShift, slot() * 0.5 / count) : 0;
-    return {plot.x + slot() * (static_cast<double>(tick) + 0.5) +
-                shift * (static_cast<double>(series) - (count - 1) / 2),
+    return {plot.x + slot() * (double(tick) + 0.5) + shift * (double(series) - (count - 1) / 2),
             y_at(plot, chart_.series[series].values[tick])};
   }
 
@@ -150,8 +148,7 @@ class ChartBlock : public Block {
     upright_ = std::max(widest, widest_count) > slot() - 4;
     tick_height_ = (upright_ ? widest : kSmallTextSize) + 6;
     count_height_ = (upright_ ? widest_count : kSmallTextSize) + 6;
-    every_ =
-        upright_ ? static_cast<size_t>(std::max(1.0, std::ceil((kSmallTextSize + 2) / slot()))) : 1;
+    every_ = upright_ ? size_t(std::max(1.0, std::ceil((kSmallTextSize + 2) / slot()))) : 1;
   }
 
   struct KeyPlace {
@@ -227,7 +224,7 @@ class ChartBlock : public Block {
   };
   void draw_tick(Canvas& canvas, const Rectangle& plot, size_t tick, const TickText& label) const {
     if (tick % every_ != 0) return;
-    const double x = plot.x + slot() * (static_cast<double>(tick) + 0.5);
+    const double x = plot.x + slot() * (double(tick) + 0.5);
     const std::string shown = fitted(label.text, kMostTickLabel, kSmallTextSize);
     if (upright_) {
       canvas.text({x + 3.5, label.top}, shown,

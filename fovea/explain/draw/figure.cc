@@ -42,8 +42,8 @@ std::vector<Figure> arrange(const Explanation& explanation) {
       figures.push_back({map.queries() > 1 ? FigureKind::Matrix : FigureKind::Bars, {&map}});
       continue;
     }
-    const auto same = std::find_if(figures.begin(), figures.end(),
-                                   [&](const Figure& figure) { return fits(figure, map); });
+    const auto same =
+        std::ranges::find_if(figures, [&](const Figure& figure) { return fits(figure, map); });
     if (same != figures.end()) {
       same->series.push_back(&map);
     } else {
@@ -64,11 +64,11 @@ std::vector<std::string> drawing_notes(const Explanation& explanation) {
     if (map.layout != MapLayout::Dense && not_drawn.insert(map.name).second)
       notes.push_back(concat("map '", map.name, "' is not drawn here: its layout is ",
                              name_of(map.layout), "; a report (.html) shows it"));
-    const auto gaps = std::count_if(map.weights.begin(), map.weights.end(),
-                                    [](double weight) { return !std::isfinite(weight); });
+    const auto gaps =
+        std::ranges::count_if(map.weights, [](double weight) { return !std::isfinite(weight); });
     if (gaps > 0)
       notes.push_back(concat("map '", map.name, "': ", format_count(gaps), " of ",
-                             format_count(static_cast<int64_t>(map.weights.size())),
+                             format_count(int64_t(map.weights.size())),
                              " weights are not numbers and are left blank"));
   }
   return notes;
@@ -89,19 +89,19 @@ BarSelection select_bars(const std::vector<std::vector<double>>& rows,
                          (options.order == BarOrder::Automatic && keys > kMostKeysInOrder);
   const size_t shown = std::min(keys, std::max<size_t>(options.most_bars, 1));
   if (by_weight || shown < keys)
-    std::stable_sort(selection.keys.begin(), selection.keys.end(),
-                     [&](size_t left, size_t right) { return rank[left] > rank[right]; });
+    std::ranges::stable_sort(selection.keys,
+                             [&](size_t left, size_t right) { return rank[left] > rank[right]; });
   selection.hidden = keys - shown;
   for (size_t i = shown; i < keys; ++i)
     selection.hidden_sum += std::max(rank[selection.keys[i]], 0.0);
   selection.keys.resize(shown);
-  if (!by_weight) std::sort(selection.keys.begin(), selection.keys.end());
+  if (!by_weight) std::ranges::sort(selection.keys);
   return selection;
 }
 
 std::string hidden_text(const BarSelection& selection, const std::string& ellipsis) {
-  return concat(ellipsis, " and ", format_count(static_cast<int64_t>(selection.hidden)),
-                " more, together ", format_number(selection.hidden_sum, 2));
+  return concat(ellipsis, " and ", format_count(int64_t(selection.hidden)), " more, together ",
+                format_number(selection.hidden_sum, 2));
 }
 
 std::vector<double> magnitudes(const MapView& map, size_t query) {

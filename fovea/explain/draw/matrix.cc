@@ -34,7 +34,7 @@ class MatrixBlock : public Block {
       : cells_(reduce(map, kMostCells, kMostCells)), format_(cells_.largest) {
     const double widest_row = widest(cells_.row_labels);
     const double widest_column = widest(cells_.column_labels);
-    const double count = static_cast<double>(std::max(cells_.columns, cells_.rows));
+    const double count = double(std::max(cells_.columns, cells_.rows));
     left_ = widest_row + kGap;
     // Room for the last label, which leans to the right.
     const double room = kPictureWidth - left_ - widest_column * std::cos(kSlant);
@@ -70,11 +70,10 @@ class MatrixBlock : public Block {
   }
 
  private:
-  double grid_width() const { return cell_ * static_cast<double>(cells_.columns); }
-  double grid_height() const { return cell_ * static_cast<double>(cells_.rows); }
+  double grid_width() const { return cell_ * double(cells_.columns); }
+  double grid_height() const { return cell_ * double(cells_.rows); }
   Rectangle place(Point corner, size_t row, size_t column) const {
-    return {corner.x + cell_ * static_cast<double>(column),
-            corner.y + cell_ * static_cast<double>(row), cell_, cell_};
+    return {corner.x + cell_ * double(column), corner.y + cell_ * double(row), cell_, cell_};
   }
 
   double widest(const std::vector<std::string>& labels) const {
@@ -114,11 +113,11 @@ class MatrixBlock : public Block {
     const double right = corner.x + grid_width(), bottom = corner.y + grid_height();
     if (cell_ >= 6) {
       for (size_t row = 1; row < cells_.rows; ++row) {
-        const double y = corner.y + cell_ * static_cast<double>(row);
+        const double y = corner.y + cell_ * double(row);
         canvas.line({corner.x, y}, {right, y}, palette::kGrid, 0.6);
       }
       for (size_t column = 1; column < cells_.columns; ++column) {
-        const double x = corner.x + cell_ * static_cast<double>(column);
+        const double x = corner.x + cell_ * double(column);
         canvas.line({x, corner.y}, {x, bottom}, palette::kGrid, 0.6);
       }
     }
@@ -157,17 +156,16 @@ class MatrixBlock : public Block {
   }
 
   void draw_labels(Canvas& canvas, Point corner) const {
-    const auto every = static_cast<size_t>(std::max(1.0, std::ceil((size_ + 1) / cell_)));
+    const auto every = size_t(std::max(1.0, std::ceil((size_ + 1) / cell_)));
     const double drop = size_ * 0.36;  // from the middle of a line of text to its baseline
     for (size_t row = 0; row < cells_.rows; row += every)
-      canvas.text({corner.x - kGap, corner.y + cell_ * (static_cast<double>(row) + 0.5) + drop},
+      canvas.text({corner.x - kGap, corner.y + cell_ * (double(row) + 0.5) + drop},
                   fitted(cells_.row_labels[row], kMostLabel, size_),
                   {size_, palette::kInk, Anchor::End, false, 0});
     const bool level = stand_ == LabelStand::Level;
     for (size_t column = 0; column < cells_.columns; column += every)
       canvas.text(
-          {corner.x + cell_ * (static_cast<double>(column) + 0.5) + (level ? 0 : drop),
-           corner.y - 6},
+          {corner.x + cell_ * (double(column) + 0.5) + (level ? 0 : drop), corner.y - 6},
           fitted(cells_.column_labels[column], kMostLabel, size_),
           {size_, palette::kInk, level ? Anchor::Middle : Anchor::Start, false, degrees(stand_)});
   }
@@ -177,8 +175,7 @@ class MatrixBlock : public Block {
     const bool both = cells_.has_negative;
     const double step = kScaleWidth / kSteps;
     for (int i = 0; i < kSteps; ++i) {
-      const double share =
-          both ? 2.0 * i / (kSteps - 1) - 1 : static_cast<double>(i) / (kSteps - 1);
+      const double share = both ? 2.0 * i / (kSteps - 1) - 1 : double(i) / (kSteps - 1);
       // To the very end, and the next one over it: adjoining edges would show as stripes.
       canvas.fill({origin.x + step * i, origin.y, kScaleWidth - step * i, kScaleHeight},
                   shade(std::abs(share), share < 0));

@@ -49,7 +49,7 @@ double content_width(const Page& page) {
 }
 
 std::vector<std::string> note_lines(const Page& page, double width) {
-  const auto columns = static_cast<size_t>(width / (kNoteSize * 0.62));
+  const auto columns = size_t(width / (kNoteSize * 0.62));
   std::vector<std::string> lines;
   for (const std::string& note : page.notes)
     for (std::string& line : wrapped(printable_label(note), columns))
@@ -74,7 +74,7 @@ void draw_section(Canvas& canvas, const Section& section, double& y) {
 std::string lower_extension(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+                 [](unsigned char letter) { return char(std::tolower(letter)); });
   return ending;
 }
 
@@ -88,7 +88,7 @@ std::unique_ptr<Canvas> draw_page(const Page& page, const CanvasFactory& make_ca
   for (const Section& section : page.sections)
     height += kBetweenFigures + heading_height(section.title, kMapTitleSize) + 6 +
               section.block->height();
-  if (!notes.empty()) height += 14 + kNoteLine * static_cast<double>(notes.size());
+  if (!notes.empty()) height += 14 + kNoteLine * double(notes.size());
 
   std::unique_ptr<Canvas> canvas = make_canvas(width + 2 * kMargin, height);
   canvas->fill({0, 0, canvas->width(), canvas->height()}, palette::kPaper);

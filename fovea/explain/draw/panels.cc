@@ -28,18 +28,18 @@ class PanelsBlock : public Block {
  public:
   PanelsBlock(const Figure& figure, const PictureOptions& options)
       : figure_(figure), options_(options), shown_(std::min(figure.map().queries(), kMostPanels)) {
-    const double keys = static_cast<double>(std::min(figure.map().keys(), options.most_bars));
+    const double keys = double(std::min(figure.map().keys(), options.most_bars));
     const double narrowest = kAxisWidth + keys * kNarrowestSlot;
-    const auto room = static_cast<size_t>(std::max(1.0, (width_ + kGap) / (narrowest + kGap)));
+    const auto room = size_t(std::max(1.0, (width_ + kGap) / (narrowest + kGap)));
     columns_ = std::max<size_t>(1, std::min({room, kMostColumns, shown_}));
-    const double columns = static_cast<double>(columns_);
+    const double columns = double(columns_);
     panel_width_ = (width_ - kGap * (columns - 1)) / columns;
     // One or two panels would look stretched over the whole width.
     panel_width_ = std::min(panel_width_, std::max(320.0, narrowest * 1.8));
     measure_labels();
     const size_t rows = (shown_ + columns_ - 1) / columns_;
     make_legend();
-    height_ = kLegendHeight + 6 + static_cast<double>(rows) * (panel_height() + kGap) - kGap / 2 +
+    height_ = kLegendHeight + 6 + double(rows) * (panel_height() + kGap) - kGap / 2 +
               (shown_ < figure.map().queries() ? 20 : 0);
   }
 
@@ -49,8 +49,8 @@ class PanelsBlock : public Block {
     for (size_t query = 0; query < shown_; ++query) {
       const size_t column = query % columns_, row = query / columns_;
       draw_panel(canvas, query,
-                 {origin.x + static_cast<double>(column) * (panel_width_ + kGap),
-                  top + static_cast<double>(row) * (panel_height() + kGap)});
+                 {origin.x + double(column) * (panel_width_ + kGap),
+                  top + double(row) * (panel_height() + kGap)});
     }
     if (shown_ < figure_.map().queries())
       canvas.text({origin.x, origin.y + height_ - 6},
@@ -62,7 +62,7 @@ class PanelsBlock : public Block {
   double panel_height() const { return kTitleHeight + kPlotHeight + label_height_ + 4; }
   double plot_width() const { return panel_width_ - kAxisWidth; }
   double slot_width() const {
-    return plot_width() / static_cast<double>(std::min(figure_.map().keys(), options_.most_bars));
+    return plot_width() / double(std::min(figure_.map().keys(), options_.most_bars));
   }
 
   /// Labels that do not fit side by side are turned upright and shortened.
@@ -82,13 +82,11 @@ class PanelsBlock : public Block {
           {LegendMark::Square, series_colour(i),
            fitted(is_share ? map.title + ", as a share" : map.title, 300, kTextSize - 1)});
     }
-    const bool has_spread =
-        std::any_of(figure_.series.begin(), figure_.series.end(), [](const MapView* map) {
-          return std::any_of(map->spread.begin(), map->spread.end(),
-                             [](double value) { return value > 0; });
-        });
-    const bool has_truth = std::any_of(figure_.series.begin(), figure_.series.end(),
-                                       [](const MapView* map) { return !map->truth.empty(); });
+    const bool has_spread = std::ranges::any_of(figure_.series, [](const MapView* map) {
+      return std::ranges::any_of(map->spread, [](double value) { return value > 0; });
+    });
+    const bool has_truth =
+        std::ranges::any_of(figure_.series, [](const MapView* map) { return !map->truth.empty(); });
     if (has_spread) legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation"});
     if (has_truth) legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
   }
@@ -97,13 +95,12 @@ class PanelsBlock : public Block {
   Colour series_colour(size_t index) const {
     const size_t count = figure_.series.size();
     if (count == 1) return palette::kWeight;
-    return mix(palette::kLightWeight, palette::kWeight,
-               static_cast<double>(index) / static_cast<double>(count - 1));
+    return mix(palette::kLightWeight, palette::kWeight, double(index) / double(count - 1));
   }
 
   bool is_true(size_t query, size_t key) const {
-    return std::any_of(figure_.series.begin(), figure_.series.end(),
-                       [&](const MapView* map) { return map->is_true(query, key); });
+    return std::ranges::any_of(figure_.series,
+                               [&](const MapView* map) { return map->is_true(query, key); });
   }
 
   void draw_panel(Canvas& canvas, size_t query, Point origin) const {
@@ -127,9 +124,9 @@ class PanelsBlock : public Block {
 
     const Rectangle plot{origin.x + kAxisWidth, origin.y + kTitleHeight, plot_width(), kPlotHeight};
     draw_axis(canvas, plot);
-    const double slot = plot.width / static_cast<double>(selection.keys.size());
+    const double slot = plot.width / double(selection.keys.size());
     for (size_t i = 0; i < selection.keys.size(); ++i) {
-      const Rectangle place{plot.x + slot * static_cast<double>(i), plot.y, slot, plot.height};
+      const Rectangle place{plot.x + slot * double(i), plot.y, slot, plot.height};
       const size_t key = selection.keys[i];
       if (is_true(query, key))
         canvas.fill({place.x + slot * 0.06, plot.y, slot * 0.88, plot.height}, palette::kTruth);
@@ -157,9 +154,9 @@ class PanelsBlock : public Block {
   };
   void draw_bar(Canvas& canvas, const Rectangle& place, size_t series, const Bar& bar) const {
     if (!std::isfinite(bar.height)) return;
-    const double count = static_cast<double>(figure_.series.size());
+    const double count = double(figure_.series.size());
     const double thickness = place.width * 0.68 / count;
-    const double x = place.x + place.width * 0.16 + thickness * static_cast<double>(series);
+    const double x = place.x + place.width * 0.16 + thickness * double(series);
     auto level = [&](double value) {
       return place.y + place.height * (1 - std::clamp(value, 0.0, 1.0));
     };

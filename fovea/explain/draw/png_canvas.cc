@@ -57,10 +57,10 @@ class PngCanvas : public Canvas {
  public:
   PngCanvas(double width, double height)
       : Canvas(width, height),
-        surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24,
-                                            static_cast<int>(std::ceil(width * kPixelsPerPoint)),
-                                            static_cast<int>(std::ceil(height * kPixelsPerPoint))),
-                 cairo_surface_destroy),
+        surface_(
+            cairo_image_surface_create(CAIRO_FORMAT_RGB24, int(std::ceil(width * kPixelsPerPoint)),
+                                       int(std::ceil(height * kPixelsPerPoint))),
+            cairo_surface_destroy),
         context_(cairo_create(surface_.get()), cairo_destroy) {
     check(cairo_surface_status(surface_.get()));
     cairo_scale(context_.get(), kPixelsPerPoint, kPixelsPerPoint);
@@ -175,8 +175,8 @@ class PngCanvas : public Canvas {
     cairo_glyph_t* glyphs = nullptr;
     int count = 0;
     check(cairo_scaled_font_text_to_glyphs(cairo_get_scaled_font(context_.get()), 0, 0,
-                                           text.c_str(), static_cast<int>(text.size()), &glyphs,
-                                           &count, nullptr, nullptr, nullptr));
+                                           text.c_str(), int(text.size()), &glyphs, &count, nullptr,
+                                           nullptr, nullptr));
     const bool has_all = std::all_of(glyphs, glyphs + count,
                                      [](const cairo_glyph_t& glyph) { return glyph.index != 0; });
     cairo_glyph_free(glyphs);

@@ -51,7 +51,7 @@ std::string title_line(const Figure& figure, const TerminalStyle& style) {
 }  // namespace
 
 TerminalStyle::TerminalStyle(const TerminalOptions& options)
-    : options_(options), width_(static_cast<size_t>(std::max(options.width, kNarrowest))) {}
+    : options_(options), width_(size_t(std::max(options.width, kNarrowest))) {}
 
 std::string TerminalStyle::paint(Ink ink, const std::string& text) const {
   if (!options_.colour || ink == Ink::Plain || text.empty()) return text;
@@ -92,16 +92,16 @@ std::string TerminalStyle::label(const std::string& text, size_t width) const {
 
 std::string TerminalStyle::bar(double share, size_t width, Ink ink) const {
   static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const double length = std::clamp(share, 0.0, 1.0) * static_cast<double>(width);
+  const double length = std::clamp(share, 0.0, 1.0) * double(width);
   std::string drawn;
   size_t used = 0;
   if (options_.unicode) {
-    const auto eighths = static_cast<size_t>(std::lround(length * 8));
+    const auto eighths = size_t(std::lround(length * 8));
     for (size_t i = 0; i < eighths / 8; ++i) drawn += "█";
     drawn += kEighths[eighths % 8];
     used = (eighths + 7) / 8;
   } else {
-    const auto halves = static_cast<size_t>(std::lround(length * 2));
+    const auto halves = size_t(std::lround(length * 2));
     drawn = std::string(halves / 2, '#') + (halves % 2 == 1 ? "-" : "");
     used = (halves + 1) / 2;
   }

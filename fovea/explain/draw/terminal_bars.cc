@@ -99,8 +99,8 @@ class Panel {
   }
 
   bool has_truth() const {
-    return std::any_of(figure_.series.begin(), figure_.series.end(),
-                       [](const MapView* map) { return !map->truth.empty(); });
+    return std::ranges::any_of(figure_.series,
+                               [](const MapView* map) { return !map->truth.empty(); });
   }
 
  private:
@@ -118,8 +118,8 @@ class Panel {
   }
 
   std::string row(size_t key, const std::string& label, const Widths& widths) const {
-    const bool is_true = std::any_of(figure_.series.begin(), figure_.series.end(),
-                                     [&](auto* series) { return series->is_true(query_, key); });
+    const bool is_true = std::ranges::any_of(
+        figure_.series, [&](auto* series) { return series->is_true(query_, key); });
     std::string line =
         (is_true ? style_.paint(Ink::Truth, style_.truth_mark()) : " ") + " " + label;
     size_t used = 2 + display_width(label);
@@ -150,8 +150,7 @@ class Panel {
 Lines terminal_bars(const MapView& map, const TerminalStyle& style) {
   const BarSelection selection = select_bars({magnitudes(map, 0)}, style.picture());
   const BarTexts texts = bar_texts(map, selection, style);
-  const bool has_truth =
-      std::any_of(map.truth.begin(), map.truth.end(), [](char mark) { return mark != 0; });
+  const bool has_truth = std::ranges::any_of(map.truth, [](char mark) { return mark != 0; });
   const size_t taken = (has_truth ? 2 : 0) + texts.label_width + 2 + texts.value_width + 1;
   const size_t bar = style.width() > taken + kShortestBar ? style.width() - taken : kShortestBar;
   Lines lines;
@@ -206,7 +205,7 @@ Lines terminal_panels(const Figure& figure, const TerminalStyle& style) {
     lines.push_back(style.paint(
         Ink::Quiet, concat(style.ellipsis(), " and ", figure.map().queries() - shown, " more")));
   if (has_truth) lines.push_back(truth_legend(style));
-  if (std::any_of(figure.series.begin(), figure.series.end(), shows_shares))
+  if (std::ranges::any_of(figure.series, shows_shares))
     for (const std::string& line : wrapped(kShareLegend, style.width()))
       lines.push_back(style.paint(Ink::Quiet, line));
   return lines;

@@ -36,8 +36,8 @@ class Plot {
   Plot(size_t columns, size_t rows) : columns_(columns), rows_(rows), cells_(columns * rows) {}
 
   void dot(double x, double y, Ink ink) {
-    const auto column = static_cast<size_t>(std::clamp(x, 0.0, 2.0 * columns_ - 1));
-    const auto row = static_cast<size_t>(std::clamp(y, 0.0, 4.0 * rows_ - 1));
+    const auto column = size_t(std::clamp(x, 0.0, 2.0 * columns_ - 1));
+    const auto row = size_t(std::clamp(y, 0.0, 4.0 * rows_ - 1));
     // The bits of a braille character go down its left column, then down its right one; the lowest
     // pair of dots came later and has the highest bits.
     static constexpr int kBits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
@@ -78,7 +78,7 @@ class Plot {
   };
   /// U+2800 and the dots, as UTF-8.
   static std::string braille(int dots) {
-    return {'\xE2', static_cast<char>(0xA0 | dots >> 6), static_cast<char>(0x80 | (dots & 0x3F))};
+    return {'\xE2', char(0xA0 | dots >> 6), char(0x80 | (dots & 0x3F))};
   }
 
   size_t columns_, rows_;
@@ -94,7 +94,7 @@ class TerminalChart {
     columns_ = style.width() - margin_ - 2;
     // Ticks fall on whole rows.
     rows_per_step_ = (kLeastRows + axis_.steps() - 1) / axis_.steps();
-    rows_ = static_cast<size_t>(rows_per_step_ * axis_.steps()) + 1;
+    rows_ = size_t(rows_per_step_ * axis_.steps()) + 1;
   }
 
   Lines lines() const {
@@ -103,7 +103,7 @@ class TerminalChart {
       lines.push_back(style_.paint(Ink::Quiet, style_.label(chart_.y_label, style_.width())));
     const Plot plot = drawn();
     for (size_t row = 0; row < rows_; ++row) {
-      const int from_top = static_cast<int>(row);
+      const int from_top = int(row);
       const bool is_tick = from_top % rows_per_step_ == 0;
       const int tick = axis_.steps() - from_top / rows_per_step_;
       lines.push_back(concat(beside(is_tick ? format_number(axis_.value(tick)) : ""),
@@ -125,35 +125,24 @@ class TerminalChart {
   std::string beside(const std::string& text) const {
     return std::string(margin_ - text.size(), ' ') + style_.paint(Ink::Quiet, text) + " ";
   }
-  double slot() const {
-    return static_cast<double>(columns_) / static_cast<double>(chart_.x_ticks.size());
-  }
-  size_t centre(size_t tick) const {
-    return static_cast<size_t>(slot() * (static_cast<double>(tick) + 0.5));
-  }
+  double slot() const { return double(columns_) / double(chart_.x_ticks.size()); }
+  size_t centre(size_t tick) const { return size_t(slot() * (double(tick) + 0.5)); }
   /// Points of one bucket stand side by side where there is room, so that none covers another.
   size_t column(size_t series, size_t tick) const {
     const size_t count = chart_.series.size();
-    const size_t shift = slot() >= 3.0 * static_cast<double>(count) ? 2
-                         : slot() > static_cast<double>(count)      ? 1
-                                                                    : 0;
+    const size_t shift = slot() >= 3.0 * double(count) ? 2 : slot() > double(count) ? 1 : 0;
     const size_t shifted = centre(tick) + shift * series;
     const size_t back = shift * (count - 1) / 2;
     return std::min(shifted > back ? shifted - back : 0, columns_ - 1);
   }
   size_t row(double value) const {
-    return static_cast<size_t>(
-        std::lround((1 - axis_.share(value)) * static_cast<double>(rows_ - 1)));
+    return size_t(std::lround((1 - axis_.share(value)) * double(rows_ - 1)));
   }
 
   Plot drawn() const {
     Plot plot(columns_, rows_);
-    auto x = [&](size_t series, size_t tick) {
-      return 2 * static_cast<double>(column(series, tick)) + 1;
-    };
-    auto y = [&](double value) {
-      return 4 * (1 - axis_.share(value)) * static_cast<double>(rows_ - 1) + 2;
-    };
+    auto x = [&](size_t series, size_t tick) { return 2 * double(column(series, tick)) + 1; };
+    auto y = [&](double value) { return 4 * (1 - axis_.share(value)) * double(rows_ - 1) + 2; };
     for (size_t i = 0; i < chart_.series.size(); ++i) {
       const std::vector<double>& values = chart_.series[i].values;
       for (size_t tick = 1; tick < values.size(); ++tick)
@@ -204,8 +193,7 @@ class TerminalChart {
     size_t widest = 0;
     for (const Lines* texts : {&ticks, &counts})
       for (const std::string& text : *texts) widest = std::max(widest, display_width(text));
-    const auto every =
-        static_cast<size_t>(std::max(1.0, std::ceil(static_cast<double>(widest + 1) / slot())));
+    const auto every = size_t(std::max(1.0, std::ceil(double(widest + 1) / slot())));
     lines.push_back(beside("") + " " + centred(ticks, every));
     if (!counts.empty())
       lines.push_back(beside(kCountsLabel) + " " +

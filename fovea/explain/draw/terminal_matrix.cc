@@ -21,15 +21,15 @@ int shade_level(double value, double largest) {
   const double share = std::abs(value) / largest;
   // A row that looks everywhere a little must not seem to look nowhere.
   const int least = share >= kFaintest ? 1 : 0;
-  return std::max(least, static_cast<int>(std::lround(share * kLevels)));
+  return std::max(least, int(std::lround(share * kLevels)));
 }
 
 /// Whether some column label needs two columns for a letter.
 bool has_wide_letters(const MapView& map, const TerminalStyle& style) {
-  return std::any_of(map.key_labels.begin(), map.key_labels.end(), [&](const std::string& label) {
+  return std::ranges::any_of(map.key_labels, [&](const std::string& label) {
     const std::vector<std::string> letters = characters(style.safe(label));
-    return std::any_of(letters.begin(), letters.end(),
-                       [](const std::string& letter) { return display_width(letter) > 1; });
+    return std::ranges::any_of(letters,
+                               [](const std::string& letter) { return display_width(letter) > 1; });
   });
 }
 

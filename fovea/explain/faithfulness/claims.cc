@@ -32,7 +32,7 @@ Tensor mean_of_layers(std::span<const AttentionMap> layers) {
 }
 
 Tensor claim_matrix(std::span<const AttentionMap> layers, std::vector<std::string>& notes) {
-  const bool finite = std::all_of(layers.begin(), layers.end(), [](const AttentionMap& layer) {
+  const bool finite = std::ranges::all_of(layers, [](const AttentionMap& layer) {
     return layer.weights.isfinite().all().item<bool>();
   });
   if (finite && is_stack(layers)) {
@@ -73,8 +73,8 @@ Claim make_claim(const Tensor& row, const Tensor& truth, int64_t unit) {
 
 bool is_output(const Subject& subject, const std::string& axis_name) {
   const auto& axes = subject.described.axes;
-  return std::any_of(axes.begin(), axes.end(),
-                     [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
+  return std::ranges::any_of(
+      axes, [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
 }
 
 /// How much another map looks at each of the units that are this one's rows, shares of 1: [Q].
@@ -98,8 +98,8 @@ Tensor looked_at(const AttentionMap& map, std::span<const AttentionMap> all, int
 /// `count` of the rows 0 … rows-1, rising.
 std::vector<int64_t> draw_rows(int64_t rows, int64_t count, const Random& random) {
   std::vector<int64_t> drawn = random.split("rows").permutation(rows);
-  drawn.resize(static_cast<size_t>(std::min(rows, count)));
-  std::sort(drawn.begin(), drawn.end());
+  drawn.resize(size_t(std::min(rows, count)));
+  std::ranges::sort(drawn);
   return drawn;
 }
 
@@ -114,7 +114,7 @@ Claims make_claims(const Subject& subject, std::span<const AttentionMap> layers,
   claims.units = weights.size(1);
   if (rows == 0 || claims.units == 0) return claims;
   const Tensor truth = find_truth(subject, map.name, weights, claims.notes);  // [Q, K]
-  const auto outputs = static_cast<int64_t>(subject.original.size());
+  const auto outputs = int64_t(subject.original.size());
   const bool of_output = is_output(subject, map.query_axis);
   claims.by_row = of_output && rows == outputs;
   if (!claims.by_row) {
@@ -133,9 +133,9 @@ Claims make_claims(const Subject& subject, std::span<const AttentionMap> layers,
 }
 
 Order falling_order(std::span<const double> weights, const Random& random) {
-  Order order = random.permutation(static_cast<int64_t>(weights.size()));
-  std::stable_sort(order.begin(), order.end(), [&](int64_t left, int64_t right) {
-    return weights[static_cast<size_t>(left)] > weights[static_cast<size_t>(right)];
+  Order order = random.permutation(int64_t(weights.size()));
+  std::ranges::stable_sort(order, [&](int64_t left, int64_t right) {
+    return weights[size_t(left)] > weights[size_t(right)];
   });
   return order;
 }

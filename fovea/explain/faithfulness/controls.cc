@@ -21,13 +21,12 @@ struct Change {
 Tensor changed(const AttentionMap& live, const std::vector<Change>& changes, size_t first,
                const Random& random) {
   std::vector<Tensor> parts;
-  const size_t last = first + static_cast<size_t>(live.weights.size(0));
+  const size_t last = first + size_t(live.weights.size(0));
   size_t begin = 0;  // of the current change
   for (size_t i = 0; i < changes.size(); begin += changes[i].rows, ++i) {
     const size_t from = std::max(begin, first), to = std::min(begin + changes[i].rows, last);
     if (from >= to) continue;
-    const Tensor rows =
-        live.weights.narrow(0, static_cast<int64_t>(from - first), static_cast<int64_t>(to - from));
+    const Tensor rows = live.weights.narrow(0, int64_t(from - first), int64_t(to - from));
     parts.push_back(changes[i].make(rows, live.kind, random.split(i)));
   }
   return torch::cat(parts);  // [B, H, Q, K]
@@ -58,7 +57,7 @@ Tensor zeroed(const Tensor& weights, const Tensor& key, MapKind kind) {
   const Tensor rest = weights.scatter(-1, key, 0);  // [B, H, Q, K]
   if (kind != MapKind::Distribution && kind != MapKind::Partial) return rest;
   const Tensor sums = weights.sum(-1, /*keepdim=*/true), left = rest.sum(-1, true);
-  const Tensor even = (sums / static_cast<double>(weights.size(-1) - 1))
+  const Tensor even = (sums / double(weights.size(-1) - 1))
                           .expand_as(weights)
                           .scatter(-1, key, 0);  // where nothing is left that could grow
   return torch::where(left > 1e-6 * sums, rest * (sums / left), even);
@@ -73,7 +72,7 @@ double median_change(const Subject& subject, int64_t unit, std::span<const Outpu
 double mean_change(const Subject& subject, int64_t unit, std::span<const Outputs> rows) {
   double sum = 0;
   for (const Outputs& outputs : rows) sum += subject.change(unit, outputs);
-  return sum / static_cast<double>(rows.size());
+  return sum / double(rows.size());
 }
 
 }  // namespace
@@ -94,8 +93,7 @@ Tensor top_zeroed_weights(const Tensor& weights, MapKind kind) {
 Tensor random_zeroed_weights(const Tensor& weights, MapKind kind, const Random& random) {
   const int64_t keys = weights.size(-1);
   const Tensor top = weights.abs().argmax(-1, /*keepdim=*/true);  // [B, H, Q, 1]
-  const Tensor steps =
-      random.uniform_tensor(top.sizes(), 1, static_cast<double>(keys), torch::kFloat32);
+  const Tensor steps = random.uniform_tensor(top.sizes(), 1, double(keys), torch::kFloat32);
   const Tensor other = top + steps.floor().clamp(1, keys - 1).to(top.device(), torch::kInt64);
   return zeroed(weights, other.remainder(keys), kind);
 }
@@ -103,8 +101,7 @@ Tensor random_zeroed_weights(const Tensor& weights, MapKind kind, const Random& 
 Controls change_weights(const Subject& subject, const AttentionMap& map, const Claims& claims,
                         const ControlOptions& options) {
   if (claims.units < 2 || claims.list.empty()) return {};
-  const auto permutations = static_cast<size_t>(options.permutations),
-             random_keys = static_cast<size_t>(options.random_keys);
+  const auto permutations = size_t(options.permutations), random_keys = size_t(options.random_keys);
   const std::vector<Change> changes{
       {1, [](const Tensor& w, MapKind, const Random&) { return uniform_weights(w); }},
       {1, [](const Tensor& w, MapKind kind, const Random&) { return top_zeroed_weights(w, kind); }},

@@ -9,11 +9,11 @@ namespace fovea::faithfulness {
 namespace {
 
 std::span<const int64_t> first_units(const Order& order, int64_t count) {
-  return std::span(order).first(static_cast<size_t>(count));
+  return std::span(order).first(size_t(count));
 }
 
 std::span<const int64_t> remaining_units(const Order& order, int64_t count) {
-  return std::span(order).subspan(static_cast<size_t>(count));
+  return std::span(order).subspan(size_t(count));
 }
 
 /// Calls visit(unit, order) for each claim and each of its orders.
@@ -37,7 +37,7 @@ std::vector<double> to_means(const std::vector<RunningStatistics>& points) {
 }  // namespace
 
 Steps rationale_steps(std::span<const double> bins, std::span<const double> x, int64_t units) {
-  const auto share = [&](double part) { return std::llround(part * static_cast<double>(units)); };
+  const auto share = [&](double part) { return std::llround(part * double(units)); };
   Steps steps;
   for (const double bin : bins)
     steps.bins.push_back(std::clamp<int64_t>(share(bin), std::min<int64_t>(1, units), units));

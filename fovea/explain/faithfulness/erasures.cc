@@ -7,7 +7,7 @@
 namespace fovea::faithfulness {
 
 Erasures::Erasures(const Subject& subject, std::string axis, int64_t units)
-    : subject_(subject), axis_(std::move(axis)), units_(static_cast<size_t>(units)) {
+    : subject_(subject), axis_(std::move(axis)), units_(size_t(units)) {
   for (const Axis& known : subject_.described.axes)
     if (known.name == axis_ && known.labels.size() != units_)
       refusal_ = concat("the map has ", units_, " keys, but the axis '", axis_, "' has ",
@@ -24,7 +24,7 @@ Erasures::Erasures(const Subject& subject, std::string axis, int64_t units)
 
 Erasures::Set Erasures::to_set(std::span<const int64_t> units) const {
   Set set(units_);
-  for (const int64_t unit : units) set.at(static_cast<size_t>(unit)) = true;
+  for (const int64_t unit : units) set.at(size_t(unit)) = true;
   return set;
 }
 
@@ -40,7 +40,7 @@ void Erasures::run() {
     for (size_t i = begin; i < end; ++i) {
       std::vector<int64_t> units;
       for (size_t unit = 0; unit < units_; ++unit)
-        if (wanted_[i][unit]) units.push_back(static_cast<int64_t>(unit));
+        if (wanted_[i][unit]) units.push_back(int64_t(unit));
       variants.push_back(subject_.predictor.erase(subject_.example, axis_, units));
     }
     QuietTap tap;

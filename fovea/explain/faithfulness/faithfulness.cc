@@ -49,9 +49,8 @@ std::vector<Prediction> predict_all(const Predictor& predictor, std::span<const 
 std::vector<Maps> by_name(const Maps& maps) {
   std::vector<Maps> groups;
   for (const AttentionMap& map : maps) {
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const Maps& some) {
-      return some.front().name == map.name;
-    });
+    const auto group = std::ranges::find_if(
+        groups, [&](const Maps& some) { return some.front().name == map.name; });
     if (group == groups.end())
       groups.push_back({map});
     else
@@ -84,7 +83,7 @@ Maps untrained_maps(const Study& study, const Subject& subject) {
 Sample not_dense(const AttentionMap& map, const Subject& subject) {
   Sample sample;
   sample.values = subject.values;
-  sample.outputs = static_cast<int64_t>(subject.original.size());
+  sample.outputs = int64_t(subject.original.size());
   sample.notes.push_back(
       concat("maps of the layout ", name_of(map.layout), " are not judged, only dense ones"));
   return sample;
@@ -93,7 +92,7 @@ Sample not_dense(const AttentionMap& map, const Subject& subject) {
 /// Whether another map says in weights what this one says in places or edges: the cells that
 /// glimpses cover, the neighbours of the node in question. That one is judged then.
 bool has_dense_twin(const AttentionMap& map, const Maps& maps) {
-  return std::any_of(maps.begin(), maps.end(), [&](const AttentionMap& other) {
+  return std::ranges::any_of(maps, [&](const AttentionMap& other) {
     return other.layout == MapLayout::Dense &&
            (map.layout == MapLayout::Edges || other.query_axis == map.query_axis);
   });
@@ -109,9 +108,8 @@ std::vector<Judgement> judge_example(const Study& study, const Example& example,
   std::map<std::pair<std::string, int64_t>, Erasures> erasures;  // maps over one axis share them
   for (const Maps& layers : by_name(subject.maps)) {
     const AttentionMap& map = layers.front();
-    const bool dense = std::all_of(layers.begin(), layers.end(), [](const AttentionMap& layer) {
-      return layer.layout == MapLayout::Dense;
-    });
+    const bool dense = std::ranges::all_of(
+        layers, [](const AttentionMap& layer) { return layer.layout == MapLayout::Dense; });
     if (!dense) {
       if (!has_dense_twin(map, subject.maps))
         judgements.push_back({map.name, not_dense(map, subject)});
@@ -130,8 +128,7 @@ std::vector<Judgement> judge_example(const Study& study, const Example& example,
 
 std::vector<double> shares(int64_t points) {
   std::vector<double> x;
-  for (int64_t i = 0; i < points; ++i)
-    x.push_back(static_cast<double>(i) / static_cast<double>(points - 1));
+  for (int64_t i = 0; i < points; ++i) x.push_back(double(i) / double(points - 1));
   return x;
 }
 
@@ -174,8 +171,8 @@ std::vector<Faithfulness> measure_faithfulness(const Predictor& predictor,
   std::vector<std::vector<Judgement>> judgements(examples.size());
   std::mutex reporting;
   int64_t done = 0;
-  run_parallel(static_cast<int64_t>(examples.size()), [&](int64_t index) {
-    const auto at = static_cast<size_t>(index);
+  run_parallel(int64_t(examples.size()), [&](int64_t index) {
+    const auto at = size_t(index);
     judgements[at] = judge_example(study, examples[at], predictions[at], random.split(at));
     const std::lock_guard lock(reporting);
     ++done;

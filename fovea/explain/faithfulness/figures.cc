@@ -46,7 +46,7 @@ constexpr std::array<Description, kFigures> kOfProbabilities = {{
 
 /// Curves of values show the change, not the output: what is good turns round.
 Description describe(Figure figure, bool values) {
-  Description description = kOfProbabilities[static_cast<size_t>(figure)];
+  Description description = kOfProbabilities[size_t(figure)];
   if (!values) return description;
   if (figure == Figure::Comprehensiveness)
     description.about =
@@ -87,7 +87,7 @@ FaithfulnessMeasure summarise_figure(Figure figure, const std::vector<Sample>& s
   if (baseline.count() > 0) measure.baseline = baseline.mean();
   if (found.size() < samples.size())
     notes.push_back(concat(measure.name, ": defined for ", format_count(summary.count), " of ",
-                           format_count(static_cast<int64_t>(samples.size())), " examples"));
+                           format_count(int64_t(samples.size())), " examples"));
   return measure;
 }
 
@@ -127,8 +127,8 @@ std::vector<FaithfulnessCurve> mean_curves(const std::vector<Sample>& samples,
 }
 
 std::string output_text(const std::vector<Sample>& samples) {
-  const bool several = std::any_of(samples.begin(), samples.end(),
-                                   [](const Sample& sample) { return sample.outputs > 1; });
+  const bool several =
+      std::ranges::any_of(samples, [](const Sample& sample) { return sample.outputs > 1; });
   const bool by_row = samples.front().by_row;
   if (samples.front().values)
     return several && !by_row ? "values, in the network's own units: mean absolute change"
@@ -149,9 +149,8 @@ void add_notes(const std::vector<Sample>& samples, std::vector<std::string>& not
   for (const std::string& note : order)
     notes.push_back(counts[note] == samples.size()
                         ? note
-                        : concat(note, " (", format_count(static_cast<int64_t>(counts[note])),
-                                 " of ", format_count(static_cast<int64_t>(samples.size())),
-                                 " examples)"));
+                        : concat(note, " (", format_count(int64_t(counts[note])), " of ",
+                                 format_count(int64_t(samples.size())), " examples)"));
 }
 
 }  // namespace
@@ -160,11 +159,11 @@ Faithfulness summarise(const std::string& map, const std::vector<Sample>& sample
                        const std::vector<double>& x) {
   Faithfulness result;
   result.map = map;
-  result.examples = static_cast<int64_t>(samples.size());
+  result.examples = int64_t(samples.size());
   if (samples.empty()) return result;
   const bool values = samples.front().values;
-  const bool has_truth = std::any_of(samples.begin(), samples.end(),
-                                     [](const Sample& sample) { return sample.has_truth; });
+  const bool has_truth =
+      std::ranges::any_of(samples, [](const Sample& sample) { return sample.has_truth; });
   result.output = output_text(samples);
   add_notes(samples, result.notes);
   for (size_t i = 0; i < kFigures; ++i) {

@@ -48,8 +48,8 @@ struct Sample {
   std::optional<double> largest_change;  // that taking units away made
   std::vector<std::string> notes;
 
-  Finding& operator[](Figure figure) { return findings[static_cast<size_t>(figure)]; }
-  const Finding& operator[](Figure figure) const { return findings[static_cast<size_t>(figure)]; }
+  Finding& operator[](Figure figure) { return findings[size_t(figure)]; }
+  const Finding& operator[](Figure figure) const { return findings[size_t(figure)]; }
 };
 
 /// Mean and interval of every figure, mean curves over the shares `x`, notes with how many examples

@@ -34,7 +34,7 @@ Tensor objective(const Subject& subject, const Tensor& outputs, std::span<const 
   const Tensor numbers = subject.values ? outputs : outputs.exp();
   Tensor sum = numbers.new_zeros({});
   for (size_t row = 0; row < units.size(); ++row) {
-    const Tensor own = numbers[static_cast<int64_t>(row)];  // [U]
+    const Tensor own = numbers[int64_t(row)];  // [U]
     sum = sum + (units[row] == kAllUnits ? own.mean() : own[units[row]]);
   }
   return sum;
@@ -88,8 +88,8 @@ std::optional<Importances> gradient_times_input(const Subject& subject, const At
                                                 const Claims& claims) {
   const std::vector<int64_t> all = output_units(subject, claims);
   const std::span<const int64_t> units(all);
-  const auto step = static_cast<size_t>(
-      std::clamp<int64_t>(kMostWeightsWithGraph / subject.weights, 1, kMostRowsWithGraph));
+  const auto step =
+      size_t(std::clamp<int64_t>(kMostWeightsWithGraph / subject.weights, 1, kMostRowsWithGraph));
   std::vector<Tensor> parts;
   for (size_t begin = 0; begin < units.size(); begin += step) {
     const size_t count = std::min(step, units.size() - begin);

@@ -51,9 +51,8 @@ Orders random_orders(const Claims& claims, const Setting& setting) {
   Orders orders;
   orders.shared = true;
   for (int64_t i = 0; i < setting.options.random_rationales; ++i)
-    orders.list.push_back(setting.random.split("rationales")
-                              .split(static_cast<uint64_t>(i))
-                              .permutation(claims.units));
+    orders.list.push_back(
+        setting.random.split("rationales").split(uint64_t(i)).permutation(claims.units));
   return orders;
 }
 
@@ -67,7 +66,7 @@ void add_aopc(const Setting& setting, const Claims& claims, const Orders& own,
 
 void add_areas(const Setting& setting, Sample& sample) {
   const auto area = [&](const auto& curve, Source source) {
-    return area_under(setting.x, curve[static_cast<size_t>(source)]);
+    return area_under(setting.x, curve[size_t(source)]);
   };
   sample[Figure::DeletionArea] = {area(sample.deletion, Source::Attention),
                                   area(sample.deletion, Source::Random)};
@@ -86,7 +85,7 @@ void erase_units(const Setting& setting, const Claims& claims,
   const Random ties = setting.random.split("ties");
   const Steps steps = rationale_steps(setting.options.bins, setting.x, claims.units);
   std::array<Orders, kSources> orders;
-  const auto of = [&](Source source) -> Orders& { return orders[static_cast<size_t>(source)]; };
+  const auto of = [&](Source source) -> Orders& { return orders[size_t(source)]; };
   of(Source::Attention) = falling_orders(claimed_weights(claims), ties.split("attention"));
   of(Source::Random) = random_orders(claims, setting);
   if (gradients) of(Source::Gradient) = falling_orders(*gradients, ties.split("gradient"));
@@ -142,10 +141,9 @@ void compare_with_untrained(const Setting& setting, const std::string& map, cons
 
 /// The first of an order, as many as are marked.
 std::vector<char> choose(const Order& order, const std::vector<char>& marks) {
-  const auto count = std::count_if(marks.begin(), marks.end(), [](char mark) { return mark != 0; });
+  const auto count = std::ranges::count_if(marks, [](char mark) { return mark != 0; });
   std::vector<char> chosen(marks.size(), 0);
-  for (int64_t i = 0; i < count; ++i)
-    chosen[static_cast<size_t>(order[static_cast<size_t>(i)])] = 1;
+  for (int64_t i = 0; i < count; ++i) chosen[size_t(order[size_t(i)])] = 1;
   return chosen;
 }
 
@@ -174,7 +172,7 @@ void compare_with_truth(const Setting& setting, const Claims& claims,
     for (const Order& order : by_chance.list) {
       std::vector<double> falling(order.size());
       for (size_t place = 0; place < order.size(); ++place)
-        falling[static_cast<size_t>(order[place])] = -static_cast<double>(place);
+        falling[size_t(order[place])] = -double(place);
       chance.add(falling, order, claim.truth);
     }
   }
@@ -192,7 +190,7 @@ Sample judge(std::span<const AttentionMap> layers, const Setting& setting) {
                               setting.options.most_rows, setting.random);
   Sample sample;
   sample.units = claims.units;
-  sample.outputs = static_cast<int64_t>(setting.subject.original.size());
+  sample.outputs = int64_t(setting.subject.original.size());
   sample.values = setting.subject.values;
   sample.by_row = claims.by_row;
   sample.notes = std::move(claims.notes);

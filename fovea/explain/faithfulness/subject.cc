@@ -30,7 +30,7 @@ std::vector<Outputs> to_rows(const at::Tensor& numbers) {
 }
 
 double mean(const Outputs& outputs) {
-  return std::accumulate(outputs.begin(), outputs.end(), 0.0) / static_cast<double>(outputs.size());
+  return std::accumulate(outputs.begin(), outputs.end(), 0.0) / double(outputs.size());
 }
 
 }  // namespace
@@ -40,8 +40,8 @@ std::vector<Outputs> Subject::replay(std::span<const Example> variants, Tap& tap
   torch::NoGradGuard no_gradients;
   const std::vector<Prediction> same(variants.size(), prediction);
   const at::Tensor outputs = predictor.replay_batch(variants, same, tap);
-  require(outputs.dim() == 2 && outputs.size(0) == static_cast<int64_t>(variants.size()) &&
-              (original.empty() || outputs.size(1) == static_cast<int64_t>(original.size())),
+  require(outputs.dim() == 2 && outputs.size(0) == int64_t(variants.size()) &&
+              (original.empty() || outputs.size(1) == int64_t(original.size())),
           ErrorKind::Internal, "a replay of ", variants.size(), " variants with ", original.size(),
           " output units gave ", outputs.sizes());
   const at::Tensor numbers = to_numbers(outputs, values);
@@ -65,10 +65,10 @@ double Subject::change(int64_t unit, const Outputs& now) const {
 }
 
 double Subject::level(int64_t unit, const Outputs& now) const {
-  if (!values) return unit == kAllUnits ? mean(now) : now[static_cast<size_t>(unit)];
+  if (!values) return unit == kAllUnits ? mean(now) : now[size_t(unit)];
   Outputs changes(now.size());
   for (size_t u = 0; u < now.size(); ++u) changes[u] = std::abs(original[u] - now[u]);
-  return unit == kAllUnits ? mean(changes) : changes[static_cast<size_t>(unit)];
+  return unit == kAllUnits ? mean(changes) : changes[size_t(unit)];
 }
 
 Subject examine(const Predictor& predictor, const Example& example, const Prediction& prediction) {
@@ -82,8 +82,7 @@ Subject examine(const Predictor& predictor, const Example& example, const Predic
     subject.weights += map.weights.numel();
     subject.maps.push_back(std::move(map));
   }
-  subject.rows_at_once =
-      static_cast<size_t>(std::clamp<int64_t>(kMostWeights / subject.weights, 1, kMostRows));
+  subject.rows_at_once = size_t(std::clamp<int64_t>(kMostWeights / subject.weights, 1, kMostRows));
   return subject;
 }
 

@@ -78,7 +78,7 @@ Evidence gather_evidence(const std::vector<Sample>& samples) {
   if (!evidence.tau) evidence.tau = mean_value(samples, Figure::GradientTau);
   evidence.untrained_tau = mean_value(samples, Figure::UntrainedTau);
   RunningStatistics units;
-  for (const Sample& sample : samples) units.add(static_cast<double>(sample.units));
+  for (const Sample& sample : samples) units.add(double(sample.units));
   evidence.units = units.mean();
   return evidence;
 }

@@ -10,7 +10,7 @@ namespace fovea {
 namespace {
 
 bool holds(const std::vector<int64_t>& numbers, int64_t number) {
-  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+  return std::ranges::find(numbers, number) != numbers.end();
 }
 
 /// 0 stands for the only layer.

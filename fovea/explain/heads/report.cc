@@ -50,17 +50,15 @@ constexpr Measure kMeasures[] = {
 std::vector<Head> join_heads(const HeadReport& report) {
   std::vector<Head> heads;
   for (const HeadStatistics& statistics : report.statistics) {
-    const auto found =
-        std::find_if(report.importance.begin(), report.importance.end(),
-                     [&](const HeadImportance& one) { return one.name == statistics.name; });
+    const auto found = std::ranges::find_if(
+        report.importance, [&](const HeadImportance& one) { return one.name == statistics.name; });
     heads.push_back({statistics, found == report.importance.end() ? nullptr : &*found});
   }
   return heads;
 }
 
 bool is_known(const Measure& measure, const std::vector<Head>& heads) {
-  return std::any_of(heads.begin(), heads.end(),
-                     [&](const Head& head) { return measure.of(head).has_value(); });
+  return std::ranges::any_of(heads, [&](const Head& head) { return measure.of(head).has_value(); });
 }
 
 std::string cell_text(const Value& value) {
@@ -136,7 +134,7 @@ Explanation explain_heads(const HeadReport& report, const std::string& title, bo
   const std::vector<Head> heads = join_heads(report);
   std::vector<std::string> maps;
   for (const Head& head : heads)
-    if (std::find(maps.begin(), maps.end(), head.statistics.name.map) == maps.end())
+    if (std::ranges::find(maps, head.statistics.name.map) == maps.end())
       maps.push_back(head.statistics.name.map);
   Explanation explanation;
   explanation.title =
@@ -147,8 +145,8 @@ Explanation explain_heads(const HeadReport& report, const std::string& title, bo
     for (const Measure& measure : kMeasures)
       if (everything ? is_known(measure, heads) : measure.key == shown) {
         MapView view = measure_view(measure, map, maps.size() == 1, heads);
-        const bool empty = std::all_of(view.weights.begin(), view.weights.end(),
-                                       [](double weight) { return std::isnan(weight); });
+        const bool empty =
+            std::ranges::all_of(view.weights, [](double weight) { return std::isnan(weight); });
         if (!empty) explanation.maps.push_back(std::move(view));
       }
   if (everything && report.of_values)

@@ -43,7 +43,7 @@ std::vector<Tensor> with_residual(std::span<const Tensor> layers) {
 class FlowNetwork {
  public:
   explicit FlowNetwork(const std::vector<Tensor>& layers)
-      : stages_(layers.size()), size_(static_cast<size_t>(layers[0].size(0))) {
+      : stages_(layers.size()), size_(size_t(layers[0].size(0))) {
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
       const double* weights = layer->data_ptr<double>();
       capacity_.insert(capacity_.end(), weights, weights + size_ * size_);
@@ -131,9 +131,8 @@ std::vector<Tensor> head_means(std::span<const AttentionMap> layers) {
           "rollout needs two or more dense layers of self-attention without negative weights");
   std::vector<const AttentionMap*> sorted;
   for (const AttentionMap& layer : layers) sorted.push_back(&layer);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const AttentionMap* a, const AttentionMap* b) {
-    return a->layer < b->layer;
-  });
+  std::ranges::stable_sort(
+      sorted, [](const AttentionMap* a, const AttentionMap* b) { return a->layer < b->layer; });
   std::vector<Tensor> result;
   for (const AttentionMap* layer : sorted) {
     require(layer->weights.size(0) == 1, ErrorKind::InvalidArgument, "map '", layer->name,
@@ -170,8 +169,7 @@ at::Tensor attention_flow(std::span<const Tensor> layers) {
   double* place = flow.data_ptr<double>();
   for (int64_t from = 0; from < size; ++from) {
     stop_if_asked();
-    for (int64_t to = 0; to < size; ++to)
-      *place++ = network.maximum(static_cast<size_t>(from), static_cast<size_t>(to));
+    for (int64_t to = 0; to < size; ++to) *place++ = network.maximum(size_t(from), size_t(to));
   }
   return flow;
 }
@@ -183,7 +181,7 @@ bool is_stack(std::span<const AttentionMap> layers) {
            layer.key_axis == layers[0].key_axis && layer.weights.dim() == 4 &&
            layer.weights.size(2) == layer.weights.size(3);
   };
-  return layers.size() >= 2 && std::all_of(layers.begin(), layers.end(), fits);
+  return layers.size() >= 2 && std::ranges::all_of(layers, fits);
 }
 
 AttentionMap rollout_map(std::span<const AttentionMap> layers) {

@@ -106,8 +106,8 @@ class Collector {
 
  private:
   Sums& find_sums(const HeadName& name) {
-    const auto found = std::find_if(sums_.begin(), sums_.end(),
-                                    [&](const auto& item) { return item.first == name; });
+    const auto found =
+        std::ranges::find_if(sums_, [&](const auto& item) { return item.first == name; });
     if (found != sums_.end()) return found->second;
     sums_.push_back({name, {}});
     return sums_.back().second;

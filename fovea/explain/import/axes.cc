@@ -76,7 +76,7 @@ const PairLabels* ImportedAxes::own_labels(const AttentionStack& stack,
 /// units, which are padded then.
 const UnitLabels* ImportedAxes::fitting(const UnitLabels& units, int64_t size,
                                         const std::set<int64_t>& sizes) const {
-  const auto count = static_cast<int64_t>(units.labels.size());
+  const auto count = int64_t(units.labels.size());
   if (units.empty() || (count != size && sizes.count(count) > 0)) return nullptr;
   return &units;
 }
@@ -114,7 +114,7 @@ ImportedAxes::Sides ImportedAxes::find_sides(const AttentionStack& stack,
     return sides;
   }
   // A plain list is that of the keys, unless it can only be that of the queries.
-  const auto count = static_cast<int64_t>(only.labels.size());
+  const auto count = int64_t(only.labels.size());
   const bool of_queries =
       !stack.prediction && (pair.keys.empty() || (count == queries && count != keys));
   if (of_queries)
@@ -132,7 +132,7 @@ AxisSlice ImportedAxes::slice_axis(const Side& side, int64_t size, bool left,
                   side.family, "': they are numbered"));
     return {add_axis(numbered_axis(side.name, size)), 0, size};
   }
-  const auto count = static_cast<int64_t>(side.units->labels.size());
+  const auto count = int64_t(side.units->labels.size());
   require(count <= size, ErrorKind::InvalidArgument, "tensor '", stack.name, "' of shape ",
           stack.shape, " has ", size, " units on the axis '", side.name, "', found ", count,
           " labels for them");
@@ -151,7 +151,7 @@ ImportedAxes::Slices ImportedAxes::slice_axes(const AttentionStack& stack,
   const int64_t queries = stack.weights.size(2), keys = stack.weights.size(3);
   const Sides sides = find_sides(stack, place);
   const auto labelled =
-      sides.keys.units == nullptr ? keys : static_cast<int64_t>(sides.keys.units->labels.size());
+      sides.keys.units == nullptr ? keys : int64_t(sides.keys.units->labels.size());
   const bool left = labelled < keys && is_padded_left(stack.weights, labelled);
   Slices slices;
   slices.keys = slice_axis(sides.keys, keys, left, stack);
@@ -175,8 +175,8 @@ const std::vector<std::string>& ImportedAxes::labels(const std::string& axis) co
 std::string ImportedAxes::add_axis(Axis axis) {
   const std::string base = axis.name;
   for (int number = 2;; ++number) {
-    const auto known = std::find_if(axes_.begin(), axes_.end(),
-                                    [&](const Axis& other) { return other.name == axis.name; });
+    const auto known =
+        std::ranges::find_if(axes_, [&](const Axis& other) { return other.name == axis.name; });
     if (known == axes_.end()) break;
     if (equal_axes(*known, axis)) return axis.name;
     axis.name = concat(base, "-", number);
@@ -196,7 +196,7 @@ std::vector<std::string> ImportedAxes::notes() const {
 }
 
 void ImportedAxes::note(const std::string& text) {
-  if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
 }
 
 }  // namespace fovea

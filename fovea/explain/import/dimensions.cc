@@ -19,14 +19,13 @@ constexpr const char* kExpected =
     "[layers, batch, heads, queries, keys]";
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 void check_dimensions(const Dimensions& given) {
   const std::set<std::string> once(given.begin(), given.end());
-  const bool known = std::all_of(given.begin(), given.end(), [](const std::string& name) {
-    return contains(kDimensions, name);
-  });
+  const bool known = std::ranges::all_of(
+      given, [](const std::string& name) { return contains(kDimensions, name); });
   require(given.empty() || (known && once.size() == given.size() && contains(given, "keys")),
           ErrorKind::InvalidArgument, "dimensions: found '", join(given, ","),
           "', expected each of ", join(kDimensions),
@@ -44,15 +43,14 @@ std::vector<Dimensions> readings(size_t dimensions, bool name_counts_layers) {
     for (const char* first : {"batch", "layers"})
       all.push_back({first, "heads", "queries", "keys"});
   else
-    all.emplace_back(kDimensions.end() - static_cast<std::ptrdiff_t>(dimensions),
-                     kDimensions.end());
+    all.emplace_back(kDimensions.end() - std::ptrdiff_t(dimensions), kDimensions.end());
   if (all.size() > 1 && name_counts_layers) all.pop_back();
   return all;
 }
 
 Dimensions read_dimensions(const std::string& name, const at::Tensor& tensor,
                            const Dimensions& given, bool name_counts_layers) {
-  const auto count = static_cast<size_t>(tensor.dim());
+  const auto count = size_t(tensor.dim());
   require(count >= 1 && count <= kDimensions.size(), ErrorKind::BadData, "tensor '", name,
           "' has shape ", tensor.sizes(), ", ", kExpected);
   require(tensor.numel() > 0, ErrorKind::BadData, "tensor '", name, "' of shape ", tensor.sizes(),
@@ -91,7 +89,7 @@ class BatchNotes {
 at::Tensor in_order(const at::Tensor& tensor, const Dimensions& dimensions) {
   std::vector<int64_t> order, shape;
   for (const std::string& name : kDimensions) {
-    const auto at = std::find(dimensions.begin(), dimensions.end(), name);
+    const auto at = std::ranges::find(dimensions, name);
     const int64_t place = at - dimensions.begin();
     shape.push_back(at == dimensions.end() ? 1 : tensor.size(place));
     if (at != dimensions.end()) order.push_back(place);
@@ -104,8 +102,8 @@ at::Tensor in_order(const at::Tensor& tensor, const Dimensions& dimensions) {
 std::map<std::string, at::Tensor> without_whole_numbers(
     const std::map<std::string, at::Tensor>& tensors, const ImportOptions& options,
     std::vector<std::string>& notes) {
-  const bool real = std::any_of(tensors.begin(), tensors.end(),
-                                [](const auto& entry) { return entry.second.is_floating_point(); });
+  const bool real = std::ranges::any_of(
+      tensors, [](const auto& entry) { return entry.second.is_floating_point(); });
   std::map<std::string, at::Tensor> kept;
   for (const auto& [name, tensor] : tensors) {
     require(tensor.defined() && !tensor.is_complex(), ErrorKind::Unsupported, "tensor '", name,
@@ -129,9 +127,8 @@ std::vector<AttentionStack> stack_tensors(const std::map<std::string, at::Tensor
   const Dimensions& given = options.dimensions;
   check_dimensions(given);
   const std::map<std::string, at::Tensor> kept = without_whole_numbers(tensors, options, notes);
-  const bool fits = std::any_of(kept.begin(), kept.end(), [&](const auto& entry) {
-    return entry.second.dim() == static_cast<int64_t>(given.size());
-  });
+  const bool fits = std::ranges::any_of(
+      kept, [&](const auto& entry) { return entry.second.dim() == int64_t(given.size()); });
   require(given.empty() || fits, ErrorKind::InvalidArgument, "dimensions: '", join(given, ","),
           "' are ", given.size(), ", and no tensor has as many; '", kept.begin()->first,
           "' has shape ", kept.begin()->second.sizes());

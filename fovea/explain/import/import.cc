@@ -22,14 +22,14 @@
 namespace fovea {
 namespace {
 
-constexpr auto kWeightLimit = static_cast<int64_t>(kMostWeights);  // what a file may hold
+constexpr auto kWeightLimit = int64_t(kMostWeights);  // what a file may hold
 constexpr int64_t kMapLimit = 1 << 14;
 constexpr uintmax_t kJsonByteLimit = uintmax_t{1} << 31;
 constexpr double kTolerance = 1e-3;
 constexpr double kBrainTolerance = 1e-2;  // bfloat16 keeps eight bits of each weight
 
 bool is_wanted(const std::vector<int64_t>& numbers, int64_t number) {
-  return numbers.empty() || std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+  return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
 }
 
 /// Rows without a gap decide; a row with one has no sum.
@@ -90,7 +90,7 @@ void check_amount(const std::vector<AttentionStack>& stacks, const std::vector<T
         tensor.size(2) * tensor.size(3) + kLabelCost * (tensor.size(2) + tensor.size(3));
     const auto count = [](const std::vector<int64_t>& chosen, int64_t size, int64_t named) {
       if (size == 1) return int64_t{is_wanted(chosen, named)};
-      return chosen.empty() ? size : std::min(size, static_cast<int64_t>(chosen.size()));
+      return chosen.empty() ? size : std::min(size, int64_t(chosen.size()));
     };
     const int64_t added = count(options.layers, tensor.size(0), place.layer) *
                           count(options.heads, tensor.size(1), place.head);
@@ -180,8 +180,7 @@ std::map<std::string, at::Tensor> choose_tensors(const std::map<std::string, at:
     const std::string& name = names[place.tensor].name;
     for (const std::string& text : {name, place.family}) {
       known.insert(text);
-      if (std::find(options.tensors.begin(), options.tensors.end(), text) == options.tensors.end())
-        continue;
+      if (std::ranges::find(options.tensors, text) == options.tensors.end()) continue;
       found.insert(text);
       result.emplace(name, tensors.at(name));
     }
@@ -203,8 +202,7 @@ Explanation choose_maps(Explanation explanation, const ImportOptions& options) {
   if (explanation.maps.empty()) return explanation;
   std::erase_if(explanation.maps, [&](const MapView& map) {
     const bool named = options.tensors.empty() ||
-                       std::find(options.tensors.begin(), options.tensors.end(), map.name) !=
-                           options.tensors.end();
+                       std::ranges::find(options.tensors, map.name) != options.tensors.end();
     return !named || !is_wanted(options.layers, map.layer) || !is_wanted(options.heads, map.head);
   });
   require_maps(explanation);
@@ -258,7 +256,7 @@ Explanation import_weights(const std::map<std::string, at::Tensor>& tensors,
 Explanation import_file(const std::filesystem::path& path, const std::string& labels,
                         const ImportOptions& options, const NpzReader& reader) {
   std::string extension = path.extension().string();
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : extension) c = char(std::tolower(static_cast<unsigned char>(c)));
   ImportedWeights weights;
   if (extension == ".json") {
     const Json json = read_weights_json(path);

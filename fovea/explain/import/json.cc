@@ -52,7 +52,7 @@ class TensorReader {
   at::Tensor read(const Json& value) {
     for (const Json* level = &value; level->is_array() && shape_.size() <= kDimensionLimit;
          level = &level->front()) {
-      shape_.push_back(static_cast<int64_t>(level->size()));
+      shape_.push_back(int64_t(level->size()));
       require(!level->empty(), ErrorKind::BadData, where_, ": ", name_, " holds an empty list");
     }
     require(!shape_.empty() && shape_.size() <= kDimensionLimit, ErrorKind::BadData, where_, ": ",
@@ -75,7 +75,7 @@ class TensorReader {
                                              : value.get<double>());
       return;
     }
-    const auto size = static_cast<size_t>(shape_[depth]);
+    const auto size = size_t(shape_[depth]);
     if (!value.is_array()) [[unlikely]]
       fail(ErrorKind::BadData, place(depth), ": found ", value.type_name(), ", expected a list of ",
            size);

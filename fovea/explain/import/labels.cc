@@ -80,7 +80,7 @@ ImportedLabels labels_from_file(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   const size_t valid = valid_utf8_prefix(text);
   require(valid == text.size(), ErrorKind::BadData, where, ":",
-          1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(valid), '\n'),
+          1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(valid), '\n'),
           ": is not UTF-8");
   if (path.extension() == ".json" || is_json(text))
     return labels_from_json(parse_json(text, where), where);

@@ -17,7 +17,7 @@ bool is_digit(char c) {
 }
 
 std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
@@ -99,10 +99,10 @@ struct Group {
       const bool varies = values[i].size() > 1, strong = numbers[i].counts == Counts::Strong;
       const int rank = (varies ? 2 : 0) + (strong ? 1 : 0);
       if (numbers[i].counts == Counts::Head) {
-        if (head < 0 && name.one_head) head = static_cast<int>(i);
+        if (head < 0 && name.one_head) head = int(i);
       } else if (rank > best && name.one_layer) {
         best = rank;
-        layer = static_cast<int>(i);
+        layer = int(i);
       }
     }
   }
@@ -112,9 +112,9 @@ struct Group {
 std::string family_name(const std::string& name, const std::vector<Number>& numbers,
                         const Group& group) {
   std::string family = name;
-  for (int i = static_cast<int>(numbers.size()); i-- > 0;) {
+  for (int i = int(numbers.size()); i-- > 0;) {
     if (i != group.layer && i != group.head) continue;
-    size_t begin = numbers[static_cast<size_t>(i)].word, end = numbers[static_cast<size_t>(i)].end;
+    size_t begin = numbers[size_t(i)].word, end = numbers[size_t(i)].end;
     const auto separates = [&](size_t at) {
       return std::isalnum(static_cast<unsigned char>(family[at])) == 0;
     };
@@ -176,9 +176,9 @@ std::vector<TensorPlace> place_tensors(const std::vector<TensorName>& names) {
     group.choose(numbers[i], names[i]);
     TensorPlace place{i, family_name(names[i].name, numbers[i], group), -1, -1};
     std::string key = names[i].name;  // with a star for what the family counts
-    for (int number = static_cast<int>(numbers[i].size()); number-- > 0;) {
+    for (int number = int(numbers[i].size()); number-- > 0;) {
       if (number != group.layer && number != group.head) continue;
-      const Number& counted = numbers[i][static_cast<size_t>(number)];
+      const Number& counted = numbers[i][size_t(number)];
       (number == group.layer ? place.layer : place.head) = counted.value;
       key.replace(counted.begin, counted.end - counted.begin, "*");
     }
@@ -190,7 +190,7 @@ std::vector<TensorPlace> place_tensors(const std::vector<TensorName>& names) {
   for (TensorPlace& place : places)  // "layer_1" and "layer_01"
     if (!taken.emplace(place.family, place.layer, place.head).second)
       place = {place.tensor, names[place.tensor].name, 0, 0};
-  std::stable_sort(places.begin(), places.end(), [](const TensorPlace& a, const TensorPlace& b) {
+  std::ranges::stable_sort(places, [](const TensorPlace& a, const TensorPlace& b) {
     if (a.family != b.family) return natural_less(a.family, b.family);
     return std::pair(a.layer, a.head) < std::pair(b.layer, b.head);
   });

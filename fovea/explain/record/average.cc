@@ -49,8 +49,8 @@ void MapAverage::add(const MapView& view) {
     const auto [place, is_new] = row_of_.try_emplace(view.query_labels[query], rows_.size());
     std::vector<char> truth;
     if (!view.truth.empty())
-      truth.assign(view.truth.begin() + static_cast<std::ptrdiff_t>(query * view.keys()),
-                   view.truth.begin() + static_cast<std::ptrdiff_t>((query + 1) * view.keys()));
+      truth.assign(view.truth.begin() + std::ptrdiff_t(query * view.keys()),
+                   view.truth.begin() + std::ptrdiff_t((query + 1) * view.keys()));
     if (is_new)
       rows_.push_back(
           {view.query_labels[query], std::vector<RunningStatistics>(view.keys()), truth});
@@ -66,7 +66,7 @@ MapView MapAverage::result() const {
   std::vector<size_t> order(rows_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (!same_queries_)
-    std::sort(order.begin(), order.end(), [&](size_t left, size_t right) {
+    std::ranges::sort(order, [&](size_t left, size_t right) {
       return natural_less(rows_[left].label, rows_[right].label);
     });
 
@@ -76,9 +76,8 @@ MapView MapAverage::result() const {
   result.weights.clear();
   result.spread.clear();
   result.truth.clear();
-  const bool has_truth = std::all_of(rows_.begin(), rows_.end(), [](const Row& row) {
-    return row.truth_is_fixed && !row.truth.empty();
-  });
+  const bool has_truth = std::ranges::all_of(
+      rows_, [](const Row& row) { return row.truth_is_fixed && !row.truth.empty(); });
   for (const size_t index : order) {
     const Row& row = rows_[index];
     result.query_labels.push_back(row.label);
@@ -123,7 +122,7 @@ Explanation explain_average(const Predictor& predictor, std::span<const Example>
   Explanation explanation;
   explanation.task = options.task;
   explanation.title = options.title;
-  const std::string total = format_count(static_cast<int64_t>(examples.size()));
+  const std::string total = format_count(int64_t(examples.size()));
   explanation.prediction =
       concat("mean over ", total, examples.size() == 1 ? " example" : " examples");
   for (const std::string& name : names) explanation.maps.push_back(averages[name].result());

@@ -76,9 +76,9 @@ std::vector<std::string> checked_labels(const AttentionMap& map, const std::stri
   for (const Axis& axis : example.axes) {
     names.push_back(axis.name);
     if (axis.name != axis_name) continue;
-    require(static_cast<int64_t>(axis.labels.size()) == size, ErrorKind::Internal, "map '",
-            map.name, "' has ", size, " weights along axis '", axis_name, "', but the example has ",
-            axis.labels.size(), " labels for it");
+    require(int64_t(axis.labels.size()) == size, ErrorKind::Internal, "map '", map.name, "' has ",
+            size, " weights along axis '", axis_name, "', but the example has ", axis.labels.size(),
+            " labels for it");
     return axis.labels;
   }
   fail(ErrorKind::Internal, "map '", map.name, "' names axis '", axis_name, "' with ", size,
@@ -86,8 +86,8 @@ std::vector<std::string> checked_labels(const AttentionMap& map, const std::stri
 }
 
 bool is_output_axis(const std::string& axis_name, const Example& described) {
-  return std::any_of(described.axes.begin(), described.axes.end(),
-                     [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
+  return std::ranges::any_of(
+      described.axes, [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
 }
 
 /// Whether the truth [Q, K] marks the weights [1, H, Q, K] of the map.
@@ -103,9 +103,8 @@ std::vector<char> truth_marks(const AttentionMap& map, const Example& example,
   const auto found = example.truth.find(map.name);
   if (found == example.truth.end() || !found->second.defined()) return {};
   const at::Tensor keep = found->second.detach().to(at::kCPU).ne(0).contiguous();
-  require(keep.numel() == static_cast<int64_t>(view.weights.size()), ErrorKind::Internal, "map '",
-          map.name, "' has ", view.weights.size(), " weights, but its planted truth has ",
-          keep.numel());
+  require(keep.numel() == int64_t(view.weights.size()), ErrorKind::Internal, "map '", map.name,
+          "' has ", view.weights.size(), " weights, but its planted truth has ", keep.numel());
   const bool* values = keep.data_ptr<bool>();
   return std::vector<char>(values, values + keep.numel());
 }
@@ -115,7 +114,7 @@ std::string describe_prediction(const Prediction& prediction) {
     return concat("probability ", format_number(prediction.scores.item<double>()));
   if (prediction.scores.defined() && prediction.scores.numel() > 1) {
     const std::vector<double> scores = to_vector<double>(prediction.scores);
-    const auto best = std::max_element(scores.begin(), scores.end());
+    const auto best = std::ranges::max_element(scores);
     return concat("class ", best - scores.begin(), " (", format_number(*best), ")");
   }
   std::vector<std::string> parts;
@@ -167,8 +166,8 @@ std::string without_files(const std::string& given) {
   const size_t end = url->base64.find('"');
   const std::string after(end == std::string_view::npos ? "" : url->base64.substr(end));
   // {"image": "…"} holds nothing but the file.
-  const bool is_all = std::count(before.begin(), before.end(), ':') <= 1 &&
-                      (after.empty() || trim(after.substr(1)) == "}");
+  const bool is_all =
+      std::ranges::count(before, ':') <= 1 && (after.empty() || trim(after.substr(1)) == "}");
   return is_all ? shown : before + shown + after;
 }
 
@@ -181,7 +180,7 @@ std::vector<Axis> used_axes(const std::vector<MapView>& maps, const Example& exa
       if (axis.name == names[i] && !axis.parent.empty()) names.push_back(axis.parent);
   std::vector<Axis> axes;
   for (const Axis& axis : example.axes)
-    if (std::find(names.begin(), names.end(), axis.name) != names.end()) axes.push_back(axis);
+    if (std::ranges::find(names, axis.name) != names.end()) axes.push_back(axis);
   return axes;
 }
 
@@ -268,13 +267,11 @@ Explanation mean_of_heads(const Explanation& explanation) {
   result.maps.clear();
   std::vector<int64_t> heads;  // how many each view stands for
   for (const MapView& map : explanation.maps) {
-    const auto same =
-        std::find_if(result.maps.begin(), result.maps.end(), [&](const MapView& other) {
-          return map.head > 0 && map.layout == MapLayout::Dense && other.name == map.name &&
-                 other.title == map.title && other.layer == map.layer &&
-                 other.layout == map.layout && other.query_labels == map.query_labels &&
-                 other.key_labels == map.key_labels;
-        });
+    const auto same = std::ranges::find_if(result.maps, [&](const MapView& other) {
+      return map.head > 0 && map.layout == MapLayout::Dense && other.name == map.name &&
+             other.title == map.title && other.layer == map.layer && other.layout == map.layout &&
+             other.query_labels == map.query_labels && other.key_labels == map.key_labels;
+    });
     if (same == result.maps.end()) {
       result.maps.push_back(map);
       heads.push_back(1);

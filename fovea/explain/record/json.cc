@@ -93,8 +93,8 @@ class AxisTable {
     const std::string base = wanted.empty() ? "prediction" : wanted;
     std::string name = base;
     for (int number = 2;; ++number) {
-      const auto found = std::find_if(axes_.begin(), axes_.end(),
-                                      [&](const Axis& axis) { return axis.name == name; });
+      const auto found =
+          std::ranges::find_if(axes_, [&](const Axis& axis) { return axis.name == name; });
       if (found == axes_.end()) break;
       if (found->labels == labels) return name;
       name = concat(base, "-", number);
@@ -122,7 +122,7 @@ SparseMatrix to_sparse(const MapView& view) {
   SparseMatrix matrix{view.queries(), view.keys(), {}, {}, {}};
   std::vector<size_t> order(view.weights.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
     return std::pair(view.edge_queries[a], view.edge_keys[a]) <
            std::pair(view.edge_queries[b], view.edge_keys[b]);
   });

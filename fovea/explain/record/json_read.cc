@@ -81,9 +81,8 @@ Medium medium_from_json(const Field& field) {
   medium.name = field.at("name").text();
   medium.type = field.at("type").text();
   const std::vector<std::string> known{"image/png", "image/jpeg", "image/svg+xml", "audio/wav"};
-  require(std::find(known.begin(), known.end(), medium.type) != known.end(), ErrorKind::BadData,
-          field.place(), ".type: unknown value \"", medium.type, "\", expected one of ",
-          join(known));
+  require(std::ranges::find(known, medium.type) != known.end(), ErrorKind::BadData, field.place(),
+          ".type: unknown value \"", medium.type, "\", expected one of ", join(known));
   medium.width = field.integer_or("width", 0, 1, INT32_MAX);
   medium.height = field.integer_or("height", 0, 1, INT32_MAX);
   medium.alt = field.text_or_empty("alt");
@@ -237,8 +236,8 @@ void read_axes(const Field& root, MatrixReader& matrices, Explanation& explanati
   });
   for (const Axis& axis : explanation.axes) {
     if (axis.parent.empty()) continue;
-    const auto parent = std::find_if(explanation.axes.begin(), explanation.axes.end(),
-                                     [&](const Axis& other) { return other.name == axis.parent; });
+    const auto parent = std::ranges::find_if(
+        explanation.axes, [&](const Axis& other) { return other.name == axis.parent; });
     require(parent != explanation.axes.end(), ErrorKind::BadData, root.place(), "axis \"",
             axis.name, "\": there is no axis \"", axis.parent, "\" to be its parent");
     require(axis.offsets.size() == parent->labels.size() + 1, ErrorKind::BadData, root.place(),
@@ -251,7 +250,7 @@ void read_axes(const Field& root, MatrixReader& matrices, Explanation& explanati
 
 std::vector<Span> spans_from_json(const Field& field, size_t count, const std::string& text) {
   const int64_t length =
-      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; });
+      std::ranges::count_if(text, [](char byte) { return (byte & 0xc0) != 0x80; });
   std::vector<Span> spans;
   field.each(count, [&](const Field& span) {
     spans.emplace_back();

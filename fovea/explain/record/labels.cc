@@ -83,7 +83,7 @@ std::string visible_blanks(std::string_view text) {
   auto is_blank = [](const std::string& piece) {
     return piece == " " || piece == "\u00A0" || piece == "\u3000";
   };
-  const auto first = std::find_if_not(pieces.begin(), pieces.end(), is_blank);
+  const auto first = std::ranges::find_if_not(pieces, is_blank);
   const auto last = std::find_if_not(pieces.rbegin(), std::make_reverse_iterator(first), is_blank);
   std::fill(pieces.begin(), first, kBlankMark);
   std::fill(pieces.rbegin(), last, kBlankMark);
@@ -167,7 +167,7 @@ std::vector<std::string> distinct_starts(const std::vector<std::string>& labels,
   for (const std::string& label : labels) {
     const auto differs =
         std::mismatch(labels.front().begin(), labels.front().end(), label.begin(), label.end());
-    common = std::min(common, static_cast<size_t>(differs.first - labels.front().begin()));
+    common = std::min(common, size_t(differs.first - labels.front().begin()));
   }
   // Back to the start of a word, which is also the start of a character.
   const size_t space = labels.front().rfind(' ', common == 0 ? 0 : common - 1);
@@ -231,9 +231,7 @@ bool natural_less(const std::string& left, const std::string& right) {
 ValueFormat::ValueFormat(double largest) {
   if (!(largest > 0) || !std::isfinite(largest)) return;
   scientific_ = largest >= 1e6 || largest < 1e-4;
-  decimals_ = scientific_
-                  ? 2
-                  : std::clamp(3 - static_cast<int>(std::ceil(std::log10(largest) - 1e-9)), 0, 6);
+  decimals_ = scientific_ ? 2 : std::clamp(3 - int(std::ceil(std::log10(largest) - 1e-9)), 0, 6);
 }
 
 std::string ValueFormat::operator()(double value) const {

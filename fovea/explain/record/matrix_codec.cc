@@ -180,7 +180,7 @@ Json plain_to_json(const Matrix& matrix) {
 
 /// Only the weights that are not 0, when they are few enough for that to pay.
 bool make_sparse(const Matrix& matrix, SparseMatrix& sparse) {
-  const auto zeros = size_t(std::count(matrix.values.begin(), matrix.values.end(), 0.0));
+  const auto zeros = size_t(std::ranges::count(matrix.values, 0.0));
   if (matrix.values.size() <= kPlainWeights ||
       (matrix.values.size() - zeros) * 8 > matrix.values.size())
     return false;
@@ -256,8 +256,7 @@ Json matrix_to_json(const SparseMatrix& matrix, ChunkWriter& chunks) {
 Json matrix_to_json(const Matrix& matrix, Packing packing, ChunkWriter& chunks) {
   if (packing == Packing::Plain) return plain_to_json(matrix);
   if (SparseMatrix sparse; make_sparse(matrix, sparse)) return matrix_to_json(sparse, chunks);
-  const bool negative = std::any_of(matrix.values.begin(), matrix.values.end(),
-                                    [](double value) { return value < 0; });
+  const bool negative = std::ranges::any_of(matrix.values, [](double value) { return value < 0; });
   const Encoding encoding = packing == Packing::Exact ? Encoding::F32
                             : negative                ? Encoding::I8
                                                       : Encoding::U8;
@@ -364,8 +363,8 @@ SparseMatrix MatrixReader::sparse(const Field& field, size_t rows, size_t column
   const std::string compression = read_compression(field);
   SparseMatrix matrix{rows, columns, {}, {}, {}};
   matrix.starts = from_bytes<uint32_t>(chunk(field.at("starts"), compression, (rows + 1) * 4));
-  require(matrix.starts.front() == 0 && std::is_sorted(matrix.starts.begin(), matrix.starts.end()),
-          ErrorKind::BadData, field.place(), ".starts: must rise from 0");
+  require(matrix.starts.front() == 0 && std::ranges::is_sorted(matrix.starts), ErrorKind::BadData,
+          field.place(), ".starts: must rise from 0");
   const size_t count = matrix.starts.back();
   take(field, count, 1);
   matrix.keys = from_bytes<uint32_t>(chunk(field.at("keys"), compression, count * 4));

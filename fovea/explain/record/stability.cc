@@ -30,18 +30,18 @@ MapView without_numbers(std::span<const MapView> views) {
   MapView view = views.front();
   for (std::vector<double>* numbers : {&view.weights, &view.spread, &view.low, &view.high})
     numbers->clear();
-  const bool agreed = std::all_of(views.begin(), views.end(),
-                                  [&](const MapView& other) { return other.truth == view.truth; });
+  const bool agreed =
+      std::ranges::all_of(views, [&](const MapView& other) { return other.truth == view.truth; });
   if (!agreed) view.truth.clear();
   return view;
 }
 
 /// The number below which a share of the sorted numbers lies, between two of them in proportion.
 double percentile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
+  const double place = share * double(sorted.size() - 1);
+  const auto below = size_t(place);
   const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  return sorted[below] + (place - double(below)) * (sorted[above] - sorted[below]);
 }
 
 /// One row of a view: which example it is from, and where its weights begin.
@@ -64,7 +64,7 @@ std::vector<double> resampled_means(const std::vector<Entry>& entries, size_t ke
     }
     if (total > 0) means.push_back(sum / total);
   }
-  std::sort(means.begin(), means.end());
+  std::ranges::sort(means);
   return means;
 }
 
@@ -72,7 +72,7 @@ std::vector<std::vector<int32_t>> draw_examples(size_t examples, const Bootstrap
   const Random random = Random(options.seed).split("bootstrap");
   std::vector<std::vector<int32_t>> counts;
   for (int64_t i = 0; i < options.resamples; ++i) {
-    const Random own = random.split(static_cast<uint64_t>(i));
+    const Random own = random.split(uint64_t(i));
     counts.emplace_back(examples, 0);
     for (size_t n = 0; n < examples; ++n) ++counts.back()[own.below(n, examples)];
   }
@@ -157,7 +157,7 @@ MapView mean_with_bootstrap(std::span<const MapView> views, const BootstrapOptio
     }
   }
   mean.interval_of = concat(format_count(options.resamples), " bootstraps of ",
-                            format_count(static_cast<int64_t>(views.size())), " examples");
+                            format_count(int64_t(views.size())), " examples");
   return mean;
 }
 

@@ -26,8 +26,8 @@ std::vector<at::Tensor> stacked_layers(const std::vector<MapView>& maps, const M
     if (map.name != first.name) continue;
     const bool fits =
         map.layer > 0 && map.layout == first.layout && map.key_labels == first.key_labels;
-    const bool positive = std::all_of(map.weights.begin(), map.weights.end(),
-                                      [](double weight) { return weight >= 0; });  // nor NaN
+    const bool positive =
+        std::ranges::all_of(map.weights, [](double weight) { return weight >= 0; });  // nor NaN
     if (!fits || !positive || map.weights.size() != first.weights.size()) return {};
     const auto size = int64_t(map.keys());
     heads[map.layer].push_back(
@@ -60,11 +60,11 @@ void add_stacks(std::vector<MapView>& maps) {
   std::vector<MapView> added;
   std::vector<std::string> done;
   for (const MapView& map : maps) {
-    if (std::find(done.begin(), done.end(), map.name) != done.end()) continue;
+    if (std::ranges::find(done, map.name) != done.end()) continue;
     done.push_back(map.name);
     const std::string together = concat(map.name, " rollout");
-    const bool is_there = std::any_of(maps.begin(), maps.end(),
-                                      [&](const MapView& other) { return other.name == together; });
+    const bool is_there =
+        std::ranges::any_of(maps, [&](const MapView& other) { return other.name == together; });
     if (is_there) continue;  // a file that was written with it
     const std::vector<at::Tensor> layers = stacked_layers(maps, map);
     if (layers.empty()) continue;
