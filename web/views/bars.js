@@ -4,7 +4,7 @@ import {csvText} from "fovea/parts/export.js";
 import {count, visible} from "fovea/parts/format.js";
 import {matches} from "fovea/parts/search.js";
 import {barLines, barSentence, drawBarRows, readBars, signEntries} from "fovea/views/common/bar_rows.js";
-import {exportChart, legend, markEntries} from "fovea/parts/chart.js";
+import {legend, markEntries} from "fovea/parts/chart.js";
 import {Choice, chosenQuery, queryChoice} from "fovea/views/common/choice.js";
 import {NumbersView} from "fovea/views/common/numbers_view.js";
 
@@ -37,16 +37,10 @@ class Bars extends NumbersView {
     this.bars = [];
     this.order = new Choice("Order of the bars", orders, (order) => this.#choose({order}));
     this.queries = queryChoice(context);
-    this.chart = element("div", {
-      class: "bars-chart",
-      tabindex: 0,
-      role: "img",
-      on: {
-        keydown: (event) => this.#key(event),
-        click: (event) => this.#pick(this.#barAt(event)),
-        pointermove: (event) => this.#hover(event),
-        pointerleave: () => context.tooltip.hide(),
-      },
+    this.chart = this.chartPlace("bars-chart", {
+      keydown: (event) => this.#key(event),
+      click: (event) => this.#pick(this.#barAt(event)),
+      pointermove: (event) => this.#hover(event),
     });
     this.more = element("button", {
       type: "button",
@@ -62,13 +56,6 @@ class Bars extends NumbersView {
     const onlyKey = changed.size === 1 && changed.has("key");
     if (changed.has("query")) this.#read();
     else if (!onlyKey || !this.#highlight()) this.draw();
-  }
-
-  svg() {
-    if (!this.drawn) return null;
-    const {picture, width, height} = this.drawn;
-    const {title} = this.context.map;
-    return exportChart([...picture.childNodes], {width, height, title, description: this.describe()});
   }
 
   async csv() {

@@ -7,7 +7,7 @@ import {number, percent, visible} from "fovea/parts/format.js";
 import {matches} from "fovea/parts/search.js";
 import {chosenQuery} from "fovea/views/common/choice.js";
 import {glimpseMarks, isPlaced} from "fovea/views/common/glimpse_marks.js";
-import {addLooks} from "fovea/parts/looks.js";
+import {NumbersView} from "fovea/views/common/numbers_view.js";
 import {loadPicture} from "fovea/views/common/picture.js";
 import {StepPlayer} from "fovea/views/common/player.js";
 
@@ -27,10 +27,9 @@ export const view = {
   },
 };
 
-class GlimpseView {
+class GlimpseView extends NumbersView {
   constructor(host, context) {
-    addLooks(rules);
-    this.context = context;
+    super(host, context, rules);
     this.axis = context.map.queryAxis;
     this.medium = context.explanation.medium(context.map.keyAxis.media);
     this.size = {width: drawnWidth, height: (drawnWidth * this.medium.height) / this.medium.width};
@@ -40,20 +39,12 @@ class GlimpseView {
   }
 
   update(changed) {
-    if (changed.has("query") || changed.has("search")) this.#draw();
-  }
-
-  resize() {
-    this.#draw();
+    if (changed.has("query") || changed.has("search")) this.draw();
   }
 
   svg() {
     const nodes = Array.from(this.stage.childNodes, (node) => node.cloneNode(true));
     return svgDocument({...this.size, title: this.context.map.title, description: this.describe()}, nodes);
-  }
-
-  png() {
-    return null;
   }
 
   async csv() {
@@ -70,7 +61,7 @@ class GlimpseView {
 
   destroy() {
     this.player.stop();
-    this.context.tooltip.hide();
+    super.destroy();
   }
 
   get #chosen() {
@@ -113,13 +104,13 @@ class GlimpseView {
         return {x, y, widths};
       });
       clear(this.list).append(...this.steps.slice(0, mostListed).map((_, step) => this.#item(step, picture)));
-      this.#draw();
+      this.draw();
     } catch (error) {
       this.counter.textContent = `The picture cannot be shown: ${error.message}`;
     }
   }
 
-  #draw() {
+  draw() {
     if (this.steps.length === 0) return;
     const {width, height} = this.size;
     const drawn = this.steps.map(({x, y, widths}) =>

@@ -3,14 +3,13 @@
 // that plays them.
 import {topOf} from "fovea/model/matrix.js";
 import {cellLines, cellSentence} from "fovea/parts/cell_facts.js";
-import {onThemeChange} from "fovea/parts/colour.js";
 import {element} from "fovea/parts/dom.js";
 import {csvText, svgDocument} from "fovea/parts/export.js";
 import {number, percent, visible} from "fovea/parts/format.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
 import {Choice, chosenQuery, queryChoice} from "fovea/views/common/choice.js";
-import {addLooks} from "fovea/parts/looks.js";
+import {NumbersView} from "fovea/views/common/numbers_view.js";
 import {overlayCanvas, veilFor} from "fovea/views/common/overlay.js";
 import {
   drawPicture, loadPicture, outlinePath, outlines, pictureFigure, strokePath,
@@ -36,26 +35,24 @@ export const view = {
   },
 };
 
-class PictureView {
+class PictureView extends NumbersView {
   constructor(host, context) {
-    addLooks(rules);
-    this.context = context;
+    super(host, context, rules);
     this.map = context.map;
     this.grid = this.map.keyAxis.grid;
     this.medium = context.explanation.medium(this.grid.media);
     this.rows = new Map();  // query -> weights
     this.#build(host);
-    this.endTheme = onThemeChange(() => this.#drawAll());
     this.#load();
   }
 
   update(changed) {
-    if (changed.has("threshold") || changed.has("zoom")) this.#drawAll();
-    else this.#draw();
+    if (changed.has("threshold") || changed.has("zoom")) this.draw();
+    else this.#drawChosen();
   }
 
   resize() {
-    this.#draw();
+    this.#drawChosen();
   }
 
   // The chosen overlay large, then a small one for each query that is at hand.
@@ -71,10 +68,6 @@ class PictureView {
         ({overlay: this.#overlay(query, small), text: visible(labels[query]), marks: () => []})),
     ], this.options.smooth);
     return svgDocument({...size, title: this.map.title, description: this.describe()}, nodes);
-  }
-
-  png() {
-    return null;
   }
 
   // All queries, or the chosen one where that would be too long.
@@ -96,11 +89,9 @@ class PictureView {
   }
 
   destroy() {
-    this.destroyed = true;
     this.player.stop();
     this.thumbnails?.destroy();
-    this.endTheme();
-    this.context.tooltip.hide();
+    super.destroy();
   }
 
   get #chosen() {
@@ -163,7 +154,7 @@ class PictureView {
     try {
       const [picture, scale] = await Promise.all([loadPicture(medium), WeightScale.of(map)]);
       Object.assign(this, {picture, scale, veil: veilFor(picture)});
-      this.#drawAll();
+      this.draw();
     } catch (error) {
       this.caption.textContent = `The picture cannot be shown: ${error.message}`;
     }
@@ -173,13 +164,13 @@ class PictureView {
     if (!this.rows.has(query)) this.rows.set(query, await this.map.weights.row(query));
   }
 
-  #drawAll() {
+  draw() {
     if (!this.picture || this.destroyed) return;
-    this.#draw();
+    this.#drawChosen();
     this.thumbnails?.redraw();
   }
 
-  async #draw() {
+  async #drawChosen() {
     const query = this.#chosen;
     this.#showControls(query);
     await this.#read(query);

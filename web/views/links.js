@@ -11,6 +11,7 @@ import {linksCsv, linksSvg} from "fovea/parts/links_export.js";
 import {axisNames} from "fovea/parts/matrix_drawing.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
+import {CanvasView} from "fovea/views/common/canvas_view.js";
 
 const textKinds = new Set(["token", "word", "sentence", "step", "slot"]);
 const widestSpan = 520;
@@ -31,19 +32,19 @@ export const view = {
   },
 };
 
-class LinksView {
+class LinksView extends CanvasView {
   constructor(host, context) {
-    Object.assign(this, {host, context, map: context.map, hovered: null, frame: 0, destroyed: false});
+    super(host, context);
     Object.assign(this, {tops: new Map(), maps: [], scales: []});
     this.chips = element("div", {class: "head-chips", role: "group", "aria-label": "Heads shown"});
-    this.canvas = element("canvas", {class: "plot", tabindex: 0, role: "img"});
     this.inner = element("div", {}, this.canvas);
-    this.scroller = element("div", {class: "links-scroll", on: {scroll: () => this.#schedule()}}, this.inner);
+    this.scroller = element("div", {class: "links-scroll", on: {scroll: () => this.schedule()}}, this.inner);
     this.message = element("p", {class: "message", role: "status"});
     host.append(this.chips, this.scroller, this.message);
-    this.drawing = this.canvas.getContext("2d");
-    this.#listen();
-    this.endThemes = onThemeChange(() => this.#restart());
+    this.listen({
+      hover: (event) => this.#hover(event), click: (event) => this.#click(event), key: (event) => this.#key(event),
+    });
+    this.endTheme = onThemeChange(() => this.#restart());
     this.resize();
     this.#restart();
     this.canvas.setAttribute("aria-label", this.describe());
@@ -52,7 +53,7 @@ class LinksView {
   update(changed) {
     if (changed.has("zoom") || changed.has("threshold")) this.#restart();
     if (changed.has("query") || changed.has("key")) this.#reveal();
-    this.#schedule();
+    this.schedule();
   }
 
   resize() {
@@ -68,11 +69,8 @@ class LinksView {
     this.inner.style.height = `${total}px`;
     const height = Math.min(total, parseFloat(getComputedStyle(this.scroller).maxHeight) || total);
     this.size = {width, height, left, right, queryWidth, keyWidth, total};
-    const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    this.canvas.style.height = `${height}px`;
-    this.#schedule();
+    this.sizeCanvas(width, height);
+    this.schedule();
   }
 
   svg() {
@@ -97,22 +95,6 @@ class LinksView {
       "Enter says where it looks.";
   }
 
-  destroy() {
-    this.destroyed = true;
-    cancelAnimationFrame(this.frame);
-    this.endThemes();
-    this.context.tooltip.hide();
-    this.host.replaceChildren();
-  }
-
-  #listen() {
-    const on = (type, listener) => this.canvas.addEventListener(type, listener);
-    on("pointermove", (event) => this.#hover(event));
-    on("pointerleave", () => this.#hover(null));
-    on("click", (event) => this.#click(event));
-    on("keydown", (event) => this.#key(event));
-  }
-
   // The maps whose lines are shown: the chosen one, or the heads that were switched on.
   async #restart() {
     const family = this.context.explanation.familyOf(this.map);
@@ -128,7 +110,7 @@ class LinksView {
     try {
       const scales = await Promise.all(maps.map((map) => WeightScale.of(map, threshold, 1)));
       if (maps === this.wanted) Object.assign(this, {maps, scales});
-      this.#schedule();
+      this.schedule();
     } catch (error) {
       this.#complain(error);
     }
@@ -153,24 +135,15 @@ class LinksView {
       {axis: this.map.keyAxis, x: right + 8, align: "left", most: keyWidth}];
   }
 
-  #schedule() {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      this.#draw();
-    });
-  }
-
-  #draw() {
+  draw() {
     if (this.destroyed || !this.size) return;
     const {width, height, left, right} = this.size;
-    const ratio = window.devicePixelRatio || 1;
     const scroll = this.scroller.scrollTop;
     const links = this.#links();
     const focused = this.#focused();
     const search = this.context.state.get("search");
     const canvas = this.drawing;
-    canvas.setTransform(ratio, 0, 0, ratio, 0, 0);
-    canvas.clearRect(0, 0, width, height);
+    this.startDrawing(width, height);
     drawLinks(canvas, links, {left, right, scroll, height});
     const tints = {query: strongest(links, "query"), key: strongest(links, "key")};
     this.#sides().forEach((side, i) => {
@@ -215,7 +188,7 @@ class LinksView {
       this.tops.set(name, []);
       map.weights.top(query).then((top) => {
         this.tops.set(name, top);
-        this.#schedule();
+        this.schedule();
       }, (error) => this.#complain(error));
     }
     return this.tops.get(name);
@@ -234,7 +207,7 @@ class LinksView {
     const token = event && this.#tokenAt(event);
     const same = token?.query === this.hovered?.query && token?.key === this.hovered?.key;
     this.hovered = token;
-    if (!same) this.#schedule();
+    if (!same) this.schedule();
     if (token) this.context.tooltip.show(event.clientX, event.clientY, this.#lines(token));
     else this.context.tooltip.hide();
   }

@@ -9,10 +9,10 @@ import {Legend} from "fovea/parts/legend.js";
 import {axisNames, drawGapGround, drawSurroundings} from "fovea/parts/matrix_drawing.js";
 import {matrixCsv, matrixSvg} from "fovea/parts/matrix_export.js";
 import {labelWidths, matrixLayout} from "fovea/parts/matrix_layout.js";
-import {PanZoom} from "fovea/parts/panzoom.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
 import {Tiles} from "fovea/parts/tiles.js";
+import {CanvasView} from "fovea/views/common/canvas_view.js";
 
 const finestCell = 56;  // cells grow no larger than this
 
@@ -30,21 +30,20 @@ export const view = {
   },
 };
 
-class MatrixView {
+class MatrixView extends CanvasView {
   constructor(host, context) {
-    Object.assign(this, {host, context, map: context.map, scale: null, hovered: null, frame: 0, facts: ""});
-    this.canvas = element("canvas", {class: "plot", tabindex: 0, role: "img"});
-    this.drawing = this.canvas.getContext("2d");
+    super(host, context);
+    Object.assign(this, {scale: null, facts: ""});
     this.legend = new Legend();
     this.message = element("p", {class: "message", hidden: true});
     host.append(this.canvas, this.message, this.legend.node);
-    this.tiles = new Tiles(this.map.weights, () => this.#schedule());
-    this.panzoom = new PanZoom(this.canvas, {
-      panKeys: "shift", onChange: () => this.#zoomed(),
-      origin: () => [this.layout.gutter, this.layout.header],
+    this.tiles = new Tiles(this.map.weights, () => this.schedule());
+    this.addPanZoom(() => [this.layout.gutter, this.layout.header]);
+    this.listen({
+      hover: (event) => this.#hover(event), click: (event) => this.#click(event), key: (event) => this.#key(event),
     });
-    this.#listen();
-    this.endThemes = onThemeChange(() => this.#rescale());
+    this.canvas.addEventListener("blur", () => context.tooltip.hide());
+    this.endTheme = onThemeChange(() => this.#rescale());
     this.resize();
     this.panzoom.fromText(context.state.get("zoom"));
     this.#rescale();
@@ -53,11 +52,9 @@ class MatrixView {
 
   update(changed) {
     if (changed.has("threshold")) this.#rescale();
-    if (changed.has("zoom") && this.context.state.get("zoom") !== this.panzoom.toText()) {
-      this.panzoom.fromText(this.context.state.get("zoom"));
-    }
+    if (changed.has("zoom")) this.followZoom();
     if (changed.has("query") || changed.has("key")) this.#reveal();
-    this.#schedule();
+    this.schedule();
   }
 
   resize() {
@@ -72,12 +69,9 @@ class MatrixView {
     const {cellWidth, cellHeight, plotWidth, plotHeight} = this.layout;
     this.panzoom.maximum = Math.max(1, finestCell / Math.min(cellWidth, cellHeight));
     this.panzoom.setSize(keyAxis.size * cellWidth, queryAxis.size * cellHeight, plotWidth, plotHeight);
-    const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(this.layout.width * ratio);
-    this.canvas.height = Math.round(this.layout.height * ratio);
+    this.sizeCanvas(this.layout.width, this.layout.height);
     this.canvas.style.width = `${this.layout.width}px`;
-    this.canvas.style.height = `${this.layout.height}px`;
-    this.#draw();
+    this.draw();
   }
 
   svg() {
@@ -96,25 +90,6 @@ class MatrixView {
     const [queries, keys] = axisNames(this.map);
     const {rows, columns} = this.map.weights;
     return `Matrix of ${count(rows)} rows (${queries}) by ${count(columns)} columns (${keys}). ${this.facts}`;
-  }
-
-  destroy() {
-    cancelAnimationFrame(this.frame);
-    clearTimeout(this.zoomTimer);
-    this.panzoom.destroy();
-    this.endThemes();
-    this.context.tooltip.hide();
-    this.host.replaceChildren();
-    this.destroyed = true;
-  }
-
-  #listen() {
-    const on = (type, listener) => this.canvas.addEventListener(type, listener);
-    on("pointermove", (event) => this.#hover(event));
-    on("pointerleave", () => this.#hover(null));
-    on("click", (event) => this.#click(event));
-    on("keydown", (event) => this.#key(event));
-    on("blur", () => this.context.tooltip.hide());
   }
 
   // Room for the labels of rows and for the name of their axis.
@@ -136,7 +111,7 @@ class MatrixView {
       this.tiles.setScale(this.scale);
       this.legend.show(this.scale, this.#remark());
     }
-    this.#draw();
+    this.draw();
   }
 
   #remark() {
@@ -148,18 +123,10 @@ class MatrixView {
     return remarks.join(" · ");
   }
 
-  #schedule() {
-    this.frame ||= requestAnimationFrame(() => this.#draw());
-  }
-
-  #draw() {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
+  draw() {
     if (!this.layout || this.destroyed) return;
-    const ratio = window.devicePixelRatio || 1;
     const picture = this.#picture();
-    this.drawing.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.drawing.clearRect(0, 0, this.layout.width, this.layout.height);
+    this.startDrawing(this.layout.width, this.layout.height);
     if (this.scale) {
       drawGapGround(this.drawing, picture.view);
       this.tiles.draw(this.drawing, picture.view);
@@ -186,13 +153,6 @@ class MatrixView {
     };
   }
 
-  #zoomed() {
-    this.context.tooltip.hide();
-    this.#schedule();
-    clearTimeout(this.zoomTimer);
-    this.zoomTimer = setTimeout(() => this.context.set({zoom: this.panzoom.toText()}), 200);
-  }
-
   // The cell under the pointer, or null.
   #cellAt(event) {
     const {gutter, header, plotWidth, plotHeight, cellWidth, cellHeight} = this.layout;
@@ -209,7 +169,7 @@ class MatrixView {
     this.told = cell;
     const moved = cell?.query !== this.hovered?.query || cell?.key !== this.hovered?.key;
     this.hovered = cell;
-    if (moved) this.#schedule();
+    if (moved) this.schedule();
     if (cell) this.#tell(cell, event.clientX, event.clientY);
     else this.context.tooltip.hide();
   }

@@ -1,15 +1,14 @@
 // A node of a graph and those it looks at: the node in the middle, its neighbours around it by weight, a
 // ranked list beside them. A click or Enter walks to a neighbour. Only the rows of nodes on screen are read,
 // so that the size of the graph does not matter.
-import {onThemeChange} from "fovea/parts/colour.js";
 import {clear, element, svg} from "fovea/parts/dom.js";
 import {csvText, svgDocument} from "fovea/parts/export.js";
 import {count, number, visible} from "fovea/parts/format.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
 import {fitText, label, legend, swatch} from "fovea/parts/chart.js";
-import {addLooks} from "fovea/parts/looks.js";
 import {NodeColours} from "fovea/views/common/node_colours.js";
+import {NumbersView} from "fovea/views/common/numbers_view.js";
 import {rankedList} from "fovea/views/common/ranked_list.js";
 import {drawRing} from "fovea/views/common/ring.js";
 
@@ -31,25 +30,20 @@ export const view = {
   },
 };
 
-class NeighbourhoodView {
+class NeighbourhoodView extends NumbersView {
   constructor(host, context) {
-    addLooks(rules);
-    Object.assign(this, {context, map: context.map, neighbours: [], behind: new Map(), trail: [], turn: 0});
+    super(host, context, rules);
+    Object.assign(this, {map: context.map, neighbours: [], behind: new Map(), trail: []});
     this.walks = this.map.queryAxis === this.map.keyAxis;
     this.colours = new NodeColours(this.map.keyAxis.values);
     this.#build(host);
-    this.endTheme = onThemeChange(() => this.#draw());
     this.#load();
   }
 
   update(changed) {
     const moved = this.centre !== this.#chosenCentre();
     if (moved || changed.has("threshold") || changed.has("zoom")) this.#load();
-    else this.#draw();
-  }
-
-  resize() {
-    this.#draw();
+    else this.draw();
   }
 
   svg() {
@@ -63,10 +57,6 @@ class NeighbourhoodView {
     const size = {width, height: height + 52 + colours.height};
     return svgDocument({...size, title: this.map.title, description: this.describe()},
       [...nodes, name, ...colours.nodes]);
-  }
-
-  png() {
-    return null;
   }
 
   async csv() {
@@ -83,12 +73,6 @@ class NeighbourhoodView {
     const largest = this.neighbours.slice(0, 4).map(entry);
     const what = `${this.#name(this.centre)} ${this.#manyText()}`;
     return `${this.map.title}: ${what}. Largest: ${largest.join("; ") || "none"}.`;
-  }
-
-  destroy() {
-    this.turn = -1;
-    this.endTheme();
-    this.context.tooltip.hide();
   }
 
   #build(host) {
@@ -129,7 +113,7 @@ class NeighbourhoodView {
       if (turn !== this.turn) return;
       const largest = Math.abs(neighbours[0]?.weight ?? 1);
       Object.assign(this, {centre, neighbours, behind, largest, signed: await this.map.isSigned()});
-      this.#draw();
+      this.draw();
     } catch (error) {
       this.facts.textContent = `The weights cannot be read: ${error.message}`;
     }
@@ -152,7 +136,7 @@ class NeighbourhoodView {
       [around[place].unit, list.filter(({key, value}) => value && !near.has(key)).slice(0, mostBehind)]));
   }
 
-  #draw() {
+  draw() {
     const width = Math.floor(this.stage.parentElement.clientWidth);
     if (this.centre === undefined || width === 0) return;
     const found = matches(this.map.keyAxis, this.context.state.get("search"));

@@ -5,7 +5,7 @@ import {csvText} from "fovea/parts/export.js";
 import {count, number, visible} from "fovea/parts/format.js";
 import {matches} from "fovea/parts/search.js";
 import {readBars} from "fovea/views/common/bar_rows.js";
-import {exportChart, legend, markEntries, swatch} from "fovea/parts/chart.js";
+import {legend, markEntries, swatch} from "fovea/parts/chart.js";
 import {NumbersView} from "fovea/views/common/numbers_view.js";
 import {drawPanel, keyAt, panelHeight} from "fovea/views/common/panel.js";
 
@@ -37,16 +37,10 @@ class Panels extends NumbersView {
     super(host, context, rules);
     this.maps = context.map.group ? context.maps : [context.map];
     this.rows = [];
-    this.chart = element("div", {
-      class: "panels-chart",
-      tabindex: 0,
-      role: "img",
-      on: {
-        keydown: (event) => this.#key(event),
-        click: (event) => this.#pick(this.#placeOf(event)),
-        pointermove: (event) => this.#hover(event),
-        pointerleave: () => context.tooltip.hide(),
-      },
+    this.chart = this.chartPlace("panels-chart", {
+      keydown: (event) => this.#key(event),
+      click: (event) => this.#pick(this.#placeOf(event)),
+      pointermove: (event) => this.#hover(event),
     });
     this.more = element("button", {
       type: "button",
@@ -62,13 +56,6 @@ class Panels extends NumbersView {
     if (changed.has("zoom")) this.#read();
     else if (onlyPlace) this.#moveChoice();
     else this.draw();
-  }
-
-  svg() {
-    if (!this.drawn) return null;
-    const {picture, width, height} = this.drawn;
-    const {title} = this.context.map;
-    return exportChart([...picture.childNodes], {width, height, title, description: this.describe()});
   }
 
   async csv() {

@@ -9,9 +9,9 @@ import {svgDocument} from "fovea/parts/export.js";
 import {count, number, shorten, visible} from "fovea/parts/format.js";
 import {drawGapGround} from "fovea/parts/matrix_drawing.js";
 import {matrixCsv} from "fovea/parts/matrix_export.js";
-import {PanZoom} from "fovea/parts/panzoom.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
+import {CanvasView} from "fovea/views/common/canvas_view.js";
 import {FrameTiles, spectrogramTiles} from "fovea/views/common/frame_tiles.js";
 import {addLooks} from "fovea/parts/looks.js";
 import {Sound} from "fovea/views/common/sound.js";
@@ -36,14 +36,16 @@ export const view = {
   },
 };
 
-class SpectrogramView {
+class SpectrogramView extends CanvasView {
   constructor(host, context) {
-    addLooks(rules);
-    Object.assign(this, {host, context, map: context.map, frame: 0, hovered: null, shares: null, chosen: ""});
-    this.#build();
-    this.panzoom = new PanZoom(this.canvas, {
-      panKeys: "shift", origin: () => [this.box.left, 0], onChange: () => this.#zoomed(),
+    super(host, context);
+    this.listen({
+      hover: (event) => this.#hover(event), click: (event) => this.#click(event), key: (event) => this.#key(event),
     });
+    addLooks(rules);
+    Object.assign(this, {shares: null, chosen: ""});
+    this.#build();
+    this.addPanZoom(() => [this.box.left, 0]);
     this.endTheme = onThemeChange(() => this.#recolour());
     this.resize();
     this.panzoom.fromText(context.state.get("zoom"));
@@ -51,11 +53,10 @@ class SpectrogramView {
   }
 
   update(changed) {
-    const zoom = this.context.state.get("zoom");
-    if (changed.has("zoom") && zoom !== this.panzoom.toText()) this.panzoom.fromText(zoom);
+    if (changed.has("zoom")) this.followZoom();
     if (changed.has("threshold")) this.#recolour();
     if (changed.has("query")) this.#chooseRow();
-    this.#schedule();
+    this.schedule();
   }
 
   resize() {
@@ -66,10 +67,8 @@ class SpectrogramView {
     this.height = this.box.height;
     this.panzoom.maximum = Math.max(1, (finestFrame * keyAxis.size) / this.box.width);
     this.panzoom.setSize(this.box.width, this.height, this.box.width, this.height);
-    const ratio = window.devicePixelRatio || 1;
-    [this.canvas.width, this.canvas.height] = [Math.round(width * ratio), Math.round(this.height * ratio)];
-    this.canvas.style.height = `${this.height}px`;
-    this.#draw();
+    this.sizeCanvas(width, this.height);
+    this.draw();
   }
 
   svg() {
@@ -96,24 +95,14 @@ class SpectrogramView {
   }
 
   destroy() {
-    this.destroyed = true;
-    cancelAnimationFrame(this.frame);
-    clearTimeout(this.zoomTimer);
     this.sound?.destroy();
-    this.panzoom.destroy();
-    this.endTheme();
-    this.context.tooltip.hide();
+    super.destroy();
   }
 
   #build() {
     const {explanation} = this.context;
     const medium = this.map.keyAxis.media ? explanation.medium(this.map.keyAxis.media) : null;
-    this.canvas = element("canvas", {class: "plot", tabindex: 0, role: "img", on: {
-      pointermove: (event) => this.#hover(event), pointerleave: () => this.#hover(null),
-      click: (event) => this.#click(event), keydown: (event) => this.#key(event),
-    }});
-    this.drawing = this.canvas.getContext("2d");
-    this.sound = medium?.type.startsWith("audio/") ? new Sound(medium, () => this.#schedule()) : null;
+    this.sound = medium?.type.startsWith("audio/") ? new Sound(medium, () => this.schedule()) : null;
     this.facts = element("p", {class: "sound-facts"});
     this.host.append(element("div", {class: "sound-tools"}, this.sound?.element, this.facts), this.canvas);
   }
@@ -136,7 +125,7 @@ class SpectrogramView {
     const scale = await WeightScale.of(this.map, this.context.state.get("threshold"));
     this.mapTiles?.setScale(scale);
     this.soundTiles?.setScale(this.soundTiles.scale);
-    this.#schedule();
+    this.schedule();
   }
 
   // What the chosen row looks at, as shares of its largest weight.
@@ -152,7 +141,7 @@ class SpectrogramView {
     const truth = this.map.hasTruth ? " Outlined: where it really is." : "";
     this.facts.textContent = this.chosen || `Choose a row to see which sound it listens to.${truth}`;
     this.canvas.setAttribute("aria-label", this.describe());
-    this.#schedule();
+    this.schedule();
   }
 
   #moment(frame) {
@@ -164,17 +153,9 @@ class SpectrogramView {
     return zoomedPlot(this.box, this.panzoom, this.map.keyAxis.size);
   }
 
-  #schedule() {
-    this.frame ||= requestAnimationFrame(() => this.#draw());
-  }
-
-  #draw() {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
+  draw() {
     if (!this.box || this.destroyed) return;
-    const ratio = window.devicePixelRatio || 1;
-    this.drawing.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.drawing.clearRect(0, 0, this.host.clientWidth, this.height);
+    this.startDrawing(this.host.clientWidth, this.height);
     this.#drawPictures(this.drawing);
     this.#drawMarks(this.#plot());
   }
@@ -225,13 +206,6 @@ class SpectrogramView {
     return (this.sound.time / (this.sound.audio.duration || 1)) * size;
   }
 
-  #zoomed() {
-    this.context.tooltip.hide();
-    this.#schedule();
-    clearTimeout(this.zoomTimer);
-    this.zoomTimer = setTimeout(() => this.context.set({zoom: this.panzoom.toText()}), 200);
-  }
-
   // Query -1 over the spectrogram; null outside of both pictures.
   #cellAt(event) {
     const plot = this.#plot();
@@ -246,7 +220,7 @@ class SpectrogramView {
   #hover(event) {
     const dragging = this.panzoom.pointers.size > 0 && this.panzoom.moved;
     this.hovered = event && !dragging ? this.#cellAt(event) : null;
-    this.#schedule();
+    this.schedule();
     if (!this.hovered) return this.context.tooltip.hide();
     const lines = this.hovered.query < 0 ? [] : cellLines(this.map, this.hovered);
     lines.splice(1, 1, ["time", this.#moment(this.hovered.key)]);

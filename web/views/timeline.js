@@ -40,16 +40,10 @@ class Timeline extends NumbersView {
     this.visits = [];
     this.queries = queryChoice(context);
     this.spacing = new Choice("Spacing of the visits", spacings, (zoom) => context.set({zoom}));
-    this.chart = element("div", {
-      class: "timeline-chart",
-      tabindex: 0,
-      role: "img",
-      on: {
-        keydown: (event) => this.#key(event),
-        click: (event) => this.#pickVisit(this.#visitAt(event)),
-        pointermove: (event) => this.#hover(event),
-        pointerleave: () => context.tooltip.hide(),
-      },
+    this.chart = this.chartPlace("timeline-chart", {
+      keydown: (event) => this.#key(event),
+      click: (event) => this.#pickVisit(this.#visitAt(event)),
+      pointermove: (event) => this.#hover(event),
     });
     this.detail = element("div", {class: "timeline-detail", on: {click: (event) => this.#pickRow(event)}});
     const spacing = this.model.visits.times ? this.spacing.element : null;

@@ -1,10 +1,11 @@
 // What views share that read numbers and then draw them: only what was asked for last is drawn, errors are
 // told in place, another theme draws anew, and leaving takes everything away.
+import {exportChart} from "fovea/parts/chart.js";
 import {onThemeChange} from "fovea/parts/colour.js";
 import {element} from "fovea/parts/dom.js";
 import {addLooks} from "fovea/parts/looks.js";
 
-/** Views extend it with draw(), update(), svg(), csv() and describe(). */
+/** Views extend it with draw(), update(), csv() and describe(); what they draw is `drawn`. */
 export class NumbersView {
   /** `rules`: the view's own CSS. */
   constructor(host, context, rules) {
@@ -20,8 +21,27 @@ export class NumbersView {
     this.draw();
   }
 
+  /** The drawn chart as a document of its own; null where nothing is drawn yet. */
+  svg() {
+    if (!this.drawn) return null;
+    const {picture, width, height} = this.drawn;
+    const {title} = this.context.map;
+    return exportChart([...picture.childNodes], {width, height, title, description: this.describe()});
+  }
+
   png() {
     return null;
+  }
+
+  get destroyed() {
+    return this.turn < 0;
+  }
+
+  /** The place of a chart, which takes keys, clicks and the pointer. */
+  chartPlace(name, {keydown, click, pointermove}) {
+    const pointerleave = () => this.context.tooltip.hide();
+    const on = {keydown, click, pointermove, pointerleave};
+    return element("div", {class: name, tabindex: 0, role: "img", on});
   }
 
   destroy() {
