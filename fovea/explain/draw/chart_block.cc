@@ -28,13 +28,13 @@ constexpr Colour kColours[] = {palette::kWeight, palette::kNegative, palette::kI
                                {0, 140, 110},    {190, 90, 150},     palette::kDarkWeight};
 
 /// How one line looks.
-struct Look {
+struct LineStyle {
   Colour colour;
   Marker marker;
   bool dashed;
 };
 
-Look series_look(size_t series) {
+LineStyle series_style(size_t series) {
   return {kColours[series % std::size(kColours)], static_cast<Marker>(series % kMarkers),
           series % 2 == 1};
 }
@@ -49,37 +49,37 @@ std::vector<Point> corners(Point centre, size_t count, double radius, double tur
   return result;
 }
 
-void draw_marker(Canvas& canvas, Point at, const Look& look) {
+void draw_marker(Canvas& canvas, Point at, const LineStyle& style) {
   const double radius = kMarkerRadius;
-  switch (look.marker) {
+  switch (style.marker) {
     case Marker::Disc:
-      canvas.polygon(corners(at, 24, radius, 0), look.colour);
+      canvas.polygon(corners(at, 24, radius, 0), style.colour);
       break;
     case Marker::HollowSquare:
-      canvas.polygon(corners(at, 4, radius * 1.35, 45), look.colour);
+      canvas.polygon(corners(at, 4, radius * 1.35, 45), style.colour);
       canvas.polygon(corners(at, 4, radius * 0.75, 45), palette::kPaper);
       break;
     case Marker::Triangle:
-      canvas.polygon(corners(at, 3, radius * 1.4, -90), look.colour);
+      canvas.polygon(corners(at, 3, radius * 1.4, -90), style.colour);
       break;
     case Marker::HollowDiamond:
-      canvas.polygon(corners(at, 4, radius * 1.4, 0), look.colour);
+      canvas.polygon(corners(at, 4, radius * 1.4, 0), style.colour);
       canvas.polygon(corners(at, 4, radius * 0.75, 0), palette::kPaper);
       break;
     case Marker::Cross:
-      canvas.line({at.x - radius, at.y - radius}, {at.x + radius, at.y + radius}, look.colour, 2);
-      canvas.line({at.x - radius, at.y + radius}, {at.x + radius, at.y - radius}, look.colour, 2);
+      canvas.line({at.x - radius, at.y - radius}, {at.x + radius, at.y + radius}, style.colour, 2);
+      canvas.line({at.x - radius, at.y + radius}, {at.x + radius, at.y - radius}, style.colour, 2);
       break;
     case Marker::Square:
-      canvas.polygon(corners(at, 4, radius * 1.3, 45), look.colour);
+      canvas.polygon(corners(at, 4, radius * 1.3, 45), style.colour);
       break;
   }
 }
 
-void draw_stroke(Canvas& canvas, Point from, Point to, const Look& look) {
+void draw_stroke(Canvas& canvas, Point from, Point to, const LineStyle& style) {
   const double length = std::hypot(to.x - from.x, to.y - from.y);
-  if (!look.dashed) {
-    canvas.line(from, to, look.colour, kLineWidth);
+  if (!style.dashed) {
+    canvas.line(from, to, style.colour, kLineWidth);
     return;
   }
   auto between = [&](double at) {
@@ -89,7 +89,7 @@ void draw_stroke(Canvas& canvas, Point from, Point to, const Look& look) {
   const int dashes = int(std::ceil(length / (kDash + kPause)));
   for (int dash = 0; dash < dashes; ++dash) {
     const double at = dash * (kDash + kPause);
-    canvas.line(between(at), between(at + kDash), look.colour, kLineWidth);
+    canvas.line(between(at), between(at + kDash), style.colour, kLineWidth);
   }
 }
 
@@ -117,7 +117,7 @@ class ChartBlock : public Block {
     for (size_t i = 0; i < chart_.series.size(); ++i)
       for (size_t tick = 0; tick < chart_.x_ticks.size(); ++tick)
         if (std::isfinite(chart_.series[i].values[tick]))
-          draw_marker(canvas, place(plot, i, tick), series_look(i));
+          draw_marker(canvas, place(plot, i, tick), series_style(i));
   }
 
  private:
@@ -177,8 +177,8 @@ class ChartBlock : public Block {
       const double x = origin.x + left_ + keys_[i].x, y = origin.y + keys_[i].y + 7.5;
       const double middle = x + kSampleLength / 2;
       if (i < chart_.series.size()) {
-        draw_stroke(canvas, {x, y}, {x + kSampleLength, y}, series_look(i));
-        draw_marker(canvas, {middle, y}, series_look(i));
+        draw_stroke(canvas, {x, y}, {x + kSampleLength, y}, series_style(i));
+        draw_marker(canvas, {middle, y}, series_style(i));
       } else {
         draw_whisker(canvas, middle, {y - 6, y + 6}, palette::kQuietInk);
       }
@@ -251,7 +251,7 @@ class ChartBlock : public Block {
       if (!std::isfinite(value) || !std::isfinite(half) || half <= 0) continue;
       draw_whisker(canvas, place(plot, index, tick).x,
                    {y_at(plot, value + half), y_at(plot, value - half)},
-                   mix(palette::kPaper, series_look(index).colour, 0.75));
+                   mix(palette::kPaper, series_style(index).colour, 0.75));
     }
   }
 
@@ -260,7 +260,7 @@ class ChartBlock : public Block {
     for (size_t tick = 1; tick < values.size(); ++tick)
       if (std::isfinite(values[tick - 1]) && std::isfinite(values[tick]))
         draw_stroke(canvas, place(plot, index, tick - 1), place(plot, index, tick),
-                    series_look(index));
+                    series_style(index));
   }
 
   const LineChart& chart_;

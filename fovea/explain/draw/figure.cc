@@ -122,7 +122,7 @@ PanelRow panel_row(const MapView& map, size_t query) {
   return row;
 }
 
-MatrixCells reduce(const MapView& map, size_t most_rows, size_t most_columns) {
+MatrixCells max_pool(const MapView& map, size_t most_rows, size_t most_columns) {
   auto step_for = [](size_t count, size_t most) {
     return std::max<size_t>(1, (count + most - 1) / std::max<size_t>(most, 1));
   };
@@ -156,7 +156,7 @@ MatrixCells reduce(const MapView& map, size_t most_rows, size_t most_columns) {
   return cells;
 }
 
-std::string reduction_text(const MatrixCells& cells) {
+std::string pooling_text(const MatrixCells& cells) {
   if (cells.row_step == 1 && cells.column_step == 1) return "";
   return concat("each cell shows the largest of ", cells.row_step, " x ", cells.column_step,
                 " weights");

@@ -76,9 +76,9 @@ struct MatrixCells {
   double largest = 0;  // magnitude
   bool has_negative = false, has_gap = false, has_truth = false;
 };
-MatrixCells reduce(const MapView& map, size_t most_rows, size_t most_columns);
+MatrixCells max_pool(const MapView& map, size_t most_rows, size_t most_columns);
 
 /// "each cell shows the largest of 3 x 25 weights", or "" when nothing was reduced.
-std::string reduction_text(const MatrixCells& cells);
+std::string pooling_text(const MatrixCells& cells);
 
 }  // namespace fovea

@@ -31,7 +31,7 @@ double degrees(LabelStand stand) {
 class MatrixBlock : public Block {
  public:
   explicit MatrixBlock(const MapView& map)
-      : cells_(reduce(map, kMostCells, kMostCells)), format_(cells_.largest) {
+      : cells_(max_pool(map, kMostCells, kMostCells)), format_(cells_.largest) {
     const double widest_row = widest(cells_.row_labels);
     const double widest_column = widest(cells_.column_labels);
     const double count = double(std::max(cells_.columns, cells_.rows));
@@ -86,7 +86,7 @@ class MatrixBlock : public Block {
   void make_legend() {
     if (cells_.has_truth)
       legend_.push_back({LegendMark::Frame, palette::kTruthEdge, "known to matter"});
-    if (const std::string text = reduction_text(cells_); !text.empty())
+    if (const std::string text = pooling_text(cells_); !text.empty())
       legend_.push_back({LegendMark::Square, palette::kGrid, text});
   }
 

@@ -112,14 +112,14 @@ Lines tile_band(const MatrixCells& cells, size_t first, size_t count, const Axis
 Lines terminal_tiles(const MapView& map, const Axis& grid, const TerminalStyle& style) {
   const size_t fit = style.width() / (2 * size_t(grid.grid_columns) + 3);
   if (fit == 0) return terminal_matrix(map, style);
-  const MatrixCells cells = reduce(map, kMostRows, map.keys());
+  const MatrixCells cells = max_pool(map, kMostRows, map.keys());
   Lines lines;
   for (size_t first = 0; first < cells.rows; first += fit)
     for (std::string& line :
          tile_band(cells, first, std::min(fit, cells.rows - first), grid, style))
       lines.push_back(std::move(line));
   for (std::string& line : matrix_legend(cells, 2, style)) lines.push_back(std::move(line));
-  for (const std::string& line : wrapped(reduction_text(cells), style.width()))
+  for (const std::string& line : wrapped(pooling_text(cells), style.width()))
     lines.push_back(style.paint(Ink::Quiet, line));
   return lines;
 }
@@ -132,7 +132,7 @@ Lines terminal_matrix(const MapView& map, const TerminalStyle& style) {
   const size_t room = style.width() - label_width - 1;
   // Wide letters do not fit into narrow cells: then rather fewer cells.
   size_t cell_width = map.keys() * 2 <= room || has_wide_letters(map, style) ? 2 : 1;
-  const MatrixCells cells = reduce(map, kMostRows, room / cell_width);
+  const MatrixCells cells = max_pool(map, kMostRows, room / cell_width);
   if (cells.columns * 2 <= room) cell_width = 2;
 
   Lines lines;
@@ -146,7 +146,7 @@ Lines terminal_matrix(const MapView& map, const TerminalStyle& style) {
     lines.push_back(line);
   }
   for (const std::string& line : matrix_legend(cells, cell_width, style)) lines.push_back(line);
-  for (const std::string& line : wrapped(reduction_text(cells), style.width()))
+  for (const std::string& line : wrapped(pooling_text(cells), style.width()))
     lines.push_back(style.paint(Ink::Quiet, line));
   return lines;
 }

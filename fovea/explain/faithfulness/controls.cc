@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "fovea/metrics/statistics.h"
+#include "fovea/explain/faithfulness/measures.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea::faithfulness {
@@ -33,7 +33,7 @@ Tensor changed(const AttentionMap& live, const std::vector<Change>& changes, siz
 }
 
 /// One row of outputs per row of the changes.
-std::vector<Outputs> replay_changed(const Subject& subject, const std::string& map,
+std::vector<Outputs> replay_changed(const Instance& instance, const std::string& map,
                                     const std::vector<Change>& changes, const Random& random) {
   size_t total = 0;
   for (const Change& change : changes) total += change.rows;
@@ -46,7 +46,7 @@ std::vector<Outputs> replay_changed(const Subject& subject, const std::string& m
       return changed(live, changes, first, random.split(first).split(calls++));
     });
     for (Outputs& outputs :
-         subject.replay_copies(std::min(subject.rows_at_once, total - first), tap))
+         instance.replay_copies(std::min(instance.rows_at_once, total - first), tap))
       result.push_back(std::move(outputs));
   }
   return result;
@@ -63,15 +63,15 @@ Tensor zeroed(const Tensor& weights, const Tensor& key, MapKind kind) {
   return torch::where(left > 1e-6 * sums, rest * (sums / left), even);
 }
 
-double median_change(const Subject& subject, int64_t unit, std::span<const Outputs> rows) {
+double median_change(const Instance& instance, int64_t unit, std::span<const Outputs> rows) {
   std::vector<double> changes;
-  for (const Outputs& outputs : rows) changes.push_back(subject.change(unit, outputs));
+  for (const Outputs& outputs : rows) changes.push_back(instance.change(unit, outputs));
   return summarize(changes).median;
 }
 
-double mean_change(const Subject& subject, int64_t unit, std::span<const Outputs> rows) {
+double mean_change(const Instance& instance, int64_t unit, std::span<const Outputs> rows) {
   double sum = 0;
-  for (const Outputs& outputs : rows) sum += subject.change(unit, outputs);
+  for (const Outputs& outputs : rows) sum += instance.change(unit, outputs);
   return sum / double(rows.size());
 }
 
@@ -98,9 +98,9 @@ Tensor random_zeroed_weights(const Tensor& weights, MapKind kind, const Random& 
   return zeroed(weights, other.remainder(keys), kind);
 }
 
-Controls change_weights(const Subject& subject, const AttentionMap& map, const Claims& claims,
-                        const ControlOptions& options) {
-  if (claims.units < 2 || claims.list.empty()) return {};
+Controls change_weights(const Instance& instance, const AttentionMap& map,
+                        const Attributions& attributions, const ControlOptions& options) {
+  if (attributions.units < 2 || attributions.list.empty()) return {};
   const auto permutations = size_t(options.permutations), random_keys = size_t(options.random_keys);
   const std::vector<Change> changes{
       {1, [](const Tensor& w, MapKind, const Random&) { return uniform_weights(w); }},
@@ -108,21 +108,19 @@ Controls change_weights(const Subject& subject, const AttentionMap& map, const C
       {random_keys, random_zeroed_weights},
       {permutations,
        [](const Tensor& w, MapKind, const Random& random) { return permuted_weights(w, random); }}};
-  const std::vector<Outputs> all = replay_changed(subject, map.name, changes, options.random);
+  const std::vector<Outputs> all = replay_changed(instance, map.name, changes, options.random);
   const std::span<const Outputs> rows(all);
 
-  RunningStatistics permuted, uniform, top, random;
-  for (const Claim& claim : claims.list) {
-    uniform.add(subject.change(claim.unit, rows[0]));
-    top.add(subject.change(claim.unit, rows[1]));
-    if (random_keys > 0) random.add(mean_change(subject, claim.unit, rows.subspan(2, random_keys)));
+  Mean permuted, uniform, top, random;
+  for (const Attribution& attribution : attributions.list) {
+    uniform.add(instance.change(attribution.unit, rows[0]));
+    top.add(instance.change(attribution.unit, rows[1]));
+    if (random_keys > 0)
+      random.add(mean_change(instance, attribution.unit, rows.subspan(2, random_keys)));
     if (permutations > 0)
-      permuted.add(median_change(subject, claim.unit, rows.subspan(2 + random_keys)));
+      permuted.add(median_change(instance, attribution.unit, rows.subspan(2 + random_keys)));
   }
-  const auto found = [](const RunningStatistics& changes) {
-    return changes.count() > 0 ? std::optional<double>(changes.mean()) : std::nullopt;
-  };
-  return {found(permuted), found(uniform), found(top), found(random)};
+  return {permuted.value(), uniform.value(), top.value(), random.value()};
 }
 
 }  // namespace fovea::faithfulness

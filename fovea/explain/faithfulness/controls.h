@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "fovea/explain/faithfulness/claims.h"
+#include "fovea/explain/faithfulness/attributions.h"
 
 namespace fovea::faithfulness {
 
@@ -26,15 +26,15 @@ struct ControlOptions {
   Random random;
 };
 
-/// Sizes of output changes, the mean over the claims. Not defined: not asked for, or fewer than two
-/// keys.
+/// Sizes of output changes, the mean over the attributions. Not defined: not asked for, or fewer
+/// than two keys.
 struct Controls {
   std::optional<double> permuted;  // median over the permutations
   std::optional<double> uniform, top_zeroed, random_zeroed;
 };
 
-/// `map` is the one that the claims were made from; all maps of its name are changed.
-Controls change_weights(const Subject& subject, const AttentionMap& map, const Claims& claims,
-                        const ControlOptions& options);
+/// `map` is the one that the attributions were made from; all maps of its name are changed.
+Controls change_weights(const Instance& instance, const AttentionMap& map,
+                        const Attributions& attributions, const ControlOptions& options);
 
 }  // namespace fovea::faithfulness

@@ -8,22 +8,22 @@
 namespace fovea::faithfulness {
 namespace {
 
-std::span<const int64_t> first_units(const Order& order, int64_t count) {
-  return std::span(order).first(size_t(count));
+std::span<const int64_t> first_units(const Ranking& ranking, int64_t count) {
+  return std::span(ranking).first(size_t(count));
 }
 
-std::span<const int64_t> remaining_units(const Order& order, int64_t count) {
-  return std::span(order).subspan(size_t(count));
+std::span<const int64_t> remaining_units(const Ranking& ranking, int64_t count) {
+  return std::span(ranking).subspan(size_t(count));
 }
 
-/// Calls visit(unit, order) for each claim and each of its orders.
+/// Calls visit(unit, ranking) for each attribution and each of its rankings.
 template <class Visit>
-void for_each_order(const Claims& claims, const Orders& orders, Visit visit) {
-  for (size_t claim = 0; claim < claims.list.size(); ++claim) {
-    const int64_t unit = claims.list[claim].unit;
-    if (!orders.shared) visit(unit, orders.list[claim]);
-    if (orders.shared)
-      for (const Order& order : orders.list) visit(unit, order);
+void for_each_ranking(const Attributions& attributions, const Rankings& rankings, Visit visit) {
+  for (size_t attribution = 0; attribution < attributions.list.size(); ++attribution) {
+    const int64_t unit = attributions.list[attribution].unit;
+    if (!rankings.shared) visit(unit, rankings.list[attribution]);
+    if (rankings.shared)
+      for (const Ranking& ranking : rankings.list) visit(unit, ranking);
   }
 }
 
@@ -45,35 +45,38 @@ Steps rationale_steps(std::span<const double> bins, std::span<const double> x, i
   return steps;
 }
 
-void want_orders(Erasures& erasures, const Orders& orders, std::span<const int64_t> counts) {
-  for (const Order& order : orders.list) {
+void request_rankings(Erasures& erasures, const Rankings& rankings,
+                      std::span<const int64_t> counts) {
+  for (const Ranking& ranking : rankings.list) {
     for (const int64_t count : counts) {
-      erasures.want(first_units(order, count));
-      erasures.want(remaining_units(order, count));
+      erasures.request(first_units(ranking, count));
+      erasures.request(remaining_units(ranking, count));
     }
   }
 }
 
-Aopc measure_aopc(const Subject& subject, const Erasures& erasures, const Claims& claims,
-                  const Orders& orders, std::span<const int64_t> counts) {
+Aopc measure_aopc(const Instance& instance, const Erasures& erasures,
+                  const Attributions& attributions, const Rankings& rankings,
+                  std::span<const int64_t> counts) {
   RunningStatistics comprehensiveness, sufficiency;
-  for_each_order(claims, orders, [&](int64_t unit, const Order& order) {
+  for_each_ranking(attributions, rankings, [&](int64_t unit, const Ranking& ranking) {
     for (const int64_t count : counts) {
-      comprehensiveness.add(subject.drop(unit, erasures.without(first_units(order, count))));
-      sufficiency.add(subject.drop(unit, erasures.without(remaining_units(order, count))));
+      comprehensiveness.add(instance.drop(unit, erasures.without(first_units(ranking, count))));
+      sufficiency.add(instance.drop(unit, erasures.without(remaining_units(ranking, count))));
     }
   });
   if (comprehensiveness.count() == 0) return {};
   return {comprehensiveness.mean(), sufficiency.mean()};
 }
 
-Curves measure_curves(const Subject& subject, const Erasures& erasures, const Claims& claims,
-                      const Orders& orders, std::span<const int64_t> counts) {
+Curves measure_curves(const Instance& instance, const Erasures& erasures,
+                      const Attributions& attributions, const Rankings& rankings,
+                      std::span<const int64_t> counts) {
   std::vector<RunningStatistics> deletion(counts.size()), insertion(counts.size());
-  for_each_order(claims, orders, [&](int64_t unit, const Order& order) {
+  for_each_ranking(attributions, rankings, [&](int64_t unit, const Ranking& ranking) {
     for (size_t i = 0; i < counts.size(); ++i) {
-      deletion[i].add(subject.level(unit, erasures.without(first_units(order, counts[i]))));
-      insertion[i].add(subject.level(unit, erasures.without(remaining_units(order, counts[i]))));
+      deletion[i].add(instance.level(unit, erasures.without(first_units(ranking, counts[i]))));
+      insertion[i].add(instance.level(unit, erasures.without(remaining_units(ranking, counts[i]))));
     }
   });
   return {to_means(deletion), to_means(insertion)};

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "fovea/explain/faithfulness/claims.h"
+#include "fovea/explain/faithfulness/attributions.h"
 #include "fovea/explain/faithfulness/erasures.h"
-#include "fovea/explain/faithfulness/figures.h"
+#include "fovea/explain/faithfulness/measures.h"
 
 namespace fovea::faithfulness {
 
@@ -18,29 +18,32 @@ struct Steps {
 };
 Steps rationale_steps(std::span<const double> bins, std::span<const double> x, int64_t units);
 
-/// Orders of units: one list per claim, or the same lists for every claim.
-struct Orders {
-  std::vector<Order> list;
+/// Rankings of units: one per attribution, or the same ones for every attribution.
+struct Rankings {
+  std::vector<Ranking> list;
   bool shared = false;
 };
 
 /// Asks for the outputs without the first n units, and without all but the first n.
-void want_orders(Erasures& erasures, const Orders& orders, std::span<const int64_t> counts);
+void request_rankings(Erasures& erasures, const Rankings& rankings,
+                      std::span<const int64_t> counts);
 
-/// The mean over claims (and over shared orders) of the mean over the bins:
+/// The mean over attributions (and over shared rankings) of the mean over the bins:
 ///   comprehensiveness  drop without the first n,  sufficiency  drop with the first n alone.
 struct Aopc {
   std::optional<double> comprehensiveness, sufficiency;
 };
-Aopc measure_aopc(const Subject& subject, const Erasures& erasures, const Claims& claims,
-                  const Orders& orders, std::span<const int64_t> counts);
+Aopc measure_aopc(const Instance& instance, const Erasures& erasures,
+                  const Attributions& attributions, const Rankings& rankings,
+                  std::span<const int64_t> counts);
 
-/// The mean over claims (and over shared orders) of the output along an order.
+/// The mean over attributions (and over shared rankings) of the output along a ranking.
 struct Curves {
   std::vector<double> deletion, insertion;
 };
-Curves measure_curves(const Subject& subject, const Erasures& erasures, const Claims& claims,
-                      const Orders& orders, std::span<const int64_t> counts);
+Curves measure_curves(const Instance& instance, const Erasures& erasures,
+                      const Attributions& attributions, const Rankings& rankings,
+                      std::span<const int64_t> counts);
 
 /// By trapezoids, over the shares x from 0 to 1.
 std::optional<double> area_under(std::span<const double> x, std::span<const double> values);

@@ -7,21 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "fovea/explain/faithfulness/subject.h"
+#include "fovea/explain/faithfulness/instance.h"
 
 namespace fovea::faithfulness {
 
 class Erasures {
  public:
-  /// `subject` must outlive this object.
-  Erasures(const Subject& subject, std::string axis, int64_t units);
+  /// `instance` must outlive this object.
+  Erasures(const Instance& instance, std::string axis, int64_t units);
 
   /// Whether the axis can lose units, and what the predictor said when it cannot.
   bool possible() const { return refusal_.empty(); }
   const std::string& refusal() const { return refusal_; }
 
   /// Asks for the outputs without these units; run() finds them.
-  void want(std::span<const int64_t> units);
+  void request(std::span<const int64_t> units);
   void run();
   const Outputs& without(std::span<const int64_t> units) const;
 
@@ -32,12 +32,12 @@ class Erasures {
   using Set = std::vector<bool>;  // one per unit: erased?
   Set to_set(std::span<const int64_t> units) const;
 
-  const Subject& subject_;
+  const Instance& instance_;
   std::string axis_;
   size_t units_;
   std::string refusal_;
   std::map<Set, Outputs> found_;
-  std::vector<Set> wanted_;
+  std::vector<Set> requested_;
 };
 
 }  // namespace fovea::faithfulness

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "fovea/base/error.h"
-#include "fovea/explain/faithfulness/judge.h"
+#include "fovea/explain/faithfulness/evaluate.h"
 #include "fovea/explain/faithfulness/verdict.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/random.h"
@@ -15,8 +15,8 @@ namespace fovea {
 namespace {
 
 using faithfulness::Erasures;
+using faithfulness::Instance;
 using faithfulness::Sample;
-using faithfulness::Subject;
 using Maps = std::vector<AttentionMap>;
 
 constexpr size_t kPredictTogether = 256;
@@ -59,7 +59,7 @@ std::vector<Maps> by_name(const Maps& maps) {
   return groups;
 }
 
-struct Judgement {
+struct Evaluation {
   std::string map;
   Sample sample;
 };
@@ -72,25 +72,25 @@ struct Study {
   std::vector<double> x;
 };
 
-Maps untrained_maps(const Study& study, const Subject& subject) {
+Maps untrained_maps(const Study& study, const Instance& instance) {
   if (!study.untrained) return {};
   torch::NoGradGuard no_gradients;
   Tap tap;
-  study.untrained->replay(subject.example, subject.prediction, tap);
+  study.untrained->replay(instance.example, instance.prediction, tap);
   return tap.maps();
 }
 
-Sample not_dense(const AttentionMap& map, const Subject& subject) {
+Sample not_dense(const AttentionMap& map, const Instance& instance) {
   Sample sample;
-  sample.values = subject.values;
-  sample.outputs = int64_t(subject.original.size());
+  sample.values = instance.values;
+  sample.outputs = int64_t(instance.original.size());
   sample.notes.push_back(
       concat("maps of the layout ", name_of(map.layout), " are not judged, only dense ones"));
   return sample;
 }
 
 /// Whether another map says in weights what this one says in places or edges: the cells that
-/// glimpses cover, the neighbours of the node in question. That one is judged then.
+/// glimpses cover, the neighbours of the node in question. That one is evaluated then.
 bool has_dense_twin(const AttentionMap& map, const Maps& maps) {
   return std::ranges::any_of(maps, [&](const AttentionMap& other) {
     return other.layout == MapLayout::Dense &&
@@ -98,32 +98,33 @@ bool has_dense_twin(const AttentionMap& map, const Maps& maps) {
   });
 }
 
-/// No judgements for an example without output.
-std::vector<Judgement> judge_example(const Study& study, const Example& example,
-                                     const Prediction& prediction, const Random& random) {
-  const Subject subject = faithfulness::examine(study.predictor, example, prediction);
-  std::vector<Judgement> judgements;
-  if (subject.original.empty()) return judgements;
-  const Maps untrained = untrained_maps(study, subject);
+/// Nothing for an example without output.
+std::vector<Evaluation> evaluate_example(const Study& study, const Example& example,
+                                         const Prediction& prediction, const Random& random) {
+  const Instance instance = faithfulness::examine(study.predictor, example, prediction);
+  std::vector<Evaluation> evaluations;
+  if (instance.original.empty()) return evaluations;
+  const Maps untrained = untrained_maps(study, instance);
   std::map<std::pair<std::string, int64_t>, Erasures> erasures;  // maps over one axis share them
-  for (const Maps& layers : by_name(subject.maps)) {
+  for (const Maps& layers : by_name(instance.maps)) {
     const AttentionMap& map = layers.front();
     const bool dense = std::ranges::all_of(
         layers, [](const AttentionMap& layer) { return layer.layout == MapLayout::Dense; });
     if (!dense) {
-      if (!has_dense_twin(map, subject.maps))
-        judgements.push_back({map.name, not_dense(map, subject)});
+      if (!has_dense_twin(map, instance.maps))
+        evaluations.push_back({map.name, not_dense(map, instance)});
       continue;
     }
     const int64_t units = map.weights.size(-1);
     Erasures& erased =
-        erasures.try_emplace({map.key_axis, units}, subject, map.key_axis, units).first->second;
-    judgements.push_back({map.name, faithfulness::judge(layers, {study.options, study.x, subject,
-                                                                 erased, untrained, random})});
+        erasures.try_emplace({map.key_axis, units}, instance, map.key_axis, units).first->second;
+    evaluations.push_back(
+        {map.name, faithfulness::evaluate(
+                       layers, {study.options, study.x, instance, erased, untrained, random})});
     if (study.options.randomised_weights && !study.untrained)
-      judgements.back().sample.notes.push_back("there is no untrained network to compare with");
+      evaluations.back().sample.notes.push_back("there is no untrained network to compare with");
   }
-  return judgements;
+  return evaluations;
 }
 
 std::vector<double> shares(int64_t points) {
@@ -132,16 +133,16 @@ std::vector<double> shares(int64_t points) {
   return x;
 }
 
-std::vector<Faithfulness> summarise_all(const std::vector<std::vector<Judgement>>& judgements,
+std::vector<Faithfulness> summarise_all(const std::vector<std::vector<Evaluation>>& evaluations,
                                         const std::vector<double>& x) {
   std::vector<std::string> names;
   std::map<std::string, std::vector<Sample>> samples;
   int64_t without_output = 0;
-  for (const std::vector<Judgement>& of_example : judgements) {
+  for (const std::vector<Evaluation>& of_example : evaluations) {
     without_output += of_example.empty();
-    for (const Judgement& judgement : of_example) {
-      if (samples.find(judgement.map) == samples.end()) names.push_back(judgement.map);
-      samples[judgement.map].push_back(judgement.sample);
+    for (const Evaluation& evaluation : of_example) {
+      if (samples.find(evaluation.map) == samples.end()) names.push_back(evaluation.map);
+      samples[evaluation.map].push_back(evaluation.sample);
     }
   }
   std::vector<Faithfulness> results;
@@ -168,17 +169,17 @@ std::vector<Faithfulness> measure_faithfulness(const Predictor& predictor,
                     options.randomised_weights ? predictor.randomised(options.seed) : nullptr,
                     shares(options.curve_points)};
   const std::vector<Prediction> predictions = predict_all(predictor, examples);
-  std::vector<std::vector<Judgement>> judgements(examples.size());
+  std::vector<std::vector<Evaluation>> evaluations(examples.size());
   std::mutex reporting;
   int64_t done = 0;
   run_parallel(int64_t(examples.size()), [&](int64_t index) {
     const auto at = size_t(index);
-    judgements[at] = judge_example(study, examples[at], predictions[at], random.split(at));
+    evaluations[at] = evaluate_example(study, examples[at], predictions[at], random.split(at));
     const std::lock_guard lock(reporting);
     ++done;
     if (options.progress) options.progress(done);
   });
-  return summarise_all(judgements, study.x);
+  return summarise_all(evaluations, study.x);
 }
 
 }  // namespace fovea

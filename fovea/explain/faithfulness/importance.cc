@@ -16,22 +16,22 @@ using at::Tensor;
 // A graph holds every step of every row, and of each weight as much as hundreds of numbers.
 constexpr int64_t kMostRowsWithGraph = 32, kMostWeightsWithGraph = int64_t{1} << 20;
 
-/// The output units whose gradients are wanted: one per claim; one claim about several values is
-/// the mean of theirs.
-std::vector<int64_t> output_units(const Subject& subject, const Claims& claims) {
+/// The output units whose gradients are wanted: one per attribution; one attribution about several
+/// values is the mean of theirs.
+std::vector<int64_t> output_units(const Instance& instance, const Attributions& attributions) {
   std::vector<int64_t> units;
-  if (subject.values && !claims.by_row) {
-    units.resize(subject.original.size());
+  if (instance.values && !attributions.by_row) {
+    units.resize(instance.original.size());
     std::iota(units.begin(), units.end(), int64_t{0});
   } else {
-    for (const Claim& claim : claims.list) units.push_back(claim.unit);
+    for (const Attribution& attribution : attributions.list) units.push_back(attribution.unit);
   }
   return units;
 }
 
 /// The sum over rows of what each row's gradient is asked of. outputs [B, U]
-Tensor objective(const Subject& subject, const Tensor& outputs, std::span<const int64_t> units) {
-  const Tensor numbers = subject.values ? outputs : outputs.exp();
+Tensor objective(const Instance& instance, const Tensor& outputs, std::span<const int64_t> units) {
+  const Tensor numbers = instance.values ? outputs : outputs.exp();
   Tensor sum = numbers.new_zeros({});
   for (size_t row = 0; row < units.size(); ++row) {
     const Tensor own = numbers[int64_t(row)];  // [U]
@@ -54,20 +54,20 @@ Tensor per_unit(const Leaf& leaf, const Tensor& gradient, int64_t units) {
 }
 
 /// One batch of copies, each asked for the gradient of its own output unit [B, K].
-Tensor gradient_batch(const Subject& subject, const AttentionMap& map, int64_t keys,
+Tensor gradient_batch(const Instance& instance, const AttentionMap& map, int64_t keys,
                       std::span<const int64_t> units) {
   stop_if_asked();
   const torch::AutoGradMode gradients(true);
   QuietTap tap;
   if (map.kind != MapKind::Contribution)  // behind which nothing flows but the contributions
     tap.replace(map.name, [](const AttentionMap& live) { return live.weights.detach(); });
-  const std::vector<Example> examples(units.size(), subject.example);
-  const std::vector<Prediction> predictions(units.size(), subject.prediction);
-  const Tensor outputs = subject.predictor.replay_batch(examples, predictions, tap);  // [B, U]
+  const std::vector<Example> examples(units.size(), instance.example);
+  const std::vector<Prediction> predictions(units.size(), instance.prediction);
+  const Tensor outputs = instance.predictor.replay_batch(examples, predictions, tap);  // [B, U]
   const auto leaf = tap.leaves().find(map.key_axis);
   if (leaf == tap.leaves().end() || !outputs.requires_grad()) return {};
   const Tensor gradient =
-      torch::autograd::grad({objective(subject, outputs, units)}, {leaf->second.values}, {},
+      torch::autograd::grad({objective(instance, outputs, units)}, {leaf->second.values}, {},
                             /*retain_graph=*/false, /*create_graph=*/false,
                             /*allow_unused=*/true)[0];
   return gradient.defined() ? per_unit(leaf->second, gradient, keys) : Tensor();
@@ -84,36 +84,37 @@ void round_to_precision(std::vector<double>& changes, double largest_output) {
 
 }  // namespace
 
-std::optional<Importances> gradient_times_input(const Subject& subject, const AttentionMap& map,
-                                                const Claims& claims) {
-  const std::vector<int64_t> all = output_units(subject, claims);
+std::optional<Importances> gradient_times_input(const Instance& instance, const AttentionMap& map,
+                                                const Attributions& attributions) {
+  const std::vector<int64_t> all = output_units(instance, attributions);
   const std::span<const int64_t> units(all);
   const auto step =
-      size_t(std::clamp<int64_t>(kMostWeightsWithGraph / subject.weights, 1, kMostRowsWithGraph));
+      size_t(std::clamp<int64_t>(kMostWeightsWithGraph / instance.weights, 1, kMostRowsWithGraph));
   std::vector<Tensor> parts;
   for (size_t begin = 0; begin < units.size(); begin += step) {
     const size_t count = std::min(step, units.size() - begin);
-    parts.push_back(gradient_batch(subject, map, claims.units, units.subspan(begin, count)));
+    parts.push_back(gradient_batch(instance, map, attributions.units, units.subspan(begin, count)));
     if (!parts.back().defined()) return {};
   }
   if (parts.empty()) return {};
-  Tensor rows = torch::cat(parts);                            // [units, K]
-  if (!claims.by_row) rows = rows.mean(0, /*keepdim=*/true);  // [1, K]
+  Tensor rows = torch::cat(parts);                                  // [units, K]
+  if (!attributions.by_row) rows = rows.mean(0, /*keepdim=*/true);  // [1, K]
   rows = rows.nan_to_num(0, 0, 0);
   Importances result;
   for (int64_t row = 0; row < rows.size(0); ++row) result.push_back(to_vector<double>(rows[row]));
   return result;
 }
 
-Importances leave_one_out(const Subject& subject, const Erasures& erasures, const Claims& claims) {
-  Importances result(claims.list.size());
-  for (int64_t unit = 0; unit < claims.units; ++unit) {
+Importances leave_one_out(const Instance& instance, const Erasures& erasures,
+                          const Attributions& attributions) {
+  Importances result(attributions.list.size());
+  for (int64_t unit = 0; unit < attributions.units; ++unit) {
     const Outputs& outputs = erasures.without({&unit, 1});
-    for (size_t claim = 0; claim < result.size(); ++claim)
-      result[claim].push_back(subject.change(claims.list[claim].unit, outputs));
+    for (size_t attribution = 0; attribution < result.size(); ++attribution)
+      result[attribution].push_back(instance.change(attributions.list[attribution].unit, outputs));
   }
   double largest = 0;
-  for (const double output : subject.original) largest = std::max(largest, std::abs(output));
+  for (const double output : instance.original) largest = std::max(largest, std::abs(output));
   for (std::vector<double>& changes : result) round_to_precision(changes, largest);
   return result;
 }

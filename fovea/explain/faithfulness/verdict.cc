@@ -15,7 +15,7 @@ constexpr double kSamePicture = 0.8;  // tau with an untrained network
 
 enum class Answer { Yes, Unclear, No, Unknown };
 
-/// Whether the weights do better than chance in one figure.
+/// Whether the weights do better than chance in one measure.
 struct Gain {
   Answer answer = Answer::Unknown;
   double value = 0, baseline = 0;
@@ -29,11 +29,11 @@ struct Evidence {
 };
 
 /// `sign` is 1 where higher is better, else -1.
-Gain measure_gain(const std::vector<Sample>& samples, Figure figure, double sign, double floor) {
+Gain measure_gain(const std::vector<Sample>& samples, Measure measure, double sign, double floor) {
   std::vector<double> gains;
   RunningStatistics values, baselines;
   for (const Sample& sample : samples) {
-    const Finding& finding = sample[figure];
+    const Finding& finding = sample[measure];
     if (!finding.value || !finding.baseline) continue;
     gains.push_back(sign * (*finding.value - *finding.baseline));
     values.add(*finding.value);
@@ -61,22 +61,21 @@ double noticeable_change(const std::vector<Sample>& samples) {
   return kNoticeable * range.mean();
 }
 
-std::optional<double> mean_value(const std::vector<Sample>& samples, Figure figure) {
-  RunningStatistics mean;
-  for (const Sample& sample : samples)
-    if (sample[figure].value) mean.add(*sample[figure].value);
-  return mean.count() > 0 ? std::optional<double>(mean.mean()) : std::nullopt;
+std::optional<double> mean_value(const std::vector<Sample>& samples, Measure measure) {
+  Mean mean;
+  for (const Sample& sample : samples) mean.add(sample[measure].value);
+  return mean.value();
 }
 
 Evidence gather_evidence(const std::vector<Sample>& samples) {
   Evidence evidence;
   evidence.floor = noticeable_change(samples);
-  evidence.taken_away = measure_gain(samples, Figure::Comprehensiveness, 1, evidence.floor);
-  evidence.kept = measure_gain(samples, Figure::Sufficiency, -1, evidence.floor);
-  evidence.permuted = mean_value(samples, Figure::Permuted);
-  evidence.tau = mean_value(samples, Figure::LeaveOneOutTau);
-  if (!evidence.tau) evidence.tau = mean_value(samples, Figure::GradientTau);
-  evidence.untrained_tau = mean_value(samples, Figure::UntrainedTau);
+  evidence.taken_away = measure_gain(samples, Measure::Comprehensiveness, 1, evidence.floor);
+  evidence.kept = measure_gain(samples, Measure::Sufficiency, -1, evidence.floor);
+  evidence.permuted = mean_value(samples, Measure::Permuted);
+  evidence.tau = mean_value(samples, Measure::LeaveOneOutTau);
+  if (!evidence.tau) evidence.tau = mean_value(samples, Measure::GradientTau);
+  evidence.untrained_tau = mean_value(samples, Measure::UntrainedTau);
   RunningStatistics units;
   for (const Sample& sample : samples) units.add(double(sample.units));
   evidence.units = units.mean();

@@ -1,9 +1,9 @@
-// From the figures to one plain sentence. The table of docs/faithfulness.md, in code.
+// From the measures to one plain sentence. The table of docs/faithfulness.md, in code.
 #pragma once
 
 #include <vector>
 
-#include "fovea/explain/faithfulness/figures.h"
+#include "fovea/explain/faithfulness/measures.h"
 
 namespace fovea::faithfulness {
 

@@ -36,7 +36,7 @@ constexpr Measure kMeasures[] = {
     {"entropy", "entropy, nats", MapKind::Free,
      [](const Head& h) { return Value(h.statistics.entropy); }},
     {"uniform", "share of the uniform entropy", MapKind::Gate,
-     [](const Head& h) { return h.statistics.share_of_uniform; }},
+     [](const Head& h) { return h.statistics.normalised_entropy; }},
     {"largest", "largest weight", MapKind::Gate,
      [](const Head& h) { return Value(h.statistics.largest); }},
     {"special", "special tokens", MapKind::Gate,

@@ -49,7 +49,7 @@ struct Sums {
     if (queries == 0) return found;
     found.entropy = entropy / queries;
     found.largest = largest / queries;
-    if (choosing > 0) found.share_of_uniform = share / choosing;
+    if (choosing > 0) found.normalised_entropy = share / choosing;
     if (has_special) found.special = special / queries;
     if (!is_self) return found;
     found.distance = distance / queries;

@@ -36,7 +36,7 @@ struct HeadStatistics {
   HeadName name;
   int64_t queries = 0;  // that were measured
   double entropy = 0;
-  std::optional<double> share_of_uniform;  // none where no query has a choice
+  std::optional<double> normalised_entropy;  // none where no query has a choice
   double largest = 0;
   std::optional<double> special;  // none where the keys have no such units
   std::optional<double> distance, own, previous, next;

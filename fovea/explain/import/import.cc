@@ -15,7 +15,7 @@
 #include "fovea/explain/import/json.h"
 #include "fovea/explain/import/names.h"
 #include "fovea/explain/record/json.h"
-#include "fovea/explain/record/stacks.h"
+#include "fovea/explain/record/rollout_views.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/to_vector.h"
 
@@ -206,7 +206,7 @@ Explanation choose_maps(Explanation explanation, const ImportOptions& options) {
     return !named || !is_wanted(options.layers, map.layer) || !is_wanted(options.heads, map.head);
   });
   require_maps(explanation);
-  add_stacks(explanation.maps);
+  add_rollout(explanation.maps);
   return explanation;
 }
 
@@ -249,7 +249,7 @@ Explanation import_weights(const std::map<std::string, at::Tensor>& tensors,
   check_amount(stacks, places, options);
   Builder(stacks, std::move(places), labels, options).build(explanation);
   require_maps(explanation);
-  add_stacks(explanation.maps);
+  add_rollout(explanation.maps);
   return explanation;
 }
 

@@ -7,7 +7,7 @@
 #include "fovea/base/data_url.h"
 #include "fovea/base/error.h"
 #include "fovea/base/stop.h"
-#include "fovea/explain/record/stacks.h"
+#include "fovea/explain/record/rollout_views.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
@@ -327,7 +327,7 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
     stop_if_asked();
     add_views(map, described.example, options, explanation);
   }
-  if (options.heads.is_everything()) add_stacks(explanation.maps);
+  if (options.heads.is_everything()) add_rollout(explanation.maps);
   explanation.input = without_files(example.given);
   if (options.answer) explanation.answer = options.answer(example, prediction);
   explanation.axes = used_axes(explanation.maps, described.example);

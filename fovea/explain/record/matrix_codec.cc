@@ -114,7 +114,7 @@ Json bands_to_json(const Matrix& matrix, Encoding encoding, ChunkWriter& chunks)
 }
 
 /// Each cell the weight of largest magnitude of 4 x 4.
-Matrix halved_twice(const Matrix& matrix) {
+Matrix max_pool(const Matrix& matrix) {
   const auto smaller = [](size_t size) { return (size + kLevelFactor - 1) / kLevelFactor; };
   Matrix level{smaller(matrix.rows), smaller(matrix.columns), {}};
   level.values.assign(level.rows * level.columns, kGap);
@@ -133,7 +133,7 @@ Json levels_to_json(const Matrix& matrix, Encoding encoding, ChunkWriter& chunks
   Matrix level;
   const Matrix* from = &matrix;
   while (from->rows > kSmallestLevel || from->columns > kSmallestLevel) {
-    level = halved_twice(*from);
+    level = max_pool(*from);
     from = &level;
     factor *= kLevelFactor;
     Json json = bands_to_json(level, encoding, chunks);

@@ -74,7 +74,7 @@ TEST(Figure, ReduceKeepsTheLargestMagnitude) {
   map.weights = {1, -2, 0, kNaN, 0, 0, 0, kNaN, kNaN, kNaN, 5, 0};
   map.truth = std::vector<char>(12, 0);
   map.truth[11] = 1;
-  const MatrixCells cells = reduce(map, 2, 2);
+  const MatrixCells cells = max_pool(map, 2, 2);
   EXPECT_EQ(cells.rows, 2u);
   EXPECT_EQ(cells.columns, 2u);
   EXPECT_EQ(cells.row_labels, (std::vector<std::string>{"q0", "q2"}));
@@ -84,12 +84,12 @@ TEST(Figure, ReduceKeepsTheLargestMagnitude) {
   EXPECT_EQ(cells.values[3], 5);
   EXPECT_EQ(cells.truth, (std::vector<char>{0, 0, 0, 1}));
   EXPECT_TRUE(cells.has_negative && cells.has_gap && cells.has_truth);
-  EXPECT_EQ(reduction_text(cells), "each cell shows the largest of 2 x 2 weights");
-  EXPECT_EQ(reduction_text(reduce(map, 3, 4)), "");
+  EXPECT_EQ(pooling_text(cells), "each cell shows the largest of 2 x 2 weights");
+  EXPECT_EQ(pooling_text(max_pool(map, 3, 4)), "");
 }
 
 TEST(Figure, LabelsOfBlanksAreVisible) {
-  const MatrixCells cells = reduce(sample_date().maps[0], 100, 100);
+  const MatrixCells cells = max_pool(sample_date().maps[0], 100, 100);
   EXPECT_EQ(cells.column_labels[8], "␣");
   EXPECT_EQ(cells.column_labels[9], "9");
 }

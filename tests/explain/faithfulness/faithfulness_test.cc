@@ -134,12 +134,12 @@ TEST(Faithfulness, ChangedWeights) {
   EXPECT_NEAR(value_of(result, "uniform attention"), 0.4, 1e-12);  // 2.0 - 1.6
   // 0.3 0.2 0.1 of 0.6 without the first weight: 1 + 1/3 + 2/3.
   EXPECT_NEAR(value_of(result, "top weight zeroed"), 0.4, 1e-12);
-  Numbers order = kWeights, changes;
-  std::sort(order.begin(), order.end());
+  Numbers ranking = kWeights, changes;
+  std::sort(ranking.begin(), ranking.end());
   do {
     changes.push_back(
-        std::abs(std::inner_product(order.begin(), order.end(), kInput.begin(), 0.0) - 1.6));
-  } while (std::next_permutation(order.begin(), order.end()));
+        std::abs(std::inner_product(ranking.begin(), ranking.end(), kInput.begin(), 0.0) - 1.6));
+  } while (std::next_permutation(ranking.begin(), ranking.end()));
   std::sort(changes.begin(), changes.end());
   EXPECT_NEAR(value_of(result, "permuted attention"), (changes[11] + changes[12]) / 2, 0.051);
   // Without the second, third or fourth weight: |1.0 / 0.7 - 1.6|, |1.4 / 0.8 - 1.6|, |1.2 / 0.9

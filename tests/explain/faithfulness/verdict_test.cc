@@ -10,11 +10,11 @@ Sample good_sample() {
   Sample sample;
   sample.units = 10;
   sample.outputs = 1;
-  sample[Figure::Comprehensiveness] = {0.63, 0.15};
-  sample[Figure::Sufficiency] = {0.05, 0.4};
-  sample[Figure::LeaveOneOutTau] = {0.6, 0.0};
-  sample[Figure::Permuted].value = 0.58;
-  sample[Figure::UntrainedTau] = {0.05, 0.0};
+  sample[Measure::Comprehensiveness] = {0.63, 0.15};
+  sample[Measure::Sufficiency] = {0.05, 0.4};
+  sample[Measure::LeaveOneOutTau] = {0.6, 0.0};
+  sample[Measure::Permuted].value = 0.58;
+  sample[Measure::UntrainedTau] = {0.05, 0.0};
   return sample;
 }
 
@@ -30,8 +30,8 @@ Faithfulness judged_with(Change change) {
   std::vector<Sample> samples;
   for (int i = 0; i < 20; ++i) {
     samples.push_back(good_sample());
-    *samples.back()[Figure::Comprehensiveness].value += 0.01 * (i % 2 ? 1 : -1);
-    *samples.back()[Figure::Sufficiency].value += 0.01 * (i % 2 ? 1 : -1);
+    *samples.back()[Measure::Comprehensiveness].value += 0.01 * (i % 2 ? 1 : -1);
+    *samples.back()[Measure::Sufficiency].value += 0.01 * (i % 2 ? 1 : -1);
     change(samples.back(), i);
   }
   return judged(samples);
@@ -50,7 +50,7 @@ TEST(Verdict, OneExampleHasNoInterval) {
   Sample sample = good_sample();
   EXPECT_EQ(judged({sample}).trust, "supported");
   EXPECT_NE(judged({sample}).verdict.find("for this example."), std::string::npos);
-  sample[Figure::Comprehensiveness] = {0.2, 0.15};  // more, but not half as much again
+  sample[Measure::Comprehensiveness] = {0.2, 0.15};  // more, but not half as much again
   const Faithfulness unclear = judged({sample});
   EXPECT_EQ(unclear.trust, "mixed");
   EXPECT_NE(unclear.verdict.find("one example cannot tell"), std::string::npos);
@@ -58,8 +58,8 @@ TEST(Verdict, OneExampleHasNoInterval) {
 
 TEST(Verdict, UnsupportedWhenNotBetterThanChance) {
   const Faithfulness result = judged_with([](Sample& sample, int) {
-    sample[Figure::Comprehensiveness] = {0.10, 0.11};
-    sample[Figure::Sufficiency] = {0.30, 0.29};
+    sample[Measure::Comprehensiveness] = {0.10, 0.11};
+    sample[Measure::Sufficiency] = {0.30, 0.29};
   });
   EXPECT_EQ(result.trust, "unsupported");
   EXPECT_EQ(result.verdict,
@@ -69,7 +69,7 @@ TEST(Verdict, UnsupportedWhenNotBetterThanChance) {
 
 TEST(Verdict, UnsupportedWhenTheWeightsDoNotMatter) {
   const Faithfulness result =
-      judged_with([](Sample& sample, int) { sample[Figure::Permuted].value = 0.002; });
+      judged_with([](Sample& sample, int) { sample[Measure::Permuted].value = 0.002; });
   EXPECT_EQ(result.trust, "unsupported");
   EXPECT_NE(result.verdict.find("Shuffling the weights of 'words' changes the output by 0.002"),
             std::string::npos);
@@ -94,18 +94,19 @@ TEST(Verdict, MixedSaysWhatSpeaksAgainst) {
   };
   expect_doubt("keeping only that changes it by 0.4, no less than keeping random units (0.4)",
                judged_with([](Sample& sample, int) {
-                 sample[Figure::Sufficiency] = {0.4, 0.4};
+                 sample[Measure::Sufficiency] = {0.4, 0.4};
                }));
   expect_doubt(
       "another order than their effects do (tau -0.1)",
-      judged_with([](Sample& sample, int) { sample[Figure::LeaveOneOutTau].value = -0.1; }));
-  expect_doubt("an untrained network draws nearly the same picture (tau 0.95)",
-               judged_with([](Sample& sample, int) { sample[Figure::UntrainedTau].value = 0.95; }));
+      judged_with([](Sample& sample, int) { sample[Measure::LeaveOneOutTau].value = -0.1; }));
+  expect_doubt(
+      "an untrained network draws nearly the same picture (tau 0.95)",
+      judged_with([](Sample& sample, int) { sample[Measure::UntrainedTau].value = 0.95; }));
   expect_doubt("cannot tell this from chance", judged_with([](Sample& sample, int i) {
-                 sample[Figure::Comprehensiveness].value = i == 0 ? 9.0 : 0.1;
+                 sample[Measure::Comprehensiveness].value = i == 0 ? 9.0 : 0.1;
                }));
   expect_doubt("hardly more", judged_with([](Sample& sample, int) {
-                 sample[Figure::Comprehensiveness] = {0.155, 0.15};
+                 sample[Measure::Comprehensiveness] = {0.155, 0.15};
                }));
 }
 
@@ -116,7 +117,7 @@ TEST(Verdict, UnknownWithFewUnitsOrFigures) {
   EXPECT_EQ(judged({sample}).verdict,
             "'words' looks at 2 units: too few to tell which of them matter.");
   sample = good_sample();
-  sample[Figure::Comprehensiveness] = sample[Figure::Sufficiency] = {};
+  sample[Measure::Comprehensiveness] = sample[Measure::Sufficiency] = {};
   EXPECT_EQ(judged({sample}).trust, "unknown");
   EXPECT_NE(judged({sample}).verdict.find("0.58, but what it points at could not"),
             std::string::npos);
@@ -126,8 +127,8 @@ TEST(Verdict, UnknownWithFewUnitsOrFigures) {
 
 TEST(Verdict, WhatWasNotMeasuredIsNoObjection) {
   EXPECT_EQ(judged_with([](Sample& sample, int) {
-              sample[Figure::Permuted] = sample[Figure::UntrainedTau] = {};
-              sample[Figure::LeaveOneOutTau] = sample[Figure::GradientTau] = {};
+              sample[Measure::Permuted] = sample[Measure::UntrainedTau] = {};
+              sample[Measure::LeaveOneOutTau] = sample[Measure::GradientTau] = {};
             }).trust,
             "supported");
 }

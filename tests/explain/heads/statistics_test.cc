@@ -40,7 +40,7 @@ TEST(HeadStatistics, KnowHeadsThatLookAtOnePlace) {
   EXPECT_EQ(heads[0].name, (HeadName{"attention", 1, 1}));
   EXPECT_EQ(heads[0].queries, 12);
   EXPECT_EQ(heads[0].entropy, 0);
-  EXPECT_FALSE(heads[0].share_of_uniform) << "no query looks at two keys";
+  EXPECT_FALSE(heads[0].normalised_entropy) << "no query looks at two keys";
   EXPECT_DOUBLE_EQ(*heads[0].own, 1);
   EXPECT_DOUBLE_EQ(*heads[0].distance, 0);
   EXPECT_DOUBLE_EQ(*heads[0].special, 0.5);
@@ -73,7 +73,7 @@ TEST(HeadStatistics, EqualPlainSumsOverAllRows) {
     }
     const HeadStatistics& found = heads[size_t(head)];
     EXPECT_NEAR(found.entropy, entropy, 1e-12);
-    EXPECT_NEAR(*found.share_of_uniform, entropy / std::log(4), 1e-12);
+    EXPECT_NEAR(*found.normalised_entropy, entropy / std::log(4), 1e-12);
     EXPECT_NEAR(*found.distance, distance, 1e-12);
     EXPECT_NEAR(*found.special, special, 1e-12);
     EXPECT_NEAR(*found.next, next, 1e-12);
@@ -90,7 +90,7 @@ TEST(HeadStatistics, BlindQueriesDoNotCountAndCausalOnesHaveFewerKeys) {
   predictor.maps[0].kind = MapKind::Partial;
   const HeadStatistics head = measure_heads(predictor, repeated(sentence(), 1))[0];
   EXPECT_EQ(head.queries, 2);
-  EXPECT_NEAR(*head.share_of_uniform, 1, 1e-6);
+  EXPECT_NEAR(*head.normalised_entropy, 1, 1e-6);
   EXPECT_NEAR(head.entropy, (std::log(2) + std::log(3)) / 2, 1e-6);
 }
 

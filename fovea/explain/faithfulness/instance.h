@@ -18,7 +18,7 @@ class QuietTap : public Tap {
   at::Tensor report(AttentionMap map) override { return replaced(map); }
 };
 
-struct Subject {
+struct Instance {
   const Predictor& predictor;
   Example example;    // as it was given
   Example described;  // with axes for its output
@@ -44,6 +44,6 @@ struct Subject {
 };
 
 /// Replays the prediction once with its maps recorded.
-Subject examine(const Predictor& predictor, const Example& example, const Prediction& prediction);
+Instance examine(const Predictor& predictor, const Example& example, const Prediction& prediction);
 
 }  // namespace fovea::faithfulness

@@ -1,4 +1,4 @@
-#include "fovea/explain/faithfulness/claims.h"
+#include "fovea/explain/faithfulness/attributions.h"
 
 #include <algorithm>
 #include <numeric>
@@ -31,7 +31,7 @@ Tensor mean_of_layers(std::span<const AttentionMap> layers) {
   return torch::stack(means).mean(0).abs();  // [Q, K]
 }
 
-Tensor claim_matrix(std::span<const AttentionMap> layers, std::vector<std::string>& notes) {
+Tensor attribution_matrix(std::span<const AttentionMap> layers, std::vector<std::string>& notes) {
   const bool finite = std::ranges::all_of(layers, [](const AttentionMap& layer) {
     return layer.weights.isfinite().all().item<bool>();
   });
@@ -46,10 +46,10 @@ Tensor claim_matrix(std::span<const AttentionMap> layers, std::vector<std::strin
 }
 
 /// The marks [Q, K] of what is known to matter, or nothing where they do not fit the map.
-Tensor find_truth(const Subject& subject, const std::string& map, const Tensor& weights,
+Tensor find_truth(const Instance& instance, const std::string& map, const Tensor& weights,
                   std::vector<std::string>& notes) {
-  const auto found = subject.described.truth.find(map);
-  if (found == subject.described.truth.end() || !found->second.defined()) return {};
+  const auto found = instance.described.truth.find(map);
+  if (found == instance.described.truth.end() || !found->second.defined()) return {};
   const Tensor truth = found->second.detach().to(at::kCPU).ne(0);
   if (truth.sizes() == weights.sizes()) return truth;
   if (truth.numel() == weights.numel()) return truth.reshape(weights.sizes());
@@ -65,14 +65,14 @@ std::vector<char> marks_in(const Tensor& row) {
   return {values, values + marks.numel()};
 }
 
-Claim make_claim(const Tensor& row, const Tensor& truth, int64_t unit) {
-  Claim claim{to_vector<double>(row), unit, {}};
-  if (truth.defined()) claim.truth = marks_in(truth);
-  return claim;
+Attribution make_attribution(const Tensor& row, const Tensor& truth, int64_t unit) {
+  Attribution attribution{to_vector<double>(row), unit, {}};
+  if (truth.defined()) attribution.truth = marks_in(truth);
+  return attribution;
 }
 
-bool is_output(const Subject& subject, const std::string& axis_name) {
-  const auto& axes = subject.described.axes;
+bool is_output(const Instance& instance, const std::string& axis_name) {
+  const auto& axes = instance.described.axes;
   return std::ranges::any_of(
       axes, [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
 }
@@ -105,39 +105,43 @@ std::vector<int64_t> draw_rows(int64_t rows, int64_t count, const Random& random
 
 }  // namespace
 
-Claims make_claims(const Subject& subject, std::span<const AttentionMap> layers,
-                   std::span<const AttentionMap> all, int64_t most_rows, const Random& random) {
-  Claims claims;
+Attributions make_attributions(const Instance& instance, std::span<const AttentionMap> layers,
+                               std::span<const AttentionMap> all, int64_t most_rows,
+                               const Random& random) {
+  Attributions attributions;
   const AttentionMap& map = layers.front();
-  const Tensor weights = claim_matrix(layers, claims.notes);  // [Q, K]
+  const Tensor weights = attribution_matrix(layers, attributions.notes);  // [Q, K]
   const int64_t rows = weights.size(0);
-  claims.units = weights.size(1);
-  if (rows == 0 || claims.units == 0) return claims;
-  const Tensor truth = find_truth(subject, map.name, weights, claims.notes);  // [Q, K]
-  const auto outputs = int64_t(subject.original.size());
-  const bool of_output = is_output(subject, map.query_axis);
-  claims.by_row = of_output && rows == outputs;
-  if (!claims.by_row) {
+  attributions.units = weights.size(1);
+  if (rows == 0 || attributions.units == 0) return attributions;
+  const Tensor truth = find_truth(instance, map.name, weights, attributions.notes);  // [Q, K]
+  const auto outputs = int64_t(instance.original.size());
+  const bool of_output = is_output(instance, map.query_axis);
+  attributions.by_row = of_output && rows == outputs;
+  if (!attributions.by_row) {
     if (of_output)
-      claims.notes.push_back("its rows are not the units of the output: judged by their mean");
-    const Tensor shares = looked_at(map, all, rows, claims.notes);                    // [Q]
+      attributions.notes.push_back(
+          "its rows are not the units of the output: judged by their mean");
+    const Tensor shares = looked_at(map, all, rows, attributions.notes);              // [Q]
     const Tensor mean = shares.defined() ? shares.matmul(weights) : weights.mean(0);  // [K]
-    claims.list.push_back(make_claim(mean, truth.defined() ? truth.any(0) : truth, kAllUnits));
-    return claims;
+    attributions.list.push_back(
+        make_attribution(mean, truth.defined() ? truth.any(0) : truth, kAllUnits));
+    return attributions;
   }
   if (rows > most_rows)
-    claims.notes.push_back(concat("of longer outputs ", most_rows, " units were judged"));
+    attributions.notes.push_back(concat("of longer outputs ", most_rows, " units were judged"));
   for (const int64_t row : draw_rows(rows, most_rows, random))
-    claims.list.push_back(make_claim(weights[row], truth.defined() ? truth[row] : truth, row));
-  return claims;
+    attributions.list.push_back(
+        make_attribution(weights[row], truth.defined() ? truth[row] : truth, row));
+  return attributions;
 }
 
-Order falling_order(std::span<const double> weights, const Random& random) {
-  Order order = random.permutation(int64_t(weights.size()));
-  std::ranges::stable_sort(order, [&](int64_t left, int64_t right) {
+Ranking rank_units(std::span<const double> weights, const Random& random) {
+  Ranking ranking = random.permutation(int64_t(weights.size()));
+  std::ranges::stable_sort(ranking, [&](int64_t left, int64_t right) {
     return weights[size_t(left)] > weights[size_t(right)];
   });
-  return order;
+  return ranking;
 }
 
 }  // namespace fovea::faithfulness

@@ -11,6 +11,6 @@ namespace fovea {
 /// Adds "<name> rollout" and "<name> flow" for every family of dense maps from an axis to itself
 /// that has two layers or more and no negative weight; heads count as their mean. Those that are
 /// there already stay.
-void add_stacks(std::vector<MapView>& maps);
+void add_rollout(std::vector<MapView>& maps);
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-#include "fovea/explain/faithfulness/subject.h"
+#include "fovea/explain/faithfulness/instance.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ double mean(const Outputs& outputs) {
 
 }  // namespace
 
-std::vector<Outputs> Subject::replay(std::span<const Example> variants, Tap& tap) const {
+std::vector<Outputs> Instance::replay(std::span<const Example> variants, Tap& tap) const {
   stop_if_asked();
   torch::NoGradGuard no_gradients;
   const std::vector<Prediction> same(variants.size(), prediction);
@@ -50,40 +50,41 @@ std::vector<Outputs> Subject::replay(std::span<const Example> variants, Tap& tap
   return to_rows(numbers);
 }
 
-std::vector<Outputs> Subject::replay_copies(size_t count, Tap& tap) const {
+std::vector<Outputs> Instance::replay_copies(size_t count, Tap& tap) const {
   return replay(std::vector<Example>(count, example), tap);
 }
 
-double Subject::drop(int64_t unit, const Outputs& now) const {
+double Instance::drop(int64_t unit, const Outputs& now) const {
   if (values) return change(unit, now);
   return level(unit, original) - level(unit, now);
 }
 
-double Subject::change(int64_t unit, const Outputs& now) const {
+double Instance::change(int64_t unit, const Outputs& now) const {
   if (values) return level(unit, now);
   return std::abs(level(unit, original) - level(unit, now));
 }
 
-double Subject::level(int64_t unit, const Outputs& now) const {
+double Instance::level(int64_t unit, const Outputs& now) const {
   if (!values) return unit == kAllUnits ? mean(now) : now[size_t(unit)];
   Outputs changes(now.size());
   for (size_t u = 0; u < now.size(); ++u) changes[u] = std::abs(original[u] - now[u]);
   return unit == kAllUnits ? mean(changes) : changes[size_t(unit)];
 }
 
-Subject examine(const Predictor& predictor, const Example& example, const Prediction& prediction) {
-  Subject subject{predictor, example, predictor.describe_output(example, prediction), prediction};
-  subject.values = prediction.values.defined() && prediction.values.numel() > 0;
+Instance examine(const Predictor& predictor, const Example& example, const Prediction& prediction) {
+  Instance instance{predictor, example, predictor.describe_output(example, prediction), prediction};
+  instance.values = prediction.values.defined() && prediction.values.numel() > 0;
   Tap tap;
-  subject.original = subject.replay({&example, 1}, tap)[0];
+  instance.original = instance.replay({&example, 1}, tap)[0];
   for (AttentionMap map : tap.maps()) {
     if (!map.weights.defined()) continue;
     map.weights = map.weights.detach();
-    subject.weights += map.weights.numel();
-    subject.maps.push_back(std::move(map));
+    instance.weights += map.weights.numel();
+    instance.maps.push_back(std::move(map));
   }
-  subject.rows_at_once = size_t(std::clamp<int64_t>(kMostWeights / subject.weights, 1, kMostRows));
-  return subject;
+  instance.rows_at_once =
+      size_t(std::clamp<int64_t>(kMostWeights / instance.weights, 1, kMostRows));
+  return instance;
 }
 
 }  // namespace fovea::faithfulness

@@ -1,4 +1,4 @@
-#include "fovea/explain/record/stacks.h"
+#include "fovea/explain/record/rollout_views.h"
 
 #include <gtest/gtest.h>
 #include "fovea/explain/heads/rollout.h"
@@ -27,14 +27,14 @@ TEST(Stacks, RolloutAndFlowOfTheMeanOfHeadsInTheOrderOfLayers) {
     for (int64_t head = 0; head < 2; ++head)
       maps.push_back(layer_view(layer + 1, head + 1, weights[layer][head]));
   maps[0].truth.assign(16, 1);
-  add_stacks(maps);
+  add_rollout(maps);
   ASSERT_EQ(maps.size(), 6u);
   const std::vector<at::Tensor> means{weights[0].mean(0), weights[1].mean(0)};
   const at::Tensor rolled = rollout(means)[1], flow = attention_flow(means);
   EXPECT_EQ(maps[4].name, "self rollout");
   EXPECT_EQ(maps[5].name, "self flow");
   std::vector<MapView> again = maps;
-  add_stacks(again);
+  add_rollout(again);
   EXPECT_EQ(again.size(), maps.size()) << "they are there already";
   EXPECT_EQ(maps[4].layer, 0);
   EXPECT_TRUE(maps[4].truth.empty());
@@ -48,7 +48,7 @@ TEST(Stacks, OnlySelfAttentionOfSeveralLayersWithoutNegativeWeights) {
   const at::Tensor weights = torch::rand({4, 4}).softmax(-1);
   const auto count = [](std::vector<MapView> maps) {
     const size_t before = maps.size();
-    add_stacks(maps);
+    add_rollout(maps);
     return maps.size() - before;
   };
   const MapView first = layer_view(1, 0, weights), second = layer_view(2, 0, weights);

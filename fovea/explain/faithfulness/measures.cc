@@ -1,4 +1,4 @@
-#include "fovea/explain/faithfulness/figures.h"
+#include "fovea/explain/faithfulness/measures.h"
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@ struct Description {
   const char* about;
 };
 
-constexpr std::array<Description, kFigures> kOfProbabilities = {{
+constexpr std::array<Description, kMeasures> kOfProbabilities = {{
     {"comprehensiveness", "higher",
      "How far the output falls when the units with the largest weights are taken away."},
     {"sufficiency", "lower",
@@ -45,50 +45,50 @@ constexpr std::array<Description, kFigures> kOfProbabilities = {{
 }};
 
 /// Curves of values show the change, not the output: what is good turns round.
-Description describe(Figure figure, bool values) {
-  Description description = kOfProbabilities[size_t(figure)];
+Description describe(Measure measure, bool values) {
+  Description description = kOfProbabilities[size_t(measure)];
   if (!values) return description;
-  if (figure == Figure::Comprehensiveness)
+  if (measure == Measure::Comprehensiveness)
     description.about =
         "How far the output moves when the units with the largest weights are taken away.";
-  if (figure == Figure::Sufficiency)
+  if (measure == Measure::Sufficiency)
     description.about =
         "How far the output moves when only the units with the largest weights are left.";
-  if (figure == Figure::DeletionArea) description.better = "higher";
-  if (figure == Figure::InsertionArea) description.better = "lower";
+  if (measure == Measure::DeletionArea) description.better = "higher";
+  if (measure == Measure::InsertionArea) description.better = "lower";
   return description;
 }
 
-bool needs_truth(Figure figure) {
-  return figure == Figure::Auprc || figure == Figure::TokenF1 || figure == Figure::IouF1 ||
-         figure == Figure::GradientAuprc;
+bool needs_truth(Measure measure) {
+  return measure == Measure::Auprc || measure == Measure::TokenF1 || measure == Measure::IouF1 ||
+         measure == Measure::GradientAuprc;
 }
 
-FaithfulnessMeasure summarise_figure(Figure figure, const std::vector<Sample>& samples, bool values,
-                                     std::vector<std::string>& notes) {
-  const Description description = describe(figure, values);
-  FaithfulnessMeasure measure;
-  measure.name = description.name;
-  measure.better = description.better;
-  measure.about = description.about;
+FaithfulnessMeasure summarise_measure(Measure measure, const std::vector<Sample>& samples,
+                                      bool values, std::vector<std::string>& notes) {
+  const Description description = describe(measure, values);
+  FaithfulnessMeasure result;
+  result.name = description.name;
+  result.better = description.better;
+  result.about = description.about;
   std::vector<double> found;
   RunningStatistics baseline;
   for (const Sample& sample : samples) {
-    const Finding& finding = sample[figure];
+    const Finding& finding = sample[measure];
     if (!finding.value) continue;
     found.push_back(*finding.value);
     if (finding.baseline) baseline.add(*finding.baseline);
   }
-  if (found.empty()) return measure;
+  if (found.empty()) return result;
   const Summary summary = summarize(found);
-  measure.value = summary.mean;
+  result.value = summary.mean;
   if (summary.interval)
-    measure.interval = {{summary.mean - *summary.interval, summary.mean + *summary.interval}};
-  if (baseline.count() > 0) measure.baseline = baseline.mean();
+    result.interval = {{summary.mean - *summary.interval, summary.mean + *summary.interval}};
+  if (baseline.count() > 0) result.baseline = baseline.mean();
   if (found.size() < samples.size())
-    notes.push_back(concat(measure.name, ": defined for ", format_count(summary.count), " of ",
+    notes.push_back(concat(result.name, ": defined for ", format_count(summary.count), " of ",
                            format_count(int64_t(samples.size())), " examples"));
-  return measure;
+  return result;
 }
 
 using CurveOfSample = std::array<std::vector<double>, kSources> Sample::*;
@@ -166,10 +166,10 @@ Faithfulness summarise(const std::string& map, const std::vector<Sample>& sample
       std::ranges::any_of(samples, [](const Sample& sample) { return sample.has_truth; });
   result.output = output_text(samples);
   add_notes(samples, result.notes);
-  for (size_t i = 0; i < kFigures; ++i) {
-    const auto figure = static_cast<Figure>(i);
-    if (needs_truth(figure) && !has_truth) continue;
-    result.measures.push_back(summarise_figure(figure, samples, values, result.notes));
+  for (size_t i = 0; i < kMeasures; ++i) {
+    const auto measure = static_cast<Measure>(i);
+    if (needs_truth(measure) && !has_truth) continue;
+    result.measures.push_back(summarise_measure(measure, samples, values, result.notes));
   }
   result.curves = mean_curves(samples, x, values);
   return result;

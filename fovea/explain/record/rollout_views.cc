@@ -1,4 +1,4 @@
-#include "fovea/explain/record/stacks.h"
+#include "fovea/explain/record/rollout_views.h"
 
 #include <ATen/ATen.h>
 
@@ -56,7 +56,7 @@ MapView stack_view(const MapView& first, const char* what, MapKind kind,
 
 }  // namespace
 
-void add_stacks(std::vector<MapView>& maps) {
+void add_rollout(std::vector<MapView>& maps) {
   std::vector<MapView> added;
   std::vector<std::string> done;
   for (const MapView& map : maps) {

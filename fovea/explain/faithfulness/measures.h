@@ -1,4 +1,4 @@
-// The figures that are measured: what each is called and means, what one example says about it, and
+// What is measured: what each measure is called and means, what one example says about it, and
 // how examples become one measure with an interval.
 #pragma once
 
@@ -8,10 +8,25 @@
 #include <vector>
 
 #include "fovea/explain/faithfulness/faithfulness.h"
+#include "fovea/metrics/statistics.h"
 
 namespace fovea::faithfulness {
 
-enum class Figure : size_t {
+/// The mean of what is defined.
+class Mean {
+ public:
+  void add(const std::optional<double>& value) {
+    if (value) values_.add(*value);
+  }
+  std::optional<double> value() const {
+    return values_.count() > 0 ? std::optional<double>(values_.mean()) : std::nullopt;
+  }
+
+ private:
+  RunningStatistics values_;
+};
+
+enum class Measure : size_t {
   Comprehensiveness,
   Sufficiency,
   DeletionArea,
@@ -27,7 +42,7 @@ enum class Figure : size_t {
   IouF1,
   GradientAuprc,
 };
-constexpr size_t kFigures = 14;
+constexpr size_t kMeasures = 14;
 
 /// Who says in which order units are taken away or put back.
 enum class Source : size_t { Attention, Gradient, LeaveOneOut, Random };
@@ -41,19 +56,19 @@ struct Finding {
 
 /// What one example says about one map.
 struct Sample {
-  std::array<Finding, kFigures> findings;
+  std::array<Finding, kMeasures> findings;
   std::array<std::vector<double>, kSources> deletion, insertion;  // empty: not measured
   int64_t units = 0, outputs = 0;
   bool values = false, by_row = false, has_truth = false;
   std::optional<double> largest_change;  // that taking units away made
   std::vector<std::string> notes;
 
-  Finding& operator[](Figure figure) { return findings[size_t(figure)]; }
-  const Finding& operator[](Figure figure) const { return findings[size_t(figure)]; }
+  Finding& operator[](Measure measure) { return findings[size_t(measure)]; }
+  const Finding& operator[](Measure measure) const { return findings[size_t(measure)]; }
 };
 
-/// Mean and interval of every figure, mean curves over the shares `x`, notes with how many examples
-/// they hold for; without trust and verdict.
+/// Mean and interval of every measure, mean curves over the shares `x`, notes with how many
+/// examples they hold for; without trust and verdict.
 Faithfulness summarise(const std::string& map, const std::vector<Sample>& samples,
                        const std::vector<double>& x);
 

@@ -1,6 +1,6 @@
-// What a map claims: how much each unit of its key axis matters, for one output unit or for all of
-// them together. A map whose queries are the output's units claims something in each row; any other
-// map makes one claim, the mean of its rows. Where another map looks at the rows' units (words of
+// What a map attributes: how much each unit of its key axis matters, for one output unit or for all
+// of them together. A map whose queries are the output's units has an attribution in each row; any
+// other map has one, the mean of its rows. Where another map looks at the rows' units (words of
 // sentences, and sentences of a document), each row counts as much as that one looks at it.
 #pragma once
 
@@ -8,33 +8,34 @@
 #include <string>
 #include <vector>
 
-#include "fovea/explain/faithfulness/subject.h"
+#include "fovea/explain/faithfulness/instance.h"
 #include "fovea/tensor/random.h"
 
 namespace fovea::faithfulness {
 
-using Order = std::vector<int64_t>;  // units, the most important first
+using Ranking = std::vector<int64_t>;  // units, the most important first
 
-struct Claim {
+struct Attribution {
   std::vector<double> weights;  // one per unit of the key axis, magnitudes
   int64_t unit = kAllUnits;     // the output unit that it is about
   std::vector<char> truth;      // units that are known to matter; empty: not known, or none
 };
 
-struct Claims {
-  std::vector<Claim> list;
+struct Attributions {
+  std::vector<Attribution> list;
   int64_t units = 0;    // of the key axis
-  bool by_row = false;  // one claim per output unit
+  bool by_row = false;  // one attribution per output unit
   std::vector<std::string> notes;
 };
 
 /// From the maps of one name [1, H, Q, K]: their layers; `all` are those of the same replay. Heads
 /// are averaged; layers of self-attention become their rollout, other layers their mean. Of more
 /// than `most_rows` rows so many are drawn.
-Claims make_claims(const Subject& subject, std::span<const AttentionMap> layers,
-                   std::span<const AttentionMap> all, int64_t most_rows, const Random& random);
+Attributions make_attributions(const Instance& instance, std::span<const AttentionMap> layers,
+                               std::span<const AttentionMap> all, int64_t most_rows,
+                               const Random& random);
 
 /// Falling; equal weights stand in random order.
-Order falling_order(std::span<const double> weights, const Random& random);
+Ranking rank_units(std::span<const double> weights, const Random& random);
 
 }  // namespace fovea::faithfulness
