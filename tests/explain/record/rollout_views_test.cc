@@ -20,7 +20,7 @@ MapView layer_view(int64_t layer, int64_t head, const at::Tensor& weights) {
   return view;
 }
 
-TEST(Stacks, RolloutAndFlowOfTheMeanOfHeadsInTheOrderOfLayers) {
+TEST(RolloutViews, RolloutAndFlowOfTheMeanOfHeadsInTheOrderOfLayers) {
   const at::Tensor weights = torch::rand({2, 2, 4, 4}).softmax(-1).to(torch::kDouble);
   std::vector<MapView> maps;
   for (const int64_t layer : {1, 0})  // reported the other way round
@@ -44,7 +44,7 @@ TEST(Stacks, RolloutAndFlowOfTheMeanOfHeadsInTheOrderOfLayers) {
   }
 }
 
-TEST(Stacks, OnlySelfAttentionOfSeveralLayersWithoutNegativeWeights) {
+TEST(RolloutViews, OnlySelfAttentionOfSeveralLayersWithoutNegativeWeights) {
   const at::Tensor weights = torch::rand({4, 4}).softmax(-1);
   const auto count = [](std::vector<MapView> maps) {
     const size_t before = maps.size();
