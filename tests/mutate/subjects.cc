@@ -181,7 +181,7 @@ class Collection {
 
   static void draw(const fs::path& path) {
     const Explanation explanation =
-        explanation_of_file(path, "", {}, [](const fs::path& file) { return read_npz(file); });
+        import_file(path, "", {}, [](const fs::path& file) { return read_npz(file); });
     render_terminal(explanation);
     report_html({&explanation, 1});
   }

@@ -67,7 +67,7 @@ class BarsBlock : public Block {
     canvas.line({left, top}, {left, top + bars_height()}, palette::kAxis, 1);
     if (!rest_.empty())
       canvas.text({left, top + bars_height() + kAxisHeight + 12}, rest_,
-                  {kTextSize, palette::kQuietInk, Anchor::Start, false, 0});
+                  {kTextSize, palette::kQuietInk});
   }
 
  private:
@@ -93,7 +93,7 @@ class BarsBlock : public Block {
       const double x = area.x + area.width * value / scale_.end;
       canvas.line({x, area.y}, {x, area.y + area.height + 3}, palette::kGrid, 1);
       canvas.text({x, area.y + area.height + 15}, format_number(value),
-                  {kSmallTextSize, palette::kQuietInk, Anchor::Middle, false, 0});
+                  {kSmallTextSize, palette::kQuietInk, Anchor::Middle});
     }
   }
 
@@ -102,11 +102,10 @@ class BarsBlock : public Block {
     const double weight = map_.weight(0, key);
     const double middle = area.y + area.height / 2;
     const double baseline = middle + 4.2;
-    canvas.text({area.x - kGap, baseline}, labels_[row],
-                {kTextSize, palette::kInk, Anchor::End, false, 0});
+    canvas.text({area.x - kGap, baseline}, labels_[row], {kTextSize, palette::kInk, Anchor::End});
     const bool is_number = std::isfinite(weight);
     canvas.text({area.x + area.width + kGap + value_width_, baseline}, values_[row],
-                {kTextSize, is_number ? palette::kInk : palette::kQuietInk, Anchor::End, false, 0});
+                {kTextSize, is_number ? palette::kInk : palette::kQuietInk, Anchor::End});
     if (!is_number) return;
     auto place = [&](double value) {
       return area.x + area.width * std::clamp(value / scale_.end, 0.0, 1.0);
@@ -114,12 +113,9 @@ class BarsBlock : public Block {
     const double magnitude = std::abs(weight);
     canvas.fill({area.x, middle - kBarHeight / 2, place(magnitude) - area.x, kBarHeight},
                 palette::kWeight);
-    if (const double spread = deviation(key); spread > 0) {
-      const double low = place(magnitude - spread), high = place(magnitude + spread);
-      canvas.line({low, middle}, {high, middle}, palette::kInk, 1.2);
-      for (const double x : {low, high})
-        canvas.line({x, middle - 3.5}, {x, middle + 3.5}, palette::kInk, 1.2);
-    }
+    if (const double spread = deviation(key); spread > 0)
+      canvas.whisker({place(magnitude - spread), middle}, {place(magnitude + spread), middle}, 3.5,
+                     palette::kInk, 1.2);
   }
 
   const MapView& map_;

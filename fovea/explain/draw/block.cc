@@ -23,8 +23,7 @@ class EmptyBlock : public Block {
     height_ = 24;
   }
   void draw(Canvas& canvas, Point origin) const override {
-    canvas.text({origin.x, origin.y + 14}, text_,
-                {kTextSize, palette::kQuietInk, Anchor::Start, false, 0});
+    canvas.text({origin.x, origin.y + 14}, text_, {kTextSize, palette::kQuietInk});
   }
 
  private:
@@ -41,9 +40,7 @@ void draw_mark(Canvas& canvas, const Rectangle& place, const LegendItem& item) {
       break;
     case LegendMark::Whisker: {
       const double middle = place.y + place.height / 2, right = place.x + place.width;
-      canvas.line({place.x, middle}, {right, middle}, item.colour, 1.2);
-      for (const double x : {place.x, right})
-        canvas.line({x, middle - 3.5}, {x, middle + 3.5}, item.colour, 1.2);
+      canvas.whisker({place.x, middle}, {right, middle}, 3.5, item.colour, 1.2);
     }
   }
 }
@@ -61,7 +58,7 @@ void draw_legend(Canvas& canvas, Point origin, const std::vector<LegendItem>& it
   for (const LegendItem& item : items) {
     draw_mark(canvas, {x, origin.y + 2, kSwatch, kSwatch}, item);
     canvas.text({x + kSwatch + kBeforeText, origin.y + 11.5}, item.text,
-                {kTextSize - 1, palette::kQuietInk, Anchor::Start, false, 0});
+                {kTextSize - 1, palette::kQuietInk});
     x += item_width(item);
   }
 }

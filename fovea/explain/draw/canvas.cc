@@ -43,6 +43,13 @@ void Canvas::frame(const Rectangle& rectangle, Colour colour, double thickness) 
   fill({right, rectangle.y, thickness, rectangle.height}, colour);
 }
 
+void Canvas::whisker(Point from, Point to, double cap, Colour colour, double thickness) {
+  line(from, to, colour, thickness);
+  const double across = from.x == to.x ? cap : 0, down = cap - across;
+  for (const Point& end : {from, to})
+    line({end.x - across, end.y - down}, {end.x + across, end.y + down}, colour, thickness);
+}
+
 double text_width(std::string_view text, double size, bool bold) {
   double width = 0;
   for (const std::string& character : characters(text)) width += advance(character);

@@ -69,6 +69,8 @@ class Canvas {
 
   /// Four lines along the inner edge.
   void frame(const Rectangle& rectangle, Colour colour, double thickness);
+  /// A level or upright line with a bar of twice `cap` across each end.
+  void whisker(Point from, Point to, double cap, Colour colour, double thickness);
   double width() const { return width_; }
   double height() const { return height_; }
 

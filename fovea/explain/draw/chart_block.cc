@@ -180,10 +180,9 @@ class ChartBlock : public Block {
         draw_stroke(canvas, {x, y}, {x + kSampleLength, y}, series_style(i));
         draw_marker(canvas, {middle, y}, series_style(i));
       } else {
-        draw_whisker(canvas, middle, {y - 6, y + 6}, palette::kQuietInk);
+        canvas.whisker({middle, y - 6}, {middle, y + 6}, kCap, palette::kQuietInk, 1.2);
       }
-      canvas.text({x + kSampleLength + 6, y + 4}, keys_[i].text,
-                  {kTextSize - 1, palette::kInk, Anchor::Start, false, 0});
+      canvas.text({x + kSampleLength + 6, y + 4}, keys_[i].text, {kTextSize - 1, palette::kInk});
     }
   }
 
@@ -194,7 +193,7 @@ class ChartBlock : public Block {
       canvas.line({plot.x, y}, {plot.x + plot.width, y}, is_base ? palette::kAxis : palette::kGrid,
                   1);
       canvas.text({plot.x - kGap, y + 3.5}, tick_text(tick),
-                  {kSmallTextSize, palette::kQuietInk, Anchor::End, false, 0});
+                  {kSmallTextSize, palette::kQuietInk, Anchor::End});
     }
     if (!chart_.y_label.empty())
       canvas.text({origin.x + kTextSize, plot.y + plot.height / 2},
@@ -206,7 +205,7 @@ class ChartBlock : public Block {
     y += tick_height_;
     if (!chart_.counts.empty()) {
       canvas.text({plot.x - kGap, y + kSmallTextSize}, kCountsLabel,
-                  {kSmallTextSize, palette::kQuietInk, Anchor::End, false, 0});
+                  {kSmallTextSize, palette::kQuietInk, Anchor::End});
       for (size_t tick = 0; tick < chart_.counts.size(); ++tick)
         draw_tick(canvas, plot, tick, {format_count(chart_.counts[tick]), y, palette::kQuietInk});
       y += count_height_;
@@ -214,7 +213,7 @@ class ChartBlock : public Block {
     if (!chart_.x_label.empty())
       canvas.text({plot.x + plot.width / 2, y + kTextSize + 2},
                   fitted(chart_.x_label, plot.width, kTextSize),
-                  {kTextSize, palette::kInk, Anchor::Middle, false, 0});
+                  {kTextSize, palette::kInk, Anchor::Middle});
   }
 
   struct TickText {
@@ -231,17 +230,8 @@ class ChartBlock : public Block {
                   {kSmallTextSize, label.colour, Anchor::End, false, -90});
     } else {
       canvas.text({x, label.top + kSmallTextSize}, shown,
-                  {kSmallTextSize, label.colour, Anchor::Middle, false, 0});
+                  {kSmallTextSize, label.colour, Anchor::Middle});
     }
-  }
-
-  struct Ends {
-    double high, low;  // heights on the canvas
-  };
-  static void draw_whisker(Canvas& canvas, double x, const Ends& ends, Colour colour) {
-    canvas.line({x, ends.high}, {x, ends.low}, colour, 1.2);
-    for (const double y : {ends.high, ends.low})
-      canvas.line({x - kCap, y}, {x + kCap, y}, colour, 1.2);
   }
 
   void draw_intervals(Canvas& canvas, const Rectangle& plot, size_t index) const {
@@ -249,9 +239,9 @@ class ChartBlock : public Block {
     for (size_t tick = 0; tick < series.half_intervals.size(); ++tick) {
       const double value = series.values[tick], half = series.half_intervals[tick];
       if (!std::isfinite(value) || !std::isfinite(half) || half <= 0) continue;
-      draw_whisker(canvas, place(plot, index, tick).x,
-                   {y_at(plot, value + half), y_at(plot, value - half)},
-                   mix(palette::kPaper, series_style(index).colour, 0.75));
+      const double x = place(plot, index, tick).x;
+      canvas.whisker({x, y_at(plot, value + half)}, {x, y_at(plot, value - half)}, kCap,
+                     mix(palette::kPaper, series_style(index).colour, 0.75), 1.2);
     }
   }
 

@@ -161,7 +161,7 @@ class MatrixBlock : public Block {
     for (size_t row = 0; row < cells_.rows; row += every)
       canvas.text({corner.x - kGap, corner.y + cell_ * (double(row) + 0.5) + drop},
                   fitted(cells_.row_labels[row], kMostLabel, size_),
-                  {size_, palette::kInk, Anchor::End, false, 0});
+                  {size_, palette::kInk, Anchor::End});
     const bool level = stand_ == LabelStand::Level;
     for (size_t column = 0; column < cells_.columns; column += every)
       canvas.text(
@@ -181,7 +181,7 @@ class MatrixBlock : public Block {
                   shade(std::abs(share), share < 0));
     }
     canvas.frame({origin.x, origin.y, kScaleWidth, kScaleHeight}, palette::kAxis, 0.8);
-    const TextStyle style{kSmallTextSize, palette::kQuietInk, Anchor::Middle, false, 0};
+    const TextStyle style{kSmallTextSize, palette::kQuietInk, Anchor::Middle};
     const double low = both ? -cells_.largest : 0;
     for (const double share : {0.0, 0.5, 1.0}) {
       const double value = low + share * (cells_.largest - low);
@@ -189,7 +189,7 @@ class MatrixBlock : public Block {
                   value == 0 ? "0" : format_(value), style);
     }
     canvas.text({origin.x + kScaleWidth + 10, origin.y + 9}, "weight",
-                {kTextSize - 1, palette::kQuietInk, Anchor::Start, false, 0});
+                {kTextSize - 1, palette::kQuietInk});
   }
 
   MatrixCells cells_;

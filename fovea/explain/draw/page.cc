@@ -60,12 +60,11 @@ std::vector<std::string> note_lines(const Page& page, double width) {
 void draw_section(Canvas& canvas, const Section& section, double& y) {
   y += kBetweenFigures;
   const double baseline = y + kMapTitleSize;
-  draw_heading(canvas, section.title, {kMapTitleSize, palette::kInk, Anchor::Start, true, 0}, y);
+  draw_heading(canvas, section.title, {kMapTitleSize, palette::kInk, Anchor::Start, true}, y);
   const double after =
       kMargin + text_width(printable_label(section.title), kMapTitleSize, true) + kBeforeAxes;
   if (after + text_width(section.axes, kTextSize) < canvas.width() - kMargin)
-    canvas.text({after, baseline}, section.axes,
-                {kTextSize, palette::kQuietInk, Anchor::Start, false, 0});
+    canvas.text({after, baseline}, section.axes, {kTextSize, palette::kQuietInk});
   y += 6;
   section.block->draw(canvas, {kMargin, y});
   y += section.block->height();
@@ -93,14 +92,13 @@ std::unique_ptr<Canvas> draw_page(const Page& page, const CanvasFactory& make_ca
   std::unique_ptr<Canvas> canvas = make_canvas(width + 2 * kMargin, height);
   canvas->fill({0, 0, canvas->width(), canvas->height()}, palette::kPaper);
   double y = kMargin;
-  draw_heading(*canvas, page.title, {kHeadingSize, palette::kInk, Anchor::Start, true, 0}, y);
-  draw_heading(*canvas, page.subtitle, {kSubtitleSize, palette::kQuietInk, Anchor::Start, false, 0},
-               y);
+  draw_heading(*canvas, page.title, {kHeadingSize, palette::kInk, Anchor::Start, true}, y);
+  draw_heading(*canvas, page.subtitle, {kSubtitleSize, palette::kQuietInk}, y);
   for (const Section& section : page.sections) draw_section(*canvas, section, y);
   y += notes.empty() ? 0 : 14;
   for (const std::string& note : notes) {
     y += kNoteLine;
-    canvas->text({kMargin, y - 4}, note, {kNoteSize, palette::kQuietInk, Anchor::Start, false, 0});
+    canvas->text({kMargin, y - 4}, note, {kNoteSize, palette::kQuietInk});
   }
   return canvas;
 }

@@ -55,7 +55,7 @@ class PanelsBlock : public Block {
     if (shown_ < figure_.map().queries())
       canvas.text({origin.x, origin.y + height_ - 6},
                   concat("… and ", figure_.map().queries() - shown_, " more panels"),
-                  {kTextSize, palette::kQuietInk, Anchor::Start, false, 0});
+                  {kTextSize, palette::kQuietInk});
   }
 
  private:
@@ -120,7 +120,7 @@ class PanelsBlock : public Block {
       title += concat(" (", selection.keys.size(), " of ", map.keys(), " keys)");
     canvas.text({origin.x + kAxisWidth, origin.y + 13},
                 fitted(title, plot_width(), kTextSize, true),
-                {kTextSize, palette::kInk, Anchor::Start, true, 0});
+                {kTextSize, palette::kInk, Anchor::Start, true});
 
     const Rectangle plot{origin.x + kAxisWidth, origin.y + kTitleHeight, plot_width(), kPlotHeight};
     draw_axis(canvas, plot);
@@ -145,7 +145,7 @@ class PanelsBlock : public Block {
       const double y = plot.y + plot.height * (1 - value);
       canvas.line({plot.x, y}, {plot.x + plot.width, y}, palette::kGrid, 1);
       canvas.text({plot.x - 6, y + 3.5}, format_number(value),
-                  {kSmallTextSize, palette::kQuietInk, Anchor::End, false, 0});
+                  {kSmallTextSize, palette::kQuietInk, Anchor::End});
     }
   }
 
@@ -165,9 +165,7 @@ class PanelsBlock : public Block {
     if (!(bar.spread > 0) || !std::isfinite(bar.spread)) return;
     const double middle = x + thickness / 2, cap = std::min(3.0, thickness / 2);
     const double low = level(bar.height - bar.spread), high = level(bar.height + bar.spread);
-    canvas.line({middle, low}, {middle, high}, palette::kInk, 1);
-    for (const double y : {low, high})
-      canvas.line({middle - cap, y}, {middle + cap, y}, palette::kInk, 1);
+    canvas.whisker({middle, low}, {middle, high}, cap, palette::kInk, 1);
   }
 
   void draw_label(Canvas& canvas, const std::string& label, const Rectangle& place) const {
@@ -177,8 +175,7 @@ class PanelsBlock : public Block {
       canvas.text({middle + 3.5, bottom + 6}, text,
                   {kSmallTextSize, palette::kInk, Anchor::End, false, -90});
     } else {
-      canvas.text({middle, bottom + 14}, text,
-                  {kSmallTextSize, palette::kInk, Anchor::Middle, false, 0});
+      canvas.text({middle, bottom + 14}, text, {kSmallTextSize, palette::kInk, Anchor::Middle});
     }
   }
 
