@@ -55,30 +55,8 @@ TerminalStyle::TerminalStyle(const TerminalOptions& options)
 
 std::string TerminalStyle::paint(Ink ink, const std::string& text) const {
   if (!options_.colour || ink == Ink::Plain || text.empty()) return text;
-  const char* code = "";
-  switch (ink) {
-    case Ink::Plain:
-      break;
-    case Ink::Bold:
-      code = "1";
-      break;
-    case Ink::Quiet:
-      code = "2";
-      break;
-    case Ink::Weight:
-      code = "38;5;208";
-      break;
-    case Ink::LightWeight:
-      code = "38;5;222";
-      break;
-    case Ink::Negative:
-      code = "38;5;75";
-      break;
-    case Ink::Truth:
-      code = "32";
-      break;
-  }
-  return concat("\x1b[", code, "m", text, "\x1b[0m");
+  static constexpr const char* kCodes[] = {"", "1", "2", "38;5;208", "38;5;222", "38;5;75", "32"};
+  return concat("\x1b[", kCodes[size_t(ink)], "m", text, "\x1b[0m");
 }
 
 std::string TerminalStyle::safe(const std::string& text) const {
@@ -88,6 +66,12 @@ std::string TerminalStyle::safe(const std::string& text) const {
 
 std::string TerminalStyle::label(const std::string& text, size_t width) const {
   return shorten(safe(text), width, ellipsis());
+}
+
+Lines TerminalStyle::wrap(Ink ink, const std::string& text) const {
+  Lines lines = wrapped(text, width());
+  for (std::string& line : lines) line = paint(ink, line);
+  return lines;
 }
 
 std::string TerminalStyle::bar(double share, size_t width, Ink ink) const {
@@ -133,9 +117,12 @@ Lines legend_lines(const std::vector<LegendEntry>& entries, const TerminalStyle&
 Lines note_lines(const std::vector<std::string>& notes, const TerminalStyle& style) {
   Lines lines;
   for (const std::string& note : notes)
-    for (const std::string& line : wrapped(style.safe(concat("note: ", note)), style.width()))
-      lines.push_back(style.paint(Ink::Quiet, line));
+    append(lines, style.wrap(Ink::Quiet, style.safe(concat("note: ", note))));
   return lines;
+}
+
+void append(Lines& lines, const Lines& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
 }
 
 std::string to_text(const Lines& lines) {
@@ -156,11 +143,11 @@ std::string render_terminal(const Explanation& explanation, const TerminalOption
   for (const Figure& figure : arrange(drawn)) {
     if (!lines.empty()) lines.emplace_back();
     lines.push_back(title_line(figure, style));
-    for (std::string& line : lines_for(figure, drawn, style)) lines.push_back(std::move(line));
+    append(lines, lines_for(figure, drawn, style));
   }
   for (const Faithfulness& judged : explanation.faithfulness) {
     lines.emplace_back();
-    for (std::string& line : terminal_faithfulness(judged, style)) lines.push_back(std::move(line));
+    append(lines, terminal_faithfulness(judged, style));
   }
   const Lines notes = note_lines(drawing_notes(explanation), style);
   if (!notes.empty()) lines.emplace_back();

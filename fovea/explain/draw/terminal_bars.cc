@@ -206,8 +206,7 @@ Lines terminal_panels(const Figure& figure, const TerminalStyle& style) {
         Ink::Quiet, concat(style.ellipsis(), " and ", figure.map().queries() - shown, " more")));
   if (has_truth) lines.push_back(truth_legend(style));
   if (std::ranges::any_of(figure.series, shows_shares))
-    for (const std::string& line : wrapped(kShareLegend, style.width()))
-      lines.push_back(style.paint(Ink::Quiet, line));
+    append(lines, style.wrap(Ink::Quiet, kShareLegend));
   return lines;
 }
 

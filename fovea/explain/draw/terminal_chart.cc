@@ -231,10 +231,9 @@ std::string render_chart_terminal(const LineChart& chart, const TerminalOptions&
   if (!chart.title.empty())
     lines.push_back(style.paint(Ink::Bold, style.label(chart.title, style.width())));
   const bool is_empty = chart.x_ticks.empty() || chart.series.empty();
-  for (const std::string& line : is_empty ? Lines{style.paint(Ink::Quiet, "This chart is empty.")}
-                                          : TerminalChart(chart, style).lines())
-    lines.push_back(line);
-  for (const std::string& line : note_lines(chart.notes, style)) lines.push_back(line);
+  append(lines, is_empty ? Lines{style.paint(Ink::Quiet, "This chart is empty.")}
+                         : TerminalChart(chart, style).lines());
+  append(lines, note_lines(chart.notes, style));
   return to_text(lines);
 }
 

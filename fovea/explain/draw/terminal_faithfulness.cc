@@ -38,8 +38,7 @@ Lines terminal_faithfulness(const Faithfulness& judged, const TerminalStyle& sty
   Lines lines{style.paint(
       Ink::Bold,
       style.label(concat("Should I believe it? ", judged.map, ": ", judged.trust), style.width()))};
-  for (const std::string& line : wrapped(style.safe(judged.verdict), style.width()))
-    lines.push_back(line);
+  append(lines, style.wrap(Ink::Plain, style.safe(judged.verdict)));
   std::vector<std::vector<std::string>> rows{{"measure", "value", "95 %", "random", "better"}};
   for (const FaithfulnessMeasure& measure : judged.measures)
     rows.push_back({style.safe(measure.name),
@@ -53,7 +52,7 @@ Lines terminal_faithfulness(const Faithfulness& judged, const TerminalStyle& sty
       Ink::Quiet,
       style.safe(concat("output: ", judged.output, "; over ", format_count(judged.examples),
                         judged.examples == 1 ? " example" : " examples"))));
-  for (const std::string& line : note_lines(judged.notes, style)) lines.push_back(line);
+  append(lines, note_lines(judged.notes, style));
   return lines;
 }
 

@@ -70,7 +70,7 @@ std::string cell_text(const MatrixCells& cells, size_t index, size_t cell_width,
   return style.paint(ink, shade + shade);
 }
 
-/// The shades with their weights and what the marks mean, in as many lines as it takes.
+/// The shades with their weights, what the marks mean and how many weights a cell stands for.
 Lines matrix_legend(const MatrixCells& cells, size_t cell_width, const TerminalStyle& style) {
   const ValueFormat format(cells.largest);
   std::vector<LegendEntry> items;
@@ -86,7 +86,9 @@ Lines matrix_legend(const MatrixCells& cells, size_t cell_width, const TerminalS
     items.push_back(
         {Ink::Negative, has_marks ? "-" : style.shade(kLevels), concat("negative", by_colour)});
   if (cells.has_gap) items.push_back({Ink::Quiet, "x", "no number"});
-  return legend_lines(items, style);
+  Lines lines = legend_lines(items, style);
+  append(lines, style.wrap(Ink::Quiet, pooling_text(cells)));
+  return lines;
 }
 
 /// Tiles side by side, each under its label.
@@ -115,12 +117,8 @@ Lines terminal_tiles(const MapView& map, const Axis& grid, const TerminalStyle& 
   const MatrixCells cells = max_pool(map, kMostRows, map.keys());
   Lines lines;
   for (size_t first = 0; first < cells.rows; first += fit)
-    for (std::string& line :
-         tile_band(cells, first, std::min(fit, cells.rows - first), grid, style))
-      lines.push_back(std::move(line));
-  for (std::string& line : matrix_legend(cells, 2, style)) lines.push_back(std::move(line));
-  for (const std::string& line : wrapped(pooling_text(cells), style.width()))
-    lines.push_back(style.paint(Ink::Quiet, line));
+    append(lines, tile_band(cells, first, std::min(fit, cells.rows - first), grid, style));
+  append(lines, matrix_legend(cells, 2, style));
   return lines;
 }
 
@@ -145,9 +143,7 @@ Lines terminal_matrix(const MapView& map, const TerminalStyle& style) {
       line += cell_text(cells, row * cells.columns + column, cell_width, style);
     lines.push_back(line);
   }
-  for (const std::string& line : matrix_legend(cells, cell_width, style)) lines.push_back(line);
-  for (const std::string& line : wrapped(pooling_text(cells), style.width()))
-    lines.push_back(style.paint(Ink::Quiet, line));
+  append(lines, matrix_legend(cells, cell_width, style));
   return lines;
 }
 

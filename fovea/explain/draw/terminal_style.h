@@ -11,6 +11,10 @@ namespace fovea {
 
 enum class Ink { Plain, Bold, Quiet, Weight, LightWeight, Negative, Truth };
 
+/// Lines of one figure, without its title.
+using Lines = std::vector<std::string>;
+void append(Lines& lines, const Lines& more);
+
 class TerminalStyle {
  public:
   explicit TerminalStyle(const TerminalOptions& options);
@@ -25,6 +29,8 @@ class TerminalStyle {
   std::string safe(const std::string& text) const;
   /// safe(), at most `width` columns.
   std::string label(const std::string& text, size_t width) const;
+  /// Lines as wide as the terminal, in a colour.
+  Lines wrap(Ink ink, const std::string& text) const;
   /// A bar of `share` (0..1) of `width` columns, padded to it, in a colour.
   std::string bar(double share, size_t width, Ink ink) const;
   /// One of five shades; 0 is blank.
@@ -39,9 +45,6 @@ class TerminalStyle {
   TerminalOptions options_;
   size_t width_;
 };
-
-/// Lines of one figure, without its title.
-using Lines = std::vector<std::string>;
 
 /// A mark and what it means.
 struct LegendEntry {

@@ -97,27 +97,16 @@ std::string valid_utf8(std::string_view text) {
 }
 
 std::string escape_markup(std::string_view text) {
+  static constexpr std::pair<char, const char*> kEscapes[] = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string result;
   for (const char character : text) {
-    switch (character) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += character;
-    }
+    const auto escape =
+        std::ranges::find(kEscapes, character, &std::pair<char, const char*>::first);
+    if (escape == std::end(kEscapes))
+      result += character;
+    else
+      result += escape->second;
   }
   return result;
 }
