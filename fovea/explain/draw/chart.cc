@@ -7,6 +7,7 @@
 #include "fovea/base/file.h"
 #include "fovea/explain/draw/chart_block.h"
 #include "fovea/explain/draw/page.h"
+#include "fovea/explain/record/json.h"
 #include "fovea/explain/record/labels.h"
 
 namespace fovea {
@@ -18,19 +19,6 @@ constexpr int kVersion = 1;
 void expect_size(size_t found, const LineChart& chart, const std::string& what) {
   require(found == chart.x_ticks.size(), ErrorKind::Internal, "chart '", chart.title, "' has ",
           found, " ", what, " for ", chart.x_ticks.size(), " ticks");
-}
-
-Json texts_to_json(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts) list.push_back(valid_utf8(text));
-  return list;
-}
-
-Json numbers_to_json(const std::vector<double>& numbers) {
-  Json list = Json::array();
-  for (const double number : numbers)
-    list.push_back(std::isfinite(number) ? Json(number) : Json(nullptr));
-  return list;
 }
 
 }  // namespace

@@ -16,12 +16,6 @@
 namespace fovea {
 namespace {
 
-Json texts_to_json(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts) list.push_back(valid_utf8(text));
-  return list;
-}
-
 Json number_to_json(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
@@ -188,11 +182,18 @@ Json measure_to_json(const FaithfulnessMeasure& measure) {
 Json curve_to_json(const FaithfulnessCurve& curve) {
   Json json{{"name", curve.name}, {"about", curve.about}, {"x", curve.x}};
   json["series"] = Json::array();
-  for (const auto& series : curve.series) {
-    Json values = Json::array();
-    for (const double value : series.values) values.push_back(number_to_json(value));
-    json["series"].push_back({{"name", series.name}, {"values", values}});
-  }
+  for (const auto& series : curve.series)
+    json["series"].push_back({{"name", series.name}, {"values", numbers_to_json(series.values)}});
+  return json;
+}
+
+Json faithfulness_to_json(const Faithfulness& judged) {
+  Json json{{"map", valid_utf8(judged.map)}, {"verdict", valid_utf8(judged.verdict)},
+            {"trust", judged.trust},         {"examples", judged.examples},
+            {"output", judged.output},       {"measures", Json::array()},
+            {"curves", Json::array()},       {"notes", texts_to_json(judged.notes)}};
+  for (const auto& measure : judged.measures) json["measures"].push_back(measure_to_json(measure));
+  for (const auto& curve : judged.curves) json["curves"].push_back(curve_to_json(curve));
   return json;
 }
 
@@ -204,14 +205,16 @@ size_t count_weights(const Explanation& explanation) {
 
 }  // namespace
 
-Json faithfulness_to_json(const Faithfulness& judged) {
-  Json json{{"map", valid_utf8(judged.map)}, {"verdict", valid_utf8(judged.verdict)},
-            {"trust", judged.trust},         {"examples", judged.examples},
-            {"output", judged.output},       {"measures", Json::array()},
-            {"curves", Json::array()},       {"notes", texts_to_json(judged.notes)}};
-  for (const auto& measure : judged.measures) json["measures"].push_back(measure_to_json(measure));
-  for (const auto& curve : judged.curves) json["curves"].push_back(curve_to_json(curve));
-  return json;
+Json texts_to_json(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(valid_utf8(text));
+  return list;
+}
+
+Json numbers_to_json(const std::vector<double>& numbers) {
+  Json list = Json::array();
+  for (const double number : numbers) list.push_back(number_to_json(number));
+  return list;
 }
 
 Json explanation_to_json(const Explanation& explanation, Exactness exactness, ChunkWriter& chunks) {

@@ -25,8 +25,10 @@ Json explanation_to_json(const Explanation& explanation, Exactness exactness = E
 /// The same without "chunks": they go to `chunks`, which several explanations may share.
 Json explanation_to_json(const Explanation& explanation, Exactness exactness, ChunkWriter& chunks);
 
-/// One entry of "faithfulness".
-Json faithfulness_to_json(const Faithfulness& judged);
+/// Lists as they are written everywhere: invalid UTF-8 as U+FFFD, numbers that are not finite as
+/// null.
+Json texts_to_json(const std::vector<std::string>& texts);
+Json numbers_to_json(const std::vector<double>& numbers);
 
 /// Checks everything. BadData names the field by its path ("maps[0].weights[2]") after `where`;
 /// Unsupported for another version.
