@@ -258,7 +258,7 @@ std::vector<Span> spans_from_json(const Field& field, size_t count, const std::s
     std::vector<int64_t> ends;
     span.each(2, [&](const Field& end) { ends.push_back(end.integer(0, length)); });
     require(ends[0] <= ends[1], ErrorKind::BadData, span.place(), ": begins at ", ends[0],
-            " and ends at ", ends[1]);
+            " and ends before it, at ", ends[1]);
     spans.back() = {ends[0], ends[1]};
   });
   return spans;
