@@ -15,6 +15,8 @@ inline constexpr double kPictureWidth = 820;  // of the content; a wide matrix m
 inline constexpr double kTextSize = 12;
 inline constexpr double kSmallTextSize = 10;
 
+struct LineChart;
+
 class Block {
  public:
   virtual ~Block() = default;
@@ -53,5 +55,7 @@ std::unique_ptr<Block> empty_block(const std::string& what = "map");
 std::unique_ptr<Block> bars_block(const MapView& map, const PictureOptions& options);
 std::unique_ptr<Block> panels_block(const Figure& figure, const PictureOptions& options);
 std::unique_ptr<Block> matrix_block(const MapView& map);
+/// Points into `chart`, which must outlive it.
+std::unique_ptr<Block> chart_block(const LineChart& chart);
 
 }  // namespace fovea

@@ -5,7 +5,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
-#include "fovea/explain/draw/chart_block.h"
 #include "fovea/explain/draw/page.h"
 #include "fovea/explain/record/json.h"
 #include "fovea/explain/record/labels.h"

@@ -1,9 +1,10 @@
-#include "fovea/explain/draw/chart_block.h"
-
+// The drawing of a line chart.
 #include <algorithm>
 #include <cmath>
 
 #include "fovea/base/text.h"
+#include "fovea/explain/draw/block.h"
+#include "fovea/explain/draw/chart.h"
 #include "fovea/explain/record/labels.h"
 
 namespace fovea {

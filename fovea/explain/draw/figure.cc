@@ -14,10 +14,6 @@ namespace {
 
 constexpr size_t kMostKeysInOrder = 20;
 
-bool is_signed(const MapView& map) {
-  return map.kind == MapKind::Free || map.kind == MapKind::Contribution;
-}
-
 bool fits(const Figure& figure, const MapView& map) {
   const MapView& first = figure.map();
   return figure.kind == FigureKind::Panels && first.group == map.group &&
@@ -32,6 +28,20 @@ double finite_sum(const std::vector<double>& row) {
 }
 
 }  // namespace
+
+std::string Figure::title() const {
+  std::vector<std::string> titles;
+  for (const MapView* map : series) titles.push_back(map->title);
+  return join(titles);
+}
+
+bool Figure::has_truth() const {
+  return std::ranges::any_of(series, [](const MapView* map) { return !map->truth.empty(); });
+}
+
+bool Figure::is_true(size_t query, size_t key) const {
+  return std::ranges::any_of(series, [&](const MapView* map) { return map->is_true(query, key); });
+}
 
 std::vector<Figure> arrange(const Explanation& explanation) {
   std::vector<Figure> figures;
@@ -113,10 +123,26 @@ std::vector<double> magnitudes(const MapView& map, size_t query) {
   return row;
 }
 
+bool shows_shares(const MapView& map) {
+  return map.kind == MapKind::Free || map.kind == MapKind::Contribution;
+}
+
+PanelRows panel_rows(const Figure& figure, size_t query, PictureOptions options) {
+  PanelRows rows;
+  std::vector<std::vector<double>> heights;
+  for (const MapView* series : figure.series) {
+    rows.series.push_back(panel_row(*series, query));
+    heights.push_back(rows.series.back().heights);
+  }
+  if (options.order == BarOrder::Automatic) options.order = BarOrder::Keys;
+  rows.selection = select_bars(heights, options);
+  return rows;
+}
+
 PanelRow panel_row(const MapView& map, size_t query) {
   PanelRow row{magnitudes(map, query), 1};
   const double total = finite_sum(row.heights);
-  if (!is_signed(map) || !(total > 0)) return row;
+  if (!shows_shares(map) || !(total > 0)) return row;
   row.scale = 1 / total;
   for (double& height : row.heights) height *= row.scale;
   return row;

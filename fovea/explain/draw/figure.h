@@ -27,6 +27,9 @@ struct Figure {
   FigureKind kind = FigureKind::Bars;
   std::vector<const MapView*> series;  // one for bars and matrices; all with the same labels
   const MapView& map() const { return *series.front(); }
+  std::string title() const;  // of all series
+  bool has_truth() const;
+  bool is_true(size_t query, size_t key) const;
 };
 
 /// The maps of an explanation as figures, in order. The figures point into `explanation`.
@@ -63,6 +66,17 @@ struct PanelRow {
   double scale = 1;
 };
 PanelRow panel_row(const MapView& map, size_t query);
+
+/// Whether panel_row() shows shares of the map instead of its weights.
+bool shows_shares(const MapView& map);
+
+/// One panel: a row per series, and the keys that are shown, in their own order unless the options
+/// say another.
+struct PanelRows {
+  std::vector<PanelRow> series;
+  BarSelection selection;
+};
+PanelRows panel_rows(const Figure& figure, size_t query, PictureOptions options);
 
 /// A map reduced to at most so many rows and columns: each cell keeps the weight of largest
 /// magnitude that falls into it.

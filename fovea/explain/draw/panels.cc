@@ -77,18 +77,16 @@ class PanelsBlock : public Block {
   void make_legend() {
     for (size_t i = 0; i < figure_.series.size(); ++i) {
       const MapView& map = *figure_.series[i];
-      const bool is_share = map.kind == MapKind::Free || map.kind == MapKind::Contribution;
       legend_.push_back(
           {LegendMark::Square, series_colour(i),
-           fitted(is_share ? map.title + ", as a share" : map.title, 300, kTextSize - 1)});
+           fitted(shows_shares(map) ? map.title + ", as a share" : map.title, 300, kTextSize - 1)});
     }
     const bool has_spread = std::ranges::any_of(figure_.series, [](const MapView* map) {
       return std::ranges::any_of(map->spread, [](double value) { return value > 0; });
     });
-    const bool has_truth =
-        std::ranges::any_of(figure_.series, [](const MapView* map) { return !map->truth.empty(); });
     if (has_spread) legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation"});
-    if (has_truth) legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
+    if (figure_.has_truth())
+      legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
   }
 
   /// The last series is the one that counts and has the strongest colour.
@@ -98,23 +96,9 @@ class PanelsBlock : public Block {
     return mix(palette::kLightWeight, palette::kWeight, double(index) / double(count - 1));
   }
 
-  bool is_true(size_t query, size_t key) const {
-    return std::ranges::any_of(figure_.series,
-                               [&](const MapView* map) { return map->is_true(query, key); });
-  }
-
   void draw_panel(Canvas& canvas, size_t query, Point origin) const {
     const MapView& map = figure_.map();
-    std::vector<std::vector<double>> heights;
-    std::vector<double> scales;
-    for (const MapView* series : figure_.series) {
-      PanelRow row = panel_row(*series, query);
-      heights.push_back(std::move(row.heights));
-      scales.push_back(row.scale);
-    }
-    PictureOptions in_order = options_;
-    if (in_order.order == BarOrder::Automatic) in_order.order = BarOrder::Keys;
-    const BarSelection selection = select_bars(heights, in_order);
+    const auto [rows, selection] = panel_rows(figure_, query, options_);
     std::string title = map.query_labels[query];
     if (selection.hidden > 0)
       title += concat(" (", selection.keys.size(), " of ", map.keys(), " keys)");
@@ -128,12 +112,12 @@ class PanelsBlock : public Block {
     for (size_t i = 0; i < selection.keys.size(); ++i) {
       const Rectangle place{plot.x + slot * double(i), plot.y, slot, plot.height};
       const size_t key = selection.keys[i];
-      if (is_true(query, key))
+      if (figure_.is_true(query, key))
         canvas.fill({place.x + slot * 0.06, plot.y, slot * 0.88, plot.height}, palette::kTruth);
-      for (size_t series = 0; series < heights.size(); ++series)
-        draw_bar(
-            canvas, place, series,
-            {heights[series][key], figure_.series[series]->deviation(query, key) * scales[series]});
+      for (size_t series = 0; series < rows.size(); ++series)
+        draw_bar(canvas, place, series,
+                 {rows[series].heights[key],
+                  figure_.series[series]->deviation(query, key) * rows[series].scale});
       draw_label(canvas, map.key_labels[key], place);
     }
     canvas.line({plot.x, plot.y + plot.height}, {plot.x + plot.width, plot.y + plot.height},

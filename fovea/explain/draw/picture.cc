@@ -21,19 +21,14 @@ std::unique_ptr<Block> block_for(const Figure& figure, const PictureOptions& opt
   return empty_block();
 }
 
-Section section_for(const Figure& figure, const PictureOptions& options) {
-  std::vector<std::string> titles;
-  for (const MapView* series : figure.series) titles.push_back(series->title);
-  return {join(titles), axes_text(figure.map()), block_for(figure, options)};
-}
-
 }  // namespace
 
 std::unique_ptr<Canvas> draw(const Explanation& explanation, const CanvasFactory& make_canvas,
                              const PictureOptions& options) {
   Page page{explanation.title, explanation.prediction, {}, drawing_notes(explanation)};
   const Explanation drawn = mean_of_heads(explanation);
-  for (const Figure& figure : arrange(drawn)) page.sections.push_back(section_for(figure, options));
+  for (const Figure& figure : arrange(drawn))
+    page.sections.push_back({figure.title(), axes_text(figure.map()), block_for(figure, options)});
   return draw_page(page, make_canvas);
 }
 

@@ -36,9 +36,7 @@ Lines lines_for(const Figure& figure, const Explanation& explanation, const Term
 }
 
 std::string title_line(const Figure& figure, const TerminalStyle& style) {
-  std::vector<std::string> titles;
-  for (const MapView* series : figure.series) titles.push_back(series->title);
-  const std::string title = style.label(join(titles), style.width());
+  const std::string title = style.label(figure.title(), style.width());
   std::string axes;
   if (!figure.map().query_axis.empty())
     axes = style.safe(concat(figure.map().query_axis, style.arrow(), figure.map().key_axis));

@@ -55,21 +55,15 @@ std::string truth_legend(const TerminalStyle& style) {
 constexpr const char* kShareLegend =
     "Each row of weights is shown as shares of its magnitudes; a minus marks a negative weight.";
 
-bool shows_shares(const MapView* map) {
-  return map->kind == MapKind::Free || map->kind == MapKind::Contribution;
-}
-
 /// One panel as lines of exactly `width` columns.
 class Panel {
  public:
   Panel(const Figure& figure, size_t query, const TerminalStyle& style)
-      : figure_(figure), query_(query), style_(style) {
-    for (const MapView* series : figure.series)
-      heights_.push_back(panel_row(*series, query).heights);
-    PictureOptions options = style.picture();
-    if (options.order == BarOrder::Automatic) options.order = BarOrder::Keys;
-    selection_ = select_bars(heights_, options);
-    for (const size_t key : selection_.keys)
+      : figure_(figure),
+        query_(query),
+        style_(style),
+        rows_(panel_rows(figure, query, style.picture())) {
+    for (const size_t key : rows_.selection.keys)
       labels_.push_back(style.safe(visible_blanks(figure.map().key_labels[key])));
   }
 
@@ -92,15 +86,11 @@ class Panel {
     };
     add(map.query_labels[query_], Ink::Bold);
     if (count > 1) lines.push_back(header(width, label_width, bar));
-    for (size_t i = 0; i < selection_.keys.size(); ++i)
-      lines.push_back(row(selection_.keys[i], padded(labels[i], label_width), {width, bar}));
-    if (selection_.hidden > 0) add(hidden_text(selection_, style_.ellipsis()), Ink::Quiet);
+    const BarSelection& selection = rows_.selection;
+    for (size_t i = 0; i < selection.keys.size(); ++i)
+      lines.push_back(row(selection.keys[i], padded(labels[i], label_width), {width, bar}));
+    if (selection.hidden > 0) add(hidden_text(selection, style_.ellipsis()), Ink::Quiet);
     return lines;
-  }
-
-  bool has_truth() const {
-    return std::ranges::any_of(figure_.series,
-                               [](const MapView* map) { return !map->truth.empty(); });
   }
 
  private:
@@ -118,16 +108,15 @@ class Panel {
   }
 
   std::string row(size_t key, const std::string& label, const Widths& widths) const {
-    const bool is_true = std::ranges::any_of(
-        figure_.series, [&](auto* series) { return series->is_true(query_, key); });
+    const bool is_true = figure_.is_true(query_, key);
     std::string line =
         (is_true ? style_.paint(Ink::Truth, style_.truth_mark()) : " ") + " " + label;
     size_t used = 2 + display_width(label);
-    for (size_t i = 0; i < heights_.size(); ++i) {
-      const double height = heights_[i][key];
+    for (size_t i = 0; i < rows_.series.size(); ++i) {
+      const double height = rows_.series[i].heights[key];
       const bool is_number = std::isfinite(height);
       const bool is_negative = figure_.series[i]->weight(query_, key) < 0;
-      const Ink ink = i + 1 == heights_.size() ? Ink::Weight : Ink::LightWeight;
+      const Ink ink = i + 1 == rows_.series.size() ? Ink::Weight : Ink::LightWeight;
       const std::string value =
           is_number ? ValueFormat(10)(is_negative ? -height : height) : "none";
       line += "  " + style_.bar(is_number ? height : 0, widths.bar, ink) + " " +
@@ -140,8 +129,7 @@ class Panel {
   const Figure& figure_;
   size_t query_;
   const TerminalStyle& style_;
-  std::vector<std::vector<double>> heights_;
-  BarSelection selection_;
+  PanelRows rows_;
   Lines labels_;
 };
 
@@ -182,15 +170,12 @@ Lines terminal_panels(const Figure& figure, const TerminalStyle& style) {
   const size_t width = (style.width() - kGap * (columns - 1)) / columns;
 
   Lines lines;
-  bool has_truth = false;
   for (size_t first = 0; first < shown; first += columns) {
     std::vector<Lines> row;
     size_t tallest = 0;
     for (size_t query = first; query < std::min(first + columns, shown); ++query) {
-      const Panel panel(figure, query, style);
-      row.push_back(panel.lines(width));
+      row.push_back(Panel(figure, query, style).lines(width));
       tallest = std::max(tallest, row.back().size());
-      has_truth = has_truth || panel.has_truth();
     }
     if (first > 0) lines.emplace_back();
     for (size_t i = 0; i < tallest; ++i) {
@@ -204,8 +189,8 @@ Lines terminal_panels(const Figure& figure, const TerminalStyle& style) {
   if (shown < figure.map().queries())
     lines.push_back(style.paint(
         Ink::Quiet, concat(style.ellipsis(), " and ", figure.map().queries() - shown, " more")));
-  if (has_truth) lines.push_back(truth_legend(style));
-  if (std::ranges::any_of(figure.series, shows_shares))
+  if (figure.has_truth()) lines.push_back(truth_legend(style));
+  if (std::ranges::any_of(figure.series, [](const MapView* map) { return shows_shares(*map); }))
     append(lines, style.wrap(Ink::Quiet, kShareLegend));
   return lines;
 }
