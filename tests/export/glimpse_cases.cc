@@ -1,3 +1,5 @@
+#include "fovea/models/image_baselines.h"
+#include "fovea/models/recurrent_glimpses.h"
 #include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 
