@@ -8,6 +8,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/table.h"
 #include "fovea/tensor/random.h"
 
 namespace fovea {
@@ -27,14 +28,15 @@ const std::array<std::vector<std::string>, kSplitCount> kWords{
 std::optional<fs::path> find_part(const fs::path& folder, Split part) {
   std::optional<fs::path> found;
   for (const std::string& word : kWords[part])
-    for (const char* ending : {".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz"}) {
-      const fs::path path = folder / (word + ending);
-      if (!fs::exists(path)) continue;
-      require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
-              found ? found->filename().string() : "", " and ", path.filename().string(),
-              "; remove one");
-      found = path;
-    }
+    for (const std::string& ending : table_endings())
+      for (const char* packed : {"", ".gz"}) {
+        const fs::path path = folder / (word + ending + packed);
+        if (!fs::exists(path)) continue;
+        require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
+                found ? found->filename().string() : "", " and ", path.filename().string(),
+                "; remove one");
+        found = path;
+      }
   return found;
 }
 
@@ -66,7 +68,7 @@ void split_by_column(SourceTables& tables, const CsvTable& table) {
 }
 
 void open_file(SourceTables& tables, const DataSource& source, const SplitOptions& options) {
-  CsvTable table = read_csv(source.path);
+  CsvTable table = read_table(source.path);
   tables.hash = table.hash;
   tables.split_column = find_split_column(table, options.split);
   if (!tables.split_column.empty()) {
@@ -83,7 +85,7 @@ void open_folder(SourceTables& tables, const DataSource& source, const SplitOpti
   ContentHash hash;
   for (int part = 0; part < kSplitCount; ++part)
     if (const auto path = find_part(source.path, Split(part))) {
-      *parts[part] = read_csv(*path);
+      *parts[part] = read_table(*path);
       hash.add(concat(kWords[size_t(part)][0], "=", (*parts[part])->hash, "\n"));
     }
   const fs::path description = source.path / "dataset.json";

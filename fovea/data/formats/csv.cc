@@ -9,6 +9,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/bytes.h"
+#include "fovea/data/formats/table.h"
 
 namespace fovea {
 
@@ -289,6 +290,11 @@ std::string quote_csv_cell(std::string_view cell, char delimiter) {
   std::string quoted = "\"";
   for (const char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
+}
+
+TableFormat csv_format() {
+  return {{".csv", ".tsv", ".tab"},
+          [](const std::filesystem::path& path) { return read_csv(path); }};
 }
 
 }  // namespace fovea

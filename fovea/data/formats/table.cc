@@ -1,0 +1,36 @@
+#include "fovea/data/formats/table.h"
+
+#include <algorithm>
+
+namespace fovea {
+
+// The table: one row for each NAME_format().
+#define FOVEA_TABLE_FORMATS(row) row(csv)
+
+#define FOVEA_DECLARE(name) TableFormat name##_format();
+FOVEA_TABLE_FORMATS(FOVEA_DECLARE)
+#undef FOVEA_DECLARE
+
+static const std::vector<TableFormat>& formats() {
+#define FOVEA_ROW(name) name##_format(),
+  static const std::vector<TableFormat> table = {FOVEA_TABLE_FORMATS(FOVEA_ROW)};
+#undef FOVEA_ROW
+  return table;
+}
+
+std::vector<std::string> table_endings() {
+  std::vector<std::string> endings;
+  for (const TableFormat& format : formats())
+    endings.insert(endings.end(), format.endings.begin(), format.endings.end());
+  return endings;
+}
+
+CsvTable read_table(const std::filesystem::path& path) {
+  const std::string ending =
+      (path.extension() == ".gz" ? path.stem() : path.filename()).extension().string();
+  for (const TableFormat& format : formats())
+    if (std::ranges::count(format.endings, ending) > 0) return format.read(path);
+  return read_csv(path);
+}
+
+}  // namespace fovea

@@ -1,0 +1,19 @@
+#include <gtest/gtest.h>
+
+#include "fovea/data/formats/table.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+TEST(__Name__, CellsStandBetweenBlanks) {
+  const testing::TemporaryFolder folder;
+  const CsvTable table = read_table(folder.write("a.__name__", "x  y\n1 2\n\n3   4\n"));
+  EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y"}));
+  ASSERT_EQ(table.rows(), 2);
+  EXPECT_EQ(table.cell(1, 1), "4");
+  EXPECT_FALSE(table.hash.empty());
+}
+
+}  // namespace
+}  // namespace fovea
