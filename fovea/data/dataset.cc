@@ -12,6 +12,12 @@ const NamedTensors& Dataset::columns() const {
   return none;
 }
 
+at::Tensor Dataset::map_truth(int64_t row, const std::string& map) const {
+  const NamedTensors known = example(row).truth;
+  const auto found = known.find(map);
+  return found == known.end() ? at::Tensor() : found->second;
+}
+
 ColumnDataset::ColumnDataset(NamedTensors columns) : columns_(std::move(columns)) {
   require(!columns_.empty(), ErrorKind::Internal, "a data set needs at least one column");
   size_ = columns_.begin()->second.size(0);

@@ -31,6 +31,9 @@ class Dataset {
   virtual std::vector<std::string> references(int64_t row) const { return {}; }
   /// Whether of some rows it is known what really matters (Example::truth).
   virtual bool has_truth() const { return false; }
+  /// Example::truth of that map, for who needs nothing else of the row: bool [Q, K]; undefined
+  /// where it is not known.
+  virtual at::Tensor map_truth(int64_t row, const std::string& map) const;
 };
 
 /// A data set that is nothing but tensors in memory, each [N, …] with the rows first.

@@ -1,6 +1,7 @@
 #include "fovea/data/load.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fovea {
 
@@ -42,6 +43,26 @@ std::optional<fs::path> find_single_file(const fs::path& folder, const std::stri
       found = path;
     }
   return found;
+}
+
+void with_truth(const fs::path& source, const std::string& task,
+                const std::function<void(const Field& truth)>& read) {
+  const fs::path path = source / "dataset.json";
+  if (!fs::is_directory(source) || !fs::exists(path)) return;
+  const Json description = read_description(path, task);
+  if (const auto truth = Field::root(description, path.string()).find("truth")) read(*truth);
+}
+
+TimeSplit split_in_time(int64_t steps, double validation_fraction, double test_fraction) {
+  TimeSplit split;
+  split.validation = std::llround(double(steps) * validation_fraction);
+  split.test = std::llround(double(steps) * test_fraction);
+  split.train = steps - split.validation - split.test;
+  require(validation_fraction >= 0 && test_fraction >= 0 && split.train > 0,
+          ErrorKind::InvalidArgument, "validation_fraction ", validation_fraction,
+          " and test_fraction ", test_fraction, " leave no training step of ", format_count(steps),
+          "; together they must be less than 1");
+  return split;
 }
 
 }  // namespace fovea

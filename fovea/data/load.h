@@ -17,6 +17,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/base/json_field.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/source.h"
 
@@ -82,6 +83,25 @@ SplitFiles find_split_files(const std::filesystem::path& folder,
 std::optional<std::filesystem::path> find_single_file(const std::filesystem::path& folder,
                                                       const std::string& name,
                                                       const std::vector<std::string>& endings);
+
+/// Calls read(truth) with what the dataset.json of a folder says is planted; not at all where the
+/// source is a file, or nothing is planted.
+void with_truth(const std::filesystem::path& source, const std::string& task,
+                const std::function<void(const Field& truth)>& read);
+
+/// How many steps of a series, or accesses of a trace, each split has: the earliest are for
+/// training, the last for the test.
+struct TimeSplit {
+  int64_t train = 0, validation = 0, test = 0;
+  int64_t& operator[](int split) {
+    return split == kTrain ? train : split == kValidation ? validation : test;
+  }
+  int64_t operator[](int split) const {
+    return split == kTrain ? train : split == kValidation ? validation : test;
+  }
+};
+/// InvalidArgument when no training step is left.
+TimeSplit split_in_time(int64_t steps, double validation_fraction, double test_fraction);
 
 /// Moves some training rows to validation, when there are none there.
 template <class Row>

@@ -47,18 +47,24 @@ void write_description(const std::filesystem::path& folder, const std::string& t
 std::string hash_of_built_in(const std::string& task, const Json& generator);
 
 /// "reviews.csv (training)", or of built-in data `what`.
-std::string place_of(const DataSource& source, int part, const std::string& what);
+std::string place_of(const DataSource& source, int split, const std::string& what);
 
 struct SplitOptions {
   std::string task = {};       // what dataset.json must say, when there is one
   std::string split = {};      // the column that says it; empty: "split", if its cells do
-  double fraction = 0.2;       // of the training rows, when there is no validation part; 0: none
+  double fraction = 0.2;       // of the training rows, when there is no validation split; 0: none
   uint64_t seed = 0;           // chooses these rows
-  bool needs_training = true;  // otherwise any one part is enough
+  bool needs_training = true;  // otherwise any one split is enough
 };
 
 struct SourceTables {
   std::optional<CsvTable> train, validation, test;
+  std::optional<CsvTable>& operator[](int split) {
+    return split == kTrain ? train : split == kValidation ? validation : test;
+  }
+  const std::optional<CsvTable>& operator[](int split) const {
+    return split == kTrain ? train : split == kValidation ? validation : test;
+  }
   std::string split_column;  // the one in use, or ""
   std::string hash;
   Json description;  // dataset.json, or null

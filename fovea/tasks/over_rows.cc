@@ -45,14 +45,10 @@ at::Tensor truth_of(const Dataset& rows, std::span<const int64_t> picked, const 
                     const at::Tensor& weights) {
   at::Tensor keep;
   for (size_t i = 0; i < picked.size(); ++i) {
-    const NamedTensors truth = rows.example(picked[i]).truth;
-    const auto own = truth.find(map);
-    if (own == truth.end()) continue;
+    const at::Tensor own = rows.map_truth(picked[i], map);  // [Q, K]
+    if (!own.defined()) continue;
     if (!keep.defined()) keep = torch::zeros(weights.sizes(), torch::kBool);
-    keep[int64_t(i)]
-        .narrow(0, 0, own->second.size(0))
-        .narrow(1, 0, own->second.size(1))
-        .copy_(own->second);
+    keep[int64_t(i)].narrow(0, 0, own.size(0)).narrow(1, 0, own.size(1)).copy_(own);
   }
   return keep;
 }

@@ -9,7 +9,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/input_table.h"
-#include "fovea/data/load_parts.h"
+#include "fovea/data/load_tables.h"
 
 namespace fovea {
 

@@ -6,7 +6,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
-#include "fovea/data/load_parts.h"
+#include "fovea/data/load_tables.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
