@@ -13,6 +13,7 @@
 #include "fovea/models/feature_attention.h"
 #include "fovea/tasks/composed_task.h"
 #include "fovea/tasks/outputs/classes.h"
+#include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/rows.h"
 #include "fovea/tensor/torch.h"
 
@@ -93,12 +94,17 @@ at::Tensor attention_of_rows(const Model& model, const Dataset& rows) {
 class TargetOutput : public ClassesOutput {
  public:
   explicit TargetOutput(std::shared_ptr<const TableData> data)
-      : ClassesOutput([data]() -> const auto& { return data->layout().classes; }), data_(data) {}
+      : ClassesOutput([data]() -> const auto& { return data->layout().classes; }),
+        number_([data] {
+          const TableLayout& layout = data->layout();
+          return NumberOutput::Target{layout.target, layout.target_mean, layout.target_deviation};
+        }),
+        data_(data) {}
 
   Metrics measure(const Model& model, const Dataset& rows, const RowProgress&) const override {
     const Predictions answers = model.predict(whole(rows).to(model.device()));
     const at::Tensor& target = rows.columns().at("target");
-    Metrics metrics = is_number() ? number_metrics(answers.values.squeeze(1).cpu(), target)
+    Metrics metrics = is_number() ? measure_numbers(answers.values.squeeze(1).cpu(), target)
                                   : class_metrics(answers.scores.cpu(), target);
     if (rows.size() == 0) return metrics;
     const NamedTensors truth = rows.example(0).truth;  // the same columns matter in every row
@@ -111,14 +117,12 @@ class TargetOutput : public ClassesOutput {
   }
 
   Json answer(const Example& example, const Prediction& prediction) const override {
-    if (!is_number()) return ClassesOutput::answer(example, prediction);
-    const TableLayout& layout = data_->layout();
-    return {{"value",
-             prediction.values[0].item<double>() * layout.target_deviation + layout.target_mean}};
+    return is_number() ? number_.answer(example, prediction)
+                       : ClassesOutput::answer(example, prediction);
   }
   std::string answer_line(const Example& example, const Prediction& prediction) const override {
-    if (!is_number()) return ClassesOutput::answer_line(example, prediction);
-    return format_number(answer(example, prediction)["value"], 7);
+    return is_number() ? number_.answer_line(example, prediction)
+                       : ClassesOutput::answer_line(example, prediction);
   }
   std::string headline(const Example& example, const Prediction& prediction) const override {
     return concat(data_->layout().target, " = ",
@@ -129,12 +133,11 @@ class TargetOutput : public ClassesOutput {
  private:
   bool is_number() const { return data_->layout().kind == TargetKind::Number; }
 
-  Metrics number_metrics(const at::Tensor& values, const at::Tensor& target) const {
+  Metrics measure_numbers(const at::Tensor& values, const at::Tensor& target) const {
     const double deviation = data_->layout().target_deviation;
-    Metrics metrics{{"loss", mean_squared_error(values, target)},
-                    {"rmse", root_mean_squared_error(values, target) * deviation},
-                    {"mae", mean_absolute_error(values, target) * deviation}};
-    if (const auto r2 = r_squared(values, target)) metrics.push_back({"r2", *r2, true});
+    Metrics metrics = number_metrics(values, target, deviation);
+    metrics.insert(metrics.begin() + 1,
+                   {"rmse", root_mean_squared_error(values, target) * deviation});
     return metrics;
   }
 
@@ -152,6 +155,7 @@ class TargetOutput : public ClassesOutput {
     return metrics;
   }
 
+  NumberOutput number_;
   std::shared_ptr<const TableData> data_;
 };
 
