@@ -2,7 +2,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/tasks/caption.h"
-#include "fovea/tasks/context.h"
 #include "fovea/tasks/copy.h"
 #include "fovea/tasks/dates.h"
 #include "fovea/tasks/forecast.h"
@@ -15,7 +14,7 @@
 
 namespace fovea {
 
-std::unique_ptr<Task> make_documents_task();
+std::unique_ptr<Task> make_context_task();
 std::unique_ptr<Task> make_features_task();
 std::unique_ptr<Task> make_pretrain_task();
 std::unique_ptr<Task> make_ratings_task();
@@ -35,7 +34,7 @@ std::vector<TaskRow> built_in_tasks() {
        make_features_task},
       {"context", "a context picks the position that matters", "free, softmax",
        "context -> positions", "CSV or TSV with a header: context, one column per position, y",
-       make<ContextTask>},
+       make_context_task},
       {"dates", "a date as people write it becomes yyyy-mm-dd", "seq2seq, transformer",
        "output character -> source character", "TSV with two columns: text, date", make<DatesTask>},
       {"translate", "a sentence becomes a sentence in another language", "seq2seq, transformer",

@@ -20,7 +20,7 @@ void ContextOptions::describe(OptionList& list) {
            "one mean and deviation for all positions and the target; auto: no")
       .choices({"auto", "yes", "no"});
   list.add("validation_fraction", validation_fraction,
-           "share of the rows held out when the data has no validation part; "
+           "share of the rows held out when the data has no validation split; "
            "built-in data: validation rows drawn beside the training rows, as a share of these")
       .at_least(0)
       .below(1);
@@ -122,21 +122,6 @@ std::shared_ptr<ContextDataset> ContextEncoder::encode(const CsvTable& all) cons
 
 std::shared_ptr<ContextDataset> ContextEncoder::encode_inputs(const CsvTable& table) const {
   return std::make_shared<ContextDataset>(encode_columns(table), layout_, 0);
-}
-
-std::shared_ptr<ContextDataset> ContextEncoder::encode(const ContextNumbers& table) const {
-  require(layout().positions == table.positions && layout_->contexts == table.contexts,
-          ErrorKind::InvalidArgument, "the built-in data has ", table.contexts.size(),
-          " contexts and the positions ", quoted_list(table.positions), "; the run has ",
-          layout_->contexts.size(), " and ", quoted_list(layout_->positions),
-          "; name the data it was trained on");
-  NamedTensors columns{
-      {"inputs", table.inputs}, {"context", table.context}, {"target", table.target}};
-  if (layout_->deviation != 1 || layout_->mean != 0)
-    for (const char* name : {"inputs", "target"})
-      columns[name] = ((columns[name].to(torch::kFloat64) - layout_->mean) / layout_->deviation)
-                          .to(torch::kFloat32);
-  return std::make_shared<ContextDataset>(std::move(columns), layout_, 0);
 }
 
 Example ContextEncoder::encode_row(const NamedCells& row) const {

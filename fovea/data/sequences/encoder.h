@@ -40,14 +40,6 @@ struct ContextLayout {
   double mean = 0, deviation = 1;   // target = deviation * encoded + mean
 };
 
-/// Rows that never were text: the built-in data.
-struct ContextNumbers {
-  std::vector<std::string> positions, contexts;
-  at::Tensor inputs;   // [N, P] float32
-  at::Tensor context;  // [N] int64
-  at::Tensor target;   // [N] float32
-};
-
 /// Context label -> the name of the position that it points to.
 using ContextTruth = std::map<std::string, std::string>;
 
@@ -56,6 +48,7 @@ class ContextDataset : public ColumnDataset {
   ContextDataset(NamedTensors columns, std::shared_ptr<const ContextLayout> layout,
                  int64_t dropped_rows);
   Example example(int64_t row) const override;
+  bool has_truth() const override { return !truth_.empty(); }
   void set_truth(const ContextTruth& truth);
   int64_t dropped_rows() const { return dropped_rows_; }  // rows of the file without a target
 
@@ -69,7 +62,6 @@ class ContextEncoder {
  public:
   /// Learns labels and means from the training rows. standardise "auto" means no here.
   void fit(const CsvTable& train, const ContextOptions& options);
-  void fit(const ContextNumbers& train, const ContextOptions& options);
   bool fitted() const { return layout_ != nullptr; }
 
   Json to_json() const;
@@ -82,7 +74,6 @@ class ContextEncoder {
   /// Rows without a target are left out. NotFound for a missing column; BadData with path:line for
   /// an unseen context, a missing one, or text where a number is due.
   std::shared_ptr<ContextDataset> encode(const CsvTable& table) const;
-  std::shared_ptr<ContextDataset> encode(const ContextNumbers& table) const;
   /// Every row, and no target: for prediction.
   std::shared_ptr<ContextDataset> encode_inputs(const CsvTable& table) const;
 

@@ -1,11 +1,10 @@
-// The half of ContextEncoder that learns; context.cc is the half that applies what was learnt.
+// The half of ContextEncoder that learns; encoder.cc is the half that applies what was learnt.
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/data/sequences/encoder.h"
-#include "fovea/tensor/torch.h"
 
 namespace fovea {
 
@@ -188,30 +187,6 @@ void ContextEncoder::fit(const CsvTable& train, const ContextOptions& options) {
       fresh.notes_.begin(),
       concat("target '", layout.target, "': a number; ", layout.positions.size(), " positions, ",
              layout.contexts.size(), " contexts in column '", layout.context, "'"));
-  fresh.finish(std::move(layout));
-  *this = std::move(fresh);
-}
-
-void ContextEncoder::fit(const ContextNumbers& train, const ContextOptions& options) {
-  ContextEncoder fresh;
-  ContextLayout layout;
-  layout.context = "context";
-  layout.target = "y";
-  layout.contexts = train.contexts;
-  layout.positions = train.positions;
-  fresh.file_columns_ = {layout.context};
-  fresh.file_columns_.insert(fresh.file_columns_.end(), train.positions.begin(),
-                             train.positions.end());
-  fresh.file_columns_.push_back(layout.target);
-  const int64_t rows = train.inputs.size(0), width = train.inputs.size(1);
-  std::vector<std::vector<double>> columns(static_cast<size_t>(width),
-                                           std::vector<double>(static_cast<size_t>(rows)));
-  const float* values = train.inputs.data_ptr<float>();
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t i = 0; i < width; ++i) columns[size_t(i)][size_t(row)] = values[row * width + i];
-  learn_scale(layout, columns, options.standardise == "yes");
-  fresh.notes_.push_back(
-      concat("target 'y': a number; ", width, " positions, ", layout.contexts.size(), " contexts"));
   fresh.finish(std::move(layout));
   *this = std::move(fresh);
 }

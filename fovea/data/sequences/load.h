@@ -12,7 +12,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct ContextDataOptions {
-  ContextGeneratorOptions generator;
+  SyntheticContextOptions generator;
   ContextOptions rows;
   void describe(OptionList& list);
 };
@@ -24,7 +24,7 @@ void apply_roles(const DataSource& source, ContextOptions& options);
 Splits load_context(const DataSource& source, const ContextDataOptions& options,
                     ContextEncoder& encoder, uint64_t seed);
 
-/// Writes the built-in data as train.csv, val.csv and dataset.json: loading the folder gives the
+/// Writes the synthetic data as train.csv, val.csv and dataset.json: loading the folder gives the
 /// same tensors, bit for bit.
 void write_context_data(const std::filesystem::path& folder, const ContextDataOptions& options);
 

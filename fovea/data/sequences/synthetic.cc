@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/data/sequences/encoder.h"
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 
@@ -13,9 +15,9 @@ namespace {
 
 const std::vector<int64_t> kTutorialMap{2, 7, 3, 5, 1};
 constexpr int64_t kTutorialPositions = 8;
-constexpr int64_t kMaxElements = int64_t{1} << 32;
+constexpr int64_t kMaxElements = int64_t{1} << 28;  // of the text, a few GB
 
-std::vector<int64_t> draw_map(const ContextGeneratorOptions& options, const Random& random) {
+std::vector<int64_t> draw_map(const SyntheticContextOptions& options, const Random& random) {
   if (options.contexts == int64_t(kTutorialMap.size()) && options.positions == kTutorialPositions)
     return kTutorialMap;
   std::vector<int64_t> map = random.permutation(options.positions);
@@ -26,27 +28,32 @@ std::vector<int64_t> draw_map(const ContextGeneratorOptions& options, const Rand
   return map;
 }
 
-ContextNumbers draw_rows(const ContextDraw& draw, int64_t rows, const Random& random) {
-  const ContextNumbers& names = draw.train;
-  const int64_t width = int64_t(names.positions.size());
-  ContextNumbers drawn{names.positions, names.contexts, {}, {}, {}};
-  drawn.inputs =
-      random.split("inputs").uniform_tensor({rows, width}, 0, 1, torch::kFloat32);  // [N, P]
-  drawn.context = torch::empty({rows}, torch::kInt64);                              // [N]
-  drawn.target = torch::empty({rows}, torch::kFloat32);                             // [N]
-  const Random contexts = random.split("contexts");
-  for (int64_t row = 0; row < rows; ++row) {
-    const auto context = int64_t(contexts.below(uint64_t(row), uint64_t(draw.map.size())));
-    drawn.context.data_ptr<int64_t>()[row] = context;
-    drawn.target.data_ptr<float>()[row] =
-        drawn.inputs.data_ptr<float>()[row * width + draw.map[size_t(context)]];
+int64_t draw_label(const Random& random, int64_t row, size_t contexts) {
+  return int64_t(random.split("contexts").below(uint64_t(row), contexts));
+}
+
+/// As CSV; "" for no rows.
+std::string draw_rows(const std::vector<int64_t>& map, int64_t positions, int64_t rows,
+                      const Random& random) {
+  if (rows == 0) return "";
+  std::string text = "context,";
+  for (int64_t i = 0; i < positions; ++i) text += concat("x", i, ",");
+  text += "y\n";
+  const at::Tensor inputs =
+      random.split("inputs").uniform_tensor({rows, positions}, 0, 1, torch::kFloat32);  // [N, P]
+  const float* x = inputs.data_ptr<float>();
+  for (int64_t row = 0; row < rows; ++row, x += positions) {
+    const int64_t context = draw_label(random, row, map.size());
+    text += std::to_string(context) + ",";
+    for (int64_t i = 0; i < positions; ++i) text += format_exact(x[i]) + ",";
+    text += format_exact(x[map[size_t(context)]]) + "\n";
   }
-  return drawn;
+  return text;
 }
 
 }  // namespace
 
-void ContextGeneratorOptions::describe(OptionList& list) {
+void SyntheticContextOptions::describe(OptionList& list) {
   list.add("rows", rows, "built-in data: number of training rows").at_least(2);
   list.add("positions", positions, "built-in data: numbers in a row").at_least(1);
   list.add("contexts", contexts, "built-in data: number of contexts, each pointing to one position")
@@ -56,37 +63,39 @@ void ContextGeneratorOptions::describe(OptionList& list) {
       .at_least(0);
 }
 
-ContextTruth ContextDraw::truth() const {
-  ContextTruth truth;
-  for (size_t i = 0; i < map.size(); ++i)
-    truth[train.contexts[i]] = train.positions[size_t(map[i])];
-  return truth;
-}
-
-ContextDraw draw_context(const ContextGeneratorOptions& options, double validation_fraction) {
+SyntheticTables draw_context(const SyntheticContextOptions& options, double validation_fraction) {
   require(options.positions >= 1 && options.contexts >= 1, ErrorKind::InvalidArgument,
           options.contexts, " contexts and ", options.positions,
           " positions cannot be; at least one of each is needed");
   require(options.rows >= 2 && options.rows <= kMaxElements / options.positions,
           ErrorKind::InvalidArgument, format_count(options.rows), " rows of ",
-          format_count(options.positions),
-          " positions cannot be drawn; rows are at least 2 and the table at most 16 GiB");
+          format_count(options.positions), " positions cannot be drawn; rows are at least 2 and ",
+          "the table has at most ", format_count(kMaxElements), " numbers");
   const Random random = Random(uint64_t(options.seed)).split("context");
-  ContextDraw draw;
-  draw.map = draw_map(options, random.split("map"));
-  for (int64_t i = 0; i < options.positions; ++i) draw.train.positions.push_back(concat("x", i));
-  for (int64_t i = 0; i < options.contexts; ++i) draw.train.contexts.push_back(std::to_string(i));
-  draw.train = draw_rows(draw, options.rows, random.split("train"));
-  draw.validation = draw_rows(draw, std::llround(double(options.rows) * validation_fraction),
-                              random.split("validation"));
-
-  std::vector<bool> seen(draw.map.size(), false);
-  const int64_t* contexts = draw.train.context.data_ptr<int64_t>();
-  for (int64_t row = 0; row < options.rows; ++row) seen[size_t(contexts[row])] = true;
+  const std::vector<int64_t> map = draw_map(options, random.split("map"));
+  std::vector<bool> seen(map.size(), false);
+  for (int64_t row = 0; row < options.rows; ++row)
+    seen[size_t(draw_label(random.split("train"), row, map.size()))] = true;
   require(std::find(seen.begin(), seen.end(), false) == seen.end(), ErrorKind::InvalidArgument,
           format_count(options.rows), " training rows are too few to hold all ",
           format_count(options.contexts), " contexts; draw more rows");
-  return draw;
+
+  const int64_t held_out = std::llround(double(options.rows) * validation_fraction);
+  SyntheticTables drawn;
+  drawn.files[kTrain] = draw_rows(map, options.positions, options.rows, random.split("train"));
+  drawn.files[kValidation] =
+      draw_rows(map, options.positions, held_out, random.split("validation"));
+  drawn.generator = options_json(options);
+  ContextTruth truth;
+  for (size_t i = 0; i < map.size(); ++i) truth[std::to_string(i)] = concat("x", map[i]);
+  drawn.description = {{"truth", {{"map", truth}}}, {"standardise", "no"}};
+  ContentHash hash;
+  hash.add(concat("context ", drawn.generator.dump(), " ", held_out));
+  drawn.hash = hash.text();
+  drawn.notes.push_back(concat("built-in synthetic data, seed ", options.seed, ": ",
+                               format_count(options.rows), " training and ", format_count(held_out),
+                               " validation rows"));
+  return drawn;
 }
 
 }  // namespace fovea

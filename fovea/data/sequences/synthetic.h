@@ -4,14 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "fovea/base/options.h"
-#include "fovea/data/sequences/encoder.h"
+#include "fovea/data/load_tables.h"
 
 namespace fovea {
 
-struct ContextGeneratorOptions {
+struct SyntheticContextOptions {
   int64_t rows = 10000;  // training rows
   int64_t positions = 8;
   int64_t contexts = 5;
@@ -19,14 +18,10 @@ struct ContextGeneratorOptions {
   void describe(OptionList& list);
 };
 
-struct ContextDraw {
-  ContextNumbers train, validation;
-  std::vector<int64_t> map;  // context -> position
-  ContextTruth truth() const;
-};
-
 /// Draws the training rows and, from other streams, `validation_fraction` times as many validation
-/// rows (0.2: 2,000). InvalidArgument when the training rows are too few to hold every context.
-ContextDraw draw_context(const ContextGeneratorOptions& options, double validation_fraction = 0.2);
+/// rows (0.2: 2,000). Columns: context, x0 …, y. InvalidArgument when the training rows are too few
+/// to hold every context.
+SyntheticTables draw_context(const SyntheticContextOptions& options,
+                             double validation_fraction = 0.2);
 
 }  // namespace fovea

@@ -47,7 +47,7 @@ TEST(ContextData, AFileOfTheUsersAndARestoredEncoder) {
                 .at("context")
                 .item<int64_t>(),
             1);
-  expect_error(ErrorKind::InvalidArgument, {"built-in data", "trained on"},
+  expect_error(ErrorKind::NotFound, {"built-in data", "no column"},
                [&] { load_context({}, {}, restored, 1); });
 }
 

@@ -1,56 +1,67 @@
 #include "fovea/data/sequences/synthetic.h"
 
+#include <map>
 #include <set>
 
-#include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
 namespace {
 
-void expect_planted(const ContextNumbers& rows, const std::vector<int64_t>& map) {
-  const float* inputs = rows.inputs.data_ptr<float>();
-  const int64_t width = rows.inputs.size(1);
-  for (int64_t row = 0; row < rows.inputs.size(0); ++row) {
-    const int64_t context = rows.context[row].item<int64_t>();
-    ASSERT_EQ(rows.target[row].item<float>(), inputs[row * width + map[size_t(context)]]);
+/// The position that each context points to.
+Json map_of(const SyntheticTables& drawn) {
+  return drawn.description["truth"]["map"];
+}
+
+/// Whether the target of every row is where its context points.
+void expect_planted(const CsvTable& rows, const Json& map) {
+  for (int64_t row = 0; row < rows.rows(); ++row) {
+    const auto position = map.at(std::string(rows.cell(row, 0))).get<std::string>();
+    ASSERT_EQ(rows.cell(row, rows.column("y")), rows.cell(row, rows.column(position)));
   }
 }
 
-TEST(ContextGenerator, TheTargetIsWhereTheContextPoints) {
-  const ContextDraw draw = draw_context({});
-  EXPECT_EQ(draw.map, (std::vector<int64_t>{2, 7, 3, 5, 1}));
-  EXPECT_EQ(draw.train.inputs.sizes(), (at::IntArrayRef{10000, 8}));
-  EXPECT_EQ(draw.validation.inputs.sizes(), (at::IntArrayRef{2000, 8}));
-  expect_planted(draw.train, draw.map);
-  expect_planted(draw.validation, draw.map);
-  EXPECT_EQ(draw.truth().at("1"), "x7");
-  EXPECT_GE(draw.train.inputs.min().item<float>(), 0);
-  EXPECT_LE(draw.train.inputs.max().item<float>(), 1);
-  const at::Tensor counts = torch::bincount(draw.train.context, {}, 5);
-  EXPECT_GT(counts.min().item<int64_t>(), 1800);
-  EXPECT_FALSE(torch::equal(draw.train.inputs.slice(0, 0, 2000), draw.validation.inputs));
+TEST(SyntheticContext, TheTargetIsWhereTheContextPoints) {
+  const SyntheticTables drawn = draw_context({});
+  const SourceTables tables = parse_tables(drawn);
+  EXPECT_EQ(map_of(drawn), (Json{{"0", "x2"}, {"1", "x7"}, {"2", "x3"}, {"3", "x5"}, {"4", "x1"}}));
+  ASSERT_EQ(tables.train->rows(), 10000);
+  ASSERT_EQ(tables.validation->rows(), 2000);
+  EXPECT_EQ(tables.train->columns(), 10) << "context, eight positions, y";
+  expect_planted(*tables.train, map_of(drawn));
+  expect_planted(*tables.validation, map_of(drawn));
+  std::map<std::string, int64_t> counts;
+  for (int64_t row = 0; row < 10000; ++row) {
+    ++counts[std::string(tables.train->cell(row, 0))];
+    double x = -1;
+    ASSERT_TRUE(parse_number(tables.train->cell(row, 1), x));
+    ASSERT_TRUE(x >= 0 && x <= 1);
+  }
+  for (const auto& [context, count] : counts) EXPECT_GT(count, 1800) << context;
+  EXPECT_NE(tables.train->cell(0, 1), tables.validation->cell(0, 1));
 }
 
-TEST(ContextGenerator, OtherSizesDrawTheMap) {
-  ContextGeneratorOptions options;
+TEST(SyntheticContext, OtherSizesDrawTheMap) {
+  SyntheticContextOptions options;
   options.rows = 500;
   options.positions = 6;
   options.contexts = 6;
-  const ContextDraw draw = draw_context(options, 0.1);
-  EXPECT_EQ(std::set<int64_t>(draw.map.begin(), draw.map.end()).size(), 6u);
-  EXPECT_EQ(draw.validation.inputs.size(0), 50);
-  expect_planted(draw.train, draw.map);
+  const SyntheticTables drawn = draw_context(options, 0.1);
+  std::set<std::string> positions;
+  for (const auto& [context, position] : map_of(drawn).items()) positions.insert(position);
+  EXPECT_EQ(positions.size(), 6u);
+  EXPECT_EQ(parse_tables(drawn).validation->rows(), 50);
+  expect_planted(*parse_tables(drawn).train, map_of(drawn));
   options.contexts = 20;
-  const ContextDraw more = draw_context(options);
-  EXPECT_EQ(more.map.size(), 20u);
-  expect_planted(more.train, more.map);
+  const SyntheticTables more = draw_context(options);
+  EXPECT_EQ(map_of(more).size(), 20u);
+  expect_planted(*parse_tables(more).train, map_of(more));
   options.seed = 2;
-  EXPECT_NE(draw_context(options).map, more.map);
+  EXPECT_NE(map_of(draw_context(options)), map_of(more));
 }
 
-TEST(ContextGenerator, ImpossibleOptions) {
-  ContextGeneratorOptions options;
+TEST(SyntheticContext, ImpossibleOptions) {
+  SyntheticContextOptions options;
   options.rows = 4;
   expect_error(ErrorKind::InvalidArgument, {"4 training rows", "too few"},
                [&] { draw_context(options); });
