@@ -2,7 +2,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/tasks/caption.h"
-#include "fovea/tasks/copy.h"
 #include "fovea/tasks/dates.h"
 #include "fovea/tasks/forecast.h"
 #include "fovea/tasks/glimpse.h"
@@ -15,6 +14,7 @@
 namespace fovea {
 
 std::unique_ptr<Task> make_context_task();
+std::unique_ptr<Task> make_copy_task();
 std::unique_ptr<Task> make_features_task();
 std::unique_ptr<Task> make_pretrain_task();
 std::unique_ptr<Task> make_ratings_task();
@@ -95,7 +95,7 @@ std::vector<TaskRow> built_in_tasks() {
        make<VisitsTask>},
       {"copy", "hear symbols, then say them again: does a network store and fetch?", "ntm, lstm",
        "step -> slots of the memory", "text, one sequence a line, symbols as bits: 0110 1011",
-       make<CopyTask>},
+       make_copy_task},
   };
 }
 

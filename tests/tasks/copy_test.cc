@@ -1,6 +1,4 @@
 // The task copy from its command line's side: built-in data, runs, inputs, answers.
-#include "fovea/tasks/copy.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
 #include "fovea/data/formats/text_lines.h"
 #include "fovea/data/load.h"
 
@@ -82,8 +81,6 @@ Tensor slots_of(std::span<const Example> examples) {
   return slots;
 }
 
-using Sequences = SplitRows<CopySequence>;
-
 FileRows<CopySequence> read_sequences(const std::filesystem::path& path, int64_t& bits) {
   TextLines lines(path, kMostBytes);
   FileRows<CopySequence> read;
@@ -92,34 +89,6 @@ FileRows<CopySequence> read_sequences(const std::filesystem::path& path, int64_t
   require(!read.rows.empty(), ErrorKind::BadData, lines.path(), ": holds no sequence");
   read.hash = lines.hash();
   return read;
-}
-
-Sequences open_sequences(const DataSource& source, const CopyDataOptions& options, int64_t& bits,
-                         uint64_t seed) {
-  check_roles(source, {});
-  const SplitOptions split{.task = "copy",
-                           .fraction = options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = bits == 0};
-  return read_splits<CopySequence>(
-      source, split,
-      {{".txt"},
-       [&](const std::filesystem::path& path) { return read_sequences(path, bits); },
-       "sequences"});
-}
-
-Sequences draw_parts(const CopyDataOptions& options) {
-  CopiesDraw draw = draw_copies(options.generator);
-  Sequences parts;
-  parts.train = std::move(draw.train);
-  parts.validation = std::move(draw.validation);
-  parts.test = std::move(draw.test);
-  parts.hash = hash_of_built_in("copy", options_json(options.generator));
-  parts.notes.push_back(concat(format_count(int64_t(parts.train.size())), " sequences of ",
-                               options.generator.shortest, " to ", options.generator.longest,
-                               " symbols of ", options.generator.bits, " bits an epoch",
-                               options.fresh ? ", new ones at every step" : ""));
-  return parts;
 }
 
 }  // namespace
@@ -212,49 +181,38 @@ void CopyDataOptions::describe(OptionList& list) {
   generator.describe(list);
   list.add("fresh", fresh, "built-in data: every training step sees new symbols");
   list.add("validation_fraction", validation_fraction,
-           "share of the training sequences held out when the data has no validation part")
+           "share of the training sequences held out when the data has no validation split")
       .at_least(0)
       .below(1);
 }
 
 Splits load_copies(const DataSource& source, const CopyDataOptions& options, int64_t& bits,
                    uint64_t seed) {
-  const bool built_in = source.path.empty();
-  Sequences parts;
-  if (built_in) {
-    check_roles(source, {});
-    parts = draw_parts(options);
-    bits = options.generator.bits;
-  } else {
-    parts = open_sequences(source, options, bits, seed);
-  }
-  Splits splits;
-  splits.hash = parts.hash;
-  splits.notes = parts.notes;
-  const auto dataset = [&](int part) -> std::shared_ptr<Dataset> {
-    if (parts[part].empty()) return nullptr;
-    return std::make_shared<CopyDataset>(std::move(parts[part]), bits,
-                                         built_in && options.fresh && part == kTrain);
-  };
-  splits.train = dataset(kTrain);
-  splits.validation = dataset(kValidation);
-  splits.test = dataset(kTest);
-  return splits;
+  check_roles(source, {});
+  const bool drawn = source.path.empty();
+  if (drawn) bits = options.generator.bits;
+  const SplitOptions split{.task = "copy",
+                           .fraction = options.validation_fraction,
+                           .seed = seed,
+                           .needs_training = bits == 0};
+  const auto read = [&](const std::filesystem::path& path) { return read_sequences(path, bits); };
+  SplitRows<CopySequence> rows =
+      drawn ? draw_copies(options.generator)
+            : read_splits<CopySequence>(source, split, {{".txt"}, read, "sequences"});
+  const auto fit = [](const auto&, const Notes&) {};
+  return encode_splits(rows, fit, [&](std::vector<CopySequence> own, Split split, const Notes&) {
+    const bool fresh = drawn && options.fresh && split == kTrain;
+    return std::make_shared<CopyDataset>(std::move(own), bits, fresh);
+  });
 }
 
 void write_copies_data(const std::filesystem::path& folder, const CopyDataOptions& options) {
-  const CopiesDraw draw = draw_copies(options.generator);
-  make_folder(folder);
-  const auto write = [&](const char* name, const std::vector<CopySequence>& part) {
-    if (part.empty()) return;
+  write_splits(folder, draw_copies(options.generator), ".txt", [&](const auto& sequences) {
     std::string content;
-    for (const CopySequence& sequence : part)
+    for (const CopySequence& sequence : sequences)
       content += text_of_sequence(sequence, options.generator.bits) + "\n";
-    write_file(folder / name, content);
-  };
-  write("train.txt", draw.train);
-  write("val.txt", draw.validation);
-  write("test.txt", draw.test);
+    return content;
+  });
   write_description(folder, "copy", options_json(options.generator));
 }
 

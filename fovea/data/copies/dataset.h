@@ -40,9 +40,11 @@ class CopyDataset : public Dataset, public AugmentedRows {
   Example example(int64_t row) const override { return copy_example(sequence(row), bits_); }
   Batch batch(std::span<const int64_t> rows) const override;
   Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const override;
-  const CopySequence& sequence(int64_t row) const { return sequences_.at(size_t(row)); }
+  Json input(int64_t row) const override { return text_of_sequence(sequence(row), bits_); }
 
  private:
+  const CopySequence& sequence(int64_t row) const { return sequences_.at(size_t(row)); }
+
   std::vector<CopySequence> sequences_;
   int64_t bits_;
   bool fresh_;
@@ -50,7 +52,7 @@ class CopyDataset : public Dataset, public AugmentedRows {
 
 /// Everything under data. for the task `copy`.
 struct CopyDataOptions {
-  CopiesOptions generator;
+  SyntheticCopiesOptions generator;
   bool fresh = true;
   double validation_fraction = 0.1;
   void describe(OptionList& list);
@@ -61,7 +63,7 @@ struct CopyDataOptions {
 Splits load_copies(const DataSource& source, const CopyDataOptions& options, int64_t& bits,
                    uint64_t seed);
 
-/// Writes the built-in data as train.txt, val.txt, test.txt and dataset.json.
+/// Writes the synthetic data as train.txt, val.txt, test.txt and dataset.json.
 void write_copies_data(const std::filesystem::path& folder, const CopyDataOptions& options);
 
 }  // namespace fovea

@@ -10,7 +10,7 @@ constexpr int64_t kMostBits = 32;
 constexpr int64_t kLongest = 100'000;      // symbols of a sequence
 constexpr int64_t kMostSymbols = 1 << 28;  // of all sequences together, at most
 
-void check(const CopiesOptions& options) {
+void check(const SyntheticCopiesOptions& options) {
   require(options.bits >= 1 && options.bits <= kMostBits && options.shortest >= 1 &&
               options.shortest <= options.longest && options.longest <= kLongest,
           ErrorKind::InvalidArgument, "sequences of ", options.shortest, " to ", options.longest,
@@ -31,7 +31,7 @@ void check(const CopiesOptions& options) {
 
 }  // namespace
 
-void CopiesOptions::describe(OptionList& list) {
+void SyntheticCopiesOptions::describe(OptionList& list) {
   list.add("rows", rows, "built-in data: training sequences of an epoch").at_least(2);
   list.add("validation_rows", validation_rows, "built-in data: number of validation sequences")
       .at_least(0);
@@ -57,24 +57,30 @@ CopySequence draw_sequence(int64_t length, int64_t bits, const Random& random) {
   return symbols;
 }
 
-CopiesDraw draw_copies(const CopiesOptions& options) {
+SplitRows<CopySequence> draw_copies(const SyntheticCopiesOptions& options) {
   check(options);
   const Random random = Random(uint64_t(options.seed)).split("copies");
-  const auto draw = [&](const char* part, int64_t rows) {
+  const auto draw = [&](const char* split, int64_t rows) {
     std::vector<CopySequence> sequences;
     for (int64_t row = 0; row < rows; ++row) {
-      const Random own = random.split(part).split(uint64_t(row));
+      const Random own = random.split(split).split(uint64_t(row));
       const auto spread = uint64_t(options.longest - options.shortest + 1);
       const auto length = options.shortest + int64_t(own.split("length").below(0, spread));
       sequences.push_back(draw_sequence(length, options.bits, own));
     }
     return sequences;
   };
-  CopiesDraw drawn{draw("train", options.rows), draw("validation", options.validation_rows), {}};
+  SplitRows<CopySequence> drawn;
+  drawn.train = draw("train", options.rows);
+  drawn.validation = draw("validation", options.validation_rows);
   for (const int64_t length : options.test_lengths)
     for (int64_t row = 0; row < options.test_rows; ++row)
       drawn.test.push_back(draw_sequence(
           length, options.bits, random.split("test").split(uint64_t(length)).split(uint64_t(row))));
+  drawn.hash = hash_of_built_in("copy", options_json(options));
+  drawn.notes.push_back(concat(format_count(options.rows), " sequences of ", options.shortest,
+                               " to ", options.longest, " symbols of ", options.bits,
+                               " bits an epoch"));
   return drawn;
 }
 

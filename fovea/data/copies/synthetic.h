@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "fovea/base/options.h"
+#include "fovea/data/load.h"
 #include "fovea/tensor/random.h"
 
 namespace fovea {
 
 using CopySequence = std::vector<int64_t>;  // symbols, each 0 … 2^bits - 1
 
-struct CopiesOptions {
+struct SyntheticCopiesOptions {
   int64_t rows = 10000;  // training sequences of an epoch
   int64_t validation_rows = 500;
   int64_t test_rows = 100;  // of each length
@@ -25,12 +26,8 @@ struct CopiesOptions {
   void describe(OptionList& list);
 };
 
-struct CopiesDraw {
-  std::vector<CopySequence> train, validation, test;
-};
-
 /// InvalidArgument for sizes that cannot be.
-CopiesDraw draw_copies(const CopiesOptions& options);
+SplitRows<CopySequence> draw_copies(const SyntheticCopiesOptions& options);
 
 /// `length` symbols of `bits` random bits.
 CopySequence draw_sequence(int64_t length, int64_t bits, const Random& random);

@@ -83,9 +83,7 @@ TEST(CopyData, FilesGiveTheSameRows) {
   const Splits read = load_copies({folder.path() / "data", {}}, options, read_bits, 1);
   EXPECT_EQ(read_bits, 8);
   ASSERT_EQ(read.test->size(), 8);
-  for (int64_t row = 0; row < 8; ++row)
-    EXPECT_EQ(dynamic_cast<const CopyDataset&>(*read.test).sequence(row),
-              dynamic_cast<const CopyDataset&>(*drawn.test).sequence(row));
+  for (int64_t row = 0; row < 8; ++row) EXPECT_EQ(read.test->input(row), drawn.test->input(row));
   EXPECT_EQ(read.train->size(), 12);
   const auto wrong = folder.write("a.txt", "0101 1111\n");
   expect_error(ErrorKind::BadData, {"a.txt:1", "no symbol of 8 bits"}, [&] {

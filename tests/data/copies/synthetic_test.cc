@@ -7,8 +7,8 @@
 namespace fovea {
 namespace {
 
-CopiesOptions small() {
-  CopiesOptions options;
+SyntheticCopiesOptions small() {
+  SyntheticCopiesOptions options;
   options.rows = 200;
   options.validation_rows = 20;
   options.test_rows = 3;
@@ -19,8 +19,8 @@ CopiesOptions small() {
   return options;
 }
 
-TEST(Copies, LengthsAndSymbolsAreThoseAskedFor) {
-  const CopiesDraw draw = draw_copies(small());
+TEST(SyntheticCopies, LengthsAndSymbolsAreThoseAskedFor) {
+  const SplitRows<CopySequence> draw = draw_copies(small());
   ASSERT_EQ(draw.train.size(), 200u);
   ASSERT_EQ(draw.validation.size(), 20u);
   std::set<size_t> lengths;
@@ -37,9 +37,9 @@ TEST(Copies, LengthsAndSymbolsAreThoseAskedFor) {
   EXPECT_EQ(draw.test[5].size(), 9u);
 }
 
-TEST(Copies, TheSeedAloneDecides) {
-  CopiesOptions options = small();
-  const CopiesDraw one = draw_copies(options);
+TEST(SyntheticCopies, TheSeedAloneDecides) {
+  SyntheticCopiesOptions options = small();
+  const SplitRows<CopySequence> one = draw_copies(options);
   options.rows = 10;
   EXPECT_EQ(draw_copies(options).train[3], one.train[3]) << "however many";
   EXPECT_EQ(draw_copies(options).test, one.test);
@@ -47,16 +47,17 @@ TEST(Copies, TheSeedAloneDecides) {
   EXPECT_NE(draw_copies(options).test, one.test);
 }
 
-TEST(Copies, RefusesWhatCannotBeDrawn) {
+TEST(SyntheticCopies, RefusesWhatCannotBeDrawn) {
   const auto refused = [](const char* word, const auto& change) {
-    CopiesOptions options = small();
+    SyntheticCopiesOptions options = small();
     change(options);
     expect_error(ErrorKind::InvalidArgument, word, [&] { draw_copies(options); });
   };
-  refused("at most data.longest", [](CopiesOptions& options) { options.shortest = 6; });
-  refused("40 bits", [](CopiesOptions& options) { options.bits = 40; });
-  refused("data.test_lengths: 0", [](CopiesOptions& options) { options.test_lengths = {0}; });
-  refused("symbols", [](CopiesOptions& options) { options.rows = int64_t{1} << 40; });
+  refused("at most data.longest", [](SyntheticCopiesOptions& options) { options.shortest = 6; });
+  refused("40 bits", [](SyntheticCopiesOptions& options) { options.bits = 40; });
+  refused("data.test_lengths: 0",
+          [](SyntheticCopiesOptions& options) { options.test_lengths = {0}; });
+  refused("symbols", [](SyntheticCopiesOptions& options) { options.rows = int64_t{1} << 40; });
 }
 
 }  // namespace
