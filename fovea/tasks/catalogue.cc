@@ -9,16 +9,13 @@
 #include "fovea/tasks/prefetch.h"
 #include "fovea/tasks/speech.h"
 #include "fovea/tasks/translate.h"
-#include "fovea/tasks/visits.h"
 
 namespace fovea {
 
 std::unique_ptr<Task> make_context_task();
 std::unique_ptr<Task> make_copy_task();
 std::unique_ptr<Task> make_features_task();
-std::unique_ptr<Task> make_pretrain_task();
-std::unique_ptr<Task> make_ratings_task();
-std::unique_ptr<Task> make_tag_task();
+std::unique_ptr<Task> make_visits_task();
 
 namespace {
 
@@ -92,7 +89,7 @@ std::vector<TaskRow> built_in_tasks() {
       {"visits", "whether an outcome follows on what a patient's visits hold",
        "retain, logistic, gru", "outcome -> visits -> codes",
        "CSV, TSV or JSONL, one visit a line: patient, time, codes, label; a folder of such",
-       make<VisitsTask>},
+       make_visits_task},
       {"copy", "hear symbols, then say them again: does a network store and fetch?", "ntm, lstm",
        "step -> slots of the memory", "text, one sequence a line, symbols as bits: 0110 1011",
        make_copy_task},

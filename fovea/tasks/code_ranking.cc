@@ -14,11 +14,22 @@ namespace {
 constexpr int64_t kPatientsTogether = 128;
 constexpr int64_t kFewestVisits = 5;  // of a code whose mean is worth comparing
 
+void note_effects(const Example& example, std::map<int64_t, int>& effects) {
+  const at::Tensor codes = example.tensors.at("codes");
+  const at::Tensor effect = example.truth.at("raising").to(at::kLong).flatten() -
+                            example.truth.at("lowering").to(at::kLong).flatten();  // [K]
+  for (int64_t i = 0; i < codes.numel(); ++i)
+    if (const int64_t own = effect.data_ptr<int64_t>()[i])
+      effects[codes.data_ptr<int64_t>()[i]] = int(own);
+}
+
 }  // namespace
 
-std::vector<RankedCode> rank_codes(const Model& model, const VisitDataset& rows) {
+std::vector<RankedCode> rank_codes(const Model& model, const Dataset& rows,
+                                   const Vocabulary& vocabulary) {
   torch::NoGradGuard no_gradients;
   std::map<int64_t, RunningStatistics> contributions;  // by code
+  std::map<int64_t, int> effects;
   const int64_t count = std::min(rows.size(), kPatientsRanked);
   for (int64_t begin = 0; begin < count; begin += kPatientsTogether) {
     std::vector<int64_t> picked;
@@ -34,26 +45,29 @@ std::vector<RankedCode> rank_codes(const Model& model, const VisitDataset& rows)
     for (int64_t i = 0; i < codes.numel(); ++i)
       if (const int64_t code = codes.data_ptr<int64_t>()[i]; !Vocabulary::is_special(code))
         contributions[code].add(weights.data_ptr<double>()[i]);
+    if (rows.has_truth())
+      for (const int64_t row : picked) note_effects(rows.example(row), effects);
   }
   std::vector<RankedCode> ranking;
   for (const auto& [code, added] : contributions)
     if (added.count() >= kFewestVisits)
-      ranking.push_back({rows.codes().token(code), added.count(), added.mean(), added.deviation()});
+      ranking.push_back(
+          {vocabulary.token(code), added.count(), added.mean(), added.deviation(), effects[code]});
   std::stable_sort(ranking.begin(), ranking.end(),
                    [](const RankedCode& a, const RankedCode& b) { return a.mean > b.mean; });
   return ranking;
 }
 
-std::optional<double> planted_first(const std::vector<RankedCode>& ranking,
-                                    const VisitDataset& rows) {
-  const PlantedCauses& planted = rows.planted();
-  const auto raising = planted.raising.size(), lowering = planted.lowering.size();
-  if (planted.empty() || ranking.size() < raising + lowering) return {};
-  double found = 0;
-  for (size_t i = 0; i < raising; ++i) found += planted.effect_of(ranking[i].code) == 1;
-  for (size_t i = ranking.size() - lowering; i < ranking.size(); ++i)
-    found += planted.effect_of(ranking[i].code) == -1;
-  return found / double(raising + lowering);
+std::optional<double> planted_first(const std::vector<RankedCode>& ranking) {
+  const auto count = [&](auto begin, auto end, int effect) {
+    return std::count_if(begin, end, [&](const RankedCode& code) { return code.effect == effect; });
+  };
+  const auto causes = count(ranking.begin(), ranking.end(), 1),
+             protections = count(ranking.begin(), ranking.end(), -1);
+  if (causes + protections == 0) return {};
+  const auto found = count(ranking.begin(), ranking.begin() + causes, 1) +
+                     count(ranking.end() - protections, ranking.end(), -1);
+  return double(found) / double(causes + protections);
 }
 
 }  // namespace fovea

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/visits/encoder.h"
+#include "fovea/data/dataset.h"
+#include "fovea/data/tokenisers/vocabulary.h"
 #include "fovea/models/model.h"
 
 namespace fovea {
@@ -17,15 +18,16 @@ struct RankedCode {
   int64_t visits = 0;  // that hold it
   double mean = 0;     // contribution to the log odds, over these visits
   double deviation = 0;
+  int effect = 0;  // what is planted: 1 raises the odds, -1 lowers them
 };
 
 /// The known codes of at least five visits of at most kPatientsRanked patients, the one that adds
 /// most first. Empty for a model that does not say what codes add.
-std::vector<RankedCode> rank_codes(const Model& model, const VisitDataset& rows);
+std::vector<RankedCode> rank_codes(const Model& model, const Dataset& rows,
+                                   const Vocabulary& codes);
 
-/// The share of the planted causes that stand at the top of the ranking, and of the protections
-/// that stand at its bottom. None where nothing is planted or ranked.
-std::optional<double> planted_first(const std::vector<RankedCode>& ranking,
-                                    const VisitDataset& rows);
+/// The share of the ranked causes that stand at its top, and of the protections that stand at its
+/// bottom. None where nothing is planted or ranked.
+std::optional<double> planted_first(const std::vector<RankedCode>& ranking);
 
 }  // namespace fovea

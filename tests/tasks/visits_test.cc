@@ -1,6 +1,4 @@
 // The task visits from its command line's side: built-in data, runs, inputs, answers.
-#include "fovea/tasks/visits.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "fovea/base/file.h"
 #include "fovea/explain/faithfulness/faithfulness.h"
+#include "fovea/models/retain.h"
 #include "fovea/tasks/code_ranking.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
@@ -183,8 +182,10 @@ TEST(VisitsTask, ExplanationsAddUpToTheAnswer) {
       << "what if this code were absent";
   const Explanation overview = pipeline.overview(*splits.test);
   EXPECT_EQ(overview.maps.at(0).keys(), 30u);
-  const std::vector<RankedCode> codes =
-      rank_codes(pipeline.model(), dynamic_cast<const VisitDataset&>(*splits.test));
+  const Json coding = pipeline.folder().read_asset("visits.json");
+  const std::vector<RankedCode> codes = rank_codes(
+      pipeline.model(), *splits.test, Vocabulary::from_json(coding["codes"], "visits.json"));
+  ASSERT_FALSE(codes.empty());
   EXPECT_TRUE(std::all_of(codes.begin(), codes.end(), [](const RankedCode& code) {
     return code.visits >= 5;
   })) << "the mean of a single visit says nothing";

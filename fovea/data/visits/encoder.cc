@@ -39,20 +39,24 @@ std::vector<Axis> axes_of(std::span<const Visit> visits, size_t cut, const Visit
 }
 
 /// Which codes decide, and which visits hold them.
-void add_truth(std::span<const Visit> visits, const PlantedCauses& planted, Example& example) {
+void add_truth(std::span<const Visit> visits, const PlantedCodes& planted, Example& example) {
   const auto count = static_cast<int64_t>(visits.size());
-  const Tensor of_codes = at::zeros({1, example.tensors.at("codes").size(0)}, at::kBool);
-  const Tensor of_visits = at::zeros({1, count}, at::kBool);
+  const int64_t codes = example.tensors.at("codes").size(0);
+  const auto add = [&](const char* name, int64_t width) {
+    return (example.truth[name] = at::zeros({1, width}, at::kBool)).data_ptr<bool>();
+  };
+  bool *of_codes = add("contributions", codes), *of_visits = add("visits", count);
+  bool *raising = add("raising", codes), *lowering = add("lowering", codes);
   int64_t place = 0;
   for (int64_t visit = 0; visit < count; ++visit)
     for (const std::string& code : visits[size_t(visit)].codes) {
       const bool counts = planted.recent == 0 || count - visit <= planted.recent;
-      const bool decides = counts && planted.effect_of(code) != 0;
-      of_codes.data_ptr<bool>()[place++] = decides;
-      of_visits.data_ptr<bool>()[visit] |= decides;
+      const int effect = planted.effect_of(code);
+      raising[place] = effect > 0;
+      lowering[place] = effect < 0;
+      of_codes[place++] = counts && effect != 0;
+      of_visits[visit] |= counts && effect != 0;
     }
-  example.truth["contributions"] = of_codes;  // [1, K]
-  example.truth["visits"] = of_visits;        // [1, V]
 }
 
 /// Rows of numbers side by side, 0 behind them.
@@ -99,7 +103,7 @@ Batch batch_of(int64_t rows, const EncodedOf& row_of) {
 }
 
 template <class Number>
-std::vector<Number> numbers_of(const Tensor& tensor, at::ScalarType type) {
+std::vector<Number> to_vector(const Tensor& tensor, at::ScalarType type) {
   const Tensor plain = tensor.to(at::kCPU, type).contiguous();
   return {plain.data_ptr<Number>(), plain.data_ptr<Number>() + plain.numel()};
 }
@@ -141,9 +145,9 @@ Batch collate_visits(std::span<const Example> examples) {
   };
   std::vector<Row> rows;
   for (const Example& example : examples)
-    rows.push_back({numbers_of<int64_t>(example.tensors.at("codes"), at::kLong),
-                    numbers_of<int64_t>(example.tensors.at("visit_of"), at::kLong),
-                    numbers_of<float>(example.tensors.at("gaps"), at::kFloat)});
+    rows.push_back({to_vector<int64_t>(example.tensors.at("codes"), at::kLong),
+                    to_vector<int64_t>(example.tensors.at("visit_of"), at::kLong),
+                    to_vector<float>(example.tensors.at("gaps"), at::kFloat)});
   return batch_of(int64_t(rows.size()),
                   [&](int64_t row) -> const Row& { return rows[size_t(row)]; });
 }
@@ -180,6 +184,17 @@ VisitDataset::VisitDataset(std::vector<LabelledPatient> patients, VisitEncoder e
 
 int64_t VisitDataset::length(int64_t row) const {
   return std::max<int64_t>(1, int64_t(row_of(row).codes.size()));
+}
+
+Json VisitDataset::input(int64_t row) const {
+  Json visits = Json::array();
+  for (const Visit& visit : record(row).visits) {
+    Json json = Json::object();
+    if (visit.time) json["time"] = *visit.time;
+    json["codes"] = visit.codes;
+    visits.push_back(std::move(json));
+  }
+  return {{"visits", std::move(visits)}};
 }
 
 Batch VisitDataset::batch(std::span<const int64_t> rows) const {

@@ -31,7 +31,7 @@ struct VisitEncoder {
   std::string outcome = "outcome";  // what is predicted, for people
   std::string time_unit = {};
   int64_t maximum_visits = 200;  // of a longer record the last ones
-  PlantedCauses planted = {};
+  PlantedCodes planted = {};
 
   struct Encoded {
     std::vector<int32_t> codes, visit_of;
@@ -39,8 +39,9 @@ struct VisitEncoder {
     int64_t cut = 0;  // visits that were cut off
   };
   Encoded encode(const PatientRecord& record) const;
-  /// Axes "outcome", "visits" and "codes" in them. With planted causes, map "contributions" [1, K]
-  /// marks those that decide and map "visits" [1, V] the visits that hold one.
+  /// Axes "outcome", "visits" and "codes" in them. With planted codes the truth of map
+  /// "contributions" [1, K] marks those that decide, that of map "visits" [1, V] the visits that
+  /// hold one; "raising" and "lowering" [1, K] are the planted codes wherever they stand.
   Example example(const PatientRecord& record) const;
 };
 
@@ -60,14 +61,16 @@ class VisitDataset : public Dataset {
   /// With "target" int64 [B].
   Batch batch(std::span<const int64_t> rows) const override;
 
-  const PatientRecord& record(int64_t row) const { return patients_.at(size_t(row)).record; }
-  const PlantedCauses& planted() const { return encoder_.planted; }
-  const Vocabulary& codes() const { return *encoder_.codes; }
+  /// {"visits": [{"time": 17, "codes": ["…", …]}, …]}
+  Json input(int64_t row) const override;
+  bool has_truth() const override { return !encoder_.planted.empty(); }
+
   int64_t cut_patients() const { return cut_patients_; }   // that lost visits
   double unknown_share() const { return unknown_share_; }  // of all codes
   int64_t visits() const { return visits_; }
 
  private:
+  const PatientRecord& record(int64_t row) const { return patients_.at(size_t(row)).record; }
   const VisitEncoder::Encoded& row_of(int64_t row) const { return rows_.at(size_t(row)); }
 
   std::vector<LabelledPatient> patients_;

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/labels.h"
 
@@ -15,46 +14,18 @@ namespace {
 
 constexpr LabelWords kWords{"patient", "label", "NAME"};
 
-using Patients = SplitRows<PatientRecord>;
-
-Patients take_drawn(const VisitsDataOptions& options, PlantedCauses& planted) {
-  CausesDraw draw = draw_causes(options.generator);
-  Patients patients;
-  patients.train = std::move(draw.train);
-  patients.validation = std::move(draw.validation);
-  patients.test = std::move(draw.test);
-  patients.hash = hash_of_built_in("visits", options_json(options.generator));
-  patients.notes = std::move(draw.notes);
-  planted = std::move(draw.planted);
-  return patients;
-}
-
-Json json_of(const PlantedCauses& planted) {
-  return {{"raising", planted.raising}, {"lowering", planted.lowering}, {"recent", planted.recent}};
-}
-
-/// dataset.json of a folder: "truth": {"raising": [codes], "lowering": [codes], "recent": visits}.
-PlantedCauses read_planted(const std::filesystem::path& source) {
-  const std::filesystem::path path = source / "dataset.json";
-  if (!std::filesystem::is_directory(source) || !std::filesystem::exists(path)) return {};
-  const Json description = read_description(path, "visits");
-  const auto truth = Field::root(description, path.string()).find("truth");
-  if (!truth) return {};
-  PlantedCauses planted;
-  planted.raising = truth->at("raising").texts();
-  planted.lowering = truth->at("lowering").texts();
-  planted.recent = truth->at("recent").integer(0, INT64_MAX);  // how many last visits; 0: all
-  return planted;
-}
-
-Patients open_patients(const DataSource& source, const VisitsDataOptions& options,
-                       bool needs_training, uint64_t seed, PlantedCauses& planted) {
+PatientSplits read_patients(const DataSource& source, const VisitsDataOptions& options,
+                            bool needs_training, uint64_t seed) {
   const SplitOptions split{.task = "visits",
                            .fraction = options.validation_fraction,
                            .seed = seed,
                            .needs_training = needs_training};
-  Patients patients = open_visits(source, split, options.reading);
-  planted = read_planted(source.path);
+  PatientSplits patients{open_visits(source, split, options.reading)};
+  with_truth(source.path, "visits", [&](const Field& truth) {
+    patients.planted.raising = truth.at("raising").texts();
+    patients.planted.lowering = truth.at("lowering").texts();
+    patients.planted.recent = truth.at("recent").integer(0, INT64_MAX);
+  });
   return patients;
 }
 
@@ -69,11 +40,11 @@ std::string guess_outcome(const std::set<std::string>& two) {
   return numbers && first > last ? *two.begin() : *two.rbegin();
 }
 
-void fit_labels(Patients& patients, const VisitsDataOptions& options, VisitCoding& coding,
-                std::vector<std::string>& notes) {
+void fit_labels(const SplitRows<PatientRecord>& patients, const VisitsDataOptions& options,
+                VisitCoding& coding, Notes& notes) {
   LabelSet labels(kWords);
-  for (int part = 0; part < kSplitCount; ++part)
-    for (const PatientRecord& patient : patients[part]) labels.add(patient.label, part);
+  for (int split = 0; split < kSplitCount; ++split)
+    for (const PatientRecord& patient : patients[split]) labels.add(patient.label, split);
   const std::vector<std::string> all(labels.all().begin(), labels.all().end());
   std::set<std::string> outcome(options.positive.begin(), options.positive.end());
   for (const std::string& label : outcome)
@@ -109,19 +80,19 @@ std::shared_ptr<const Vocabulary> learn_codes(const std::vector<PatientRecord>& 
   return std::make_shared<const Vocabulary>(std::move(codes));
 }
 
-int64_t label_of(const PatientRecord& patient, const VisitCoding& coding, int part) {
+int64_t label_of(const PatientRecord& patient, const VisitCoding& coding, int split) {
   const auto holds = [&](const std::vector<std::string>& labels) {
     return std::find(labels.begin(), labels.end(), patient.label) != labels.end();
   };
   if (holds(coding.positive)) return 1;
-  require(holds(coding.negative), ErrorKind::BadData, "the ", kSplitNames[part], " patient '",
+  require(holds(coding.negative), ErrorKind::BadData, "the ", kSplitNames[split], " patient '",
           patient.name, "' has the label '", patient.label,
           "', which this run does not know: ", join(coding.negative), ", ", join(coding.positive));
   return 0;
 }
 
-void fit(Patients& patients, const DataSource& source, const VisitsDataOptions& options,
-         VisitCoding& coding, std::vector<std::string>& notes) {
+void fit_coding(const SplitRows<PatientRecord>& patients, const DataSource& source,
+                const VisitsDataOptions& options, VisitCoding& coding, Notes& notes) {
   VisitCoding fitted;
   fitted.columns = source.roles;
   fit_labels(patients, options, fitted, notes);
@@ -133,7 +104,7 @@ void fit(Patients& patients, const DataSource& source, const VisitsDataOptions& 
       });
   int64_t positive = 0;
   for (const PatientRecord& patient : patients.train) positive += label_of(patient, fitted, kTrain);
-  notes.push_back(concat("the outcome is '", fitted.positive_name(), "': ", format_count(positive),
+  notes.push_back(concat("the outcome is '", fitted.outcome(), "': ", format_count(positive),
                          " of ", format_count(int64_t(patients.train.size())),
                          " training patients; ",
                          format_count(fitted.codes->size() - Vocabulary::kSpecial), " codes",
@@ -141,13 +112,13 @@ void fit(Patients& patients, const DataSource& source, const VisitsDataOptions& 
   coding = std::move(fitted);
 }
 
-void note_part(const VisitDataset& rows, const VisitsDataOptions& options, const char* part,
-               std::vector<std::string>& notes) {
+void note_visits(const VisitDataset& rows, const VisitsDataOptions& options, const char* split,
+                 Notes& notes) {
   notes.push_back(concat(
-      format_count(rows.size()), " ", part, " patients with ", format_count(rows.visits()),
+      format_count(rows.size()), " ", split, " patients with ", format_count(rows.visits()),
       " visits; ", format_number(100 * rows.unknown_share(), 3), " % of their codes are unknown"));
   if (rows.cut_patients() > 0)
-    notes.push_back(concat(format_count(rows.cut_patients()), " ", part,
+    notes.push_back(concat(format_count(rows.cut_patients()), " ", split,
                            " patients have more than ", options.maximum_visits,
                            " visits, of which the last are read (data.maximum_visits)"));
 }
@@ -164,22 +135,18 @@ void VisitsDataOptions::describe(OptionList& list) {
       .at_least(1);
   list.add("time_unit", time_unit, "what times count, for pictures; dates are days");
   list.add("validation_fraction", validation_fraction,
-           "share of the training patients held out when the data has no validation part")
+           "share of the training patients held out when the data has no validation split")
       .at_least(0)
       .below(1);
   reading.describe(list);
 }
 
-std::string VisitCoding::negative_name() const {
-  return join(negative, " or ");
-}
-
-std::string VisitCoding::positive_name() const {
-  return join(positive, " or ");
+std::vector<std::string> VisitCoding::classes() const {
+  return {join(negative, " or "), join(positive, " or ")};
 }
 
 VisitEncoder VisitCoding::encoder(const VisitsDataOptions& options) const {
-  return {codes, positive_name(), options.time_unit, options.maximum_visits, {}};
+  return {codes, outcome(), options.time_unit, options.maximum_visits, {}};
 }
 
 Json VisitCoding::to_json() const {
@@ -207,32 +174,27 @@ VisitCoding VisitCoding::from_json(const Json& json, const std::string& where) {
 
 Splits load_visits(const DataSource& source, const VisitsDataOptions& options, VisitCoding& coding,
                    uint64_t seed) {
-  PlantedCauses planted;
   if (source.path.empty()) check_roles(source, {});
-  Patients patients = source.path.empty()
-                          ? take_drawn(options, planted)
-                          : open_patients(source, options, !coding.fitted(), seed, planted);
-  Splits splits;
-  splits.hash = patients.hash;
-  splits.notes = patients.notes;
-  if (!coding.fitted()) fit(patients, source, options, coding, splits.notes);
-  VisitEncoder encoder = coding.encoder(options);
-  encoder.planted = planted;
-  const auto encode_part = [&](int part) -> std::shared_ptr<Dataset> {
-    if (patients[part].empty()) return nullptr;
+  PatientSplits patients = source.path.empty()
+                               ? draw_visits(options.generator)
+                               : read_patients(source, options, !coding.fitted(), seed);
+  VisitEncoder encoder;
+  const auto fit = [&](const SplitRows<PatientRecord>& rows, Notes& notes) {
+    if (!coding.fitted()) fit_coding(rows, source, options, coding, notes);
+    encoder = coding.encoder(options);
+    encoder.planted = patients.planted;
+  };
+  const auto encode = [&](std::vector<PatientRecord> records, Split split, Notes& notes) {
     std::vector<LabelledPatient> labelled;
-    for (PatientRecord& patient : patients[part]) {
-      const int64_t label = label_of(patient, coding, part);
-      labelled.push_back({std::move(patient), label});
+    for (PatientRecord& record : records) {
+      const int64_t label = label_of(record, coding, split);
+      labelled.push_back({std::move(record), label});
     }
     auto rows = std::make_shared<VisitDataset>(std::move(labelled), encoder);
-    note_part(*rows, options, kSplitNames[part], splits.notes);
+    note_visits(*rows, options, kSplitNames[split], notes);
     return rows;
   };
-  splits.train = encode_part(kTrain);
-  splits.validation = encode_part(kValidation);
-  splits.test = encode_part(kTest);
-  return splits;
+  return encode_splits<PatientRecord>(patients, fit, encode);
 }
 
 std::shared_ptr<VisitDataset> patients_of(const CsvTable& table, const VisitsDataOptions& options,
@@ -247,22 +209,21 @@ std::shared_ptr<VisitDataset> patients_of(const CsvTable& table, const VisitsDat
 }
 
 void write_visits_data(const std::filesystem::path& folder, const VisitsDataOptions& options) {
-  const CausesDraw draw = draw_causes(options.generator);
-  make_folder(folder);
-  const auto write = [&](const char* name, const std::vector<PatientRecord>& part) {
-    if (part.empty()) return;
+  const PatientSplits patients = draw_visits(options.generator);
+  write_splits<PatientRecord>(folder, patients, ".tsv", [](const auto& records) {
     std::string content = "patient\ttime\tcodes\tlabel\n";
-    for (const PatientRecord& patient : part)
+    for (const PatientRecord& patient : records)
       for (const Visit& visit : patient.visits)
         content += concat(patient.name, "\t", format_exact(*visit.time), "\t",
                           join(visit.codes, " "), "\t", patient.label, "\n");
-    write_file(folder / name, content);
-  };
-  write("train.tsv", draw.train);
-  write("val.tsv", draw.validation);
-  write("test.tsv", draw.test);
+    return content;
+  });
+  const PlantedCodes& planted = patients.planted;
   write_description(folder, "visits", options_json(options.generator),
-                    {{"truth", json_of(draw.planted)}});
+                    {{"truth",
+                      {{"raising", planted.raising},
+                       {"lowering", planted.lowering},
+                       {"recent", planted.recent}}}});
 }
 
 }  // namespace fovea

@@ -14,7 +14,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct VisitsDataOptions {
-  CausesOptions generator;
+  SyntheticVisitsOptions generator;
   VisitsOptions reading;
   std::vector<std::string> positive;  // labels that are the outcome; empty: found out
   int64_t minimum_count = 5;
@@ -32,15 +32,15 @@ struct VisitCoding {
   Roles columns;                                // what they were called
 
   bool fitted() const { return codes != nullptr; }
-  /// "no" and "yes"; of several labels "<30 or >30".
-  std::string negative_name() const;
-  std::string positive_name() const;
+  /// Without the outcome and with it: "no" and "yes"; of several labels "<30 or >30".
+  std::vector<std::string> classes() const;
+  std::string outcome() const { return classes()[1]; }
   VisitEncoder encoder(const VisitsDataOptions& options) const;
   Json to_json() const;
   static VisitCoding from_json(const Json& json, const std::string& where);
 };
 
-/// Reads a file or folder (readers/visits.h), or draws the built-in patients. A first call finds
+/// Reads a file or folder (reader.h), or draws the synthetic patients. A first call finds
 /// the codes and which labels are the outcome. BadData for training patients of one label alone,
 /// for more than two labels without data.positive and, later, for a label that was not there.
 Splits load_visits(const DataSource& source, const VisitsDataOptions& options, VisitCoding& coding,
@@ -51,7 +51,7 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
 std::shared_ptr<VisitDataset> patients_of(const CsvTable& table, const VisitsDataOptions& options,
                                           const VisitCoding& coding);
 
-/// Writes the built-in data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
+/// Writes the synthetic data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
 /// planted truth: loading the folder gives the same rows.
 void write_visits_data(const std::filesystem::path& folder, const VisitsDataOptions& options);
 

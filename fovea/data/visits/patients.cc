@@ -9,14 +9,14 @@ namespace fovea {
 
 namespace {
 
-Split part_of_patient(const std::string& name, const std::optional<Split>& before,
-                      const std::string& cell, const std::string& place) {
-  const Split part = split_in_cell(cell, place);
-  require(!before || *before == part, ErrorKind::BadData, place, ": patient '", name,
-          "' is in two parts, ", kSplitNames[part], " here and ",
+Split split_of_patient(const std::string& name, const std::optional<Split>& before,
+                       const std::string& cell, const std::string& place) {
+  const Split split = split_in_cell(cell, place);
+  require(!before || *before == split, ErrorKind::BadData, place, ": patient '", name,
+          "' is in two splits, ", kSplitNames[split], " here and ",
           before ? kSplitNames[*before] : "",
           " before; all visits of a patient belong to one, or the test has been seen");
-  return part;
+  return split;
 }
 
 std::optional<double> time_in(const std::optional<std::string>& cell, const std::string& place) {
@@ -38,7 +38,7 @@ void GatheredPatients::add(VisitLine line, const std::string& place) {
   }
   Entry& patient = entry_of(name);
   if (const auto& split = fields[VisitLine::Split])
-    patient.part = part_of_patient(name, patient.part, *split, place);
+    patient.split = split_of_patient(name, patient.split, *split, place);
   patient.lines.push_back({{std::move(line.codes), time_in(fields[VisitLine::Time], place)},
                            std::string(trim(fields[VisitLine::Label].value_or(""))),
                            place});
@@ -57,7 +57,7 @@ FileRows<PatientRecord> GatheredPatients::take(const std::string& path, const st
     PatientRecord record = record_of(patient);
     if (is_left_out(record)) continue;
     result.rows.push_back(std::move(record));
-    if (patient.part) result.splits.push_back(*patient.part);
+    if (patient.split) result.splits.push_back(*patient.split);
   }
   add_notes(path, result.notes);
   require(!result.rows.empty(), ErrorKind::BadData, path, ": holds no patient",

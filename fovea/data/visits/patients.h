@@ -1,4 +1,4 @@
-// The lines of each patient put together: visits in the order of time, one label, one part.
+// The lines of each patient put together: visits in the order of time, one label, one split.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class GatheredPatients {
  public:
   explicit GatheredPatients(const VisitsOptions& options) : options_(options) {}
 
-  /// BadData, beginning with `place`, for a time that is none and for a patient in two parts.
+  /// BadData, beginning with `place`, for a time that is none and for a patient in two splits.
   void add(VisitLine line, const std::string& place);
   /// In the order of their first lines. BadData for labels of one patient that must not differ.
   FileRows<PatientRecord> take(const std::string& path, const std::string& hash);
@@ -36,7 +36,7 @@ class GatheredPatients {
   struct Entry {
     std::string name;
     std::vector<Row> lines;
-    std::optional<Split> part;
+    std::optional<Split> split;
   };
 
   Entry& entry_of(const std::string& name);

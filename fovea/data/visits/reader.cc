@@ -134,14 +134,14 @@ FileRows<PatientRecord> read_json_lines(const fs::path& path, const VisitsOption
 }
 
 /// A test is none when its patients were learned by heart.
-void check_patients(SplitRows<PatientRecord>& parts, const std::string& path) {
+void check_patients(SplitRows<PatientRecord>& splits, const std::string& path) {
   std::unordered_map<std::string, int> seen;
-  for (int part = 0; part < kSplitCount; ++part)
-    for (const PatientRecord& patient : parts[part]) {
-      const auto [found, is_new] = seen.try_emplace(patient.name, part);
+  for (int split = 0; split < kSplitCount; ++split)
+    for (const PatientRecord& patient : splits[split]) {
+      const auto [found, is_new] = seen.try_emplace(patient.name, split);
       require(is_new, ErrorKind::BadData, path, ": patient '", patient.name, "' is in the ",
-              kSplitNames[found->second], " and in the ", kSplitNames[part],
-              " part; all visits of a patient belong to one");
+              kSplitNames[found->second], " and in the ", kSplitNames[split],
+              " split; all visits of a patient belong to one");
     }
 }
 
@@ -192,12 +192,12 @@ SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOption
   roles.push_back(kOwnCode);
   check_roles(source, roles);
   options.roles = source.roles;
-  SplitRows<PatientRecord> parts = read_splits<PatientRecord>(
+  SplitRows<PatientRecord> splits = read_splits<PatientRecord>(
       source, split,
       {kEndings, [&](const fs::path& path) { return read_visits(path, options); }, "patients",
        "visits"});
-  check_patients(parts, source.path.string());
-  return parts;
+  check_patients(splits, source.path.string());
+  return splits;
 }
 
 }  // namespace fovea

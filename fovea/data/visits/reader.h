@@ -42,7 +42,7 @@ struct VisitsOptions {
 
 /// Patients in the order of their first lines. Lines without a patient, and where labels are needed
 /// patients without a code or a label, are left out and noted. BadData with path:line, also for a
-/// patient in two parts; NotFound for a column that is not there.
+/// patient in two splits; NotFound for a column that is not there.
 FileRows<PatientRecord> read_visits(const std::filesystem::path& path,
                                     const VisitsOptions& options);
 
@@ -50,8 +50,8 @@ FileRows<PatientRecord> read_visits(const std::filesystem::path& path,
 FileRows<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options);
 
 /// A file, a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson), or one with a
-/// single file called visits. Parts are cut between patients, never within one. `options.roles` are
-/// the source's. BadData for a patient in two files.
+/// single file called visits. Splits are cut between patients, never within one. `options.roles`
+/// are the source's. BadData for a patient in two files.
 SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
                                      VisitsOptions options);
 
@@ -61,7 +61,7 @@ std::optional<double> parse_visit_time(std::string_view text);
 /// Without empty ones and repetitions, in their order.
 std::vector<std::string> distinct_codes(const std::vector<std::string>& codes);
 
-/// The distinct codes of a cell, as `separator` parts them.
+/// The distinct codes of a cell, as `separator` divides them.
 std::vector<std::string> parse_codes(std::string_view cell, const std::string& separator);
 
 }  // namespace fovea

@@ -18,7 +18,7 @@ constexpr double kOften = 0.2;         // how likely a planted code is in a visi
 constexpr size_t kLongestPause = 120;  // days between two visits
 
 /// Visits that count, on average over patients with 1 … `visits` of them.
-double mean_recent(const CausesOptions& options) {
+double mean_recent(const SyntheticVisitsOptions& options) {
   double sum = 0;
   for (int64_t visits = 1; visits <= options.visits; ++visits)
     sum += double(std::min(visits, options.recent));
@@ -29,7 +29,7 @@ std::string ordinary(size_t number) {
   return concat("D_", 100 + number);
 }
 
-Visit draw_visit(const CausesOptions& options, const PlantedCauses& planted, double time,
+Visit draw_visit(const SyntheticVisitsOptions& options, const PlantedCodes& planted, double time,
                  Dice& dice) {
   Visit visit{{}, time};
   const size_t count = 1 + dice.below(size_t(options.codes_each));
@@ -43,7 +43,7 @@ Visit draw_visit(const CausesOptions& options, const PlantedCauses& planted, dou
   return visit;
 }
 
-PatientRecord draw_patient(const CausesOptions& options, const PlantedCauses& planted,
+PatientRecord draw_patient(const SyntheticVisitsOptions& options, const PlantedCodes& planted,
                            std::string name, const Random& random) {
   Dice dice(random);
   PatientRecord patient{std::move(name), {}, ""};
@@ -65,7 +65,7 @@ PatientRecord draw_patient(const CausesOptions& options, const PlantedCauses& pl
 
 }  // namespace
 
-void CausesOptions::describe(OptionList& list) {
+void SyntheticVisitsOptions::describe(OptionList& list) {
   describe_rows(list, "patients");
   list.add("codes", codes, "built-in data: ordinary codes, which mean nothing")
       .at_least(1)
@@ -85,14 +85,14 @@ void CausesOptions::describe(OptionList& list) {
   describe_seed(list, "patients");
 }
 
-int PlantedCauses::effect_of(const std::string& code) const {
+int PlantedCodes::effect_of(const std::string& code) const {
   const auto holds = [&](const std::vector<std::string>& codes) {
     return std::find(codes.begin(), codes.end(), code) != codes.end();
   };
   return int(holds(raising)) - int(holds(lowering));
 }
 
-CausesDraw draw_causes(const CausesOptions& options) {
+PatientSplits draw_visits(const SyntheticVisitsOptions& options) {
   options.check_rows("patients");
   require(options.codes >= 1 && options.visits >= 1 && options.codes_each >= 1 &&
               options.recent >= 1 && options.causes >= 1 && options.protections >= 0 &&
@@ -100,21 +100,22 @@ CausesDraw draw_causes(const CausesOptions& options) {
               options.protections <= int64_t(kProtections.size()),
           ErrorKind::InvalidArgument, "patients with ", options.causes, " causes and ",
           options.protections, " protections in ", options.visits, " visits cannot be drawn");
-  CausesDraw draw;
+  PatientSplits draw;
   draw.planted.raising.assign(kCauses.begin(), kCauses.begin() + options.causes);
   draw.planted.lowering.assign(kProtections.begin(), kProtections.begin() + options.protections);
   draw.planted.recent = options.recent;
   const Random random = Random(uint64_t(options.seed)).split("causes");
-  const auto draw_part = [&](const char* part, int64_t rows) {
+  const auto draw_split = [&](const char* split, int64_t rows) {
     std::vector<PatientRecord> patients;
     for (int64_t row = 0; row < rows; ++row)
-      patients.push_back(draw_patient(options, draw.planted, concat(part, "-", row + 1),
-                                      random.split(part).split(uint64_t(row))));
+      patients.push_back(draw_patient(options, draw.planted, concat(split, "-", row + 1),
+                                      random.split(split).split(uint64_t(row))));
     return patients;
   };
-  draw.train = draw_part("train", options.rows);
-  draw.validation = draw_part("val", options.validation_rows);
-  draw.test = draw_part("test", options.test_rows);
+  draw.train = draw_split("train", options.rows);
+  draw.validation = draw_split("val", options.validation_rows);
+  draw.test = draw_split("test", options.test_rows);
+  draw.hash = hash_of_built_in("visits", options_json(options));
   draw.notes = {options.counted("patients")};
   return draw;
 }

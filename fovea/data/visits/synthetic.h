@@ -16,8 +16,8 @@
 
 namespace fovea {
 
-struct CausesOptions : DrawOptions {
-  CausesOptions() : DrawOptions{4000, 500, 1000} {}
+struct SyntheticVisitsOptions : DrawOptions {
+  SyntheticVisitsOptions() : DrawOptions{4000, 500, 1000} {}
   int64_t codes = 60;  // ordinary ones
   int64_t causes = 3;
   int64_t protections = 2;
@@ -29,7 +29,7 @@ struct CausesOptions : DrawOptions {
 };
 
 /// Codes that decide the outcome, in the last `recent` visits of a patient; 0: in any.
-struct PlantedCauses {
+struct PlantedCodes {
   std::vector<std::string> raising, lowering;
   int64_t recent = 0;
 
@@ -38,11 +38,12 @@ struct PlantedCauses {
   int effect_of(const std::string& code) const;
 };
 
-struct CausesDraw : SplitRows<PatientRecord> {
-  PlantedCauses planted;
+/// Records in splits and, where it is known, what decides.
+struct PatientSplits : SplitRows<PatientRecord> {
+  PlantedCodes planted = {};
 };
 
 /// Labels are "no" and "yes"; times are days. InvalidArgument for sizes that cannot be.
-CausesDraw draw_causes(const CausesOptions& options);
+PatientSplits draw_visits(const SyntheticVisitsOptions& options);
 
 }  // namespace fovea

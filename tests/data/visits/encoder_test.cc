@@ -87,6 +87,11 @@ TEST(VisitData, PlantedCausesAreMarkedWhereTheyCount) {
                   .equal(at::tensor({0, 0, 1, 0, 1}).to(at::kBool).unsqueeze(0)))
       << "the first visit is too old";
   EXPECT_TRUE(example.truth.at("visits").equal(at::tensor({0, 1, 1}).to(at::kBool).unsqueeze(0)));
+  EXPECT_TRUE(
+      example.truth.at("raising").equal(at::tensor({1, 0, 1, 0, 0}).to(at::kBool).unsqueeze(0)))
+      << "however old";
+  EXPECT_TRUE(
+      example.truth.at("lowering").equal(at::tensor({0, 0, 0, 0, 1}).to(at::kBool).unsqueeze(0)));
 }
 
 TEST(VisitData, ErasedCodesAreUnknown) {

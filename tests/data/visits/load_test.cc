@@ -9,8 +9,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-const VisitDataset& rows_of(const std::shared_ptr<Dataset>& part) {
-  return dynamic_cast<const VisitDataset&>(*part);
+const VisitDataset& rows_of(const std::shared_ptr<Dataset>& rows) {
+  return dynamic_cast<const VisitDataset&>(*rows);
 }
 
 /// Patients p0 … p9 with the labels in turn.
@@ -34,9 +34,7 @@ Loaded load(const std::string& content, VisitsDataOptions options = {}) {
 }
 
 TEST(VisitsData, FindsTheOutcome) {
-  const auto outcome = [](const Texts& labels) {
-    return load(table(labels)).coding.positive_name();
-  };
+  const auto outcome = [](const Texts& labels) { return load(table(labels)).coding.outcome(); };
   EXPECT_EQ(outcome({"no", "yes"}), "yes");
   EXPECT_EQ(outcome({"1", "0"}), "1");
   EXPECT_EQ(outcome({"true", "zebra"}), "true");
@@ -51,8 +49,7 @@ TEST(VisitsData, SeveralLabelsNeedToBeNamed) {
   VisitsDataOptions options;
   options.positive = {"<30", ">30"};
   const Loaded loaded = load(table({"NO", ">30", "<30"}), options);
-  EXPECT_EQ(loaded.coding.positive_name(), "<30 or >30");
-  EXPECT_EQ(loaded.coding.negative_name(), "NO");
+  EXPECT_EQ(loaded.coding.classes(), (Texts{"NO", "<30 or >30"}));
   options.positive = {"<3"};
   expect_error(ErrorKind::BadData, {"'<3'", "there are: <30"}, [&] {
     load(table({"NO", ">30", "<30"}), options);
@@ -108,9 +105,12 @@ TEST(VisitsData, FilesGiveTheSameRows) {
   const Splits read = load_visits({folder.path() / "data", {}}, options, read_coding, 1);
   EXPECT_EQ(read_coding.to_json(), drawn_coding.to_json());
   EXPECT_TRUE(read_coding.times);
-  EXPECT_EQ(rows_of(read.test).planted().raising, rows_of(drawn.test).planted().raising);
-  EXPECT_EQ(rows_of(read.test).planted().recent, 3);
   const std::vector<int64_t> rows{0, 3, 9};
+  for (const int64_t row : rows) {
+    EXPECT_EQ(read.test->input(row), drawn.test->input(row));
+    for (const char* map : {"visits", "contributions", "raising", "lowering"})
+      EXPECT_TRUE(read.test->map_truth(row, map).equal(drawn.test->map_truth(row, map))) << map;
+  }
   const Batch one = drawn.test->batch(rows), other = read.test->batch(rows);
   for (const auto& [name, tensor] : one.tensors) EXPECT_TRUE(tensor.equal(other.at(name))) << name;
   Json description = read_json_file(folder.path() / "data" / "dataset.json");

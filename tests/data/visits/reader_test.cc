@@ -160,17 +160,17 @@ TEST(Visits, FilesAndFolders) {
   for (int patient = 0; patient < 10; ++patient)
     content += concat("p", patient, ",x y,1\np", patient, ",z,0\n");
   folder.write("visits.csv", content);
-  auto parts = open_visits({folder.path(), {}}, split, {});
-  EXPECT_EQ(parts.train.size(), 5u);
-  EXPECT_EQ(parts.validation.size(), 5u);
-  for (const PatientRecord& patient : parts.train) EXPECT_EQ(patient.visits.size(), 2u);
+  auto splits = open_visits({folder.path(), {}}, split, {});
+  EXPECT_EQ(splits.train.size(), 5u);
+  EXPECT_EQ(splits.validation.size(), 5u);
+  for (const PatientRecord& patient : splits.train) EXPECT_EQ(patient.visits.size(), 2u);
   folder.write("visits.tsv", content);
   expect_error(ErrorKind::BadData, {"both visits.csv and visits.tsv"}, [&] {
     open_visits({folder.path(), {}}, split, {});
   });
   folder.write("train.csv", "patient,codes,label\na,x,1\nb,y,0\n");
   folder.write("test.csv", "patient,codes,label\na,x,1\n");
-  expect_error(ErrorKind::BadData, {"'a'", "and in the test part"}, [&] {
+  expect_error(ErrorKind::BadData, {"'a'", "and in the test split"}, [&] {
     open_visits({folder.path(), {}}, split, {});
   });
   expect_error(ErrorKind::InvalidArgument, {"doctor"}, [&] {

@@ -8,7 +8,7 @@
 namespace fovea {
 namespace {
 
-double effects_of(const PatientRecord& patient, const PlantedCauses& planted, bool recent) {
+double effects_of(const PatientRecord& patient, const PlantedCodes& planted, bool recent) {
   const auto visits = int64_t(patient.visits.size());
   double sum = 0;
   for (int64_t i = 0; i < visits; ++i) {
@@ -19,7 +19,7 @@ double effects_of(const PatientRecord& patient, const PlantedCauses& planted, bo
 }
 
 /// How the outcome goes along with the effects, over the patients.
-double correlation(const CausesDraw& draw, bool recent) {
+double correlation(const PatientSplits& draw, bool recent) {
   double x = 0, y = 0, xx = 0, yy = 0, xy = 0, n = 0;
   for (const PatientRecord& patient : draw.train) {
     const double effect = effects_of(patient, draw.planted, recent);
@@ -31,14 +31,14 @@ double correlation(const CausesDraw& draw, bool recent) {
   return (xy / n - x / n * y / n) / std::sqrt((xx / n - x / n * x / n) * (yy / n - y / n * y / n));
 }
 
-TEST(Causes, TheSeedAloneDecides) {
-  CausesOptions options;
+TEST(SyntheticVisits, TheSeedAloneDecides) {
+  SyntheticVisitsOptions options;
   options.rows = 20;
-  const CausesDraw one = draw_causes(options), same = draw_causes(options);
+  const PatientSplits one = draw_visits(options), same = draw_visits(options);
   options.rows = 40;
-  const CausesDraw more = draw_causes(options);
+  const PatientSplits more = draw_visits(options);
   options.seed = 2;
-  const CausesDraw other = draw_causes(options);
+  const PatientSplits other = draw_visits(options);
   ASSERT_EQ(one.train.size(), 20u);
   bool differs = false;
   for (size_t i = 0; i < 20; ++i) {
@@ -49,8 +49,8 @@ TEST(Causes, TheSeedAloneDecides) {
   EXPECT_TRUE(differs);
 }
 
-TEST(Causes, OnlyRecentCausesDecide) {
-  const CausesDraw draw = draw_causes({});
+TEST(SyntheticVisits, OnlyRecentCausesDecide) {
+  const PatientSplits draw = draw_visits({});
   EXPECT_GT(correlation(draw, true), 0.5);
   EXPECT_LT(std::abs(correlation(draw, false)), 0.06);
   const auto yes =
@@ -60,8 +60,8 @@ TEST(Causes, OnlyRecentCausesDecide) {
   EXPECT_LT(yes, 2600);
 }
 
-TEST(Causes, RecordsAreAsAReaderWouldGiveThem) {
-  const CausesDraw draw = draw_causes({});
+TEST(SyntheticVisits, RecordsAreAsAReaderWouldGiveThem) {
+  const PatientSplits draw = draw_visits({});
   for (const PatientRecord& patient : draw.test) {
     ASSERT_FALSE(patient.visits.empty());
     for (size_t i = 0; i < patient.visits.size(); ++i) {
@@ -76,13 +76,13 @@ TEST(Causes, RecordsAreAsAReaderWouldGiveThem) {
   EXPECT_EQ(draw.planted.effect_of("D_101"), 0);
 }
 
-TEST(Causes, RefusesWhatCannotBeDrawn) {
-  CausesOptions options;
+TEST(SyntheticVisits, RefusesWhatCannotBeDrawn) {
+  SyntheticVisitsOptions options;
   options.causes = 99;
-  expect_error(ErrorKind::InvalidArgument, "99 causes", [&] { draw_causes(options); });
+  expect_error(ErrorKind::InvalidArgument, "99 causes", [&] { draw_visits(options); });
   options = {};
   options.rows = -1;
-  expect_error(ErrorKind::InvalidArgument, "patients", [&] { draw_causes(options); });
+  expect_error(ErrorKind::InvalidArgument, "patients", [&] { draw_visits(options); });
 }
 
 }  // namespace
