@@ -5,7 +5,6 @@
 #include "fovea/tasks/dates.h"
 #include "fovea/tasks/forecast.h"
 #include "fovea/tasks/glimpse.h"
-#include "fovea/tasks/graph.h"
 #include "fovea/tasks/prefetch.h"
 #include "fovea/tasks/speech.h"
 #include "fovea/tasks/translate.h"
@@ -15,6 +14,7 @@ namespace fovea {
 std::unique_ptr<Task> make_context_task();
 std::unique_ptr<Task> make_copy_task();
 std::unique_ptr<Task> make_features_task();
+std::unique_ptr<Task> make_graph_task();
 std::unique_ptr<Task> make_visits_task();
 
 namespace {
@@ -64,7 +64,7 @@ std::vector<TaskRow> built_in_tasks() {
        "a folder: edges.tsv (two nodes a line), features.tsv (a node and its features), "
        "labels.tsv, "
        "split.tsv",
-       make<GraphTask>},
+       make_graph_task},
       {"caption", "what a picture shows, as a sentence", "show_attend_tell", "word -> cell",
        "CSV or TSV with a header: image (a path), caption and perhaps further captions; a folder "
        "of "

@@ -1,6 +1,4 @@
 // The task graph from its command line's side: built-in data, runs, inputs, answers.
-#include "fovea/tasks/graph.h"
-
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
@@ -59,10 +57,9 @@ TEST(GraphTask, ARunAnswersWithoutItsData) {
   trained(folder);
   Pipeline pipeline = Pipeline::load(folder.path() / "run");
   const Splits splits = pipeline.load_data("");
-  const auto& rows = dynamic_cast<const NodeDataset&>(*splits.test);
-  const Example given = pipeline.parse(rows.name(2)),
-                json = pipeline.parse("{\"node\": \"" + rows.name(2) + "\"}"),
-                row = rows.example(2);
+  const auto name = splits.test->input(2).get<std::string>();
+  const Example given = pipeline.parse(name), json = pipeline.parse(Json{{"node", name}}.dump()),
+                row = splits.test->example(2);
   const auto answers = pipeline.predict(std::vector<Example>{given, json, row});
   EXPECT_TRUE(answers[0].scores.allclose(answers[1].scores));
   EXPECT_TRUE(answers[0].scores.allclose(answers[2].scores));

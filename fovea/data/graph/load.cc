@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/labels.h"
+#include "fovea/data/load.h"
 
 namespace fovea {
 
@@ -17,34 +17,16 @@ namespace fs = std::filesystem;
 
 const LabelWords kWords{"node", "class", "NAME"};
 
-/// A graph with what is known about it besides.
-struct Opened {
-  ReadGraph graph;
-  std::vector<std::string> informative;  // names of nodes
-  std::vector<std::string> notes;
-};
-
-std::vector<std::string> read_truth(const fs::path& folder, std::string& hash) {
-  const fs::path path = folder / "dataset.json";
-  if (!fs::exists(path)) return {};
-  ContentHash both;
-  both.add(hash + "\n" + hash_of_file(path));
-  hash = both.text();
-  const Json description = read_description(path, "graph");
-  const auto truth = Field::root(description, path.string()).find("truth");
-  return truth ? truth->at("informative").texts() : std::vector<std::string>();
-}
-
-/// Where no file says so: nodes with a class into parts by chance.
-void place_nodes(ReadGraph& graph, const GraphDataOptions& options, bool whole, uint64_t seed,
-                 std::vector<std::string>& notes) {
-  if (!graph.parts.empty()) return;
+/// Where no file says so: nodes with a class into splits by chance.
+void split_nodes(ReadGraph& graph, const GraphDataOptions& options, bool whole, uint64_t seed,
+                 Notes& notes) {
+  if (!graph.splits.empty()) return;
   std::vector<int64_t> labelled;
   for (size_t node = 0; node < graph.names.size(); ++node)
     if (!graph.labels[node].empty()) labelled.push_back(int64_t(node));
-  graph.parts.assign(graph.names.size(), -1);
+  graph.splits.assign(graph.names.size(), -1);
   if (whole) {
-    for (const int64_t node : labelled) graph.parts[size_t(node)] = kTest;
+    for (const int64_t node : labelled) graph.splits[size_t(node)] = kTest;
     return;
   }
   const double both = options.validation_fraction + options.test_fraction;
@@ -55,60 +37,57 @@ void place_nodes(ReadGraph& graph, const GraphDataOptions& options, bool whole, 
   const auto validation = int64_t(std::llround(options.validation_fraction * double(count))),
              test = int64_t(std::llround(options.test_fraction * double(count)));
   for (int64_t i = 0; i < count; ++i)
-    graph.parts[size_t(labelled[size_t(order[size_t(i)])])] = i < validation          ? kValidation
-                                                              : i < validation + test ? kTest
-                                                                                      : kTrain;
+    graph.splits[size_t(labelled[size_t(order[size_t(i)])])] = i < validation          ? kValidation
+                                                               : i < validation + test ? kTest
+                                                                                       : kTrain;
   notes.push_back(concat("no split file: ", format_count(count - validation - test), " training, ",
                          format_count(validation), " validation and ", format_count(test),
                          " test nodes, chosen with seed ", seed));
 }
 
-Opened open(const DataSource& source, const GraphDataOptions& options, uint64_t seed) {
+ReadGraph open_graph(const DataSource& source, const GraphDataOptions& options, uint64_t seed,
+                     Notes& notes) {
   check_roles(source, {});
-  Opened opened;
-  if (source.path.empty()) {
-    CommunitiesDraw draw = draw_communities(options.generator);
-    opened.graph = std::move(draw.graph);
-    opened.graph.hash = hash_of_built_in("graph", options_json(options.generator));
-    opened.informative = std::move(draw.voices);
-  } else {
-    opened.graph = read_graph(source.path);
-    opened.informative = read_truth(source.path, opened.graph.hash);
+  ReadGraph graph = source.path.empty() ? draw_graph(options.generator) : read_graph(source.path);
+  with_truth(source.path, "graph",
+             [&](const Field& truth) { graph.informative = truth.at("informative").texts(); });
+  const fs::path description = source.path / "dataset.json";
+  if (!source.path.empty() && fs::exists(description)) {
+    ContentHash both;
+    both.add(graph.hash + "\n" + hash_of_file(description));
+    graph.hash = both.text();
   }
-  require(!opened.graph.names.empty(), ErrorKind::BadData, source.path.string(),
+  require(!graph.names.empty(), ErrorKind::BadData, source.path.string(),
           ": the graph has no nodes");
-  place_nodes(opened.graph, options, source.whole, seed, opened.notes);
-  for (size_t node = 0; node < opened.graph.names.size(); ++node)
-    require(opened.graph.parts[node] < 0 || !opened.graph.labels[node].empty(), ErrorKind::BadData,
-            source.path.string(), ": the node '", opened.graph.names[node], "' is a ",
-            kSplitNames[std::max(0, opened.graph.parts[node])],
+  split_nodes(graph, options, source.whole, seed, notes);
+  for (size_t node = 0; node < graph.names.size(); ++node)
+    require(graph.splits[node] < 0 || !graph.labels[node].empty(), ErrorKind::BadData,
+            source.path.string(), ": the node '", graph.names[node], "' is a ",
+            kSplitNames[std::max(0, graph.splits[node])],
             " node, but has no class; add it to the labels, or take it out of the split");
-  if (opened.graph.features.columns.empty()) {
-    require(options.setting == "transductive", ErrorKind::InvalidArgument,
-            "data.setting=inductive: without features a node is known by nothing but itself, and "
-            "nothing can be learned for nodes that training does not see");
-    opened.notes.push_back("there are no features: every node is its own");
-    opened.graph.features.dense = false;
-    opened.graph.features.columns = opened.graph.names;
-    for (size_t node = 0; node < opened.graph.names.size(); ++node)
-      opened.graph.features.add_row({{int64_t(node), 1.0f}});
-  }
-  return opened;
+  if (!graph.features.columns.empty()) return graph;
+  require(options.setting == "transductive", ErrorKind::InvalidArgument,
+          "data.setting=inductive: without features a node is known by nothing but itself, and "
+          "nothing can be learned for nodes that training does not see");
+  notes.push_back("there are no features: every node is its own");
+  graph.features.dense = false;
+  graph.features.columns = graph.names;
+  for (size_t node = 0; node < graph.names.size(); ++node)
+    graph.features.add_row({{int64_t(node), 1.0f}});
+  return graph;
 }
 
-/// Nodes that are there while one of the parts up to `part` is worked on.
-std::vector<char> seen_by(const std::vector<int>& parts, int part) {
+/// Nodes that are there while one of the splits up to `split` is worked on.
+std::vector<char> seen_by(const std::vector<int>& splits, int split) {
   std::vector<char> seen;
-  for (const int own : parts) seen.push_back(own <= part);
+  for (const int own : splits) seen.push_back(own <= split);
   return seen;
 }
 
-GraphCoding fit(const Opened& opened, const GraphDataOptions& options,
-                std::vector<std::string>& notes) {
-  const ReadGraph& graph = opened.graph;
+GraphCoding fit_graph(const ReadGraph& graph, const GraphDataOptions& options, Notes& notes) {
   LabelSet labels(kWords);
   for (size_t node = 0; node < graph.names.size(); ++node)
-    if (graph.parts[node] >= 0) labels.add(graph.labels[node], graph.parts[node]);
+    if (graph.splits[node] >= 0) labels.add(graph.labels[node], graph.splits[node]);
   const std::vector<std::string> label_notes = labels.notes();
   notes.insert(notes.end(), label_notes.begin(), label_notes.end());
   GraphCoding coding;
@@ -119,19 +98,19 @@ GraphCoding fit(const Opened& opened, const GraphDataOptions& options,
           "say in the split file which are: NODE<tab>train");
   coding.class_counts.assign(coding.classes.size(), 0);
   for (size_t node = 0; node < graph.names.size(); ++node)
-    if (graph.parts[node] == kTrain)
+    if (graph.splits[node] == kTrain)
       ++coding.class_counts[size_t(number_of(graph.labels[node], coding.classes, kTrain, kWords))];
   const bool inductive = options.setting == "inductive";
   coding.features = fit_features(
       graph.features,
-      inductive ? seen_by(graph.parts, kTrain) : std::vector<char>(graph.names.size(), 1),
+      inductive ? seen_by(graph.splits, kTrain) : std::vector<char>(graph.names.size(), 1),
       options.scaling);
   return coding;
 }
 
 /// The graph for this coding, and what was odd about it.
 std::shared_ptr<const Graph> build(const ReadGraph& read, const GraphDataOptions& options,
-                                   const GraphCoding& coding, std::vector<std::string>& notes) {
+                                   const GraphCoding& coding, Notes& notes) {
   EdgeCounts counts;
   auto graph = std::make_shared<Graph>(read.names, read.edges, options.directed, counts);
   for (size_t node = 0; node < read.names.size(); ++node) {
@@ -184,46 +163,41 @@ void GraphDataOptions::describe(OptionList& list) {
 
 Splits load_graph(const DataSource& source, const GraphDataOptions& options, int64_t hops,
                   KnownGraph& known, uint64_t seed) {
-  Opened opened = open(source, options, seed);
   Splits splits;
-  splits.hash = opened.graph.hash;
-  splits.notes = std::move(opened.notes);
+  const ReadGraph read = open_graph(source, options, seed, splits.notes);
+  splits.hash = read.hash;
   const bool fits_first = !known.fitted();
   if (fits_first)
-    known.coding = std::make_shared<const GraphCoding>(fit(opened, options, splits.notes));
-  const auto graph = build(opened.graph, options, *known.coding, splits.notes);
+    known.coding = std::make_shared<const GraphCoding>(fit_graph(read, options, splits.notes));
+  const auto graph = build(read, options, *known.coding, splits.notes);
   if (fits_first) known.graph = graph;
   std::shared_ptr<std::vector<char>> informative;
-  if (!opened.informative.empty()) {
+  if (!read.informative.empty()) {
     informative = std::make_shared<std::vector<char>>(size_t(graph->size()), 0);
-    for (const std::string& name : opened.informative)
+    for (const std::string& name : read.informative)
       if (const int64_t node = graph->find(name); node >= 0) (*informative)[size_t(node)] = 1;
   }
-  const auto rows_of = [&](int part) -> std::shared_ptr<Dataset> {
+  for (int split = 0; split < kSplitCount; ++split) {
     NodeRows rows;
-    for (size_t node = 0; node < opened.graph.names.size(); ++node) {
-      if (opened.graph.parts[node] != part) continue;
+    for (size_t node = 0; node < read.names.size(); ++node) {
+      if (read.splits[node] != split) continue;
       rows.nodes.push_back(int64_t(node));
-      rows.classes.push_back(
-          number_of(opened.graph.labels[node], known.coding->classes, part, kWords));
+      rows.classes.push_back(number_of(read.labels[node], known.coding->classes, split, kWords));
     }
-    if (rows.nodes.empty()) return nullptr;
+    if (rows.nodes.empty()) continue;
     if (options.setting == "inductive")
-      rows.seen = std::make_shared<const std::vector<char>>(seen_by(opened.graph.parts, part));
+      rows.seen = std::make_shared<const std::vector<char>>(seen_by(read.splits, split));
     rows.informative = informative;
-    rows.neighbours = part == kTrain ? options.neighbours : 0;
+    rows.neighbours = split == kTrain ? options.neighbours : 0;
     rows.seed = seed;
-    return std::make_shared<NodeDataset>(NodeEncoder(graph, known.coding, hops), std::move(rows));
-  };
-  splits.train = rows_of(kTrain);
-  splits.validation = rows_of(kValidation);
-  splits.test = rows_of(kTest);
+    splits[split] =
+        std::make_shared<NodeDataset>(NodeEncoder(graph, known.coding, hops), std::move(rows));
+  }
   return splits;
 }
 
 void write_graph_data(const fs::path& folder, const GraphDataOptions& options) {
-  const CommunitiesDraw draw = draw_communities(options.generator);
-  const ReadGraph& graph = draw.graph;
+  const ReadGraph graph = draw_graph(options.generator);
   make_folder(folder);
   std::string edges, features, labels, split;
   for (const auto& [source, target] : graph.edges)
@@ -240,14 +214,14 @@ void write_graph_data(const fs::path& folder, const GraphDataOptions& options) {
     labels += concat(name, "\t", graph.labels[node], "\n");
     constexpr const char* kSplits[kSplitCount] = {"train", "val", "test"};
     split +=
-        concat(name, "\t", graph.parts[node] < 0 ? "unused" : kSplits[graph.parts[node]], "\n");
+        concat(name, "\t", graph.splits[node] < 0 ? "unused" : kSplits[graph.splits[node]], "\n");
   }
   write_file(folder / "edges.tsv", edges);
   write_file(folder / "features.tsv", features);
   write_file(folder / "labels.tsv", labels);
   write_file(folder / "split.tsv", split);
   write_description(folder, "graph", options_json(options.generator),
-                    {{"truth", {{"informative", draw.voices}}}});
+                    {{"truth", {{"informative", graph.informative}}}});
 }
 
 }  // namespace fovea

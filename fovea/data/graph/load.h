@@ -14,7 +14,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct GraphDataOptions {
-  CommunitiesOptions generator;
+  SyntheticGraphOptions generator;
   bool directed = false;
   std::string setting = "transductive";
   std::string scaling = "auto";
@@ -31,13 +31,13 @@ struct KnownGraph {
   NodeEncoder encoder(int64_t hops) const { return {graph, coding, hops}; }
 };
 
-/// Reads a folder (readers/graph.h), or draws the built-in graph. A first call learns classes and
+/// Reads a folder (reader.h), or draws the synthetic graph. A first call learns classes and
 /// columns and keeps the graph; later calls may read another one, whose columns go by their names.
 /// With data.setting=inductive training sees nothing of the nodes that it will be measured on.
 Splits load_graph(const DataSource& source, const GraphDataOptions& options, int64_t hops,
                   KnownGraph& known, uint64_t seed);
 
-/// Writes the built-in graph as edges.tsv, features.tsv, labels.tsv, split.tsv and dataset.json,
+/// Writes the synthetic graph as edges.tsv, features.tsv, labels.tsv, split.tsv and dataset.json,
 /// which holds the planted truth: loading the folder gives the same rows.
 void write_graph_data(const std::filesystem::path& folder, const GraphDataOptions& options);
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/augmentation.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/graph/subgraph.h"
 
@@ -62,33 +63,38 @@ struct NodeRows {
   std::vector<int64_t> nodes, classes;                   // of each row
   std::shared_ptr<const std::vector<char>> seen;         // [N]; null: all nodes
   std::shared_ptr<const std::vector<char>> informative;  // [N]: planted truth, or null
-  int64_t neighbours = 0;                                // that a node looks at, at most; 0: all
-  uint64_t seed = 0;                                     // draws them
+  int64_t neighbours = 0;  // that a node looks at in training, at most; 0: all
+  uint64_t seed = 0;       // draws them
 };
 
-class NodeDataset : public Dataset {
+class NodeDataset : public Dataset, public AugmentedRows {
  public:
   NodeDataset(NodeEncoder encoder, NodeRows rows);
   int64_t size() const override { return int64_t(rows_.nodes.size()); }
   Example example(int64_t row) const override;
-  /// Which neighbours are drawn depends on the rows and on their order: another order, another
-  /// draw.
+  /// The rows, looking at everything.
   Batch batch(std::span<const int64_t> rows) const override;
+  /// The rows, looking at some neighbours. Which ones depends on the rows and on their order, not
+  /// on `random`: another order, another draw.
+  Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const override;
 
   const std::string& name(int64_t row) const;
+  Json input(int64_t row) const override { return name(row); }
   bool has_truth() const override { return rows_.informative != nullptr; }
-  /// For each row whether each of its neighbours, itself first, is known to matter: bool [rows, K].
-  at::Tensor truth(std::span<const int64_t> rows) const;
-  /// The same rows, looking at everything.
-  const NodeDataset& complete() const { return complete_ ? *complete_ : *this; }
+  /// Map "neighbours": whether each neighbour, the node itself first, is known to matter. Undefined
+  /// where none is.
+  at::Tensor map_truth(int64_t row, const std::string& map) const override;
 
  private:
   size_t checked(int64_t row) const;
-  NamedTensors shared_tensors(std::span<const int64_t> rows, std::vector<int64_t>& places) const;
+  /// What the rows see together, of each node at most so many neighbours, and where they stand.
+  NamedTensors shared_tensors(std::span<const int64_t> rows, int64_t neighbours,
+                              std::vector<int64_t>& places) const;
+  Batch labelled(NamedTensors tensors, std::span<const int64_t> rows,
+                 std::vector<int64_t> places) const;
 
   NodeEncoder encoder_;
   NodeRows rows_;
-  std::shared_ptr<const NodeDataset> complete_;  // where this one draws neighbours
   mutable std::mutex mutex_;
   mutable NamedTensors whole_;  // what all rows see, once asked for: a full batch needs it again
   mutable std::vector<int64_t> whole_places_;

@@ -204,13 +204,13 @@ void read_words(Rows& rows, Nodes& nodes, const std::vector<std::string>& titles
   }
 }
 
-/// -1: in no part.
-int part_or_none(const std::string& word, const std::string& place) {
+/// -1: in none.
+int split_or_none(const std::string& word, const std::string& place) {
   if (word.empty() || word == "unused" || word == "none") return -1;
-  const int part = split_named(word);
-  require(part >= 0, ErrorKind::BadData, place, ": the split is '", word,
+  const int split = split_named(word);
+  require(split >= 0, ErrorKind::BadData, place, ": the split is '", word,
           "'; expected train, val (or dev, valid, validation), test or unused");
-  return part;
+  return split;
 }
 
 }  // namespace
@@ -255,19 +255,19 @@ ReadGraph read_graph(const fs::path& folder, int64_t max_bytes) {
                  labels.emplace_back(node, word);
                });
   });
-  std::vector<std::pair<int64_t, int>> parts;
-  const auto split = find_file(folder, "split");
-  if (split)
-    open("split", *split, [&](Rows& rows) {
+  std::vector<std::pair<int64_t, int>> splits;
+  const auto split_file = find_file(folder, "split");
+  if (split_file)
+    open("split", *split_file, [&](Rows& rows) {
       read_words(rows, nodes, {"split"},
                  [&](int64_t node, const std::string& word, const std::string& place) {
-                   parts.emplace_back(node, part_or_none(word, place));
+                   splits.emplace_back(node, split_or_none(word, place));
                  });
     });
   graph.labels.resize(graph.names.size());
   for (auto& [node, word] : labels) graph.labels[size_t(node)] = std::move(word);
-  if (split) graph.parts.assign(graph.names.size(), -1);
-  for (const auto& [node, part] : parts) graph.parts[size_t(node)] = part;
+  if (split_file) graph.splits.assign(graph.names.size(), -1);
+  for (const auto& [node, split] : splits) graph.splits[size_t(node)] = split;
   graph.hash = hash.text();
   return graph;
 }

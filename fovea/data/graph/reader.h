@@ -27,8 +27,9 @@ struct ReadGraph {
   RawFeatures features;                            // without columns where there is no such file
   std::vector<std::pair<int64_t, int64_t>> edges;  // source, target; as the file has them
   std::vector<std::string> labels;                 // of each node, "" without one
-  std::vector<int> parts;                          // of each node, -1 for none; empty: no such file
-  std::string hash;
+  std::vector<int> splits;                         // of each node, -1 for none; empty: no such file
+  std::vector<std::string> informative = {};       // names of nodes that are known to matter
+  std::string hash = {};
 };
 
 /// NotFound without edges or labels. BadData with path:line for a line that does not fit, for a

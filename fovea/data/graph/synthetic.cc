@@ -17,7 +17,7 @@ constexpr int64_t kMannerEach = 2;    // words of a node that show its manner
 
 class Town {
  public:
-  Town(const CommunitiesOptions& options, const Random& random)
+  Town(const SyntheticGraphOptions& options, const Random& random)
       : options_(options), random_(random) {
     for (int64_t node = 0; node < options.nodes; ++node) {
       Dice dice(random.split("nodes").split(uint64_t(node)));
@@ -60,7 +60,7 @@ class Town {
   }
 
  private:
-  const CommunitiesOptions& options_;
+  const SyntheticGraphOptions& options_;
   Random random_;
   std::vector<int64_t> home_;
   std::vector<char> is_voice_;
@@ -70,20 +70,21 @@ class Town {
 };
 
 /// Echoes alone are asked for: a voice knows its class by itself.
-std::vector<int> place(const Town& town, const CommunitiesOptions& options, const Random& random) {
-  std::vector<int> parts(size_t(options.nodes), -1);
+std::vector<int> draw_splits(const Town& town, const SyntheticGraphOptions& options,
+                             const Random& random) {
+  std::vector<int> splits(size_t(options.nodes), -1);
   std::vector<int64_t> trained(size_t(options.communities), 0);
   int64_t validation = 0, test = 0;
   for (const int64_t node : random.split("split").permutation(options.nodes)) {
     if (town.is_voice(node)) continue;
     int64_t& own = trained[size_t(town.home(node))];
-    int& part = parts[size_t(node)];
+    int& split = splits[size_t(node)];
     if (own < options.train_each)
-      part = kTrain, ++own;
+      split = kTrain, ++own;
     else if (validation < options.validation_nodes)
-      part = kValidation, ++validation;
+      split = kValidation, ++validation;
     else if (test < options.test_nodes)
-      part = kTest, ++test;
+      split = kTest, ++test;
   }
   const bool enough =
       test == options.test_nodes && std::all_of(trained.begin(), trained.end(),
@@ -92,12 +93,12 @@ std::vector<int> place(const Town& town, const CommunitiesOptions& options, cons
           options.train_each, " training nodes of each of ", options.communities, " communities, ",
           options.validation_nodes, " validation and ", options.test_nodes,
           " test nodes that are no voices; raise data.nodes");
-  return parts;
+  return splits;
 }
 
 }  // namespace
 
-void CommunitiesOptions::describe(OptionList& list) {
+void SyntheticGraphOptions::describe(OptionList& list) {
   list.add("nodes", nodes, "built-in data: number of nodes").at_least(10).at_most(10'000'000);
   list.add("communities", communities, "built-in data: number of communities, the classes")
       .at_least(2)
@@ -122,14 +123,13 @@ void CommunitiesOptions::describe(OptionList& list) {
       .at_least(0);
 }
 
-CommunitiesDraw draw_communities(const CommunitiesOptions& options) {
+ReadGraph draw_graph(const SyntheticGraphOptions& options) {
   require(options.nodes >= 2 * options.communities && options.communities >= 2,
           ErrorKind::InvalidArgument, "a graph of ", options.nodes, " nodes in ",
           options.communities, " communities cannot be drawn");
   const Random random = Random(uint64_t(options.seed)).split("communities");
   const Town town(options, random);
-  CommunitiesDraw draw;
-  ReadGraph& graph = draw.graph;
+  ReadGraph graph;
   for (int64_t topic = 0; topic < options.communities; ++topic)
     for (int64_t word = 0; word < kTopicWords; ++word)
       graph.features.columns.push_back(concat("topic", topic + 1, "-", word + 1));
@@ -141,10 +141,11 @@ CommunitiesDraw draw_communities(const CommunitiesOptions& options) {
     graph.labels.push_back(concat("community ", town.home(node) + 1));
     graph.features.add_row(town.words(node));
     town.add_edges(node, graph.edges);
-    if (town.is_voice(node)) draw.voices.push_back(graph.names.back());
+    if (town.is_voice(node)) graph.informative.push_back(graph.names.back());
   }
-  graph.parts = place(town, options, random);
-  return draw;
+  graph.splits = draw_splits(town, options, random);
+  graph.hash = hash_of_built_in("graph", options_json(options));
+  return graph;
 }
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// A built-in graph for the task `graph`. Every node belongs to a community, its class. Some nodes
+// A synthetic graph for the task `graph`. Every node belongs to a community, its class. Some nodes
 // are voices: their words are their community's. The others only echo: their words are anybody's.
 // Which of the two a node is shows in further words, its manner. A node knows some voices of its
 // own community and more echoes of any: who takes all neighbours alike hears mostly noise, who
@@ -6,15 +6,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "fovea/base/options.h"
 #include "fovea/data/graph/reader.h"
 
 namespace fovea {
 
-struct CommunitiesOptions {
+struct SyntheticGraphOptions {
   int64_t nodes = 1500;
   int64_t communities = 4;
   double voices = 0.25;     // share of the nodes
@@ -28,12 +26,7 @@ struct CommunitiesOptions {
   void describe(OptionList& list);
 };
 
-struct CommunitiesDraw {
-  ReadGraph graph;
-  std::vector<std::string> voices;  // names of the nodes that inform
-};
-
-/// InvalidArgument for numbers that cannot be.
-CommunitiesDraw draw_communities(const CommunitiesOptions& options);
+/// The voices are informative. InvalidArgument for numbers that cannot be.
+ReadGraph draw_graph(const SyntheticGraphOptions& options);
 
 }  // namespace fovea

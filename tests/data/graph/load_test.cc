@@ -58,19 +58,19 @@ TEST(GraphData, TheWrittenGraphIsTheBuiltInOne) {
 }
 
 TEST(GraphData, VoicesInformAndEchoesAreAskedFor) {
-  const CommunitiesDraw draw = draw_communities(small().generator);
-  const std::set<std::string> voices(draw.voices.begin(), draw.voices.end());
+  const ReadGraph graph = draw_graph(small().generator);
+  const std::set<std::string> voices(graph.informative.begin(), graph.informative.end());
   EXPECT_GT(voices.size(), 30u);
-  for (const auto& [source, target] : draw.graph.edges) {
-    if (!voices.contains(draw.graph.names[size_t(source)])) continue;
-    EXPECT_EQ(draw.graph.labels[size_t(source)], draw.graph.labels[size_t(target)])
+  for (const auto& [source, target] : graph.edges) {
+    if (!voices.contains(graph.names[size_t(source)])) continue;
+    EXPECT_EQ(graph.labels[size_t(source)], graph.labels[size_t(target)])
         << "a voice is joined to its own community alone";
   }
-  for (size_t node = 0; node < draw.graph.names.size(); ++node)
-    EXPECT_TRUE(draw.graph.parts[node] < 0 || !voices.contains(draw.graph.names[node]));
-  CommunitiesOptions few = small().generator;
+  for (size_t node = 0; node < graph.names.size(); ++node)
+    EXPECT_TRUE(graph.splits[node] < 0 || !voices.contains(graph.names[node]));
+  SyntheticGraphOptions few = small().generator;
   few.test_nodes = 1000;
-  expect_error(ErrorKind::InvalidArgument, "data.nodes", [&] { draw_communities(few); });
+  expect_error(ErrorKind::InvalidArgument, "data.nodes", [&] { draw_graph(few); });
 }
 
 TEST(GraphData, ABatchEqualsItsExamples) {
@@ -136,19 +136,21 @@ TEST(GraphData, DrawnNeighboursDependOnTheRowsAndTheirOrder) {
   const Splits splits = load_graph({}, options, 2, known, 1);
   const std::vector<int64_t> up = all_rows(*splits.train), down(up.rbegin(), up.rend());
   const auto edges = [&](const std::vector<int64_t>& rows) {
-    return splits.train->batch(rows).at("edge_source");
+    return nodes_of(splits.train).augmented_batch(rows, Random(1)).at("edge_source");
   };
   EXPECT_TRUE(edges(up).equal(edges(up)));
   EXPECT_FALSE(edges(up).equal(edges(down)));
-  const at::Tensor begin = splits.train->batch(up).at("edge_begin");
+  const at::Tensor begin = nodes_of(splits.train).augmented_batch(up, Random(1)).at("edge_begin");
   EXPECT_LE((begin.narrow(0, 1, begin.size(0) - 1) - begin.narrow(0, 0, begin.size(0) - 1))
                 .max()
                 .item<int64_t>(),
             3)
       << "itself and two others";
-  EXPECT_GT(nodes_of(splits.train).complete().batch(up).at("edge_source").size(0),
-            splits.train->batch(up).at("edge_source").size(0));
-  EXPECT_EQ(&nodes_of(splits.validation).complete(), &nodes_of(splits.validation));
+  EXPECT_GT(splits.train->batch(up).at("edge_source").size(0), edges(up).size(0))
+      << "what is measured looks at everything";
+  const std::vector<int64_t> few{1, 0};
+  expect_equal(nodes_of(splits.validation).augmented_batch(few, Random(1)).tensors,
+               splits.validation->batch(few).tensors);
 }
 
 TEST(GraphData, ErasedUnitsAreGone) {

@@ -31,7 +31,7 @@ TEST_F(GraphReader, ReadsAllFourFiles) {
   EXPECT_EQ(graph.names, (std::vector<std::string>{"a", "b", "c", "d"}));
   EXPECT_EQ(graph.edges, (std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {1, 2}}));
   EXPECT_EQ(graph.labels, (std::vector<std::string>{"x", "y", "", "x"}));
-  EXPECT_EQ(graph.parts, (std::vector<int>{kTrain, kTest, -1, kValidation}));
+  EXPECT_EQ(graph.splits, (std::vector<int>{kTrain, kTest, -1, kValidation}));
   EXPECT_FALSE(graph.features.dense);
   EXPECT_EQ(graph.features.columns, (std::vector<std::string>{"3", "17", "red"}));
   EXPECT_EQ(graph.features.begin, (std::vector<int64_t>{0, 2, 4, 4, 4}));
@@ -80,7 +80,7 @@ TEST_F(GraphReader, WithoutFeaturesAllNamesAreNodes) {
   const ReadGraph graph = read();
   EXPECT_EQ(graph.names, (std::vector<std::string>{"a", "b", "c", "d"}));
   EXPECT_TRUE(graph.features.columns.empty());
-  EXPECT_TRUE(graph.parts.empty());
+  EXPECT_TRUE(graph.splits.empty());
 }
 
 TEST_F(GraphReader, SelfLoopsAndRepeatedEdgesAreRead) {
