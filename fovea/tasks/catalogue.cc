@@ -5,7 +5,8 @@
 #include "fovea/tasks/dates.h"
 #include "fovea/tasks/forecast.h"
 #include "fovea/tasks/glimpse.h"
-#include "fovea/tasks/prefetch.h"
+#include "fovea/tasks/pretrain.h"
+#include "fovea/tasks/ratings.h"
 #include "fovea/tasks/speech.h"
 #include "fovea/tasks/translate.h"
 
@@ -15,6 +16,7 @@ std::unique_ptr<Task> make_context_task();
 std::unique_ptr<Task> make_copy_task();
 std::unique_ptr<Task> make_features_task();
 std::unique_ptr<Task> make_graph_task();
+std::unique_ptr<Task> make_prefetch_task();
 std::unique_ptr<Task> make_visits_task();
 
 namespace {
@@ -85,7 +87,7 @@ std::vector<TaskRow> built_in_tasks() {
        "a trace: KIND ADDRESS SIZE PC a line, or what valgrind's lackey writes, perhaps with .gz; "
        "a "
        "folder of such",
-       make<PrefetchTask>},
+       make_prefetch_task},
       {"visits", "whether an outcome follows on what a patient's visits hold",
        "retain, logistic, gru", "outcome -> visits -> codes",
        "CSV, TSV or JSONL, one visit a line: patient, time, codes, label; a folder of such",

@@ -1,9 +1,19 @@
-#include "fovea/tasks/prefetch.h"
-
+// The task `prefetch`: which line of memory is accessed next, from the accesses before. Voyager,
+// and prefetchers without a network beside it.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/data/traces/load.h"
+#include "fovea/data/traces/prefetchers.h"
+#include "fovea/metrics/prefetching.h"
+#include "fovea/models/prefetch_baseline.h"
+#include "fovea/models/voyager.h"
+#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/over_rows.h"
+#include "fovea/tensor/parallel.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 
@@ -13,6 +23,9 @@ namespace {
 
 constexpr const char* kTraceAsset = "trace.json";
 constexpr const char* kPrefetcherAsset = "prefetcher.safetensors";
+constexpr int64_t kRowsInMemory = 1 << 15;   // what was named after them waits to be counted
+constexpr int64_t kAccessesTogether = 2048;  // that are answered at once
+constexpr int64_t kRowsOnCpu = 256, kRowsOnGpu = 8192;  // of a batch
 
 /// The accesses of an input, as texts.
 std::vector<std::string> accesses_in(const std::string& line) {
@@ -29,227 +42,397 @@ std::vector<std::string> accesses_in(const std::string& line) {
   return texts;
 }
 
+class TraceData : public DataKind {
+ public:
+  /// `use`: what the model needs of the data.
+  explicit TraceData(std::function<TraceUse()> use) : use_(std::move(use)) {}
+  const TracesDataOptions& options() const { return options_; }
+  const TraceCoding& coding() const { return *known_.coding; }
+  TraceUse use() const { return use_(); }
+  TraceEncoder encoder() const { return {known_.coding, {options_.window, use().experts}}; }
+  /// With what it learned in training; null where the model is a network.
+  std::unique_ptr<Prefetcher> prefetcher() const {
+    const std::string name = use().prefetcher;
+    return name.empty() ? nullptr : make_prefetcher(name, known_.learned, "the run");
+  }
+
+  void describe(OptionList& list) override { options_.describe(list); }
+  Splits load(const DataSource& source, uint64_t) override {
+    return load_traces(source, options_, use(), known_);
+  }
+  void write(const std::filesystem::path& folder) const override {
+    write_traces_data(folder, options_);
+  }
+  void save(const RunFolder& folder) const override {
+    folder.write_asset(kTraceAsset, known_.coding->to_json());
+    if (!known_.learned.empty())
+      write_safetensors(folder.new_asset(kPrefetcherAsset), known_.learned);
+  }
+  void restore(const RunFolder& folder) override {
+    known_.coding = std::make_shared<const TraceCoding>(
+        TraceCoding::from_json(folder.read_asset(kTraceAsset), folder.asset(kTraceAsset).string()));
+    known_.learned.clear();
+    const std::filesystem::path learned = folder.asset(kPrefetcherAsset);
+    if (std::filesystem::exists(learned)) known_.learned = read_safetensors(learned).tensors;
+  }
+  std::map<std::string, int64_t> sizes() const override {
+    return {{"pages", coding().page_numbers()}, {"pcs", coding().pc_numbers()}};
+  }
+
+  /// {"accesses": ["L 04acfa68 8 00109200", …]}, or the accesses with semicolons between them, the
+  /// oldest first.
+  Example parse(const std::string& line) const override {
+    TraceFilter filter(options_.filter);
+    std::vector<StoredAccess> seen;
+    for (const std::string& text : accesses_in(line)) {
+      if (trim(text).empty()) continue;
+      TraceAccess access;
+      try {
+        access = parse_access(trim(text));
+      } catch (const Error& error) {
+        fail(error.kind(), "input: ", error.what());
+      }
+      if (filter.sees(access)) seen.push_back({line_of(access.address), access.pc});
+    }
+    require(!seen.empty(), ErrorKind::BadData,
+            "input: there is no access that a prefetcher sees; expected accesses such as "
+            "L 04acfa68 8 00109200 with semicolons between them, the oldest first");
+    Example example = encoder().example(seen);
+    if (const auto known = prefetcher()) {
+      for (const StoredAccess& access : seen) known->see(access, /*learns=*/false);
+      const at::Tensor named = torch::empty({use().degree}, torch::kLong);
+      known->name({named.data_ptr<int64_t>(), size_t(named.numel())});
+      example.tensors["candidates"] = named;
+    }
+    return example;
+  }
+  Json input_schema() const override {
+    return {{"type", "object"},
+            {"properties",
+             {{"accesses", {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}}}}},
+            {"required", Json::array({"accesses"})}};
+  }
+  Batch collate(std::span<const Example> examples) const override {
+    return encoder().collate(examples);
+  }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    return encoder().erase(example, axis, units);
+  }
+
+ private:
+  std::function<TraceUse()> use_;
+  TracesDataOptions options_;
+  KnownTrace known_;
+};
+
+/// run(begin, end) for all of 0 … count-1, without gradients; side by side on a CPU.
+template <class Run>
+void in_batches(const Model& model, int64_t count, const Run& run) {
+  const bool cpu = model.device().is_cpu();
+  const int64_t size = cpu ? kRowsOnCpu : kRowsOnGpu;
+  const int64_t batches = (count + size - 1) / size;
+  const auto job = [&](int64_t index) {
+    torch::NoGradGuard no_gradients;
+    run(index * size, std::min(count, (index + 1) * size));
+  };
+  if (cpu) return run_parallel(batches, job);
+  for (int64_t index = 0; index < batches; ++index) job(index);
+}
+
 /// The last access of a window.
-int64_t line_now(const at::Tensor& lines) {
+int64_t line_now(const Example& example) {
+  const at::Tensor& lines = example.tensors.at("lines");
   return lines.data_ptr<int64_t>()[lines.numel() - 1];
+}
+
+/// Accesses that wait for an answer, and as many before them as a window needs.
+class WaitingAccesses {
+ public:
+  explicit WaitingAccesses(int64_t before) : before_(size_t(before)) {}
+  void add(const StoredAccess& access) { accesses_.push_back(access), ++waiting_; }
+  int64_t size() const { return waiting_; }
+  /// Up to the index-th of those that wait, with it.
+  std::span<const StoredAccess> window(int64_t index) const {
+    const size_t end = accesses_.size() - size_t(waiting_) + size_t(index) + 1;
+    const size_t begin = end > before_ + 1 ? end - before_ - 1 : 0;
+    return std::span<const StoredAccess>(accesses_).subspan(begin, end - begin);
+  }
+  void clear() {
+    waiting_ = 0;
+    if (accesses_.size() > before_)
+      accesses_.erase(accesses_.begin(), accesses_.end() - ptrdiff_t(before_));
+  }
+
+ private:
+  size_t before_;
+  int64_t waiting_ = 0;
+  std::vector<StoredAccess> accesses_;
+};
+
+/// {"lines": [{"address": "4acfa40", "probability": 0.93}, …]}, the likeliest first.
+class LinesOutput : public OutputKind {
+ public:
+  explicit LinesOutput(std::shared_ptr<const TraceData> data) : data_(std::move(data)) {}
+
+  /// accuracy and coverage at degree 1 and, of rows that are one access after the other, at
+  /// model.degree (metrics/prefetching.h).
+  Metrics measure(const Model& model, const Dataset& rows,
+                  const RowProgress& progress) const override {
+    const int64_t degree = data_->use().degree;
+    PrefetchScore one(1), many(degree);
+    bool consecutive = true;
+    int64_t before = kNoLine;  // what came after the row before
+    for (int64_t first = 0; first < rows.size(); first += kRowsInMemory) {
+      const int64_t count = std::min(kRowsInMemory, rows.size() - first);
+      std::vector<std::vector<int64_t>> named(static_cast<size_t>(count));
+      std::vector<int64_t> now(named.size()), next(named.size());
+      in_batches(model, count, [&](int64_t begin, int64_t end) {
+        std::vector<int64_t> picked(static_cast<size_t>(end - begin));
+        std::iota(picked.begin(), picked.end(), first + begin);
+        const Batch batch = rows.batch(picked);
+        const Predictions predictions = model.predict(batch.to(model.device()));
+        const at::Tensor of_now = batch.at("lines").select(1, -1).contiguous();  // [B]
+        const at::Tensor of_next = batch.at("next").contiguous();                // [B]
+        for (int64_t row = 0; row < batch.size; ++row) {
+          const auto at = static_cast<size_t>(begin + row);
+          now[at] = of_now.data_ptr<int64_t>()[row];
+          next[at] = of_next.data_ptr<int64_t>()[row];
+          named[at] = lines_named(predictions.outputs[size_t(row)], now[at]);
+        }
+      });
+      for (size_t row = 0; row < named.size(); ++row) {
+        one.add(named[row], next[row]);
+        many.add(named[row], next[row]);
+        consecutive = consecutive && (first + int64_t(row) == 0 || now[row] == before);
+        before = next[row];
+      }
+      if (progress) progress(first + count);
+    }
+    Metrics metrics{{"accuracy", one.accuracy(), true}, {"coverage", one.coverage(), true}};
+    if (consecutive && degree > 1) {
+      metrics.push_back({concat("accuracy_", degree), many.accuracy(), true});
+      metrics.push_back({concat("coverage_", degree), many.coverage(), true});
+    }
+    if (rows.has_truth())
+      if (const auto share = planted_truth(model, rows, "history"))
+        metrics.push_back({"attention_truth", *share, true});
+    return metrics;
+  }
+
+  std::vector<std::string> metric_notes(const Dataset&) const override {
+    const int64_t degree = data_->use().degree;
+    return {
+        concat("accuracy: lines named that were accessed next / lines named; coverage: "
+               "accesses named before / accesses. ..._",
+               degree, ": up to ", degree, " lines are named after each access, and have ", degree,
+               " accesses to come true")};
+  }
+
+  /// Names the lines: their addresses in hexadecimal digits, "" for one that has none.
+  void finish(const Model&, std::span<const Example> examples,
+              std::vector<Prediction>& predictions) const override {
+    for (size_t i = 0; i < predictions.size(); ++i) {
+      std::vector<Decoded>& outputs = predictions[i].outputs;
+      const auto lines = lines_named(outputs, line_now(examples[i]));
+      for (size_t k = 0; k < outputs.size(); ++k)
+        outputs[k].text = lines[k] == kNoLine ? "" : hexadecimal(address_of_line(lines[k]));
+    }
+  }
+  Json answer(const Example&, const Prediction& prediction) const override {
+    Json lines = Json::array();
+    for (const Decoded& output : prediction.outputs)
+      if (!output.text.empty())
+        lines.push_back(
+            {{"address", output.text}, {"probability", std::exp(output.log_probability)}});
+    return {{"lines", lines}};
+  }
+  std::string answer_line(const Example&, const Prediction& prediction) const override {
+    std::vector<std::string> lines;
+    for (const Decoded& output : prediction.outputs)
+      if (!output.text.empty())
+        lines.push_back(
+            concat(output.text, " ", format_number(std::exp(output.log_probability), 3)));
+    return lines.empty() ? "nothing" : join(lines, "\t");
+  }
+  std::string headline(const Example& example, const Prediction& prediction) const override {
+    const Json lines = answer(example, prediction)["lines"];
+    if (lines.empty()) return "nothing is named";
+    return concat("line ", lines[0]["address"].get<std::string>(), " (",
+                  format_number(lines[0]["probability"], 3), ")");
+  }
+  /// A network puts out a page and an offset.
+  Example describe_output(const Example& example, const Prediction& prediction) const override {
+    Example described = example;
+    if (prediction.outputs.empty() || prediction.outputs[0].tokens.size() < 2) return described;
+    const std::vector<int64_t>& tokens = prediction.outputs[0].tokens;
+    const auto page = data_->coding().page_of(tokens[0], page_of_line(line_now(example)));
+    Axis axis{"outputs", "slot", {}};
+    axis.labels = {page ? concat("page ", hexadecimal(uint64_t(*page))) : "an unknown page",
+                   concat("offset ", tokens[1])};
+    axis.output = true;
+    described.axes.push_back(std::move(axis));
+    return described;
+  }
+
+  /// Of every access that a prefetcher sees: its line, a tab, what answer_line() says.
+  bool streams() const override { return true; }
+  StreamReport stream(const Model& model, const std::filesystem::path& path, bool json,
+                      const std::function<void(const std::string& line)>& answer) const override {
+    const auto start = std::chrono::steady_clock::now();
+    TraceReader reader(path, data_->options().cut_trace());
+    TraceFilter filter(data_->options().filter);
+    WaitingAccesses waiting(data_->encoder().shape().accesses);
+    const TraceUse use = data_->use();
+    const auto known = data_->prefetcher();
+    std::vector<int64_t> named(known ? size_t(use.degree) : 0), all_named;
+    StreamReport report;
+    TraceAccess access;
+    while (reader.next(access)) {
+      ++report.events;
+      if (!filter.sees(access)) continue;
+      const StoredAccess stored{line_of(access.address), access.pc};
+      if (known) {
+        known->see(stored, /*learns=*/!use.frozen);
+        known->name(named);
+      }
+      waiting.add(stored);
+      all_named.insert(all_named.end(), named.begin(), named.end());
+      ++report.predictions;
+      if (waiting.size() == kAccessesTogether)
+        answer_waiting(model, waiting, all_named, json, answer);
+    }
+    answer_waiting(model, waiting, all_named, json, answer);
+    report.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.notes = reader.notes();
+    return report;
+  }
+
+ private:
+  /// The line that an output means after an access to line `now`, or kNoLine.
+  int64_t line_named(const Decoded& output, int64_t now) const {
+    if (output.tokens.size() == 1) return output.tokens[0];
+    const auto page = data_->coding().page_of(output.tokens.at(0), page_of_line(now));
+    return page ? *page * kPageLines + output.tokens.at(1) : kNoLine;
+  }
+  /// In their order; kNoLine for one that has no line, or was named before.
+  std::vector<int64_t> lines_named(const std::vector<Decoded>& outputs, int64_t now) const {
+    std::vector<int64_t> lines;
+    for (const Decoded& output : outputs) {
+      const int64_t line = line_named(output, now);
+      const bool is_new = std::find(lines.begin(), lines.end(), line) == lines.end();
+      lines.push_back(is_new ? line : kNoLine);
+    }
+    return lines;
+  }
+
+  /// Answers what waits. `named`: by a prefetcher after each access; empty where there is none.
+  void answer_waiting(const Model& model, WaitingAccesses& waiting, std::vector<int64_t>& named,
+                      bool json, const std::function<void(const std::string& line)>& tell) const {
+    const TraceEncoder encoder = data_->encoder();
+    const int64_t degree = named.empty() ? 0 : int64_t(named.size()) / waiting.size();
+    std::vector<std::string> lines(static_cast<size_t>(waiting.size()));
+    in_batches(model, waiting.size(), [&](int64_t begin, int64_t end) {
+      std::vector<Example> examples;
+      for (int64_t i = begin; i < end; ++i) {
+        examples.emplace_back().tensors = encoder.numbers(waiting.window(i));
+        if (degree > 0)
+          examples.back().tensors["candidates"] =
+              at::from_blob(named.data() + i * degree, {degree}, at::kLong);
+      }
+      const Predictions predictions = model.predict(encoder.collate(examples).to(model.device()));
+      std::vector<Prediction> finished;
+      for (int64_t i = 0; i < end - begin; ++i) finished.push_back(predictions.at(i));
+      finish(model, examples, finished);
+      for (size_t i = 0; i < examples.size(); ++i)
+        lines[size_t(begin) + i] = format_answer(examples[i], finished[i], json);
+    });
+    for (const std::string& line : lines) tell(line);
+    waiting.clear();
+    named.clear();
+  }
+  std::string format_answer(const Example& example, const Prediction& prediction, bool json) const {
+    const std::string now = hexadecimal(address_of_line(line_now(example)));
+    if (!json) return concat(now, "\t", answer_line(example, prediction));
+    Json object{{"access", now}};
+    object.update(answer(example, prediction));
+    return object.dump();
+  }
+
+  std::shared_ptr<const TraceData> data_;
+};
+
+/// The spec of a model that uses the data in this way.
+template <class Options, class Make>
+ModelSpec prefetch_spec(std::shared_ptr<Options> options, std::function<TraceUse()> use,
+                        TrainingOptions training, Make make) {
+  const auto data = std::make_shared<TraceData>(std::move(use));
+  training.monitor = {"coverage"};
+  ModelSpec spec = model_spec(
+      {options->name}, options, std::move(training),
+      [data, make](const Options& own) { return make(own, *data); },
+      [] {
+        return ExplainTitles{
+            "Which accesses the next one follows from",
+            {{"experts", "Which experts speak for an access's offset, as its page says"},
+             {"history", "Accesses that page and offset rest on"}}};
+      });
+  spec.data = data;
+  spec.output = std::make_shared<LinesOutput>(data);
+  return spec;
+}
+
+ModelSpec voyager_spec() {
+  const auto options = std::make_shared<VoyagerOptions>();
+  TrainingOptions training;
+  training.epochs = 30;
+  training.batch_size = 64;
+  training.learning_rate = 2e-3;
+  training.schedule = "cosine";
+  training.clip_norm = 5;
+  training.micro_batches = 2;
+  const auto use = [options] {
+    return TraceUse{.experts = options->experts, .degree = options->degree};
+  };
+  return prefetch_spec(
+      options, use, training, [](const VoyagerOptions& own, const TraceData& data) {
+        return std::make_unique<Voyager>(
+            own, VoyagerShape{data.coding().page_numbers(), data.coding().pc_numbers()});
+      });
+}
+
+ModelSpec prefetcher_spec(const std::string& name) {
+  const auto options = std::make_shared<PrefetchBaselineOptions>();
+  options->name = name;
+  TrainingOptions training;
+  training.epochs = 1;
+  training.batch_size = 4096;
+  training.learning_rate = 0.1;
+  training.schedule = "constant";
+  training.clip_norm = 0;
+  training.micro_batches = 1;
+  const auto use = [options] {
+    return TraceUse{
+        .prefetcher = options->name, .degree = options->degree, .frozen = options->frozen};
+  };
+  ModelSpec spec = prefetch_spec(options, use, training,
+                                 [](const PrefetchBaselineOptions& own, const TraceData&) {
+                                   return std::make_unique<PrefetchBaseline>(own);
+                                 });
+  spec.has_attention = [] { return false; };
+  return spec;
 }
 
 }  // namespace
 
-void PrefetchTask::describe(OptionList& list) {
-  list.group("data", data_);
-  if (is_network()) {
-    list.group("model", voyager_);
-  } else {
-    baseline_.name = model_name();
-    list.group("model", baseline_);
-  }
-  list.find("model.name").choices(models());
-}
-
-TrainingOptions PrefetchTask::training_defaults() const {
-  TrainingOptions options;
-  options.epochs = is_network() ? 30 : 1;
-  options.batch_size = is_network() ? 64 : 4096;
-  options.learning_rate = is_network() ? 2e-3 : 0.1;
-  options.schedule = is_network() ? "cosine" : "constant";
-  options.clip_norm = is_network() ? 5 : 0;
-  options.micro_batches = is_network() ? 2 : 1;
-  options.monitor = {"coverage"};
-  return options;
-}
-
-TraceUse PrefetchTask::use() const {
-  TraceUse use;
-  use.degree = degree();
-  if (is_network()) {
-    use.experts = voyager_.experts;
-  } else {
-    use.prefetcher = model_name();
-    use.frozen = baseline_.frozen;
-  }
-  return use;
-}
-
-std::unique_ptr<Prefetcher> PrefetchTask::prefetcher() const {
-  if (is_network()) return nullptr;
-  return make_prefetcher(model_name(), known_.learned, "the run");
-}
-
-Splits PrefetchTask::load(const DataSource& source, uint64_t) {
-  return load_traces(source, data_, use(), known_);
-}
-
-void PrefetchTask::write_data(const std::filesystem::path& folder) const {
-  write_traces_data(folder, data_);
-}
-
-std::unique_ptr<Model> PrefetchTask::make_model() const {
-  if (!is_network()) {
-    PrefetchBaselineOptions options = baseline_;
-    options.name = model_name();
-    return std::make_unique<PrefetchBaseline>(options);
-  }
-  return std::make_unique<Voyager>(
-      voyager_, VoyagerShape{known_.coding->page_numbers(), known_.coding->pc_numbers()});
-}
-
-void PrefetchTask::save(const RunFolder& folder) const {
-  folder.write_asset(kTraceAsset, known_.coding->to_json());
-  if (!known_.learned.empty())
-    write_safetensors(folder.new_asset(kPrefetcherAsset), known_.learned);
-}
-
-void PrefetchTask::restore(const RunFolder& folder) {
-  known_.coding = std::make_shared<const TraceCoding>(
-      TraceCoding::from_json(folder.read_asset(kTraceAsset), folder.asset(kTraceAsset).string()));
-  known_.learned.clear();
-  const std::filesystem::path learned = folder.asset(kPrefetcherAsset);
-  if (std::filesystem::exists(learned)) known_.learned = read_safetensors(learned).tensors;
-}
-
-std::vector<std::string> PrefetchTask::metric_notes(const Dataset&) const {
-  return {
-      concat("accuracy: lines named that were accessed next / lines named; coverage: accesses "
-             "named before / accesses. ..._",
-             degree(), ": up to ", degree(), " lines are named after each access, and have ",
-             degree(), " accesses to come true")};
-}
-
-Example PrefetchTask::parse(const std::string& line) const {
-  const std::vector<std::string> texts = accesses_in(line);
-  TraceFilter filter(data_.filter);
-  std::vector<StoredAccess> seen;
-  for (const std::string& text : texts) {
-    if (trim(text).empty()) continue;
-    TraceAccess access;
-    try {
-      access = parse_access(trim(text));
-    } catch (const Error& error) {
-      fail(error.kind(), "input: ", error.what());
-    }
-    if (filter.sees(access)) seen.push_back({line_of(access.address), access.pc});
-  }
-  require(!seen.empty(), ErrorKind::BadData,
-          "input: there is no access that a prefetcher sees; expected accesses such as "
-          "L 04acfa68 8 00109200 with semicolons between them, the oldest first");
-  Example example = encoder().example(seen);
-  if (const auto known = prefetcher()) {
-    for (const StoredAccess& access : seen) known->see(access, /*learns=*/false);
-    const at::Tensor named = torch::empty({degree()}, torch::kLong);
-    known->name({named.data_ptr<int64_t>(), size_t(degree())});
-    example.tensors["candidates"] = named;
-  }
-  return example;
-}
-
-Json PrefetchTask::input_schema() const {
-  return {{"type", "object"},
-          {"properties",
-           {{"accesses", {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}}}}},
-          {"required", Json::array({"accesses"})}};
-}
-
-Batch PrefetchTask::collate(std::span<const Example> examples) const {
-  return encoder().collate(examples);
-}
-
-int64_t PrefetchTask::line_named(const Decoded& output, int64_t now) const {
-  if (output.tokens.size() == 1) return output.tokens[0];
-  const auto page = known_.coding->page_of(output.tokens.at(0), page_of_line(now));
-  return page ? *page * kPageLines + output.tokens.at(1) : kNoLine;
-}
-
-std::vector<int64_t> PrefetchTask::lines_named(const std::vector<Decoded>& outputs,
-                                               int64_t now) const {
-  std::vector<int64_t> lines;
-  for (const Decoded& output : outputs) {
-    const int64_t line = line_named(output, now);
-    const bool is_new = std::find(lines.begin(), lines.end(), line) == lines.end();
-    lines.push_back(is_new ? line : kNoLine);
-  }
-  return lines;
-}
-
-void PrefetchTask::finish(const Model&, std::span<const Example> examples,
-                          std::vector<Prediction>& predictions) const {
-  for (size_t i = 0; i < predictions.size(); ++i) {
-    std::vector<Decoded>& outputs = predictions[i].outputs;
-    const auto lines = lines_named(outputs, line_now(examples[i].tensors.at("lines")));
-    for (size_t k = 0; k < outputs.size(); ++k)
-      outputs[k].text = lines[k] == kNoLine ? "" : hexadecimal(address_of_line(lines[k]));
-  }
-}
-
-Json PrefetchTask::answer(const Example& example, const Prediction& prediction) const {
-  Json lines = Json::array();
-  for (const Decoded& output : prediction.outputs)
-    if (!output.text.empty())
-      lines.push_back(
-          {{"address", output.text}, {"probability", std::exp(output.log_probability)}});
-  return {{"lines", lines}};
-}
-
-std::string PrefetchTask::answer_line(const Example& example, const Prediction& prediction) const {
-  std::vector<std::string> lines;
-  for (const Decoded& output : prediction.outputs)
-    if (!output.text.empty())
-      lines.push_back(concat(output.text, " ", format_number(std::exp(output.log_probability), 3)));
-  return lines.empty() ? "nothing" : join(lines, "\t");
-}
-
-Example PrefetchTask::describe_output(const Example& example, const Prediction& prediction) const {
-  Example described = example;
-  if (!is_network() || prediction.outputs.empty()) return described;
-  const Decoded& first = prediction.outputs[0];
-  const auto page = known_.coding->page_of(first.tokens.at(0),
-                                           page_of_line(line_now(example.tensors.at("lines"))));
-  Axis axis{"outputs", "slot", {}};
-  axis.labels = {page ? concat("page ", hexadecimal(uint64_t(*page))) : "an unknown page",
-                 concat("offset ", first.tokens.at(1))};
-  axis.output = true;
-  described.axes.push_back(std::move(axis));
-  return described;
-}
-
-Explanation PrefetchTask::overview(const Model& model, const Dataset& rows) const {
-  require(is_network(), ErrorKind::Unsupported, "explain: model.name=", model_name(),
-          " is a table without attention; train voyager");
-  return Task::overview(model, rows);
-}
-
-ExplainOptions PrefetchTask::explain_options() const {
-  ExplainOptions options;
-  options.task = "prefetch";
-  options.title = "Which accesses the next one follows from";
-  options.map_titles = {{"experts", "Which experts speak for an access's offset, as its page says"},
-                        {"history", "Accesses that page and offset rest on"}};
-  options.describe = [this](const Example& example, const Prediction& prediction) {
-    const Json lines = answer(example, prediction)["lines"];
-    if (lines.empty()) return std::string("nothing is named");
-    return concat("line ", lines[0]["address"].get<std::string>(), " (",
-                  format_number(lines[0]["probability"], 3), ")");
-  };
-  return options;
-}
-
-Example PrefetchTask::erase(const Example& example, const std::string& axis,
-                            std::span<const int64_t> units) const {
-  return encoder().erase(example, axis, units);
-}
-
-std::vector<Json> PrefetchTask::example_inputs(const Dataset& rows, int64_t count) const {
-  const auto& trace = dynamic_cast<const TraceDataset&>(rows);
-  std::vector<Json> inputs;
-  for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
-    std::vector<std::string> accesses;
-    for (const StoredAccess& access : trace.accesses(row))
-      accesses.push_back(concat(data_.filter.kinds == "stores" ? "S " : "L ",
-                                hexadecimal(address_of_line(access.line)), " 8 ",
-                                hexadecimal(access.pc)));
-    inputs.push_back(join(accesses, "; "));
-  }
-  return inputs;
+std::unique_ptr<Task> make_prefetch_task() {
+  std::vector<ModelSpec> specs{voyager_spec()};
+  for (const char* name : {"last_successor", "stride", "next_line"})
+    specs.push_back(prefetcher_spec(name));
+  const auto data = specs[0].data;
+  const auto output = specs[0].output;
+  return std::make_unique<ComposedTask>("prefetch", data, output, std::move(specs));
 }
 
 }  // namespace fovea

@@ -1,9 +1,8 @@
 // The task `prefetch` from traces to answers, with all its models.
-#include "fovea/tasks/prefetch.h"
-
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
+#include "fovea/data/traces/encoder.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
@@ -177,7 +176,8 @@ TEST(Prefetch, BaselinesHaveNothingToExplain) {
   const TemporaryFolder folder;
   Pipeline pipeline = trained(folder, {"model.name=stride", "data.accesses=600"});
   const Splits splits = pipeline.load_data("");
-  expect_error(ErrorKind::Unsupported, "train voyager", [&] { pipeline.overview(*splits.test); });
+  expect_error(ErrorKind::Unsupported, "model.name=voyager",
+               [&] { pipeline.overview(*splits.test); });
   const Json silent = answer(pipeline, "L 10 8 400");
   EXPECT_TRUE(silent.at("lines").empty()) << "one access has no stride";
   const Example example = pipeline.parse("L 10 8 400");

@@ -57,6 +57,14 @@ std::vector<StoredAccess> TraceDataset::accesses(int64_t row) const {
   return window;
 }
 
+Json TraceDataset::input(int64_t row) const {
+  std::vector<std::string> texts;
+  for (const StoredAccess& access : accesses(row))
+    texts.push_back(concat(rows_.kind, " ", hexadecimal(address_of_line(access.line)), " 8 ",
+                           hexadecimal(access.pc)));
+  return join(texts, "; ");
+}
+
 Example TraceDataset::example(int64_t row) const {
   const int64_t last = last_access(row), size = encoder_.shape().accesses;
   Example example = encoder_.example(accesses(row));

@@ -2,7 +2,7 @@
 //   line    address / 64                      what a cache holds and a prefetcher fetches
 //   page    line / 64      offset  line % 64
 // Addresses become numbers of a vocabulary before any network sees them, learned from the training
-// part: every page that is accessed often enough there has a number of its own. Of a page that has
+// split: every page that is accessed often enough there has a number of its own. Of a page that has
 // none (rare, or not seen in training) only the step from the page before may be known: the most
 // frequent steps to such pages have numbers behind those of the pages. 0 is all the rest. So a
 // network can name pages that it never saw, as Voyager does for rare addresses (Shi et al. 2021).
@@ -109,9 +109,10 @@ struct NamedLines {
   int64_t degree = 0;
 };
 
-/// Rows of a part: windows that end with access first, first + stride, …
+/// Rows of a split: windows that end with access first, first + stride, …
 struct TraceRows {
   int64_t first = 0, stride = 1, count = 0;
+  char kind = 'L';  // of the accesses, as one would type them
 };
 
 class TraceDataset : public Dataset {
@@ -127,14 +128,12 @@ class TraceDataset : public Dataset {
   /// after it; "candidates" [B, K], what a prefetcher named, where there is one.
   Batch batch(std::span<const int64_t> rows) const override;
 
-  /// Whether its rows are the accesses of the trace one after the other.
-  bool is_consecutive() const { return rows_.stride == 1; }
   bool has_truth() const override { return causes_ != nullptr && !causes_->empty(); }
-  int64_t next_line(int64_t row) const { return (*store_)[last_access(row) + 1].line; }
-  /// The accesses of a row as one would type them, and the one before.
-  std::vector<StoredAccess> accesses(int64_t row) const;
+  /// The accesses of a row and the one before: "L 4acfa40 8 109200; …".
+  Json input(int64_t row) const override;
 
  private:
+  std::vector<StoredAccess> accesses(int64_t row) const;
   /// S accesses and the one behind them, in numbers; what lies before the trace is unknown.
   struct Window {
     std::vector<int64_t> pages, offsets, pcs, lines;

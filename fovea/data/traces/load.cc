@@ -7,7 +7,6 @@
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/data/load.h"
-#include "fovea/data/series/load.h"
 #include "fovea/data/traces/prefetchers.h"
 
 namespace fovea {
@@ -16,12 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kEndings[] = {".trace", ".txt", ".lackey"};
-constexpr const char* kSplitFiles[kSplitCount] = {"train.trace", "val.trace", "test.trace"};
+const std::vector<std::string> kTraceEndings = {".trace", ".txt", ".lackey"};
+constexpr const char* kTraceFiles[kSplitCount] = {"train.trace", "val.trace", "test.trace"};
 
-/// A trace as a prefetcher sees it, and where its parts end.
-struct Opened {
-  explicit Opened(const TracesDataOptions& options)
+/// A trace as a prefetcher sees it, and where its splits end.
+struct OpenedTrace {
+  explicit OpenedTrace(const TracesDataOptions& options)
       : store(std::make_shared<TraceStore>(options.scratch)), filter(options.filter) {}
 
   void add(const TraceAccess& access) {
@@ -34,25 +33,25 @@ struct Opened {
   std::shared_ptr<TraceStore> store;
   TraceFilter filter;
   int64_t given = 0, seen = 0;
-  TimeCut cut;  // accesses of each part
+  TimeSplit split;  // accesses of each
   AccessCauses causes;
   std::string hash;
   std::vector<std::string> notes;
 };
 
-void add_file(Opened& opened, const fs::path& path, const TracesDataOptions& options) {
+void add_file(OpenedTrace& opened, const fs::path& path, const TracesDataOptions& options) {
   TraceReader reader(path, options.cut_trace());
   TraceAccess access;
   while (reader.next(access)) opened.add(access);
   opened.notes.insert(opened.notes.end(), reader.notes().begin(), reader.notes().end());
 }
 
-void cut_whole(Opened& opened, const TracesDataOptions& options, const std::string& where) {
+void split_whole(OpenedTrace& opened, const TracesDataOptions& options, const std::string& where) {
   require(opened.seen > 1, ErrorKind::BadData, where, ": has ", opened.seen,
           opened.seen == 1 ? " access" : " accesses", " for a prefetcher to see",
           opened.given > opened.seen ? concat(" (", format_count(opened.given), " in all)") : "",
           "; at least 2 are needed");
-  opened.cut = cut_in_time(opened.seen, options.validation_fraction, options.test_fraction);
+  opened.split = split_in_time(opened.seen, options.validation_fraction, options.test_fraction);
 }
 
 AccessCauses causes_in(const Json& description, const std::string& where) {
@@ -76,26 +75,26 @@ AccessCauses causes_in(const Json& description, const std::string& where) {
   return causes;
 }
 
-void add_folder(Opened& opened, const fs::path& folder, const TracesDataOptions& options,
+void add_folder(OpenedTrace& opened, const fs::path& folder, const TracesDataOptions& options,
                 bool needs_training) {
-  const std::vector<std::string> endings(std::begin(kEndings), std::end(kEndings));
-  const SplitFiles files = find_split_files(folder, endings);
+  const SplitFiles files = find_split_files(folder, kTraceEndings);
   const bool any = std::any_of(files.begin(), files.end(), [](auto& file) { return bool(file); });
   require(needs_training ? files[kTrain].has_value() : any, ErrorKind::NotFound, folder.string(),
           ": the folder has no ", needs_training ? "train" : "train, val or test", " file (",
-          join(endings), ", each perhaps with .gz)");
+          join(kTraceEndings), ", each perhaps with .gz)");
   ContentHash hash;
-  int64_t* counts[kSplitCount] = {&opened.cut.train, &opened.cut.validation, &opened.cut.test};
-  for (int part = 0; part < kSplitCount; ++part) {
-    if (!files[size_t(part)]) continue;
+  for (int split = 0; split < kSplitCount; ++split) {
+    const auto& file = files[size_t(split)];
+    if (!file) continue;
     const int64_t before = opened.seen;
-    add_file(opened, *files[size_t(part)], options);
-    *counts[part] = opened.seen - before;
-    hash.add(concat(kSplitNames[part], "=", hash_of_file(*files[size_t(part)]), "\n"));
+    add_file(opened, *file, options);
+    opened.split[split] = opened.seen - before;
+    hash.add(concat(kSplitNames[split], "=", hash_of_file(*file), "\n"));
   }
   if (!files[kValidation] && files[kTrain]) {
-    opened.cut.validation = std::llround(double(opened.cut.train) * options.validation_fraction);
-    opened.cut.train -= opened.cut.validation;
+    TimeSplit& split = opened.split;
+    split.validation = std::llround(double(split.train) * options.validation_fraction);
+    split.train -= split.validation;
   }
   const fs::path description = folder / "dataset.json";
   if (fs::exists(description)) {
@@ -105,7 +104,7 @@ void add_folder(Opened& opened, const fs::path& folder, const TracesDataOptions&
   opened.hash = hash.text();
 }
 
-/// What decides the built-in trace and its parts.
+/// What decides the synthetic trace and its splits.
 Json description_of(const TracesDataOptions& options) {
   Json json = options_json(options.generator);
   json["kinds"] = options.filter.kinds;
@@ -115,17 +114,18 @@ Json description_of(const TracesDataOptions& options) {
   return json;
 }
 
-Opened open(const DataSource& source, const TracesDataOptions& options, bool needs_training) {
+OpenedTrace open_trace(const DataSource& source, const TracesDataOptions& options,
+                       bool needs_training) {
   check_roles(source, {});
-  Opened opened(options);
+  OpenedTrace opened(options);
   if (source.path.empty()) {
-    AccessPatternsDraw draw = draw_access_patterns(options.generator);
+    SyntheticTrace draw = draw_trace(options.generator);
     for (const TraceAccess& access : draw.accesses) opened.add(access);
     opened.causes = std::move(draw.causes);
     opened.hash = hash_of_built_in("prefetch", description_of(options));
     opened.notes.push_back(concat("built-in synthetic trace, ", options.generator.pattern,
                                   ", seed ", options.generator.seed));
-    cut_whole(opened, options, "the built-in trace");
+    split_whole(opened, options, "the built-in trace");
   } else {
     const std::string where = source.path.string();
     require(fs::exists(source.path), ErrorKind::NotFound, where, ": no such file or folder");
@@ -134,43 +134,43 @@ Opened open(const DataSource& source, const TracesDataOptions& options, bool nee
     } else {
       add_file(opened, source.path, options);
       opened.hash = hash_of_file(source.path);
-      cut_whole(opened, options, where);
-      if (source.whole) opened.cut = {0, 0, opened.seen};
+      split_whole(opened, options, where);
+      if (source.whole) opened.split = {0, 0, opened.seen};
     }
   }
   opened.store->finish();
   if (opened.given != opened.seen) opened.causes.clear();  // accesses were counted before filtering
   opened.notes.push_back(concat(format_count(opened.given),
                                 " accesses, of which a prefetcher sees ", format_count(opened.seen),
-                                ": ", format_count(opened.cut.train), " for training, ",
-                                format_count(opened.cut.validation), " for validation, ",
-                                format_count(opened.cut.test), " for the test, in time order"));
+                                ": ", format_count(opened.split.train), " for training, ",
+                                format_count(opened.split.validation), " for validation, ",
+                                format_count(opened.split.test), " for the test, in time order"));
   return opened;
 }
 
-void learn(const Opened& opened, const TracesDataOptions& options, KnownTrace& known,
-           std::vector<std::string>& notes) {
+void learn_coding(const OpenedTrace& opened, const TracesDataOptions& options, KnownTrace& known,
+                  std::vector<std::string>& notes) {
   TraceVocabulary vocabulary =
-      learn_vocabulary(*opened.store, opened.cut.train, options.vocabulary);
+      learn_vocabulary(*opened.store, opened.split.train, options.vocabulary);
   notes.push_back(concat("vocabulary: ", format_count(int64_t(vocabulary.pages.size())), " pages, ",
                          format_count(int64_t(vocabulary.steps.size())), " steps to other pages, ",
                          format_count(int64_t(vocabulary.pcs.size())), " instructions"));
   known.coding = std::make_shared<const TraceCoding>(std::move(vocabulary));
 }
 
-/// Runs the prefetcher over the whole trace. One that begins at the beginning of its training part
+/// Runs the prefetcher over the whole trace. One that begins at the beginning of its training split
 /// has learned nothing yet.
-NamedLines name_lines(const Opened& opened, const TracesDataOptions& options, const TraceUse& use,
-                      bool is_own, bool is_first, KnownTrace& known) {
+NamedLines name_lines(const OpenedTrace& opened, const TracesDataOptions& options,
+                      const TraceUse& use, bool is_own, bool is_first, KnownTrace& known) {
   const auto prefetcher =
       make_prefetcher(use.prefetcher, is_own ? NamedTensors{} : known.learned, "the run");
   auto lines = std::make_shared<ScratchArray<int64_t>>(options.scratch);
   std::vector<int64_t> named(size_t(use.degree));
   for (int64_t i = 0; i < opened.seen; ++i) {
-    prefetcher->see((*opened.store)[i], !use.frozen || i < opened.cut.train);
+    prefetcher->see((*opened.store)[i], !use.frozen || i < opened.split.train);
     prefetcher->name(named);
     for (const int64_t line : named) lines->push_back(line);
-    if (is_first && i + 1 == opened.cut.train) known.learned = prefetcher->learned();
+    if (is_first && i + 1 == opened.split.train) known.learned = prefetcher->learned();
   }
   lines->finish();
   return {lines, use.degree};
@@ -229,56 +229,56 @@ void TracesDataOptions::describe(OptionList& list) {
 Splits load_traces(const DataSource& source, const TracesDataOptions& options, const TraceUse& use,
                    KnownTrace& known) {
   const bool is_first = !known.fitted(), is_own = !source.whole;
-  const Opened opened = open(source, options, is_first);
+  const OpenedTrace opened = open_trace(source, options, is_first);
   Splits splits;
   splits.hash = opened.hash;
   splits.notes = opened.notes;
-  require(!is_first || opened.cut.train > 1, ErrorKind::BadData,
-          place_of(source, kTrain, "the built-in trace"), ": ", opened.cut.train,
+  require(!is_first || opened.split.train > 1, ErrorKind::BadData,
+          place_of(source, kTrain, "the built-in trace"), ": ", opened.split.train,
           " accesses for training; at least 2 are needed");
-  if (is_first) learn(opened, options, known, splits.notes);
+  if (is_first) learn_coding(opened, options, known, splits.notes);
   NamedLines named;
   if (!use.prefetcher.empty()) named = name_lines(opened, options, use, is_own, is_first, known);
   const TraceEncoder encoder(known.coding, {options.window, use.experts});
   const auto causes = std::make_shared<const AccessCauses>(opened.causes);
-  const auto dataset = [&](const TraceRows& rows, int part) -> std::shared_ptr<Dataset> {
-    if (rows.count <= 0) {
-      splits.notes.push_back(concat("the ", kSplitNames[part], " part has no access to predict"));
-      return nullptr;
-    }
-    return std::make_shared<TraceDataset>(opened.store, encoder, rows, named, causes);
-  };
-  const TimeCut& cut = opened.cut;
-  const int64_t train = cut.train, validation = train + cut.validation;
-  if (train > 1)
-    splits.train = dataset(training_rows(train, options.window, options.stride), kTrain);
-  if (cut.validation > 0) splits.validation = dataset(rows_between(train, validation), kValidation);
-  if (cut.test > 0) splits.test = dataset(rows_between(validation, validation + cut.test), kTest);
+  const TimeSplit& count = opened.split;
+  int64_t begin = 0;
+  for (int split = 0; split < kSplitCount; begin += count[split++]) {
+    if (count[split] <= (split == kTrain ? 1 : 0)) continue;
+    const int64_t end = begin + count[split];
+    TraceRows rows = split == kTrain ? training_rows(end, options.window, options.stride)
+                                     : rows_between(begin, end);
+    rows.kind = options.filter.kinds == "stores" ? 'S' : 'L';
+    if (rows.count > 0)
+      splits[split] = std::make_shared<TraceDataset>(opened.store, encoder, rows, named, causes);
+    else
+      splits.notes.push_back(concat("the ", kSplitNames[split], " split has no access to predict"));
+  }
   return splits;
 }
 
 void write_traces_data(const fs::path& folder, const TracesDataOptions& options) {
-  const AccessPatternsDraw draw = draw_access_patterns(options.generator);
-  Opened opened(options);
+  const SyntheticTrace draw = draw_trace(options.generator);
+  OpenedTrace opened(options);
   std::vector<int64_t> seen_after;  // of each access
   for (const TraceAccess& access : draw.accesses) {
     opened.add(access);
     seen_after.push_back(opened.seen);
   }
-  cut_whole(opened, options, "the built-in trace");
-  const int64_t train = opened.cut.train, validation = train + opened.cut.validation;
+  split_whole(opened, options, "the built-in trace");
+  const int64_t train = opened.split.train, validation = train + opened.split.validation;
   std::string texts[kSplitCount];
   for (size_t i = 0; i < draw.accesses.size(); ++i) {
     const TraceAccess& access = draw.accesses[i];
-    const int part = seen_after[i] <= train        ? kTrain
-                     : seen_after[i] <= validation ? kValidation
-                                                   : kTest;
-    texts[part] +=
+    const int split = seen_after[i] <= train        ? kTrain
+                      : seen_after[i] <= validation ? kValidation
+                                                    : kTest;
+    texts[split] +=
         concat(access.kind, " ", hexadecimal(access.address), " 8 ", hexadecimal(access.pc), "\n");
   }
   make_folder(folder);
-  for (int part = 0; part < kSplitCount; ++part)
-    if (!texts[part].empty()) write_file(folder / kSplitFiles[part], texts[part]);
+  for (int split = 0; split < kSplitCount; ++split)
+    if (!texts[split].empty()) write_file(folder / kTraceFiles[split], texts[split]);
   Json causes = Json::object();
   for (const auto& [pc, before] : draw.causes) causes[hexadecimal(pc)] = before;
   write_description(folder, "prefetch", description_of(options), {{"truth", {{"causes", causes}}}});

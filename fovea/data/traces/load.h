@@ -1,6 +1,6 @@
 // The data of the task `prefetch`, from wherever it comes, in splits. A trace is cut in time order:
 // training first, then validation, then the test. Windows look back over a border, as a prefetcher
-// does that is switched on there: only what comes next belongs to a part.
+// does that is switched on there: only what comes next belongs to a split.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct TracesDataOptions {
-  AccessPatternsOptions generator;
+  SyntheticTraceOptions generator;
   FilterOptions filter;
   VocabularyLimits vocabulary;
   int64_t window = 16;
@@ -31,26 +31,26 @@ struct TracesDataOptions {
 
 /// What the model needs of the data.
 struct TraceUse {
-  int64_t experts = 0;     // of a network; 0: it has none
-  std::string prefetcher;  // of traces_prefetchers.h, whose lines are to be named; empty: none
-  int64_t degree = 1;      // how many lines it names
-  bool frozen = false;     // it learns from the training part alone
+  int64_t experts = 0;          // of a network; 0: it has none
+  std::string prefetcher = {};  // of prefetchers.h, whose lines are to be named; empty: none
+  int64_t degree = 1;           // how many lines it names
+  bool frozen = false;          // it learns from the training split alone
 };
 
 /// What is learned from the data and kept in the run.
 struct KnownTrace {
   std::shared_ptr<const TraceCoding> coding;
-  NamedTensors learned;  // by the prefetcher, from the training part
+  NamedTensors learned;  // by the prefetcher, from the training split
   bool fitted() const { return coding != nullptr; }
 };
 
-/// Reads a trace or a folder of them, or draws the built-in one. A first call learns the
-/// vocabulary, and what the prefetcher knows, from the training part. A validation or test part
-/// without an access is noted and left out; a training part of fewer than two accesses is BadData.
+/// Reads a trace or a folder of them, or draws the synthetic one. A first call learns the
+/// vocabulary, and what the prefetcher knows, from the training split. A validation or test split
+/// without an access is noted and left out; a training split of fewer than two accesses is BadData.
 Splits load_traces(const DataSource& source, const TracesDataOptions& options, const TraceUse& use,
                    KnownTrace& known);
 
-/// Writes the built-in trace as train.trace, val.trace, test.trace and dataset.json, which holds
+/// Writes the synthetic trace as train.trace, val.trace, test.trace and dataset.json, which holds
 /// the planted truth: loading the folder gives the same rows.
 void write_traces_data(const std::filesystem::path& folder, const TracesDataOptions& options);
 

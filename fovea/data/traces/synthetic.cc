@@ -20,7 +20,7 @@ uint64_t pc(int64_t index) {
 /// Adds accesses until there are enough.
 class Program {
  public:
-  Program(AccessPatternsDraw& draw, int64_t accesses) : draw_(draw), wanted_(accesses) {
+  Program(SyntheticTrace& draw, int64_t accesses) : draw_(draw), wanted_(accesses) {
     draw_.accesses.reserve(size_t(accesses));
   }
   bool runs() const { return int64_t(draw_.accesses.size()) < wanted_; }
@@ -31,11 +31,11 @@ class Program {
   void decided(int64_t instruction, int64_t before) { draw_.causes[pc(instruction)] = before; }
 
  private:
-  AccessPatternsDraw& draw_;
+  SyntheticTrace& draw_;
   int64_t wanted_;
 };
 
-void chase_pointers(const AccessPatternsOptions& options, const Random& random, Program& program) {
+void chase_pointers(const SyntheticTraceOptions& options, const Random& random, Program& program) {
   require(options.nodes >= options.lists, ErrorKind::InvalidArgument, "data.nodes=", options.nodes,
           " leaves some of the ", options.lists, " lists without a node; at least ", options.lists,
           " are needed");
@@ -51,7 +51,7 @@ void chase_pointers(const AccessPatternsOptions& options, const Random& random, 
     }
 }
 
-void walk_matrix(const AccessPatternsOptions& options, Program& program) {
+void walk_matrix(const SyntheticTraceOptions& options, Program& program) {
   program.decided(0, 1);
   while (program.runs())
     for (int64_t column = 0; column < options.columns; ++column)
@@ -59,7 +59,7 @@ void walk_matrix(const AccessPatternsOptions& options, Program& program) {
         program.load(kHeap + uint64_t(row * options.columns + column) * kNumber, 0);
 }
 
-void join_tables(const AccessPatternsOptions& options, const Random& random, Program& program) {
+void join_tables(const SyntheticTraceOptions& options, const Random& random, Program& program) {
   enum { kScan, kBucket, kEntry, kLoads };
   const std::vector<int64_t> entries = random.split("entries").permutation(options.buckets);
   const Random keys = random.split("keys");
@@ -76,7 +76,7 @@ void join_tables(const AccessPatternsOptions& options, const Random& random, Pro
 
 }  // namespace
 
-void AccessPatternsOptions::describe(OptionList& list) {
+void SyntheticTraceOptions::describe(OptionList& list) {
   list.add("pattern", pattern, "of the built-in trace: which program was traced")
       .choices({"pointer_chase", "matrix_walk", "hash_join"});
   list.add("accesses", accesses, "of the built-in trace").at_least(8).at_most(1e9);
@@ -90,8 +90,8 @@ void AccessPatternsOptions::describe(OptionList& list) {
   list.add("seed", seed, "of the built-in trace");
 }
 
-AccessPatternsDraw draw_access_patterns(const AccessPatternsOptions& options) {
-  AccessPatternsDraw draw;
+SyntheticTrace draw_trace(const SyntheticTraceOptions& options) {
+  SyntheticTrace draw;
   const Random random = Random(uint64_t(options.seed)).split("access patterns");
   Program program(draw, options.accesses);
   if (options.pattern == "pointer_chase") chase_pointers(options, random, program);

@@ -1,4 +1,4 @@
-// Built-in traces for the task `prefetch`, each the inner loop of a program:
+// Synthetic traces for the task `prefetch`, each the inner loop of a program:
 //   pointer_chase   linked lists whose nodes lie anywhere, walked in turn, round and round. The
 //   next
 //                   node of a list is what its node before says: as many accesses ago as there are
@@ -20,7 +20,7 @@
 
 namespace fovea {
 
-struct AccessPatternsOptions {
+struct SyntheticTraceOptions {
   std::string pattern = "pointer_chase";
   int64_t accesses = 12000;
   int64_t lists = 2;
@@ -31,12 +31,12 @@ struct AccessPatternsOptions {
   void describe(OptionList& list);
 };
 
-struct AccessPatternsDraw {
+struct SyntheticTrace {
   std::vector<TraceAccess> accesses;
   AccessCauses causes;
 };
 
 /// InvalidArgument for numbers that cannot be.
-AccessPatternsDraw draw_access_patterns(const AccessPatternsOptions& options);
+SyntheticTrace draw_trace(const SyntheticTraceOptions& options);
 
 }  // namespace fovea

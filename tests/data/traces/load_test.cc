@@ -7,8 +7,9 @@
 namespace fovea {
 namespace {
 
-const TraceDataset& rows_of(const std::shared_ptr<Dataset>& rows) {
-  return dynamic_cast<const TraceDataset&>(*rows);
+/// The line that comes after a row.
+int64_t next_line(const std::shared_ptr<Dataset>& rows, int64_t row) {
+  return rows->batch({&row, 1}).at("next").item<int64_t>();
 }
 
 /// `count` accesses, line i after line i - 1.
@@ -37,16 +38,16 @@ TEST_F(TracesData, IsCutInTimeOrder) {
   const Splits splits = load(folder.write("a.trace", walk(1000)));
   EXPECT_TRUE(has_note(splits.notes, "750 for training, 50 for validation, 200 for the test"));
   ASSERT_EQ(splits.test->size(), 200);
-  EXPECT_EQ(rows_of(splits.test).next_line(0), 800) << "every access of the part is predicted";
-  EXPECT_EQ(rows_of(splits.test).next_line(199), 999);
-  EXPECT_EQ(rows_of(splits.validation).next_line(0), 750);
-  EXPECT_EQ(rows_of(splits.validation).next_line(49), 799);
-  const TraceDataset& train = rows_of(splits.train);
-  EXPECT_EQ(train.next_line(0), 16) << "the first whole window";
-  EXPECT_EQ(train.next_line(1), 20);
-  EXPECT_LT(train.next_line(train.size() - 1), 750) << "nothing of validation is trained on";
-  EXPECT_GE(train.next_line(train.size() - 1), 746);
-  EXPECT_EQ(known.coding->page_numbers(), 1 + 12) << "pages of the training part, 750 / 64";
+  EXPECT_EQ(next_line(splits.test, 0), 800) << "every access of the split is predicted";
+  EXPECT_EQ(next_line(splits.test, 199), 999);
+  EXPECT_EQ(next_line(splits.validation, 0), 750);
+  EXPECT_EQ(next_line(splits.validation, 49), 799);
+  EXPECT_EQ(next_line(splits.train, 0), 16) << "the first whole window";
+  EXPECT_EQ(next_line(splits.train, 1), 20);
+  const int64_t last = splits.train->size() - 1;
+  EXPECT_LT(next_line(splits.train, last), 750) << "nothing of validation is trained on";
+  EXPECT_GE(next_line(splits.train, last), 746);
+  EXPECT_EQ(known.coding->page_numbers(), 1 + 12) << "pages of the training split, 750 / 64";
   EXPECT_EQ(splits.hash, load(folder / "a.trace").hash);
 }
 
@@ -64,20 +65,20 @@ TEST_F(TracesData, WhatACacheAnswersIsNotSeen) {
   expect_error(ErrorKind::BadData, {"a.trace", "1 access", "at least 2"}, [&] { load(path); });
 }
 
-TEST_F(TracesData, AFolderOfParts) {
+TEST_F(TracesData, AFolderOfSplits) {
   folder.write("train.trace", walk(100));
   folder.write("test.txt", walk(20, 100));
   const Splits splits = load(folder.path());
-  EXPECT_EQ(rows_of(splits.test).next_line(0), 100);
+  EXPECT_EQ(next_line(splits.test, 0), 100);
   EXPECT_EQ(splits.test->size(), 20);
-  EXPECT_EQ(splits.validation->size(), 5) << "of the training part";
-  EXPECT_EQ(rows_of(splits.validation).next_line(0), 95);
+  EXPECT_EQ(splits.validation->size(), 5) << "of the training split";
+  EXPECT_EQ(next_line(splits.validation, 0), 95);
   const auto describe = [&](const std::string& truth) {
     folder.write("dataset.json", concat(R"({"format": "fovea-dataset", "version": 1, )",
                                         R"("task": "prefetch", "truth": )", truth, "}"));
   };
   describe(R"({"causes": {"400": 1}})");
-  EXPECT_TRUE(rows_of(load(folder.path()).test).has_truth());
+  EXPECT_TRUE(load(folder.path()).test->has_truth());
   for (const char* truth : {"[]", R"({"causes": {"xyz": 1}})", R"({"causes": {"400": 0}})"}) {
     describe(truth);
     expect_error(ErrorKind::BadData, {"dataset.json", "causes"}, [&] { load(folder.path()); });
@@ -98,11 +99,11 @@ TEST_F(TracesData, TheBuiltInTraceSurvivesBeingWritten) {
     const Splits built_in = load("");
     known = {};
     const Splits written = load(folder.path());
-    const std::vector<std::pair<std::shared_ptr<Dataset>, std::shared_ptr<Dataset>>> parts{
+    const std::vector<std::pair<std::shared_ptr<Dataset>, std::shared_ptr<Dataset>>> splits{
         {built_in.train, written.train},
         {built_in.validation, written.validation},
         {built_in.test, written.test}};
-    for (const auto& [left, right] : parts) {
+    for (const auto& [left, right] : splits) {
       ASSERT_EQ(left->size(), right->size()) << pattern;
       std::vector<int64_t> all(static_cast<size_t>(left->size()));
       for (size_t i = 0; i < all.size(); ++i) all[i] = int64_t(i);
@@ -115,15 +116,15 @@ TEST_F(TracesData, TheBuiltInTraceSurvivesBeingWritten) {
 }
 
 TEST_F(TracesData, CausesCountOnlyWhereNothingWasLeftOut) {
-  EXPECT_TRUE(rows_of(load("").test).has_truth());
+  EXPECT_TRUE(load("").test->has_truth());
   options.filter.cache_lines = 512;  // all lists are in there
   options.generator.accesses = 400;
   options.generator.nodes = 300;
   known = {};
-  EXPECT_TRUE(rows_of(load("").train).has_truth());
+  EXPECT_TRUE(load("").train->has_truth());
   options.generator.nodes = 80;
   known = {};
-  EXPECT_FALSE(rows_of(load("").train).has_truth());
+  EXPECT_FALSE(load("").train->has_truth());
 }
 
 TEST_F(TracesData, AnotherTraceIsReadWithTheSameVocabulary) {
@@ -163,7 +164,7 @@ TEST_F(TracesData, APrefetcherRunsOverTheWholeTrace) {
 TEST_F(TracesData, AFrozenTableKeepsWhatTrainingTaughtIt) {
   TraceUse use;
   use.prefetcher = "last_successor";
-  // Lines 1 and 2 in turn; in the test part 1 is followed by 3.
+  // Lines 1 and 2 in turn; in the test split 1 is followed by 3.
   std::string text;
   for (int i = 0; i < 50; ++i) text += "L 40 8 1\nL 80 8 1\n";
   for (int i = 0; i < 12; ++i) text += "L 40 8 1\nL c0 8 1\n";

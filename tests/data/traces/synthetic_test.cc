@@ -7,16 +7,16 @@
 namespace fovea {
 namespace {
 
-AccessPatternsDraw draw(const std::string& pattern, int64_t accesses = 3000) {
-  AccessPatternsOptions options;
+SyntheticTrace draw(const std::string& pattern, int64_t accesses = 3000) {
+  SyntheticTraceOptions options;
   options.pattern = pattern;
   options.accesses = accesses;
-  return draw_access_patterns(options);
+  return draw_trace(options);
 }
 
 /// Whether what an instruction with a cause reads is a function of the access that decides it, up
 /// to the constant step of a walk.
-bool is_decided(const AccessPatternsDraw& trace, uint64_t pc, bool by_step) {
+bool is_decided(const SyntheticTrace& trace, uint64_t pc, bool by_step) {
   std::map<uint64_t, uint64_t> next;
   const auto before = size_t(trace.causes.at(pc));
   for (size_t i = before; i < trace.accesses.size(); ++i) {
@@ -28,8 +28,8 @@ bool is_decided(const AccessPatternsDraw& trace, uint64_t pc, bool by_step) {
   return next.size() > 0;
 }
 
-TEST(AccessPatterns, ListsAreWalkedInTurn) {
-  const AccessPatternsDraw trace = draw("pointer_chase");
+TEST(SyntheticTraces, ListsAreWalkedInTurn) {
+  const SyntheticTrace trace = draw("pointer_chase");
   ASSERT_EQ(trace.accesses.size(), 3000u);
   ASSERT_EQ(trace.causes.size(), 2u);
   for (const auto& [pc, before] : trace.causes) {
@@ -46,30 +46,30 @@ TEST(AccessPatterns, ListsAreWalkedInTurn) {
   EXPECT_GT(followers.begin()->second.size(), 20u);
 }
 
-TEST(AccessPatterns, AMatrixIsWalkedByColumns) {
-  const AccessPatternsDraw trace = draw("matrix_walk", 500);
+TEST(SyntheticTraces, AMatrixIsWalkedByColumns) {
+  const SyntheticTrace trace = draw("matrix_walk", 500);
   for (size_t i = 1; i < 64; ++i)
     EXPECT_EQ(trace.accesses[i].address - trace.accesses[i - 1].address, 512u * 8);
   EXPECT_EQ(trace.accesses[64].address - trace.accesses[0].address, 8u) << "the next column";
 }
 
-TEST(AccessPatterns, AJoinGoesFromRowToBucketToEntry) {
-  const AccessPatternsDraw trace = draw("hash_join");
+TEST(SyntheticTraces, AJoinGoesFromRowToBucketToEntry) {
+  const SyntheticTrace trace = draw("hash_join");
   ASSERT_EQ(trace.causes.size(), 2u) << "nobody knows the keys";
   EXPECT_TRUE(is_decided(trace, trace.accesses[0].pc, true)) << "the scan";
   EXPECT_TRUE(is_decided(trace, trace.accesses[2].pc, false)) << "the entry of a bucket";
   EXPECT_FALSE(trace.causes.contains(trace.accesses[1].pc));
 }
 
-TEST(AccessPatterns, TheSeedDecides) {
-  AccessPatternsOptions options;
-  const auto first = draw_access_patterns(options), again = draw_access_patterns(options);
+TEST(SyntheticTraces, TheSeedDecides) {
+  SyntheticTraceOptions options;
+  const auto first = draw_trace(options), again = draw_trace(options);
   options.seed = 2;
   EXPECT_EQ(first.accesses, again.accesses);
-  EXPECT_NE(first.accesses, draw_access_patterns(options).accesses);
+  EXPECT_NE(first.accesses, draw_trace(options).accesses);
   options.nodes = 2;
   options.lists = 3;
-  expect_error(ErrorKind::InvalidArgument, "data.nodes=2", [&] { draw_access_patterns(options); });
+  expect_error(ErrorKind::InvalidArgument, "data.nodes=2", [&] { draw_trace(options); });
 }
 
 }  // namespace
