@@ -3,7 +3,7 @@
 #include "fovea/base/error.h"
 #include "fovea/tasks/caption.h"
 #include "fovea/tasks/dates.h"
-#include "fovea/tasks/forecast.h"
+#include "fovea/tasks/documents.h"
 #include "fovea/tasks/glimpse.h"
 #include "fovea/tasks/pretrain.h"
 #include "fovea/tasks/ratings.h"
@@ -15,6 +15,7 @@ namespace fovea {
 std::unique_ptr<Task> make_context_task();
 std::unique_ptr<Task> make_copy_task();
 std::unique_ptr<Task> make_features_task();
+std::unique_ptr<Task> make_forecast_task();
 std::unique_ptr<Task> make_graph_task();
 std::unique_ptr<Task> make_prefetch_task();
 std::unique_ptr<Task> make_visits_task();
@@ -44,7 +45,7 @@ std::vector<TaskRow> built_in_tasks() {
        make<TranslateTask>},
       {"forecast", "the next steps of numeric series from the last ones", "seq2seq",
        "output step -> past step", "CSV with a header: one row per step, one column per series",
-       make<ForecastTask>},
+       make_forecast_task},
       {"pretrain", "BERT learns from plain text; then texts become embeddings", "bert",
        "token -> token",
        "plain text with blank lines between documents; the text column of a CSV, TSV or JSONL; a "

@@ -29,7 +29,7 @@ bool sort_as_text(const std::vector<std::string>& labels) {
 }
 
 /// The labels as numbers; empty when one is none.
-std::vector<double> numbers_of(const std::vector<std::string>& labels) {
+std::vector<double> parse_labels(const std::vector<std::string>& labels) {
   std::vector<double> numbers(labels.size());
   for (size_t i = 0; i < labels.size(); ++i)
     if (!parse_cell(labels[i], numbers[i])) return {};
@@ -97,7 +97,7 @@ SeriesTimes read_times(const CsvTable& table, const std::string& name) {
            "' is missing; fill it in, or read the file without it (data.time=none)");
     times.labels.emplace_back(cell);
   }
-  const std::vector<double> numbers = numbers_of(times.labels);
+  const std::vector<double> numbers = parse_labels(times.labels);
   times.comparable = !numbers.empty() || sort_as_text(times.labels);
   for (size_t row = 1; times.comparable && row < times.labels.size(); ++row) {
     const bool ascends = numbers.empty() ? times.labels[row - 1] < times.labels[row]

@@ -90,15 +90,15 @@ void SeriesOptions::describe(OptionList& list) {
            "missing steps in a row that are interpolated; windows with a longer gap are left out")
       .at_least(0);
   list.add("standardise", standardise,
-           "mean 0 and deviation 1 for each series of the training part; auto: yes, unless "
+           "mean 0 and deviation 1 for each series of the training split; auto: yes, unless "
            "dataset.json says no; no for the built-in data")
       .choices({"auto", "yes", "no"});
   list.add("validation_fraction", validation_fraction,
-           "share of the steps, after the training steps, when the data has no validation part")
+           "share of the steps, after the training steps, when the data has no validation split")
       .at_least(0)
       .below(1);
   list.add("test_fraction", test_fraction,
-           "share of the steps, the last ones, of data without parts")
+           "share of the steps, the last ones, of data without splits")
       .at_least(0)
       .below(1);
 }
@@ -210,36 +210,21 @@ at::Tensor SeriesEncoder::pack(const Values& series, std::span<const int64_t> pl
   return packed;
 }
 
-std::shared_ptr<SeriesDataset> SeriesEncoder::windows(Values series,
-                                                      std::vector<std::string> times) const {
+std::shared_ptr<SeriesDataset> SeriesEncoder::encode(const CsvTable& table) const {
   SeriesArrays arrays;
-  for (std::vector<double>& values : series)
-    arrays.filled_cells += fill_gaps(values, layout_->maximum_gap);
+  Values series;
+  for (const std::string& name : layout().series) {
+    series.push_back(read_series(table, name));
+    arrays.filled_cells += fill_gaps(series.back(), layout_->maximum_gap);
+  }
   std::vector<int64_t> inputs(size_t(layout_->inputs));
   std::iota(inputs.begin(), inputs.end(), 0);
   arrays.inputs = pack(series, inputs);
   arrays.targets =
       inputs == layout_->targets ? arrays.inputs : pack(series, layout_->targets);  // kept once
-  arrays.times = std::move(times);
+  arrays.times = read_times(table, layout_->time).labels;
   find_windows(arrays, *layout_);
   return std::make_shared<SeriesDataset>(std::move(arrays), layout_);
-}
-
-std::shared_ptr<SeriesDataset> SeriesEncoder::encode(const CsvTable& table) const {
-  Values series;
-  for (const std::string& name : layout().series) series.push_back(read_series(table, name));
-  return windows(std::move(series), read_times(table, layout_->time).labels);
-}
-
-std::shared_ptr<SeriesDataset> SeriesEncoder::encode(const SeriesNumbers& numbers) const {
-  Values series;
-  for (const std::string& name : layout().series) {
-    const auto found = std::find(numbers.columns.begin(), numbers.columns.end(), name);
-    require(found != numbers.columns.end(), ErrorKind::InvalidArgument, numbers.name,
-            " has no series '", name, "', which the run looks at; name the data it was trained on");
-    series.push_back(numbers.values[size_t(found - numbers.columns.begin())]);
-  }
-  return windows(std::move(series), {});
 }
 
 }  // namespace fovea

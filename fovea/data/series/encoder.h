@@ -2,7 +2,7 @@
 // series the T = horizon next steps of O target series are to be predicted,
 //   source[s, f] = z_f(start + s),   target[h, o] = z_o(start + S + h),   z = (x - mean) /
 //   deviation
-// with mean and deviation of each series over the training part. A data set keeps the series once;
+// with mean and deviation of each series over the training split. A data set keeps the series once;
 // a window is a place in them. docs/formats/series.md states the rules.
 #pragma once
 
@@ -50,14 +50,14 @@ struct SeriesLayout {
   std::vector<std::string> target_names() const;
 };
 
-/// Series that never were text: the built-in data.
+/// Columns of numbers, as they are read from a table.
 struct SeriesNumbers {
   std::string name;  // for errors
   std::vector<std::string> columns;
   std::vector<std::vector<double>> values;  // per column [N], NaN where missing
 };
 
-/// The steps of one part, encoded.
+/// The steps of one split, encoded.
 struct SeriesArrays {
   at::Tensor inputs;               // [N, F] float32, NaN in a gap
   at::Tensor targets;              // [N, O] float32; undefined for prediction
@@ -78,6 +78,7 @@ class SeriesDataset : public Dataset {
   Batch batch(std::span<const int64_t> rows) const override;
 
   int64_t length(int64_t) const override { return std::max(layout_->window, layout_->horizon); }
+  bool has_truth() const override { return truth_.defined(); }
 
   /// For each of the T outputs the position in the window that it comes from; -1 where none does.
   void set_truth(std::span<const int64_t> positions);
@@ -95,9 +96,8 @@ class SeriesDataset : public Dataset {
 
 class SeriesEncoder {
  public:
-  /// Learns columns, means and deviations from the training part. standardise "auto" means yes.
+  /// Learns columns, means and deviations from the training split. standardise "auto" means yes.
   void fit(const CsvTable& train, const SeriesOptions& options);
-  void fit(const SeriesNumbers& train, const SeriesOptions& options);
   bool fitted() const { return layout_ != nullptr; }
 
   Json to_json() const;
@@ -107,10 +107,9 @@ class SeriesEncoder {
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<std::string>& file_columns() const { return file_columns_; }
 
-  /// All windows of one part; none when it is too short. NotFound for a missing column; BadData
+  /// All windows of one split; none when it is too short. NotFound for a missing column; BadData
   /// with path:line for text where a number is due and for times out of order.
   std::shared_ptr<SeriesDataset> encode(const CsvTable& table) const;
-  std::shared_ptr<SeriesDataset> encode(const SeriesNumbers& numbers) const;
   /// The one window at the end of the table, and no target: for prediction.
   std::shared_ptr<SeriesDataset> encode_inputs(const CsvTable& table) const;
 
@@ -126,7 +125,6 @@ class SeriesEncoder {
   using Values = std::vector<std::vector<double>>;  // per series [N]
   void learn(const SeriesNumbers& train, const SeriesOptions& options);
   at::Tensor pack(const Values& series, std::span<const int64_t> places) const;
-  std::shared_ptr<SeriesDataset> windows(Values series, std::vector<std::string> times) const;
   std::shared_ptr<SeriesDataset> last_window(
       Values inputs, std::vector<std::string> times, const std::string& name,
       const std::function<std::string(int64_t step)>& place) const;

@@ -1,4 +1,4 @@
-// The half of SeriesEncoder that learns; series.cc is the half that applies what was learnt.
+// The half of SeriesEncoder that learns; encoder.cc is the half that applies what was learnt.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -179,15 +179,6 @@ void SeriesEncoder::fit(const CsvTable& train, const SeriesOptions& options) {
     fresh.notes_.push_back(concat("the order of column '", resolved.time,
                                   "' is not checked: only numbers and yyyy-mm-dd can be compared"));
   fresh.learn(read_candidates(train, resolved, resolved.time, fresh.notes_), resolved);
-  *this = std::move(fresh);
-}
-
-void SeriesEncoder::fit(const SeriesNumbers& train, const SeriesOptions& options) {
-  SeriesEncoder fresh;
-  fresh.file_columns_ = train.columns;
-  SeriesOptions resolved = options;
-  resolved.time.clear();
-  fresh.learn(train, resolved);
   *this = std::move(fresh);
 }
 

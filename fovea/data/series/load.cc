@@ -1,14 +1,11 @@
 #include "fovea/data/series/load.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
-#include "fovea/data/input_table.h"
 #include "fovea/data/load_tables.h"
 
 namespace fovea {
@@ -28,129 +25,10 @@ struct LagTruth {
   }
 };
 
-/// Encodes parts one by one, with truth and notes.
-class PartEncoder {
- public:
-  PartEncoder(const SeriesEncoder& encoder, std::optional<LagTruth> truth, Splits& splits)
-      : encoder_(encoder), splits_(splits) {
-    const SeriesLayout& layout = encoder.layout();
-    if (truth && truth->holds_for(layout))
-      positions_ = lagged_positions(truth->lag, layout.window, layout.horizon);
-  }
-
-  /// Null when the part holds no window.
-  template <class Rows>
-  std::shared_ptr<Dataset> encode(const Rows& rows, const char* part, bool needed) {
-    auto data = encoder_.encode(rows);
-    if (data->filled_cells() > 0)
-      note("missing cells of the ", part,
-           " part that were interpolated: ", format_count(data->filled_cells()));
-    if (data->dropped_windows() > 0)
-      note(part, " windows that were left out: ", format_count(data->dropped_windows()),
-           "; they touch a gap that is longer than ", encoder_.layout().maximum_gap,
-           " steps or has no known value on one side");
-    if (data->size() == 0) {
-      const std::string why = reason(*data, part);
-      require(!needed, ErrorKind::BadData, why, "; give more data, or set data.window or ",
-              "data.horizon lower");
-      note(why, ": it is left out");
-      return nullptr;
-    }
-    if (!positions_.empty()) data->set_truth(positions_);
-    return data;
-  }
-
- private:
-  template <class... Pieces>
-  void note(const Pieces&... pieces) {
-    splits_.notes.push_back(concat(pieces...));
-  }
-  std::string reason(const SeriesDataset& data, const char* part) const {
-    const SeriesLayout& layout = encoder_.layout();
-    if (data.dropped_windows() > 0)
-      return concat("every window of the ", part, " part touches a gap");
-    return concat("the ", part, " part has ", format_count(data.steps()), " steps, a window of ",
-                  layout.window, " and a horizon of ", layout.horizon, " need ",
-                  format_count(layout.window + layout.horizon));
-  }
-
-  const SeriesEncoder& encoder_;
-  Splits& splits_;
-  std::vector<int64_t> positions_;
-};
-
 CsvTable rows_of(const CsvTable& table, int64_t begin, int64_t count) {
   std::vector<int64_t> rows(static_cast<size_t>(count));
   std::iota(rows.begin(), rows.end(), begin);
   return table.select(rows);
-}
-
-SeriesNumbers rows_of(const SeriesNumbers& series, int64_t begin, int64_t count) {
-  SeriesNumbers part{series.name, series.columns, {}};
-  for (const std::vector<double>& values : series.values)
-    part.values.emplace_back(values.begin() + begin, values.begin() + begin + count);
-  return part;
-}
-
-/// The built-in data and its parts.
-struct BuiltIn {
-  LagDraw draw;
-  SeriesNumbers train, validation, test;
-  LagTruth truth;
-};
-
-BuiltIn draw_built_in(const SeriesDataOptions& options) {
-  BuiltIn data;
-  data.draw = draw_lag(options.generator);
-  const TimeCut cut = cut_in_time(options.generator.rows, options.rows.validation_fraction,
-                                  options.rows.test_fraction);
-  data.train = rows_of(data.draw.series, 0, cut.train);
-  data.validation = rows_of(data.draw.series, cut.train, cut.validation);
-  data.test = rows_of(data.draw.series, cut.train + cut.validation, cut.test);
-  data.truth = {options.generator.lag, data.draw.source, data.draw.target};
-  return data;
-}
-
-int64_t steps_of(const SeriesNumbers& series) {
-  return int64_t(series.values[0].size());
-}
-
-std::string parts_note(const TimeCut& cut) {
-  return concat(format_count(cut.train), " training, ", format_count(cut.validation),
-                " validation and ", format_count(cut.test),
-                " test steps, in time order; no window crosses a border");
-}
-
-Splits load_built_in(const SeriesDataOptions& options, SeriesEncoder& encoder) {
-  const BuiltIn data = draw_built_in(options);
-  const bool fitting = !encoder.fitted();
-  if (fitting) {
-    SeriesOptions rows = options.rows;
-    if (rows.standardise == "auto") rows.standardise = "no";  // drawn with mean 0 and deviation 1
-    if (rows.input_columns.empty()) rows.input_columns = data.draw.inputs;
-    if (rows.target_columns.empty()) rows.target_columns = {data.draw.target};
-    encoder.fit(data.train, rows);
-  }
-  const SeriesLayout& layout = encoder.layout();
-  const int64_t lag = options.generator.lag;
-  require(layout.horizon < lag && lag <= layout.window, ErrorKind::InvalidArgument,
-          "the built-in data copies the input of ", lag, " steps ago, which a window of ",
-          layout.window, " and a horizon of ", layout.horizon,
-          " do not show for every output; choose horizon < lag <= window");
-  Splits splits;
-  ContentHash hash;
-  const TimeCut cut{steps_of(data.train), steps_of(data.validation), steps_of(data.test)};
-  hash.add(concat("forecast ", options_json(options.generator).dump(), " ", cut.validation, " ",
-                  cut.test));
-  splits.hash = hash.text();
-  splits.notes = encoder.notes();
-  splits.notes.push_back(
-      concat("built-in synthetic data, seed ", options.generator.seed, ": ", parts_note(cut)));
-  PartEncoder parts(encoder, data.truth, splits);
-  splits.train = parts.encode(data.train, "training", true);
-  if (cut.validation > 0) splits.validation = parts.encode(data.validation, "validation", false);
-  if (cut.test > 0) splits.test = parts.encode(data.test, "test", false);
-  return splits;
 }
 
 /// The line of the file on which a row begins.
@@ -161,36 +39,36 @@ int64_t line_of(const CsvTable& table, int64_t row) {
   return line;
 }
 
-/// Rows that a split column takes out of the middle of a part would leave a jump in time behind.
+/// Rows that a split column takes out of the middle of a split would leave a jump in time behind.
 void check_blocks(const SourceTables& tables) {
   std::vector<std::pair<int64_t, int64_t>> blocks;  // first and last line
   const CsvTable* any = nullptr;
-  for (const auto* part : {&tables.train, &tables.validation, &tables.test})
-    if (*part) {
-      any = &**part;
+  for (int split = 0; split < kSplitCount; ++split)
+    if (tables[split]) {
+      any = &*tables[split];
       blocks.emplace_back(line_of(*any, 0), line_of(*any, any->rows() - 1));
     }
   std::sort(blocks.begin(), blocks.end());
   for (size_t i = 1; i < blocks.size(); ++i)
     require(blocks[i - 1].second < blocks[i].first, ErrorKind::BadData, any->path, ":",
-            blocks[i].first, ": the parts of split column '", tables.split_column,
-            "' alternate; each part of a series must be one block of rows");
+            blocks[i].first, ": the splits of column '", tables.split_column,
+            "' alternate; each split of a series must be one block of rows");
 }
 
-/// Gives a source without validation part one, and a single file without parts a test part too.
-void cut_tables(SourceTables& tables, const SeriesOptions& options, bool has_parts) {
+/// Gives a source without validation split one, and a single file without splits a test split too.
+void hold_out_last(SourceTables& tables, const SeriesOptions& options, bool has_splits) {
   if (!tables.train || tables.validation) return;
   const CsvTable all = *std::move(tables.train);
-  const TimeCut cut =
-      cut_in_time(all.rows(), options.validation_fraction, has_parts ? 0 : options.test_fraction);
-  tables.train = rows_of(all, 0, cut.train);
-  if (cut.validation > 0) tables.validation = rows_of(all, cut.train, cut.validation);
-  if (cut.test > 0) tables.test = rows_of(all, cut.train + cut.validation, cut.test);
-  if (!has_parts)
-    tables.notes.push_back(parts_note(cut));
-  else if (cut.validation > 0)
-    tables.notes.push_back(concat("validation: the last ", format_count(cut.validation), " of the ",
-                                  format_count(all.rows()),
+  const TimeSplit steps = split_in_time(all.rows(), options.validation_fraction,
+                                        has_splits ? 0 : options.test_fraction);
+  int64_t begin = 0;
+  for (int split = 0; split < kSplitCount; begin += steps[split++])
+    if (steps[split] > 0) tables[split] = rows_of(all, begin, steps[split]);
+  if (!has_splits)
+    tables.notes.push_back(note_steps(steps));
+  else if (steps.validation > 0)
+    tables.notes.push_back(concat("validation: the last ", format_count(steps.validation),
+                                  " of the ", format_count(all.rows()),
                                   " training steps; no window crosses the border"));
 }
 
@@ -213,13 +91,47 @@ std::optional<LagTruth> read_truth(const Json& description, const std::string& w
                   truth->at("target").text()};
 }
 
-void write_csv(const std::filesystem::path& path, const SeriesNumbers& series) {
-  std::string text = join(series.columns, ",") + "\n";
-  for (int64_t step = 0; step < steps_of(series); ++step)
-    for (size_t i = 0; i < series.values.size(); ++i)
-      text += format_exact(series.values[i][size_t(step)]) +
-              (i + 1 < series.values.size() ? "," : "\n");
-  write_file(path, text);
+/// The windows of one split, with notes; null when it holds none.
+std::shared_ptr<SeriesDataset> encode_windows(const SeriesEncoder& encoder, const CsvTable& table,
+                                              const std::string& split, bool needed, Notes& notes) {
+  const SeriesLayout& layout = encoder.layout();
+  auto data = encoder.encode(table);
+  if (data->filled_cells() > 0)
+    notes.push_back(concat("missing cells of the ", split,
+                           " split that were interpolated: ", format_count(data->filled_cells())));
+  if (data->dropped_windows() > 0)
+    notes.push_back(concat(split,
+                           " windows that were left out: ", format_count(data->dropped_windows()),
+                           "; they touch a gap that is longer than ", layout.maximum_gap,
+                           " steps or has no known value on one side"));
+  if (data->size() > 0) return data;
+  const std::string why =
+      data->dropped_windows() > 0
+          ? concat("every window of the ", split, " split touches a gap")
+          : concat("the ", split, " split has ", format_count(data->steps()),
+                   " steps, a window of ", layout.window, " and a horizon of ", layout.horizon,
+                   " need ", format_count(layout.window + layout.horizon));
+  require(!needed, ErrorKind::BadData, why,
+          "; give more data, or set data.window or data.horizon lower");
+  notes.push_back(why + ": it is left out");
+  return nullptr;
+}
+
+SourceTables open_series(const DataSource& source, const SeriesOptions& options,
+                         bool needs_training) {
+  SourceTables tables = open_source(source, {.task = "forecast",
+                                             .split = options.split,
+                                             .fraction = 0,  // rows at random would tear the series
+                                             .needs_training = needs_training});
+  const bool folder = std::filesystem::is_directory(source.path);
+  if (!folder && !tables.split_column.empty()) check_blocks(tables);
+  hold_out_last(tables, options, folder || !tables.split_column.empty());
+  return tables;
+}
+
+SyntheticTables draw(const SeriesDataOptions& options) {
+  return draw_series(options.generator, options.rows.validation_fraction,
+                     options.rows.test_fraction);
 }
 
 }  // namespace
@@ -227,18 +139,6 @@ void write_csv(const std::filesystem::path& path, const SeriesNumbers& series) {
 void SeriesDataOptions::describe(OptionList& list) {
   generator.describe(list);
   rows.describe(list);
-}
-
-TimeCut cut_in_time(int64_t steps, double validation_fraction, double test_fraction) {
-  TimeCut cut;
-  cut.validation = std::llround(double(steps) * validation_fraction);
-  cut.test = std::llround(double(steps) * test_fraction);
-  cut.train = steps - cut.validation - cut.test;
-  require(validation_fraction >= 0 && test_fraction >= 0 && cut.train > 0,
-          ErrorKind::InvalidArgument, "validation_fraction ", validation_fraction,
-          " and test_fraction ", test_fraction, " leave no training step of ", format_count(steps),
-          "; together they must be less than 1");
-  return cut;
 }
 
 void apply_roles(const DataSource& source, SeriesOptions& options) {
@@ -254,17 +154,9 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
                    SeriesEncoder& encoder, uint64_t /*seed*/) {
   SeriesOptions rows = options.rows;
   apply_roles(source, rows);
-  if (source.path.empty()) return load_built_in(options, encoder);
-  const bool fitting = !encoder.fitted();
-  SplitOptions cut;
-  cut.task = "forecast";
-  cut.split = rows.split;
-  cut.fraction = 0;  // rows chosen at random would tear the series
-  cut.needs_training = fitting;
-  SourceTables tables = open_source(source, cut);
-  const bool folder = std::filesystem::is_directory(source.path);
-  if (!folder && !tables.split_column.empty()) check_blocks(tables);
-  cut_tables(tables, rows, folder || !tables.split_column.empty());
+  const bool fitting = !encoder.fitted(), synthetic = source.path.empty();
+  const SourceTables tables =
+      synthetic ? parse_tables(draw(options)) : open_series(source, rows, fitting);
   const std::string where = (source.path / "dataset.json").string();
   if (fitting) {
     rows.split = tables.split_column;
@@ -272,35 +164,35 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
     apply_description(tables.description, where, rows);
     encoder.fit(*tables.train, rows);
   }
+  const SeriesLayout& layout = encoder.layout();
+  const int64_t lag = options.generator.lag;
+  require(!synthetic || (layout.horizon < lag && lag <= layout.window), ErrorKind::InvalidArgument,
+          "the built-in data copies the input of ", lag, " steps ago, which a window of ",
+          layout.window, " and a horizon of ", layout.horizon,
+          " do not show for every output; choose horizon < lag <= window");
   Splits splits;
   splits.hash = tables.hash;
   splits.notes = encoder.notes();
   splits.notes.insert(splits.notes.end(), tables.notes.begin(), tables.notes.end());
-  for (const auto* table : {&tables.train, &tables.validation, &tables.test})
-    if (*table) note_unknown_columns(**table, encoder.file_columns(), splits.notes);
-  PartEncoder parts(encoder, read_truth(tables.description, where), splits);
-  if (tables.train) splits.train = parts.encode(*tables.train, "training", fitting);
-  if (tables.validation) splits.validation = parts.encode(*tables.validation, "validation", false);
-  if (tables.test) splits.test = parts.encode(*tables.test, "test", false);
+  for (int split = 0; split < kSplitCount; ++split)
+    if (tables[split]) note_unknown_columns(*tables[split], encoder.file_columns(), splits.notes);
+  const auto truth = read_truth(tables.description, where);
+  for (int split = 0; split < kSplitCount; ++split) {
+    if (!tables[split]) continue;
+    const bool needed = split == kTrain && (fitting || synthetic);
+    const auto data =
+        encode_windows(encoder, *tables[split], kSplitNames[split], needed, splits.notes);
+    if (data && truth && truth->holds_for(layout))
+      data->set_truth(lagged_positions(truth->lag, layout.window, layout.horizon));
+    splits[split] = data;
+  }
   require(splits.train || splits.validation || splits.test, ErrorKind::BadData,
           source.path.string(), ": ", splits.notes.empty() ? "no window" : splits.notes.back());
   return splits;
 }
 
 void write_series_data(const std::filesystem::path& folder, const SeriesDataOptions& options) {
-  const BuiltIn data = draw_built_in(options);
-  make_folder(folder);
-  write_csv(folder / "train.csv", data.train);
-  if (steps_of(data.validation) > 0) write_csv(folder / "val.csv", data.validation);
-  if (steps_of(data.test) > 0) write_csv(folder / "test.csv", data.test);
-  const Json truth{
-      {"lag", data.truth.lag}, {"input", data.truth.input}, {"target", data.truth.target}};
-  const std::vector<std::string> targets{data.draw.target};
-  write_description(folder, "forecast", options_json(options.generator),
-                    {{"input_columns", data.draw.inputs},
-                     {"target_columns", targets},
-                     {"truth", truth},
-                     {"standardise", "no"}});
+  write_tables(folder, "forecast", draw(options));
 }
 
 }  // namespace fovea

@@ -1,5 +1,5 @@
 // The data of the task `forecast`, from wherever it comes, in splits. Series are cut in time order,
-// and each part makes its own windows: none crosses a border.
+// and each split makes its own windows: none crosses a border.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,21 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct SeriesDataOptions {
-  LagOptions generator;
+  SyntheticSeriesOptions generator;
   SeriesOptions rows;
   void describe(OptionList& list);
 };
-
-/// Steps of each part, in time order.
-struct TimeCut {
-  int64_t train = 0, validation = 0, test = 0;
-};
-/// InvalidArgument when no training step is left.
-TimeCut cut_in_time(int64_t steps, double validation_fraction, double test_fraction);
 
 /// Column roles: input and target (several each), time, split. They win over what `options` held.
 void apply_roles(const DataSource& source, SeriesOptions& options);
 
 /// As load_features of data/tables/load.h. The cut is by time: the seed has no say in it. A
-/// validation or test part without a window is noted and left out; a training part without one is
-/// BadData.
+/// validation or test split without a window is noted and left out; a training split without one
+/// is BadData.
 Splits load_series(const DataSource& source, const SeriesDataOptions& options,
                    SeriesEncoder& encoder, uint64_t seed);
 
-/// Writes the built-in data as train.csv, val.csv, test.csv and dataset.json: loading the folder
+/// Writes the synthetic data as train.csv, val.csv, test.csv and dataset.json: loading the folder
 /// gives the same tensors, bit for bit.
 void write_series_data(const std::filesystem::path& folder, const SeriesDataOptions& options);
 

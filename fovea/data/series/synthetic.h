@@ -7,16 +7,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "fovea/base/options.h"
-#include "fovea/data/series/encoder.h"
+#include "fovea/data/load_tables.h"
 
 namespace fovea {
 
-struct LagOptions {
-  int64_t rows = 10000;  // steps, all parts together
+struct SyntheticSeriesOptions {
+  int64_t rows = 10000;  // steps, all splits together
   int64_t lag = 12;
   double correlation = 0;  // c: of x with its own past; 0: white noise
   double noise = 0;        // deviation of what is added to the copy
@@ -25,16 +24,14 @@ struct LagOptions {
   void describe(OptionList& list);
 };
 
-struct LagDraw {
-  SeriesNumbers series;             // "x", "n0" …, "y"
-  std::vector<std::string> inputs;  // all but y
-  std::string source = "x", target = "y";
-};
+/// Columns x, n0 …, y; splits in time order. Each series has a random stream of its own: more
+/// distractors do not change the others. Values are whole millionths, so that text of a few digits
+/// gives them back exactly. InvalidArgument for sizes that cannot be.
+SyntheticTables draw_series(const SyntheticSeriesOptions& options, double validation_fraction = 0.2,
+                            double test_fraction = 0.1);
 
-/// Each series has a random stream of its own: more distractors do not change the others. Values
-/// are whole millionths, so that text of a few digits gives them back exactly. InvalidArgument for
-/// sizes that cannot be.
-LagDraw draw_lag(const LagOptions& options);
+/// "7,000 training, 2,000 validation and 1,000 test steps, in time order; …"
+std::string note_steps(const TimeSplit& steps);
 
 /// For each of the `horizon` outputs the position in the window that stands `lag` steps before it:
 /// window - 1 + h - lag for h = 1 …; -1 where that is outside.

@@ -23,7 +23,7 @@ SeriesDataOptions small_windows() {
   return options;
 }
 
-/// First and last value that the windows of a part hold.
+/// First and last value that the windows of a split hold.
 std::pair<float, float> range(const Dataset& data) {
   return {data.example(0).tensors.at("source").min().item<float>(),
           data.example(data.size() - 1).tensors.at("target").max().item<float>()};
@@ -69,9 +69,9 @@ TEST(SeriesData, TheTargetStandsAtThePlantedPlace) {
   options.generator.rows = 400;
   SeriesEncoder encoder;
   const Splits splits = load_series({}, options, encoder, 1);
-  for (const auto& part : {splits.train, splits.validation, splits.test})
-    for (int64_t row = 0; row < part->size(); ++row) {
-      const Example example = part->example(row);
+  for (const auto& data : {splits.train, splits.validation, splits.test})
+    for (int64_t row = 0; row < data->size(); ++row) {
+      const Example example = data->example(row);
       const at::Tensor truth = example.truth.at("attention");  // [T, S]
       ASSERT_EQ(truth.sum().item<int64_t>(), 6);
       ASSERT_TRUE(
@@ -109,7 +109,7 @@ TEST(SeriesData, TruthOnlyForTheForecastItWasPlantedFor) {
   EXPECT_TRUE(load_series({}, options, both, 1).train->example(0).truth.empty());
   options.rows.target_columns = {"z"};
   SeriesEncoder unknown;
-  expect_error(ErrorKind::NotFound, {"no series 'z'"},
+  expect_error(ErrorKind::NotFound, {"no column 'z'"},
                [&] { load_series({}, options, unknown, 1); });
 }
 
@@ -155,12 +155,12 @@ TEST(SeriesData, FoldersAndSplitColumns) {
   EXPECT_EQ(by_column.layout().series, Names{"a"});
   SeriesEncoder torn;
   const auto path = folder.write("m.csv", mixed);
-  expect_error(ErrorKind::BadData, {"m.csv:11", "'split' alternate"}, [&] {
+  expect_error(ErrorKind::BadData, {"m.csv:11", "column 'split' alternate"}, [&] {
     load_series({path, {}, false}, small_windows(), torn, 1);
   });
 }
 
-TEST(SeriesData, ShortPartsAndGaps) {
+TEST(SeriesData, ShortSplitsAndGaps) {
   const TemporaryFolder folder;
   SeriesDataOptions options = small_windows();
   SeriesEncoder encoder;
@@ -168,13 +168,13 @@ TEST(SeriesData, ShortPartsAndGaps) {
       load_series({folder.write("t.csv", ramp(0, 20)), {}, false}, options, encoder, 1);
   EXPECT_EQ(splits.train->size(), 10);
   EXPECT_FALSE(splits.validation || splits.test);
-  EXPECT_TRUE(has_note(splits.notes, "the test part has 2 steps"));
+  EXPECT_TRUE(has_note(splits.notes, "the test split has 2 steps"));
   const auto path = folder.write("o.csv", ramp(0, 4));
   expect_error(ErrorKind::BadData, {"o.csv", "4 steps", "need 5"}, [&] {
     load_series({path, {}, true}, options, encoder, 1);
   });
   SeriesEncoder fresh;
-  expect_error(ErrorKind::BadData, {"training part has 3 steps", "need 5", "data.window"}, [&] {
+  expect_error(ErrorKind::BadData, {"training split has 3 steps", "need 5", "data.window"}, [&] {
     load_series({path, {}, false}, options, fresh, 1);
   });
 
@@ -182,21 +182,21 @@ TEST(SeriesData, ShortPartsAndGaps) {
   folder.write("val.csv", "a,b\n1,1\n2,2\n,3\n,4\n,5\n");
   SeriesEncoder with_gaps;
   const Splits gaps = load_series({folder.path(), {}, false}, options, with_gaps, 1);
-  EXPECT_TRUE(has_note(gaps.notes, "of the training part that were interpolated: 1"));
+  EXPECT_TRUE(has_note(gaps.notes, "of the training split that were interpolated: 1"));
   EXPECT_TRUE(has_note(gaps.notes, "training windows that were left out: 7;"));
-  EXPECT_TRUE(has_note(gaps.notes, "every window of the validation part touches a gap"));
+  EXPECT_TRUE(has_note(gaps.notes, "every window of the validation split touches a gap"));
   EXPECT_EQ(gaps.train->size(), 1);
   EXPECT_FALSE(gaps.validation);
 }
 
-TEST(SeriesData, Cuts) {
-  const TimeCut cut = cut_in_time(101, 0.2, 0.1);
-  EXPECT_EQ(cut.train, 71);
-  EXPECT_EQ(cut.validation, 20);
-  EXPECT_EQ(cut.test, 10);
-  EXPECT_EQ(cut_in_time(5, 0, 0).train, 5);
+TEST(SeriesData, SplitsInTime) {
+  const TimeSplit split = split_in_time(101, 0.2, 0.1);
+  EXPECT_EQ(split.train, 71);
+  EXPECT_EQ(split.validation, 20);
+  EXPECT_EQ(split.test, 10);
+  EXPECT_EQ(split_in_time(5, 0, 0).train, 5);
   expect_error(ErrorKind::InvalidArgument, {"0.5 and test_fraction 0.5", "less than 1"},
-               [] { cut_in_time(10, 0.5, 0.5); });
+               [] { split_in_time(10, 0.5, 0.5); });
 }
 
 TEST(SeriesData, RolesAndDescriptions) {

@@ -2,10 +2,24 @@
 
 #include <cmath>
 
+#include "fovea/data/series/column.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
 namespace {
+
+using Names = std::vector<std::string>;
+
+/// All steps of the series, one split after the other.
+std::vector<double> series(const SyntheticTables& drawn, const std::string& name) {
+  const SourceTables tables = parse_tables(drawn);
+  std::vector<double> values;
+  for (int split = 0; split < kSplitCount; ++split) {
+    const std::vector<double> own = read_series(*tables[split], name);
+    values.insert(values.end(), own.begin(), own.end());
+  }
+  return values;
+}
 
 double mean_product(const std::vector<double>& a, const std::vector<double>& b, size_t delay) {
   double sum = 0;
@@ -13,11 +27,11 @@ double mean_product(const std::vector<double>& a, const std::vector<double>& b, 
   return sum / double(b.size() - delay);
 }
 
-TEST(LagGenerator, TheOutputIsTheInputOfLagStepsAgo) {
-  const LagDraw draw = draw_lag({});
-  EXPECT_EQ(draw.series.columns, (std::vector<std::string>{"x", "y"}));
-  EXPECT_EQ(draw.inputs, std::vector<std::string>{"x"});
-  const std::vector<double>&x = draw.series.values[0], &y = draw.series.values[1];
+TEST(SyntheticSeries, TheOutputIsTheInputOfLagStepsAgo) {
+  const SyntheticTables drawn = draw_series({});
+  EXPECT_TRUE(drawn.files[kTrain].starts_with("x,y\n"));
+  EXPECT_EQ(drawn.description["input_columns"], Names{"x"});
+  const std::vector<double> x = series(drawn, "x"), y = series(drawn, "y");
   ASSERT_EQ(x.size(), 10000u);
   ASSERT_EQ(y.size(), 10000u);
   for (size_t step = 12; step < y.size(); ++step) ASSERT_EQ(y[step], x[step - 12]);
@@ -27,57 +41,56 @@ TEST(LagGenerator, TheOutputIsTheInputOfLagStepsAgo) {
     EXPECT_NEAR(mean_product(x, y, delay), 0, 0.05) << delay;
 }
 
-TEST(LagGenerator, CorrelationNoiseAndDistractors) {
-  LagOptions options;
-  const LagDraw plain = draw_lag(options);
+TEST(SyntheticSeries, CorrelationNoiseAndDistractors) {
+  SyntheticSeriesOptions options;
+  const SyntheticTables plain = draw_series(options);
   options.distractors = 2;
   options.noise = 0.5;
-  const LagDraw more = draw_lag(options);
-  EXPECT_EQ(more.series.columns, (std::vector<std::string>{"x", "n0", "n1", "y"}));
-  EXPECT_EQ(more.inputs, (std::vector<std::string>{"x", "n0", "n1"}));
-  EXPECT_EQ(more.series.values[0], plain.series.values[0]);
-  EXPECT_NEAR(mean_product(more.series.values[1], more.series.values[2], 0), 0, 0.05);
-  EXPECT_NEAR(mean_product(more.series.values[1], more.series.values[3], 12), 0, 0.05);
-  EXPECT_NEAR(mean_product(more.series.values[3], more.series.values[3], 0), 1.25, 0.06);
+  const SyntheticTables more = draw_series(options);
+  EXPECT_TRUE(more.files[kTrain].starts_with("x,n0,n1,y\n"));
+  EXPECT_EQ(more.description["input_columns"], (Names{"x", "n0", "n1"}));
+  EXPECT_EQ(series(more, "x"), series(plain, "x"));
+  EXPECT_NEAR(mean_product(series(more, "n0"), series(more, "n1"), 0), 0, 0.05);
+  EXPECT_NEAR(mean_product(series(more, "n0"), series(more, "y"), 12), 0, 0.05);
+  EXPECT_NEAR(mean_product(series(more, "y"), series(more, "y"), 0), 1.25, 0.06);
   options.correlation = 0.8;
-  const std::vector<double> smooth = draw_lag(options).series.values[0];
+  const std::vector<double> smooth = series(draw_series(options), "x");
   EXPECT_NEAR(mean_product(smooth, smooth, 0), 1, 0.15);
   EXPECT_NEAR(mean_product(smooth, smooth, 1), 0.8, 0.15);
   options.seed = 2;
-  EXPECT_NE(draw_lag(options).series.values[0], smooth);
+  EXPECT_NE(series(draw_series(options), "x"), smooth);
 }
 
-TEST(LagGenerator, TextOfAFewDigitsGivesTheValuesBack) {
-  LagOptions options;
+TEST(SyntheticSeries, TextOfAFewDigitsGivesTheValuesBack) {
+  SyntheticSeriesOptions options;
   options.rows = 500;
   options.noise = 0.1;
-  for (const std::vector<double>& values : draw_lag(options).series.values)
-    for (const double value : values) {
-      const std::string text = format_exact(value);
-      double again = 0;
-      ASSERT_TRUE(parse_number(text, again));
-      ASSERT_EQ(again, value);
-      ASSERT_LE(text.size(), 9u);  // -1.234567
+  const SyntheticTables drawn = draw_series(options);
+  for (const char* name : {"x", "y"})
+    for (const double value : series(drawn, name)) {
+      ASSERT_EQ(std::round(value * 1e6) / 1e6, value) << "whole millionths";
+      ASSERT_LE(format_exact(value).size(), 9u);  // -1.234567
     }
 }
 
-TEST(LagGenerator, Positions) {
+TEST(SyntheticSeries, Positions) {
   EXPECT_EQ(lagged_positions(12, 24, 6), (std::vector<int64_t>{12, 13, 14, 15, 16, 17}));
   EXPECT_EQ(lagged_positions(4, 4, 3), (std::vector<int64_t>{0, 1, 2}));
   EXPECT_EQ(lagged_positions(2, 4, 3), (std::vector<int64_t>{2, 3, -1}));  // 3 steps ahead: unseen
   EXPECT_EQ(lagged_positions(5, 4, 3), (std::vector<int64_t>{-1, 0, 1}));
 }
 
-TEST(LagGenerator, ImpossibleOptions) {
+TEST(SyntheticSeries, ImpossibleOptions) {
   const auto refused = [](const char* words, auto change) {
-    LagOptions options;
+    SyntheticSeriesOptions options;
     change(options);
-    expect_error(ErrorKind::InvalidArgument, words, [&] { draw_lag(options); });
+    expect_error(ErrorKind::InvalidArgument, words, [&] { draw_series(options); });
   };
-  refused("lag 0", [](LagOptions& options) { options.lag = 0; });
-  refused("correlation 1", [](LagOptions& options) { options.correlation = 1; });
-  refused("at least 2", [](LagOptions& options) { options.rows = 1; });
-  refused("16 GiB", [](LagOptions& options) { options.distractors = int64_t{1} << 30; });
+  refused("lag 0", [](SyntheticSeriesOptions& options) { options.lag = 0; });
+  refused("correlation 1", [](SyntheticSeriesOptions& options) { options.correlation = 1; });
+  refused("at least 2", [](SyntheticSeriesOptions& options) { options.rows = 1; });
+  refused("numbers",
+          [](SyntheticSeriesOptions& options) { options.distractors = int64_t{1} << 30; });
 }
 
 }  // namespace
