@@ -51,7 +51,7 @@ class CopyData : public DataKind {
     if (is_json_object(line)) {
       const Json json = parse_json(line, "input");
       require(json.contains("symbols") && json["symbols"].is_string(), ErrorKind::BadData,
-              "input: expected {\"symbols\": \"", text_of_symbol(6, bits_), " …\"}");
+              "input: expected {\"symbols\": \"", format_symbol(6, bits_), " …\"}");
       text = json["symbols"].get<std::string>();
     }
     int64_t bits = bits_;
@@ -172,7 +172,7 @@ class CopyOutput : public OutputKind {
               std::vector<Prediction>& predictions) const override {
     for (Prediction& prediction : predictions)
       for (Decoded& output : prediction.outputs)
-        output.text = text_of_sequence(output.tokens, data_->bits());
+        output.text = format_sequence(output.tokens, data_->bits());
   }
   Json answer(const Example&, const Prediction& prediction) const override {
     const Decoded& output = prediction.outputs.at(0);
@@ -189,7 +189,7 @@ class CopyOutput : public OutputKind {
       if (axis.name != "steps" || symbols.size() > axis.labels.size()) continue;
       for (size_t i = 0; i < symbols.size(); ++i)
         axis.labels[axis.labels.size() - symbols.size() + i] =
-            concat("→ ", text_of_symbol(symbols[i], data_->bits()));
+            concat("→ ", format_symbol(symbols[i], data_->bits()));
     }
     Axis slots{"slots", "slot", {}};
     for (int64_t slot = 0; slot < data_->slots(); ++slot) slots.labels.push_back(concat(slot + 1));

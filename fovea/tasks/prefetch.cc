@@ -92,7 +92,7 @@ class TraceData : public DataKind {
       } catch (const Error& error) {
         fail(error.kind(), "input: ", error.what());
       }
-      if (filter.sees(access)) seen.push_back({line_of(access.address), access.pc});
+      if (filter.sees(access)) seen.push_back({to_line(access.address), access.pc});
     }
     require(!seen.empty(), ErrorKind::BadData,
             "input: there is no access that a prefetcher sees; expected accesses such as "
@@ -236,7 +236,7 @@ class LinesOutput : public OutputKind {
       std::vector<Decoded>& outputs = predictions[i].outputs;
       const auto lines = lines_named(outputs, line_now(examples[i]));
       for (size_t k = 0; k < outputs.size(); ++k)
-        outputs[k].text = lines[k] == kNoLine ? "" : hexadecimal(address_of_line(lines[k]));
+        outputs[k].text = lines[k] == kNoLine ? "" : hexadecimal(to_address(lines[k]));
     }
   }
   Json answer(const Example&, const Prediction& prediction) const override {
@@ -266,7 +266,7 @@ class LinesOutput : public OutputKind {
     Example described = example;
     if (prediction.outputs.empty() || prediction.outputs[0].tokens.size() < 2) return described;
     const std::vector<int64_t>& tokens = prediction.outputs[0].tokens;
-    const auto page = data_->coding().page_of(tokens[0], page_of_line(line_now(example)));
+    const auto page = data_->coding().page_of(tokens[0], to_page(line_now(example)));
     Axis axis{"outputs", "slot", {}};
     axis.labels = {page ? concat("page ", hexadecimal(uint64_t(*page))) : "an unknown page",
                    concat("offset ", tokens[1])};
@@ -291,7 +291,7 @@ class LinesOutput : public OutputKind {
     while (reader.next(access)) {
       ++report.events;
       if (!filter.sees(access)) continue;
-      const StoredAccess stored{line_of(access.address), access.pc};
+      const StoredAccess stored{to_line(access.address), access.pc};
       if (known) {
         known->see(stored, /*learns=*/!use.frozen);
         known->name(named);
@@ -313,7 +313,7 @@ class LinesOutput : public OutputKind {
   /// The line that an output means after an access to line `now`, or kNoLine.
   int64_t line_named(const Decoded& output, int64_t now) const {
     if (output.tokens.size() == 1) return output.tokens[0];
-    const auto page = data_->coding().page_of(output.tokens.at(0), page_of_line(now));
+    const auto page = data_->coding().page_of(output.tokens.at(0), to_page(now));
     return page ? *page * kPageLines + output.tokens.at(1) : kNoLine;
   }
   /// In their order; kNoLine for one that has no line, or was named before.
@@ -353,7 +353,7 @@ class LinesOutput : public OutputKind {
     named.clear();
   }
   std::string format_answer(const Example& example, const Prediction& prediction, bool json) const {
-    const std::string now = hexadecimal(address_of_line(line_now(example)));
+    const std::string now = hexadecimal(to_address(line_now(example)));
     if (!json) return concat(now, "\t", answer_line(example, prediction));
     Json object{{"access", now}};
     object.update(answer(example, prediction));

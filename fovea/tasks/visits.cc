@@ -144,7 +144,7 @@ class VisitsData : public DataKind {
   }
   /// One visit a row, as in training, and an input for each patient.
   std::vector<Example> parse_table(const CsvTable& table, const InputColumns&) const override {
-    return all_examples(*patients_of(table, options_, coding_));
+    return all_examples(*encode_patients(table, options_, coding_));
   }
   Json input_schema() const override {
     const Json codes{{"type", "array"}, {"items", {{"type", "string"}}}};

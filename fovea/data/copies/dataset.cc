@@ -41,7 +41,7 @@ void write_sequence(const CopySequence& sequence, int64_t bits, float* inputs, f
   inputs[sizes.symbols * (bits + 1) + bits] = 1;
 }
 
-Batch batch_of(const std::vector<CopySequence>& sequences, int64_t bits) {
+Batch pad_sequences(const std::vector<CopySequence>& sequences, int64_t bits) {
   int64_t wide = 1;
   for (const CopySequence& sequence : sequences) wide = std::max(wide, Steps(sequence).steps);
   const auto rows = static_cast<int64_t>(sequences.size());
@@ -69,7 +69,7 @@ Tensor padded(std::span<const Example> examples, const char* name, int64_t wide)
 }
 
 /// "slots" [B, N], where an example has them.
-Tensor slots_of(std::span<const Example> examples) {
+Tensor collate_slots(std::span<const Example> examples) {
   Tensor slots;
   for (size_t i = 0; i < examples.size(); ++i) {
     const auto own = examples[i].tensors.find("slots");
@@ -93,15 +93,15 @@ FileRows<CopySequence> read_sequences(const std::filesystem::path& path, int64_t
 
 }  // namespace
 
-std::string text_of_symbol(int64_t symbol, int64_t bits) {
+std::string format_symbol(int64_t symbol, int64_t bits) {
   std::string text;
   for (int64_t bit = 0; bit < bits; ++bit) text += (symbol >> bit) & 1 ? '1' : '0';
   return text;
 }
 
-std::string text_of_sequence(const CopySequence& sequence, int64_t bits) {
+std::string format_sequence(const CopySequence& sequence, int64_t bits) {
   std::vector<std::string> symbols;
-  for (const int64_t symbol : sequence) symbols.push_back(text_of_symbol(symbol, bits));
+  for (const int64_t symbol : sequence) symbols.push_back(format_symbol(symbol, bits));
   return join(symbols, " ");
 }
 
@@ -127,16 +127,16 @@ CopySequence parse_sequence(std::string_view text, int64_t& bits, const std::str
     sequence.push_back(number);
   }
   require(!sequence.empty(), ErrorKind::BadData, where, ": holds no symbol; expected symbols such ",
-          "as ", text_of_symbol(6, bits == 0 ? 4 : bits), ", with blanks between them");
+          "as ", format_symbol(6, bits == 0 ? 4 : bits), ", with blanks between them");
   return sequence;
 }
 
 Example copy_example(const CopySequence& sequence, int64_t bits) {
-  const Batch batch = batch_of({sequence}, bits);
+  const Batch batch = pad_sequences({sequence}, bits);
   Example example;
   for (const auto& [name, tensor] : batch.tensors) example.tensors[name] = tensor[0];
   Axis steps{"steps", "step", {}};
-  for (const int64_t symbol : sequence) steps.labels.push_back(text_of_symbol(symbol, bits));
+  for (const int64_t symbol : sequence) steps.labels.push_back(format_symbol(symbol, bits));
   steps.labels.push_back("now");
   for (size_t i = 0; i < sequence.size(); ++i) steps.labels.push_back(concat("output ", i + 1));
   example.axes = {steps};
@@ -151,7 +151,7 @@ Batch collate_copies(std::span<const Example> examples) {
   batch.size = static_cast<int64_t>(examples.size());
   for (const char* name : {"inputs", "target", "target.keep"})
     batch.tensors[name] = padded(examples, name, wide);
-  if (const Tensor slots = slots_of(examples); slots.defined()) batch.tensors["slots"] = slots;
+  if (const Tensor slots = collate_slots(examples); slots.defined()) batch.tensors["slots"] = slots;
   return batch;
 }
 
@@ -165,7 +165,7 @@ int64_t CopyDataset::length(int64_t row) const {
 Batch CopyDataset::batch(std::span<const int64_t> rows) const {
   std::vector<CopySequence> own;
   for (const int64_t row : rows) own.push_back(sequence(row));
-  return batch_of(own, bits_);
+  return pad_sequences(own, bits_);
 }
 
 Batch CopyDataset::augmented_batch(std::span<const int64_t> rows, const Random& random) const {
@@ -174,7 +174,7 @@ Batch CopyDataset::augmented_batch(std::span<const int64_t> rows, const Random& 
   for (const int64_t row : rows)
     drawn.push_back(
         draw_sequence(int64_t(sequence(row).size()), bits_, random.split(uint64_t(row))));
-  return batch_of(drawn, bits_);
+  return pad_sequences(drawn, bits_);
 }
 
 void CopyDataOptions::describe(OptionList& list) {
@@ -210,7 +210,7 @@ void write_copies_data(const std::filesystem::path& folder, const CopyDataOption
   write_splits(folder, draw_copies(options.generator), ".txt", [&](const auto& sequences) {
     std::string content;
     for (const CopySequence& sequence : sequences)
-      content += text_of_sequence(sequence, options.generator.bits) + "\n";
+      content += format_sequence(sequence, options.generator.bits) + "\n";
     return content;
   });
   write_description(folder, "copy", options_json(options.generator));

@@ -19,8 +19,8 @@
 
 namespace fovea {
 
-std::string text_of_symbol(int64_t symbol, int64_t bits);
-std::string text_of_sequence(const CopySequence& sequence, int64_t bits);
+std::string format_symbol(int64_t symbol, int64_t bits);
+std::string format_sequence(const CopySequence& sequence, int64_t bits);
 /// BadData, beginning with `where`, for what is no symbol of so many bits; 0: as many as the first
 /// one has, which `bits` is then set to.
 CopySequence parse_sequence(std::string_view text, int64_t& bits, const std::string& where);
@@ -40,7 +40,7 @@ class CopyDataset : public Dataset, public AugmentedRows {
   Example example(int64_t row) const override { return copy_example(sequence(row), bits_); }
   Batch batch(std::span<const int64_t> rows) const override;
   Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const override;
-  Json input(int64_t row) const override { return text_of_sequence(sequence(row), bits_); }
+  Json input(int64_t row) const override { return format_sequence(sequence(row), bits_); }
 
  private:
   const CopySequence& sequence(int64_t row) const { return sequences_.at(size_t(row)); }

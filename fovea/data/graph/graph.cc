@@ -15,7 +15,7 @@ namespace {
 using at::Tensor;
 
 template <class Value>
-Tensor tensor_of(const std::vector<Value>& values, at::ScalarType type) {
+Tensor to_tensor(const std::vector<Value>& values, at::ScalarType type) {
   Tensor tensor = at::empty({int64_t(values.size())}, type);
   std::copy(values.begin(), values.end(), tensor.data_ptr<Value>());
   return tensor;
@@ -23,7 +23,7 @@ Tensor tensor_of(const std::vector<Value>& values, at::ScalarType type) {
 
 /// A column of a run's graph. BadData where it is missing or of another type.
 template <class Value>
-std::vector<Value> values_of(const std::map<std::string, Tensor>& tensors, const std::string& name,
+std::vector<Value> to_values(const std::map<std::string, Tensor>& tensors, const std::string& name,
                              at::ScalarType type, const std::string& where) {
   const auto found = tensors.find(name);
   require(found != tensors.end(), ErrorKind::BadData, where, ": the tensor '", name,
@@ -148,12 +148,12 @@ FeatureRow Graph::features(int64_t node) const {
 }
 
 std::map<std::string, Tensor> Graph::to_tensors() const {
-  return {{"begin", tensor_of(begin_, at::kLong)},
-          {"neighbours", tensor_of(neighbours_, at::kLong)},
-          {"labels", tensor_of(labels, at::kLong)},
-          {"feature_begin", tensor_of(feature_begin_, at::kLong)},
-          {"feature_index", tensor_of(feature_index_, at::kLong)},
-          {"feature_value", tensor_of(feature_value_, at::kFloat)},
+  return {{"begin", to_tensor(begin_, at::kLong)},
+          {"neighbours", to_tensor(neighbours_, at::kLong)},
+          {"labels", to_tensor(labels, at::kLong)},
+          {"feature_begin", to_tensor(feature_begin_, at::kLong)},
+          {"feature_index", to_tensor(feature_index_, at::kLong)},
+          {"feature_value", to_tensor(feature_value_, at::kFloat)},
           {"feature_width", at::full({1}, dense_ ? -width_ : width_, at::kLong)}};
 }
 
@@ -164,7 +164,7 @@ Graph Graph::from_tensors(std::vector<std::string> names, bool directed,
   graph.directed = directed;
   graph.number_names();
   const auto longs = [&](const char* name) {
-    return values_of<int64_t>(tensors, name, at::kLong, where);
+    return to_values<int64_t>(tensors, name, at::kLong, where);
   };
   const size_t nodes = graph.names_.size();
   require(graph.numbers_.size() == nodes, ErrorKind::BadData, where, ": a node is named twice");
@@ -173,7 +173,7 @@ Graph Graph::from_tensors(std::vector<std::string> names, bool directed,
   graph.labels = longs("labels");
   graph.feature_begin_ = longs("feature_begin");
   graph.feature_index_ = longs("feature_index");
-  graph.feature_value_ = values_of<float>(tensors, "feature_value", at::kFloat, where);
+  graph.feature_value_ = to_values<float>(tensors, "feature_value", at::kFloat, where);
   const std::vector<int64_t> width = longs("feature_width");
   require(width.size() == 1 && width[0] != 0, ErrorKind::BadData, where,
           ": 'feature_width' must be one number");

@@ -13,7 +13,7 @@ namespace {
 
 using at::Tensor;
 
-std::vector<int64_t> longs_of(const Example& example, const std::string& name) {
+std::vector<int64_t> to_longs(const Example& example, const std::string& name) {
   const Tensor& tensor = example.tensors.at(name);
   return {tensor.data_ptr<int64_t>(), tensor.data_ptr<int64_t>() + tensor.numel()};
 }
@@ -47,7 +47,7 @@ class FeatureTensors {
   std::vector<float> value_;
 };
 
-FeatureRow features_of(const Example& example, int64_t place) {
+FeatureRow feature_row(const Example& example, int64_t place) {
   const auto dense = example.tensors.find("features");
   if (dense != example.tensors.end()) {
     const float* first = dense->second.data_ptr<float>() + place * dense->second.size(1);
@@ -62,8 +62,8 @@ FeatureRow features_of(const Example& example, int64_t place) {
 /// Leaves only the edges (row, place in the row, source) for which keep() holds.
 template <class Keep>
 void keep_edges(Example& example, Keep keep) {
-  const std::vector<int64_t> begin = longs_of(example, "edge_begin"),
-                             source = longs_of(example, "edge_source");
+  const std::vector<int64_t> begin = to_longs(example, "edge_begin"),
+                             source = to_longs(example, "edge_source");
   std::vector<int64_t> kept_begin{0}, kept;
   for (size_t row = 0; row + 1 < begin.size(); ++row) {
     for (int64_t e = begin[row]; e < begin[row + 1]; ++e)
@@ -89,10 +89,10 @@ void clear_features(Example& example, IsErased is_erased) {
 /// Examples one beside the other: nodes of all by their distance, edges with new places.
 Subgraph put_together(std::span<const Example> examples,
                       std::vector<std::pair<size_t, int64_t>>& order) {
-  const size_t steps = longs_of(examples[0], "reach").size();
+  const size_t steps = to_longs(examples[0], "reach").size();
   std::vector<std::vector<int64_t>> reach, places;
   for (const Example& example : examples) {
-    reach.push_back(longs_of(example, "reach"));
+    reach.push_back(to_longs(example, "reach"));
     require(reach.back().size() == steps, ErrorKind::InvalidArgument,
             "examples of different reach cannot be put together");
     places.emplace_back(size_t(reach.back().back()));
@@ -175,7 +175,7 @@ Example NodeEncoder::described(const Subgraph& around, const DescribedNode* stra
   example.tensors["edge_source"] = at::tensor(around.source, at::kLong);
   features.add_to(example.tensors);
   Axis own{"features", "column", {}};
-  const FeatureRow row = features_of(example, 0);
+  const FeatureRow row = feature_row(example, 0);
   for (size_t i = 0; i < row.value.size(); ++i) {
     const size_t column = graph_->is_dense() ? i : size_t(row.index[i]);
     own.labels.push_back(coding_->features.columns.at(column));
@@ -192,7 +192,7 @@ Batch NodeEncoder::collate(std::span<const Example> examples) const {
   const Subgraph all = put_together(examples, order);
   all.add_to(batch.tensors);
   FeatureTensors features(graph_->is_dense());
-  for (const auto& [i, place] : order) features.add(features_of(examples[i], place));
+  for (const auto& [i, place] : order) features.add(feature_row(examples[i], place));
   features.add_to(batch.tensors);
   batch.tensors["node"] = at::arange(batch.size, at::kLong);
   std::vector<Tensor> targets;

@@ -28,25 +28,23 @@ std::vector<int64_t> draw_map(const SyntheticContextOptions& options, const Rand
   return map;
 }
 
-int64_t draw_label(const Random& random, int64_t row, size_t contexts) {
-  return int64_t(random.split("contexts").below(uint64_t(row), contexts));
-}
-
-/// As CSV; "" for no rows.
+/// As CSV; "" for no rows. Marks the contexts that are seen.
 std::string draw_rows(const std::vector<int64_t>& map, int64_t positions, int64_t rows,
-                      const Random& random) {
+                      const Random& random, std::vector<bool>& seen) {
   if (rows == 0) return "";
   std::string text = "context,";
   for (int64_t i = 0; i < positions; ++i) text += concat("x", i, ",");
   text += "y\n";
   const at::Tensor inputs =
       random.split("inputs").uniform_tensor({rows, positions}, 0, 1, torch::kFloat32);  // [N, P]
+  const Random contexts = random.split("contexts");
   const float* x = inputs.data_ptr<float>();
   for (int64_t row = 0; row < rows; ++row, x += positions) {
-    const int64_t context = draw_label(random, row, map.size());
+    const auto context = size_t(contexts.below(uint64_t(row), map.size()));
+    seen[context] = true;
     text += std::to_string(context) + ",";
     for (int64_t i = 0; i < positions; ++i) text += format_exact(x[i]) + ",";
-    text += format_exact(x[map[size_t(context)]]) + "\n";
+    text += format_exact(x[map[context]]) + "\n";
   }
   return text;
 }
@@ -73,18 +71,17 @@ SyntheticTables draw_context(const SyntheticContextOptions& options, double vali
           "the table has at most ", format_count(kMaxElements), " numbers");
   const Random random = Random(uint64_t(options.seed)).split("context");
   const std::vector<int64_t> map = draw_map(options, random.split("map"));
-  std::vector<bool> seen(map.size(), false);
-  for (int64_t row = 0; row < options.rows; ++row)
-    seen[size_t(draw_label(random.split("train"), row, map.size()))] = true;
-  require(std::find(seen.begin(), seen.end(), false) == seen.end(), ErrorKind::InvalidArgument,
-          format_count(options.rows), " training rows are too few to hold all ",
-          format_count(options.contexts), " contexts; draw more rows");
-
   const int64_t held_out = std::llround(double(options.rows) * validation_fraction);
+  std::vector<bool> trained(map.size()), seen(map.size());
   SyntheticTables drawn;
-  drawn.files[kTrain] = draw_rows(map, options.positions, options.rows, random.split("train"));
+  drawn.files[kTrain] =
+      draw_rows(map, options.positions, options.rows, random.split("train"), trained);
   drawn.files[kValidation] =
-      draw_rows(map, options.positions, held_out, random.split("validation"));
+      draw_rows(map, options.positions, held_out, random.split("validation"), seen);
+  require(std::find(trained.begin(), trained.end(), false) == trained.end(),
+          ErrorKind::InvalidArgument, format_count(options.rows),
+          " training rows are too few to hold all ", format_count(options.contexts),
+          " contexts; draw more rows");
   drawn.generator = options_json(options);
   ContextTruth truth;
   for (size_t i = 0; i < map.size(); ++i) truth[std::to_string(i)] = concat("x", map[i]);

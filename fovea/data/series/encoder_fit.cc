@@ -97,7 +97,7 @@ struct Scale {
 };
 
 /// Mean and deviation of the known values.
-Scale scale_of(const std::vector<double>& values) {
+Scale fit_scale(const std::vector<double>& values) {
   double sum = 0, squares = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   int64_t count = 0;
@@ -115,7 +115,7 @@ Scale scale_of(const std::vector<double>& values) {
   return scale;
 }
 
-size_t place_of(const SeriesNumbers& numbers, const std::string& name) {
+size_t find_series(const SeriesNumbers& numbers, const std::string& name) {
   const auto found = std::find(numbers.columns.begin(), numbers.columns.end(), name);
   require(found != numbers.columns.end(), ErrorKind::NotFound, numbers.name, " has no series '",
           name, "'", suggestion(name, numbers.columns), "; it has ", quoted_list(numbers.columns));
@@ -147,7 +147,7 @@ void SeriesEncoder::learn(const SeriesNumbers& train, const SeriesOptions& optio
 
   std::vector<bool> constant;
   for (const std::string& name : layout.series) {
-    const Scale scale = scale_of(train.values[place_of(train, name)]);
+    const Scale scale = fit_scale(train.values[find_series(train, name)]);
     const bool standardise = options.standardise != "no";
     layout.means.push_back(standardise ? scale.mean : 0);
     layout.deviations.push_back(standardise ? scale.deviation : 1);

@@ -25,14 +25,14 @@ struct LagTruth {
   }
 };
 
-CsvTable rows_of(const CsvTable& table, int64_t begin, int64_t count) {
+CsvTable select_rows(const CsvTable& table, int64_t begin, int64_t count) {
   std::vector<int64_t> rows(static_cast<size_t>(count));
   std::iota(rows.begin(), rows.end(), begin);
   return table.select(rows);
 }
 
 /// The line of the file on which a row begins.
-int64_t line_of(const CsvTable& table, int64_t row) {
+int64_t line_number(const CsvTable& table, int64_t row) {
   const std::string place = table.place(row);
   int64_t line = 0;
   parse_integer(std::string_view(place).substr(place.rfind(':') + 1), line);
@@ -46,7 +46,7 @@ void check_blocks(const SourceTables& tables) {
   for (int split = 0; split < kSplitCount; ++split)
     if (tables[split]) {
       any = &*tables[split];
-      blocks.emplace_back(line_of(*any, 0), line_of(*any, any->rows() - 1));
+      blocks.emplace_back(line_number(*any, 0), line_number(*any, any->rows() - 1));
     }
   std::sort(blocks.begin(), blocks.end());
   for (size_t i = 1; i < blocks.size(); ++i)
@@ -63,7 +63,7 @@ void hold_out_last(SourceTables& tables, const SeriesOptions& options, bool has_
                                         has_splits ? 0 : options.test_fraction);
   int64_t begin = 0;
   for (int split = 0; split < kSplitCount; begin += steps[split++])
-    if (steps[split] > 0) tables[split] = rows_of(all, begin, steps[split]);
+    if (steps[split] > 0) tables[split] = select_rows(all, begin, steps[split]);
   if (!has_splits)
     tables.notes.push_back(note_steps(steps));
   else if (steps.validation > 0)

@@ -60,7 +60,7 @@ std::vector<StoredAccess> TraceDataset::accesses(int64_t row) const {
 Json TraceDataset::input(int64_t row) const {
   std::vector<std::string> texts;
   for (const StoredAccess& access : accesses(row))
-    texts.push_back(concat(rows_.kind, " ", hexadecimal(address_of_line(access.line)), " 8 ",
+    texts.push_back(concat(rows_.kind, " ", hexadecimal(to_address(access.line)), " 8 ",
                            hexadecimal(access.pc)));
   return join(texts, "; ");
 }
@@ -115,13 +115,13 @@ TraceDataset::Window TraceDataset::window_to(int64_t last) const {
   const TraceCoding& coding = encoder_.coding();
   Window window;
   std::optional<int64_t> before;
-  if (last - size >= 0) before = page_of_line((*store_)[last - size].line);
+  if (last - size >= 0) before = to_page((*store_)[last - size].line);
   for (int64_t access = last - size + 1; access <= last + 1; ++access) {
     const bool is_there = access >= 0;
     const StoredAccess own = is_there ? (*store_)[access] : StoredAccess{kNothing, 0};
-    const int64_t page = is_there ? page_of_line(own.line) : kNothing;
+    const int64_t page = is_there ? to_page(own.line) : kNothing;
     window.pages.push_back(is_there ? coding.number_of_page(page, before) : 0);
-    window.offsets.push_back(is_there ? offset_of_line(own.line) : kUnknownOffset);
+    window.offsets.push_back(is_there ? to_offset(own.line) : kUnknownOffset);
     window.pcs.push_back(is_there ? coding.number_of_pc(own.pc) : 0);
     window.lines.push_back(own.line);
     if (is_there) before = page;

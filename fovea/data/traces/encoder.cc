@@ -45,7 +45,7 @@ std::vector<Value> most_frequent(const std::unordered_map<Value, int64_t>& count
   return values;
 }
 
-std::vector<std::string> texts_of(const std::vector<uint64_t>& numbers) {
+std::vector<std::string> to_texts(const std::vector<uint64_t>& numbers) {
   std::vector<std::string> texts;
   for (const uint64_t number : numbers) texts.push_back(hexadecimal(number));
   return texts;
@@ -65,13 +65,13 @@ at::Tensor whole_numbers(at::IntArrayRef shape, int64_t value) {
 }
 
 /// What is missing at the beginning has no name.
-Axis axis_of(std::span<const StoredAccess> accesses, int64_t size) {
+Axis access_axis(std::span<const StoredAccess> accesses, int64_t size) {
   Axis axis{"accesses", "step", {}};
   const size_t missing = size_t(size) - accesses.size();
   axis.labels.assign(missing, "none");
   axis.values.assign(missing, "");
   for (const StoredAccess& access : accesses) {
-    axis.labels.push_back(hexadecimal(address_of_line(access.line)));
+    axis.labels.push_back(hexadecimal(to_address(access.line)));
     axis.values.push_back("by " + hexadecimal(access.pc));
   }
   return axis;
@@ -117,9 +117,9 @@ Json TraceCoding::to_json() const {
   const std::vector<uint64_t> pages(vocabulary_.pages.begin(), vocabulary_.pages.end());
   return {{"format", kFormat},
           {"version", kVersion},
-          {"pages", texts_of(pages)},
+          {"pages", to_texts(pages)},
           {"steps", vocabulary_.steps},
-          {"pcs", texts_of(vocabulary_.pcs)}};
+          {"pcs", to_texts(vocabulary_.pcs)}};
 }
 
 TraceCoding TraceCoding::from_json(const Json& json, const std::string& where) {
@@ -142,7 +142,7 @@ TraceVocabulary learn_vocabulary(const TraceStore& store, int64_t count,
   std::unordered_map<int64_t, int64_t> pages, steps;
   std::unordered_map<uint64_t, int64_t> pcs;
   for (int64_t i = 0; i < count; ++i) {
-    ++pages[page_of_line(store[i].line)];
+    ++pages[to_page(store[i].line)];
     ++pcs[store[i].pc];
   }
   TraceVocabulary vocabulary;
@@ -150,8 +150,8 @@ TraceVocabulary learn_vocabulary(const TraceStore& store, int64_t count,
   vocabulary.pcs = most_frequent(pcs, limits.minimum_count, limits.pcs);
   const auto known = numbered(vocabulary.pages, 1);
   for (int64_t i = 1; i < count; ++i) {
-    const int64_t page = page_of_line(store[i].line);
-    if (!known.contains(page)) ++steps[page - page_of_line(store[i - 1].line)];
+    const int64_t page = to_page(store[i].line);
+    if (!known.contains(page)) ++steps[page - to_page(store[i - 1].line)];
   }
   vocabulary.steps = most_frequent(steps, limits.minimum_count, limits.steps);
   return vocabulary;
@@ -164,14 +164,14 @@ NamedTensors TraceEncoder::numbers(std::span<const StoredAccess> accesses) const
   const at::Tensor lines = whole_numbers({size}, -1);
   std::optional<int64_t> before;
   if (given > size) {
-    before = page_of_line(accesses[size_t(given - size - 1)].line);
+    before = to_page(accesses[size_t(given - size - 1)].line);
     accesses = accesses.last(size_t(size));
   }
   int64_t place = size - int64_t(accesses.size());
   for (const StoredAccess& access : accesses) {
-    const int64_t page = page_of_line(access.line);
+    const int64_t page = to_page(access.line);
     pages.data_ptr<int64_t>()[place] = coding_->number_of_page(page, before);
-    offsets.data_ptr<int64_t>()[place] = offset_of_line(access.line);
+    offsets.data_ptr<int64_t>()[place] = to_offset(access.line);
     pcs.data_ptr<int64_t>()[place] = coding_->number_of_pc(access.pc);
     lines.data_ptr<int64_t>()[place++] = access.line;
     before = page;
@@ -183,7 +183,7 @@ Example TraceEncoder::example(std::span<const StoredAccess> accesses) const {
   Example example;
   example.tensors = numbers(accesses);
   example.axes.push_back(
-      axis_of(accesses.last(std::min(accesses.size(), size_t(shape_.accesses))), shape_.accesses));
+      access_axis(accesses.last(std::min(accesses.size(), size_t(shape_.accesses))), shape_.accesses));
   if (shape_.experts == 0) return example;
   Axis experts{"experts", "slot", {}};
   for (int64_t i = 1; i <= shape_.experts; ++i) experts.labels.push_back(concat(i));

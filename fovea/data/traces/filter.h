@@ -17,16 +17,16 @@ constexpr int kLineBits = 6;        // 64 bytes
 constexpr int64_t kPageLines = 64;  // 4 KiB
 constexpr int64_t kMostLines = int64_t{1} << (64 - kLineBits);
 
-inline int64_t line_of(uint64_t address) {
+inline int64_t to_line(uint64_t address) {
   return int64_t(address >> kLineBits);
 }
-inline uint64_t address_of_line(int64_t line) {
+inline uint64_t to_address(int64_t line) {
   return uint64_t(line) << kLineBits;
 }
-inline int64_t page_of_line(int64_t line) {
+inline int64_t to_page(int64_t line) {
   return line / kPageLines;
 }
-inline int64_t offset_of_line(int64_t line) {
+inline int64_t to_offset(int64_t line) {
   return line % kPageLines;
 }
 
@@ -44,7 +44,7 @@ class TraceFilter {
   bool sees(const TraceAccess& access) {
     const bool of_kind = options_.kinds == "all" ||
                          (options_.kinds == "loads" ? access.kind != 'S' : access.kind != 'L');
-    return of_kind && !is_cached(line_of(access.address));
+    return of_kind && !is_cached(to_line(access.address));
   }
 
  private:

@@ -26,7 +26,7 @@ struct OpenedTrace {
   void add(const TraceAccess& access) {
     ++given;
     if (!filter.sees(access)) return;
-    store->push_back({line_of(access.address), access.pc});
+    store->push_back({to_line(access.address), access.pc});
     ++seen;
   }
 
@@ -105,7 +105,7 @@ void add_folder(OpenedTrace& opened, const fs::path& folder, const TracesDataOpt
 }
 
 /// What decides the synthetic trace and its splits.
-Json description_of(const TracesDataOptions& options) {
+Json describe_trace(const TracesDataOptions& options) {
   Json json = options_json(options.generator);
   json["kinds"] = options.filter.kinds;
   json["cache_lines"] = options.filter.cache_lines;
@@ -122,7 +122,7 @@ OpenedTrace open_trace(const DataSource& source, const TracesDataOptions& option
     SyntheticTrace draw = draw_trace(options.generator);
     for (const TraceAccess& access : draw.accesses) opened.add(access);
     opened.causes = std::move(draw.causes);
-    opened.hash = hash_of_built_in("prefetch", description_of(options));
+    opened.hash = hash_of_built_in("prefetch", describe_trace(options));
     opened.notes.push_back(concat("built-in synthetic trace, ", options.generator.pattern,
                                   ", seed ", options.generator.seed));
     split_whole(opened, options, "the built-in trace");
@@ -281,7 +281,7 @@ void write_traces_data(const fs::path& folder, const TracesDataOptions& options)
     if (!texts[split].empty()) write_file(folder / kTraceFiles[split], texts[split]);
   Json causes = Json::object();
   for (const auto& [pc, before] : draw.causes) causes[hexadecimal(pc)] = before;
-  write_description(folder, "prefetch", description_of(options), {{"truth", {{"causes", causes}}}});
+  write_description(folder, "prefetch", describe_trace(options), {{"truth", {{"causes", causes}}}});
 }
 
 }  // namespace fovea

@@ -21,7 +21,7 @@ std::span<const Visit> last_visits(const PatientRecord& record, int64_t most) {
   return all.last(count);
 }
 
-std::vector<Axis> axes_of(std::span<const Visit> visits, size_t cut, const VisitEncoder& encoder) {
+std::vector<Axis> make_axes(std::span<const Visit> visits, size_t cut, const VisitEncoder& encoder) {
   Axis outcome{"outcome", "prediction", {encoder.outcome}};
   outcome.output = true;
   Axis of_visits{"visits", "visit", {}}, codes{"codes", "code", {}};
@@ -133,7 +133,7 @@ Example VisitEncoder::example(const PatientRecord& record) const {
   example.tensors["visit_of"] = at::tensor(encoded.visit_of, at::kLong);  // [K]
   example.tensors["gaps"] = at::tensor(encoded.gaps, at::kFloat);         // [V]
   const std::span<const Visit> visits = last_visits(record, maximum_visits);
-  example.axes = axes_of(visits, size_t(encoded.cut), *this);
+  example.axes = make_axes(visits, size_t(encoded.cut), *this);
   if (!planted.empty()) add_truth(visits, planted, example);
   return example;
 }

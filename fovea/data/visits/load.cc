@@ -80,7 +80,7 @@ std::shared_ptr<const Vocabulary> learn_codes(const std::vector<PatientRecord>& 
   return std::make_shared<const Vocabulary>(std::move(codes));
 }
 
-int64_t label_of(const PatientRecord& patient, const VisitCoding& coding, int split) {
+int64_t find_label(const PatientRecord& patient, const VisitCoding& coding, int split) {
   const auto holds = [&](const std::vector<std::string>& labels) {
     return std::find(labels.begin(), labels.end(), patient.label) != labels.end();
   };
@@ -103,7 +103,7 @@ void fit_coding(const SplitRows<PatientRecord>& patients, const DataSource& sour
                            [](const Visit& visit) { return visit.time.has_value(); });
       });
   int64_t positive = 0;
-  for (const PatientRecord& patient : patients.train) positive += label_of(patient, fitted, kTrain);
+  for (const PatientRecord& patient : patients.train) positive += find_label(patient, fitted, kTrain);
   notes.push_back(concat("the outcome is '", fitted.outcome(), "': ", format_count(positive),
                          " of ", format_count(int64_t(patients.train.size())),
                          " training patients; ",
@@ -187,7 +187,7 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
   const auto encode = [&](std::vector<PatientRecord> records, Split split, Notes& notes) {
     std::vector<LabelledPatient> labelled;
     for (PatientRecord& record : records) {
-      const int64_t label = label_of(record, coding, split);
+      const int64_t label = find_label(record, coding, split);
       labelled.push_back({std::move(record), label});
     }
     auto rows = std::make_shared<VisitDataset>(std::move(labelled), encoder);
@@ -197,7 +197,7 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
   return encode_splits<PatientRecord>(patients, fit, encode);
 }
 
-std::shared_ptr<VisitDataset> patients_of(const CsvTable& table, const VisitsDataOptions& options,
+std::shared_ptr<VisitDataset> encode_patients(const CsvTable& table, const VisitsDataOptions& options,
                                           const VisitCoding& coding) {
   VisitsOptions reading = options.reading;
   reading.roles = coding.columns;

@@ -48,7 +48,7 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
 
 /// The patients of a table whose columns are called as in training, for answers: all of them, in
 /// the order of their first lines, with or without labels.
-std::shared_ptr<VisitDataset> patients_of(const CsvTable& table, const VisitsDataOptions& options,
+std::shared_ptr<VisitDataset> encode_patients(const CsvTable& table, const VisitsDataOptions& options,
                                           const VisitCoding& coding);
 
 /// Writes the synthetic data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the

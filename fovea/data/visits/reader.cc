@@ -21,7 +21,7 @@ constexpr size_t kRoles = VisitLine::kRoles;
 const std::vector<std::string> kRoleNames = {"patient", "time", "codes", "label", "split"};
 constexpr const char* kOwnCode = "code";  // the role of columns that are codes themselves
 
-std::string ending_of(const fs::path& path) {
+std::string file_ending(const fs::path& path) {
   return (path.extension() == ".gz" ? path.stem() : path).extension().string();
 }
 
@@ -51,7 +51,7 @@ int64_t place_of_role(const CsvTable& table, const Columns& columns, size_t role
 }
 
 FileRows<PatientRecord> read_table(const fs::path& path, const VisitsOptions& options) {
-  const std::string ending = ending_of(path);
+  const std::string ending = file_ending(path);
   CsvOptions reading;
   reading.max_bytes = options.max_bytes;
   const bool may_quote = ending != ".tsv" && ending != ".tab";
@@ -158,7 +158,7 @@ void VisitsOptions::describe(OptionList& list) {
 }
 
 FileRows<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& options) {
-  const std::string ending = ending_of(path);
+  const std::string ending = file_ending(path);
   return ending == ".jsonl" || ending == ".ndjson" ? read_json_lines(path, options)
                                                    : read_table(path, options);
 }

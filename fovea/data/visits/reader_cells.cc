@@ -13,7 +13,7 @@ namespace fovea {
 namespace {
 
 /// Year, month, day, hour, minute, second; nothing where the text has another form.
-std::optional<std::array<int, 6>> parts_of_date(std::string_view text) {
+std::optional<std::array<int, 6>> parse_date(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-ddsdd:dd:dd";  // d a digit, s a blank or T
   if (text.size() != 10 && text.size() != 16 && text.size() != 19) return {};
   std::array<int, 6> parts{};
@@ -38,7 +38,7 @@ std::optional<double> parse_visit_time(std::string_view text) {
   double number = 0;
   if (parse_number(text, number))
     return std::isfinite(number) ? std::optional<double>(number) : std::nullopt;
-  const auto parts = parts_of_date(text);
+  const auto parts = parse_date(text);
   if (!parts) return {};
   const auto [year, month, day, hour, minute, second] = *parts;
   const std::chrono::year_month_day date{std::chrono::year(year),

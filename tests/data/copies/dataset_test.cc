@@ -8,12 +8,12 @@ namespace fovea {
 namespace {
 
 TEST(CopyData, SymbolsAreTheirBits) {
-  EXPECT_EQ(text_of_symbol(6, 4), "0110");
-  EXPECT_EQ(text_of_symbol(1, 3), "100") << "the first bit first";
+  EXPECT_EQ(format_symbol(6, 4), "0110");
+  EXPECT_EQ(format_symbol(1, 3), "100") << "the first bit first";
   int64_t bits = 0;
   EXPECT_EQ(parse_sequence(" 0110\t1000 ", bits, "input"), (CopySequence{6, 1}));
   EXPECT_EQ(bits, 4);
-  EXPECT_EQ(text_of_sequence({6, 1}, 4), "0110 1000");
+  EXPECT_EQ(format_sequence({6, 1}, 4), "0110 1000");
   const auto refused = [](const char* text, const std::vector<std::string>& words) {
     int64_t three = 3;
     expect_error(ErrorKind::BadData, words, [&] { parse_sequence(text, three, "a.txt:7"); });

@@ -16,7 +16,7 @@ int64_t next_line(const std::shared_ptr<Dataset>& rows, int64_t row) {
 std::string walk(int64_t count, int64_t first = 0) {
   std::string text;
   for (int64_t i = first; i < first + count; ++i)
-    text += concat("L ", hexadecimal(address_of_line(i)), " 8 400\n");
+    text += concat("L ", hexadecimal(to_address(i)), " 8 400\n");
   return text;
 }
 

@@ -80,11 +80,11 @@ TEST(TraceFilter, AModificationIsALoadAndAStore) {
 }
 
 TEST(TraceFilter, LinesAndPagesOfTheLastAddress) {
-  const int64_t line = line_of(0xffffffffffffffff);
+  const int64_t line = to_line(0xffffffffffffffff);
   EXPECT_EQ(line, kMostLines - 1);
-  EXPECT_EQ(address_of_line(line), 0xffffffffffffffc0);
-  EXPECT_EQ(page_of_line(line), (int64_t{1} << 52) - 1);
-  EXPECT_EQ(offset_of_line(line), 63);
+  EXPECT_EQ(to_address(line), 0xffffffffffffffc0);
+  EXPECT_EQ(to_page(line), (int64_t{1} << 52) - 1);
+  EXPECT_EQ(to_offset(line), 63);
 }
 
 }  // namespace
