@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "fovea/base/text.h"
 
@@ -90,6 +91,14 @@ void Progress::line(const std::string& text) {
 void Progress::finish() {
   erase();
   std::fflush(stderr);
+}
+
+std::function<void(int64_t, int64_t)> progress_bar(const std::string& title,
+                                                   const std::string& unit) {
+  return [title, unit, bar = std::shared_ptr<Progress>()](int64_t done, int64_t total) mutable {
+    if (!bar) bar = std::make_shared<Progress>(title, total, unit);
+    bar->update(done);
+  };
 }
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace fovea {
@@ -32,5 +33,9 @@ class Progress {
   bool quiet_, terminal_, drawn_ = false;
   std::chrono::steady_clock::time_point start_, last_draw_;
 };
+
+/// A bar that appears with the first report of how many of how many are done, for loaders.
+std::function<void(int64_t done, int64_t total)> progress_bar(const std::string& title,
+                                                              const std::string& unit);
 
 }  // namespace fovea

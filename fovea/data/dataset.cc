@@ -13,7 +13,7 @@ const NamedTensors& Dataset::columns() const {
 }
 
 at::Tensor Dataset::map_truth(int64_t row, const std::string& map) const {
-  const NamedTensors known = example(row).truth;
+  const NamedTensors known = planted_truth(row);
   const auto found = known.find(map);
   return found == known.end() ? at::Tensor() : found->second;
 }

@@ -24,6 +24,8 @@ class Dataset {
   virtual Batch batch(std::span<const int64_t> rows) const = 0;  // collated, in the given order
   /// Its longest sequence: what it costs.
   virtual int64_t length(int64_t row) const { return 1; }
+  /// Of what is read, where outputs are sequences too.
+  virtual int64_t input_length(int64_t row) const { return length(row); }
   virtual const NamedTensors& columns() const;  // resident columns [N, …]; empty when not resident
   /// The row as a user would give it for an answer; null where it is not known here.
   virtual Json input(int64_t row) const { return nullptr; }
@@ -31,9 +33,13 @@ class Dataset {
   virtual std::vector<std::string> references(int64_t row) const { return {}; }
   /// Whether of some rows it is known what really matters (Example::truth).
   virtual bool has_truth() const { return false; }
-  /// Example::truth of that map, for who needs nothing else of the row: bool [Q, K]; undefined
-  /// where it is not known.
-  virtual at::Tensor map_truth(int64_t row, const std::string& map) const;
+  /// Example::truth, for who needs nothing else of the row.
+  virtual NamedTensors planted_truth(int64_t row) const { return example(row).truth; }
+  /// Of one map: bool [Q, K]; undefined where it is not known.
+  at::Tensor map_truth(int64_t row, const std::string& map) const;
+  /// The first `count` rows, each `times` times one after the other, as longer rows; null where
+  /// rows cannot be joined.
+  virtual std::shared_ptr<Dataset> repeated(int64_t count, int64_t times) const { return nullptr; }
 };
 
 /// A data set that is nothing but tensors in memory, each [N, …] with the rows first.
@@ -57,11 +63,15 @@ class ColumnDataset : public Dataset {
 /// The splits of a data set.
 enum Split { kTrain, kValidation, kTest, kSplitCount };
 constexpr const char* kSplitNames[kSplitCount] = {"training", "validation", "test"};
+constexpr const char* kSplitFileNames[kSplitCount] = {"train", "val", "test"};
 
 /// What a loader gives. A split that the source does not have is null.
 struct Splits {
   std::shared_ptr<Dataset> train, validation, test;
   std::shared_ptr<Dataset>& operator[](int split) {
+    return split == kTrain ? train : split == kValidation ? validation : test;
+  }
+  const std::shared_ptr<Dataset>& operator[](int split) const {
     return split == kTrain ? train : split == kValidation ? validation : test;
   }
   std::string hash;  // ContentHash of the files' bytes, or of the generator's options and seed

@@ -13,6 +13,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "fovea/base/error.h"
@@ -62,6 +64,15 @@ struct SplitRows {
   }
 };
 
+using SplitFiles = std::array<std::optional<std::filesystem::path>, kSplitCount>;
+
+/// Rows that are held out together.
+template <class Row>
+struct RowGroup {
+  std::string word = {};                                // "source"
+  std::function<std::string(const Row&)> name_of = {};  // empty: each row is a group of its own
+};
+
 /// How the files of a kind of data are read.
 template <class Row>
 struct Reader {
@@ -69,9 +80,12 @@ struct Reader {
   std::function<FileRows<Row>(const std::filesystem::path&)> read;
   std::string rows = "texts";    // what messages call them
   std::string single_file = {};  // a folder may hold one file of this name instead: "visits"
+  RowGroup<Row> group = {};
+  /// Where files are not simply called after splits (find_split_files), and what messages say is
+  /// expected instead.
+  std::function<SplitFiles(const std::filesystem::path& folder)> find = {};
+  std::string expected = {};
 };
-
-using SplitFiles = std::array<std::optional<std::filesystem::path>, kSplitCount>;
 
 /// The files of a folder that are called after a split (split_named) and have one of the endings,
 /// each perhaps with .gz. BadData for two of one split.
@@ -103,20 +117,30 @@ struct TimeSplit {
 /// InvalidArgument when no training step is left.
 TimeSplit split_in_time(int64_t steps, double validation_fraction, double test_fraction);
 
-/// Moves some training rows to validation, when there are none there.
+/// Moves some training rows, whole groups of them, to validation, when there are none there.
 template <class Row>
 void hold_out(SplitRows<Row>& rows, const std::string& path, const std::string& row_word,
-              const SplitOptions& options) {
+              const SplitOptions& options, const RowGroup<Row>& group = {}) {
   if (rows.train.empty() || !rows.validation.empty() || options.fraction == 0) return;
   std::vector<Row> all = std::move(rows.train);
   rows.train.clear();
-  require(all.size() > 1, ErrorKind::BadData, path, ": has 1 training ",
-          row_word.substr(0, row_word.size() - 1), "; at least 2 are needed to hold one out");
-  const RowSplit chosen = split_rows(int64_t(all.size()), options.fraction, options.seed);
-  for (const int64_t row : chosen.train) rows.train.push_back(std::move(all[size_t(row)]));
-  for (const int64_t row : chosen.validation)
-    rows.validation.push_back(std::move(all[size_t(row)]));
-  rows.notes.push_back(concat("validation: ", format_count(int64_t(chosen.validation.size())),
+  std::unordered_map<std::string, size_t> groups;
+  std::vector<size_t> group_of;
+  for (const Row& row : all)
+    group_of.push_back(group.name_of
+                           ? groups.emplace(group.name_of(row), groups.size()).first->second
+                           : group_of.size());
+  const size_t count = group.name_of ? groups.size() : all.size();
+  require(count > 1, ErrorKind::BadData, path, ": has 1 ",
+          group.name_of ? concat("different ", group.word)
+                        : concat("training ", row_word.substr(0, row_word.size() - 1)),
+          "; at least 2 are needed to hold one out");
+  std::vector<bool> held(count, false);
+  for (const int64_t one : split_rows(int64_t(count), options.fraction, options.seed).validation)
+    held[size_t(one)] = true;
+  for (size_t row = 0; row < all.size(); ++row)
+    (held[group_of[row]] ? rows.validation : rows.train).push_back(std::move(all[row]));
+  rows.notes.push_back(concat("validation: ", format_count(int64_t(rows.validation.size())),
                               " of the ", format_count(int64_t(all.size())), " ", row_word,
                               ", chosen with seed ", options.seed));
 }
@@ -143,7 +167,8 @@ void place_file(SplitRows<Row>& rows, FileRows<Row> file, const std::string& row
 template <class Row>
 void place_folder(SplitRows<Row>& rows, const std::filesystem::path& folder,
                   const std::string& task, const Reader<Row>& reader) {
-  const SplitFiles files = find_split_files(folder, reader.endings);
+  const SplitFiles files =
+      reader.find ? reader.find(folder) : find_split_files(folder, reader.endings);
   rows.given = true;
   ContentHash hash;
   for (int split = 0; split < kSplitCount; ++split) {
@@ -187,10 +212,11 @@ SplitRows<Row> read_splits(const DataSource& source, const SplitOptions& options
   require(enough, folder ? ErrorKind::NotFound : ErrorKind::BadData, path.string(),
           folder ? concat(": the folder has no ",
                           options.needs_training ? "train" : "train, val or test", " file (",
-                          join(reader.endings), ", each perhaps with .gz)")
+                          reader.expected.empty() ? join(reader.endings) : reader.expected,
+                          ", each perhaps with .gz)")
                  : concat(": no ", reader.rows.substr(0, reader.rows.size() - 1),
                           " belongs to the training split"));
-  hold_out(rows, path.string(), reader.rows, options);
+  hold_out(rows, path.string(), reader.rows, options, reader.group);
   return rows;
 }
 
@@ -208,14 +234,20 @@ Splits encode_splits(SplitRows<Row>& rows, Fit fit, Encode encode) {
   return splits;
 }
 
-/// Writes train, val and test files of the splits that have rows: `format(rows)` gives the content.
+/// Writes train, val and test files of the splits that have rows: `format(rows)`, or `format(rows,
+/// name)` with the file's name before its ending, gives the content.
 template <class Row, class Format>
 void write_splits(const std::filesystem::path& folder, const SplitRows<Row>& rows,
                   const std::string& ending, Format format) {
-  constexpr const char* kNames[kSplitCount] = {"train", "val", "test"};
   make_folder(folder);
-  for (int split = 0; split < kSplitCount; ++split)
-    if (!rows[split].empty()) write_file(folder / (kNames[split] + ending), format(rows[split]));
+  for (int split = 0; split < kSplitCount; ++split) {
+    if (rows[split].empty()) continue;
+    const std::string name = kSplitFileNames[split];
+    if constexpr (std::is_invocable_v<Format, const std::vector<Row>&, const std::string&>)
+      write_file(folder / (name + ending), format(rows[split], name));
+    else
+      write_file(folder / (name + ending), format(rows[split]));
+  }
 }
 
 }  // namespace fovea

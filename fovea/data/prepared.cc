@@ -6,10 +6,22 @@
 #include <fstream>
 
 #include "fovea/base/error.h"
+#include "fovea/data/dataset.h"
 
 namespace fovea {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kTokeniser = "tokeniser";
+constexpr const char* kTokeniserModel = "tokeniser.model";
+
+}  // namespace
+
+std::string rows_name(int split) {
+  return concat(kSplitFileNames[split], ".rows");
+}
 
 PreparedReader::PreparedReader(const fs::path& path, const PreparedFormat& format)
     : where_(path.string()), what_(format.what), file_(read_safetensors(path)) {
@@ -51,6 +63,27 @@ std::shared_ptr<const Tokeniser> PreparedReader::tokeniser(const std::string& ke
   TokeniserState state{json(key), ""};
   if (has_tensor(model)) state.model = take_bytes(model);
   return Tokeniser::restore(state, where_ + ": " + key);
+}
+
+std::shared_ptr<const Tokeniser> PreparedReader::tokeniser(
+    const std::shared_ptr<const Tokeniser>& own) {
+  auto prepared = tokeniser(kTokeniser, kTokeniserModel);
+  if (own) require_same_symbols(*own, *prepared, where_);
+  return prepared;
+}
+
+std::vector<std::string> PreparedReader::notes(const Json& now, const FixedOptions& fixed) const {
+  std::vector<std::string> all = notes();
+  for (std::string& note : overridden_options(where_, now, json("options"), fixed))
+    all.push_back(std::move(note));
+  return all;
+}
+
+void PreparedReader::require_option(const std::string& key, const Json& now) const {
+  const Json options = json("options");
+  const Json prepared = options.is_object() ? options.value(key, Json()) : Json();
+  require(prepared == now, ErrorKind::InvalidArgument, where_, ": was prepared with data.", key,
+          "=", prepared.dump(), "; now it is ", now.dump());
 }
 
 at::Tensor PreparedReader::take(const std::string& name) {
@@ -95,6 +128,10 @@ void PreparedWriter::add(const std::string& key, const std::string& model,
   const TokeniserState state = tokeniser.state();
   add(key, state.description.dump());
   if (!state.model.empty()) add_bytes(model, state.model);
+}
+
+void PreparedWriter::add(const Tokeniser& tokeniser) {
+  add(kTokeniser, kTokeniserModel, tokeniser);
 }
 
 void PreparedWriter::write(const fs::path& path) const {

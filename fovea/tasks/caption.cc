@@ -1,168 +1,214 @@
-#include "fovea/tasks/caption.h"
-
+// The task `caption`: what a picture shows, as a sentence; each word looks at the picture.
 #include <algorithm>
-#include <optional>
+#include <cmath>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/base/progress.h"
+#include "fovea/data/captions/load.h"
 #include "fovea/data/images/erase_cells.h"
 #include "fovea/data/images/image_input.h"
-#include "fovea/tasks/generation.h"
+#include "fovea/decoding/search.h"
+#include "fovea/metrics/sequences.h"
+#include "fovea/models/show_attend_tell.h"
+#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/outputs/sequence.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr int64_t kLongestCaption = 1 << 14;  // symbols
-
+constexpr int64_t kWordsTogether = 1024;      // of a batch that is measured
+constexpr int64_t kLongestCaption = 1 << 14;  // tokens
 constexpr int64_t kLongerThanSeen = 10;  // words that an answer may have more than any in training
+constexpr const char* kCaptionCoding = "caption.json";
 
-}  // namespace
+class CaptionData : public DataKind {
+ public:
+  /// Cells of pictures are the encoder's.
+  explicit CaptionData(std::shared_ptr<const ShowAttendTellOptions> model)
+      : model_(std::move(model)) {}
+  const CaptionsDataOptions& options() const { return options_; }
+  const CaptionCoding& coding() const { return coding_; }
 
-void CaptionDecoding::describe(OptionList& list) {
-  SearchOptions::describe(list);
-  list.add("cells", cells,
-           "model.attention=hard: each word sees the likeliest cell alone, or all, as the "
-           "expectation")
-      .choices({"likeliest", "all"});
-}
+  void describe(OptionList& list) override { options_.describe(list); }
+  Splits load(const DataSource& source, uint64_t seed) override {
+    return load_captions(source, options_, coding_,
+                         {seed, grid(), progress_bar("reading", "pictures")});
+  }
+  void prepare(const DataSource& source, uint64_t seed,
+               const std::filesystem::path& path) override {
+    const Splits splits = load(source, seed);
+    write_prepared_captions(path, splits, options_, coding_);
+  }
+  void write(const std::filesystem::path& folder) const override {
+    write_captions_data(folder, options_);
+  }
+  void save(const RunFolder& folder) const override {
+    save_tokeniser(folder, "tokeniser", *coding_.tokeniser);
+    folder.write_asset(kCaptionCoding, {{"longest", coding_.longest}});
+  }
+  void restore(const RunFolder& folder) override {
+    coding_.tokeniser = load_tokeniser(folder, "tokeniser");
+    const Json json = folder.read_asset(kCaptionCoding);
+    coding_.longest = Field::root(json, folder.asset(kCaptionCoding).string())
+                          .at("longest")
+                          .integer(1, kLongestCaption);
+  }
 
-void CaptionTask::describe(OptionList& list) {
-  list.group("data", data_);
-  list.group("model", model_);
-  list.find("model.score").choices({"additive", "dot", "scaled-dot", "general", "content"});
-  list.group("decoding", decoding_);
-}
+  /// {"image": "data:image/png;base64,…"}, or such a data URL alone.
+  Example parse(const std::string& line) const override {
+    return example_of(image_of_input(line, options_.reading()),
+                      {options_.image_size, options_.fit, grid()});
+  }
+  Json input_schema() const override { return image_input_schema(); }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    if (axis != "cells") return DataKind::erase(example, axis, units);
+    return erase_cells(example, "image", example.axis(axis), units);
+  }
 
-TrainingOptions CaptionTask::training_defaults() const {
-  TrainingOptions options;
-  options.epochs = 20;
-  options.batch_size = 64;
-  options.pool_batches = 10;
-  options.micro_batches = 2;
-  options.learning_rate = 2e-3;
-  options.schedule = "cosine";
-  options.clip_norm = 1;
-  options.monitor = {"exact_match"};
-  return options;
-}
+ private:
+  int64_t grid() const {
+    return std::max<int64_t>(1, options_.image_size / stride_of(model_->encoder));
+  }
 
-int64_t CaptionTask::grid() const {
-  return std::max<int64_t>(1, data_.image_size / stride_of(model_.encoder));
-}
+  CaptionsDataOptions options_;
+  CaptionCoding coding_;
+  std::shared_ptr<const ShowAttendTellOptions> model_;
+};
 
-Splits CaptionTask::load(const DataSource& source, uint64_t seed) {
-  std::optional<Progress> bar;
-  CaptionLoading loading{seed, grid()};
-  loading.progress = [&](int64_t done, int64_t total) {
-    if (!bar) bar.emplace("reading", total, "pictures");
-    bar->update(done);
-  };
-  return load_captions(source, data_, coding_, loading);
-}
+/// Search, and where the words of an answer look.
+struct CaptionDecoding : SearchOptions {
+  std::string cells = "likeliest";
+  void describe(OptionList& list) {
+    SearchOptions::describe(list);
+    list.add("cells", cells,
+             "model.attention=hard: each word sees the likeliest cell alone, or all, as the "
+             "expectation")
+        .choices({"likeliest", "all"});
+  }
+};
 
-void CaptionTask::write_data(const std::filesystem::path& folder) const {
-  write_captions_data(folder, data_);
-}
+class CaptionOutput : public SequenceOutput {
+ public:
+  CaptionOutput(std::shared_ptr<const CaptionData> data, std::shared_ptr<CaptionDecoding> decoding)
+      : SequenceOutput([data]() -> const Tokeniser& { return *data->coding().tokeniser; },
+                       "caption"),
+        decoding_(std::move(decoding)) {}
 
-void CaptionTask::prepare(const DataSource& source, uint64_t seed,
-                          const std::filesystem::path& path) {
-  const Splits splits = load(source, seed);
-  write_prepared_captions(path, splits, data_, coding_);
-}
+  void describe(OptionList& list) override { list.group("decoding", *decoding_); }
 
-void CaptionTask::copy_pretrained(Model& model) const {
-  const std::string& weights = model_.encoder.weights;
-  require(weights.empty() || model_.encoder.name != "small", ErrorKind::InvalidArgument,
-          "model.encoder_weights needs a standard network; add model.encoder=resnet18");
-  if (!weights.empty())
-    load_encoder_weights(dynamic_cast<ShowAttendTell&>(model).encoder(), weights);
-}
+  /// Loss, exact match with any of the references, BLEU-1 … BLEU-4; where it is known what a word
+  /// names, pointing and attention_truth.
+  Metrics measure(const Model& model, const Dataset& rows,
+                  const RowProgress& progress) const override {
+    const GeneratedRows all = generate(model, rows, progress);
+    Metrics metrics{{"loss", all.loss()},
+                    {"perplexity", perplexity(all.nats, all.tokens)},
+                    {"exact_match", all.exact_match(), true}};
+    // BLEU-n: the brevity penalty times the geometric mean of the first n precisions.
+    const Bleu bleu = corpus_bleu(all.outputs, all.references);
+    double log_sum = 0;
+    for (int order = 1; order <= 4; ++order) {
+      log_sum += std::log(bleu.precisions[size_t(order - 1)]);
+      metrics.push_back(
+          {concat("bleu_", order), bleu.brevity_penalty * std::exp(log_sum / order), true});
+    }
+    add_truth(model, rows, metrics);
+    return metrics;
+  }
 
-std::unique_ptr<Model> CaptionTask::make_model() const {
+  std::vector<std::string> metric_notes(const Dataset& rows) const override {
+    std::vector<References> references;
+    for (int64_t row = 0; row < rows.size(); ++row) references.push_back(rows.references(row));
+    std::vector<std::string> notes{
+        concat("bleu: ", bleu_signature(references),
+               "; bleu_n has the n-gram orders up to n, with the brevity penalty")};
+    if (rows.has_truth())
+      notes.push_back(
+          "pointing: share of the words that name something whose most attended cell shows it; "
+          "attention_truth: share of their attention on its cells; both for the right caption");
+    return notes;
+  }
+
+ protected:
+  std::string unit() const override { return "word"; }
+  RowBatches batches(const Model& model, const Dataset& rows) const override {
+    return batches_of_tokens(model, rows, kWordsTogether);
+  }
+
+ private:
+  std::shared_ptr<CaptionDecoding> decoding_;
+};
+
+std::unique_ptr<Model> make_captioner(ShowAttendTellOptions options,
+                                      const CaptionDecoding& decoding, const CaptionData& data) {
   CaptionShape shape;
-  shape.symbols = coding_.tokeniser->vocabulary().size();
-  shape.image_size = data_.image_size;
-  shape.longest = coding_.longest + kLongerThanSeen;
+  shape.symbols = data.coding().tokeniser->vocabulary().size();
+  shape.image_size = data.options().image_size;
+  shape.longest = data.coding().longest + kLongerThanSeen;
   shape.padding = Vocabulary::kPadding;
   shape.begin = Vocabulary::kBegin;
   shape.end = Vocabulary::kEnd;
-  ShowAttendTellOptions options = model_;
-  options.answers_softly = decoding_.cells == "all";
-  return std::make_unique<ShowAttendTell>(options, decoding_, shape);
+  options.answers_softly = decoding.cells == "all";
+  return std::make_unique<ShowAttendTell>(options, decoding, shape);
 }
 
-void CaptionTask::save(const RunFolder& folder) const {
-  save_tokeniser(folder, "tokeniser", *coding_.tokeniser);
-  folder.write_asset("caption.json", {{"longest", coding_.longest}});
+/// The weights that model.encoder_weights names.
+void load_captioner_encoder(const ImageEncoderOptions& encoder, Model& model) {
+  require(encoder.weights.empty() || encoder.name != "small", ErrorKind::InvalidArgument,
+          "model.encoder_weights needs a standard network; add model.encoder=resnet18");
+  if (!encoder.weights.empty())
+    load_encoder_weights(dynamic_cast<ShowAttendTell&>(model).encoder(), encoder.weights);
 }
 
-void CaptionTask::restore(const RunFolder& folder) {
-  coding_.tokeniser = load_tokeniser(folder, "tokeniser");
-  const Json json = folder.read_asset("caption.json");
-  coding_.longest = Field::root(json, folder.asset("caption.json").string())
-                        .at("longest")
-                        .integer(1, kLongestCaption);
+/// The scores that look at what a cell shows, wherever it is.
+std::vector<std::string> cell_scores() {
+  std::vector<std::string> names;
+  for (const ScoreEntry& score : score_table())
+    if (!score.traits.depends_on_order) names.push_back(score.name);
+  return names;
 }
 
-Example CaptionTask::parse(const std::string& line) const {
-  return example_of(image_of_input(line, data_.reading()), {data_.image_size, data_.fit, grid()});
-}
+}  // namespace
 
-Json CaptionTask::input_schema() const {
-  return image_input_schema();
-}
-
-void CaptionTask::finish(const Model&, std::span<const Example>,
-                         std::vector<Prediction>& predictions) const {
-  for (Prediction& prediction : predictions)
-    for (Decoded& output : prediction.outputs)
-      output.text = text_of(output.tokens, *coding_.tokeniser);
-}
-
-Json CaptionTask::answer(const Example& example, const Prediction& prediction) const {
-  return generation_json(prediction);
-}
-
-std::string CaptionTask::answer_line(const Example& example, const Prediction& prediction) const {
-  return generation_line(prediction);
-}
-
-Example CaptionTask::describe_output(const Example& example, const Prediction& prediction) const {
-  Example described = example;
-  described.axes.push_back(generated_axis(prediction, *coding_.tokeniser, "caption", "word"));
-  return described;
-}
-
-ExplainOptions CaptionTask::explain_options() const {
-  ExplainOptions options;
-  options.task = "caption";
-  options.title = "What each word of the caption looks at";
-  if (model_.attention != "none")
-    options.map_titles = {
-        {"attention", concat(model_.attention, " attention, ", model_.score.name)}};
-  options.describe = [](const Example& example, const Prediction& prediction) {
-    return prediction.outputs.empty() ? std::string() : prediction.outputs[0].text;
+std::unique_ptr<Task> make_caption_task() {
+  const auto options = std::make_shared<ShowAttendTellOptions>();
+  const auto data = std::make_shared<CaptionData>(options);
+  const auto decoding = std::make_shared<CaptionDecoding>();
+  TrainingOptions training;
+  training.epochs = 20;
+  training.batch_size = 64;
+  training.pool_batches = 10;
+  training.micro_batches = 2;
+  training.learning_rate = 2e-3;
+  training.schedule = "cosine";
+  training.clip_norm = 1;
+  training.monitor = {"exact_match"};
+  ModelSpec spec = model_spec(
+      {"show_attend_tell"}, options, training,
+      [data, decoding](const ShowAttendTellOptions& own) {
+        return make_captioner(own, *decoding, *data);
+      },
+      [options] {
+        ExplainTitles titles{"What each word of the caption looks at", {}};
+        if (options->attention != "none")
+          titles.maps = {
+              {"attention", concat(options->attention, " attention, ", options->score.name)}};
+        return titles;
+      });
+  spec.describe = [options](OptionList& list) {
+    list.group("model", *options);
+    list.find("model.score").choices(cell_scores());
   };
-  return options;
-}
-
-Example CaptionTask::erase(const Example& example, const std::string& axis,
-                           std::span<const int64_t> units) const {
-  if (axis != "cells") return Task::erase(example, axis, units);
-  return erase_cells(example, "image", example.axis(axis), units);
-}
-
-std::vector<Json> CaptionTask::example_inputs(const Dataset& rows, int64_t count) const {
-  std::vector<Json> inputs;
-  if (!can_read_images()) return inputs;
-  const auto& captions = dynamic_cast<const CaptionDataset&>(rows);
-  for (int64_t row = 0; row < std::min(count, rows.size()); ++row)
-    inputs.push_back(image_input(encode_png(captions.image(row))));
-  return inputs;
+  spec.copy_pretrained = [options](Model& model) {
+    load_captioner_encoder(options->encoder, model);
+  };
+  return std::make_unique<ComposedTask>("caption", data,
+                                        std::make_shared<CaptionOutput>(data, decoding),
+                                        std::vector{std::move(spec)});
 }
 
 }  // namespace fovea

@@ -1,6 +1,7 @@
 #include "fovea/tasks/catalogue.h"
 
 #include "fovea/base/error.h"
+<<<<<<< ours
 #include "fovea/tasks/caption.h"
 #include "fovea/tasks/dates.h"
 #include "fovea/tasks/documents.h"
@@ -19,6 +20,27 @@ std::unique_ptr<Task> make_forecast_task();
 std::unique_ptr<Task> make_graph_task();
 std::unique_ptr<Task> make_prefetch_task();
 std::unique_ptr<Task> make_visits_task();
+=======
+#include "fovea/tasks/context.h"
+#include "fovea/tasks/copy.h"
+#include "fovea/tasks/documents.h"
+#include "fovea/tasks/forecast.h"
+#include "fovea/tasks/graph.h"
+#include "fovea/tasks/prefetch.h"
+#include "fovea/tasks/pretrain.h"
+#include "fovea/tasks/ratings.h"
+#include "fovea/tasks/tag.h"
+#include "fovea/tasks/visits.h"
+
+namespace fovea {
+
+std::unique_ptr<Task> make_caption_task();
+std::unique_ptr<Task> make_dates_task();
+std::unique_ptr<Task> make_features_task();
+std::unique_ptr<Task> make_glimpse_task();
+std::unique_ptr<Task> make_speech_task();
+std::unique_ptr<Task> make_translate_task();
+>>>>>>> theirs
 
 namespace {
 
@@ -36,13 +58,13 @@ std::vector<TaskRow> built_in_tasks() {
        "context -> positions", "CSV or TSV with a header: context, one column per position, y",
        make_context_task},
       {"dates", "a date as people write it becomes yyyy-mm-dd", "seq2seq, transformer",
-       "output character -> source character", "TSV with two columns: text, date", make<DatesTask>},
+       "output character -> source character", "TSV with two columns: text, date", make_dates_task},
       {"translate", "a sentence becomes a sentence in another language", "seq2seq, transformer",
        "output token -> source token",
        "TSV with two or more columns: source, target, further references; two parallel text files; "
        "a "
        "folder of either",
-       make<TranslateTask>},
+       make_translate_task},
       {"forecast", "the next steps of numeric series from the last ones", "seq2seq",
        "output step -> past step", "CSV with a header: one row per step, one column per series",
        make_forecast_task},
@@ -72,17 +94,17 @@ std::vector<TaskRow> built_in_tasks() {
        "CSV or TSV with a header: image (a path), caption and perhaps further captions; a folder "
        "of "
        "such",
-       make<CaptionTask>},
+       make_caption_task},
       {"speech", "what is said, as text", "listen_attend_spell", "symbol -> frames of the sound",
        "CSV or TSV with a header: audio (a path) or parts (several), transcript, perhaps speaker "
        "and "
        "boundaries; a folder of such",
-       make<SpeechTask>},
+       make_speech_task},
       {"glimpse", "which class a picture belongs to, from a few small looks at it",
        "ram, plain, cnn", "glimpse -> place in the picture",
        "idx files (MNIST and its relatives), perhaps with .gz; a folder of PNG or JPEG pictures by "
        "class",
-       make<GlimpseTask>},
+       make_glimpse_task},
       {"prefetch", "which line of memory a program accesses next",
        "voyager, last_successor, stride, next_line", "access -> experts, next line -> accesses",
        "a trace: KIND ADDRESS SIZE PC a line, or what valgrind's lackey writes, perhaps with .gz; "

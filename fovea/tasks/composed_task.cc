@@ -140,7 +140,7 @@ Example ComposedTask::erase(const Example& example, const std::string& axis,
 
 std::vector<Json> ComposedTask::example_inputs(const Dataset& rows, int64_t count) const {
   std::vector<Json> inputs;
-  for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
+  for (const int64_t row : data().example_rows(rows, count)) {
     Json input = data().input(rows, row);
     if (!input.is_null()) inputs.push_back(std::move(input));
   }

@@ -136,7 +136,7 @@ Explanation weights_of_contexts(const ContextLayout& layout, const Task& task, c
     const Tap tap = tap_of_row(model, rows, row);
     for (const AttentionMap& map : tap.maps()) {
       if (averages.count(map.name) == 0) order.push_back(map.name);
-      averages[map.name].add(view_of(map, example, task.explain_options()));
+      averages[map.name].add(make_view(map, example, task.explain_options()));
     }
   }
   Explanation explanation{"context",

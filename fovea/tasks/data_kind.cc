@@ -1,5 +1,8 @@
 #include "fovea/tasks/data_kind.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
@@ -28,6 +31,12 @@ std::vector<Example> DataKind::parse_table(const CsvTable& table,
 
 Batch DataKind::collate(std::span<const Example> examples) const {
   return stack(examples);
+}
+
+std::vector<int64_t> DataKind::example_rows(const Dataset& rows, int64_t count) const {
+  std::vector<int64_t> first(size_t(std::min(count, rows.size())));
+  std::iota(first.begin(), first.end(), int64_t{0});
+  return first;
 }
 
 Example DataKind::erase(const Example&, const std::string& axis, std::span<const int64_t>) const {

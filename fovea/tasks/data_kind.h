@@ -56,6 +56,8 @@ class DataKind {
   virtual Batch collate(std::span<const Example> examples) const;
   /// A row as a user would give it for an answer, to try a run with; null where there is no such.
   virtual Json input(const Dataset& rows, int64_t row) const { return rows.input(row); }
+  /// At most `count` rows whose inputs are worth a try: the first ones.
+  virtual std::vector<int64_t> example_rows(const Dataset& rows, int64_t count) const;
   /// The example without these units of the axis. Unsupported for an axis that cannot lose units.
   virtual Example erase(const Example& example, const std::string& axis,
                         std::span<const int64_t> units) const;

@@ -181,7 +181,7 @@ Explanation mean_over_windows(const SeriesLayout& layout, const Task& task, cons
       for (int64_t i = 0; axis.name == "target" && i < layout.horizon; ++i)
         axis.labels.push_back(concat("t+", i + 1));
     }
-    average.add(view_of(tap.map("attention"), example, task.explain_options()));
+    average.add(make_view(tap.map("attention"), example, task.explain_options()));
   }
   Explanation explanation{"forecast",
                           "Which past step each forecast step looks at",

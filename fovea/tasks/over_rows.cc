@@ -17,27 +17,24 @@ namespace {
 constexpr int64_t kRowsOfTruth = 1000, kTruthTogether = 32;
 constexpr int64_t kMostRows = 512;  // of one batch, however short they are
 
-/// All rows, sorted by length.
-std::vector<int64_t> by_length(const Dataset& rows) {
+constexpr int64_t kOnGpu = 8;  // times as much is computed together as on a CPU
+
+/// All rows, the shortest first.
+template <class Length>
+std::vector<int64_t> sorted_by(const Dataset& rows, Length length) {
   std::vector<int64_t> order(static_cast<size_t>(rows.size()));
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t left, int64_t right) {
-    return rows.length(left) < rows.length(right);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t left, int64_t right) { return length(left) < length(right); });
   return order;
 }
 
-std::vector<std::vector<int64_t>> batches_of(const Dataset& rows, int64_t tokens) {
-  BatchOptions cutting;
-  cutting.batch_tokens = tokens;
-  cutting.shuffle = false;
-  std::vector<std::vector<int64_t>> batches;
-  for (const auto& batch : plan_batches(rows, by_length(rows), cutting, Random(0)))
-    for (size_t begin = 0; begin < batch.size(); begin += size_t(kMostRows))
-      batches.emplace_back(
-          batch.begin() + int64_t(begin),
-          batch.begin() + int64_t(std::min(batch.size(), begin + size_t(kMostRows))));
-  return batches;
+/// Appends the rows in batches of at most `count`.
+void append_batches(std::span<const int64_t> rows, int64_t count, RowBatches& batches) {
+  for (size_t begin = 0; begin < rows.size(); begin += size_t(count)) {
+    const auto some = rows.subspan(begin, std::min(size_t(count), rows.size() - begin));
+    batches.emplace_back(some.begin(), some.end());
+  }
 }
 
 /// The rows' truth side by side: [B, Q, K], false at padding. Undefined where none has any.
@@ -55,23 +52,48 @@ at::Tensor truth_of(const Dataset& rows, std::span<const int64_t> picked, const 
 
 }  // namespace
 
-void over_rows(const Model& model, const Dataset& rows, int64_t tokens,
-               const std::function<void(std::span<const int64_t>, const Batch&)>& job,
-               const std::function<void(int64_t)>& progress) {
-  const bool cpu = model.device().is_cpu();
-  const auto batches = batches_of(rows, cpu ? tokens : 8 * tokens);
+RowBatches batches_of_tokens(const Model& model, const Dataset& rows, int64_t tokens) {
+  BatchOptions cutting;
+  cutting.batch_tokens = model.device().is_cpu() ? tokens : kOnGpu * tokens;
+  cutting.shuffle = false;
+  const auto order = sorted_by(rows, [&](int64_t row) { return rows.length(row); });
+  RowBatches batches;
+  for (const auto& batch : plan_batches(rows, order, cutting, Random(0)))
+    append_batches(batch, kMostRows, batches);
+  return batches;
+}
+
+RowBatches batches_of_rows(const Model& model, const Dataset& rows, int64_t count) {
+  RowBatches batches;
+  append_batches(sorted_by(rows, [&](int64_t row) { return rows.input_length(row); }),
+                 model.device().is_cpu() ? count : kOnGpu * count, batches);
+  return batches;
+}
+
+void over_batches(const Model& model, const Dataset& rows, const RowBatches& batches,
+                  const std::function<void(size_t, const Batch&)>& job,
+                  const std::function<void(int64_t)>& progress) {
   std::mutex reporting;
   int64_t done = 0;
   const auto do_batch = [&](int64_t index) {
     torch::NoGradGuard no_gradients;
     const std::vector<int64_t>& picked = batches[size_t(index)];
-    job(picked, rows.batch(picked).to(model.device()));
+    job(size_t(index), rows.batch(picked).to(model.device()));
     const std::lock_guard lock(reporting);
     done += int64_t(picked.size());
     if (progress) progress(done);
   };
-  if (cpu) return run_parallel(int64_t(batches.size()), do_batch);
+  if (model.device().is_cpu()) return run_parallel(int64_t(batches.size()), do_batch);
   for (size_t i = 0; i < batches.size(); ++i) do_batch(int64_t(i));
+}
+
+void over_rows(const Model& model, const Dataset& rows, int64_t tokens,
+               const std::function<void(std::span<const int64_t>, const Batch&)>& job,
+               const std::function<void(int64_t)>& progress) {
+  const RowBatches batches = batches_of_tokens(model, rows, tokens);
+  over_batches(
+      model, rows, batches, [&](size_t index, const Batch& batch) { job(batches[index], batch); },
+      progress);
 }
 
 bool has_map(const Tap& tap, const std::string& name) {

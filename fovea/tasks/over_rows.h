@@ -13,9 +13,21 @@
 
 namespace fovea {
 
-/// Every row once, in batches of about `tokens` padded positions on a CPU and eight times as many
-/// on a GPU. `job` is given the rows and their batch, on the model's device and without gradients;
+using RowBatches = std::vector<std::vector<int64_t>>;
+
+/// Every row once, rows of similar length together: in batches of about `tokens` padded positions
+/// on a CPU and eight times as many on a GPU.
+RowBatches batches_of_tokens(const Model& model, const Dataset& rows, int64_t tokens);
+/// Likewise in batches of `count` rows, by the length of their inputs.
+RowBatches batches_of_rows(const Model& model, const Dataset& rows, int64_t count);
+
+/// `job` is given each batch and its place among them, on the model's device and without gradients;
 /// on a CPU several jobs run at a time. `progress` may be empty.
+void over_batches(const Model& model, const Dataset& rows, const RowBatches& batches,
+                  const std::function<void(size_t index, const Batch& batch)>& job,
+                  const std::function<void(int64_t rows)>& progress);
+
+/// Every row once, in batches_of_tokens(): `job` is given the rows and their batch.
 void over_rows(const Model& model, const Dataset& rows, int64_t tokens,
                const std::function<void(std::span<const int64_t> picked, const Batch& batch)>& job,
                const std::function<void(int64_t rows)>& progress);

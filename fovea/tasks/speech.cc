@@ -1,25 +1,31 @@
-#include "fovea/tasks/speech.h"
-
+// The task `speech`: what is said, as text; each symbol listens to the sound before it is written.
 #include <algorithm>
-#include <optional>
+#include <map>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/base/progress.h"
+#include "fovea/data/speech/load.h"
 #include "fovea/data/speech/sound_input.h"
+#include "fovea/data/speech/spoken_word.h"
+#include "fovea/decoding/search.h"
+#include "fovea/metrics/sequences.h"
+#include "fovea/models/listen_attend_spell.h"
+#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/outputs/sequence.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr double kMostSymbolsOfFrame =
-    100;  // of a frame; more would only make outputs without an end
+constexpr int64_t kFramesTogether = 8192;        // of a batch that is measured
+constexpr int64_t kRepeats[] = {1, 2, 3, 5, 8};  // of the curve
+constexpr int64_t kRowsOfCurve = 100;
+constexpr double kMostSymbolsOfFrame = 100;  // more would only make outputs without an end
+constexpr const char* kSpeechCoding = "speech.json";
 
-constexpr const char* kCoding = "speech.json";
-
-Json list_of(const at::Tensor& numbers) {
+Json to_list(const at::Tensor& numbers) {
   Json list = Json::array();
   if (!numbers.defined()) return list;
   const at::Tensor own = numbers.contiguous();
@@ -28,180 +34,258 @@ Json list_of(const at::Tensor& numbers) {
 }
 
 /// Undefined for an empty list.
-at::Tensor numbers_of(const Field& list) {
+at::Tensor to_tensor(const Field& list) {
   const std::vector<double> numbers = list.finites();
   return numbers.empty() ? at::Tensor() : at::tensor(numbers, at::kDouble).to(at::kFloat);
 }
 
-}  // namespace
+class SpeechData : public DataKind {
+ public:
+  /// Units of sound are the encoder's.
+  explicit SpeechData(std::shared_ptr<const ListenAttendSpellOptions> model)
+      : model_(std::move(model)) {}
+  const SpeechDataOptions& options() const { return options_; }
+  const SpeechCoding& coding() const { return coding_; }
 
-void SpeechDecoding::describe(OptionList& list) {
-  SearchOptions::describe(list);
-  list.add("sharpness", sharpness,
-           "above 1 the scores count so many times as much: sharpens what model.normaliser=softmax "
-           "was trained with")
-      .above(0);
-  list.add("window", window,
-           "units to each side of the middle of the weights before that are listened to; 0: all")
-      .at_least(0);
-  list.add("repeat", repeat, "evaluate: every utterance so many times in a row, as one")
-      .at_least(1)
-      .at_most(100);
-}
+  void describe(OptionList& list) override { options_.describe(list); }
+  Splits load(const DataSource& source, uint64_t seed) override {
+    return load_speech(source, options_, coding_,
+                       {seed, model_->unit_frames(), progress_bar("reading", "sounds")});
+  }
+  void prepare(const DataSource& source, uint64_t seed,
+               const std::filesystem::path& path) override {
+    const Splits splits = load(source, seed);
+    write_prepared_speech(path, splits, options_, coding_);
+  }
+  void write(const std::filesystem::path& folder) const override {
+    write_speech_data(folder, options_);
+  }
+  void save(const RunFolder& folder) const override {
+    save_tokeniser(folder, "tokeniser", *coding_.tokeniser);
+    folder.write_asset(kSpeechCoding, {{"densest", coding_.densest},
+                                       {"mean", to_list(coding_.training.mean)},
+                                       {"deviation", to_list(coding_.training.deviation)}});
+  }
+  void restore(const RunFolder& folder) override {
+    coding_.tokeniser = load_tokeniser(folder, "tokeniser");
+    const Json json = folder.read_asset(kSpeechCoding);
+    const Field root = Field::root(json, folder.asset(kSpeechCoding).string());
+    const Field densest = root.at("densest");
+    coding_.densest = densest.finite();
+    densest.expect(coding_.densest > 0 && coding_.densest <= kMostSymbolsOfFrame,
+                   "symbols a frame");
+    coding_.training = {to_tensor(root.at("mean")), to_tensor(root.at("deviation"))};
+    const int64_t width = options_.normalise == "training" ? options_.log_mel.width() : 0;
+    for (const at::Tensor& numbers : {coding_.training.mean, coding_.training.deviation})
+      require((numbers.defined() ? numbers.numel() : 0) == width, ErrorKind::BadData,
+              folder.asset(kSpeechCoding).string(),
+              ": does not fit data.normalise=", options_.normalise, " and frames of ",
+              options_.log_mel.width(), " numbers");
+  }
 
-void SpeechTask::describe(OptionList& list) {
-  list.group("data", data_);
-  list.group("model", model_);
-  list.find("model.score")
-      .choices({"location-aware", "additive", "dot", "scaled-dot", "general", "content"});
-  list.group("decoding", decoding_);
-}
+  /// {"audio": "data:audio/wav;base64,…"}, or such a data URL alone.
+  Example parse(const std::string& line) const override {
+    return example_of(sound_of_input(line, options_.reading()), features());
+  }
+  Json input_schema() const override { return sound_input_schema(); }
+  Batch collate(std::span<const Example> examples) const override {
+    return collate_speech(examples);
+  }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    if (axis != "source") return DataKind::erase(example, axis, units);
+    return erase_sound(example, units, features());
+  }
+  /// Evenly spaced: neighbours may say the same.
+  std::vector<int64_t> example_rows(const Dataset& rows, int64_t count) const override {
+    std::vector<int64_t> spread = DataKind::example_rows(rows, count);
+    for (int64_t& row : spread) row = row * rows.size() / int64_t(spread.size());
+    return spread;
+  }
 
-TrainingOptions SpeechTask::training_defaults() const {
-  TrainingOptions options;
-  options.epochs = 25;
-  options.batch_size = 32;
-  options.pool_batches = 10;
-  options.micro_batches = 2;
-  options.learning_rate = 2e-3;
-  options.schedule = "cosine";
-  options.clip_norm = 1;
-  options.monitor = {"word_error_rate"};
-  return options;
-}
+ private:
+  SpeechFeatures features() const { return features_of(options_, coding_, model_->unit_frames()); }
 
-Splits SpeechTask::load(const DataSource& source, uint64_t seed) {
-  std::optional<Progress> bar;
-  SpeechLoading loading{seed, model_.unit_frames()};
-  loading.progress = [&](int64_t done, int64_t total) {
-    if (!bar) bar.emplace("reading", total, "sounds");
-    bar->update(done);
+  SpeechDataOptions options_;
+  SpeechCoding coding_;
+  std::shared_ptr<const ListenAttendSpellOptions> model_;
+};
+
+/// Search, and what may be changed in a trained run to see how it stands long utterances
+/// (Chorowski et al. 2015, section 3.2).
+struct SpeechDecoding : SearchOptions {
+  double sharpness = 1;  // beta of softmax(beta e)
+  int64_t window = 0;    // 0: everywhere
+  int64_t repeat = 1;    // each measured utterance, so many times in a row
+  void describe(OptionList& list) {
+    SearchOptions::describe(list);
+    list.add("sharpness", sharpness,
+             "above 1 the scores count so many times as much: sharpens what "
+             "model.normaliser=softmax was trained with")
+        .above(0);
+    list.add("window", window,
+             "units to each side of the middle of the weights before that are listened to; 0: all")
+        .at_least(0);
+    list.add("repeat", repeat, "evaluate: every utterance so many times in a row, as one")
+        .at_least(1)
+        .at_most(100);
+  }
+};
+
+double word_error_rate(const GeneratedRows& all) {
+  std::map<std::string, int64_t> numbers;  // of each word
+  const auto words_of = [&](const std::string& text) {
+    Symbols words;
+    for (const Span& span : word_spans(text)) {
+      const std::string word = text.substr(size_t(span.begin), size_t(span.end - span.begin));
+      words.push_back(numbers.emplace(word, int64_t(numbers.size())).first->second);
+    }
+    return words;
   };
-  return load_speech(source, data_, coding_, loading);
+  std::vector<Symbols> found, wanted;
+  for (size_t i = 0; i < all.outputs.size(); ++i) {
+    found.push_back(words_of(all.outputs[i]));
+    wanted.push_back(words_of(all.references[i].at(0)));
+  }
+  return error_rate(found, wanted);
 }
 
-void SpeechTask::write_data(const std::filesystem::path& folder) const {
-  write_speech_data(folder, data_);
-}
+class SpeechOutput : public SequenceOutput {
+ public:
+  SpeechOutput(std::shared_ptr<const SpeechData> data, std::shared_ptr<SpeechDecoding> decoding)
+      : SequenceOutput([data]() -> const Tokeniser& { return *data->coding().tokeniser; },
+                       "target"),
+        data_(data),
+        decoding_(std::move(decoding)) {}
 
-void SpeechTask::prepare(const DataSource& source, uint64_t seed,
-                         const std::filesystem::path& path) {
-  const Splits splits = load(source, seed);
-  write_prepared_speech(path, splits, data_, coding_);
-}
+  void describe(OptionList& list) override { list.group("decoding", *decoding_); }
 
-std::unique_ptr<Model> SpeechTask::make_model() const {
+  /// Loss, word and character error rate, utterances without any error; where it is known when
+  /// words are heard, pointing and attention_truth.
+  Metrics measure(const Model& model, const Dataset& rows,
+                  const RowProgress& progress) const override {
+    const auto longer =
+        decoding_->repeat > 1 ? rows.repeated(rows.size(), decoding_->repeat) : nullptr;
+    const Dataset& measured = longer ? *longer : rows;
+    const GeneratedRows all = generate(model, measured, progress);
+    Metrics metrics{{"loss", all.loss()},
+                    {"word_error_rate", word_error_rate(all)},
+                    {"character_error_rate", all.character_error_rate()},
+                    {"exact_match", all.exact_match(), true}};
+    add_truth(model, measured, metrics);
+    return metrics;
+  }
+
+  /// Word error rate of utterances that are said once, twice, … in a row.
+  LengthCurve measure_by_length(const Model& model, const Dataset& rows,
+                                const RowProgress& progress) const override {
+    LengthCurve curve;
+    curve.metric = "word_error_rate";
+    curve.length = "the same utterance so many times in a row";
+    for (const int64_t times : kRepeats) {
+      const auto longer = rows.repeated(kRowsOfCurve, times);
+      curve.buckets.push_back(concat(times, " x"));
+      curve.values.push_back(word_error_rate(generate(model, *longer, progress)));
+      curve.counts.push_back(longer->size());
+    }
+    return curve;
+  }
+
+  std::vector<std::string> metric_notes(const Dataset& rows) const override {
+    double frames = 0;
+    for (int64_t row = 0; row < rows.size(); ++row) frames += double(rows.length(row));
+    const LogMelOptions& log_mel = data_->options().log_mel;
+    const double seconds = frames * double(log_mel.step_samples()) / double(log_mel.sample_rate);
+    std::vector<std::string> notes{
+        concat(format_duration(seconds * double(decoding_->repeat)), " of sound")};
+    if (decoding_->repeat > 1)
+      notes.push_back(concat("every utterance ", decoding_->repeat, " times in a row"));
+    if (rows.has_truth())
+      notes.push_back(
+          "attention_truth: share of the attention inside the word that is being written; "
+          "pointing: share of symbols whose strongest place lies there; both for the right "
+          "transcript");
+    return notes;
+  }
+
+ protected:
+  std::string unit() const override { return target().kind() == "words" ? "word" : "character"; }
+  RowBatches batches(const Model& model, const Dataset& rows) const override {
+    return batches_of_tokens(model, rows, kFramesTogether);
+  }
+
+ private:
+  std::shared_ptr<const SpeechData> data_;
+  std::shared_ptr<SpeechDecoding> decoding_;
+};
+
+std::unique_ptr<Model> make_speller(ListenAttendSpellOptions options,
+                                    const SpeechDecoding& decoding, const SpeechData& data) {
   SpeechShape shape;
-  shape.width = data_.log_mel.width();
-  shape.pitches = band_pitches(data_.log_mel);
-  shape.symbols = coding_.tokeniser->vocabulary().size();
-  shape.densest = coding_.densest;
+  shape.width = data.options().log_mel.width();
+  shape.pitches = band_pitches(data.options().log_mel);
+  shape.symbols = data.coding().tokeniser->vocabulary().size();
+  shape.densest = data.coding().densest;
   shape.padding = Vocabulary::kPadding;
   shape.begin = Vocabulary::kBegin;
   shape.end = Vocabulary::kEnd;
-  ListenAttendSpellOptions options = model_;
-  if (decoding_.sharpness != 1) {
-    require(options.normaliser.name == "softmax", ErrorKind::InvalidArgument,
+  if (decoding.sharpness != 1) {
+    require(options.normaliser.traits().is_fused, ErrorKind::InvalidArgument,
             "decoding.sharpness sharpens model.normaliser=softmax; this run has ",
             options.normaliser.name);
     options.normaliser.name = "temperature";
-    options.normaliser.temperature = 1 / decoding_.sharpness;
+    options.normaliser.temperature = 1 / decoding.sharpness;
   }
-  if (decoding_.window > 0) {
-    require(options.alignment.name == "global" || options.alignment.name == "median",
-            ErrorKind::InvalidArgument, "decoding.window takes the place of model.alignment=global",
-            "; this run has ", options.alignment.name);
+  if (decoding.window > 0) {
+    const AlignmentTraits& alignment = options.alignment.traits();
+    require(alignment.is_global || alignment.reads_previous_weights, ErrorKind::InvalidArgument,
+            "decoding.window takes the place of model.alignment=global; this run has ",
+            options.alignment.name);
     options.alignment.name = "median";
-    options.alignment.half_width = decoding_.window;
+    options.alignment.half_width = decoding.window;
   }
-  return std::make_unique<ListenAttendSpell>(options, decoding_, shape);
+  return std::make_unique<ListenAttendSpell>(options, decoding, shape);
 }
 
-void SpeechTask::save(const RunFolder& folder) const {
-  save_tokeniser(folder, "tokeniser", *coding_.tokeniser);
-  folder.write_asset(kCoding, {{"densest", coding_.densest},
-                               {"mean", list_of(coding_.training.mean)},
-                               {"deviation", list_of(coding_.training.deviation)}});
+/// The scores that sounds of any length can have.
+std::vector<std::string> sound_scores() {
+  std::vector<std::string> names;
+  for (const ScoreEntry& score : score_table())
+    if (!score.traits.depends_on_order || score.traits.reads_previous_weights)
+      names.push_back(score.name);
+  return names;
 }
 
-void SpeechTask::restore(const RunFolder& folder) {
-  coding_.tokeniser = load_tokeniser(folder, "tokeniser");
-  const Json json = folder.read_asset(kCoding);
-  const Field root = Field::root(json, folder.asset(kCoding).string());
-  const Field densest = root.at("densest");
-  coding_.densest = densest.finite();
-  densest.expect(coding_.densest > 0 && coding_.densest <= kMostSymbolsOfFrame, "symbols a frame");
-  coding_.training = {numbers_of(root.at("mean")), numbers_of(root.at("deviation"))};
-  const at::Tensor &mean = coding_.training.mean, &deviation = coding_.training.deviation;
-  const int64_t width = data_.normalise == "training" ? data_.log_mel.width() : 0;
-  const bool fits = (mean.defined() ? mean.numel() : 0) == width &&
-                    (deviation.defined() ? deviation.numel() : 0) == width;
-  require(fits, ErrorKind::BadData, folder.asset(kCoding).string(),
-          ": does not fit data.normalise=", data_.normalise, " and frames of ",
-          data_.log_mel.width(), " numbers");
-}
+}  // namespace
 
-Example SpeechTask::parse(const std::string& line) const {
-  return example_of(sound_of_input(line, data_.reading()), features());
-}
-
-Json SpeechTask::input_schema() const {
-  return sound_input_schema();
-}
-
-Batch SpeechTask::collate(std::span<const Example> examples) const {
-  return collate_speech(examples);
-}
-
-void SpeechTask::finish(const Model&, std::span<const Example>,
-                        std::vector<Prediction>& predictions) const {
-  for (Prediction& prediction : predictions)
-    for (Decoded& output : prediction.outputs)
-      output.text = text_of(output.tokens, *coding_.tokeniser);
-}
-
-Json SpeechTask::answer(const Example& example, const Prediction& prediction) const {
-  return generation_json(prediction);
-}
-
-std::string SpeechTask::answer_line(const Example& example, const Prediction& prediction) const {
-  return generation_line(prediction);
-}
-
-Example SpeechTask::describe_output(const Example& example, const Prediction& prediction) const {
-  Example described = example;
-  const char* unit = coding_.tokeniser->kind() == "words" ? "word" : "character";
-  described.axes.push_back(generated_axis(prediction, *coding_.tokeniser, "target", unit));
-  return described;
-}
-
-ExplainOptions SpeechTask::explain_options() const {
-  ExplainOptions options;
-  options.task = "speech";
-  options.title = "What each symbol of the text listens to";
-  options.map_titles = {{"attention", concat("attention, ", model_.score.name)}};
-  options.describe = [](const Example& example, const Prediction& prediction) {
-    return prediction.outputs.empty() ? std::string() : prediction.outputs[0].text;
+std::unique_ptr<Task> make_speech_task() {
+  const auto options = std::make_shared<ListenAttendSpellOptions>();
+  const auto data = std::make_shared<SpeechData>(options);
+  const auto decoding = std::make_shared<SpeechDecoding>();
+  TrainingOptions training;
+  training.epochs = 25;
+  training.batch_size = 32;
+  training.pool_batches = 10;
+  training.micro_batches = 2;
+  training.learning_rate = 2e-3;
+  training.schedule = "cosine";
+  training.clip_norm = 1;
+  training.monitor = {"word_error_rate"};
+  ModelSpec spec = model_spec(
+      {"listen_attend_spell"}, options, training,
+      [data, decoding](const ListenAttendSpellOptions& own) {
+        return make_speller(own, *decoding, *data);
+      },
+      [options] {
+        return ExplainTitles{"What each symbol of the text listens to",
+                             {{"attention", concat("attention, ", options->score.name)}}};
+      });
+  spec.describe = [options](OptionList& list) {
+    list.group("model", *options);
+    list.find("model.score").choices(sound_scores());
   };
-  return options;
-}
-
-Example SpeechTask::erase(const Example& example, const std::string& axis,
-                          std::span<const int64_t> units) const {
-  if (axis != "source") return Task::erase(example, axis, units);
-  return erase_sound(example, units, features());
-}
-
-std::vector<Json> SpeechTask::example_inputs(const Dataset& rows, int64_t count) const {
-  std::vector<Json> inputs;
-  if (!can_read_sounds()) return inputs;
-  const auto& speech = dynamic_cast<const SpeechDataset&>(rows);
-  const int64_t most = std::min(count, rows.size());
-  for (int64_t i = 0; i < most; ++i) {
-    const int64_t row = i * rows.size() / most;  // neighbours may say the same
-    inputs.push_back(sound_input(speech.sound(row), speech.transcript(row)));
-  }
-  return inputs;
+  return std::make_unique<ComposedTask>(
+      "speech", data, std::make_shared<SpeechOutput>(data, decoding), std::vector{std::move(spec)});
 }
 
 }  // namespace fovea

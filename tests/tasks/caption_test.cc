@@ -1,6 +1,4 @@
 // The task `caption` from files to answers.
-#include "fovea/tasks/caption.h"
-
 #include <gtest/gtest.h>
 
 #include "fovea/base/base64.h"

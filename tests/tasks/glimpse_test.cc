@@ -1,6 +1,4 @@
 // The task `glimpse` from pictures to answers, with all its models.
-#include "fovea/tasks/glimpse.h"
-
 #include <gtest/gtest.h>
 
 #include "fovea/data/images/image_input.h"
@@ -140,7 +138,8 @@ TEST(Glimpse, BaselinesHaveNothingToShow) {
   const TemporaryFolder folder;
   Pipeline pipeline = trained(folder, {"model.name=plain"});
   const auto rows = pipeline.load_data("").test;
-  expect_error(ErrorKind::Unsupported, "train ram", [&] { pipeline.overview(*rows); });
+  expect_error(ErrorKind::Unsupported, "train with model.name=ram",
+               [&] { pipeline.overview(*rows); });
 }
 
 // Views follow from the step, so a training that was stopped sees the same ones.

@@ -1,6 +1,4 @@
 // The task `speech` from files to answers.
-#include "fovea/tasks/speech.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,8 +1,7 @@
 // The task `translate`: what becomes of words that its vocabulary lacks, and answers in large
 // numbers.
-#include "fovea/tasks/translate.h"
-
 #include <gtest/gtest.h>
+
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/parallel.h"

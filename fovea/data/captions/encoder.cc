@@ -7,6 +7,7 @@
 #include "fovea/base/error.h"
 #include "fovea/data/formats/read_image.h"
 #include "fovea/data/images/erase_cells.h"
+#include "fovea/data/images/image_input.h"
 #include "fovea/data/images/resize.h"
 
 namespace fovea {
@@ -78,9 +79,9 @@ CaptionDataset::CaptionDataset(at::Tensor images, std::vector<CaptionRow> rows,
   for (const CaptionRow& row : rows_) {
     require(row.image >= 0 && row.image < images_.size(0), ErrorKind::BadData, "a caption names ",
             "picture ", row.image, " of ", images_.size(0));
-    require(!row.references.empty() && row.ids.size() == row.spans.size(), ErrorKind::BadData,
-            "a picture has ", row.references.size(), " captions, ", row.ids.size(), " symbols and ",
-            row.spans.size(), " places of them");
+    const size_t ids = row.target.ids.size(), spans = row.target.spans.size();
+    require(!row.references.empty() && ids == spans, ErrorKind::BadData, "a picture has ",
+            row.references.size(), " captions, ", ids, " symbols and ", spans, " places of them");
   }
 }
 
@@ -90,12 +91,6 @@ const CaptionRow& CaptionDataset::row_at(int64_t row) const {
   return rows_[size_t(row)];
 }
 
-std::vector<int64_t> CaptionDataset::target_ids(int64_t row) const {
-  std::vector<int64_t> ids = row_at(row).ids;
-  ids.push_back(Vocabulary::kEnd);
-  return ids;
-}
-
 bool CaptionDataset::has_truth() const {
   return std::any_of(rows_.begin(), rows_.end(),
                      [](const CaptionRow& row) { return !row.boxes.empty(); });
@@ -103,46 +98,41 @@ bool CaptionDataset::has_truth() const {
 
 at::Tensor CaptionDataset::truth(int64_t row) const {
   const CaptionRow& own = row_at(row);
-  const int64_t cells = options_.grid * options_.grid;
-  at::Tensor truth = at::zeros({int64_t(own.ids.size()) + 1, cells}, at::kBool);
-  bool* marks = truth.data_ptr<bool>();
-  for (const CaptionBox& box : own.boxes) {
-    const std::vector<bool> inside = cells_of(box, options_.grid);
-    for (size_t t = 0; t < own.spans.size(); ++t)
-      if (own.spans[t].begin < box.end && own.spans[t].end > box.begin)
-        for (int64_t cell = 0; cell < cells; ++cell)
-          marks[int64_t(t) * cells + cell] |= inside[size_t(cell)];
-  }
-  return truth;
+  std::vector<TextUnits> known;
+  for (const CaptionBox& box : own.boxes)
+    known.push_back({{box.begin, box.end}, cells_of(box, options_.grid)});
+  return target_truth(own.target, known, options_.grid * options_.grid);
+}
+
+NamedTensors CaptionDataset::planted_truth(int64_t row) const {
+  return row_at(row).boxes.empty() ? NamedTensors() : NamedTensors{{"attention", truth(row)}};
 }
 
 Image CaptionDataset::image(int64_t row) const {
   return image_of(images_[row_at(row).image]);
 }
 
+Json CaptionDataset::input(int64_t row) const {
+  return can_read_images() ? image_input(encode_png(image(row))) : Json();
+}
+
 Example CaptionDataset::example(int64_t row) const {
   Example example = example_of(image(row), options_);
-  if (!row_at(row).boxes.empty()) example.truth["attention"] = truth(row);
+  example.truth = planted_truth(row);
   return example;
 }
 
 Batch CaptionDataset::batch(std::span<const int64_t> rows) const {
   Batch batch{{}, int64_t(rows.size())};
   std::vector<int64_t> pictures;
-  int64_t longest = 1;
+  std::vector<const TargetText*> targets;
   for (const int64_t row : rows) {
     pictures.push_back(row_at(row).image);
-    longest = std::max(longest, length(row));
-  }
-  at::Tensor target = at::full({batch.size, longest}, Vocabulary::kPadding, at::kLong);
-  for (int64_t i = 0; i < batch.size; ++i) {
-    const std::vector<int64_t> ids = target_ids(rows[size_t(i)]);
-    std::copy(ids.begin(), ids.end(), target.data_ptr<int64_t>() + i * longest);
+    targets.push_back(&row_at(row).target);
   }
   const at::Tensor index = at::from_blob(pictures.data(), {batch.size}, at::kLong);
   batch.tensors["image"] = images_.index_select(0, index);  // [B, 3, S, S]
-  batch.tensors["target.keep"] = target != Vocabulary::kPadding;
-  batch.tensors["target"] = target;
+  std::tie(batch.tensors["target"], batch.tensors["target.keep"]) = pad_targets(targets);
   return batch;
 }
 

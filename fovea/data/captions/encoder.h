@@ -1,4 +1,4 @@
-// Pictures with captions, as the task `caption` sees them: all pictures of a part in memory as
+// Pictures with captions, as the task `caption` sees them: all pictures of a split in memory as
 // bytes of one size, captions as symbols. In training every caption is a row; elsewhere every
 // picture is one, with all its captions as references.
 #pragma once
@@ -13,16 +13,15 @@
 #include "fovea/data/captions/reader.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/images/image.h"
-#include "fovea/data/tokenisers/tokeniser.h"
+#include "fovea/data/target_text.h"
 
 namespace fovea {
 
 /// One row, without its picture.
 struct CaptionRow {
-  int64_t image = 0;                    // which of the part's pictures
+  int64_t image = 0;                    // which of the split's pictures
   std::vector<std::string> references;  // the first is what training aims at
-  std::vector<int64_t> ids;             // of the first, without begin and end
-  std::vector<Span> spans;              // bytes of the first that each symbol stands for
+  TargetText target;                    // the first
   std::vector<CaptionBox> boxes;
 };
 
@@ -39,22 +38,22 @@ class CaptionDataset : public Dataset {
   CaptionDataset(at::Tensor images, std::vector<CaptionRow> rows, PictureReading options);
 
   int64_t size() const override { return int64_t(rows_.size()); }
-  int64_t length(int64_t row) const override { return int64_t(row_at(row).ids.size()) + 1; }
+  int64_t length(int64_t row) const override { return int64_t(row_at(row).target.ids.size()) + 1; }
   /// Tensor "image" uint8 [3, S, S]; axis "cells" over the medium "picture"; truth "attention"
   /// [T + 1, cells] where boxes are known.
   Example example(int64_t row) const override;
   /// "image" uint8 [B, 3, S, S], "target" int64 [B, T] ending in kEnd and padded, "target.keep".
   Batch batch(std::span<const int64_t> rows) const override;
 
-  std::vector<std::string> references(int64_t row) const override {
-    return row_at(row).references;
-  }
-  std::vector<int64_t> target_ids(int64_t row) const;  // with the end symbol
+  std::vector<std::string> references(int64_t row) const override { return row_at(row).references; }
+  std::vector<int64_t> target_ids(int64_t row) const { return row_at(row).target.with_end(); }
   bool has_truth() const override;
   /// bool [T + 1, cells]: which cells show what each symbol names; no cell for the others, and for
   /// the end.
   at::Tensor truth(int64_t row) const;
+  NamedTensors planted_truth(int64_t row) const override;
   Image image(int64_t row) const;
+  Json input(int64_t row) const override;
 
   const at::Tensor& images() const { return images_; }
   const std::vector<CaptionRow>& rows() const { return rows_; }

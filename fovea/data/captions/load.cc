@@ -3,15 +3,13 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cstring>
-#include <mutex>
-#include <optional>
+#include <array>
+#include <atomic>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/data/images/resize.h"
 #include "fovea/data/prepared.h"
-#include "fovea/tensor/parallel.h"
 
 namespace fovea {
 
@@ -19,160 +17,79 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A part, read: pictures and what is said of them.
-struct Captioned {
-  at::Tensor images;  // uint8 [I, 3, S, S]
-  std::vector<std::vector<std::string>> captions;
-  std::vector<std::vector<CaptionBox>> boxes;
-};
+/// Pictures of each split, uint8 [I, 3, S, S].
+using SplitPictures = std::array<at::Tensor, kSplitCount>;
 
-at::Tensor room_for(size_t pictures, int64_t side) {
-  return at::empty({int64_t(pictures), 3, side, side}, at::kByte);
-}
-
-/// Every picture in its place, side by side. What went wrong first, in the order of the rows, is
-/// thrown, whichever thread met it.
-class PictureReader {
- public:
-  PictureReader(const CaptionsDataOptions& options, const CaptionLoading& loading, int64_t total)
-      : options_(options), loading_(loading), total_(total) {}
-
-  at::Tensor read(const std::vector<CaptionedImage>& rows) {
-    at::Tensor images = room_for(rows.size(), options_.image_size);
-    std::vector<std::optional<Error>> errors(rows.size());
-    run_parallel(int64_t(rows.size()), [&](int64_t row) {
-      try {
-        images[row].copy_(tensor_of(picture_of(rows[size_t(row)])));
-      } catch (const Error& error) {
-        errors[size_t(row)] = error;
-      }
-      tell();
-    });
-    for (size_t row = 0; row < rows.size(); ++row)
-      if (errors[row]) fail(errors[row]->kind(), rows[row].place, ": ", errors[row]->what());
-    return images;
-  }
-
-  int64_t animated() const { return animated_; }
-
- private:
-  Image picture_of(const CaptionedImage& row) {
-    const Image image = read_image(row.image, options_.reading());
-    if (image.animated) {
-      const std::lock_guard lock(telling_);
-      ++animated_;
+/// Reads the pictures' files, side by side; synthetic ones are there already.
+SplitPictures read_pictures(const SplitRows<CaptionedImage>& rows,
+                            const CaptionsDataOptions& options, const FileProgress& progress,
+                            Notes& notes) {
+  const int64_t side = options.image_size;
+  SplitPictures pictures;
+  struct Place {
+    const CaptionedImage* row;
+    at::Tensor pixels;
+  };
+  std::vector<Place> files;
+  for (int split = 0; split < kSplitCount; ++split) {
+    at::Tensor& own = pictures[size_t(split)];
+    own = at::empty({int64_t(rows[split].size()), 3, side, side}, at::kByte);
+    for (size_t i = 0; i < rows[split].size(); ++i) {
+      const CaptionedImage& row = rows[split][i];
+      if (row.drawn.pixels.empty())
+        files.push_back({&row, own[int64_t(i)]});
+      else
+        own[int64_t(i)].copy_(tensor_of(row.drawn));
     }
-    return fit_image(image, options_.image_size, options_.image_size, options_.fit);
   }
-
-  void tell() {
-    const std::lock_guard lock(telling_);
-    ++done_;
-    if (loading_.progress) loading_.progress(done_, total_);
-  }
-
-  const CaptionsDataOptions& options_;
-  const CaptionLoading& loading_;
-  int64_t total_, done_ = 0, animated_ = 0;
-  std::mutex telling_;
-};
-
-Captioned captioned(at::Tensor images, std::vector<CaptionedImage>& rows) {
-  Captioned part{std::move(images), {}, {}};
-  for (CaptionedImage& row : rows) {
-    part.captions.push_back(std::move(row.captions));
-    part.boxes.push_back(std::move(row.boxes));
-  }
-  return part;
-}
-
-Captioned captioned(std::vector<DrawnScene>& scenes, int64_t side) {
-  Captioned part{room_for(scenes.size(), side), {}, {}};
-  for (size_t i = 0; i < scenes.size(); ++i) {
-    part.images[int64_t(i)].copy_(tensor_of(scenes[i].image));
-    part.captions.push_back({std::move(scenes[i].caption)});
-    part.boxes.push_back(std::move(scenes[i].boxes));
-  }
-  return part;
+  std::atomic<int64_t> animated = 0;
+  read_files(
+      int64_t(files.size()),
+      [&](int64_t i) {
+        const Image image = read_image(files[size_t(i)].row->image, options.reading());
+        animated += image.animated;
+        files[size_t(i)].pixels.copy_(tensor_of(fit_image(image, side, side, options.fit)));
+      },
+      [&](int64_t i) { return files[size_t(i)].row->place; }, progress);
+  if (animated > 0)
+    notes.push_back(
+        concat(format_count(animated), " pictures are animated; the first of each was taken"));
+  return pictures;
 }
 
 CaptionRow encode_row(int64_t image, std::vector<std::string> references,
                       std::vector<CaptionBox> boxes, const Tokeniser& tokeniser) {
-  CaptionRow row{image, std::move(references), {}, {}, std::move(boxes)};
-  for (const Token& token : tokeniser.encode(row.references[0])) {
-    row.ids.push_back(token.id);
-    row.spans.push_back({int64_t(token.begin), int64_t(token.end)});
-  }
-  return row;
+  TargetText target = encode_target(references[0], tokeniser);
+  return {image, std::move(references), std::move(target), std::move(boxes)};
 }
 
 /// In training every caption is a row of its own.
-std::vector<CaptionRow> encode_rows(Captioned& part, int kind, const Tokeniser& tokeniser) {
+std::vector<CaptionRow> encode_rows(std::vector<CaptionedImage> images, Split split,
+                                    const Tokeniser& tokeniser) {
   std::vector<CaptionRow> rows;
-  for (size_t i = 0; i < part.captions.size(); ++i) {
-    std::vector<std::string>& captions = part.captions[i];
-    if (kind != kTrain) {
+  for (size_t i = 0; i < images.size(); ++i) {
+    CaptionedImage& own = images[i];
+    if (split != kTrain) {
       rows.push_back(
-          encode_row(int64_t(i), std::move(captions), std::move(part.boxes[i]), tokeniser));
+          encode_row(int64_t(i), std::move(own.captions), std::move(own.boxes), tokeniser));
       continue;
     }
-    for (size_t c = 0; c < captions.size(); ++c)
-      rows.push_back(encode_row(int64_t(i), {captions[c]},
-                                c == 0 ? part.boxes[i] : std::vector<CaptionBox>(), tokeniser));
+    for (size_t c = 0; c < own.captions.size(); ++c)
+      rows.push_back(encode_row(int64_t(i), {own.captions[c]},
+                                c == 0 ? own.boxes : std::vector<CaptionBox>(), tokeniser));
   }
   return rows;
 }
 
-void learn(const Captioned& train, const CaptionsDataOptions& options, CaptionCoding& coding) {
+void learn_captions(const std::vector<CaptionedImage>& train, const CaptionsDataOptions& options,
+                    CaptionCoding& coding) {
   std::vector<std::string> texts;
-  for (const auto& captions : train.captions)
-    texts.insert(texts.end(), captions.begin(), captions.end());
+  for (const CaptionedImage& image : train)
+    texts.insert(texts.end(), image.captions.begin(), image.captions.end());
   coding.tokeniser =
       Tokeniser::learn({options.tokens, options.vocabulary_size, options.minimum_count}, texts);
   for (const std::string& text : texts)
     coding.longest = std::max(coding.longest, int64_t(coding.tokeniser->encode(text).size()) + 1);
-}
-
-struct Parts {
-  std::array<Captioned, kSplitCount> parts;
-  std::string hash;
-  std::vector<std::string> notes;
-};
-
-Parts draw_parts(const CaptionsDataOptions& options) {
-  ScenesDraw draw = draw_scenes(options.generator, options.image_size);
-  Json decided = options_json(options.generator);
-  decided["image_size"] = options.image_size;
-  return {
-      {captioned(draw.train, options.image_size), captioned(draw.validation, options.image_size),
-       captioned(draw.test, options.image_size)},
-      hash_of_built_in("caption", decided),
-      std::move(draw.notes)};
-}
-
-Parts open_parts(const DataSource& source, const CaptionsDataOptions& options, bool needs_training,
-                 const CaptionLoading& loading) {
-  const SplitOptions split{.task = "caption",
-                           .fraction = options.validation_fraction,
-                           .seed = loading.seed,
-                           .needs_training = needs_training};
-  CaptionsFileOptions reading;
-  reading.images = options.images;
-  reading.quotes = options.quotes;
-  SplitRows<CaptionedImage> texts = open_captions(source, split, reading);
-  const size_t total = texts.train.size() + texts.validation.size() + texts.test.size();
-  PictureReader reader(options, loading, int64_t(total));
-  Parts parts;
-  for (int part = 0; part < kSplitCount; ++part) {
-    at::Tensor images = reader.read(texts[part]);
-    parts.parts[size_t(part)] = captioned(std::move(images), texts[part]);
-  }
-  parts.hash = texts.hash;
-  parts.notes = std::move(texts.notes);
-  if (reader.animated() > 0)
-    parts.notes.push_back(concat(format_count(reader.animated()),
-                                 " pictures are animated; the first of each was taken"));
-  return parts;
 }
 
 }  // namespace
@@ -195,7 +112,7 @@ void CaptionsDataOptions::describe(OptionList& list) {
            "characters and words that training saw less often are unknown")
       .at_least(1);
   list.add("validation_fraction", validation_fraction,
-           "share of the training pictures held out when the data has no validation part")
+           "share of the training pictures held out when the data has no validation split")
       .at_least(0)
       .below(1);
   list.add("quotes", quotes, "whether quotes quote; auto: in a CSV, not in a TSV")
@@ -211,50 +128,45 @@ ReadImageOptions CaptionsDataOptions::reading() const {
 
 Splits load_captions(const DataSource& source, const CaptionsDataOptions& options,
                      CaptionCoding& coding, const CaptionLoading& loading) {
-  if (source.path.empty()) check_roles(source, {});
-  if (is_prepared(source.path)) {
-    check_roles(source, {});
+  const bool synthetic = source.path.empty(), learns = coding.tokeniser == nullptr;
+  if (synthetic || is_prepared(source.path)) check_roles(source, {});
+  if (is_prepared(source.path))
     return read_prepared_captions(source.path, options, coding, loading.grid);
-  }
-  const bool learns = coding.tokeniser == nullptr;
-  Parts parts =
-      source.path.empty() ? draw_parts(options) : open_parts(source, options, learns, loading);
-  if (learns) learn(parts.parts[kTrain], options, coding);
-  Splits splits;
-  splits.hash = parts.hash;
-  splits.notes = parts.notes;
-  splits.notes.push_back(concat("captions: ", coding.tokeniser->kind(), ", ",
-                                format_count(coding.tokeniser->vocabulary().size()), " symbols"));
-  const PictureReading pictures{options.image_size, options.fit, loading.grid};
-  const auto encode = [&](int part) -> std::shared_ptr<Dataset> {
-    Captioned& own = parts.parts[size_t(part)];
-    if (own.captions.empty()) return nullptr;
-    return std::make_shared<CaptionDataset>(own.images, encode_rows(own, part, *coding.tokeniser),
-                                            pictures);
+  const SplitOptions split{.task = "caption",
+                           .fraction = options.validation_fraction,
+                           .seed = loading.seed,
+                           .needs_training = learns};
+  SplitRows<CaptionedImage> rows =
+      synthetic ? draw_captions(options.generator, options.image_size)
+                : open_captions(source, split, {{}, options.images, options.quotes});
+  SplitPictures pictures;
+  const auto fit = [&](const SplitRows<CaptionedImage>& read, Notes& notes) {
+    pictures = read_pictures(read, options, loading.progress, notes);
+    if (learns) learn_captions(read.train, options, coding);
+    notes.push_back(concat("captions: ", coding.tokeniser->kind(), ", ",
+                           format_count(coding.tokeniser->vocabulary().size()), " symbols"));
   };
-  splits.train = encode(kTrain);
-  splits.validation = encode(kValidation);
-  splits.test = encode(kTest);
-  return splits;
+  return encode_splits(rows, fit, [&](std::vector<CaptionedImage> images, Split own, Notes&) {
+    return std::make_shared<CaptionDataset>(
+        pictures[size_t(own)], encode_rows(std::move(images), own, *coding.tokeniser),
+        PictureReading{options.image_size, options.fit, loading.grid});
+  });
 }
 
 void write_captions_data(const fs::path& folder, const CaptionsDataOptions& options) {
-  const ScenesDraw draw = draw_scenes(options.generator, options.image_size);
-  make_folder(folder);
-  const auto write = [&](const std::string& name, const std::vector<DrawnScene>& scenes) {
-    if (scenes.empty()) return;
-    make_folder(folder / name);
-    std::string table = "image\tcaption\tboxes\n";
-    for (size_t i = 0; i < scenes.size(); ++i) {
-      const std::string picture = concat(name, "/", i + 1, ".png");
-      write_file(folder / picture, encode_png(scenes[i].image));
-      table += concat(picture, "\t", scenes[i].caption, "\t", format_boxes(scenes[i].boxes), "\n");
-    }
-    write_file(folder / (name + ".tsv"), table);
-  };
-  write("train", draw.train);
-  write("val", draw.validation);
-  write("test", draw.test);
+  const SplitRows<CaptionedImage> drawn = draw_captions(options.generator, options.image_size);
+  write_splits(
+      folder, drawn, ".tsv", [&](const std::vector<CaptionedImage>& rows, const std::string& name) {
+        make_folder(folder / name);
+        std::string table = "image\tcaption\tboxes\n";
+        for (size_t i = 0; i < rows.size(); ++i) {
+          const std::string picture = concat(name, "/", i + 1, ".png");
+          write_file(folder / picture, encode_png(rows[i].drawn));
+          table +=
+              concat(picture, "\t", rows[i].captions[0], "\t", format_boxes(rows[i].boxes), "\n");
+        }
+        return table;
+      });
   write_description(folder, "caption", options_json(options.generator));
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,7 +16,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct CaptionsDataOptions {
-  ScenesOptions generator;
+  SyntheticCaptionsOptions generator;
   int64_t image_size = 64;
   std::string fit = "stretch";
   std::string images;  // where a picture lies: "png/{}.png"
@@ -41,11 +40,10 @@ struct CaptionCoding {
 struct CaptionLoading {
   uint64_t seed = 0;
   int64_t grid = 8;  // cells of a side: the model's
-  /// Told how many pictures of how many are read; may be empty.
-  std::function<void(int64_t done, int64_t total)> progress = {};
+  FileProgress progress = {};
 };
 
-/// Reads a table, a folder or a prepared file, or draws the built-in pictures. A first call learns
+/// Reads a table, a folder or a prepared file, or draws the synthetic ones. A first call learns
 /// the tokeniser from the training captions. A picture that cannot be read is an error with the
 /// path:line that names it.
 Splits load_captions(const DataSource& source, const CaptionsDataOptions& options,

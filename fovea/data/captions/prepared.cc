@@ -18,54 +18,33 @@ namespace {
 const FixedOptions kFixed{
     {"images", "tokens", "vocabulary_size", "minimum_count", "validation_fraction", "quotes"}, {}};
 const PreparedFormat kCaptions{"fovea-prepared-captions", "captions"};
-constexpr const char* kTokeniser = "tokeniser";
-constexpr const char* kTokeniserModel = "tokeniser.model";
-constexpr const char* kPrefixes[kSplitCount] = {"train.", "val.", "test."};
 
-Json row_json(const CaptionRow& row) {
-  Json spans = Json::array(), boxes = Json::array();
-  for (const Span& span : row.spans) spans.push_back({span.begin, span.end});
-  for (const CaptionBox& box : row.boxes)
-    boxes.push_back({box.begin, box.end, box.left, box.top, box.right, box.bottom});
-  return {row.image, row.references, row.ids, spans, boxes};
+std::string images_name(int split) {
+  return concat(kSplitFileNames[split], ".images");
 }
 
-/// Everything that a row relies on is checked: symbols, and bytes within the caption.
+Json row_json(const CaptionRow& row) {
+  Json boxes = Json::array();
+  for (const CaptionBox& box : row.boxes)
+    boxes.push_back({box.begin, box.end, box.left, box.top, box.right, box.bottom});
+  return {row.image, row.references, row.target.ids, spans_json(row.target.spans), boxes};
+}
+
+/// CaptionDataset checks pictures; symbols are checked here.
 CaptionRow row_of(const Field& field, int64_t symbols) {
-  std::vector<Field> parts;
-  field.each(5, [&](const Field& part) { parts.push_back(part); });
+  std::vector<Field> members;
+  field.each(5, [&](const Field& member) { members.push_back(member); });
   CaptionRow row;
-  row.image = parts[0].integer(0, INT32_MAX);
-  row.references = parts[1].texts();
-  row.ids = parts[2].integers(0, symbols - 1);
-  parts[3].each({}, [&](const Field& span) {
-    span.expect(span.value().is_array() && span.value().size() == 2, "[begin, end]");
-    const std::vector<int64_t> ends = span.integers(-1, INT32_MAX);
-    row.spans.push_back({ends[0], ends[1]});
-  });
-  parts[4].each({}, [&](const Field& box) {
+  row.image = members[0].integer(0, INT32_MAX);
+  row.references = members[1].texts();
+  row.target = {members[2].integers(0, symbols - 1), spans_in(members[3])};
+  members[4].each({}, [&](const Field& box) {
     std::vector<Field> own;
     box.each(6, [&](const Field& number) { own.push_back(number); });
     row.boxes.push_back({own[0].integer(-1, INT32_MAX), own[1].integer(-1, INT32_MAX),
                          own[2].finite(), own[3].finite(), own[4].finite(), own[5].finite()});
   });
   return row;
-}
-
-/// One part of the data, or none.
-std::shared_ptr<Dataset> take_part(PreparedReader& reader, const std::string& prefix,
-                                   const PictureReading& pictures, int64_t symbols) {
-  const at::Tensor images = reader.take(prefix + "images");
-  if (!images.defined()) return nullptr;
-  const std::string where = concat(reader.where(), ": ", prefix, "rows");
-  const Json listed = parse_json(reader.take_bytes(prefix + "rows"), where);
-  std::vector<CaptionRow> rows;
-  Field(listed, where).each({}, [&](const Field& row) { rows.push_back(row_of(row, symbols)); });
-  try {
-    return std::make_shared<CaptionDataset>(images, std::move(rows), pictures);
-  } catch (const Error& error) {
-    fail(error.kind(), where, ": ", error.what());
-  }
 }
 
 int64_t longest_in(const PreparedReader& reader) {
@@ -80,17 +59,13 @@ int64_t longest_in(const PreparedReader& reader) {
 void write_prepared_captions(const fs::path& path, const Splits& splits,
                              const CaptionsDataOptions& options, const CaptionCoding& coding) {
   PreparedWriter writer(kCaptions, options_json(options), splits.notes);
-  writer.add(kTokeniser, kTokeniserModel, *coding.tokeniser);
+  writer.add(*coding.tokeniser);
   writer.add("longest", std::to_string(coding.longest));
-  const std::shared_ptr<Dataset> parts[kSplitCount] = {splits.train, splits.validation,
-                                                       splits.test};
-  for (int part = 0; part < kSplitCount; ++part) {
-    if (!parts[part]) continue;
-    const auto& own = dynamic_cast<const CaptionDataset&>(*parts[part]);
-    Json rows = Json::array();
-    for (const CaptionRow& row : own.rows()) rows.push_back(row_json(row));
-    writer.add(concat(kPrefixes[part], "images"), own.images());
-    writer.add_bytes(concat(kPrefixes[part], "rows"), rows.dump());
+  for (int split = 0; split < kSplitCount; ++split) {
+    if (!splits[split]) continue;
+    const auto& own = dynamic_cast<const CaptionDataset&>(*splits[split]);
+    writer.add(images_name(split), own.images());
+    writer.add_rows(split, own.rows(), row_json);
   }
   writer.write(path);
 }
@@ -98,28 +73,26 @@ void write_prepared_captions(const fs::path& path, const Splits& splits,
 Splits read_prepared_captions(const fs::path& path, const CaptionsDataOptions& options,
                               CaptionCoding& coding, int64_t grid) {
   PreparedReader reader(path, kCaptions);
-  const auto tokeniser = reader.tokeniser(kTokeniser, kTokeniserModel);
-  if (coding.tokeniser)
-    require_same_symbols(*coding.tokeniser, *tokeniser, reader.where());
-  else
-    coding = {tokeniser, longest_in(reader)};
-  const Json prepared = reader.json("options");
-  const Json size = prepared.is_object() ? prepared.value("image_size", Json()) : Json();
-  require(size == options.image_size, ErrorKind::InvalidArgument, reader.where(),
-          ": was prepared with data.image_size=", size.dump(), "; now it is ", options.image_size);
-  const PictureReading pictures{options.image_size, options.fit, grid};
-  const int64_t symbols = tokeniser->vocabulary().size();
+  const auto tokeniser = reader.tokeniser(coding.tokeniser);
+  if (!coding.tokeniser) coding = {tokeniser, longest_in(reader)};
+  reader.require_option("image_size", options.image_size);
   Splits splits;
-  splits.train = take_part(reader, kPrefixes[kTrain], pictures, symbols);
-  splits.validation = take_part(reader, kPrefixes[kValidation], pictures, symbols);
-  splits.test = take_part(reader, kPrefixes[kTest], pictures, symbols);
+  for (int split = 0; split < kSplitCount; ++split) {
+    const at::Tensor images = reader.take(images_name(split));
+    if (!images.defined()) continue;
+    std::vector<CaptionRow> rows = reader.take_rows(
+        split, [&](const Field& row) { return row_of(row, tokeniser->vocabulary().size()); });
+    try {
+      splits[split] = std::make_shared<CaptionDataset>(
+          images, std::move(rows), PictureReading{options.image_size, options.fit, grid});
+    } catch (const Error& error) {
+      fail(error.kind(), reader.where(), ": ", rows_name(split), ": ", error.what());
+    }
+  }
   reader.finish();
   require(splits.train || splits.validation || splits.test, ErrorKind::BadData, reader.where(),
           ": holds no captions");
-  splits.notes = reader.notes();
-  for (const std::string& note :
-       overridden_options(reader.where(), options_json(options), prepared, kFixed))
-    splits.notes.push_back(note);
+  splits.notes = reader.notes(options_json(options), kFixed);
   splits.hash = hash_of_file(path);
   return splits;
 }

@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "fovea/base/error.h"
-#include "fovea/data/formats/csv.h"
 
 namespace fovea {
 
@@ -13,65 +12,50 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<std::string> kEndings = {".csv", ".tsv", ".tab"};
-
 /// The columns of a table, by their roles; -1: not there.
-struct Columns {
-  Columns(const CsvTable& table, const Roles& roles) {
-    image = find(table, roles, "image", true);
-    boxes = find(table, roles, "boxes", false);
-    split = find(table, roles, "split", false);
+struct CaptionColumns {
+  CaptionColumns(const MediaTable& media, const Roles& roles)
+      : image(needed(media, "image")),
+        boxes(media.find("boxes", {"boxes"})),
+        split(media.split_column()) {
     const auto named = roles.find("caption");
-    if (named == roles.end()) {
-      captions.push_back(find(table, roles, "caption", true));
-    } else {
-      for (const std::string& name : named->second) captions.push_back(table.column(name));
-    }
-    if (split >= 0 && !roles.contains("split") && !names_splits(table, split)) split = -1;
+    if (named == roles.end())
+      captions = {needed(media, "caption")};
+    else
+      for (const std::string& name : named->second) captions.push_back(media.table().column(name));
   }
 
   int64_t image, boxes, split;
   std::vector<int64_t> captions;
 
  private:
-  static int64_t find(const CsvTable& table, const Roles& roles, const std::string& role,
-                      bool needed) {
-    if (roles.contains(role)) return table.column(single_role(roles, role, role));
-    const int64_t column = table.find(role);
-    require(column >= 0 || !needed, ErrorKind::NotFound, table.path, ": there is no column '", role,
+  static int64_t needed(const MediaTable& media, const std::string& role) {
+    const int64_t column = media.find(role, {role});
+    require(column >= 0, ErrorKind::NotFound, media.table().path, ": there is no column '", role,
             "'; say which one holds the ", role, ": --columns ", role,
-            "=NAME. The columns are: ", join(table.names));
+            "=NAME. The columns are: ", join(media.table().names));
     return column;
   }
 };
-
-/// `images` with the cell in the place of {}.
-fs::path path_of(const std::string& cell, const CaptionsFileOptions& options,
-                 const fs::path& table) {
-  std::string path = options.images.empty() ? "{}" : options.images;
-  for (size_t at = path.find("{}"); at != std::string::npos; at = path.find("{}", at + cell.size()))
-    path.replace(at, 2, cell);
-  return table.parent_path() / path;
-}
 
 /// Puts the rows of one picture together.
 class Gathering {
  public:
   explicit Gathering(const CsvTable& table) : table_(table) {}
 
-  void add(int64_t row, CaptionedImage image, int part) {
+  void add(int64_t row, CaptionedImage image, int split) {
     const std::string place = table_.place(row);
     const auto [known, is_new] = rows_.emplace(image.image.string(), result_.rows.size());
     if (is_new) {
       image.place = place;
       result_.rows.push_back(std::move(image));
-      if (part >= 0) result_.splits.push_back(Split(part));
+      if (split >= 0) result_.splits.push_back(Split(split));
       return;
     }
     CaptionedImage& before = result_.rows[known->second];
-    require(part < 0 || result_.splits[known->second] == part, ErrorKind::BadData, place,
-            ": the picture ", image.image.string(), " is in another part on ", before.place,
-            "; a picture belongs to one part");
+    require(split < 0 || result_.splits[known->second] == split, ErrorKind::BadData, place,
+            ": the picture ", image.image.string(), " is in another split on ", before.place,
+            "; a picture belongs to one split");
     require(image.boxes.empty(), ErrorKind::BadData, place, ": only the first row of a picture, ",
             before.place, ", may have boxes");
     before.captions.insert(before.captions.end(), image.captions.begin(), image.captions.end());
@@ -141,15 +125,10 @@ std::vector<CaptionBox> parse_boxes(std::string_view text, size_t caption_bytes,
   return boxes;
 }
 
-FileRows<CaptionedImage> read_captions(const fs::path& path, const CaptionsFileOptions& options) {
-  CsvOptions reading;
-  const fs::path name = path.extension() == ".gz" ? path.stem() : path;
-  reading.quotes = options.quotes == "auto" ? name.extension() == ".csv" : options.quotes == "yes";
-  require(options.images.empty() || options.images.find("{}") != std::string::npos,
-          ErrorKind::InvalidArgument, "data.images=", options.images,
-          " names no place for a row's cell; write {} where it belongs, as in png/{}.png");
-  const CsvTable table = read_csv(path, reading);
-  const Columns columns(table, options.roles);
+FileRows<CaptionedImage> read_captions(const fs::path& path, const MediaTableOptions& options) {
+  const MediaTable media(path, options, "data.images", "png/{}.png");
+  const CsvTable& table = media.table();
+  const CaptionColumns columns(media, options.roles);
   Gathering gathering(table);
   for (int64_t row = 0; row < table.rows(); ++row) {
     const std::string cell(trim(table.cell(row, columns.image)));
@@ -161,7 +140,7 @@ FileRows<CaptionedImage> read_captions(const fs::path& path, const CaptionsFileO
       gathering.count_empty();
       continue;
     }
-    image.image = path_of(cell, options, path);
+    image.image = media.file_of(cell);
     if (columns.boxes >= 0)
       image.boxes =
           parse_boxes(table.cell(row, columns.boxes), image.captions[0].size(), table.place(row));
@@ -173,12 +152,13 @@ FileRows<CaptionedImage> read_captions(const fs::path& path, const CaptionsFileO
 }
 
 SplitRows<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
-                                        CaptionsFileOptions options) {
+                                        MediaTableOptions options) {
   check_roles(source, {"image", "caption", "boxes", "split"});
   options.roles = source.roles;
   return read_splits<CaptionedImage>(
       source, split,
-      {kEndings, [&](const fs::path& path) { return read_captions(path, options); }, "pictures"});
+      {kMediaTableEndings, [&](const fs::path& path) { return read_captions(path, options); },
+       "pictures"});
 }
 
 }  // namespace fovea

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/images/image.h"
 #include "fovea/data/load.h"
-#include "fovea/data/source.h"
+#include "fovea/data/media_table.h"
 
 namespace fovea {
 
@@ -27,22 +28,17 @@ struct CaptionedImage {
   std::vector<std::string> captions;  // at least one
   std::vector<CaptionBox> boxes;      // empty where nothing is known
   std::string place;                  // "captions.tsv:17"
+  Image drawn = {};                   // synthetic: instead of the file
 };
 
-struct CaptionsFileOptions {
-  Roles roles;         // image, caption (several), boxes, split: names of columns
-  std::string images;  // where a picture lies, {} being its cell: "png/{}.png"; empty: "{}"
-  std::string quotes = "auto";  // yes, no; auto: quotes are text in a TSV and quote in a CSV
-};
-
-/// Rows without caption are left out and noted. Pictures are not opened; their paths begin where
-/// the table lies. BadData with path:line; NotFound for a column that is not there.
+/// Rows without caption are left out and noted. Pictures are not opened. Roles: image, caption
+/// (several), boxes, split. BadData with path:line; NotFound for a column that is not there.
 FileRows<CaptionedImage> read_captions(const std::filesystem::path& path,
-                                       const CaptionsFileOptions& options);
+                                       const MediaTableOptions& options);
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab).
 SplitRows<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
-                                        CaptionsFileOptions options);
+                                        MediaTableOptions options);
 
 /// "2-12:0.1,0.25,0.5,0.75 …": begin-end of the caption, then left, top, right and bottom.
 std::string format_boxes(const std::vector<CaptionBox>& boxes);

@@ -75,26 +75,31 @@ struct Thing {
 
 /// Pairs are held out along diagonals, so that every colour and every shape is trained on with
 /// others: of a colour's ten shapes one is kept for validation and one for the test.
-bool is_of_part(const Thing& thing, int part) {
+bool is_of_split(const Thing& thing, int split) {
   const size_t diagonal = (thing.shape + kKinds - thing.colour) % kKinds;
   constexpr size_t kOfTest = 0, kOfValidation = kKinds / 2;
-  if (part == kTrain) return diagonal != kOfTest && diagonal != kOfValidation;
-  return diagonal == (part == kTest ? kOfTest : kOfValidation);
+  if (split == kTrain) return diagonal != kOfTest && diagonal != kOfValidation;
+  return diagonal == (split == kTest ? kOfTest : kOfValidation);
 }
 
 class ScenePainter {
  public:
-  ScenePainter(const ScenesOptions& options, int64_t size, int part, const Random& random)
-      : options_(options), size_(size), part_(part), random_(random), dice_(random.split("dice")) {}
+  ScenePainter(const SyntheticCaptionsOptions& options, int64_t size, int split,
+               const Random& random)
+      : options_(options),
+        size_(size),
+        split_(split),
+        random_(random),
+        dice_(random.split("dice")) {}
 
-  DrawnScene paint() {
+  CaptionedImage paint() {
     choose_things();
     while (!place_things()) {
     }
-    DrawnScene scene;
-    scene.image = make_image(size_, size_, 3);
-    paint_ground(scene.image);
-    for (size_t i = 0; i < things_.size(); ++i) paint_thing(things_[i], i, scene.image);
+    CaptionedImage scene;
+    scene.drawn = make_image(size_, size_, 3);
+    paint_ground(scene.drawn);
+    for (size_t i = 0; i < things_.size(); ++i) paint_thing(things_[i], i, scene.drawn);
     tell(scene);
     return scene;
   }
@@ -104,13 +109,13 @@ class ScenePainter {
 
   void choose_things() {
     things_.resize(1 + dice_.below(size_t(options_.objects)));
-    const size_t held_out = dice_.below(things_.size());  // at least this one is of the part's own
+    const size_t held_out = dice_.below(things_.size());  // at least this one is of the split's own
     for (size_t i = 0; i < things_.size(); ++i) {
       Thing& thing = things_[i];
       do {
         thing.colour = dice_.below(kKinds);
         thing.shape = dice_.below(kKinds);
-      } while (!is_of_part(thing, i == held_out ? part_ : kTrain));
+      } while (!is_of_split(thing, i == held_out ? split_ : kTrain));
       thing.size = kSizes[i];
     }
   }
@@ -204,23 +209,24 @@ class ScenePainter {
     return along < 0 ? " above " : " below ";
   }
 
-  void tell(DrawnScene& scene) const {
+  void tell(CaptionedImage& scene) const {
+    std::string& caption = scene.captions.emplace_back();
     for (size_t i = 0; i < things_.size(); ++i) {
       const Thing& thing = things_[i];
-      if (i > 0) scene.caption += side_of(things_[i - 1], thing);
+      if (i > 0) caption += side_of(things_[i - 1], thing);
       const std::string colour = kColours[thing.colour].name;
-      scene.caption += colour == "orange" ? "an " : "a ";
-      const auto begin = int64_t(scene.caption.size());
-      scene.caption += concat(colour, " ", kShapes[thing.shape].name);
+      caption += colour == "orange" ? "an " : "a ";
+      const auto begin = int64_t(caption.size());
+      caption += concat(colour, " ", kShapes[thing.shape].name);
       const double half = thing.size / 2;
-      scene.boxes.push_back({begin, int64_t(scene.caption.size()), thing.x - half, thing.y - half,
+      scene.boxes.push_back({begin, int64_t(caption.size()), thing.x - half, thing.y - half,
                              thing.x + half, thing.y + half});
     }
   }
 
-  const ScenesOptions& options_;
+  const SyntheticCaptionsOptions& options_;
   int64_t size_;
-  int part_;
+  int split_;
   Random random_;
   Dice dice_;
   std::vector<Thing> things_;
@@ -228,31 +234,31 @@ class ScenePainter {
 
 }  // namespace
 
-void ScenesOptions::describe(OptionList& list) {
+void SyntheticCaptionsOptions::describe(OptionList& list) {
   describe_rows(list, "pictures");
   list.add("objects", objects, "built-in data: most things in a picture").at_least(1).at_most(3);
   describe_seed(list, "pictures");
 }
 
-ScenesDraw draw_scenes(const ScenesOptions& options, int64_t size) {
+SplitRows<CaptionedImage> draw_captions(const SyntheticCaptionsOptions& options, int64_t size) {
   options.check_rows("pictures");
   require(options.objects >= 1 && options.objects <= 3, ErrorKind::InvalidArgument,
           "built-in pictures show 1 to 3 things, not ", options.objects);
   require(size >= 16, ErrorKind::InvalidArgument, "built-in pictures need at least 16 pixels a ",
           "side, found data.image_size=", size);
   const Random random = Random(uint64_t(options.seed)).split("scenes");
-  const auto draw_part = [&](int64_t count, int part) {
-    std::vector<DrawnScene> scenes(static_cast<size_t>(count));
-    const Random own = random.split(kSplitNames[part]);
-    run_parallel(count, [&](int64_t i) {
-      scenes[size_t(i)] = ScenePainter(options, size, part, own.split(uint64_t(i))).paint();
+  const int64_t counts[kSplitCount] = {options.rows, options.validation_rows, options.test_rows};
+  SplitRows<CaptionedImage> draw;
+  for (int split = 0; split < kSplitCount; ++split) {
+    draw[split].resize(size_t(counts[split]));
+    const Random own = random.split(kSplitNames[split]);
+    run_parallel(counts[split], [&](int64_t i) {
+      draw[split][size_t(i)] = ScenePainter(options, size, split, own.split(uint64_t(i))).paint();
     });
-    return scenes;
-  };
-  ScenesDraw draw;
-  draw.train = draw_part(options.rows, kTrain);
-  draw.validation = draw_part(options.validation_rows, kValidation);
-  draw.test = draw_part(options.test_rows, kTest);
+  }
+  Json decided = options_json(options);
+  decided["image_size"] = size;
+  draw.hash = hash_of_built_in("caption", decided);
   draw.notes.push_back(
       concat("built-in pictures of coloured shapes, seed ", options.seed, ": ",
              options.counted("pictures"),

@@ -1,5 +1,5 @@
-// Built-in pictures for the task `caption`: one to three coloured shapes on a light ground, and the
-// sentence that names them, the largest first, each with its side of the one before it:
+// Synthetic pictures for the task `caption`: one to three coloured shapes on a light ground, and
+// the sentence that names them, the largest first, each with its side of the one before it:
 //   a red circle left of a blue square above an orange ring
 // Where every named thing stands is known, so "does it look at the thing while it says its name"
 // has an answer. Some pairs of colour and shape are held out: those of validation are in no
@@ -8,30 +8,19 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "fovea/data/captions/reader.h"
 #include "fovea/data/draw.h"
-#include "fovea/data/images/image.h"
 
 namespace fovea {
 
-struct ScenesOptions : DrawOptions {
-  ScenesOptions() : DrawOptions{8000, 500, 1000} {}
+struct SyntheticCaptionsOptions : DrawOptions {
+  SyntheticCaptionsOptions() : DrawOptions{8000, 500, 1000} {}
   int64_t objects = 2;  // at most
   void describe(OptionList& list);
 };
 
-struct DrawnScene {
-  Image image;  // square
-  std::string caption;
-  std::vector<CaptionBox> boxes;
-};
-
-using ScenesDraw = SplitRows<DrawnScene>;
-
-/// Pictures of `size` pixels a side.
-ScenesDraw draw_scenes(const ScenesOptions& options, int64_t size);
+/// Pictures of `size` pixels a side, one caption and its boxes each.
+SplitRows<CaptionedImage> draw_captions(const SyntheticCaptionsOptions& options, int64_t size);
 
 }  // namespace fovea

@@ -31,13 +31,12 @@ Example NodeDataset::example(int64_t row) const {
   const size_t at = checked(row);
   Example example = encoder_.example(rows_.nodes[at], rows_.seen.get());
   example.tensors["target"] = at::scalar_tensor(rows_.classes[at], at::kLong);
-  if (const Tensor truth = map_truth(row, "neighbours"); truth.defined())
-    example.truth["neighbours"] = truth;
+  example.truth = planted_truth(row);
   return example;
 }
 
-Tensor NodeDataset::map_truth(int64_t row, const std::string& map) const {
-  if (!has_truth() || map != "neighbours") return {};
+NamedTensors NodeDataset::planted_truth(int64_t row) const {
+  if (!has_truth()) return {};
   const int64_t node = rows_.nodes[checked(row)];
   std::vector<char> marks{(*rows_.informative)[size_t(node)]};
   for (const int64_t other : encoder_.graph().neighbours(node))
@@ -46,7 +45,7 @@ Tensor NodeDataset::map_truth(int64_t row, const std::string& map) const {
   if (std::find(marks.begin(), marks.end(), 1) == marks.end()) return {};
   const Tensor truth = at::empty({1, int64_t(marks.size())}, at::kBool);
   std::copy(marks.begin(), marks.end(), truth.data_ptr<bool>());
-  return truth;
+  return {{"neighbours", truth}};
 }
 
 NamedTensors NodeDataset::shared_tensors(std::span<const int64_t> rows, int64_t neighbours,

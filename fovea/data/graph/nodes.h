@@ -81,9 +81,9 @@ class NodeDataset : public Dataset, public AugmentedRows {
   const std::string& name(int64_t row) const;
   Json input(int64_t row) const override { return name(row); }
   bool has_truth() const override { return rows_.informative != nullptr; }
-  /// Map "neighbours": whether each neighbour, the node itself first, is known to matter. Undefined
-  /// where none is.
-  at::Tensor map_truth(int64_t row, const std::string& map) const override;
+  /// Map "neighbours": whether each neighbour, the node itself first, is known to matter. Empty where
+  /// none is.
+  NamedTensors planted_truth(int64_t row) const override;
 
  private:
   size_t checked(int64_t row) const;

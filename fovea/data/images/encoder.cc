@@ -9,6 +9,7 @@
 #include "fovea/base/error.h"
 #include "fovea/data/formats/read_image.h"
 #include "fovea/data/images/erase_cells.h"
+#include "fovea/data/images/image_input.h"
 #include "fovea/tensor/parallel.h"
 
 namespace fovea {
@@ -116,29 +117,27 @@ Example PictureEncoder::erase(const Example& example, const std::string& axis,
   return erase_cells(example, "image", example.axis(kCells), units);
 }
 
-GlimpseDataset::GlimpseDataset(LabelledImages images, std::vector<int64_t> targets,
+GlimpseDataset::GlimpseDataset(const at::Tensor& pixels, std::vector<int64_t> targets,
                                const ViewOptions& options, PictureEncoder encoder,
                                const Random& random, bool knows_objects)
-    : images_(std::move(images)),
+    : pixels_(pixels.contiguous()),
       targets_(std::move(targets)),
       options_(options),
       encoder_(encoder),
       random_(random),
       knows_objects_(knows_objects) {
-  const at::Tensor& pixels = images_.pixels;
   pictures_ = {pixels.size(1), pixels.size(2), pixels.size(3)};
   require(shape_of_views(pictures_, options_) == encoder_.shape, ErrorKind::BadData, "pictures of ",
           pictures_.channels, " x ", pictures_.height, " x ", pictures_.width,
           " (channels, height, width) do not become the ", encoder_.shape.channels, " x ",
           encoder_.shape.height, " x ", encoder_.shape.width, " that the network sees");
-  images_.pixels = pixels.contiguous();
   if (!knows_objects_) return;
   for (int64_t row = 0; row < size(); ++row) ink_.push_back(ink_of(row));
 }
 
 GlimpseDataset::Ink GlimpseDataset::ink_of(int64_t row) const {
   const auto [channels, height, width] = pictures_;
-  const uint8_t* pixel = images_.pixels.data_ptr<uint8_t>() + row * channels * height * width;
+  const uint8_t* pixel = pixels_.data_ptr<uint8_t>() + row * channels * height * width;
   Ink ink{width, height, 0, 0};
   for (int64_t channel = 0; channel < channels; ++channel)
     for (int64_t y = 0; y < height; ++y)
@@ -152,7 +151,7 @@ GlimpseDataset::Ink GlimpseDataset::ink_of(int64_t row) const {
 Box GlimpseDataset::draw_view(int64_t row, const Random& random, uint8_t* view) const {
   const auto [channels, height, width] = pictures_;
   const PictureShape& shape = encoder_.shape;
-  const uint8_t* picture = images_.pixels.data_ptr<uint8_t>() + row * channels * height * width;
+  const uint8_t* picture = pixels_.data_ptr<uint8_t>() + row * channels * height * width;
   int64_t left = 0, top = 0;
   if (options_.is_plain()) {
     std::memcpy(view, picture, size_t(channels * height * width));
@@ -187,7 +186,7 @@ void GlimpseDataset::draw_clutter(int64_t row, const Random& random, uint8_t* vi
     const int64_t other = (row + 1 + draw(size() - 1)) % size();
     const int64_t from_y = draw(height - piece + 1), from_x = draw(width - piece + 1);
     const int64_t to_y = draw(shape.height - piece + 1), to_x = draw(shape.width - piece + 1);
-    const uint8_t* picture = images_.pixels.data_ptr<uint8_t>() + other * channels * height * width;
+    const uint8_t* picture = pixels_.data_ptr<uint8_t>() + other * channels * height * width;
     for (int64_t channel = 0; channel < channels; ++channel)
       Overlay{picture + (channel * height + from_y) * width + from_x,
               view + (channel * shape.height + to_y) * shape.width + to_x,
@@ -234,6 +233,11 @@ Batch GlimpseDataset::augmented_batch(std::span<const int64_t> rows, const Rando
   Draws draws;
   for (size_t i = 0; i < rows.size(); ++i) draws.push_back(random.split(i));
   return batch_of(rows, draws);
+}
+
+Json GlimpseDataset::input(int64_t row) const {
+  if (!can_read_images()) return {};
+  return image_input(encode_png(image_of(batch({&row, 1}).at("image")[0])));
 }
 
 Example GlimpseDataset::example(int64_t row) const {

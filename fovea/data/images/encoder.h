@@ -13,7 +13,7 @@
 
 #include "fovea/base/options.h"
 #include "fovea/data/augmentation.h"
-#include "fovea/data/images/labelled_images.h"
+#include "fovea/data/dataset.h"
 
 namespace fovea {
 
@@ -60,11 +60,13 @@ struct PictureEncoder {
 
 class GlimpseDataset : public Dataset, public AugmentedRows {
  public:
-  /// `targets` are the classes' numbers. `knows_objects`: what is not dark is the object.
-  GlimpseDataset(LabelledImages images, std::vector<int64_t> targets, const ViewOptions& options,
+  /// pixels: uint8 [N, channels, height, width]; `targets` are the classes' numbers.
+  /// `knows_objects`: what is not dark is the object.
+  GlimpseDataset(const at::Tensor& pixels, std::vector<int64_t> targets, const ViewOptions& options,
                  PictureEncoder encoder, const Random& random, bool knows_objects);
-  int64_t size() const override { return images_.size(); }
-  bool knows_objects() const { return knows_objects_; }
+  int64_t size() const override { return int64_t(targets_.size()); }
+  bool has_truth() const override { return knows_objects_; }
+  Json input(int64_t row) const override;
 
   Example example(int64_t row) const override;
   /// "image" uint8 [B, C, H, W], "target" int64 [B] and, where objects are known, "box" float [B,
@@ -85,7 +87,7 @@ class GlimpseDataset : public Dataset, public AugmentedRows {
   Box draw_view(int64_t row, const Random& random, uint8_t* view) const;
   void draw_clutter(int64_t row, const Random& random, uint8_t* view) const;
 
-  LabelledImages images_;
+  at::Tensor pixels_;
   PictureShape pictures_;  // before they become views
   std::vector<int64_t> targets_;
   ViewOptions options_;

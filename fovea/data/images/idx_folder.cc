@@ -27,8 +27,8 @@ bool is_images_name(const std::string& name) {
   return name.find("images") != std::string::npos && name.find("idx") != std::string::npos;
 }
 
-/// The part that a word of the name says, or -1.
-int part_named_in(const std::string& name) {
+/// The split that a word of the name says, or -1.
+int split_named_in(const std::string& name) {
   std::string word;
   for (const char c : name + ".") {
     if (std::isalnum(static_cast<unsigned char>(c))) {
@@ -36,7 +36,7 @@ int part_named_in(const std::string& name) {
       continue;
     }
     if (word == "t10k") return kTest;
-    if (const int part = split_named(word); part >= 0) return part;
+    if (const int split = split_named(word); split >= 0) return split;
     word.clear();
   }
   return -1;
@@ -86,14 +86,18 @@ std::vector<std::string> labels_of(const IdxFile& file, int64_t pictures, const 
   return labels;
 }
 
-LabelledImages read_pair(const fs::path& images, ContentHash& hash) {
+FileRows<LabelledImage> read_pair(const fs::path& images) {
   const fs::path labels = labels_beside(images);
   const IdxFile pictures = read_idx(images), classes = read_idx(labels);
-  LabelledImages part;
-  part.pixels = pixels_of(pictures, images);
-  part.labels = labels_of(classes, part.pixels.size(0), labels);
+  const at::Tensor pixels = pixels_of(pictures, images);  // [N, C, H, W]
+  const std::vector<std::string> names = labels_of(classes, pixels.size(0), labels);
+  FileRows<LabelledImage> rows;
+  for (size_t row = 0; row < names.size(); ++row)
+    rows.rows.push_back({pixels[int64_t(row)], names[row]});
+  ContentHash hash;
   hash.add(concat(pictures.hash, " ", classes.hash, "\n"));
-  return part;
+  rows.hash = hash.text();
+  return rows;
 }
 
 /// The files of pictures, in the order of their names.
@@ -106,6 +110,23 @@ std::vector<fs::path> images_in(const fs::path& folder) {
   return found;
 }
 
+SplitFiles find_idx_files(const fs::path& folder) {
+  SplitFiles files;
+  for (const fs::path& path : images_in(folder)) {
+    const std::string name = path.filename().string();
+    const int split = split_named_in(name);
+    require(
+        split >= 0, ErrorKind::BadData, path.string(),
+        ": its name does not say which split it is; expected train, val or test (or t10k) in it");
+    std::optional<fs::path>& file = files[size_t(split)];
+    require(!file, ErrorKind::BadData, folder.string(), ": holds both ",
+            file ? file->filename().string() : "", " and ", name,
+            "; remove one, or name the file that is meant");
+    file = path;
+  }
+  return files;
+}
+
 }  // namespace
 
 bool holds_idx_images(const fs::path& path) {
@@ -113,30 +134,13 @@ bool holds_idx_images(const fs::path& path) {
                                 : is_images_name(path.filename().string());
 }
 
-SplitImages read_idx_images(const DataSource& source) {
-  SplitImages result;
-  ContentHash hash;
-  if (!fs::is_directory(source.path)) {
-    result.parts[source.whole ? kTest : kTrain] = read_pair(source.path, hash);
-    result.hash = hash.text();
-    return result;
-  }
-  std::array<fs::path, kSplitCount> files;
-  for (const fs::path& path : images_in(source.path)) {
-    const std::string name = path.filename().string();
-    const int part = part_named_in(name);
-    require(
-        part >= 0, ErrorKind::BadData, path.string(),
-        ": its name does not say which part it is; expected train, val or test (or t10k) in it");
-    require(files[size_t(part)].empty(), ErrorKind::BadData, source.path.string(), ": holds both ",
-            files[size_t(part)].filename().string(), " and ", name,
-            "; remove one, or name the file that is meant");
-    files[size_t(part)] = path;
-  }
-  for (size_t part = 0; part < kSplitCount; ++part)
-    if (!files[part].empty()) result.parts[part] = read_pair(files[part], hash);
-  result.hash = hash.text();
-  return result;
+SplitRows<LabelledImage> read_idx_images(const DataSource& source, const SplitOptions& split) {
+  Reader<LabelledImage> reader;
+  reader.read = read_pair;
+  reader.rows = "pictures";
+  reader.find = find_idx_files;
+  reader.expected = "train-images-idx3-ubyte and its labels";
+  return read_splits(source, split, reader);
 }
 
 }  // namespace fovea

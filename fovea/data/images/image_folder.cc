@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
@@ -17,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostBytes = int64_t{1} << 34;  // of all pictures of a part, in memory
+constexpr int64_t kMostBytes = int64_t{1} << 34;  // of all pictures of a split, in memory
 
 struct ImageFile {
   fs::path path;
@@ -50,31 +49,31 @@ std::vector<ImageFile> files_by_class(const fs::path& folder) {
   return files;
 }
 
-/// The folders called train, val and test; empty where there are none.
-std::array<fs::path, kSplitCount> split_folders(const fs::path& folder) {
-  std::array<fs::path, kSplitCount> found;
+/// The folders called train, val and test.
+SplitFiles split_folders(const fs::path& folder) {
+  SplitFiles found;
   for (const fs::path& path : sorted_entries(folder)) {
-    const int part = fs::is_directory(path) ? split_named(path.filename().string()) : -1;
-    if (part < 0) continue;
-    fs::path& place = found[size_t(part)];
-    require(place.empty(), ErrorKind::BadData, folder.string(), ": holds both ",
-            place.filename().string(), " and ", path.filename().string(), "; remove one");
+    const int split = fs::is_directory(path) ? split_named(path.filename().string()) : -1;
+    if (split < 0) continue;
+    std::optional<fs::path>& place = found[size_t(split)];
+    require(!place, ErrorKind::BadData, folder.string(), ": holds both ",
+            place ? place->filename().string() : "", " and ", path.filename().string(),
+            "; remove one");
     place = path;
   }
   return found;
 }
 
-bool has_parts(const std::array<fs::path, kSplitCount>& folders) {
-  return std::any_of(folders.begin(), folders.end(),
-                     [](const fs::path& path) { return !path.empty(); });
+bool has_splits(const SplitFiles& folders) {
+  return std::any_of(folders.begin(), folders.end(), [](const auto& path) { return path; });
 }
 
-struct Decoded {
+struct DecodedFile {
   Image image;
   std::string hash;
 };
 
-Decoded decode(const ImageFile& file, const ReadImageOptions& options) {
+DecodedFile decode(const ImageFile& file, const ReadImageOptions& options) {
   require(int64_t(fs::file_size(file.path)) <= options.largest_file, ErrorKind::BadData,
           file.path.string(), ": has more than ", format_count(options.largest_file), " bytes");
   const std::string bytes = read_file(file.path);
@@ -90,64 +89,60 @@ std::pair<int64_t, int64_t> size_of(const ImageFile& first, const ImageFolderOpt
   return {image.height, image.width};
 }
 
-LabelledImages read_files(const std::vector<ImageFile>& files, const ImageFolderOptions& options,
-                          ContentHash& hash) {
-  LabelledImages part;
-  if (files.empty()) return part;
+FileRows<LabelledImage> read_classes(const fs::path& folder, const ImageFolderOptions& options) {
+  const std::vector<ImageFile> files = files_by_class(folder);
+  FileRows<LabelledImage> rows;
+  if (files.empty()) return rows;
   const auto [height, width] = size_of(files.front(), options);
-  const auto count = int64_t(files.size()), channels = options.reading.channels;
-  require(height * width <= kMostBytes / channels / count, ErrorKind::BadData,
+  const auto count = int64_t(files.size());
+  require(height * width <= kMostBytes / options.reading.channels / count, ErrorKind::BadData,
           files.front().path.string(), " and others: ", format_count(count), " pictures of ",
           height, " x ", width, " pixels do not fit into memory; set data.image_size to less");
-  part.pixels = at::empty({count, channels, height, width}, at::kByte);
+  rows.rows.resize(files.size());
   std::vector<std::string> hashes(files.size());
   run_parallel(count, [&](int64_t row) {
     const ImageFile& file = files[size_t(row)];
-    Decoded decoded = decode(file, options.reading);
+    DecodedFile decoded = decode(file, options.reading);
     Image& image = decoded.image;
     if (options.side > 0) image = resize(image, height, width);
     require(image.height == height && image.width == width, ErrorKind::BadData, file.path.string(),
             ": is ", image.height, " x ", image.width, " pixels, ",
             files.front().path.filename().string(), " is ", height, " x ", width,
             "; set data.image_size to make them alike");
-    const at::Tensor pixels = tensor_of(image).contiguous();  // [C, H, W]
-    std::memcpy(part.pixels.data_ptr<uint8_t>() + row * pixels.numel(), pixels.data_ptr<uint8_t>(),
-                size_t(pixels.numel()));
+    rows.rows[size_t(row)] = {tensor_of(image), file.label};
     hashes[size_t(row)] = decoded.hash;
   });
-  for (size_t row = 0; row < files.size(); ++row) {
-    part.labels.push_back(files[row].label);
+  ContentHash hash;
+  for (size_t row = 0; row < files.size(); ++row)
     hash.add(concat(files[row].label, " ", hashes[row], "\n"));
-  }
-  return part;
+  rows.hash = hash.text();
+  return rows;
 }
 
 }  // namespace
 
 bool holds_image_folders(const fs::path& path) {
   if (!fs::is_directory(path)) return false;
-  const std::array<fs::path, kSplitCount> folders = split_folders(path);
-  if (!has_parts(folders)) return !files_by_class(path).empty();
-  return std::any_of(folders.begin(), folders.end(), [](const fs::path& folder) {
-    return !folder.empty() && !files_by_class(folder).empty();
-  });
+  const SplitFiles folders = split_folders(path);
+  if (!has_splits(folders)) return !files_by_class(path).empty();
+  return std::any_of(folders.begin(), folders.end(),
+                     [](const auto& folder) { return folder && !files_by_class(*folder).empty(); });
 }
 
-SplitImages read_image_folder(const DataSource& source, const ImageFolderOptions& options) {
-  std::array<fs::path, kSplitCount> folders = split_folders(source.path);
-  if (!has_parts(folders)) folders[source.whole ? kTest : kTrain] = source.path;
-  SplitImages result;
-  ContentHash hash;
-  int64_t pictures = 0;
-  for (size_t part = 0; part < kSplitCount; ++part) {
-    if (folders[part].empty()) continue;
-    result.parts[part] = read_files(files_by_class(folders[part]), options, hash);
-    pictures += result.parts[part].size();
-  }
-  require(pictures > 0, ErrorKind::NotFound, source.path.string(),
+SplitRows<LabelledImage> read_image_folder(const DataSource& source, const SplitOptions& split,
+                                           const ImageFolderOptions& options) {
+  require(holds_image_folders(source.path), ErrorKind::NotFound, source.path.string(),
           ": holds no pictures; expected CLASS/*.png or .jpg in it, or in train, val and test");
-  result.hash = hash.text();
-  return result;
+  Reader<LabelledImage> reader;
+  reader.read = [&](const fs::path& folder) { return read_classes(folder, options); };
+  reader.rows = "pictures";
+  reader.find = [&](const fs::path& folder) {
+    SplitFiles folders = split_folders(folder);
+    if (!has_splits(folders)) folders[source.whole ? kTest : kTrain] = folder;
+    return folders;
+  };
+  reader.expected = "train/CLASS/*.png or .jpg";
+  return read_splits(source, split, reader);
 }
 
 }  // namespace fovea

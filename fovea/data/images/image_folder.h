@@ -5,7 +5,8 @@
 #include <filesystem>
 
 #include "fovea/data/formats/read_image.h"
-#include "fovea/data/images/labelled_images.h"
+#include "fovea/data/images/labelled_image.h"
+#include "fovea/data/load.h"
 
 namespace fovea {
 
@@ -17,8 +18,9 @@ struct ImageFolderOptions {
 /// Whether the folder holds folders of pictures.
 bool holds_image_folders(const std::filesystem::path& path);
 
-/// Training rows where there are no parts, or test rows where the source is taken whole. NotFound
+/// Training rows where there are no splits, or test rows where the source is taken whole. NotFound
 /// without pictures; BadData, with the path, for one that cannot be read.
-SplitImages read_image_folder(const DataSource& source, const ImageFolderOptions& options);
+SplitRows<LabelledImage> read_image_folder(const DataSource& source, const SplitOptions& split,
+                                           const ImageFolderOptions& options);
 
 }  // namespace fovea

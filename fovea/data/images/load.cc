@@ -38,38 +38,21 @@ std::vector<std::string> in_order(const std::set<std::string>& labels) {
   return classes;
 }
 
-PictureShape shape_of(const LabelledImages& images) {
-  return {images.pixels.size(1), images.pixels.size(2), images.pixels.size(3)};
-}
-
-/// Validation rows out of the training rows, when there are none.
-void hold_out(SplitImages& images, double fraction, uint64_t seed) {
-  LabelledImages &train = images.parts[kTrain], &validation = images.parts[kValidation];
-  if (train.size() < 2 || validation.size() > 0 || fraction == 0) return;
-  const RowSplit rows = split_rows(train.size(), fraction, seed);
-  const auto take = [&](const std::vector<int64_t>& chosen) {
-    LabelledImages some;
-    some.pixels = train.pixels.index_select(0, at::tensor(chosen, at::kLong));
-    for (const int64_t row : chosen) some.labels.push_back(train.labels[size_t(row)]);
-    return some;
-  };
-  images.notes.push_back(concat("validation: ", format_count(int64_t(rows.validation.size())),
-                                " of the ", format_count(train.size()),
-                                " training pictures, chosen with seed ", seed));
-  validation = take(rows.validation);
-  train = take(rows.train);
-}
-
-SplitImages read_parts(const DataSource& source, const GlimpseDataOptions& options) {
+SplitRows<LabelledImage> read_images(const DataSource& source, const GlimpseDataOptions& options,
+                                     bool needs_training, uint64_t seed) {
   require(fs::exists(source.path), ErrorKind::NotFound, source.path.string(),
           ": no such file or folder");
-  if (holds_idx_images(source.path)) return read_idx_images(source);
+  const SplitOptions split{.task = kTask,
+                           .fraction = options.validation_fraction,
+                           .seed = seed,
+                           .needs_training = needs_training};
+  if (holds_idx_images(source.path)) return read_idx_images(source, split);
   if (holds_image_folders(source.path)) {
     ImageFolderOptions how;
     how.side = options.image_size;
     how.reading.channels = options.channels();
     how.reading.largest_image = options.largest_image;
-    return read_image_folder(source, how);
+    return read_image_folder(source, split, how);
   }
   fail(ErrorKind::NotFound, source.path.string(),
        ": holds neither idx files (train-images-idx3-ubyte, perhaps with .gz, and its labels) nor "
@@ -87,19 +70,19 @@ bool says_objects_are_bright(const fs::path& folder) {
   return true;
 }
 
-void fit(const SplitImages& images, const GlimpseDataOptions& options, GlimpseCoding& coding,
-         std::vector<std::string>& notes) {
-  std::set<std::string> all;
-  for (int part = 0; part < kSplitCount; ++part)
-    for (const std::string& label : images.parts[size_t(part)].labels) {
-      all.insert(label);
+void fit_classes(const SplitRows<LabelledImage>& rows, const GlimpseDataOptions& options,
+                 GlimpseCoding& coding, Notes& notes) {
+  std::set<std::string> all, trained;
+  for (int split = 0; split < kSplitCount; ++split)
+    for (const LabelledImage& row : rows[split]) {
+      all.insert(row.label);
+      if (split == kTrain) trained.insert(row.label);
       require(all.size() <= kMostClasses, ErrorKind::BadData, "the pictures have more than ",
-              format_count(kMostClasses), " different classes, such as '", label, "'");
+              format_count(kMostClasses), " different classes, such as '", row.label, "'");
     }
-  const LabelledImages& train = images.parts[kTrain];
-  const std::set<std::string> trained(train.labels.begin(), train.labels.end());
+  const at::Tensor& first = rows.train.at(0).pixels;
   coding.classes = in_order(all);
-  coding.shape = shape_of_views(shape_of(train), options.views);
+  coding.shape = shape_of_views({first.size(0), first.size(1), first.size(2)}, options.views);
   notes.push_back(concat(coding.classes.size(), " classes; the network sees ", coding.shape.height,
                          " x ", coding.shape.width, " pixels, ",
                          coding.shape.channels == 1 ? "grey" : "in colour"));
@@ -108,12 +91,11 @@ void fit(const SplitImages& images, const GlimpseDataOptions& options, GlimpseCo
       notes.push_back(concat("no training picture has the class '", label, "'"));
 }
 
-std::vector<int64_t> targets_of(const LabelledImages& images, const GlimpseCoding& coding,
-                                int part) {
-  std::vector<int64_t> targets;
-  for (const std::string& label : images.labels)
-    targets.push_back(number_of(label, coding.classes, part, kWords));
-  return targets;
+/// uint8 [N, channels, height, width]
+at::Tensor stack_pixels(const std::vector<LabelledImage>& rows) {
+  std::vector<at::Tensor> pixels;
+  for (const LabelledImage& row : rows) pixels.push_back(row.pixels);
+  return at::stack(pixels);
 }
 
 }  // namespace
@@ -161,48 +143,38 @@ GlimpseCoding GlimpseCoding::from_json(const Json& json, const std::string& wher
 Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options,
                      GlimpseCoding& coding, int64_t glimpses, uint64_t seed) {
   check_roles(source, {});
-  const bool built_in = source.path.empty();
-  SplitImages images = built_in ? draw_digits(options.generator) : read_parts(source, options);
-  if (built_in) images.hash = hash_of_built_in(kTask, options_json(options.generator));
-  if (!built_in && !source.whole) hold_out(images, options.validation_fraction, seed);
-  Splits splits;
-  splits.hash = images.hash;
-  splits.notes = images.notes;
-  if (!coding.fitted()) {
-    require(images.parts[kTrain].size() > 0, ErrorKind::BadData, source.path.string(),
-            ": there are no pictures to train on");
-    fit(images, options, coding, splits.notes);
-  }
+  const bool synthetic = source.path.empty();
+  SplitRows<LabelledImage> images = synthetic
+                                        ? draw_images(options.generator)
+                                        : read_images(source, options, !coding.fitted(), seed);
   const bool knows_objects =
-      built_in || !options.views.is_plain() || says_objects_are_bright(source.path);
+      synthetic || !options.views.is_plain() || says_objects_are_bright(source.path);
   const Random random = Random(seed).split("views");
-  const auto encode = [&](int part) -> std::shared_ptr<Dataset> {
-    LabelledImages& own = images.parts[size_t(part)];
-    if (own.size() == 0) return nullptr;
-    std::vector<int64_t> targets = targets_of(own, coding, part);
-    return std::make_shared<GlimpseDataset>(std::move(own), std::move(targets), options.views,
-                                            PictureEncoder{coding.shape, glimpses},
-                                            random.split(kSplitNames[part]), knows_objects);
+  const auto fit = [&](const SplitRows<LabelledImage>& rows, Notes& notes) {
+    if (!coding.fitted()) fit_classes(rows, options, coding, notes);
   };
-  splits.train = encode(kTrain);
-  splits.validation = encode(kValidation);
-  splits.test = encode(kTest);
-  return splits;
+  return encode_splits(images, fit, [&](std::vector<LabelledImage> rows, Split split, Notes&) {
+    std::vector<int64_t> targets;
+    for (const LabelledImage& row : rows)
+      targets.push_back(number_of(row.label, coding.classes, split, kWords));
+    return std::make_shared<GlimpseDataset>(stack_pixels(rows), std::move(targets), options.views,
+                                            PictureEncoder{coding.shape, glimpses},
+                                            random.split(kSplitNames[split]), knows_objects);
+  });
 }
 
 void write_glimpse_data(const fs::path& folder, const GlimpseDataOptions& options) {
-  const SplitImages images = draw_digits(options.generator);
+  const SplitRows<LabelledImage> images = draw_images(options.generator);
   make_folder(folder);
-  constexpr const char* kNames[kSplitCount] = {"train", "val", "test"};
-  for (size_t part = 0; part < kSplitCount; ++part) {
-    const LabelledImages& own = images.parts[part];
-    if (own.size() == 0) continue;
-    at::Tensor labels = at::empty({own.size()}, at::kByte);
-    for (int64_t row = 0; row < own.size(); ++row)
-      labels.data_ptr<uint8_t>()[row] = uint8_t(own.labels[size_t(row)][0] - '0');
-    write_file(folder / concat(kNames[part], "-images-idx3-ubyte"),
-               idx_bytes(own.pixels.squeeze(1)));
-    write_file(folder / concat(kNames[part], "-labels-idx1-ubyte"), idx_bytes(labels));
+  for (int split = 0; split < kSplitCount; ++split) {
+    const std::vector<LabelledImage>& own = images[split];
+    if (own.empty()) continue;
+    at::Tensor labels = at::empty({int64_t(own.size())}, at::kByte);
+    for (size_t row = 0; row < own.size(); ++row)
+      labels.data_ptr<uint8_t>()[row] = uint8_t(own[row].label[0] - '0');
+    write_file(folder / concat(kSplitFileNames[split], "-images-idx3-ubyte"),
+               idx_bytes(stack_pixels(own).squeeze(1)));
+    write_file(folder / concat(kSplitFileNames[split], "-labels-idx1-ubyte"), idx_bytes(labels));
   }
   write_description(folder, kTask, options_json(options.generator),
                     {{"truth", {{"objects", kObjectsAreBright}}}});

@@ -1,5 +1,5 @@
 // The data of the task `glimpse`, from wherever it comes, in splits: idx files, a folder of
-// pictures by class, or the built-in digits.
+// pictures by class, or synthetic digits.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct GlimpseDataOptions {
-  DigitsOptions generator;
+  SyntheticImagesOptions generator;
   ViewOptions views;
   int64_t image_size = 0;
   std::string colours = "grey";
@@ -42,7 +42,7 @@ struct GlimpseCoding {
 Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options,
                      GlimpseCoding& coding, int64_t glimpses, uint64_t seed);
 
-/// Writes the built-in digits as idx files and dataset.json: loading the folder gives the same
+/// Writes the synthetic digits as idx files and dataset.json: loading the folder gives the same
 /// rows.
 void write_glimpse_data(const std::filesystem::path& folder, const GlimpseDataOptions& options);
 

@@ -69,7 +69,8 @@ Stroke smooth(const Stroke& control) {
 }
 
 /// The strokes with wobble, size, slant and turn, in pixels around (0, 0).
-std::vector<Stroke> shape_of(int64_t digit, const DigitsOptions& options, const Random& random) {
+std::vector<Stroke> shape_of(int64_t digit, const SyntheticImagesOptions& options,
+                             const Random& random) {
   const double side = double(options.side);
   const double height = side * between(random, 0, kLowest, kHighest);
   const double width = height * between(random, 1, kNarrowest, kWidest);
@@ -130,19 +131,9 @@ void draw_piece(const Point& a, const Point& b, double radius, int64_t side, uin
     }
 }
 
-void draw_into(int64_t digit, const DigitsOptions& options, const Random& random, uint8_t* pixels) {
-  const double side = double(options.side);
-  const double radius = side * between(random, 4, kThinnest, kThickest);
-  std::vector<Stroke> strokes = shape_of(digit, options, random);
-  place(strokes, radius, side, random.split("place"));
-  for (const Stroke& stroke : strokes)
-    for (size_t i = 0; i + 1 < stroke.size(); ++i)
-      draw_piece(stroke[i], stroke[i + 1], radius, options.side, pixels);
-}
-
 }  // namespace
 
-void DigitsOptions::describe(OptionList& list) {
+void SyntheticImagesOptions::describe(OptionList& list) {
   describe_rows(list, "digits");
   list.add("side", side, "built-in data: pixels of a digit's picture in each direction")
       .at_least(8)
@@ -159,35 +150,39 @@ void DigitsOptions::describe(OptionList& list) {
   describe_seed(list, "digits");
 }
 
-at::Tensor draw_digit(int64_t digit, const DigitsOptions& options, const Random& random) {
+at::Tensor draw_digit(int64_t digit, const SyntheticImagesOptions& options, const Random& random) {
   require(digit >= 0 && digit < kDigits, ErrorKind::InvalidArgument, "there is no digit ", digit);
   at::Tensor picture = at::zeros({1, options.side, options.side}, at::kByte);
-  draw_into(digit, options, random, picture.data_ptr<uint8_t>());
+  const double side = double(options.side);
+  const double radius = side * between(random, 4, kThinnest, kThickest);
+  std::vector<Stroke> strokes = shape_of(digit, options, random);
+  place(strokes, radius, side, random.split("place"));
+  for (const Stroke& stroke : strokes)
+    for (size_t i = 0; i + 1 < stroke.size(); ++i)
+      draw_piece(stroke[i], stroke[i + 1], radius, options.side, picture.data_ptr<uint8_t>());
   return picture;
 }
 
-SplitImages draw_digits(const DigitsOptions& options) {
+SplitRows<LabelledImage> draw_images(const SyntheticImagesOptions& options) {
   options.check_rows("digits");
   require(options.side >= 8 && options.side <= 256, ErrorKind::InvalidArgument, "digits of ",
           options.side, " pixels cannot be drawn; 8 to 256 can");
   const Random random = Random(uint64_t(options.seed)).split("digits");
-  SplitImages result;
   const int64_t counts[kSplitCount] = {options.rows, options.validation_rows, options.test_rows};
-  for (size_t part = 0; part < kSplitCount; ++part) {
-    const Random own = random.split(kSplitNames[part]);
-    LabelledImages& images = result.parts[part];
-    images.pixels = at::zeros({counts[part], 1, options.side, options.side}, at::kByte);
-    images.labels.resize(size_t(counts[part]));
-    run_parallel(counts[part], [&](int64_t row) {
+  SplitRows<LabelledImage> draw;
+  for (int split = 0; split < kSplitCount; ++split) {
+    const Random own = random.split(kSplitNames[split]);
+    draw[split].resize(size_t(counts[split]));
+    run_parallel(counts[split], [&](int64_t row) {
       const auto digit = int64_t(own.below(uint64_t(row), kDigits));
-      draw_into(digit, options, own.split(uint64_t(row)),
-                images.pixels.data_ptr<uint8_t>() + row * options.side * options.side);
-      images.labels[size_t(row)] = std::to_string(digit);
+      draw[split][size_t(row)] = {draw_digit(digit, options, own.split(uint64_t(row))),
+                                  std::to_string(digit)};
     });
   }
-  result.notes.push_back(
+  draw.hash = hash_of_built_in("glimpse", options_json(options));
+  draw.notes.push_back(
       concat("built-in synthetic digits, seed ", options.seed, ": ", options.counted("digits")));
-  return result;
+  return draw;
 }
 
 }  // namespace fovea

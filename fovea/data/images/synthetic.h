@@ -1,4 +1,4 @@
-// Built-in digits for the task `glimpse`: drawn, not written by people. Each of the ten is a few
+// Synthetic digits for the task `glimpse`: drawn, not written by people. Each of the ten is a few
 // strokes through control points that wobble; the whole is squeezed, slanted, turned and put at a
 // random place; a pen of random thickness draws it, white on black, with smooth edges. Nothing has
 // to be downloaded, and where the digit stands is known.
@@ -8,12 +8,12 @@
 
 #include "fovea/base/options.h"
 #include "fovea/data/draw.h"
-#include "fovea/data/images/labelled_images.h"
+#include "fovea/data/images/labelled_image.h"
 
 namespace fovea {
 
-struct DigitsOptions : DrawOptions {
-  DigitsOptions() { rows = 10000, validation_rows = 1000, test_rows = 1000; }
+struct SyntheticImagesOptions : DrawOptions {
+  SyntheticImagesOptions() { rows = 10000, validation_rows = 1000, test_rows = 1000; }
   int64_t side = 28;     // pixels of a picture in each direction
   double wobble = 0.04;  // deviation of the control points, as a share of the digit's height
   double slant = 0.3;    // most that a digit leans, to either side
@@ -22,9 +22,9 @@ struct DigitsOptions : DrawOptions {
 };
 
 /// InvalidArgument for numbers that cannot be.
-SplitImages draw_digits(const DigitsOptions& options);
+SplitRows<LabelledImage> draw_images(const SyntheticImagesOptions& options);
 
 /// One picture, uint8 [1, side, side].
-at::Tensor draw_digit(int64_t digit, const DigitsOptions& options, const Random& random);
+at::Tensor draw_digit(int64_t digit, const SyntheticImagesOptions& options, const Random& random);
 
 }  // namespace fovea

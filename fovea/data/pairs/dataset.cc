@@ -118,15 +118,20 @@ Example PairDataset::example(int64_t row) const {
     axis.spans.push_back(places.span(begin, end));
   }
   example.axes.push_back(std::move(axis));
-  if (has_truth() && range_of(arrays_, "links.offsets", row).size() > 0)
-    example.truth["attention"] = truth(row);
+  example.truth = planted_truth(row);
   return example;
+}
+
+NamedTensors PairDataset::planted_truth(int64_t row) const {
+  check_row(row, size());
+  const bool linked = has_truth() && range_of(arrays_, "links.offsets", row).size() > 0;
+  return linked ? NamedTensors{{"attention", truth(row)}} : NamedTensors();
 }
 
 Batch PairDataset::batch(std::span<const int64_t> rows) const {
   int64_t source_width = 1, target_width = 1;
   for (const int64_t row : rows) {
-    source_width = std::max(source_width, source_length(row));
+    source_width = std::max(source_width, input_length(row));
     target_width = std::max(target_width, target_length(row));
   }
   const auto B = static_cast<int64_t>(rows.size());
@@ -147,7 +152,7 @@ Batch PairDataset::batch(std::span<const int64_t> rows) const {
           B};
 }
 
-int64_t PairDataset::source_length(int64_t row) const {
+int64_t PairDataset::input_length(int64_t row) const {
   check_row(row, size());
   return range_of(arrays_, "source.offsets", row).size();
 }
@@ -183,7 +188,7 @@ std::vector<int64_t> PairDataset::target_ids(int64_t row) const {
 }
 
 at::Tensor PairDataset::truth(int64_t row) const {
-  const int64_t T = target_length(row), S = source_length(row);
+  const int64_t T = target_length(row), S = input_length(row);
   at::Tensor truth = at::zeros({T, S}, at::kBool);  // [T+1, S]
   if (!has_truth()) return truth;
   const int32_t* source_spans = arrays_.at("source.spans").data_ptr<int32_t>() +

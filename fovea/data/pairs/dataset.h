@@ -51,17 +51,19 @@ class PairDataset : public Dataset {
   Batch batch(std::span<const int64_t> rows) const override;
 
   int64_t length(int64_t row) const override {
-    return std::max(source_length(row), target_length(row));
+    return std::max(input_length(row), target_length(row));
   }
-  int64_t source_length(int64_t row) const;  // in tokens
-  int64_t target_length(int64_t row) const;  // in tokens, with the end symbol
+  int64_t input_length(int64_t row) const override;  // tokens of the source
+  int64_t target_length(int64_t row) const;          // in tokens, with the end symbol
   std::string source_text(int64_t row) const;
+  Json input(int64_t row) const override { return source_text(row); }
   std::vector<std::string> references(int64_t row) const override;
   std::vector<int64_t> target_ids(int64_t row) const;  // with the end symbol
   bool has_truth() const override { return arrays_.count("links") > 0; }
   /// bool [T+1, S]: which source tokens each target token comes from. Rows of the end symbol and of
   /// target tokens without a link are all false.
   at::Tensor truth(int64_t row) const;
+  NamedTensors planted_truth(int64_t row) const override;
 
   const NamedTensors& arrays() const { return arrays_; }  // for the prepared file
 

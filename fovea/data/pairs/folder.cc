@@ -69,15 +69,15 @@ class FolderReader {
 
   PairFolder read() {
     PairFolder result;
-    for (const Split part : {kTrain, kValidation})
-      result.parts[part] =
-          choose([&](const NamedFile& file) { return split_named(file.stem) == part; });
-    result.parts[kTest] = choose_test(result.notes);
+    for (const Split split : {kTrain, kValidation})
+      result.splits[split] =
+          choose([&](const NamedFile& file) { return split_named(file.stem) == split; });
+    result.splits[kTest] = choose_test(result.notes);
     return result;
   }
 
  private:
-  /// Every way to read a part from the files that `belongs` accepts.
+  /// Every way to read a split from the files that `belongs` accepts.
   template <class Belongs>
   std::vector<PairFiles> candidates(Belongs belongs) const {
     std::vector<PairFiles> found;
@@ -156,15 +156,15 @@ class FolderReader {
     const std::string chosen = stems.contains(prefix) ? prefix : readable[0];
     std::erase(readable, chosen);
     if (chosen != prefix && !readable.empty())
-      notes.push_back(concat("test part: ", chosen, "; test=NAME chooses another one of ",
+      notes.push_back(concat("test split: ", chosen, "; test=NAME chooses another one of ",
                              quoted_list(readable)));
     return choose([&](const NamedFile& file) { return file.stem == chosen; });
   }
 
   /// The name begins with `prefix`; the word test must end there, or testament.tsv would be one.
   bool is_test(const NamedFile& file, const std::string& prefix) const {
-    const int part = split_named(file.stem);
-    if (part == kTrain || part == kValidation || !file.stem.starts_with(prefix)) return false;
+    const int split = split_named(file.stem);
+    if (split == kTrain || split == kValidation || !file.stem.starts_with(prefix)) return false;
     const char after = file.stem.size() > prefix.size() ? file.stem[prefix.size()] : '\0';
     const bool goes_on = (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z');
     return !options_.test.empty() || !goes_on;

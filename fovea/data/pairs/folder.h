@@ -1,5 +1,5 @@
-// Which files of a folder with pairs are the training, validation and test part. Names are
-// part.anything.tsv or part.anything.<language>, each perhaps with .gz; docs/formats/pairs.md
+// Which files of a folder with pairs are the training, validation and test split. Names are
+// split.anything.tsv or split.anything.<language>, each perhaps with .gz; docs/formats/pairs.md
 // states the rules.
 #pragma once
 
@@ -24,11 +24,11 @@ struct PairFiles {
 };
 
 struct PairFolder {
-  std::array<std::optional<PairFiles>, kSplitCount> parts;
+  std::array<std::optional<PairFiles>, kSplitCount> splits;
   std::vector<std::string> notes;
 };
 
-/// A part that is not there is empty. BadData when two files could be meant, InvalidArgument when
+/// A split that is not there is empty. BadData when two files could be meant, InvalidArgument when
 /// parallel files are there and no direction says which one is the source, NotFound when `test`
 /// names no file.
 PairFolder find_pair_files(const std::filesystem::path& folder, const PairFolderOptions& options);

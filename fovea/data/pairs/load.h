@@ -5,11 +5,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "fovea/base/options.h"
+#include "fovea/data/load.h"
 #include "fovea/data/pairs/dataset.h"
-#include "fovea/data/source.h"
 
 namespace fovea {
 
@@ -36,11 +35,6 @@ struct PairTokenisers {
   std::shared_ptr<const Tokeniser> source, target;  // the same one with a shared vocabulary
 };
 
-/// A data set as texts. A part that is not there is empty.
-struct PairTexts {
-  std::vector<TextPair> train, validation, test;
-};
-
 /// Reads a TSV, two parallel files, a folder or a prepared file. Tokenisers that are null are
 /// learned from the training pairs (a prepared file brings its own); given ones, restored from a
 /// run, are used as they are, and then a source without training pairs will do. `seed` chooses the
@@ -48,15 +42,19 @@ struct PairTexts {
 Splits load_pairs(const DataSource& source, const PairsOptions& options, PairTokenisers& tokenisers,
                   uint64_t seed);
 
-/// Tokenises texts that are in memory; the limits on lengths apply to the training pairs only. The
-/// hash is the caller's to set.
-Splits encode_splits(const PairTexts& texts, const PairsOptions& options,
-                     PairTokenisers& tokenisers);
+/// Synthetic pairs: `generator` are the options that drew them. InvalidArgument for options that
+/// choose among files.
+Splits load_synthetic_pairs(SplitRows<TextPair> drawn, const Json& generator,
+                            const PairsOptions& options, PairTokenisers& tokenisers);
+
+/// Texts to tokens; the limits on lengths apply to the training pairs only.
+Splits tokenise_splits(SplitRows<TextPair> pairs, const PairsOptions& options,
+                       PairTokenisers& tokenisers);
 
 /// Writes train.tsv, val.tsv, test.tsv and dataset.json: loading the folder gives the same pairs
 /// and links. `generator` is for people, null to leave it out. InvalidArgument for a text that a
 /// TSV cannot hold.
-void write_pairs(const std::filesystem::path& folder, const PairTexts& texts,
+void write_pairs(const std::filesystem::path& folder, const SplitRows<TextPair>& pairs,
                  const std::string& task, const Json& generator = {});
 
 }  // namespace fovea

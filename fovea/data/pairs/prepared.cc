@@ -45,16 +45,14 @@ void write_prepared(const fs::path& path, const Splits& splits, const PairTokeni
   writer.add(kSourceTokeniser, kSourceModel, *tokenisers.source);
   if (tokenisers.source != tokenisers.target)
     writer.add(kTargetTokeniser, kTargetModel, *tokenisers.target);
-  const auto add = [&](const std::string& prefix, const std::shared_ptr<Dataset>& data) {
-    if (data == nullptr) return;
-    const auto* pairs = dynamic_cast<const PairDataset*>(data.get());
+  for (int split = 0; split < kSplitCount; ++split) {
+    if (!splits[split]) continue;
+    const auto* pairs = dynamic_cast<const PairDataset*>(splits[split].get());
     require(pairs != nullptr, ErrorKind::InvalidArgument, path.string(),
             ": only pairs of texts can be prepared");
-    for (const auto& [name, array] : pairs->arrays()) writer.add(prefix + name, array);
-  };
-  add("train.", splits.train);
-  add("val.", splits.validation);
-  add("test.", splits.test);
+    for (const auto& [name, array] : pairs->arrays())
+      writer.add(concat(kSplitFileNames[split], ".", name), array);
+  }
   writer.write(path);
 }
 
@@ -68,9 +66,8 @@ Prepared read_prepared(const fs::path& path) {
   target =
       reader.has_text(kTargetTokeniser) ? reader.tokeniser(kTargetTokeniser, kTargetModel) : source;
   Splits& splits = prepared.splits;
-  splits.train = take_split(reader, "train.", prepared.tokenisers);
-  splits.validation = take_split(reader, "val.", prepared.tokenisers);
-  splits.test = take_split(reader, "test.", prepared.tokenisers);
+  for (int split = 0; split < kSplitCount; ++split)
+    splits[split] = take_split(reader, concat(kSplitFileNames[split], "."), prepared.tokenisers);
   reader.finish();
   require(splits.train || splits.validation || splits.test, ErrorKind::BadData, reader.where(),
           ": holds no pairs");

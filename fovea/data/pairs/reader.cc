@@ -79,10 +79,10 @@ TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptio
     if (std::exchange(first, false) && columns.header) continue;
     check_cells(columns, cells.size(), lines.place());
     const size_t pairs = result.pairs.size();
-    const std::string part = columns.split ? cells[*columns.split] : "";
+    const std::string named = columns.split ? cells[*columns.split] : "";
     add_pair(result, pair_of(columns, cells, lines.place()));
     if (columns.split && result.pairs.size() > pairs)
-      result.parts.push_back(split_in_cell(part, lines.place()));
+      result.splits.push_back(split_in_cell(named, lines.place()));
   }
   return result;
 }

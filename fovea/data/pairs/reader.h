@@ -31,9 +31,9 @@ struct TextPairsOptions {
 struct TextPairs {
   std::string path;
   std::vector<TextPair> pairs;
-  std::vector<Split> parts;  // of each pair, by the split column; empty without one
-  int64_t left_out = 0;      // empty lines and pairs with an empty side
-  std::string hash;          // ContentHash of the files' bytes
+  std::vector<Split> splits;  // of each pair, by the split column; empty without one
+  int64_t left_out = 0;       // empty lines and pairs with an empty side
+  std::string hash;           // ContentHash of the files' bytes
 };
 
 /// By default column 1 is the source, column 2 the target, further ones more references. BadData

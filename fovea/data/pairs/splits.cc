@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
 #include "fovea/data/pairs/load.h"
 #include "fovea/data/pairs/reader.h"
 
@@ -70,7 +69,7 @@ std::string cell_of(const std::string& text, const std::string& place) {
   return text;
 }
 
-void write_tsv(const std::filesystem::path& path, const std::vector<TextPair>& pairs) {
+std::string format_tsv(const std::vector<TextPair>& pairs, const std::string& path) {
   size_t references = 1;
   for (const TextPair& pair : pairs) references = std::max(references, pair.references.size());
   std::string text = "source";
@@ -78,14 +77,14 @@ void write_tsv(const std::filesystem::path& path, const std::vector<TextPair>& p
   text += "\tlinks\n";
   for (size_t row = 0; row < pairs.size(); ++row) {
     const TextPair& pair = pairs[row];
-    const std::string place = concat(path.string(), ":", row + 2);
+    const std::string place = concat(path, ":", row + 2);
     require(!pair.references.empty(), ErrorKind::InvalidArgument, place, ": has no target text");
     text += cell_of(pair.source, place);
     for (size_t i = 0; i < references; ++i)
       text += "\t" + (i < pair.references.size() ? cell_of(pair.references[i], place) : "");
     text += "\t" + format_links(pair.links) + "\n";
   }
-  write_file(path, text);
+  return text;
 }
 
 }  // namespace
@@ -115,7 +114,7 @@ void PairsOptions::describe(OptionList& list) {
            "no limit")
       .at_least(0);
   list.add("validation_fraction", validation_fraction,
-           "share of the training pairs held out when the data has no validation part")
+           "share of the training pairs held out when the data has no validation split")
       .at_least(0)
       .below(1);
   list.add("direction", direction,
@@ -124,42 +123,40 @@ void PairsOptions::describe(OptionList& list) {
   list.add("test", test, "what the name of the test file in a folder begins with; empty: test");
 }
 
-Splits encode_splits(const PairTexts& texts, const PairsOptions& options,
-                     PairTokenisers& tokenisers) {
-  if (tokenisers.source == nullptr) learn_tokenisers(texts.train, options, tokenisers);
-  Splits splits;
-  const auto describe = [](const Tokeniser& tokeniser) {
-    return concat(tokeniser.kind(), ", ", format_count(tokeniser.vocabulary().size()), " symbols");
+Splits tokenise_splits(SplitRows<TextPair> pairs, const PairsOptions& options,
+                       PairTokenisers& tokenisers) {
+  const auto fit = [&](const SplitRows<TextPair>& rows, Notes& notes) {
+    if (tokenisers.source == nullptr) learn_tokenisers(rows.train, options, tokenisers);
+    const auto describe = [](const Tokeniser& tokeniser) {
+      return concat(tokeniser.kind(), ", ", format_count(tokeniser.vocabulary().size()),
+                    " symbols");
+    };
+    notes.push_back(tokenisers.source == tokenisers.target
+                        ? concat("both sides: ", describe(*tokenisers.source))
+                        : concat("source: ", describe(*tokenisers.source),
+                                 "; target: ", describe(*tokenisers.target)));
   };
-  splits.notes.push_back(tokenisers.source == tokenisers.target
-                             ? concat("both sides: ", describe(*tokenisers.source))
-                             : concat("source: ", describe(*tokenisers.source),
-                                      "; target: ", describe(*tokenisers.target)));
-  const auto encode = [&](const std::vector<TextPair>& pairs,
-                          const KeepLengths& keep) -> std::shared_ptr<PairDataset> {
-    if (pairs.empty()) return nullptr;
-    return std::make_shared<PairDataset>(
-        encode_pairs(pairs, *tokenisers.source, *tokenisers.target, keep), tokenisers.source,
+  return encode_splits(pairs, fit, [&](std::vector<TextPair> rows, Split split, Notes& notes) {
+    LengthFilter filter{options};
+    KeepLengths keep;
+    if (split == kTrain)
+      keep = [&](int64_t source, int64_t target) { return filter.keep(source, target); };
+    auto encoded = std::make_shared<PairDataset>(
+        encode_pairs(rows, *tokenisers.source, *tokenisers.target, keep), tokenisers.source,
         tokenisers.target);
-  };
-  LengthFilter filter{options};
-  splits.train = encode(
-      texts.train, [&](int64_t source, int64_t target) { return filter.keep(source, target); });
-  if (!filter.note().empty()) splits.notes.push_back(filter.note());
-  require(splits.train == nullptr || splits.train->size() > 0, ErrorKind::BadData,
-          "no training pair is left (", filter.note(),
-          "); change maximum_length, minimum_length or maximum_ratio");
-  splits.validation = encode(texts.validation, {});
-  splits.test = encode(texts.test, {});
-  return splits;
+    if (!filter.note().empty()) notes.push_back(filter.note());
+    require(encoded->size() > 0, ErrorKind::BadData, "no training pair is left (", filter.note(),
+            "); change maximum_length, minimum_length or maximum_ratio");
+    return encoded;
+  });
 }
 
-void write_pairs(const std::filesystem::path& folder, const PairTexts& texts,
+void write_pairs(const std::filesystem::path& folder, const SplitRows<TextPair>& pairs,
                  const std::string& task, const Json& generator) {
-  make_folder(folder);
-  write_tsv(folder / "train.tsv", texts.train);
-  if (!texts.validation.empty()) write_tsv(folder / "val.tsv", texts.validation);
-  if (!texts.test.empty()) write_tsv(folder / "test.tsv", texts.test);
+  write_splits(folder, pairs, ".tsv",
+               [&](const std::vector<TextPair>& rows, const std::string& name) {
+                 return format_tsv(rows, (folder / (name + ".tsv")).string());
+               });
   write_description(folder, task, generator);
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "fovea/base/error.h"
+#include "fovea/data/speech/sound_input.h"
 #include "fovea/tensor/parallel.h"
 
 namespace fovea {
@@ -30,8 +31,11 @@ SoundStore store_of(std::span<const Sound> sounds, int64_t rate) {
 }
 
 SpeechDataset::SpeechDataset(std::shared_ptr<const SoundStore> store, std::vector<SpeechRow> rows,
-                             SpeechFeatures features)
-    : store_(std::move(store)), rows_(std::move(rows)), features_(std::move(features)) {
+                             std::shared_ptr<const Tokeniser> tokeniser, SpeechFeatures features)
+    : store_(std::move(store)),
+      rows_(std::move(rows)),
+      tokeniser_(std::move(tokeniser)),
+      features_(std::move(features)) {
   require(store_->rate == features_.log_mel.sample_rate, ErrorKind::InvalidArgument, "sounds of ",
           store_->rate, " samples a second; data.sample_rate is ", features_.log_mel.sample_rate);
   for (const SpeechRow& row : rows_) {
@@ -41,9 +45,9 @@ SpeechDataset::SpeechDataset(std::shared_ptr<const SoundStore> store, std::vecto
               index, " of ", store_->size());
       samples += int64_t(store_->sound(index).size());
     }
-    require(samples > 0 && row.ids.size() == row.spans.size(), ErrorKind::BadData,
-            "an utterance has ", samples, " samples, ", row.ids.size(), " symbols and ",
-            row.spans.size(), " places of them");
+    const size_t ids = row.target.ids.size(), spans = row.target.spans.size();
+    require(samples > 0 && ids == spans, ErrorKind::BadData, "an utterance has ", samples,
+            " samples, ", ids, " symbols and ", spans, " places of them");
     for (const SpokenWord& word : row.words)
       require(word.begin >= 0 && word.begin < word.end && word.end <= samples, ErrorKind::BadData,
               "a word is heard in samples ", word.begin, " to ", word.end, " of ", samples);
@@ -103,12 +107,6 @@ Tensor SpeechDataset::frames(int64_t row) const {
                     normalisations_[size_t(row)]);
 }
 
-std::vector<int64_t> SpeechDataset::target_ids(int64_t row) const {
-  std::vector<int64_t> ids = row_at(row).ids;
-  ids.push_back(Vocabulary::kEnd);
-  return ids;
-}
-
 bool SpeechDataset::has_truth() const {
   return std::any_of(rows_.begin(), rows_.end(),
                      [](const SpeechRow& row) { return !row.words.empty(); });
@@ -118,20 +116,24 @@ Tensor SpeechDataset::truth(int64_t row) const {
   const SpeechRow& own = row_at(row);
   const int64_t units = units_of(length(row), features_.unit_frames);
   const int64_t samples = features_.unit_frames * features_.log_mel.step_samples();  // of a unit
-  Tensor truth = at::zeros({int64_t(own.ids.size()) + 1, units}, at::kBool);
-  bool* marks = truth.data_ptr<bool>();
+  std::vector<TextUnits> known;
   for (const SpokenWord& word : own.words) {
     const int64_t middle = std::min(units - 1, (word.begin + word.end) / 2 / samples);
-    for (size_t t = 0; t < own.spans.size(); ++t) {
-      if (own.spans[t].begin >= word.bytes.end || own.spans[t].end <= word.bytes.begin) continue;
-      for (int64_t unit = 0; unit < units; ++unit) {
-        const int64_t heard = unit * samples + samples / 2;  // the middle of the unit
-        const bool inside = (heard >= word.begin && heard < word.end) || unit == middle;
-        marks[int64_t(t) * units + unit] |= inside;
-      }
+    TextUnits& heard = known.emplace_back(TextUnits{word.bytes, {}});
+    for (int64_t unit = 0; unit < units; ++unit) {
+      const int64_t at = unit * samples + samples / 2;  // the middle of the unit
+      heard.units.push_back((at >= word.begin && at < word.end) || unit == middle);
     }
   }
-  return truth;
+  return target_truth(own.target, known, units);
+}
+
+NamedTensors SpeechDataset::planted_truth(int64_t row) const {
+  return row_at(row).words.empty() ? NamedTensors() : NamedTensors{{"attention", truth(row)}};
+}
+
+Json SpeechDataset::input(int64_t row) const {
+  return can_read_sounds() ? sound_input(sound(row), transcript(row)) : Json();
 }
 
 Sound SpeechDataset::sound(int64_t row) const {
@@ -143,58 +145,32 @@ Sound SpeechDataset::sound(int64_t row) const {
   return sound;
 }
 
-double SpeechDataset::seconds() const {
-  double sum = 0;
-  for (const SpeechRow& row : rows_)
-    for (const int64_t index : row.sounds) sum += double(store_->sound(index).size());
-  return sum / double(store_->rate);
-}
-
 Example SpeechDataset::example(int64_t row) const {
   row_at(row);  // throws for one that is not there
   const Tensor& bands = bands_[size_t(row)];
   Example example = example_of(sound(row), bands, normalisations_[size_t(row)], features_);
-  if (!row_at(row).words.empty()) example.truth["attention"] = truth(row);
+  example.truth = planted_truth(row);
   return example;
 }
 
 Batch SpeechDataset::batch(std::span<const int64_t> rows) const {
-  Batch batch{{}, int64_t(rows.size())};
   std::vector<Tensor> sources;
-  size_t longest = 1;
+  std::vector<const TargetText*> targets;
   for (const int64_t row : rows) {
     sources.push_back(frames(row));
-    longest = std::max(longest, row_at(row).ids.size() + 1);
+    targets.push_back(&row_at(row).target);
   }
-  const auto width = int64_t(longest);
-  Tensor target = at::full({batch.size, width}, Vocabulary::kPadding, at::kLong);
-  for (int64_t i = 0; i < batch.size; ++i) {
-    const std::vector<int64_t> ids = target_ids(rows[size_t(i)]);
-    std::copy(ids.begin(), ids.end(), target.data_ptr<int64_t>() + i * width);
-  }
-  const auto [source, keep] = pad_frames(sources);
-  batch.tensors = {{"source", source},
-                   {"source.keep", keep},
-                   {"target", target},
-                   {"target.keep", target != Vocabulary::kPadding}};
+  Batch batch{{}, int64_t(rows.size())};
+  std::tie(batch.tensors["source"], batch.tensors["source.keep"]) = pad_frames(sources);
+  std::tie(batch.tensors["target"], batch.tensors["target.keep"]) = pad_targets(targets);
   return batch;
 }
 
-void encode_transcript(SpeechRow& row, const Tokeniser& tokeniser) {
-  row.ids.clear();
-  row.spans.clear();
-  for (const Token& token : tokeniser.encode(row.transcript)) {
-    row.ids.push_back(token.id);
-    row.spans.push_back({int64_t(token.begin), int64_t(token.end)});
-  }
-}
-
-std::shared_ptr<SpeechDataset> repeated(const SpeechDataset& rows, int64_t count, int64_t times,
-                                        const Tokeniser& tokeniser) {
+std::shared_ptr<Dataset> SpeechDataset::repeated(int64_t count, int64_t times) const {
   std::vector<SpeechRow> longer;
-  for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
-    const SpeechRow& once = rows.rows()[size_t(row)];
-    const auto samples = int64_t(rows.sound(row).samples.size());
+  for (int64_t row = 0; row < std::min(count, size()); ++row) {
+    const SpeechRow& once = row_at(row);
+    const auto samples = int64_t(sound(row).samples.size());
     SpeechRow many;
     many.speaker = once.speaker;
     for (int64_t time = 0; time < times; ++time) {
@@ -207,10 +183,10 @@ std::shared_ptr<SpeechDataset> repeated(const SpeechDataset& rows, int64_t count
                               word.begin + time * samples,
                               word.end + time * samples});
     }
-    encode_transcript(many, tokeniser);
+    many.target = encode_target(many.transcript, *tokeniser_);
     longer.push_back(std::move(many));
   }
-  return std::make_shared<SpeechDataset>(rows.store(), std::move(longer), rows.features());
+  return std::make_shared<SpeechDataset>(store_, std::move(longer), tokeniser_, features_);
 }
 
 }  // namespace fovea

@@ -15,7 +15,7 @@
 #include "fovea/data/speech/frames.h"
 #include "fovea/data/speech/sound.h"
 #include "fovea/data/speech/spoken_word.h"
-#include "fovea/data/tokenisers/tokeniser.h"
+#include "fovea/data/target_text.h"
 
 namespace fovea {
 
@@ -35,8 +35,7 @@ SoundStore store_of(std::span<const Sound> sounds, int64_t rate);
 struct SpeechRow {
   std::vector<int64_t> sounds;  // of the store, one after the other
   std::string transcript, speaker;
-  std::vector<int64_t> ids;       // without begin and end
-  std::vector<Span> spans;        // bytes of the transcript that each symbol stands for
+  TargetText target;              // the transcript
   std::vector<SpokenWord> words;  // empty where it is not known when they are heard
 };
 
@@ -45,7 +44,7 @@ class SpeechDataset : public Dataset {
   /// Makes the frames of all rows. With normalise=training and nothing learned yet, these rows are
   /// learned from. BadData for rows that name sounds or places that are not there.
   SpeechDataset(std::shared_ptr<const SoundStore> store, std::vector<SpeechRow> rows,
-                SpeechFeatures features);
+                std::shared_ptr<const Tokeniser> tokeniser, SpeechFeatures features);
 
   int64_t size() const override { return int64_t(rows_.size()); }
   int64_t length(int64_t row) const override { return bands_[size_t(row)].size(0); }
@@ -57,13 +56,17 @@ class SpeechDataset : public Dataset {
   Batch batch(std::span<const int64_t> rows) const override;
 
   const std::string& transcript(int64_t row) const { return row_at(row).transcript; }
-  std::vector<int64_t> target_ids(int64_t row) const;  // with the end symbol
+  std::vector<int64_t> target_ids(int64_t row) const { return row_at(row).target.with_end(); }
   bool has_truth() const override;
   /// bool [T + 1, units]: the units in which the word of each symbol is heard; none for the others,
   /// and for the end.
   at::Tensor truth(int64_t row) const;
+  NamedTensors planted_truth(int64_t row) const override;
+  std::vector<std::string> references(int64_t row) const override { return {transcript(row)}; }
+  Json input(int64_t row) const override;
   Sound sound(int64_t row) const;
-  double seconds() const;  // of all rows
+  /// Longer than anything in training, and full of places that sound the same.
+  std::shared_ptr<Dataset> repeated(int64_t count, int64_t times) const override;
 
   const std::shared_ptr<const SoundStore>& store() const { return store_; }
   const std::vector<SpeechRow>& rows() const { return rows_; }
@@ -77,17 +80,10 @@ class SpeechDataset : public Dataset {
 
   std::shared_ptr<const SoundStore> store_;
   std::vector<SpeechRow> rows_;
+  std::shared_ptr<const Tokeniser> tokeniser_;
   SpeechFeatures features_;
   std::vector<at::Tensor> bands_;              // of each row: log-mel, [frames, M]
   std::vector<Normalisation> normalisations_;  // of each row; shared tensors
 };
-
-/// The symbols of a transcript, and the bytes that they stand for.
-void encode_transcript(SpeechRow& row, const Tokeniser& tokeniser);
-
-/// The first `count` utterances, each said `times` times in a row: longer than anything in
-/// training, and full of places that sound the same.
-std::shared_ptr<SpeechDataset> repeated(const SpeechDataset& rows, int64_t count, int64_t times,
-                                        const Tokeniser& tokeniser);
 
 }  // namespace fovea

@@ -1,10 +1,8 @@
 // The data of the task `speech`, from wherever it comes, in splits.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,7 +16,7 @@ namespace fovea {
 
 /// Everything under data. for this task.
 struct SpeechDataOptions {
-  TonesOptions generator;
+  SyntheticSpeechOptions generator;
   LogMelOptions log_mel;
   std::string normalise = "utterance";
   std::string sounds;  // where a sound lies: "wav/{}"
@@ -44,15 +42,14 @@ struct SpeechCoding {
 struct SpeechLoading {
   uint64_t seed = 0;
   int64_t unit_frames = 1;  // the model's
-  /// Told how many sounds of how many are read; may be empty.
-  std::function<void(int64_t done, int64_t total)> progress = {};
+  FileProgress progress = {};
 };
 
 /// How sounds become frames, by the options and what was learned.
 SpeechFeatures features_of(const SpeechDataOptions& options, const SpeechCoding& coding,
                            int64_t unit_frames);
 
-/// Reads a table, a folder or a prepared file, or draws the built-in melodies. A first call learns
+/// Reads a table, a folder or a prepared file, or draws the synthetic melodies. A first call learns
 /// the tokeniser from the training transcripts. A sound that cannot be read is an error with the
 /// path:line that names it.
 Splits load_speech(const DataSource& source, const SpeechDataOptions& options, SpeechCoding& coding,
@@ -68,11 +65,8 @@ void write_prepared_speech(const std::filesystem::path& path, const Splits& spli
                            const SpeechDataOptions& options, const SpeechCoding& coding);
 
 /// Utterances without frames, with the store that they name sounds of.
-struct SplitSpeech {
+struct SplitSpeech : SplitRows<SpeechRow> {
   std::shared_ptr<const SoundStore> store;
-  std::array<std::vector<SpeechRow>, kSplitCount> rows;
-  std::string hash;
-  std::vector<std::string> notes;
 };
 
 /// Takes up the tokeniser where none is known yet; another one than the run's is BadData.

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
-#include "fovea/data/formats/csv.h"
 #include "fovea/data/speech/spoken_word.h"
 
 namespace fovea {
@@ -12,19 +11,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<std::string> kEndings = {".csv", ".tsv", ".tab"};
-
 /// The columns of a table, by their roles; -1: not there.
-struct Columns {
-  Columns(const CsvTable& table, const Roles& roles) {
-    audio = find(table, roles, "audio", {"audio", "file", "path"});
-    parts = find(table, roles, "parts", {"parts", "files"});
+struct SpeechColumns {
+  SpeechColumns(const MediaTable& media, const Roles& roles)
+      : audio(media.find("audio", {"audio", "file", "path"})),
+        parts(media.find("parts", {"parts", "files"})),
+        transcript(media.find("transcript", {"transcript", "text"})),
+        speaker(media.find("speaker", {"speaker"})),
+        boundaries(media.find("boundaries", {"boundaries"})),
+        split(media.split_column()) {
     if (roles.contains("parts")) audio = -1;
     if (roles.contains("audio")) parts = -1;
-    transcript = find(table, roles, "transcript", {"transcript", "text"});
-    speaker = find(table, roles, "speaker", {"speaker"});
-    boundaries = find(table, roles, "boundaries", {"boundaries"});
-    split = find(table, roles, "split", {"split"});
+    const CsvTable& table = media.table();
     require(audio >= 0 || parts >= 0, ErrorKind::NotFound, table.path,
             ": there is no column of sounds; say which one holds their paths: --columns "
             "audio=NAME. The columns are: ",
@@ -33,39 +31,18 @@ struct Columns {
             ": there is no column 'transcript'; say which one holds what is said: --columns "
             "transcript=NAME. The columns are: ",
             join(table.names));
-    if (split >= 0 && !roles.contains("split") && !names_splits(table, split)) split = -1;
   }
 
   int64_t audio, parts, transcript, speaker, boundaries, split;
-
- private:
-  static int64_t find(const CsvTable& table, const Roles& roles, const std::string& role,
-                      const std::vector<std::string>& usual) {
-    if (roles.contains(role)) return table.column(single_role(roles, role, role));
-    for (const std::string& name : usual)
-      if (const int64_t column = table.find(name); column >= 0) return column;
-    return -1;
-  }
 };
 
-/// `sounds` with the cell in the place of {}.
-fs::path path_of(const std::string& cell, const SpeechFileOptions& options, const fs::path& table) {
-  std::string path = options.sounds.empty() ? "{}" : options.sounds;
-  for (size_t at = path.find("{}"); at != std::string::npos; at = path.find("{}", at + cell.size()))
-    path.replace(at, 2, cell);
-  return table.parent_path() / path;
-}
-
-std::vector<fs::path> sounds_of(const CsvTable& table, int64_t row, const Columns& columns,
-                                const SpeechFileOptions& options) {
+std::vector<fs::path> sounds_of(const MediaTable& media, int64_t row,
+                                const SpeechColumns& columns) {
+  const bool one = columns.audio >= 0;
+  const std::string_view cell = media.table().cell(row, one ? columns.audio : columns.parts);
   std::vector<fs::path> sounds;
-  if (columns.audio >= 0) {
-    const std::string cell(trim(table.cell(row, columns.audio)));
-    if (!cell.empty()) sounds.push_back(path_of(cell, options, table.path));
-    return sounds;
-  }
-  for (const std::string& cell : split(table.cell(row, columns.parts), ' '))
-    if (!cell.empty()) sounds.push_back(path_of(cell, options, table.path));
+  for (const std::string& name : one ? std::vector{std::string(trim(cell))} : split(cell, ' '))
+    if (!name.empty()) sounds.push_back(media.file_of(name));
   return sounds;
 }
 
@@ -93,20 +70,15 @@ std::vector<std::pair<double, double>> boundaries_of(std::string_view cell, size
 
 }  // namespace
 
-FileRows<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& options) {
-  CsvOptions reading;
-  const fs::path name = path.extension() == ".gz" ? path.stem() : path;
-  reading.quotes = options.quotes == "auto" ? name.extension() == ".csv" : options.quotes == "yes";
-  require(options.sounds.empty() || options.sounds.find("{}") != std::string::npos,
-          ErrorKind::InvalidArgument, "data.sounds=", options.sounds,
-          " names no place for a row's cell; write {} where it belongs, as in wav/{}");
-  const CsvTable table = read_csv(path, reading);
-  const Columns columns(table, options.roles);
+FileRows<Utterance> read_speech(const fs::path& path, const MediaTableOptions& options) {
+  const MediaTable media(path, options, "data.sounds", "wav/{}");
+  const CsvTable& table = media.table();
+  const SpeechColumns columns(media, options.roles);
   FileRows<Utterance> texts;
   int64_t empty = 0;
   for (int64_t row = 0; row < table.rows(); ++row) {
     Utterance utterance;
-    utterance.sounds = sounds_of(table, row, columns, options);
+    utterance.sounds = sounds_of(media, row, columns);
     utterance.transcript = trim(table.cell(row, columns.transcript));
     if (utterance.sounds.empty() || utterance.transcript.empty()) {
       ++empty;
@@ -132,12 +104,13 @@ FileRows<Utterance> read_speech(const fs::path& path, const SpeechFileOptions& o
 }
 
 SplitRows<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
-                                 SpeechFileOptions options) {
+                                 MediaTableOptions options) {
   check_roles(source, {"audio", "parts", "transcript", "speaker", "boundaries", "split"});
   options.roles = source.roles;
   return read_splits<Utterance>(
       source, split,
-      {kEndings, [&](const fs::path& path) { return read_speech(path, options); }, "utterances"});
+      {kMediaTableEndings, [&](const fs::path& path) { return read_speech(path, options); },
+       "utterances"});
 }
 
 }  // namespace fovea

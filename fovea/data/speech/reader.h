@@ -18,7 +18,8 @@
 #include <vector>
 
 #include "fovea/data/load.h"
-#include "fovea/data/source.h"
+#include "fovea/data/media_table.h"
+#include "fovea/data/speech/sound.h"
 
 namespace fovea {
 
@@ -28,21 +29,16 @@ struct Utterance {
   bool sound_is_word = false;                         // each of the sounds is one word
   std::vector<std::pair<double, double>> boundaries;  // of each word, in seconds; empty: unknown
   std::string place;                                  // "speech.tsv:17"
+  Sound drawn = {};                                   // synthetic: instead of files
 };
 
-struct SpeechFileOptions {
-  Roles roles;
-  std::string sounds;           // where a sound lies, {} being its cell: "wav/{}"; empty: "{}"
-  std::string quotes = "auto";  // yes, no; auto: quotes are text in a TSV and quote in a CSV
-};
-
-/// Rows without sound or transcript are left out and noted. Sounds are not opened; their paths
-/// begin where the table lies. BadData with path:line; NotFound for a column that is not there.
+/// Rows without sound or transcript are left out and noted. Sounds are not opened. BadData with
+/// path:line; NotFound for a column that is not there.
 FileRows<Utterance> read_speech(const std::filesystem::path& path,
-                                const SpeechFileOptions& options);
+                                const MediaTableOptions& options);
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab).
 SplitRows<Utterance> open_speech(const DataSource& source, const SplitOptions& split,
-                                 SpeechFileOptions options);
+                                 MediaTableOptions options);
 
 }  // namespace fovea

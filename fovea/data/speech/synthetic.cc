@@ -39,7 +39,7 @@ double between(const Random& random, uint64_t counter, double low, double high) 
   return low + (high - low) * random.uniform(counter);
 }
 
-Melody compose(const TonesOptions& options, const Random& random) {
+Melody compose(const SyntheticSpeechOptions& options, const Random& random) {
   Dice dice(random.split("notes"));
   Melody melody;
   melody.noise = random.split("noise");
@@ -71,37 +71,29 @@ double value_at(const Played& played, double time) {
          2;
 }
 
-DrawnMelody play(const Melody& melody, const TonesOptions& options, int64_t rate) {
-  DrawnMelody drawn{{{}, rate}, melody.transcript, {}};
-  const std::vector<Span> names = word_spans(melody.transcript);
+Utterance play(const Melody& melody, const SyntheticSpeechOptions& options, int64_t rate) {
+  Utterance drawn;
+  drawn.transcript = melody.transcript;
+  drawn.drawn.rate = rate;
   std::vector<double> values;
   const auto samples_of = [&](double seconds) { return size_t(std::lround(seconds * rate)); };
-  for (size_t i = 0; i < melody.notes.size(); ++i) {
-    const Played& played = melody.notes[i];
+  for (const Played& played : melody.notes) {
     values.resize(values.size() + samples_of(played.silence), 0.0);
     const size_t begin = values.size(), count = samples_of(played.seconds);
     for (size_t k = 0; k < count; ++k) values.push_back(value_at(played, double(k) / double(rate)));
-    drawn.words.push_back({names[i], int64_t(begin), int64_t(values.size())});
+    drawn.boundaries.emplace_back(double(begin) / double(rate),
+                                  double(values.size()) / double(rate));
   }
   values.resize(values.size() + samples_of(melody.notes[0].silence), 0.0);
   for (size_t k = 0; k < values.size(); ++k)
-    drawn.sound.samples.push_back(
+    drawn.drawn.samples.push_back(
         sample_of(values[k] + options.noise * melody.noise.normal(uint64_t(k))));
-  return drawn;
-}
-
-std::vector<DrawnMelody> play_all(const std::vector<Melody>& melodies, const TonesOptions& options,
-                                  int64_t rate) {
-  std::vector<DrawnMelody> drawn(melodies.size());
-  run_parallel(int64_t(melodies.size()), [&](int64_t row) {
-    drawn[size_t(row)] = play(melodies[size_t(row)], options, rate);
-  });
   return drawn;
 }
 
 }  // namespace
 
-void TonesOptions::describe(OptionList& list) {
+void SyntheticSpeechOptions::describe(OptionList& list) {
   describe_rows(list, "melodies");
   list.add("shortest", shortest, "built-in data: fewest notes of a melody").at_least(1);
   list.add("longest", longest, "built-in data: most notes of a melody").at_least(1).at_most(100);
@@ -111,7 +103,7 @@ void TonesOptions::describe(OptionList& list) {
   describe_seed(list, "melodies");
 }
 
-TonesDraw draw_tones(const TonesOptions& options, int64_t rate) {
+SplitRows<Utterance> draw_speech(const SyntheticSpeechOptions& options, int64_t rate) {
   options.check_rows("melodies");
   require(options.shortest >= 1 && options.shortest <= options.longest && options.longest <= 100,
           ErrorKind::InvalidArgument, "melodies of data.shortest=", options.shortest,
@@ -120,10 +112,16 @@ TonesDraw draw_tones(const TonesOptions& options, int64_t rate) {
       options, "tones", concat("melodies of at most ", options.longest, " notes"),
       [&](const Random& random) { return compose(options, random); },
       [](const Melody& melody) { return std::vector<std::string>{melody.transcript}; });
-  TonesDraw draw;
-  draw.train = play_all(melodies.train, options, rate);
-  draw.validation = play_all(melodies.validation, options, rate);
-  draw.test = play_all(melodies.test, options, rate);
+  SplitRows<Utterance> draw;
+  for (int split = 0; split < kSplitCount; ++split) {
+    draw[split].resize(melodies[split].size());
+    run_parallel(int64_t(melodies[split].size()), [&](int64_t row) {
+      draw[split][size_t(row)] = play(melodies[split][size_t(row)], options, rate);
+    });
+  }
+  Json decided = options_json(options);
+  decided["sample_rate"] = rate;
+  draw.hash = hash_of_built_in("speech", decided);
   draw.notes.push_back(concat("built-in synthetic melodies, seed ", options.seed, ": ",
                               options.counted("melodies")));
   return draw;

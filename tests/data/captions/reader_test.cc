@@ -8,12 +8,12 @@ namespace {
 using Texts = std::vector<std::string>;
 
 FileRows<CaptionedImage> read(const TemporaryFolder& folder, const std::string& content,
-                              CaptionsFileOptions options = {}) {
+                              MediaTableOptions options = {}) {
   return read_captions(folder.write("captions.tsv", content), options);
 }
 
 void refused(ErrorKind kind, const Texts& words, const std::string& content,
-             const CaptionsFileOptions& options = {}) {
+             const MediaTableOptions& options = {}) {
   const TemporaryFolder folder;
   expect_error(kind, words, [&] { read(folder, content, options); });
 }
@@ -30,9 +30,9 @@ TEST(Captions, PathsBeginWhereTheTableLies) {
 
 TEST(Captions, RolesNameTheColumnsAndATemplateThePicture) {
   const TemporaryFolder folder;
-  CaptionsFileOptions options;
+  MediaTableOptions options;
   options.roles = {{"image", {"code"}}, {"caption", {"en", "de"}}, {"split", {"part"}}};
-  options.images = "png/{}.png";
+  options.files = "png/{}.png";
   const auto rows =
       read(folder, "code\ten\tde\tpart\n1F98A\tfox\tFuchs\ttrain\n2\tcat\t\tdev\n", options);
   ASSERT_EQ(rows.rows.size(), 2u);
@@ -73,14 +73,14 @@ TEST(Captions, WhatDoesNotFitIsNamedWithItsLine) {
           "image\tcaption\tboxes\na\tfox\t1-2:0,0,1.5,1\n");
   refused(ErrorKind::BadData, {"captions.tsv:3", "only the first row"},
           "image\tcaption\tboxes\na\tfox\t\na\tfox\t0-1:0,0,1,1\n");
-  refused(ErrorKind::BadData, {"captions.tsv:3", "another part"},
+  refused(ErrorKind::BadData, {"captions.tsv:3", "another split"},
           "image\tcaption\tsplit\na\tfox\ttrain\na\tcat\ttest\n");
-  CaptionsFileOptions named;
+  MediaTableOptions named;
   named.roles = {{"split", {"split"}}};
   refused(ErrorKind::BadData, {"captions.tsv:2", "'perhaps'"},
           "image\tcaption\tsplit\na\tfox\tperhaps\n", named);
-  CaptionsFileOptions without;
-  without.images = "png/x.png";
+  MediaTableOptions without;
+  without.files = "png/x.png";
   refused(ErrorKind::InvalidArgument, {"data.images", "{}"}, "image\tcaption\na\tb\n", without);
 }
 

@@ -9,6 +9,8 @@
 namespace fovea {
 namespace {
 
+const SplitOptions kAnySplit{.fraction = 0, .needs_training = false};
+
 /// A header of unsigned bytes with these sizes.
 std::string header(std::vector<uint32_t> sizes, char type = 8) {
   std::string bytes{'\0', '\0', type, char(sizes.size())};
@@ -87,53 +89,64 @@ TEST_F(IdxFolder, FindsThePartsByTheirNames) {
   write("train", 4, 4);
   write("t10k", 2, 2);
   EXPECT_TRUE(holds_idx_images(folder.path()));
-  const SplitImages parts = read_idx_images({folder.path(), {}});
-  EXPECT_EQ(parts.parts[kTrain].pixels.sizes(), at::IntArrayRef({4, 1, 2, 3}));
-  EXPECT_EQ(parts.parts[kTrain].labels, (std::vector<std::string>{"0", "1", "2", "0"}));
-  EXPECT_EQ(parts.parts[kTest].size(), 2);
-  EXPECT_EQ(parts.parts[kValidation].size(), 0);
-  EXPECT_FALSE(parts.hash.empty());
+  const SplitRows<LabelledImage> splits = read_idx_images({folder.path(), {}}, kAnySplit);
+  std::string labels;
+  for (const LabelledImage& image : splits.train) {
+    EXPECT_EQ(image.pixels.sizes(), at::IntArrayRef({1, 2, 3}));
+    labels += image.label;
+  }
+  EXPECT_EQ(labels, "0120");
+  EXPECT_EQ(splits.test.size(), 2u);
+  EXPECT_TRUE(splits.validation.empty());
+  EXPECT_FALSE(splits.hash.empty());
 }
 
 TEST_F(IdxFolder, OneFileIsTrainingOrWhole) {
   write("emnist-letters-test", 3, 3);
   DataSource source{folder / "emnist-letters-test-images-idx3-ubyte", {}};
-  EXPECT_EQ(read_idx_images(source).parts[kTrain].size(), 3);
+  EXPECT_EQ(read_idx_images(source, kAnySplit).train.size(), 3u);
   source.whole = true;
-  EXPECT_EQ(read_idx_images(source).parts[kTest].size(), 3);
+  EXPECT_EQ(read_idx_images(source, kAnySplit).test.size(), 3u);
   source.path = folder.path();
-  EXPECT_EQ(read_idx_images(source).parts[kTest].size(), 3) << "a word of the name says the part";
+  EXPECT_EQ(read_idx_images(source, kAnySplit).test.size(), 3u)
+      << "a word of the name says the split";
 }
 
 TEST_F(IdxFolder, RefusesWhatDoesNotFitTogether) {
   write("train", 4, 3);
   expect_error(ErrorKind::BadData, {"train-labels", "3 labels for 4 pictures"}, [&] {
-    read_idx_images({folder.path(), {}});
+    read_idx_images({folder.path(), {}}, kAnySplit);
   });
   write("train", 4, 4);
   folder.write("train-images.idx3-ubyte", "");
-  expect_error(ErrorKind::BadData, "holds both", [&] { read_idx_images({folder.path(), {}}); });
+  expect_error(ErrorKind::BadData, "holds both", [&] {
+    read_idx_images({folder.path(), {}}, kAnySplit);
+  });
 }
 
 TEST_F(IdxFolder, RefusesPicturesWithoutLabelsAndOtherNumbers) {
   folder.write("train-images-idx3-ubyte", idx_bytes(torch::zeros({2, 2, 2}, torch::kByte)));
   expect_error(ErrorKind::NotFound, "train-labels-idx1-ubyte", [&] {
-    read_idx_images({folder.path(), {}});
+    read_idx_images({folder.path(), {}}, kAnySplit);
   });
   folder.write("train-labels-idx1-ubyte", idx_bytes(torch::zeros({2}, torch::kFloat)));
   expect_error(ErrorKind::BadData, "labels are whole numbers", [&] {
-    read_idx_images({folder.path(), {}});
+    read_idx_images({folder.path(), {}}, kAnySplit);
   });
   folder.write("train-images-idx3-ubyte", idx_bytes(torch::zeros({2, 2, 2}, torch::kFloat)));
-  expect_error(ErrorKind::BadData, "unsigned bytes", [&] { read_idx_images({folder.path(), {}}); });
+  expect_error(ErrorKind::BadData, "unsigned bytes", [&] {
+    read_idx_images({folder.path(), {}}, kAnySplit);
+  });
   folder.write("train-images-idx3-ubyte", idx_bytes(torch::zeros({2, 0, 2}, torch::kByte)));
-  expect_error(ErrorKind::BadData, "0 x 2 pixels", [&] { read_idx_images({folder.path(), {}}); });
+  expect_error(ErrorKind::BadData, "0 x 2 pixels", [&] {
+    read_idx_images({folder.path(), {}}, kAnySplit);
+  });
 }
 
-TEST_F(IdxFolder, ANameMustSayWhichPartItIs) {
+TEST_F(IdxFolder, ANameMustSayWhichSplitItIs) {
   write("mine", 2, 2);
-  expect_error(ErrorKind::BadData, "does not say which part", [&] {
-    read_idx_images({folder.path(), {}});
+  expect_error(ErrorKind::BadData, "does not say which split", [&] {
+    read_idx_images({folder.path(), {}}, kAnySplit);
   });
 }
 

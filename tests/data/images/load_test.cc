@@ -41,7 +41,7 @@ TEST(GlimpsesData, TheFolderThatIsWrittenGivesTheSameRows) {
     EXPECT_TRUE(images_of(*drawn.train).equal(images_of(*read.train)));
     EXPECT_TRUE(images_of(*drawn.validation).equal(images_of(*read.validation)));
     EXPECT_TRUE(images_of(*drawn.test).equal(images_of(*read.test)));
-    EXPECT_TRUE(dynamic_cast<const GlimpseDataset&>(*read.train).knows_objects());
+    EXPECT_TRUE(read.train->has_truth());
   }
 }
 
@@ -54,10 +54,10 @@ TEST(GlimpsesData, ValidationIsHeldOutWhereThereIsNone) {
   EXPECT_EQ(splits.train->size(), 18);
   EXPECT_EQ(splits.validation->size(), 2);
   EXPECT_EQ(splits.test, nullptr);
-  EXPECT_TRUE(has_note(splits.notes, "2 of the 20 training pictures"));
+  EXPECT_TRUE(has_note(splits.notes, "2 of the 20 pictures"));
   EXPECT_EQ(coding.classes[2], "2") << "numbers by value: 10 comes after 9";
   EXPECT_EQ(coding.classes.back(), "11");
-  EXPECT_FALSE(dynamic_cast<const GlimpseDataset&>(*splits.train).knows_objects());
+  EXPECT_FALSE(splits.train->has_truth());
 }
 
 TEST(GlimpsesData, AFolderOfPicturesIsReadToo) {

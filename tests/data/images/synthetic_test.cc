@@ -8,33 +8,40 @@
 namespace fovea {
 namespace {
 
-DigitsOptions small() {
-  DigitsOptions options;
+SyntheticImagesOptions small() {
+  SyntheticImagesOptions options;
   options.rows = 400, options.validation_rows = 30, options.test_rows = 20;
   return options;
 }
 
-TEST(Digits, PartsHaveTheirSizesAndAllDigits) {
-  const SplitImages draw = draw_digits(small());
-  EXPECT_EQ(draw.parts[kTrain].pixels.sizes(), at::IntArrayRef({400, 1, 28, 28}));
-  EXPECT_EQ(draw.parts[kValidation].size(), 30);
-  EXPECT_EQ(draw.parts[kTest].size(), 20);
-  const auto& labels = draw.parts[kTrain].labels;
-  EXPECT_EQ(std::set<std::string>(labels.begin(), labels.end()).size(), 10u);
+at::Tensor pixels_of(const std::vector<LabelledImage>& rows) {
+  std::vector<at::Tensor> pixels;
+  for (const LabelledImage& row : rows) pixels.push_back(row.pixels);
+  return torch::stack(pixels);  // [N, 1, side, side]
 }
 
-TEST(Digits, TheSeedDecidesThem) {
-  DigitsOptions options = small();
-  const at::Tensor first = draw_digits(options).parts[kTrain].pixels;
-  EXPECT_TRUE(draw_digits(options).parts[kTrain].pixels.equal(first));
+TEST(SyntheticImages, SplitsHaveTheirSizesAndAllDigits) {
+  const SplitRows<LabelledImage> draw = draw_images(small());
+  EXPECT_EQ(pixels_of(draw.train).sizes(), at::IntArrayRef({400, 1, 28, 28}));
+  EXPECT_EQ(draw.validation.size(), 30u);
+  EXPECT_EQ(draw.test.size(), 20u);
+  std::set<std::string> labels;
+  for (const LabelledImage& row : draw.train) labels.insert(row.label);
+  EXPECT_EQ(labels.size(), 10u);
+}
+
+TEST(SyntheticImages, TheSeedDecidesThem) {
+  SyntheticImagesOptions options = small();
+  const at::Tensor first = pixels_of(draw_images(options).train);
+  EXPECT_TRUE(pixels_of(draw_images(options).train).equal(first));
   options.rows = 100;
-  EXPECT_TRUE(draw_digits(options).parts[kTrain].pixels.equal(first.narrow(0, 0, 100)))
+  EXPECT_TRUE(pixels_of(draw_images(options).train).equal(first.narrow(0, 0, 100)))
       << "fewer rows are the first ones";
   options.seed = 2;
-  EXPECT_FALSE(draw_digits(options).parts[kTrain].pixels.equal(first.narrow(0, 0, 100)));
+  EXPECT_FALSE(pixels_of(draw_images(options).train).equal(first.narrow(0, 0, 100)));
 }
 
-TEST(Digits, AreWhiteOnBlackWithSmoothEdges) {
+TEST(SyntheticImages, AreWhiteOnBlackWithSmoothEdges) {
   for (int64_t digit = 0; digit < 10; ++digit) {
     const at::Tensor picture = draw_digit(digit, {}, Random(uint64_t(digit)))[0];
     EXPECT_EQ(picture.max().item<int>(), 255) << digit;
@@ -50,11 +57,11 @@ TEST(Digits, AreWhiteOnBlackWithSmoothEdges) {
 }
 
 // Nearest means: were two digits drawn alike, or all too wild, this could not work.
-TEST(Digits, CanBeToldApart) {
-  DigitsOptions options = small();
+TEST(SyntheticImages, CanBeToldApart) {
+  SyntheticImagesOptions options = small();
   options.rows = 2000;
   options.slant = options.turn = 0;
-  const LabelledImages train = draw_digits(options).parts[kTrain];
+  const std::vector<LabelledImage> train = draw_images(options).train;
   const auto centred = [](const at::Tensor& pictures) {  // without the random place
     at::Tensor result = torch::zeros_like(pictures);
     for (int64_t row = 0; row < pictures.size(0); ++row) {
@@ -66,9 +73,9 @@ TEST(Digits, CanBeToldApart) {
     }
     return result.to(torch::kFloat).flatten(1);
   };
-  const at::Tensor pixels = centred(train.pixels);  // [N, 784]
+  const at::Tensor pixels = centred(pixels_of(train));  // [N, 784]
   std::vector<int64_t> numbers;
-  for (const std::string& label : train.labels) numbers.push_back(label[0] - '0');
+  for (const LabelledImage& row : train) numbers.push_back(row.label[0] - '0');
   const at::Tensor labels = torch::tensor(numbers);
   at::Tensor means = torch::zeros({10, 784});
   for (int64_t digit = 0; digit < 10; ++digit)
@@ -79,13 +86,13 @@ TEST(Digits, CanBeToldApart) {
   EXPECT_GT(share, 0.7);
 }
 
-TEST(Digits, RefusesSizesThatCannotBe) {
-  DigitsOptions options = small();
+TEST(SyntheticImages, RefusesSizesThatCannotBe) {
+  SyntheticImagesOptions options = small();
   options.side = 4;
-  EXPECT_THROW(draw_digits(options), Error);
+  EXPECT_THROW(draw_images(options), Error);
   options.side = 28;
   options.rows = -1;
-  EXPECT_THROW(draw_digits(options), Error);
+  EXPECT_THROW(draw_images(options), Error);
   EXPECT_THROW(draw_digit(10, {}, Random(1)), Error);
 }
 

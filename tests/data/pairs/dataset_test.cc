@@ -31,7 +31,7 @@ TEST(Pairs, RowsComeBackAsTheyWereGiven) {
   EXPECT_EQ(data.source_text(1), "c  q");
   EXPECT_EQ(data.references(0), (Texts{"x", "y y"}));
   EXPECT_EQ(data.references(1), (Texts{"y x z"}));
-  EXPECT_EQ(data.source_length(1), 2);
+  EXPECT_EQ(data.input_length(1), 2);
   EXPECT_EQ(data.target_length(1), 4);
   EXPECT_EQ(data.target_ids(1), (Numbers{5, 4, 1, 3}));
   EXPECT_EQ(data.target_ids(0), (Numbers{4, 3}));

@@ -24,11 +24,11 @@ class Names {
 };
 
 std::string source(const PairFolder& folder, Split part) {
-  return folder.parts[part] ? folder.parts[part]->source.filename().string() : "";
+  return folder.splits[part] ? folder.splits[part]->source.filename().string() : "";
 }
 
 std::string target(const PairFolder& folder, Split part) {
-  return folder.parts[part] ? folder.parts[part]->target.filename().string() : "";
+  return folder.splits[part] ? folder.splits[part]->target.filename().string() : "";
 }
 
 TEST(PairFolder, TsvFilesWithALanguagePairInTheirNames) {
@@ -45,7 +45,7 @@ TEST(PairFolder, TsvFilesWithALanguagePairInTheirNames) {
   EXPECT_EQ(source(names.find("", "test_multiref"), kTest), "test_multiref.de-en.tsv.gz");
   EXPECT_EQ(source(names.find("", "test_m"), kTest), "test_multiref.de-en.tsv.gz");
   EXPECT_EQ(source(names.find("", "test"), kTest), "test.de-en.tsv.gz");
-  EXPECT_FALSE(names.find("fr-en").parts[kTrain]);
+  EXPECT_FALSE(names.find("fr-en").splits[kTrain]);
 }
 
 TEST(PairFolder, ParallelFilesNeedADirection) {
@@ -72,13 +72,13 @@ TEST(PairFolder, OtherSpellings) {
   EXPECT_EQ(target(words, kTrain), "training.tgt");
   EXPECT_EQ(source(words, kValidation), "dev.tab");
   EXPECT_EQ(source(words, kTest), "TEST.tsv");
-  EXPECT_FALSE(Names({"train.tsv", "testament.tsv", ".test.tsv"}).find().parts[kTest]);
+  EXPECT_FALSE(Names({"train.tsv", "testament.tsv", ".test.tsv"}).find().splits[kTest]);
   const PairFolder moses = Names({"train.de-en.de", "train.de-en.en"}).find("en-de");
   EXPECT_EQ(source(moses, kTrain), "train.de-en.en");
   EXPECT_EQ(source(Names({"train.tsv", "test2016.tsv"}).find(), kTest), "test2016.tsv");
   // A prefix cannot make a test part of the training files.
   EXPECT_EQ(source(Names({"train.tsv", "trial.tsv"}).find("", "tr"), kTest), "trial.tsv");
-  EXPECT_FALSE(Names({}).find().parts[kTrain]);
+  EXPECT_FALSE(Names({}).find().splits[kTrain]);
 }
 
 TEST(PairFolder, TwoFilesForOnePart) {

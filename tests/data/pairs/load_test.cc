@@ -168,20 +168,20 @@ TEST(PairsData, LimitsApplyToTrainingPairsOnly) {
   PairsOptions options;
   options.maximum_length = 3;
   options.maximum_ratio = 1.5;
-  Splits splits = encode_splits({pairs, pairs, pairs}, options, tokenisers);
+  Splits splits = tokenise_splits({pairs, pairs, pairs}, options, tokenisers);
   EXPECT_EQ(sources_of(splits.train), (Texts{"a", "a b", "\u00A0 "}));
   EXPECT_EQ(splits.validation->size(), 5);
   EXPECT_EQ(splits.test->size(), 5);
   EXPECT_TRUE(has_note(splits.notes, "1 with more than 3 tokens"));
   EXPECT_TRUE(has_note(splits.notes, "1 with one side more than 1.5 times"));
   options.minimum_length = 2;
-  splits = encode_splits({pairs, {}, {}}, options, tokenisers);
+  splits = tokenise_splits({pairs, {}, {}}, options, tokenisers);
   EXPECT_EQ(sources_of(splits.train), (Texts{"a b"}));
   EXPECT_TRUE(has_note(splits.notes, "3 with fewer than 2"));
   EXPECT_EQ(splits.validation, nullptr);
   options.minimum_length = 9;
   expect_error(ErrorKind::BadData, {"no training pair is left", "4 with fewer than 9"}, [&] {
-    encode_splits({pairs, {}, {}}, options, tokenisers);
+    tokenise_splits({pairs, {}, {}}, options, tokenisers);
   });
 }
 
@@ -196,27 +196,28 @@ TEST(PairsData, LimitsApplyToTrainingPairsOnly) {
   }
 
 TEST(PairsData, TokenisersAreLearnedFromTrainingPairs) {
-  const PairTexts texts{{{"a b", {"x x"}, {}}, {"a a", {"y"}, {}}}, {{"q", {"q"}, {}}}, {}};
+  const SplitRows<TextPair> texts{
+      {{"a b", {"x x"}, {}}, {"a a", {"y"}, {}}}, {{"q", {"q"}, {}}}, {}};
   PairsOptions options;
   options.tokens = "words";
   PairTokenisers tokenisers;
-  RUN_OR_SKIP(encode_splits(texts, options, tokenisers));
+  RUN_OR_SKIP(tokenise_splits(texts, options, tokenisers));
   EXPECT_EQ(tokenisers.source->vocabulary().size(), 6);
   EXPECT_EQ(tokenisers.source->vocabulary().token(4), "\u2581a");
   EXPECT_EQ(tokenisers.target->kind(), "words");
   PairTokenisers shared;
   options.shared_vocabulary = true;
-  const Splits splits = encode_splits(texts, options, shared);
+  const Splits splits = tokenise_splits(texts, options, shared);
   EXPECT_EQ(shared.source, shared.target);
   EXPECT_EQ(shared.source->vocabulary().size(), 4 + 4);
   EXPECT_TRUE(has_note(splits.notes, "both sides: words, 8 symbols"));
   PairTokenisers different;
   options.target_tokens = "characters";
   expect_error(ErrorKind::InvalidArgument, {"shared_vocabulary", "characters"},
-               [&] { encode_splits(texts, options, different); });
+               [&] { tokenise_splits(texts, options, different); });
   options.shared_vocabulary = false;
   options.minimum_count = 2;
-  encode_splits(texts, options, different);
+  tokenise_splits(texts, options, different);
   EXPECT_EQ(different.source->vocabulary().size(), 4 + 1);
   EXPECT_EQ(different.target->kind(), "characters");
 }
@@ -227,12 +228,12 @@ TEST(PairsData, TheWrittenFolderGivesTheSamePairs) {
   generator.validation_rows = generator.test_rows = 20;
   PhrasesDraw draw = draw_phrases(generator);
   draw.test[0].references.push_back("\"Noch eine\" Übersetzung.");
-  const PairTexts texts{draw.train, draw.validation, draw.test};
+  const SplitRows<TextPair> texts{draw.train, draw.validation, draw.test};
   const TemporaryFolder folder;
   write_pairs(folder.path(), texts, "translate", Json{{"seed", 1}});
   EXPECT_EQ(folder.names(), (Texts{"dataset.json", "test.tsv", "train.tsv", "val.tsv"}));
   PairTokenisers tokenisers = blanks();
-  const Splits built_in = encode_splits(texts, {}, tokenisers);
+  const Splits built_in = tokenise_splits(texts, {}, tokenisers);
   const Splits read = load({folder.path(), {}, false});
   for (const auto& [left, right] :
        {std::pair(built_in.train, read.train), std::pair(built_in.validation, read.validation),
@@ -257,12 +258,12 @@ TEST(PairsData, PreparedFilesBringTheirTokenisers) {
   const TemporaryFolder folder;
   PairTokenisers tokenisers = blanks();
   PairsOptions options = with("maximum_length=50");
-  const PairTexts texts{{{"a b", {"x"}, {}}}, {{"b", {"y"}, {}}}, {}};
+  const SplitRows<TextPair> texts{{{"a b", {"x"}, {}}}, {{"b", {"y"}, {}}}, {}};
   OptionList list;
   options.describe(list);
   for (const char* name : {"p.safetensors", "prepared"}) {
     const auto path = folder / name;
-    write_prepared(path, encode_splits(texts, options, tokenisers), tokenisers, "translate",
+    write_prepared(path, tokenise_splits(texts, options, tokenisers), tokenisers, "translate",
                    list.to_json());
     PairTokenisers none;
     const Splits splits = load_pairs({path, {}, false}, {}, none, 1);

@@ -15,10 +15,11 @@ class PreparedFile : public ::testing::Test {
  protected:
   PreparedFile() {
     PairTokenisers tokenisers = blank_tokenisers({"a", "b", "ü"}, {"x", "y"});
-    const PairTexts texts{{{"a ü", {"x y", "é"}, {{0, 1, 2, 4}}}, {"b", {"y"}, {{0, 1, 0, 1}}}},
-                          {{"a", {"y"}, {}}},
-                          {{"שלום a", {"x"}, {}}}};
-    splits_ = encode_splits(texts, {}, tokenisers);
+    const SplitRows<TextPair> texts{
+        {{"a ü", {"x y", "é"}, {{0, 1, 2, 4}}}, {"b", {"y"}, {{0, 1, 0, 1}}}},
+        {{"a", {"y"}, {}}},
+        {{"שלום a", {"x"}, {}}}};
+    splits_ = tokenise_splits(texts, {}, tokenisers);
     write_prepared(path_, splits_, tokenisers, "translate", Json{{"tokens", "words"}});
     bytes_ = read_file(path_);
   }
@@ -93,7 +94,7 @@ TEST_F(PreparedFile, ComesBackWhole) {
 TEST_F(PreparedFile, PartsThatAreNotThereStayAway) {
   PairTokenisers shared{std::make_shared<BlankTokeniser>(std::vector<std::string>{"a"}), nullptr};
   shared.target = shared.source;
-  const Splits splits = encode_splits({{{"a", {"a"}, {}}}, {}, {}}, {}, shared);
+  const Splits splits = tokenise_splits({{{"a", {"a"}, {}}}, {}, {}}, {}, shared);
   write_prepared(path_, splits, shared, "t", Json::object());
   const Prepared prepared = read_prepared(path_);
   EXPECT_EQ(prepared.splits.validation, nullptr);

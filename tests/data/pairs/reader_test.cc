@@ -40,7 +40,7 @@ TEST(TextPairs, ColumnsAreSourceTargetAndFurtherReferences) {
   EXPECT_EQ(read_pairs.pairs[1].references, (Texts{"y", "z", "w"}));
   EXPECT_EQ(read_pairs.pairs[2].references, (Texts{"v"}));
   EXPECT_EQ(read_pairs.left_out, 0);
-  EXPECT_TRUE(read_pairs.parts.empty());
+  EXPECT_TRUE(read_pairs.splits.empty());
 }
 
 TEST(TextPairs, EveryOtherCharacterIsText) {
@@ -93,7 +93,7 @@ TEST(TextPairs, AHeaderOfKnownNamesIsOne) {
   EXPECT_EQ(pairs.pairs[0].links[1].target_begin, 1);
   EXPECT_EQ(pairs.pairs[0].links[0].source_end, 2);
   EXPECT_EQ(pairs.pairs[1].references, (Texts{"x"}));
-  EXPECT_EQ(pairs.parts, (std::vector<Split>{kTrain, kValidation, kTest}));
+  EXPECT_EQ(pairs.splits, (std::vector<Split>{kTrain, kValidation, kTest}));
   EXPECT_EQ(pairs.left_out, 1);
   // A capital letter is not exactly the name: a pair like any other.
   EXPECT_EQ(read("Source\tTarget\na\tx\n").pairs.size(), 2u);

@@ -302,13 +302,14 @@ TEST(SpeechData, UtterancesAreRepeated) {
   SpeechCoding coding;
   const Splits splits = load({}, small(), coding);
   const SpeechDataset& once = speech(splits.test);
-  const auto thrice = repeated(once, 2, 3, *coding.tokeniser);
-  ASSERT_EQ(thrice->size(), 2);
+  const auto longer = once.repeated(2, 3);
+  const SpeechDataset& thrice = speech(longer);
+  ASSERT_EQ(thrice.size(), 2);
   const std::string text = once.transcript(1);
-  EXPECT_EQ(thrice->transcript(1), text + " " + text + " " + text);
-  EXPECT_EQ(thrice->target_ids(1).size(), 3 * (once.target_ids(1).size() - 1) + 1);
-  EXPECT_EQ(thrice->sound(1).samples.size(), 3 * once.sound(1).samples.size());
-  const at::Tensor truth = thrice->truth(1);
+  EXPECT_EQ(thrice.transcript(1), text + " " + text + " " + text);
+  EXPECT_EQ(thrice.target_ids(1).size(), 3 * (once.target_ids(1).size() - 1) + 1);
+  EXPECT_EQ(thrice.sound(1).samples.size(), 3 * once.sound(1).samples.size());
+  const at::Tensor truth = thrice.truth(1);
   EXPECT_TRUE(truth.narrow(0, 0, truth.size(0) - 1).any(1).all().item<bool>());
   const int64_t symbols = (truth.size(0) - 1) / 3;
   EXPECT_GT(truth[2 * symbols].nonzero()[0].item<int64_t>(),

@@ -20,8 +20,8 @@ TEST(SpeechFile, OneSoundOrSeveralARow) {
   EXPECT_EQ(read.splits, (std::vector<Split>{kTrain, kTest}));
   EXPECT_TRUE(has_note(read.notes, "1 rows without sound or transcript"));
 
-  SpeechFileOptions options;
-  options.sounds = "wav/{}";
+  MediaTableOptions options;
+  options.files = "wav/{}";
   const auto several = folder.write("many.tsv",
                                     "files\ttranscript\n1.wav 2.wav\tone two\n"
                                     "1.wav 2.wav\tone two three\n");
@@ -40,10 +40,10 @@ TEST(SpeechFile, RolesNameTheColumns) {
                              "clip,said,audio\nx.wav,\"one, two\",wrong\n"
                              "y.wav,three,wrong\n");
   source.roles = {{"audio", {"clip"}}, {"transcript", {"said"}}};
-  const auto parts = open_speech(source, {.task = "speech", .fraction = 0}, {});
-  ASSERT_EQ(parts.train.size(), 2u);
-  EXPECT_EQ(parts.train[0].transcript, "one, two");
-  EXPECT_EQ(parts.train[0].sounds[0], folder / "x.wav");
+  const auto splits = open_speech(source, {.task = "speech", .fraction = 0}, {});
+  ASSERT_EQ(splits.train.size(), 2u);
+  EXPECT_EQ(splits.train[0].transcript, "one, two");
+  EXPECT_EQ(splits.train[0].sounds[0], folder / "x.wav");
   source.roles = {{"sound", {"clip"}}};
   expect_error(ErrorKind::InvalidArgument, "sound", [&] { open_speech(source, {}, {}); });
 }
@@ -65,7 +65,7 @@ TEST(SpeechFile, BoundariesAreOnePairAWord) {
 
 TEST(SpeechFile, WhatIsMissingIsNamed) {
   const TemporaryFolder folder;
-  const auto read = [&](const std::string& content, const SpeechFileOptions& options = {}) {
+  const auto read = [&](const std::string& content, const MediaTableOptions& options = {}) {
     read_speech(folder.write("t.tsv", content), options);
   };
   expect_error(ErrorKind::NotFound, {"--columns audio=NAME", "sound, text"},
@@ -73,8 +73,8 @@ TEST(SpeechFile, WhatIsMissingIsNamed) {
   expect_error(ErrorKind::NotFound, {"--columns transcript=NAME"},
                [&] { read("audio\twords\na.wav\tx\n"); });
   expect_error(ErrorKind::BadData, "holds no utterances", [&] { read("audio\ttext\na.wav\t\n"); });
-  SpeechFileOptions wrong;
-  wrong.sounds = "wav";
+  MediaTableOptions wrong;
+  wrong.files = "wav";
   expect_error(ErrorKind::InvalidArgument, "write {}",
                [&] { read("audio\ttext\na.wav\tx\n", wrong); });
 }

@@ -3,71 +3,74 @@
 #include <cmath>
 #include <set>
 
+#include "fovea/data/speech/spoken_word.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
 namespace {
 
-TonesOptions small() {
-  TonesOptions options;
+SyntheticSpeechOptions small() {
+  SyntheticSpeechOptions options;
   options.rows = 30;
   options.validation_rows = 10;
   options.test_rows = 10;
   return options;
 }
 
-TEST(Tones, MelodiesAreDifferentAndHaveTheirNotes) {
-  const TonesDraw draw = draw_tones(small(), 8000);
+TEST(SyntheticSpeech, MelodiesAreDifferentAndHaveTheirNotes) {
+  const auto draw = draw_speech(small(), 8000);
   ASSERT_EQ(draw.train.size(), 30u);
   ASSERT_EQ(draw.test.size(), 10u);
   std::set<std::string> seen;
-  for (const auto* part : {&draw.train, &draw.validation, &draw.test})
-    for (const DrawnMelody& melody : *part) {
+  for (int split = 0; split < kSplitCount; ++split)
+    for (const Utterance& melody : draw[split]) {
       EXPECT_TRUE(seen.insert(melody.transcript).second) << melody.transcript;
-      const auto names = word_spans(melody.transcript);
-      ASSERT_EQ(melody.words.size(), names.size());
-      EXPECT_GE(names.size(), 3u);
-      EXPECT_LE(names.size(), 8u);
-      int64_t before = 0;
-      for (size_t i = 0; i < names.size(); ++i) {
-        EXPECT_EQ(melody.words[i].bytes.begin, names[i].begin);
-        EXPECT_GT(melody.words[i].begin, before);
-        EXPECT_GT(melody.words[i].end, melody.words[i].begin);
-        before = melody.words[i].end;
+      EXPECT_TRUE(melody.sounds.empty()) << "there are no files";
+      const size_t names = word_spans(melody.transcript).size();
+      ASSERT_EQ(melody.boundaries.size(), names);
+      EXPECT_GE(names, 3u);
+      EXPECT_LE(names, 8u);
+      double before = 0;
+      for (const auto& [begin, end] : melody.boundaries) {
+        EXPECT_GT(begin, before);
+        EXPECT_GT(end, begin);
+        before = end;
       }
-      EXPECT_LE(before, int64_t(melody.sound.samples.size()));
+      EXPECT_LE(before, melody.drawn.seconds());
     }
 }
 
-TEST(Tones, NotesAreLoudAndGapsAreNot) {
-  const DrawnMelody melody = draw_tones(small(), 8000).test[0];
-  const auto loudness = [&](int64_t begin, int64_t end) {
+TEST(SyntheticSpeech, NotesAreLoudAndGapsAreNot) {
+  const Utterance melody = draw_speech(small(), 8000).test[0];
+  const auto loudness = [&](double first, double last) {
+    const auto begin = std::lround(first * 8000), end = std::lround(last * 8000);
     double sum = 0;
-    for (int64_t i = begin; i < end; ++i)
-      sum += std::pow(double(melody.sound.samples[size_t(i)]) / 32768, 2);
+    for (auto i = begin; i < end; ++i)
+      sum += std::pow(double(melody.drawn.samples[size_t(i)]) / 32768, 2);
     return std::sqrt(sum / double(end - begin));
   };
-  EXPECT_LT(loudness(0, melody.words[0].begin), 0.02);
-  for (const SpokenWord& word : melody.words) EXPECT_GT(loudness(word.begin, word.end), 0.03);
+  EXPECT_LT(loudness(0, melody.boundaries[0].first), 0.02);
+  for (const auto& [begin, end] : melody.boundaries) EXPECT_GT(loudness(begin, end), 0.03);
 }
 
-TEST(Tones, TheSeedAloneDecides) {
-  TonesOptions more = small(), other = small();
+TEST(SyntheticSpeech, TheSeedAloneDecides) {
+  SyntheticSpeechOptions more = small(), other = small();
   more.rows = 40;
   other.seed = 2;
-  const auto samples = [](const TonesOptions& options) {
-    return draw_tones(options, 8000).test[3].sound.samples;
+  const auto samples = [](const SyntheticSpeechOptions& options) {
+    return draw_speech(options, 8000).test[3].drawn.samples;
   };
-  EXPECT_EQ(samples(small()), samples(more)) << "the small parts stay the same";
+  EXPECT_EQ(samples(small()), samples(more)) << "the small splits stay the same";
   EXPECT_NE(samples(small()), samples(other));
 }
 
-TEST(Tones, WhatCannotBeDrawnIsRefused) {
-  TonesOptions options = small();
+TEST(SyntheticSpeech, WhatCannotBeDrawnIsRefused) {
+  SyntheticSpeechOptions options = small();
   options.shortest = 9;
-  expect_error(ErrorKind::InvalidArgument, "data.shortest=9", [&] { draw_tones(options, 8000); });
+  expect_error(ErrorKind::InvalidArgument, "data.shortest=9", [&] { draw_speech(options, 8000); });
   options.shortest = options.longest = 1;
-  expect_error(ErrorKind::InvalidArgument, "no more different", [&] { draw_tones(options, 8000); });
+  expect_error(ErrorKind::InvalidArgument, "no more different",
+               [&] { draw_speech(options, 8000); });
 }
 
 }  // namespace

@@ -1,0 +1,84 @@
+// A text that is written token by token: {"text": …, "log_probability": …}, and "outputs" where
+// there are several. Each task that writes texts adds its metrics.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fovea/data/tokenisers/tokeniser.h"
+#include "fovea/metrics/translation.h"
+#include "fovea/tasks/outputs/output.h"
+#include "fovea/tasks/over_rows.h"
+#include "fovea/training/run_folder.h"
+
+namespace fovea {
+
+/// A tokeniser as the assets NAME.json and, for the kinds that have SentencePiece's bytes,
+/// NAME.model.
+void save_tokeniser(const RunFolder& folder, const std::string& name, const Tokeniser& tokeniser);
+std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const std::string& name);
+
+/// The targets of a batch, with the end symbol.
+std::vector<std::vector<int64_t>> target_tokens(const Batch& batch);
+/// The map "attention" while the targets of a batch are written, [B, T, units]: the mean of the
+/// heads. Undefined for a network without.
+at::Tensor target_attention(const Model& model, const Batch& batch);
+
+/// What was generated for rows, in their order.
+struct GeneratedRows {
+  std::vector<std::string> outputs;
+  std::vector<References> references;
+  std::vector<std::vector<int64_t>> output_tokens, target_tokens;  // without the end symbol
+  double nats = 0;                                                 // of all targets
+  int64_t tokens = 0;                                              // likewise, with the end symbols
+
+  double loss() const { return nats / double(tokens); }
+  double exact_match() const;  // share of outputs that are one of their references
+  /// Edits that make the outputs their first references, of the characters of these.
+  double character_error_rate() const;
+};
+
+class SequenceOutput : public OutputKind {
+ public:
+  /// `target` is the tokeniser of what is written, `axis` what it is called in explanations.
+  SequenceOutput(std::function<const Tokeniser&()> target, std::string axis)
+      : target_(std::move(target)), axis_(std::move(axis)) {}
+
+  void finish(const Model& model, std::span<const Example> examples,
+              std::vector<Prediction>& predictions) const override;
+  Json answer(const Example& example, const Prediction& prediction) const override;
+  /// The texts of all outputs, tabs between them.
+  std::string answer_line(const Example& example, const Prediction& prediction) const override;
+  std::string headline(const Example& example, const Prediction& prediction) const override;
+  Example describe_output(const Example& example, const Prediction& prediction) const override;
+
+ protected:
+  const Tokeniser& target() const { return target_(); }
+  /// What a unit of the axis is called.
+  virtual std::string unit() const { return "token"; }
+  /// A token for people.
+  virtual std::string label(int64_t token) const;
+  /// The first output as an axis, a unit for each token; the end is special.
+  Axis output_axis(const Prediction& prediction) const;
+
+  /// How rows are measured together.
+  virtual RowBatches batches(const Model& model, const Dataset& rows) const = 0;
+  /// finish() of these rows.
+  virtual void finish_rows(const Model& model, const Dataset& rows, std::span<const int64_t> picked,
+                           std::vector<Prediction>& predictions) const;
+  /// Decodes every row. `model` must be a SequenceModel.
+  GeneratedRows generate(const Model& model, const Dataset& rows,
+                         const RowProgress& progress) const;
+  /// Of the tokens of which it is known what they should look at: pointing, the share whose
+  /// strongest place lies there while the right target is written, and attention_truth, the share
+  /// of their attention that does.
+  void add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const;
+
+ private:
+  std::function<const Tokeniser&()> target_;
+  std::string axis_;
+};
+
+}  // namespace fovea
