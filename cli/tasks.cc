@@ -23,7 +23,7 @@ std::string options_of(const std::string& task, const std::string& model, bool m
 void print_all_options(bool markdown) {
   const char* before = markdown ? "\n## " : "\n";
   for (const TaskRow& row : task_table()) {
-    const std::vector<std::string> models = row.make()->option_lists();
+    const std::vector<std::string> models = make_task(row.name)->option_lists();
     for (const std::string& model : models)
       std::cout << before << row.name << ", model.name=" << model << "\n\n"
                 << options_of(row.name, model, markdown);
@@ -40,7 +40,8 @@ void run_tasks(const TasksFlags& flags) {
   }
   TextTable table({"task", "what it does", "models", "attention", "files"});
   for (const TaskRow& row : task_table())
-    table.add({row.name, row.summary, row.models, row.attention, row.files});
+    table.add(
+        {row.name, row.summary, join(make_task(row.name)->models()), row.attention, row.files});
   std::cout << (flags.markdown ? table.markdown() : table.plain());
 }
 

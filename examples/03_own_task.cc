@@ -299,7 +299,7 @@ std::unique_ptr<Task> make_majority_task() {
     return ExplainTitles{"Which letters were looked at",
                          {{"attention", "the answer looks at letters"}}};
   };
-  return std::make_unique<ComposedTask>(
+  return std::make_unique<Task>(
       "majority", data, std::make_shared<ClassesOutput>(classes),
       std::vector{
           model_spec({"pooling"}, std::make_shared<MajorityOptions>(), training, make, titles)});
@@ -309,7 +309,7 @@ std::unique_ptr<Task> make_majority_task() {
 
 int main(int argc, char** argv) {
   add_score();
-  register_task({"majority", "which letter is most frequent", "pooling", "answer -> letters",
+  register_task({"majority", "which letter is most frequent", "answer -> letters",
                  "TSV: letters, most frequent letter", make_majority_task});
   return run_program(argc, argv);
 }

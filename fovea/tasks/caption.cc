@@ -11,7 +11,7 @@
 #include "fovea/decoding/search.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/show_attend_tell.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/sequence.h"
 #include "fovea/tensor/torch.h"
 
@@ -174,7 +174,7 @@ std::vector<std::string> cell_scores() {
 
 }  // namespace
 
-std::unique_ptr<Task> make_caption_task() {
+static std::unique_ptr<Task> make_caption_task() {
   const auto options = std::make_shared<ShowAttendTellOptions>();
   const auto data = std::make_shared<CaptionData>(options);
   const auto decoding = std::make_shared<CaptionDecoding>();
@@ -206,9 +206,16 @@ std::unique_ptr<Task> make_caption_task() {
   spec.copy_pretrained = [options](Model& model) {
     load_captioner_encoder(options->encoder, model);
   };
-  return std::make_unique<ComposedTask>("caption", data,
-                                        std::make_shared<CaptionOutput>(data, decoding),
-                                        std::vector{std::move(spec)});
+  return std::make_unique<Task>("caption", data, std::make_shared<CaptionOutput>(data, decoding),
+                                std::vector{std::move(spec)});
+}
+
+TaskRow caption_task() {
+  return {
+      "caption", "what a picture shows, as a sentence", "word -> cell",
+      "CSV or TSV with a header: image (a path), caption and perhaps further captions; a folder of "
+      "such",
+      make_caption_task};
 }
 
 }  // namespace fovea

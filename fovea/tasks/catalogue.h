@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/task.h"
 
 namespace fovea {
 
 struct TaskRow {
   std::string name;
   std::string summary;
-  std::string models;     // names for model.name, the default first
   std::string attention;  // who looks at what
   std::string files;      // what a DATA file or folder holds
   std::function<std::unique_ptr<Task>()> make;

@@ -3,7 +3,7 @@
 #include "fovea/data/sequences/load.h"
 #include "fovea/explain/record/average.h"
 #include "fovea/models/context_attention.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/rows.h"
 #include "fovea/tensor/torch.h"
@@ -159,7 +159,7 @@ Explanation weights_of_contexts(const ContextLayout& layout, const Task& task, c
 
 }  // namespace
 
-std::unique_ptr<Task> make_context_task() {
+static std::unique_ptr<Task> make_context_task() {
   const auto data = std::make_shared<ContextData>();
   const auto options = std::make_shared<ContextAttentionOptions>();
   TrainingOptions training;  // those of the PyTorch tutorial
@@ -182,8 +182,13 @@ std::unique_ptr<Task> make_context_task() {
   spec.overview = [data](const Task& task, const Model& model, const Dataset& rows) {
     return weights_of_contexts(data->layout(), task, model, rows);
   };
-  return std::make_unique<ComposedTask>("context", data, std::make_shared<ContextOutput>(data),
-                                        std::vector{std::move(spec)});
+  return std::make_unique<Task>("context", data, std::make_shared<ContextOutput>(data),
+                                std::vector{std::move(spec)});
+}
+
+TaskRow context_task() {
+  return {"context", "a context picks the position that matters", "context -> positions",
+          "CSV or TSV with a header: context, one column per position, y", make_context_task};
 }
 
 }  // namespace fovea

@@ -10,7 +10,7 @@
 #include "fovea/data/erase.h"
 #include "fovea/models/copy_lstm.h"
 #include "fovea/models/turing_machine.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/torch.h"
 
@@ -248,13 +248,19 @@ ModelSpec copy_lstm_spec(TrainingOptions training) {
 
 }  // namespace
 
-std::unique_ptr<Task> make_copy_task() {
+static std::unique_ptr<Task> make_copy_task() {
   ModelSpec machine = turing_machine_spec();
   ModelSpec lstm = copy_lstm_spec(machine.training);
   const auto data = machine.data;
   const auto output = machine.output;
-  return std::make_unique<ComposedTask>("copy", data, output,
-                                        std::vector{std::move(machine), std::move(lstm)});
+  return std::make_unique<Task>("copy", data, output,
+                                std::vector{std::move(machine), std::move(lstm)});
+}
+
+TaskRow copy_task() {
+  return {"copy", "hear symbols, then say them again: does a network store and fetch?",
+          "step -> slots of the memory", "text, one sequence a line, symbols as bits: 0110 1011",
+          make_copy_task};
 }
 
 }  // namespace fovea

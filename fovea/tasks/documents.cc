@@ -7,7 +7,7 @@
 #include "fovea/data/tokenisers/word_vectors.h"
 #include "fovea/models/bert_classifier.h"
 #include "fovea/models/hierarchical.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/pretrained.h"
 #include "fovea/tasks/text_input.h"
@@ -278,10 +278,16 @@ ModelSpec han_spec() {
 
 }  // namespace
 
-std::unique_ptr<Task> make_documents_task() {
+static std::unique_ptr<Task> make_documents_task() {
   const ModelSpec bert = bert_classifier_spec();
-  return std::make_unique<ComposedTask>("documents", bert.data, bert.output,
-                                        std::vector{bert, han_spec()});
+  return std::make_unique<Task>("documents", bert.data, bert.output, std::vector{bert, han_spec()});
+}
+
+TaskRow documents_task() {
+  return {"documents", "which class a text, or a pair of texts, belongs to",
+          "token -> token, or document -> sentence -> word",
+          "CSV, TSV or JSONL with a text, perhaps a second one, and a label; a folder of such",
+          make_documents_task};
 }
 
 }  // namespace fovea

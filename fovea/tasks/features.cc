@@ -11,7 +11,7 @@
 #include "fovea/metrics/classification.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/models/feature_attention.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/rows.h"
@@ -259,7 +259,7 @@ ModelSpec table_model(std::vector<std::string> names, const std::shared_ptr<Tabl
 
 }  // namespace
 
-std::unique_ptr<Task> make_features_task() {
+static std::unique_ptr<Task> make_features_task() {
   const auto data = std::make_shared<TableData>();
   TrainingOptions training;  // those of the Keras tutorial
   training.epochs = 16;
@@ -269,8 +269,13 @@ std::unique_ptr<Task> make_features_task() {
   specs.push_back(table_model<FeatureAttention, FeatureAttentionOptions>(
       {"attention", "plain", "linear"}, data, training));
   // ./dev new model adds rows above
-  return std::make_unique<ComposedTask>("features", data, std::make_shared<TargetOutput>(data),
-                                        std::move(specs));
+  return std::make_unique<Task>("features", data, std::make_shared<TargetOutput>(data),
+                                std::move(specs));
+}
+
+TaskRow features_task() {
+  return {"features", "predict a column of a table from the others", "prediction -> columns",
+          "CSV or TSV with a header; the target column is named by --target", make_features_task};
 }
 
 }  // namespace fovea

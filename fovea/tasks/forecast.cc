@@ -5,7 +5,7 @@
 #include "fovea/explain/record/average.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/models/seq2seq.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/rows.h"
 #include "fovea/tensor/parallel.h"
@@ -197,7 +197,7 @@ Explanation mean_over_windows(const SeriesLayout& layout, const Task& task, cons
 
 }  // namespace
 
-std::unique_ptr<Task> make_forecast_task() {
+static std::unique_ptr<Task> make_forecast_task() {
   const auto data = std::make_shared<SeriesData>();
   const auto options = std::make_shared<Seq2SeqOptions>();
   options->hidden = 64;
@@ -231,8 +231,14 @@ std::unique_ptr<Task> make_forecast_task() {
   spec.overview = [data, options](const Task& task, const Model& model, const Dataset& rows) {
     return mean_over_windows(data->layout(), task, model, rows, options->attention != "none");
   };
-  return std::make_unique<ComposedTask>("forecast", data, std::make_shared<ForecastOutput>(data),
-                                        std::vector{std::move(spec)});
+  return std::make_unique<Task>("forecast", data, std::make_shared<ForecastOutput>(data),
+                                std::vector{std::move(spec)});
+}
+
+TaskRow forecast_task() {
+  return {"forecast", "the next steps of numeric series from the last ones",
+          "output step -> past step", "CSV with a header: one row per step, one column per series",
+          make_forecast_task};
 }
 
 }  // namespace fovea

@@ -9,7 +9,7 @@
 #include "fovea/metrics/classification.h"
 #include "fovea/models/image_baselines.h"
 #include "fovea/models/recurrent_glimpses.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/torch.h"
@@ -211,7 +211,7 @@ class GlimpsesOutput : public PictureOutput {
 
 }  // namespace
 
-std::unique_ptr<Task> make_glimpse_task() {
+static std::unique_ptr<Task> make_glimpse_task() {
   const auto ram = std::make_shared<RecurrentGlimpsesOptions>();
   const auto baseline = std::make_shared<ImageBaselineOptions>();
   const auto glimpsed = std::make_shared<GlimpsedPictureData>(ram);
@@ -244,9 +244,18 @@ std::unique_ptr<Task> make_glimpse_task() {
   specs.back().data = whole;
   specs.back().output = std::make_shared<PictureOutput>(classes_of(whole));
   specs.back().has_attention = [] { return false; };
-  return std::make_unique<ComposedTask>("glimpse", glimpsed,
-                                        std::make_shared<GlimpsesOutput>(classes_of(glimpsed)),
-                                        std::move(specs));
+  return std::make_unique<Task>("glimpse", glimpsed,
+                                std::make_shared<GlimpsesOutput>(classes_of(glimpsed)),
+                                std::move(specs));
+}
+
+TaskRow glimpse_task() {
+  return {
+      "glimpse", "which class a picture belongs to, from a few small looks at it",
+      "glimpse -> place in the picture",
+      "idx files (MNIST and its relatives), perhaps with .gz; a folder of PNG or JPEG pictures by "
+      "class",
+      make_glimpse_task};
 }
 
 }  // namespace fovea

@@ -9,7 +9,7 @@
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/models/graph_attention.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -222,7 +222,7 @@ class NodeClassOutput : public ClassesOutput {
 
 }  // namespace
 
-std::unique_ptr<Task> make_graph_task() {
+static std::unique_ptr<Task> make_graph_task() {
   const auto options = std::make_shared<GraphAttentionOptions>();
   const auto data = std::make_shared<GraphData>(options);
   TrainingOptions training;
@@ -248,8 +248,16 @@ std::unique_ptr<Task> make_graph_task() {
   const auto classes = [data]() -> const std::vector<std::string>& {
     return data->coding().classes;
   };
-  return std::make_unique<ComposedTask>("graph", data, std::make_shared<NodeClassOutput>(classes),
-                                        std::vector{std::move(spec)});
+  return std::make_unique<Task>("graph", data, std::make_shared<NodeClassOutput>(classes),
+                                std::vector{std::move(spec)});
+}
+
+TaskRow graph_task() {
+  return {
+      "graph", "which class a node of a graph belongs to", "node -> neighbours",
+      "a folder: edges.tsv (two nodes a line), features.tsv (a node and its features), labels.tsv, "
+      "split.tsv",
+      make_graph_task};
 }
 
 }  // namespace fovea

@@ -16,7 +16,7 @@
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/seq2seq.h"
 #include "fovea/models/transformer.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/length_buckets.h"
 #include "fovea/tasks/outputs/sequence.h"
 #include "fovea/tensor/torch.h"
@@ -372,14 +372,14 @@ std::unique_ptr<Task> make_pairs_task(const PairsDefaults& defaults, PairsGenera
       }));
   specs.back().output =
       std::make_shared<TransformerPairsOutput>(data, decoding, defaults.is_translation);
-  return std::make_unique<ComposedTask>(
+  return std::make_unique<Task>(
       defaults.pairs.task, data,
       std::make_shared<PairsOutput>(data, decoding, defaults.is_translation), std::move(specs));
 }
 
 }  // namespace
 
-std::unique_ptr<Task> make_dates_task() {
+static std::unique_ptr<Task> make_dates_task() {
   PairsDefaults defaults;
   defaults.pairs.task = "dates";
   defaults.pairs.tokens = "characters";
@@ -408,7 +408,7 @@ std::unique_ptr<Task> make_dates_task() {
   return make_pairs_task(defaults, pairs_generator(draw_dates));
 }
 
-std::unique_ptr<Task> make_translate_task() {
+static std::unique_ptr<Task> make_translate_task() {
   PairsDefaults defaults;
   defaults.is_translation = true;
   defaults.pairs.task = "translate";
@@ -434,6 +434,21 @@ std::unique_ptr<Task> make_translate_task() {
   defaults.transformer_training.beta2 = 0.98;
   defaults.transformer_training.epsilon = 1e-9;
   return make_pairs_task(defaults, pairs_generator(draw_phrases));
+}
+
+TaskRow dates_task() {
+  return {"dates", "a date as people write it becomes yyyy-mm-dd",
+          "output character -> source character", "TSV with two columns: text, date",
+          make_dates_task};
+}
+
+TaskRow translate_task() {
+  return {"translate", "a sentence becomes a sentence in another language",
+          "output token -> source token",
+          "TSV with two or more columns: source, target, further references; two parallel text "
+          "files; a "
+          "folder of either",
+          make_translate_task};
 }
 
 }  // namespace fovea

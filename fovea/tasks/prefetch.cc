@@ -11,7 +11,7 @@
 #include "fovea/metrics/prefetching.h"
 #include "fovea/models/prefetch_baseline.h"
 #include "fovea/models/voyager.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/safetensors.h"
@@ -426,13 +426,22 @@ ModelSpec prefetcher_spec(const std::string& name) {
 
 }  // namespace
 
-std::unique_ptr<Task> make_prefetch_task() {
+static std::unique_ptr<Task> make_prefetch_task() {
   std::vector<ModelSpec> specs{voyager_spec()};
   for (const char* name : {"last_successor", "stride", "next_line"})
     specs.push_back(prefetcher_spec(name));
   const auto data = specs[0].data;
   const auto output = specs[0].output;
-  return std::make_unique<ComposedTask>("prefetch", data, output, std::move(specs));
+  return std::make_unique<Task>("prefetch", data, output, std::move(specs));
+}
+
+TaskRow prefetch_task() {
+  return {
+      "prefetch", "which line of memory a program accesses next",
+      "access -> experts, next line -> accesses",
+      "a trace: KIND ADDRESS SIZE PC a line, or what valgrind's lackey writes, perhaps with .gz; a "
+      "folder of such",
+      make_prefetch_task};
 }
 
 }  // namespace fovea

@@ -9,7 +9,7 @@
 #include "fovea/data/corpus/load.h"
 #include "fovea/data/packed_text.h"
 #include "fovea/models/bert_pretrainer.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/outputs/embedding.h"
 #include "fovea/tasks/text_input.h"
@@ -226,7 +226,7 @@ TrainingOptions pretrainer_training() {
 
 }  // namespace
 
-std::unique_ptr<Task> make_pretrain_task() {
+static std::unique_ptr<Task> make_pretrain_task() {
   const auto options = std::make_shared<BertPretrainerOptions>();
   const auto pretrained = std::make_shared<PretrainedBert>();
   const auto data = std::make_shared<CorpusData>(options, pretrained);
@@ -250,8 +250,16 @@ std::unique_ptr<Task> make_pretrain_task() {
     data->open_pretrained();
     return pretrained->notes;
   };
-  return std::make_unique<ComposedTask>("pretrain", data, std::make_shared<PretrainerOutput>(data),
-                                        std::vector{std::move(spec)});
+  return std::make_unique<Task>("pretrain", data, std::make_shared<PretrainerOutput>(data),
+                                std::vector{std::move(spec)});
+}
+
+TaskRow pretrain_task() {
+  return {
+      "pretrain", "BERT learns from plain text; then texts become embeddings", "token -> token",
+      "plain text with blank lines between documents; the text column of a CSV, TSV or JSONL; a "
+      "folder of either",
+      make_pretrain_task};
 }
 
 }  // namespace fovea

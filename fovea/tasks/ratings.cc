@@ -9,7 +9,7 @@
 #include "fovea/models/dual_attention.h"
 #include "fovea/models/multi_pointer.h"
 #include "fovea/models/rating_baselines.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -280,7 +280,7 @@ ModelSpec rating_spec(std::vector<std::string> names, ReviewReading reading,
 
 }  // namespace
 
-std::unique_ptr<Task> make_ratings_task() {
+static std::unique_ptr<Task> make_ratings_task() {
   const ModelSpec mpcn = rating_spec<MultiPointerOptions>(
       {"mpcn"}, ReviewReading::Reviews, rating_training(5e-3),
       [](const MultiPointerOptions& own, const RatingsData& data) {
@@ -301,8 +301,15 @@ std::unique_ptr<Task> make_ratings_task() {
   hardly.learning_rate = 1e-6;
   const ModelSpec mean =
       rating_spec<RatingBaselineOptions>({"mean"}, ReviewReading::Nothing, hardly, make_baseline);
-  return std::make_unique<ComposedTask>("ratings", mpcn.data, mpcn.output,
-                                        std::vector{mpcn, dattn, factors, mean});
+  return std::make_unique<Task>("ratings", mpcn.data, mpcn.output,
+                                std::vector{mpcn, dattn, factors, mean});
+}
+
+TaskRow ratings_task() {
+  return {"ratings", "how highly a user will rate an item",
+          "rating -> reviews of user and item -> words",
+          "CSV, TSV or JSONL with user, item, rating, text and perhaps time; a folder of such",
+          make_ratings_task};
 }
 
 }  // namespace fovea

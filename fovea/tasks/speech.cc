@@ -11,7 +11,7 @@
 #include "fovea/decoding/search.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/listen_attend_spell.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/sequence.h"
 #include "fovea/tensor/torch.h"
 
@@ -258,7 +258,7 @@ std::vector<std::string> sound_scores() {
 
 }  // namespace
 
-std::unique_ptr<Task> make_speech_task() {
+static std::unique_ptr<Task> make_speech_task() {
   const auto options = std::make_shared<ListenAttendSpellOptions>();
   const auto data = std::make_shared<SpeechData>(options);
   const auto decoding = std::make_shared<SpeechDecoding>();
@@ -284,8 +284,16 @@ std::unique_ptr<Task> make_speech_task() {
     list.group("model", *options);
     list.find("model.score").choices(sound_scores());
   };
-  return std::make_unique<ComposedTask>(
-      "speech", data, std::make_shared<SpeechOutput>(data, decoding), std::vector{std::move(spec)});
+  return std::make_unique<Task>("speech", data, std::make_shared<SpeechOutput>(data, decoding),
+                                std::vector{std::move(spec)});
+}
+
+TaskRow speech_task() {
+  return {"speech", "what is said, as text", "symbol -> frames of the sound",
+          "CSV or TSV with a header: audio (a path) or parts (several), transcript, perhaps "
+          "speaker and "
+          "boundaries; a folder of such",
+          make_speech_task};
 }
 
 }  // namespace fovea

@@ -6,7 +6,7 @@
 #include "fovea/data/tags/load.h"
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/lstm_tagger.h"
-#include "fovea/tasks/composed_task.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/tags.h"
 #include "fovea/tasks/pretrained.h"
 
@@ -183,10 +183,18 @@ ModelSpec bert_tagger_spec() {
 
 }  // namespace
 
-std::unique_ptr<Task> make_tag_task() {
+static std::unique_ptr<Task> make_tag_task() {
   const ModelSpec lstm = lstm_tagger_spec();
-  return std::make_unique<ComposedTask>("tag", lstm.data, lstm.output,
-                                        std::vector{lstm, bert_tagger_spec()});
+  return std::make_unique<Task>("tag", lstm.data, lstm.output,
+                                std::vector{lstm, bert_tagger_spec()});
+}
+
+TaskRow tag_task() {
+  return {
+      "tag", "every word of a sentence has a tag: names of persons, places, …",
+      "word -> word, or token -> token",
+      "one word and its tag a line (CoNLL, TSV), a blank line between sentences; a folder of such",
+      make_tag_task};
 }
 
 }  // namespace fovea

@@ -3,30 +3,105 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/tasks/model_spec.h"
 #include "fovea/tasks/task_predictor.h"
-#include "fovea/tensor/torch.h"
 
 namespace fovea {
 
-std::string Task::model_name() const {
-  return model_name_.empty() ? models().at(0) : model_name_;
+Task::Task(std::string name, std::shared_ptr<DataKind> data, std::shared_ptr<OutputKind> output,
+           std::vector<ModelSpec> specs)
+    : name_(std::move(name)),
+      data_(std::move(data)),
+      output_(std::move(output)),
+      specs_(std::move(specs)) {
+  require(!specs_.empty() && !specs_[0].names.empty(), ErrorKind::Internal, "the task ", name_,
+          " has no model");
+}
+
+std::vector<std::string> Task::models() const {
+  std::vector<std::string> names;
+  for (const ModelSpec& spec : specs_)
+    names.insert(names.end(), spec.names.begin(), spec.names.end());
+  return names;
+}
+
+std::vector<std::string> Task::option_lists() const {
+  std::vector<std::string> names;
+  for (const ModelSpec& spec : specs_)
+    if (specs_.size() > 1) names.push_back(spec.names.front());
+  return names;
+}
+
+const std::string& Task::model_name() const {
+  return model_name_.empty() ? specs_[0].names[0] : model_name_;
 }
 
 bool Task::choose_model(const std::string& name) {
   const std::vector<std::string> known = models();
-  if (std::find(known.begin(), known.end(), name) == known.end() || name == model_name())
-    return false;
+  if (std::ranges::count(known, name) == 0 || name == model_name()) return false;
   model_name_ = name;
   return true;
 }
 
-void Task::add_model(ModelSpec) {
-  fail(ErrorKind::Unsupported, "this task takes no networks from outside of the library");
+const ModelSpec& Task::spec() const {
+  for (const ModelSpec& spec : specs_)
+    if (std::ranges::count(spec.names, model_name()) > 0) return spec;
+  fail(ErrorKind::Internal, "the task ", name_, " has no model '", model_name(), "'");
+}
+
+void Task::describe(OptionList& list) {
+  list.group("data", data());
+  spec().describe(list);
+  list.find("model.name").choices(models());
+  output().describe(list);
+}
+
+TrainingOptions Task::fine_tuning_defaults() const {
+  return spec().fine_tuning ? spec().fine_tuning() : spec().training;
+}
+
+void Task::load_pretrained(const std::filesystem::path& run_or_folder) {
+  require(bool(spec().load_pretrained), ErrorKind::Unsupported, "--from: model.name=", model_name(),
+          " of the task ", name_,
+          " learns everything itself; it works for the models bert of documents, tag and pretrain");
+  spec().load_pretrained(run_or_folder);
+}
+
+std::vector<std::string> Task::open_pretrained(const std::filesystem::path& folder) {
+  require(bool(spec().open_pretrained), ErrorKind::Unsupported, folder.string(), ": the task ",
+          name_, " opens no Hugging Face folder");
+  return spec().open_pretrained(folder);
+}
+
+void Task::copy_pretrained(Model& model) const {
+  if (spec().copy_pretrained) spec().copy_pretrained(model);
+}
+
+std::vector<std::string> Task::keep_most_attended(const Model& model, const Dataset& rows,
+                                                  int64_t count) {
+  require(bool(spec().keep_most_attended), ErrorKind::Unsupported,
+          "prune: this task has no columns to drop; it works for runs of the task features");
+  require(has_attention(), ErrorKind::Unsupported, "prune: model.name=", model_name(),
+          " has no attention to prune by");
+  return spec().keep_most_attended(model, rows, count);
+}
+
+ExplainOptions Task::explain_options() const {
+  ExplainTitles titles = spec().titles();
+  ExplainOptions options;
+  options.task = name_;
+  options.title = std::move(titles.title);
+  options.map_titles = std::move(titles.maps);
+  options.describe = [this](const Example& example, const Prediction& prediction) {
+    return output().headline(example, prediction);
+  };
+  return options;
 }
 
 Explanation Task::overview(const Model& model, const Dataset& rows) const {
+  require(has_attention(), ErrorKind::Unsupported, "explain: model.name=", model_name(),
+          " has no attention to show; train with model.name=", specs_[0].names[0]);
   require(rows.size() > 0, ErrorKind::BadData, "there are no rows to explain");
+  if (spec().overview) return spec().overview(*this, model, rows);
   Explanation explanation =
       explain_example(BorrowedPredictor(*this, model), rows.example(0), explain_options());
   explanation.notes.push_back(
@@ -34,55 +109,13 @@ Explanation Task::overview(const Model& model, const Dataset& rows) const {
   return explanation;
 }
 
-std::vector<std::string> Task::keep_most_attended(const Model&, const Dataset&, int64_t) {
-  fail(ErrorKind::Unsupported,
-       "prune: this task has no columns to drop; it works for runs of the task features");
-}
-
-void Task::prepare(const DataSource&, uint64_t, const std::filesystem::path&) {
-  fail(ErrorKind::Unsupported,
-       "prepare: this task reads its files quickly enough; it works for "
-       "caption, dates, speech and translate");
-}
-
-void Task::load_pretrained(const std::filesystem::path&) {
-  fail(ErrorKind::Unsupported,
-       "--from: this task learns everything itself; it works for documents, tag and pretrain");
-}
-
-std::vector<std::string> Task::open_pretrained(const std::filesystem::path&) {
-  fail(ErrorKind::Unsupported, "this task opens no Hugging Face folder");
-}
-
-StreamReport Task::stream(const Model&, const std::filesystem::path&, bool,
-                          const std::function<void(const std::string&)>&) const {
-  fail(ErrorKind::Internal, "the inputs of this task are no stream of events");
-}
-
-Example Task::erase(const Example&, const std::string& axis, std::span<const int64_t>) const {
-  fail(ErrorKind::Unsupported, "units of the axis '", axis, "' cannot be erased");
-}
-
-LengthCurve Task::measure_by_length(const Model&, const Dataset&) const {
-  return {};
-}
-
-std::vector<Example> Task::parse_table(const CsvTable& table, const InputColumns& columns) const {
-  std::vector<Example> examples;
-  for (int64_t row = 0; row < table.rows(); ++row) {
-    const std::string line = input_object(table, row, columns).dump();
-    try {
-      examples.push_back(parse(line));
-    } catch (const Error& error) {
-      fail(error.kind(), table.place(row), ": ", error.what());
-    }
-    examples.back().given = line;
+std::vector<Json> Task::example_inputs(const Dataset& rows, int64_t count) const {
+  std::vector<Json> inputs;
+  for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
+    Json input = data().input(rows, row);
+    if (!input.is_null()) inputs.push_back(std::move(input));
   }
-  return examples;
-}
-
-Batch Task::collate(std::span<const Example> examples) const {
-  return stack(examples);
+  return inputs;
 }
 
 }  // namespace fovea

@@ -11,8 +11,8 @@
 #include "fovea/metrics/classification.h"
 #include "fovea/models/retain.h"
 #include "fovea/models/visit_baselines.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/code_ranking.h"
-#include "fovea/tasks/composed_task.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tensor/torch.h"
 
@@ -262,7 +262,7 @@ ModelSpec visits_spec(std::shared_ptr<const VisitsData> data, const TrainingOpti
 
 }  // namespace
 
-std::unique_ptr<Task> make_visits_task() {
+static std::unique_ptr<Task> make_visits_task() {
   const auto data = std::make_shared<VisitsData>();
   TrainingOptions training;
   training.epochs = 30;
@@ -276,11 +276,18 @@ std::unique_ptr<Task> make_visits_task() {
   TrainingOptions logistic = training;
   logistic.epochs = 60;
   logistic.learning_rate = 1e-2;
-  return std::make_unique<ComposedTask>(
+  return std::make_unique<Task>(
       "visits", data, std::make_shared<OutcomeOutput>(data),
       std::vector{visits_spec<Retain, RetainOptions>(data, training),
                   visits_spec<VisitLogistic, VisitLogisticOptions>(data, logistic),
                   visits_spec<VisitGru, VisitGruOptions>(data, training)});
+}
+
+TaskRow visits_task() {
+  return {"visits", "whether an outcome follows on what a patient's visits hold",
+          "outcome -> visits -> codes",
+          "CSV, TSV or JSONL, one visit a line: patient, time, codes, label; a folder of such",
+          make_visits_task};
 }
 
 }  // namespace fovea

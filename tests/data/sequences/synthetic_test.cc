@@ -48,7 +48,8 @@ TEST(SyntheticContext, OtherSizesDrawTheMap) {
   options.contexts = 6;
   const SyntheticTables drawn = draw_context(options, 0.1);
   std::set<std::string> positions;
-  for (const auto& [context, position] : map_of(drawn).items()) positions.insert(position);
+  const Json map = map_of(drawn);
+  for (const auto& [context, position] : map.items()) positions.insert(position);
   EXPECT_EQ(positions.size(), 6u);
   EXPECT_EQ(parse_tables(drawn).validation->rows(), 50);
   expect_planted(*parse_tables(drawn).train, map_of(drawn));
