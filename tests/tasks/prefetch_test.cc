@@ -85,7 +85,7 @@ TEST(Prefetch, TheNetworkLearnsWhatATableCannot) {
   const Metrics metrics = pipeline.measure(*splits.test);
   EXPECT_GT(metric(metrics, "coverage"), 0.9) << "two lists walked in turn";
   EXPECT_GE(metric(metrics, "coverage_4"), metric(metrics, "coverage"));
-  EXPECT_GT(metric(metrics, "attention_truth"), 0) << "it is measured";
+  EXPECT_GT(metric(metrics, "attention_truth"), 0.25) << "chance is one of 8 accesses";
 }
 
 TEST(Prefetch, ATypedHistoryIsTheTraces) {
