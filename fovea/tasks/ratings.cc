@@ -260,14 +260,13 @@ TrainingOptions baseline_training() {
 
 /// make(options, data) gives the model.
 template <class Options, class Make>
-ModelSpec rating_spec(std::vector<std::string> names, ReviewReading reading,
+ModelSpec rating_spec(const std::string& name, ReviewReading reading,
                       const TrainingOptions& training, Make make) {
   const auto data = std::make_shared<RatingsData>(reading);
   const auto options = std::make_shared<Options>();
-  options->name = names.front();
+  options->name = name;
   ModelSpec spec = model_spec(
-      std::move(names), options, training,
-      [data, make](const Options& own) { return make(own, *data); },
+      {name}, options, training, [data, make](const Options& own) { return make(own, *data); },
       [] {
         return ExplainTitles{"Which reviews, and which words of them, the rating rests on",
                              {std::begin(kRatingMaps), std::end(kRatingMaps)}};
@@ -282,27 +281,29 @@ ModelSpec rating_spec(std::vector<std::string> names, ReviewReading reading,
 
 static std::unique_ptr<Task> make_ratings_task() {
   const ModelSpec mpcn = rating_spec<MultiPointerOptions>(
-      {"mpcn"}, ReviewReading::Reviews, rating_training(5e-3),
+      "mpcn", ReviewReading::Reviews, rating_training(5e-3),
       [](const MultiPointerOptions& own, const RatingsData& data) {
         return std::make_unique<MultiPointer>(own, data.shape(), data.options().words);
       });
   const ModelSpec dattn = rating_spec<DualAttentionOptions>(
-      {"dattn"}, ReviewReading::Document, rating_training(2e-3),
+      "dattn", ReviewReading::Document, rating_training(2e-3),
       [](const DualAttentionOptions& own, const RatingsData& data) {
         return std::make_unique<DualAttention>(own, data.shape());
       });
-  const auto make_baseline = [](const RatingBaselineOptions& own, const RatingsData& data) {
-    return std::make_unique<RatingBaseline>(own, data.shape());
+  const auto baseline = [](const char* name, const TrainingOptions& training) {
+    return rating_spec<RatingBaselineOptions>(
+        name, ReviewReading::Nothing, training,
+        [](const RatingBaselineOptions& own, const RatingsData& data) {
+          return std::make_unique<RatingBaseline>(own, data.shape());
+        });
   };
-  const ModelSpec factors = rating_spec<RatingBaselineOptions>(
-      {"mf", "biases"}, ReviewReading::Nothing, baseline_training(), make_baseline);
-  TrainingOptions hardly = baseline_training();  // the mean begins where it should end
-  hardly.epochs = 1;
-  hardly.learning_rate = 1e-6;
-  const ModelSpec mean =
-      rating_spec<RatingBaselineOptions>({"mean"}, ReviewReading::Nothing, hardly, make_baseline);
-  return std::make_unique<Task>("ratings", mpcn.data, mpcn.output,
-                                std::vector{mpcn, dattn, factors, mean});
+  TrainingOptions mean_training = baseline_training();  // it begins where it should end
+  mean_training.epochs = 1;
+  mean_training.learning_rate = 1e-6;
+  return std::make_unique<Task>(
+      "ratings", mpcn.data, mpcn.output,
+      std::vector{mpcn, dattn, baseline("mf", baseline_training()),
+                  baseline("biases", baseline_training()), baseline("mean", mean_training)});
 }
 
 TaskRow ratings_task() {

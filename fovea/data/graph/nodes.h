@@ -81,8 +81,8 @@ class NodeDataset : public Dataset, public AugmentedRows {
   const std::string& name(int64_t row) const;
   Json input(int64_t row) const override { return name(row); }
   bool has_truth() const override { return rows_.informative != nullptr; }
-  /// Map "neighbours": whether each neighbour, the node itself first, is known to matter. Empty where
-  /// none is.
+  /// Map "neighbours": whether each neighbour, the node itself first, is known to matter. Empty
+  /// where none is.
   NamedTensors planted_truth(int64_t row) const override;
 
  private:

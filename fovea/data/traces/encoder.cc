@@ -182,8 +182,8 @@ NamedTensors TraceEncoder::numbers(std::span<const StoredAccess> accesses) const
 Example TraceEncoder::example(std::span<const StoredAccess> accesses) const {
   Example example;
   example.tensors = numbers(accesses);
-  example.axes.push_back(
-      access_axis(accesses.last(std::min(accesses.size(), size_t(shape_.accesses))), shape_.accesses));
+  example.axes.push_back(access_axis(
+      accesses.last(std::min(accesses.size(), size_t(shape_.accesses))), shape_.accesses));
   if (shape_.experts == 0) return example;
   Axis experts{"experts", "slot", {}};
   for (int64_t i = 1; i <= shape_.experts; ++i) experts.labels.push_back(concat(i));

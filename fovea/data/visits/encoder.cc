@@ -21,7 +21,8 @@ std::span<const Visit> last_visits(const PatientRecord& record, int64_t most) {
   return all.last(count);
 }
 
-std::vector<Axis> make_axes(std::span<const Visit> visits, size_t cut, const VisitEncoder& encoder) {
+std::vector<Axis> make_axes(std::span<const Visit> visits, size_t cut,
+                            const VisitEncoder& encoder) {
   Axis outcome{"outcome", "prediction", {encoder.outcome}};
   outcome.output = true;
   Axis of_visits{"visits", "visit", {}}, codes{"codes", "code", {}};

@@ -103,7 +103,8 @@ void fit_coding(const SplitRows<PatientRecord>& patients, const DataSource& sour
                            [](const Visit& visit) { return visit.time.has_value(); });
       });
   int64_t positive = 0;
-  for (const PatientRecord& patient : patients.train) positive += find_label(patient, fitted, kTrain);
+  for (const PatientRecord& patient : patients.train)
+    positive += find_label(patient, fitted, kTrain);
   notes.push_back(concat("the outcome is '", fitted.outcome(), "': ", format_count(positive),
                          " of ", format_count(int64_t(patients.train.size())),
                          " training patients; ",
@@ -197,8 +198,9 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
   return encode_splits<PatientRecord>(patients, fit, encode);
 }
 
-std::shared_ptr<VisitDataset> encode_patients(const CsvTable& table, const VisitsDataOptions& options,
-                                          const VisitCoding& coding) {
+std::shared_ptr<VisitDataset> encode_patients(const CsvTable& table,
+                                              const VisitsDataOptions& options,
+                                              const VisitCoding& coding) {
   VisitsOptions reading = options.reading;
   reading.roles = coding.columns;
   reading.needs_label = false;

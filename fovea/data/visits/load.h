@@ -48,8 +48,9 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
 
 /// The patients of a table whose columns are called as in training, for answers: all of them, in
 /// the order of their first lines, with or without labels.
-std::shared_ptr<VisitDataset> encode_patients(const CsvTable& table, const VisitsDataOptions& options,
-                                          const VisitCoding& coding);
+std::shared_ptr<VisitDataset> encode_patients(const CsvTable& table,
+                                              const VisitsDataOptions& options,
+                                              const VisitCoding& coding);
 
 /// Writes the synthetic data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
 /// planted truth: loading the folder gives the same rows.

@@ -195,9 +195,9 @@ void SequenceOutput::add_truth(const Model& model, const Dataset& rows, Metrics&
                  for (size_t i = 0; weights.defined() && i < batches[index].size(); ++i) {
                    const at::Tensor truth = rows.map_truth(batches[index][i], "attention");
                    if (!truth.defined()) continue;
-                   of_row[size_t(batches[index][i])] =
-                       pointing_of(weights[int64_t(i)].narrow(0, 0, truth.size(0)).narrow(1, 0, truth.size(1)),
-                                   truth);
+                   of_row[size_t(batches[index][i])] = pointing_of(
+                       weights[int64_t(i)].narrow(0, 0, truth.size(0)).narrow(1, 0, truth.size(1)),
+                       truth);
                  }
                },
                {});
