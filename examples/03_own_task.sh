@@ -16,10 +16,10 @@ cd "$place"
 "$program" explain run abbcab --out report.html >/dev/null && grep -q abbcab report.html
 "$program" compare majority data --vary model.score=negative-distance,dot --seeds 1 --out compared --set training.epochs=2 >/dev/null
 "$program" doctor run
-"$program" serve run --port 0 --port-file port >log 2>&1 &
+"$program" serve run --port 0 >log 2>&1 &
 server=$!
-for _ in $(seq 100); do [[ -s port ]] && break; sleep 0.1; done
-exec 3<>"/dev/tcp/127.0.0.1/$(cat port)"
+for _ in $(seq 100); do grep -q 'ready' log && break; sleep 0.1; done
+exec 3<>"/dev/tcp/127.0.0.1/$(sed -nE 's|.*http://127.0.0.1:([0-9]+).*|\1|p' log | head -1)"
 body='{"input": "abbcab"}'
 printf 'POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s' "${#body}" "$body" >&3
 grep -q '"class":"b"' <&3

@@ -70,4 +70,7 @@ Value both(const Value& left, const Value& right);
 /// Unsupported, with the name that has no ONNX form.
 [[noreturn]] void refuse_export(const std::string& kind, const std::string& name);
 
+/// The score functions that have an ONNX form; others are refused by name.
+std::vector<std::string> exported_scores();
+
 }  // namespace fovea::onnx

@@ -102,6 +102,12 @@ const Row& find(const ScoreOptions& options) {
 
 }  // namespace
 
+std::vector<std::string> exported_scores() {
+  std::vector<std::string> names;
+  for (const Row& row : kScores) names.emplace_back(row.name);
+  return names;
+}
+
 bool reads_keys(const ScoreOptions& options) {
   return find(options).prepare != nullptr;
 }

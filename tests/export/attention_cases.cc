@@ -99,7 +99,7 @@ std::vector<ExportCase> attention_cases() {
                        return answers_of(*mechanism, rows, length);
                      }});
   };
-  for (const std::string& score : score_names()) add(score, score, "softmax", "global");
+  for (const std::string& score : onnx::exported_scores()) add(score, score, "softmax", "global");
   for (const std::string& normaliser : normaliser_names())
     add(normaliser, "dot", normaliser, "window");
   for (const std::string& alignment : alignment_names())

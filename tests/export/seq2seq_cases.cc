@@ -1,3 +1,4 @@
+#include "fovea/export/attention.h"
 #include "fovea/models/seq2seq.h"
 #include "fovea/tensor/torch.h"
 #include "tests/export/sequence_answers.h"
@@ -68,7 +69,7 @@ struct Builder {
 
 /// Whatever attention/ has in its tables.
 void add_attention_cases(Builder& builder) {
-  for (const std::string& score : score_names())
+  for (const std::string& score : onnx::exported_scores())
     builder.add("score-" + score, [&](Seq2SeqOptions& o) { o.score.name = score; });
   for (const std::string& normaliser : normaliser_names())
     if (normaliser != "hard")  // the decoder itself refuses it
