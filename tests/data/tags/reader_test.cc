@@ -178,7 +178,7 @@ TEST(TaggedText, FoldersAndHeldOutSentences) {
   const auto cut = open_tagged_text({folder / "train.tsv", {}}, split, {});
   EXPECT_EQ(cut.train.size(), 15u);
   EXPECT_EQ(cut.validation.size(), 5u);
-  EXPECT_TRUE(has_note(cut.notes, "5 of the 20 texts"));
+  EXPECT_TRUE(has_note(cut.notes, "5 of the 20 sentences"));
   EXPECT_EQ(
       open_tagged_text({folder / "train.tsv", {}, true}, {"", "", 0.2, 0, false}, {}).test.size(),
       20u);
