@@ -52,6 +52,7 @@ TEST(Segments, WithoutPairsEveryPieceStandsInOneRow) {
     EXPECT_LE(rows.length(row), 12);
     found += rows.texts(row)[0] + " ";
     EXPECT_EQ(rows.texts(row)[1], "");
+    EXPECT_EQ(rows.input(row), rows.texts(row)[0]);
   }
   for (const auto& document : texts)
     for (const std::string& sentence : document) wanted += sentence.substr(1) + " ";
@@ -69,6 +70,7 @@ TEST(Segments, PairsFollowOrComeFromAnotherDocument) {
     ASSERT_FALSE(second.empty());
     EXPECT_EQ(first.front() == second.front(), rows.follows(row)) << first << " | " << second;
     following += rows.follows(row);
+    EXPECT_EQ(rows.input(row), Json({{"text", first}, {"second", second}}));
   }
   EXPECT_GT(following, rows.size() / 3);
   EXPECT_LT(following, rows.size() * 2 / 3);

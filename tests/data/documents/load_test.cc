@@ -97,8 +97,10 @@ TEST(DocumentsData, AClassOfOnePartAloneIsNoted) {
 
 TEST(DocumentsData, ASecondTextMakesPairs) {
   DocumentCoding coding;
-  load_text("text,second,label\na,b,1\nc,,0\nd,e,1\nf,g,0\n", coding, {}, "pairs.csv");
+  const Splits splits =
+      load_text("text,second,label\na,b,1\nc,,0\nd,e,1\nf,g,0\n", coding, {}, "pairs.csv");
   EXPECT_TRUE(coding.pairs);
+  EXPECT_TRUE(splits.train->input(0).contains("second"));
 }
 
 TEST(DocumentsData, RefusesWhatCannotBeLearned) {

@@ -137,6 +137,11 @@ TEST(Tagging, BatchesArePaddedAndMarked) {
     const Example own = rows.example(0);
     EXPECT_TRUE(batch.at("words")[1].equal(own.tensors.at("words")));
     EXPECT_EQ(rows.length(0), int64_t(own.axis(encoder->axis()).labels.size()));
+#ifdef FOVEA_WITH_ICU
+    EXPECT_EQ(rows.input(0), "Ada was in Paris");
+    const SentenceDataset uncut({sentence_of({"a b", "c"})}, encoder, "test");
+    EXPECT_EQ(uncut.input(0), Json::parse(R"({"words": ["a b", "c"]})")) << "else cut otherwise";
+#endif
   }
 }
 
