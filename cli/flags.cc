@@ -44,7 +44,7 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--columns", flags.columns, "columns by role: role=name,…")->delimiter(',');
   command
       .add_option("--val-fraction", flags.validation_fraction,
-                  "share of rows held out when the data has no validation part")
+                  "share of rows held out when the data has no validation split")
       ->check(CLI::Range(0.0, 0.99));
   command.add_option("--seed", flags.seed, "decides weights, order and split");
   command.add_option("--config", flags.config, "JSON file with options (comments allowed)");
