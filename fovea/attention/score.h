@@ -74,7 +74,7 @@ using ScorePointer = std::shared_ptr<ScoreFunction>;
 struct ScoreEntry {
   std::string name;
   std::string formula;
-  std::string paper;
+  std::string paper;       // empty: none; those of papers have golden numbers
   std::string parameters;  // the count as a formula
   int64_t (*parameter_count)(const ScoreOptions& options);
   ScorePointer (*make)(const ScoreOptions& options, const Random& random);
