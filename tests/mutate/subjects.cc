@@ -264,7 +264,7 @@ class Collection {
   void add_weights() {
     const char* const texts[] = {
         R"({"attention": [[0.5, 0.5], [0.25, 0.75]], "tokens": ["a", "b"]})",
-        R"([[[0.5, 0.5], [1, 0]], [[0, 1], [null, 1]]])",
+        R"([[[[0.5, 0.5], [1, 0]], [[0, 1], [null, 1]]]])",
         R"({"layer_1": [[[[1, 0], [0, 1]]]], "layer_2": [[[[1, 0], [0, 1]]]],
             "tokens": ["a", "b"], "text": "a b", "offsets": [[0, 1], [2, 3]]})",
         R"({"attention": [{"name": "one", "attn": [[[[1, 0], [0, 1]]]],
