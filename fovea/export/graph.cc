@@ -27,6 +27,18 @@ ElementType type_of(const at::Tensor& tensor, const std::string& name) {
 
 }  // namespace
 
+Value Value::node(const char* operation) const {
+  return graph_->node(operation, {*this});
+}
+
+Value Value::node(const char* operation, const Value& other) const {
+  return graph_->node(operation, {*this, other});
+}
+
+Value Value::number(double number) const {
+  return graph_->number(number);
+}
+
 Graph::Graph(std::string name, std::string help) {
   description_.name = std::move(name);
   description_.help = std::move(help);

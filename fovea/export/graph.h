@@ -29,7 +29,29 @@ class Value {
   bool defined() const { return graph_ != nullptr; }
   Graph& graph() const { return *graph_; }
 
+  /// What an operation without attributes makes of it, and of a second value.
+  Value node(const char* operation) const;
+  Value node(const char* operation, const Value& other) const;
+
+  friend Value operator+(const Value& a, const Value& b) { return a.node("Add", b); }
+  friend Value operator-(const Value& a, const Value& b) { return a.node("Sub", b); }
+  friend Value operator*(const Value& a, const Value& b) { return a.node("Mul", b); }
+  friend Value operator/(const Value& a, const Value& b) { return a.node("Div", b); }
+  friend Value operator<(const Value& a, const Value& b) { return a.node("Less", b); }
+  friend Value operator>(const Value& a, const Value& b) { return a.node("Greater", b); }
+  friend Value operator==(const Value& a, const Value& b) { return a.node("Equal", b); }
+  friend Value operator&(const Value& a, const Value& b) { return a.node("And", b); }
+  friend Value operator|(const Value& a, const Value& b) { return a.node("Or", b); }
+  friend Value operator-(const Value& a) { return a.node("Neg"); }
+  friend Value operator~(const Value& a) { return a.node("Not"); }
+  friend Value operator+(const Value& a, double b) { return a + a.number(b); }
+  friend Value operator-(const Value& a, double b) { return a - a.number(b); }
+  friend Value operator*(const Value& a, double b) { return a * a.number(b); }
+  friend Value operator/(const Value& a, double b) { return a / a.number(b); }
+
  private:
+  Value number(double number) const;  // of the same graph
+
   Graph* graph_ = nullptr;
   std::string name_;
 };

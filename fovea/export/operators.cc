@@ -4,99 +4,41 @@
 
 namespace fovea::onnx {
 
-namespace {
-
-Value unary(const char* operation, const Value& x) {
-  return x.graph().node(operation, {x});
-}
-
-Value binary(const char* operation, const Value& a, const Value& b) {
-  return a.graph().node(operation, {a, b});
-}
-
-}  // namespace
-
-Value operator+(const Value& a, const Value& b) {
-  return binary("Add", a, b);
-}
-Value operator-(const Value& a, const Value& b) {
-  return binary("Sub", a, b);
-}
-Value operator*(const Value& a, const Value& b) {
-  return binary("Mul", a, b);
-}
-Value operator/(const Value& a, const Value& b) {
-  return binary("Div", a, b);
-}
-Value operator-(const Value& a) {
-  return unary("Neg", a);
-}
-Value operator<(const Value& a, const Value& b) {
-  return binary("Less", a, b);
-}
-Value operator>(const Value& a, const Value& b) {
-  return binary("Greater", a, b);
-}
-Value operator==(const Value& a, const Value& b) {
-  return binary("Equal", a, b);
-}
-Value operator&(const Value& a, const Value& b) {
-  return binary("And", a, b);
-}
-Value operator|(const Value& a, const Value& b) {
-  return binary("Or", a, b);
-}
-Value operator~(const Value& a) {
-  return unary("Not", a);
-}
-Value operator+(const Value& a, double b) {
-  return a + a.graph().number(b);
-}
-Value operator-(const Value& a, double b) {
-  return a - a.graph().number(b);
-}
-Value operator*(const Value& a, double b) {
-  return a * a.graph().number(b);
-}
-Value operator/(const Value& a, double b) {
-  return a / a.graph().number(b);
-}
-
 Value tanh(const Value& x) {
-  return unary("Tanh", x);
+  return x.node("Tanh");
 }
 Value sigmoid(const Value& x) {
-  return unary("Sigmoid", x);
+  return x.node("Sigmoid");
 }
 Value relu(const Value& x) {
-  return unary("Relu", x);
+  return x.node("Relu");
 }
 Value exp(const Value& x) {
-  return unary("Exp", x);
+  return x.node("Exp");
 }
 Value sqrt(const Value& x) {
-  return unary("Sqrt", x);
+  return x.node("Sqrt");
 }
 Value absolute(const Value& x) {
-  return unary("Abs", x);
+  return x.node("Abs");
 }
 Value softplus(const Value& x) {
-  return unary("Softplus", x);
+  return x.node("Softplus");
 }
 Value sine(const Value& x) {
-  return unary("Sin", x);
+  return x.node("Sin");
 }
 Value cosine(const Value& x) {
-  return unary("Cos", x);
+  return x.node("Cos");
 }
 Value gelu(const Value& x) {
-  return x * 0.5 * (unary("Erf", x / std::numbers::sqrt2) + 1);  // Phi(x) = (1 + erf(x / √2)) / 2
+  return x * 0.5 * ((x / std::numbers::sqrt2).node("Erf") + 1);  // Phi(x) = (1 + erf(x / √2)) / 2
 }
 Value minimum(const Value& a, const Value& b) {
-  return binary("Min", a, b);
+  return a.node("Min", b);
 }
 Value maximum(const Value& a, const Value& b) {
-  return binary("Max", a, b);
+  return a.node("Max", b);
 }
 
 Value softmax(const Value& x) {
@@ -140,7 +82,7 @@ Value any(const Value& x, int64_t dimension, bool keep_dimension) {
 }
 
 Value matmul(const Value& a, const Value& b) {
-  return binary("MatMul", a, b);
+  return a.node("MatMul", b);
 }
 
 Value transpose(const Value& x, const std::vector<int64_t>& order) {

@@ -1,26 +1,10 @@
-// Operations on the values of a graph. Each adds one ONNX node, or the few that make up what
-// PyTorch does in one; shapes broadcast as there.
+// Operations on the values of a graph, beside the operators that graph.h has. Each adds one ONNX
+// node, or the few that make up what PyTorch does in one; shapes broadcast as there.
 #pragma once
 
 #include "fovea/export/graph.h"
 
 namespace fovea::onnx {
-
-Value operator+(const Value& a, const Value& b);
-Value operator-(const Value& a, const Value& b);
-Value operator*(const Value& a, const Value& b);
-Value operator/(const Value& a, const Value& b);
-Value operator-(const Value& a);
-Value operator<(const Value& a, const Value& b);
-Value operator>(const Value& a, const Value& b);
-Value operator==(const Value& a, const Value& b);
-Value operator&(const Value& a, const Value& b);
-Value operator|(const Value& a, const Value& b);
-Value operator~(const Value& a);
-Value operator+(const Value& a, double b);
-Value operator-(const Value& a, double b);
-Value operator*(const Value& a, double b);
-Value operator/(const Value& a, double b);
 
 Value tanh(const Value& x);
 Value sigmoid(const Value& x);
