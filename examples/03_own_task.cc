@@ -16,7 +16,7 @@
 #include "fovea/base/json_field.h"
 #include "fovea/data/formats/text_lines.h"
 #include "fovea/data/load.h"
-#include "fovea/models/class_loss.h"
+#include "fovea/models/classifier.h"
 #include "fovea/models/initialise.h"
 #include "fovea/program.h"
 #include "fovea/tasks/catalogue.h"
@@ -64,7 +64,7 @@ struct MajorityOptions {
   }
 };
 
-class MajorityModel : public Model {
+class MajorityModel : public Classifier {
  public:
   MajorityModel(const MajorityOptions& options, int64_t classes) : options_(options) {
     ScoreOptions score;
@@ -88,21 +88,9 @@ class MajorityModel : public Model {
     return {
         {"letters, pooled, classes", {output_->options.out_features()}, count_parameters(*this)}};
   }
-  Loss loss(const Batch& batch, const StepContext&) override {
-    return class_loss(logits(batch, nullptr), batch.at("target"), {});
-  }
-  Predictions predict(const Batch& batch) const override {
-    torch::NoGradGuard no_gradients;
-    Predictions predictions;
-    predictions.scores = logits(batch, nullptr).softmax(1);  // [B, C]
-    return predictions;
-  }
-  Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override {
-    return log_probability_of(predictions, logits(batch, tap));  // [B, 1]
-  }
 
- private:
-  Tensor logits(const Batch& batch, Tap* tap) const {
+ protected:
+  Tensor logits_of(const Batch& batch, const Random*, Tap* tap) const override {  // [B, C]
     const Tensor states =
         leaf_of(tap, "letters", at::embedding(letters_->weight, batch.at("letters")));  // [B, T, D]
     AttendInput input;
@@ -113,6 +101,7 @@ class MajorityModel : public Model {
     return output_->forward(attend(input, tap).context.flatten(1));  // [B, C]
   }
 
+ private:
   MajorityOptions options_;
   torch::nn::Embedding letters_{nullptr};
   ScorePointer score_;

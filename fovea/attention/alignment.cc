@@ -40,13 +40,9 @@ class Band : public Alignment {
 class LocalP : public Alignment {
  public:
   LocalP(const AlignmentOptions& o, const Random& random)
-      : position(register_module(
-            "position",
-            std::make_shared<Projection>(ProjectionOptions{o.query_size, o.hidden_size, false},
-                                         random.split("position")))),
-        energy(register_module(
-            "energy", std::make_shared<Projection>(ProjectionOptions{o.hidden_size, 1, false},
-                                                   random.split("energy")))),
+      : position(
+            register_projection(*this, "position", {o.query_size, o.hidden_size, false}, random)),
+        energy(register_projection(*this, "energy", {o.hidden_size, 1, false}, random)),
         half_width_(static_cast<double>(o.half_width)) {}
 
   Aligned align(const AlignmentInput& in) const override {

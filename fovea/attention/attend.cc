@@ -70,14 +70,7 @@ Tensor distance_bias(const AttendInput& in, int64_t queries, int64_t keys) {
 }
 
 Tensor report(const AttendInput& in, Tensor weights, MapKind kind, Tap& tap) {
-  AttentionMap map;
-  map.name = in.map.name;
-  map.query_axis = in.map.query_axis;
-  map.key_axis = in.map.key_axis;
-  map.kind = kind;
-  map.layer = in.map.layer;
-  map.weights = weights;  // [B, H, Q, K]
-  const auto replaced = tap.report(std::move(map));
+  const auto replaced = tap.report(labelled_map(in.map, weights, kind));  // [B, H, Q, K]
   require(replaced.sizes() == weights.sizes(), ErrorKind::InvalidArgument,
           "the weights put in place of map '", in.map.name, "' have shape ", replaced.sizes(),
           ", expected ", weights.sizes());
@@ -102,6 +95,17 @@ Tensor summarise(const AttendInput& in, const Tensor& values, const Tensor& weig
 }
 
 }  // namespace
+
+AttentionMap labelled_map(const MapLabel& label, const Tensor& weights, MapKind kind) {
+  AttentionMap map;
+  map.name = label.name;
+  map.query_axis = label.query_axis;
+  map.key_axis = label.key_axis;
+  map.kind = kind;
+  map.weights = weights;
+  map.layer = label.layer;
+  return map;
+}
 
 Attended attend(const AttendInput& in, Tap* tap) {
   check(in);

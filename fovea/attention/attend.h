@@ -35,6 +35,10 @@ struct MapLabel {
   int64_t layer = 0;  // of stacked attention, from 1
 };
 
+/// A map to report under that label.
+AttentionMap labelled_map(const MapLabel& label, const at::Tensor& weights,
+                          MapKind kind = MapKind::Distribution);
+
 struct AttendInput {
   at::Tensor query;                      // [B, Q, Dq] or [B, H, Q, Dq]
   Memory memory;                         // from remember()

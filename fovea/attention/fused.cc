@@ -335,12 +335,9 @@ Attended attend_fused(const AttendInput& in, Tap* tap) {
 #endif
   }
   if (tap) {
-    AttentionMap map;
-    map.name = in.map.name;
-    map.query_axis = in.map.query_axis;
-    map.key_axis = in.map.key_axis;
-    map.layer = in.map.layer;
-    map.kind = attended.fully_masked.defined() ? MapKind::Partial : MapKind::Distribution;
+    const bool is_partial = attended.fully_masked.defined();
+    AttentionMap map =
+        labelled_map(in.map, {}, is_partial ? MapKind::Partial : MapKind::Distribution);
     if (q.is_cpu())
       map.source = std::make_shared<KernelWeights>(q, k, settings);
     else

@@ -112,8 +112,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options) : option
   const int64_t rows = value_part().first + value_part().rows;
   in_proj_weight = register_parameter("in_proj_weight", at::zeros({rows, width}));
   if (options.bias) in_proj_bias = register_parameter("in_proj_bias", at::zeros({rows}));
-  out_proj = register_module(
-      "out_proj", std::make_shared<Projection>(ProjectionOptions{width, width, options.bias}));
+  out_proj = register_projection(*this, "out_proj", {width, width, options.bias});
   score_ = register_module("score", make_score(options_.score, Random(0)));
   if (options_.positions == "alibi") slopes_ = alibi_slopes(heads);
 }

@@ -32,6 +32,17 @@ at::Tensor Projection::forward(const at::Tensor& x) const {
   return linear_layer(x, weight, bias);  // [..., out]
 }
 
+std::shared_ptr<Projection> register_projection(torch::nn::Module& owner, const std::string& name,
+                                                const ProjectionOptions& options) {
+  return owner.register_module(name, std::make_shared<Projection>(options));
+}
+
+std::shared_ptr<Projection> register_projection(torch::nn::Module& owner, const std::string& name,
+                                                const ProjectionOptions& options,
+                                                const Random& random) {
+  return owner.register_module(name, std::make_shared<Projection>(options, random.split(name)));
+}
+
 at::Tensor glorot_uniform(int64_t out, int64_t in, const Random& random) {
   const double limit = std::sqrt(6.0 / static_cast<double>(in + out));
   return random.uniform_tensor({out, in}, -limit, limit, at::TensorOptions(at::kFloat));

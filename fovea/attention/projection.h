@@ -6,6 +6,9 @@
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
+#include <memory>
+#include <string>
+
 #include "fovea/tensor/random.h"
 
 namespace fovea {
@@ -29,6 +32,14 @@ class Projection : public torch::nn::Module {
   at::Tensor weight;  // [out, in]
   at::Tensor bias;    // [out], undefined without one
 };
+
+/// A projection of zeros that is registered with its owner.
+std::shared_ptr<Projection> register_projection(torch::nn::Module& owner, const std::string& name,
+                                                const ProjectionOptions& options);
+/// One that is drawn from random.split(name).
+std::shared_ptr<Projection> register_projection(torch::nn::Module& owner, const std::string& name,
+                                                const ProjectionOptions& options,
+                                                const Random& random);
 
 /// Uniform in +-sqrt(6 / (in + out)): [out, in].
 at::Tensor glorot_uniform(int64_t out, int64_t in, const Random& random);

@@ -2,7 +2,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/models/bert_windows.h"
-#include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
 #include "fovea/tensor/torch.h"
 
@@ -26,17 +25,16 @@ void BertClassifierOptions::describe(OptionList& list) {
 }
 
 BertClassifier::BertClassifier(BertClassifierOptions options, DocumentShape shape)
-    : options_(std::move(options)),
+    : Classifier(options.class_weights, shape.class_counts),
+      options_(std::move(options)),
       shape_(std::move(shape)),
       encoder_(register_module("encoder",
                                std::make_shared<BertEncoder>(options_.encoder, shape_.vocabulary))),
-      output_(register_module("output", std::make_shared<Projection>(ProjectionOptions{
-                                            encoder_->options().hidden, shape_.classes}))) {
+      output_(register_projection(*this, "output", {encoder_->options().hidden, shape_.classes})) {
   require(shape_.window <= encoder_->options().maximum_length, ErrorKind::InvalidArgument,
           "texts of ", shape_.window, " tokens do not fit the ", encoder_->options().maximum_length,
           " positions of model.maximum_length; set a smaller data.longest");
   options_.fine_tuning.check(encoder_->layers());
-  class_weights_ = weights_of_classes(options_.class_weights, shape_.class_counts);
 }
 
 void BertClassifier::initialise(const Random& random) {
@@ -85,21 +83,6 @@ Tensor BertClassifier::logits_of(const Batch& batch, const Random* random, Tap* 
   if (logits.size(1) == 1) return logits.squeeze(1);
   const Tensor weight = real.any(-1).to(logits.scalar_type()).unsqueeze(-1);  // [B, W, 1]
   return (logits * weight).sum(1) / weight.sum(1).clamp_min(1);               // [B, C]
-}
-
-Loss BertClassifier::loss(const Batch& batch, const StepContext& context) {
-  return class_loss(logits_of(batch, &context.random, nullptr), batch.at("target"), class_weights_);
-}
-
-Predictions BertClassifier::predict(const Batch& batch) const {
-  torch::NoGradGuard no_gradients;
-  Predictions predictions;
-  predictions.scores = logits_of(batch, nullptr, nullptr).softmax(1);
-  return predictions;
-}
-
-Tensor BertClassifier::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
-  return log_probability_of(predictions, logits_of(batch, nullptr, tap));
 }
 
 }  // namespace fovea

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "fovea/models/classifier.h"
 #include "fovea/models/fine_tuning.h"
-#include "fovea/models/model.h"
 #include "fovea/nn/transformer/bert_encoder.h"
 
 namespace fovea {
@@ -33,7 +33,7 @@ struct DocumentShape {
   std::vector<int64_t> class_counts;  // training rows of each class; empty: unknown, all alike
 };
 
-class BertClassifier : public Model {
+class BertClassifier : public Classifier {
  public:
   BertClassifier(BertClassifierOptions options, DocumentShape shape);
   const BertClassifierOptions& options() const { return options_; }
@@ -44,19 +44,16 @@ class BertClassifier : public Model {
   std::vector<LayerSummary> summary() const override;
   ParameterRule rule_of(const std::string& name) const override;
   std::vector<HeadBlock> head_blocks() const override { return encoder_->head_blocks(); }
-  Loss loss(const Batch& batch, const StepContext& context) override;
-  Predictions predict(const Batch& batch) const override;
-  /// Log-probability of the likeliest class: [B, 1]. Maps: "attention", one a layer.
-  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
+
+ protected:
+  /// Maps: "attention", one a layer.
+  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
 
  private:
-  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const;  // [B, C]
-
   BertClassifierOptions options_;
   DocumentShape shape_;
   std::shared_ptr<BertEncoder> encoder_;
   std::shared_ptr<Projection> output_;
-  at::Tensor class_weights_;  // [C], or undefined: all alike
 };
 
 }  // namespace fovea

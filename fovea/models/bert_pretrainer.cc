@@ -25,8 +25,7 @@ void draw(Projection& projection, const Random& random) {
 class BertPretrainer::MaskedWordHead : public torch::nn::Module {
  public:
   MaskedWordHead(const BertOptions& o, int64_t vocabulary)
-      : dense_(register_module(
-            "dense", std::make_shared<Projection>(ProjectionOptions{o.hidden, o.hidden}))),
+      : dense_(register_projection(*this, "dense", {o.hidden, o.hidden})),
         norm_(register_module("norm", std::make_shared<LayerNorm>(o.hidden, o.epsilon))),
         bias_(register_parameter("bias", at::zeros({vocabulary}))) {}
 
@@ -98,8 +97,7 @@ BertPretrainer::BertPretrainer(BertPretrainerOptions options, BertPretrainerShap
   const BertOptions& o = encoder_->options();
   if (shape_.masked_words)
     masked_ = register_module("masked", std::make_shared<MaskedWordHead>(o, shape_.vocabulary));
-  if (shape_.next_sentence)
-    next_ = register_module("next", std::make_shared<Projection>(ProjectionOptions{o.hidden, 2}));
+  if (shape_.next_sentence) next_ = register_projection(*this, "next", {o.hidden, 2});
 }
 
 void BertPretrainer::initialise(const Random& random) {

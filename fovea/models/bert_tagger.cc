@@ -29,8 +29,7 @@ BertTagger::BertTagger(BertTaggerOptions options, int64_t vocabulary, int64_t wi
       window_(window),
       encoder_(
           register_module("encoder", std::make_shared<BertEncoder>(options_.encoder, vocabulary))),
-      output_(register_module("output", std::make_shared<Projection>(ProjectionOptions{
-                                            encoder_->options().hidden, tags()}))) {
+      output_(register_projection(*this, "output", {encoder_->options().hidden, tags()})) {
   require(window_ <= encoder_->options().maximum_length, ErrorKind::InvalidArgument,
           "sentences of ", window_, " tokens do not fit the ", encoder_->options().maximum_length,
           " positions of model.maximum_length; set a smaller data.longest");

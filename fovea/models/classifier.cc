@@ -1,4 +1,4 @@
-#include "fovea/models/class_loss.h"
+#include "fovea/models/classifier.h"
 
 #include "fovea/tensor/torch.h"
 
@@ -12,17 +12,19 @@ void describe_class_weights(OptionList& list, std::string& class_weights) {
       .choices({"none", "balanced"});
 }
 
-Tensor weights_of_classes(const std::string& class_weights, const std::vector<int64_t>& counts) {
-  if (class_weights != "balanced" || counts.empty()) return {};
-  const Tensor rows = torch::tensor(counts, at::kDouble);  // [C]
-  const Tensor weights = rows.sum() / (rows.clamp_min(1) * double(counts.size()));
-  return weights.to(at::kFloat);
+Classifier::Classifier(const std::string& class_weights, const std::vector<int64_t>& class_counts) {
+  if (class_weights != "balanced" || class_counts.empty()) return;
+  const Tensor rows = torch::tensor(class_counts, at::kDouble);  // [C]
+  const Tensor weights = rows.sum() / (rows.clamp_min(1) * double(class_counts.size()));
+  class_weights_ = weights.to(at::kFloat);
 }
 
-Loss class_loss(const Tensor& logits, const Tensor& target, const Tensor& weights) {
+Loss Classifier::loss(const Batch& batch, const StepContext& context) {
+  const Tensor logits = logits_of(batch, &context.random, nullptr);  // [B, C]
+  const Tensor& target = batch.at("target");
   Loss loss;
-  if (weights.defined()) {
-    const Tensor own = weights.to(logits.device(), logits.scalar_type());
+  if (class_weights_.defined()) {
+    const Tensor own = class_weights_.to(logits.device(), logits.scalar_type());
     loss.objective = at::cross_entropy_loss(logits, target, own);
     loss.units = own.index_select(0, target).sum();
   } else {
@@ -31,7 +33,15 @@ Loss class_loss(const Tensor& logits, const Tensor& target, const Tensor& weight
   return loss;
 }
 
-Tensor log_probability_of(const Predictions& predictions, const Tensor& logits) {
+Predictions Classifier::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  Predictions predictions;
+  predictions.scores = logits_of(batch, nullptr, nullptr).softmax(1);
+  return predictions;
+}
+
+Tensor Classifier::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
+  const Tensor logits = logits_of(batch, nullptr, tap);
   const Tensor best = predictions.scores.argmax(1, /*keepdim=*/true).to(logits.device());
   return logits.log_softmax(1).gather(1, best);
 }

@@ -1,4 +1,5 @@
-// What all classifiers of texts share: the loss of a class, and what a replay reports.
+// What all models share that give a row one class:
+//   p     softmax(logits)
 //   loss  -log p(class), the mean over the rows, each weighted by its class
 #pragma once
 
@@ -13,14 +14,25 @@ namespace fovea {
 /// Adds model.class_weights: none, or balanced.
 void describe_class_weights(OptionList& list, std::string& class_weights);
 
-/// N / (C n_c) for `balanced`: every class counts as much as any other, with all its rows. [C];
-/// undefined where all rows count the same, or nothing is known of their classes.
-at::Tensor weights_of_classes(const std::string& class_weights, const std::vector<int64_t>& counts);
+class Classifier : public Model {
+ public:
+  /// `balanced` weights a class by N / (C n_c): it counts as much as any other, with all its rows.
+  /// Without `class_counts`, the training rows of each, all rows count the same.
+  explicit Classifier(const std::string& class_weights = "none",
+                      const std::vector<int64_t>& class_counts = {});
 
-/// logits [B, C], target int64 [B]; weights from weights_of_classes().
-Loss class_loss(const at::Tensor& logits, const at::Tensor& target, const at::Tensor& weights);
+  Loss loss(const Batch& batch, const StepContext& context) override;
+  /// scores [B, C]
+  Predictions predict(const Batch& batch) const override;
+  /// Log-probability of the class that was likeliest when it was predicted: [B, 1].
+  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
 
-/// Log-probability of the class that was likeliest when it was predicted: [B, 1].
-at::Tensor log_probability_of(const Predictions& predictions, const at::Tensor& logits);
+ protected:
+  /// [B, C]. `random` is null where nothing is dropped.
+  virtual at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const = 0;
+
+ private:
+  at::Tensor class_weights_;  // [C], or undefined: all alike
+};
 
 }  // namespace fovea

@@ -1,5 +1,6 @@
 #include "fovea/models/context_attention.h"
 
+#include "fovea/attention/attend.h"
 #include "fovea/attention/normaliser.h"
 #include "fovea/base/error.h"
 #include "fovea/models/initialise.h"
@@ -51,20 +52,13 @@ at::Tensor ContextAttention::values(const Batch& batch, Tap* tap) const {
       embedding_lookup(attention_->weight, batch.at("context")).view({-1, 1, 1, shape_.positions});
   if (!output_) weights = masked_softmax(weights, KeepMask::all());  // [B, 1, 1, P]
   const MapKind kind = output_ ? MapKind::Free : MapKind::Distribution;
-  weights = report_to(
-      tap, {"attention", "context", "positions", kind, MapLayout::Dense, weights, {}, ""});
+  weights = report_to(tap, labelled_map({"attention", "context", "positions"}, weights, kind));
   const at::Tensor glimpse = inputs * weights.view({-1, shape_.positions});  // [B, P]
   if (!output_) return glimpse.sum(1, /*keepdim=*/true);
   if (tap) {
-    AttentionMap effective{"effective",
-                           "context",
-                           "positions",
-                           MapKind::Free,
-                           MapLayout::Dense,
-                           weights * output_->weight.view({1, 1, 1, -1}),
-                           {},
-                           ""};
-    const at::Tensor given = effective.weights, used = tap->report(std::move(effective));
+    const at::Tensor given = weights * output_->weight.view({1, 1, 1, -1});
+    const at::Tensor used =
+        tap->report(labelled_map({"effective", "context", "positions"}, given, MapKind::Free));
     if (!used.is_same(given))
       return (inputs * used.view({-1, shape_.positions})).sum(1, true) + output_->bias;  // replaced
   }

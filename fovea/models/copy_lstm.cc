@@ -18,8 +18,7 @@ CopyLstm::CopyLstm(CopyLstmOptions options, int64_t bits)
   const auto& o = options_;
   recurrent_ = register_module("recurrent", std::make_shared<Recurrent>(RecurrentOptions{
                                                 "lstm", bits + 1, o.hidden, o.layers}));
-  output_ =
-      register_module("output", std::make_shared<Projection>(ProjectionOptions{o.hidden, bits}));
+  output_ = register_projection(*this, "output", {o.hidden, bits});
 }
 
 void CopyLstm::initialise(const Random& random) {

@@ -120,10 +120,8 @@ DualAttention::DualAttention(DualAttentionOptions options, const RatingShape& sh
   words_ = register_module("words", torch::nn::Embedding(shape.words, o.embedding));
   user_ = register_module("user", std::make_shared<DocumentTower>(o, "user"));
   item_ = register_module("item", std::make_shared<DocumentTower>(o, "item"));
-  hidden_ = register_module(
-      "hidden", std::make_shared<Projection>(ProjectionOptions{user_->outputs(), o.hidden}));
-  output_ = register_module("output",
-                            std::make_shared<Projection>(ProjectionOptions{o.hidden, o.factors}));
+  hidden_ = register_projection(*this, "hidden", {user_->outputs(), o.hidden});
+  output_ = register_projection(*this, "output", {o.hidden, o.factors});
 }
 
 void DualAttention::initialise(const Random& random) {

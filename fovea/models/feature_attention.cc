@@ -4,6 +4,7 @@
 #include <torch/nn/modules/linear.h>
 #include <numeric>
 
+#include "fovea/attention/attend.h"
 #include "fovea/base/error.h"
 #include "fovea/models/initialise.h"
 #include "fovea/models/table_answers.h"
@@ -123,14 +124,9 @@ at::Tensor FeatureAttention::outputs(const at::Tensor& given, const Random* rand
                                   .view({-1, 1, 1, kernel_shape_.columns});
     NormaliseInput normaliser{scores, KeepMask::all(), {}, {}};
     if (random) normaliser.random = random->split("attention");
-    AttentionMap map{"attention",
-                     "",
-                     "columns",
-                     find_normaliser(options_.normaliser.name).kind,
-                     MapLayout::Dense,
-                     normalise(options_.normaliser, normaliser).weights,
-                     {},
-                     ""};  // [B, 1, 1, C]
+    AttentionMap map = labelled_map(
+        {"attention", "", "columns"}, normalise(options_.normaliser, normaliser).weights,
+        find_normaliser(options_.normaliser.name).kind);  // [B, 1, 1, C]
     const at::Tensor weights =
         report_to(tap, std::move(map)).view({-1, kernel_shape_.columns});         // [B, C]
     h = inputs * weights.index_select(1, column_of_input_.to(weights.device()));  // [B, I]

@@ -4,7 +4,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/kernels/graph_attention/graph_attention.h"
-#include "fovea/models/class_loss.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -46,7 +45,9 @@ void GraphAttentionOptions::describe(OptionList& list) {
 }
 
 GraphAttention::GraphAttention(GraphAttentionOptions options, GraphShape shape)
-    : options_(std::move(options)), shape_(std::move(shape)) {
+    : Classifier(options.class_weights, shape.class_counts),
+      options_(std::move(options)),
+      shape_(std::move(shape)) {
   const auto& o = options_;
   require(shape_.features > 0 && shape_.classes > 1, ErrorKind::InvalidArgument,
           "a graph model needs at least one feature and two classes; found ", shape_.features,
@@ -93,7 +94,7 @@ std::vector<LayerSummary> GraphAttention::summary() const {
   return rows;
 }
 
-Tensor GraphAttention::logits(const Batch& batch, const Random* random, Tap* tap) const {
+Tensor GraphAttention::logits_of(const Batch& batch, const Random* random, Tap* tap) const {
   const GraphBlock block(batch, options_.layers);
   const Tensor& node = batch.at("node");  // [B]
   NodeFeatures x = NodeFeatures::of(batch);
@@ -113,24 +114,8 @@ Tensor GraphAttention::logits(const Batch& batch, const Random* random, Tap* tap
   return layers_.back()->forward(x, edges, random ? &own : nullptr).index_select(0, node);
 }
 
-Loss GraphAttention::loss(const Batch& batch, const StepContext& context) {
-  return class_loss(logits(batch, &context.random, nullptr), batch.at("target"),
-                    weights_of_classes(options_.class_weights, shape_.class_counts));
-}
-
 ParameterRule GraphAttention::rule_of(const std::string& name) const {
   return {.decays = !name.ends_with("bias")};
-}
-
-Predictions GraphAttention::predict(const Batch& batch) const {
-  torch::NoGradGuard no_gradients;
-  Predictions predictions;
-  predictions.scores = logits(batch, nullptr, nullptr).softmax(1);  // [B, C]
-  return predictions;
-}
-
-Tensor GraphAttention::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
-  return log_probability_of(predictions, logits(batch, nullptr, tap));  // [B, 1]
 }
 
 }  // namespace fovea

@@ -8,8 +8,7 @@
 // paper's code does, the values that are summed.
 #pragma once
 
-#include "fovea/base/options.h"
-#include "fovea/models/model.h"
+#include "fovea/models/classifier.h"
 #include "fovea/nn/graph/graph_layer.h"
 
 namespace fovea {
@@ -36,7 +35,7 @@ struct GraphShape {
   std::vector<int64_t> class_counts = {};  // of the training nodes
 };
 
-class GraphAttention : public Model {
+class GraphAttention : public Classifier {
  public:
   GraphAttention(GraphAttentionOptions options, GraphShape shape);
   const GraphAttentionOptions& options() const { return options_; }
@@ -46,17 +45,15 @@ class GraphAttention : public Model {
   /// nn/graph/graph_features.h say.
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
-  Loss loss(const Batch& batch, const StepContext& context) override;
   /// Weight decay leaves biases alone.
   ParameterRule rule_of(const std::string& name) const override;
-  Predictions predict(const Batch& batch) const override;
+
+ protected:
   /// Maps: "attention" of every layer over the edges between "nodes", and "neighbours", which the
   /// last layer looks at to answer.
-  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
+  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
 
  private:
-  at::Tensor logits(const Batch& batch, const Random* random, Tap* tap) const;  // [B, C]
-
   GraphAttentionOptions options_;
   GraphShape shape_;
   std::vector<std::shared_ptr<GraphLayer>> layers_;

@@ -1,7 +1,6 @@
 #include "fovea/models/hierarchical.h"
 
 #include "fovea/base/error.h"
-#include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
 #include "fovea/tensor/embedding_lookup.h"
 #include "fovea/tensor/torch.h"
@@ -33,7 +32,9 @@ void HierarchicalOptions::describe(OptionList& list) {
 }
 
 HierarchicalAttention::HierarchicalAttention(HierarchicalOptions options, HierarchicalShape shape)
-    : options_(std::move(options)), shape_(std::move(shape)) {
+    : Classifier(options.class_weights, shape.class_counts),
+      options_(std::move(options)),
+      shape_(std::move(shape)) {
   const auto& o = options_;
   const int64_t width = 2 * o.hidden;
   const auto encoder = [&](const char* name, int64_t input) {
@@ -48,9 +49,7 @@ HierarchicalAttention::HierarchicalAttention(HierarchicalOptions options, Hierar
   word_pooling_ = pooling("word_pooling", shape_.longest_sentence);
   sentence_encoder_ = encoder("sentence_encoder", width);
   sentence_pooling_ = pooling("sentence_pooling", shape_.longest_document);
-  output_ = register_module("output",
-                            std::make_shared<Projection>(ProjectionOptions{width, shape_.classes}));
-  class_weights_ = weights_of_classes(o.class_weights, shape_.class_counts);
+  output_ = register_projection(*this, "output", {width, shape_.classes});
 }
 
 void HierarchicalAttention::initialise(const Random& random) {
@@ -92,9 +91,7 @@ std::vector<LayerSummary> HierarchicalAttention::summary() const {
 }
 
 ParameterRule HierarchicalAttention::rule_of(const std::string& name) const {
-  ParameterRule rule;
-  rule.decays = name.find("bias") == std::string::npos;
-  return rule;
+  return {.decays = name.find("bias") == std::string::npos};
 }
 
 struct HierarchicalAttention::Pass {
@@ -138,10 +135,8 @@ Tensor HierarchicalAttention::sentence_vectors(const Pass& pass) const {
     if (shows) weights->add(group, pooled.weights);
   }
   if (!shows) return sentences_in_place(layout, vectors);
-  AttentionMap map;
-  map.name = map.key_axis = kWords;
-  map.query_axis = kSentences.key_axis;
-  map.kind = layout.is_full() ? MapKind::Distribution : MapKind::Partial;
+  AttentionMap map = labelled_map({kWords, kSentences.key_axis, kWords}, {},
+                                  layout.is_full() ? MapKind::Distribution : MapKind::Partial);
   if (pass.tap->needs_live(kWords)) {
     map.weights = weights->dense();
     const Tensor used = pass.tap->report(std::move(map));           // [B, 1, S, W]
@@ -170,22 +165,6 @@ Tensor HierarchicalAttention::logits_of(const Batch& batch, const Random* random
   const Tensor document =
       dropout(document_vectors(pass, sentences), options_.dropout, random, "document");
   return output_->forward(document);
-}
-
-Loss HierarchicalAttention::loss(const Batch& batch, const StepContext& context) {
-  return class_loss(logits_of(batch, &context.random, nullptr), batch.at("target"), class_weights_);
-}
-
-Predictions HierarchicalAttention::predict(const Batch& batch) const {
-  torch::NoGradGuard no_gradients;
-  Predictions predictions;
-  predictions.scores = logits_of(batch, nullptr, nullptr).softmax(1);
-  return predictions;
-}
-
-Tensor HierarchicalAttention::replay(const Batch& batch, const Predictions& predictions,
-                                     Tap* tap) const {
-  return log_probability_of(predictions, logits_of(batch, nullptr, tap));
 }
 
 }  // namespace fovea

@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
+#include "fovea/models/classifier.h"
 #include "fovea/models/hierarchical_layout.h"
 #include "fovea/models/hierarchical_pooling.h"
-#include "fovea/models/model.h"
 #include "fovea/nn/recurrent/recurrent.h"
 
 namespace fovea {
@@ -39,7 +39,7 @@ struct HierarchicalShape {
   std::vector<int64_t> class_counts = {};  // training rows of each; empty: unknown, all alike
 };
 
-class HierarchicalAttention : public Model {
+class HierarchicalAttention : public Classifier {
  public:
   HierarchicalAttention(HierarchicalOptions options, HierarchicalShape shape);
   const HierarchicalOptions& options() const { return options_; }
@@ -53,16 +53,15 @@ class HierarchicalAttention : public Model {
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   ParameterRule rule_of(const std::string& name) const override;
-  Loss loss(const Batch& batch, const StepContext& context) override;
-  Predictions predict(const Batch& batch) const override;
-  /// Log-probability of the likeliest class: [B, 1]. Maps, unless another pooling is chosen:
-  /// "words" [B, 1, S, W], from the sentences to their words, and "sentences" [B, 1, 1, S], from
-  /// the document to its sentences. None for a batch without words.
-  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
+
+ protected:
+  /// Maps, unless another pooling is chosen: "words" [B, 1, S, W], from the sentences to their
+  /// words, and "sentences" [B, 1, 1, S], from the document to its sentences. None for a batch
+  /// without words.
+  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
 
  private:
   struct Pass;  // what one pass through the network carries along
-  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const;  // [B, C]
   at::Tensor word_states(const Pass& pass, const at::Tensor& table, size_t group) const;
   at::Tensor sentence_vectors(const Pass& pass) const;                               // [B, S, D]
   at::Tensor document_vectors(const Pass& pass, const at::Tensor& sentences) const;  // [B, D]
@@ -73,7 +72,6 @@ class HierarchicalAttention : public Model {
   std::shared_ptr<Recurrent> word_encoder_, sentence_encoder_;
   std::shared_ptr<SequencePooling> word_pooling_, sentence_pooling_;
   std::shared_ptr<Projection> output_;
-  at::Tensor class_weights_;  // [C], or undefined: all alike
 };
 
 }  // namespace fovea

@@ -39,9 +39,7 @@ SequencePooling::SequencePooling(PoolingOptions options, int64_t width, int64_t 
   score_options_.query_size = score_options_.key_size = width;
   score_options_.hidden_size = options_.score_hidden;
   score_options_.maximum_length = longest;
-  if (is_context)
-    projection_ = register_module("projection",
-                                  std::make_shared<Projection>(ProjectionOptions{width, width}));
+  if (is_context) projection_ = register_projection(*this, "projection", {width, width});
   score_ = register_module("score", make_score(score_options_, Random()));
   context_ = register_parameter("context", at::zeros({width}));
 }

@@ -1,7 +1,6 @@
 #include "fovea/models/image_baselines.h"
 
 #include "fovea/base/error.h"
-#include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
 #include "fovea/nn/ops/activation.h"
 #include "fovea/tensor/torch.h"
@@ -55,9 +54,6 @@ void ImageBaselineOptions::describe(OptionList& list) {
 
 ImageBaseline::ImageBaseline(ImageBaselineOptions options, PictureInput input)
     : options_(std::move(options)), input_(input) {
-  const auto layer = [&](const char* name, int64_t in, int64_t out) {
-    return register_module(name, std::make_shared<Projection>(ProjectionOptions{in, out}));
-  };
   int64_t numbers = input_.channels * input_.height * input_.width;
   if (options_.is_cnn()) {
     const int64_t more = 2 * options_.filters;
@@ -67,9 +63,10 @@ ImageBaseline::ImageBaseline(ImageBaselineOptions options, PictureInput input)
         register_module("second_filters", std::make_shared<Convolution>(options_.filters, more));
     numbers = more * half_of(half_of(input_.height)) * half_of(half_of(input_.width));
   }
-  first_ = layer("first", numbers, options_.hidden);
-  if (!options_.is_cnn()) second_ = layer("second", options_.hidden, options_.hidden);
-  classify_ = layer("classify", options_.hidden, input_.classes);
+  first_ = register_projection(*this, "first", {numbers, options_.hidden});
+  if (!options_.is_cnn())
+    second_ = register_projection(*this, "second", {options_.hidden, options_.hidden});
+  classify_ = register_projection(*this, "classify", {options_.hidden, input_.classes});
 }
 
 void ImageBaseline::initialise(const Random& random) {
@@ -99,7 +96,7 @@ std::vector<LayerSummary> ImageBaseline::summary() const {
   return layers;
 }
 
-Tensor ImageBaseline::logits_of(const Batch& batch, Tap* tap) const {
+Tensor ImageBaseline::logits_of(const Batch& batch, const Random*, Tap* tap) const {
   Tensor x =
       input_.numbers(batch.at("image"), classify_->weight.scalar_type(), tap);  // [B, C, H, W]
   if (options_.is_cnn()) {
@@ -109,21 +106,6 @@ Tensor ImageBaseline::logits_of(const Batch& batch, Tap* tap) const {
   x = relu_of(*first_, x.flatten(1));  // [B, D]
   if (second_) x = relu_of(*second_, x);
   return classify_->forward(x);
-}
-
-Loss ImageBaseline::loss(const Batch& batch, const StepContext&) {
-  return class_loss(logits_of(batch, nullptr), batch.at("target"), {});
-}
-
-Predictions ImageBaseline::predict(const Batch& batch) const {
-  torch::NoGradGuard no_gradients;
-  Predictions predictions;
-  predictions.scores = logits_of(batch, nullptr).softmax(1);
-  return predictions;
-}
-
-Tensor ImageBaseline::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
-  return log_probability_of(predictions, logits_of(batch, tap));
 }
 
 }  // namespace fovea

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fovea/attention/projection.h"
-#include "fovea/base/options.h"
+#include "fovea/models/classifier.h"
 #include "fovea/models/picture_input.h"
 
 namespace fovea {
@@ -31,7 +31,7 @@ class Convolution : public torch::nn::Module {
   at::Tensor weight, bias;
 };
 
-class ImageBaseline : public Model {
+class ImageBaseline : public Classifier {
  public:
   ImageBaseline(ImageBaselineOptions options, PictureInput input);
   const ImageBaselineOptions& options() const { return options_; }
@@ -40,14 +40,11 @@ class ImageBaseline : public Model {
   void initialise(const Random& random) override;
   Schema schema() const override { return input_.schema(); }
   std::vector<LayerSummary> summary() const override;
-  Loss loss(const Batch& batch, const StepContext& context) override;
-  Predictions predict(const Batch& batch) const override;
-  /// Log-probability of the likeliest class: [B, 1].
-  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
+
+ protected:
+  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
 
  private:
-  at::Tensor logits_of(const Batch& batch, Tap* tap) const;  // [B, C]
-
   ImageBaselineOptions options_;
   PictureInput input_;
   std::shared_ptr<Convolution> first_filters_, second_filters_;  // cnn

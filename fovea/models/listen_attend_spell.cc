@@ -109,13 +109,8 @@ int64_t ListenAttendSpell::longest_output(int64_t frames) const {
 
 SearchProblem ListenAttendSpell::problem_of(const Batch& batch, const Heard& heard) const {
   const Tensor lengths = batch.at("source.keep").sum(1).to(at::kCPU);  // [B]
-  SearchProblem problem;
-  problem.inputs = batch.size;
-  problem.begin = speech_.begin;
-  problem.end = speech_.end;
-  problem.forbidden = {speech_.padding, speech_.begin};
+  SearchProblem problem = search_problem(batch.size);
   problem.keep = heard.keep;
-  problem.device = device();
   for (int64_t row = 0; row < batch.size; ++row)
     problem.maximum_length.push_back(search_.maximum_length > 0
                                          ? search_.maximum_length
@@ -132,18 +127,11 @@ Predictions ListenAttendSpell::predict(const Batch& batch) const {
   const bool covered = search_.coverage_penalty > 0;
   IncrementalDecoder decoder(*decoder_, std::move(heard.source), std::move(heard.start), covered);
   const PackedProjection output(output_->weight, output_->bias);
-  const StepFunction step = [&](const StepInput& in) -> StepOutput {
+  return search_outputs(problem, [&](const StepInput& in) -> StepOutput {
     if (in.origin.defined()) decoder.select(in.origin);
     const DecoderStep now = decoder.step(embed(in.tokens.to(device())));
     return answer_step(in, output, now.readout, covered ? now.weights.flatten(1) : Tensor());
-  };
-  Predictions predictions;
-  for (const auto& found : search(search_, problem, step)) {
-    auto& outputs = predictions.outputs.emplace_back();
-    for (const Hypothesis& hypothesis : found)
-      outputs.push_back({hypothesis.tokens, hypothesis.log_probability, ""});
-  }
-  return predictions;
+  });
 }
 
 Tensor ListenAttendSpell::replay(const Batch& batch, const Predictions& predictions,

@@ -7,20 +7,6 @@
 
 namespace fovea {
 
-namespace {
-
-SequenceShape sequence_shape(const SpeechShape& speech) {
-  SequenceShape shape;
-  shape.source_width = speech.width;
-  shape.target_symbols = speech.symbols;
-  shape.padding = speech.padding;
-  shape.begin = speech.begin;
-  shape.end = speech.end;
-  return shape;
-}
-
-}  // namespace
-
 ListenAttendSpellOptions::ListenAttendSpellOptions() {
   score.name = "location-aware";
   score.kernel_width = 31;
@@ -61,7 +47,11 @@ void ListenAttendSpellOptions::describe(OptionList& list) {
 
 ListenAttendSpell::ListenAttendSpell(ListenAttendSpellOptions options, SearchOptions search,
                                      SpeechShape shape)
-    : SequenceModel(std::move(search), sequence_shape(shape)),
+    : SequenceModel(std::move(search), {.target_symbols = shape.symbols,
+                                        .source_width = shape.width,
+                                        .padding = shape.padding,
+                                        .begin = shape.begin,
+                                        .end = shape.end}),
       options_(std::move(options)),
       speech_(std::move(shape)) {
   const auto& o = options_;
@@ -72,13 +62,11 @@ ListenAttendSpell::ListenAttendSpell(ListenAttendSpellOptions options, SearchOpt
                                             o.cell, speech_.width, o.encoder_hidden, o.layers,
                                             o.stack, o.pyramid, o.dropout}));
   const int64_t encoded = encoder_->output_size();
-  const auto layer = [&](const std::string& name, int64_t in, int64_t out) {
-    return register_module(name, std::make_shared<Projection>(ProjectionOptions{in, out, true}));
-  };
   for (int64_t i = 0; i < o.decoder_layers; ++i) {
-    bridge_.push_back(layer(concat("bridge_l", i), encoded, o.hidden));
+    bridge_.push_back(register_projection(*this, concat("bridge_l", i), {encoded, o.hidden}));
     if (o.cell == "lstm")
-      cell_bridge_.push_back(layer(concat("cell_bridge_l", i), encoded, o.hidden));
+      cell_bridge_.push_back(
+          register_projection(*this, concat("cell_bridge_l", i), {encoded, o.hidden}));
   }
   embedding_ = register_module("embedding", torch::nn::Embedding(speech_.symbols, o.embedding));
   DecoderOptions decoder;
@@ -92,7 +80,7 @@ ListenAttendSpell::ListenAttendSpell(ListenAttendSpellOptions options, SearchOpt
   decoder.normaliser = o.normaliser;
   decoder.alignment = o.alignment;
   decoder_ = register_module("decoder", std::make_shared<Decoder>(decoder));
-  output_ = layer("output", decoder_->readout_size(), speech_.symbols);
+  output_ = register_projection(*this, "output", {decoder_->readout_size(), speech_.symbols});
 }
 
 void ListenAttendSpell::initialise(const Random& random) {

@@ -70,8 +70,7 @@ LstmTagger::LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRule
   attention_ = register_module("attention", std::make_shared<MultiHeadAttention>(heads));
   prune_heads(head_blocks(), parse_pruned_heads(o.pruned_heads));
   norm_ = register_module("norm", std::make_shared<LayerNorm>(width));
-  output_ =
-      register_module("output", std::make_shared<Projection>(ProjectionOptions{width, tags()}));
+  output_ = register_projection(*this, "output", {width, tags()});
 }
 
 std::vector<HeadBlock> LstmTagger::head_blocks() const {
@@ -120,9 +119,7 @@ std::vector<LayerSummary> LstmTagger::summary() const {
 }
 
 ParameterRule LstmTagger::rule_of(const std::string& name) const {
-  ParameterRule rule;
-  rule.decays = name.find("bias") == std::string::npos && !name.starts_with("norm.");
-  return rule;
+  return {.decays = name.find("bias") == std::string::npos && !name.starts_with("norm.")};
 }
 
 Tensor LstmTagger::spell(const Tensor& letters) const {

@@ -64,17 +64,15 @@ MultiPointer::MultiPointer(MultiPointerOptions options, const RatingShape& shape
           " words cannot be read");
   words_ = register_module("words", torch::nn::Embedding(shape.words, o.embedding));
   const ProjectionOptions square{o.embedding, o.embedding};
-  gate_ = register_module("gate", std::make_shared<Projection>(square));
-  content_ = register_module("content", std::make_shared<Projection>(square));
+  gate_ = register_projection(*this, "gate", square);
+  content_ = register_projection(*this, "content", square);
   reviews_ = make_co_attention("review");
   of_words_ = make_co_attention("word");
   const int64_t side_by_side = o.pointers * o.embedding;
   if (o.combination == "ffn")
-    combine_ = register_module(
-        "combine", std::make_shared<Projection>(ProjectionOptions{side_by_side, o.embedding}));
+    combine_ = register_projection(*this, "combine", {side_by_side, o.embedding});
   const int64_t of_side = (o.combination == "concat" ? side_by_side : o.embedding) + o.embedding;
-  linear_ =
-      register_module("linear", std::make_shared<Projection>(ProjectionOptions{2 * of_side, 1}));
+  linear_ = register_projection(*this, "linear", {2 * of_side, 1});
   factors_ = register_parameter("factors", at::zeros({2 * of_side, o.factors}));
 }
 

@@ -118,14 +118,7 @@ SideWords embed_side(const Batch& batch, const std::string& side, const Tensor& 
 
 Tensor report_weights(const SideWords& words, const Tensor& weights, const MapLabel& map,
                       MapKind kind, Tap* tap) {
-  if (!words.reported) return weights;
-  AttentionMap own;
-  own.name = map.name;
-  own.query_axis = map.query_axis;
-  own.key_axis = map.key_axis;
-  own.kind = kind;
-  own.weights = weights;
-  return tap->report(std::move(own));
+  return words.reported ? tap->report(labelled_map(map, weights, kind)) : weights;
 }
 
 }  // namespace fovea

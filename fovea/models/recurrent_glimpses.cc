@@ -56,7 +56,7 @@ RecurrentGlimpses::RecurrentGlimpses(RecurrentGlimpsesOptions options, PictureIn
     : options_(std::move(options)), input_(input), sensor_({options_.patch, options_.scales}) {
   const auto& o = options_;
   const auto layer = [&](const char* name, int64_t in, int64_t out, bool bias = true) {
-    return register_module(name, std::make_shared<Projection>(ProjectionOptions{in, out, bias}));
+    return register_projection(*this, name, {in, out, bias});
   };
   what_ = layer("what", sensor_.size(input_.channels), o.glimpse_hidden);
   where_ = layer("where", kPlaceNumbers, o.glimpse_hidden);
@@ -102,9 +102,7 @@ std::vector<LayerSummary> RecurrentGlimpses::summary() const {
 }
 
 ParameterRule RecurrentGlimpses::rule_of(const std::string& name) const {
-  ParameterRule rule;
-  rule.decays = name.find("bias") == std::string::npos;
-  return rule;
+  return {.decays = name.find("bias") == std::string::npos};
 }
 
 Tensor RecurrentGlimpses::glimpse(const Tensor& seen, const Tensor& places) const {

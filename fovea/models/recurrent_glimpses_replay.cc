@@ -1,4 +1,5 @@
 // The recurrent model of glimpses once more, with the places known and its maps reported.
+#include "fovea/attention/attend.h"
 #include "fovea/base/error.h"
 #include "fovea/models/recurrent_glimpses.h"
 #include "fovea/tensor/torch.h"
@@ -29,25 +30,18 @@ RecurrentGlimpses::Seen RecurrentGlimpses::see_with(const Tensor& pictures, cons
   for (int64_t scale = 0; scale < options_.scales; ++scale)
     numbers.push_back(torch::full_like(places.narrow(-1, 0, 1),
                                        double(sensor_.side(scale)) / double(input_.width)));
-  AttentionMap points;
-  points.name = points.query_axis = "glimpses";
-  points.key_axis = "picture";
-  points.kind = MapKind::Free;
+  AttentionMap points = labelled_map({"glimpses", "glimpses", "picture"}, torch::cat(numbers, -1),
+                                     MapKind::Free);  // [B, M, T, 2 + scales]
   points.layout = MapLayout::Points;
-  points.weights = torch::cat(numbers, -1);  // [B, M, T, 2 + scales]
   const Tensor shown = points.weights, used = tap.report(std::move(points));
   Seen seen;
   seen.places = used.is_same(shown) ? places : as_places(used.narrow(-1, 0, kPlaceNumbers) * 2 - 1);
 
-  AttentionMap looks;
-  looks.name = "looks";
-  looks.query_axis = "glimpses";
-  looks.key_axis = "cells";
-  looks.weights = sensor_
-                      .coverage(seen.places, {input_.height, input_.width, input_.grid_rows,
-                                              input_.grid_columns})
-                      .to(number_type());  // [B, M, T, cells]
-  const Tensor own = looks.weights, wanted = tap.report(std::move(looks));
+  const Tensor own = sensor_
+                         .coverage(seen.places, {input_.height, input_.width, input_.grid_rows,
+                                                 input_.grid_columns})
+                         .to(number_type());  // [B, M, T, cells]
+  const Tensor wanted = tap.report(labelled_map({"looks", "glimpses", "cells"}, own));
   if (wanted.is_same(own)) {
     seen.numbers = sensor_.see(sensor_.prepare(pictures), seen.places.flatten(1, 2))
                        .view({places.size(0), places.size(1), places.size(2), -1});

@@ -1,7 +1,7 @@
 #include "fovea/models/retain.h"
 
+#include "fovea/attention/attend.h"
 #include "fovea/base/text.h"
-#include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
 #include "fovea/tensor/torch.h"
 
@@ -42,15 +42,12 @@ Retain::Retain(RetainOptions options, VisitShape shape)
     return register_module(name, std::make_shared<Recurrent>(RecurrentOptions{
                                      "gru", o.embedding + (sees_time_ ? 1 : 0), hidden}));
   };
-  const auto projection = [&](const char* name, int64_t in, int64_t out) {
-    return register_module(name, std::make_shared<Projection>(ProjectionOptions{in, out}));
-  };
   codes_ = register_module("codes", torch::nn::Embedding(this->shape().codes, o.embedding));
   visit_encoder_ = encoder("visit_encoder", o.visit_hidden);
   code_encoder_ = encoder("code_encoder", o.code_hidden);
-  alpha_ = projection("alpha", o.visit_hidden, 1);
-  beta_ = projection("beta", o.code_hidden, o.embedding);
-  output_ = projection("output", o.embedding, 1);
+  alpha_ = register_projection(*this, "alpha", {o.visit_hidden, 1});
+  beta_ = register_projection(*this, "beta", {o.code_hidden, o.embedding});
+  output_ = register_projection(*this, "output", {o.embedding, 1});
 }
 
 void Retain::initialise(const Random& random) {
@@ -105,13 +102,12 @@ Tensor Retain::weigh_visits(const Tensor& inputs, const Reversed& order, Tap* ta
   const Tensor alpha = scores.masked_fill(order.keep.logical_not(), kImpossible).softmax(1) *
                        order.keep.to(scores.scalar_type());  // [B, V], 0 without visits
   if (!tap) return alpha;
-  AttentionMap map;
-  map.name = map.key_axis = "visits";
-  map.query_axis = "outcome";
   const bool all_have_visits = order.lengths.gt(0).all().item<bool>();
-  map.kind = all_have_visits ? MapKind::Distribution : MapKind::Partial;
-  map.weights = alpha.unsqueeze(1).unsqueeze(1);     // [B, 1, 1, V]
-  return tap->report(std::move(map)).flatten(0, 2);  // [B, V]
+  return tap
+      ->report(labelled_map({"visits", "outcome", "visits"},
+                            alpha.unsqueeze(1).unsqueeze(1),  // [B, 1, 1, V]
+                            all_have_visits ? MapKind::Distribution : MapKind::Partial))
+      .flatten(0, 2);  // [B, V]
 }
 
 Tensor Retain::weigh_numbers(const Tensor& inputs, const Reversed& order) const {

@@ -48,30 +48,39 @@ PrecisionScope SequenceModel::search_precision() const {
   return PrecisionScope(precision, device());
 }
 
-Predictions SequenceModel::search_outputs(const Batch& batch, const StepFunction& step) const {
-  const Tensor lengths = batch.at("source.keep").sum(1).to(at::kCPU);
+SearchProblem SequenceModel::search_problem(int64_t inputs) const {
   SearchProblem problem;
-  problem.inputs = batch.size;
+  problem.inputs = inputs;
   problem.begin = shape_.begin;
   problem.end = shape_.end;
   problem.forbidden = {shape_.padding, shape_.begin};
-  problem.keep = batch.at("source.keep");
   problem.device = device();
+  return problem;
+}
+
+Predictions SequenceModel::search_outputs(const SearchProblem& problem,
+                                          const StepFunction& step) const {
+  Predictions predictions;
+  for (const auto& found : search(search_, problem, step)) {
+    auto& outputs = predictions.outputs.emplace_back();
+    for (const Hypothesis& hypothesis : found)
+      outputs.push_back({hypothesis.tokens, hypothesis.log_probability, ""});
+  }
+  return predictions;
+}
+
+Predictions SequenceModel::search_outputs(const Batch& batch, const StepFunction& step) const {
+  const Tensor lengths = batch.at("source.keep").sum(1).to(at::kCPU);
+  SearchProblem problem = search_problem(batch.size);
+  problem.keep = batch.at("source.keep");
   problem.numbers = numbers_of(batch.at("source"));
   for (int64_t i = 0; i < batch.size; ++i)
     problem.maximum_length.push_back(
         search_.maximum_length > 0 ? search_.maximum_length : 2 * lengths[i].item<int64_t>() + 20);
-  const auto found = search(search_, problem, step);
-  Predictions predictions;
-  predictions.outputs.resize(static_cast<size_t>(batch.size));
-  for (size_t i = 0; i < found.size(); ++i) {
-    if (lengths[int64_t(i)].item<int64_t>() == 0) {  // nothing in, nothing out
-      predictions.outputs[i].push_back({});
-      continue;
-    }
-    for (const Hypothesis& hypothesis : found[i])
-      predictions.outputs[i].push_back({hypothesis.tokens, hypothesis.log_probability, ""});
-  }
+  Predictions predictions = search_outputs(problem, step);
+  for (int64_t i = 0; i < batch.size; ++i)
+    if (lengths[i].item<int64_t>() == 0)  // nothing in, nothing out
+      predictions.outputs[size_t(i)].assign(1, Decoded());
   return predictions;
 }
 

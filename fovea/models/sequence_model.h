@@ -36,8 +36,11 @@ class SequenceModel : public Model {
   /// What is computed while it lives has decoding.precision. Unsupported where the device cannot.
   PrecisionScope search_precision() const;
 
-  /// Searches with the model's step for each source of the batch; an empty source gives an empty
-  /// output.
+  /// A search for so many inputs: its symbols and device.
+  SearchProblem search_problem(int64_t inputs) const;
+  /// What it finds with the model's step.
+  Predictions search_outputs(const SearchProblem& problem, const StepFunction& step) const;
+  /// The same for each source of a batch of symbols; an empty source gives an empty output.
   Predictions search_outputs(const Batch& batch, const StepFunction& step) const;
 
   /// The chosen output of each row, padded: int64 [B, T].

@@ -277,24 +277,13 @@ Predictions ShowAttendTell::predict(const Batch& batch) const {
     return answer_step(in, output, read_out(word, state.hidden[0], written.context),
                        covered ? now.weights.flatten(1) : Tensor());
   };
-  SearchProblem problem;
-  problem.inputs = batch.size;
-  problem.begin = caption_.begin;
-  problem.end = caption_.end;
-  problem.forbidden = {caption_.padding, caption_.begin};
-  problem.device = device();
+  SearchProblem problem = search_problem(batch.size);
   if (search_.method == "sample")
     for (const uint64_t number : numbers_of_pictures(batch.at("image")))
       problem.numbers.push_back(int64_t(number >> 1));
   const int64_t longest = search_.maximum_length > 0 ? search_.maximum_length : caption_.longest;
   problem.maximum_length.assign(size_t(batch.size), longest);
-  Predictions predictions;
-  for (const auto& found : search(search_, problem, step)) {
-    auto& outputs = predictions.outputs.emplace_back();
-    for (const Hypothesis& hypothesis : found)
-      outputs.push_back({hypothesis.tokens, hypothesis.log_probability, ""});
-  }
-  return predictions;
+  return search_outputs(problem, step);
 }
 
 Tensor ShowAttendTell::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {

@@ -9,15 +9,6 @@ namespace fovea {
 
 namespace {
 
-SequenceShape sequence_shape(const CaptionShape& caption) {
-  SequenceShape shape;
-  shape.target_symbols = caption.symbols;
-  shape.padding = caption.padding;
-  shape.begin = caption.begin;
-  shape.end = caption.end;
-  return shape;
-}
-
 void copy_parameters(const torch::nn::Module& from, torch::nn::Module& to) {
   const auto source = from.named_parameters();
   for (auto& item : to.named_parameters()) item.value().copy_(source[item.key()]);
@@ -83,7 +74,10 @@ void ShowAttendTellOptions::describe(OptionList& list) {
 
 ShowAttendTell::ShowAttendTell(ShowAttendTellOptions options, SearchOptions search,
                                CaptionShape shape)
-    : SequenceModel(std::move(search), sequence_shape(shape)),
+    : SequenceModel(std::move(search), {.target_symbols = shape.symbols,
+                                        .padding = shape.padding,
+                                        .begin = shape.begin,
+                                        .end = shape.end}),
       options_(std::move(options)),
       caption_(shape) {
   auto& o = options_;
@@ -97,7 +91,7 @@ ShowAttendTell::ShowAttendTell(ShowAttendTellOptions options, SearchOptions sear
   if (o.positions)
     positions_ = register_parameter("positions", at::zeros({grid_ * grid_, features}));
   const auto layer = [&](const char* name, int64_t in, int64_t out, bool bias = true) {
-    return register_module(name, std::make_shared<Projection>(ProjectionOptions{in, out, bias}));
+    return register_projection(*this, name, {in, out, bias});
   };
   words_ = register_module("words", torch::nn::Embedding(shape.symbols, o.embedding));
   first_hidden_ = layer("first_hidden", features, o.hidden);

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "fovea/attention/attend.h"
 #include "fovea/base/error.h"
 #include "fovea/base/stop.h"
 #include "fovea/models/initialise.h"
@@ -22,12 +23,9 @@ constexpr double kFirstGate = -2, kFirstSharpness = 1;
 
 Tensor report_heads(Tap* tap, const char* name, const Tensor& weights) {
   if (!tap) return weights;
-  AttentionMap map;
-  map.name = name;
-  map.query_axis = "steps";
-  map.key_axis = "slots";
-  map.weights = weights.unsqueeze(2);  // [B, heads, 1, N]
-  return tap->report(std::move(map)).squeeze(2);
+  return tap
+      ->report(labelled_map({name, "steps", "slots"}, weights.unsqueeze(2)))  // [B, heads, 1, N]
+      .squeeze(2);
 }
 
 }  // namespace
@@ -48,18 +46,16 @@ TuringMachine::TuringMachine(TuringMachineOptions options, int64_t bits)
   const auto& o = options_;
   require(2 * o.range < o.slots, ErrorKind::InvalidArgument, "model.range=", o.range,
           " needs more than ", 2 * o.range, " slots, found model.slots=", o.slots);
-  const auto projection = [&](const char* name, int64_t in, int64_t out) {
-    return register_module(name, std::make_shared<Projection>(ProjectionOptions{in, out}));
-  };
   const int64_t in = bits + 1 + o.heads * o.width;
   if (o.controller == "lstm")
     recurrent_ = register_module(
         "controller", std::make_shared<Recurrent>(RecurrentOptions{"lstm", in, o.hidden}));
   else
-    feedforward_ = projection("controller", in, o.hidden);
-  interface_ = projection("interface", o.hidden,
-                          o.heads * (2 * AddressParameters::size(o.width, o.range) + 2 * o.width));
-  output_ = projection("output", o.hidden + o.heads * o.width, bits);
+    feedforward_ = register_projection(*this, "controller", {in, o.hidden});
+  interface_ = register_projection(
+      *this, "interface",
+      {o.hidden, o.heads * (2 * AddressParameters::size(o.width, o.range) + 2 * o.width)});
+  output_ = register_projection(*this, "output", {o.hidden + o.heads * o.width, bits});
   first_read_ = register_parameter("first_read", at::zeros({o.heads * o.width}));
 }
 

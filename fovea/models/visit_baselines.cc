@@ -1,7 +1,6 @@
 #include "fovea/models/visit_baselines.h"
 
 #include "fovea/base/text.h"
-#include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
 #include "fovea/tensor/torch.h"
 
@@ -68,7 +67,7 @@ VisitGru::VisitGru(VisitGruOptions options, VisitShape shape)
   codes_ = register_module("codes", torch::nn::Embedding(this->shape().codes, o.embedding));
   encoder_ = register_module("encoder", std::make_shared<Recurrent>(RecurrentOptions{
                                             "gru", o.embedding + (sees_time_ ? 1 : 0), o.hidden}));
-  output_ = register_module("output", std::make_shared<Projection>(ProjectionOptions{o.hidden, 1}));
+  output_ = register_projection(*this, "output", {o.hidden, 1});
 }
 
 void VisitGru::initialise(const Random& random) {

@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
+#include "fovea/attention/attend.h"
 #include "fovea/base/error.h"
-#include "fovea/models/class_loss.h"
 #include "fovea/tensor/embedding_lookup.h"
 #include "fovea/tensor/torch.h"
 
@@ -34,17 +34,10 @@ class AbsentCodes : public WeightSource {
   Batch batch_;
 };
 
-/// log p is that of softmax over [0, log odds].
-Tensor two_classes(const Tensor& log_odds) {
-  return at::stack({at::zeros_like(log_odds), log_odds}, 1);  // [B, 2]
-}
-
 }  // namespace
 
 VisitModel::VisitModel(VisitShape shape, double l2, const std::string& class_weights)
-    : shape_(std::move(shape)), l2_(l2) {
-  class_weights_ = weights_of_classes(class_weights, shape_.class_counts);
-}
+    : Classifier(class_weights, shape.class_counts), shape_(std::move(shape)), l2_(l2) {}
 
 Schema VisitModel::schema() const {
   return {{"codes", at::kLong, {-1, -1}},       {"codes.keep", at::kBool, {-1, -1}},
@@ -53,14 +46,11 @@ Schema VisitModel::schema() const {
 }
 
 ParameterRule VisitModel::rule_of(const std::string& name) const {
-  ParameterRule rule;
-  rule.decays = name.find("bias") == std::string::npos;
-  return rule;
+  return {.decays = name.find("bias") == std::string::npos};
 }
 
 Loss VisitModel::loss(const Batch& batch, const StepContext& context) {
-  const Tensor logits = two_classes(logit_of(batch, &context.random, nullptr));
-  Loss loss = class_loss(logits, batch.at("target"), class_weights_);
+  Loss loss = Classifier::loss(batch, context);
   if (l2_ > 0)
     for (const Tensor& parameter : penalised())
       loss.objective = loss.objective + l2_ * parameter.square().sum();
@@ -72,24 +62,20 @@ Tensor VisitModel::log_odds(const Batch& batch) const {
   return logit_of(batch, nullptr, nullptr);
 }
 
-Predictions VisitModel::predict(const Batch& batch) const {
-  Predictions predictions;
-  predictions.scores = two_classes(log_odds(batch)).softmax(1);  // [B, 2]
-  return predictions;
+/// log p is that of softmax over [0, log odds].
+Tensor VisitModel::logits_of(const Batch& batch, const Random* random, Tap* tap) const {
+  const Tensor log_odds = logit_of(batch, random, tap);
+  return at::stack({at::zeros_like(log_odds), log_odds}, 1);
 }
 
 Tensor VisitModel::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
-  const Tensor logits = two_classes(logit_of(batch, nullptr, tap));
+  const Tensor log_probability = Classifier::replay(batch, predictions, tap);
   if (tap && !tap->needs_live(kAbsent)) {
-    AttentionMap map;
-    map.name = kAbsent;
-    map.query_axis = "outcome";
-    map.key_axis = "codes";
-    map.kind = MapKind::Free;
+    AttentionMap map = labelled_map({kAbsent, "outcome", "codes"}, {}, MapKind::Free);
     map.source = std::make_shared<AbsentCodes>(*this, batch);
     tap->report(std::move(map));
   }
-  return log_probability_of(predictions, logits);
+  return log_probability;
 }
 
 Tensor VisitModel::effect_of_absence(const Batch& batch, int64_t row) const {
@@ -133,16 +119,12 @@ Tensor VisitModel::visits_of(const Batch& batch, const Tensor& codes) {
 
 Tensor VisitModel::sum_contributions(const Tensor& contributions, const Tensor& bias,
                                      Tap* tap) const {
-  AttentionMap map;
-  map.name = "contributions";
-  map.query_axis = "outcome";
-  map.key_axis = "codes";
-  map.kind = MapKind::Contribution;
+  AttentionMap map = labelled_map({"contributions", "outcome", "codes"},
+                                  contributions.unsqueeze(1).unsqueeze(1), MapKind::Contribution);
   map.total = concat("log odds of ", shape_.outcome, ", less the bias of ",
                      format_number(bias.item<double>(), 6));
-  map.weights = contributions.unsqueeze(1).unsqueeze(1);  // [B, 1, 1, K]
-  const Tensor used = report_to(tap, std::move(map));     // [B, 1, 1, K]
-  return used.sum(-1).flatten() + bias;                   // [B]
+  const Tensor used = report_to(tap, std::move(map));  // [B, 1, 1, K]
+  return used.sum(-1).flatten() + bias;                // [B]
 }
 
 }  // namespace fovea

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/models/model.h"
+#include "fovea/models/classifier.h"
 
 namespace fovea {
 
@@ -24,7 +24,7 @@ struct VisitShape {
   std::vector<int64_t> class_counts = {};  // training patients without and with the outcome
 };
 
-class VisitModel : public Model {
+class VisitModel : public Classifier {
  public:
   VisitModel(VisitShape shape, double l2, const std::string& class_weights);
   const VisitShape& shape() const { return shape_; }
@@ -33,9 +33,6 @@ class VisitModel : public Model {
   Schema schema() const override;
   ParameterRule rule_of(const std::string& name) const override;
   Loss loss(const Batch& batch, const StepContext& context) override;
-  /// Scores [B, 2]: without and with the outcome.
-  Predictions predict(const Batch& batch) const override;
-  /// Log-probability of the likelier answer: [B, 1].
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
 
   at::Tensor log_odds(const Batch& batch) const;  // [B], without gradient
@@ -43,6 +40,8 @@ class VisitModel : public Model {
   at::Tensor effect_of_absence(const Batch& batch, int64_t row) const;
 
  protected:
+  /// [B, 2]: without and with the outcome.
+  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
   /// [B]. `random` is null where nothing is dropped.
   virtual at::Tensor logit_of(const Batch& batch, const Random* random, Tap* tap) const = 0;
   /// Parameters that l2 holds back.
@@ -60,7 +59,6 @@ class VisitModel : public Model {
  private:
   VisitShape shape_;
   double l2_;
-  at::Tensor class_weights_;  // [2], or undefined: all alike
 };
 
 }  // namespace fovea

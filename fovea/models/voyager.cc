@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fovea/attention/attend.h"
 #include "fovea/base/text.h"
 #include "fovea/tensor/embedding_lookup.h"
 #include "fovea/tensor/torch.h"
@@ -17,15 +18,9 @@ using at::Tensor;
 constexpr int64_t kOffsets = 64;    // lines of a page
 constexpr double kFarAway = -1e30;  // the score of an expert that is not there
 
-/// weights [B, Q, K]
-AttentionMap map_of(const char* name, const char* query_axis, const char* key_axis,
-                    const Tensor& weights) {
-  AttentionMap map;
-  map.name = name;
-  map.query_axis = query_axis;
-  map.key_axis = key_axis;
-  map.weights = weights.unsqueeze(1);  // [B, 1, Q, K]
-  return map;
+/// What the tap makes of weights [B, Q, K].
+Tensor reported(const MapLabel& label, const Tensor& weights, Tap& tap) {
+  return tap.report(labelled_map(label, weights.unsqueeze(1))).squeeze(1);
 }
 
 Tensor dropped(const Tensor& x, double rate, const Random* random, const std::string& name) {
@@ -68,14 +63,12 @@ Voyager::Voyager(VoyagerOptions options, VoyagerShape shape)
   fine_ = register_module("fine", std::make_shared<Recurrent>(recurrent));
   if (looks_back()) {
     const ProjectionOptions query{o.hidden, o.hidden, /*bias=*/false};
-    coarse_query_ = register_module("coarse_query", std::make_shared<Projection>(query));
-    fine_query_ = register_module("fine_query", std::make_shared<Projection>(query));
+    coarse_query_ = register_projection(*this, "coarse_query", query);
+    fine_query_ = register_projection(*this, "fine_query", query);
   }
   const int64_t seen = looks_back() ? 2 * o.hidden : o.hidden;
-  page_output_ = register_module(
-      "page_output", std::make_shared<Projection>(ProjectionOptions{seen, shape_.pages}));
-  offset_output_ = register_module("offset_output",
-                                   std::make_shared<Projection>(ProjectionOptions{seen, kOffsets}));
+  page_output_ = register_projection(*this, "page_output", {seen, shape_.pages});
+  offset_output_ = register_projection(*this, "offset_output", {seen, kOffsets});
 }
 
 void Voyager::initialise(const Random& random) {
@@ -121,9 +114,7 @@ std::vector<LayerSummary> Voyager::summary() const {
 }
 
 ParameterRule Voyager::rule_of(const std::string& name) const {
-  ParameterRule rule;
-  rule.decays = name.find("bias") == std::string::npos;
-  return rule;
+  return {.decays = name.find("bias") == std::string::npos};
 }
 
 Tensor Voyager::embed(const Batch& batch, Tap* tap) const {
@@ -142,8 +133,7 @@ Tensor Voyager::embed(const Batch& batch, Tap* tap) const {
   }
   Tensor weights = scores.softmax(-1);                                       // [B, S, E]
   if (there.defined()) weights = weights * there.to(weights.scalar_type());  // 0 where nobody is
-  if (tap != nullptr)
-    weights = tap->report(map_of("experts", "accesses", "experts", weights)).squeeze(1);
+  if (tap != nullptr) weights = reported({"experts", "accesses", "experts"}, weights, *tap);
   const Tensor offsets =
       torch::bmm(weights.reshape({rows * size, 1, experts}), voices).view({rows, size, width});
   const Tensor x = torch::cat({embedding_lookup(pcs_, batch.at("pcs")), pages, offsets}, -1);
@@ -185,8 +175,7 @@ Voyager::Halves Voyager::logits(const Batch& batch, int64_t steps, const Random*
     Tensor fine = history_weights(all.offset, *fine_query_, steps);
     if (tap != nullptr) {  // of the last access alone: [B, 2, S]
       const Tensor both =
-          tap->report(map_of("history", "outputs", "accesses", torch::cat({coarse, fine}, 1)))
-              .squeeze(1);
+          reported({"history", "outputs", "accesses"}, torch::cat({coarse, fine}, 1), *tap);
       coarse = both.narrow(1, 0, 1);
       fine = both.narrow(1, 1, 1);
     }

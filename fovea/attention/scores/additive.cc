@@ -11,15 +11,9 @@ namespace {
 class Additive : public ScoreFunction {
  public:
   Additive(const ScoreOptions& o, const Random& random)
-      : query(register_module("query", std::make_shared<Projection>(
-                                           ProjectionOptions{o.query_size, o.hidden_size, o.bias},
-                                           random.split("query")))),
-        key(register_module(
-            "key", std::make_shared<Projection>(ProjectionOptions{o.key_size, o.hidden_size, false},
-                                                random.split("key")))),
-        energy(register_module(
-            "energy", std::make_shared<Projection>(ProjectionOptions{o.hidden_size, 1, false},
-                                                   random.split("energy")))) {}
+      : query(register_projection(*this, "query", {o.query_size, o.hidden_size, o.bias}, random)),
+        key(register_projection(*this, "key", {o.key_size, o.hidden_size, false}, random)),
+        energy(register_projection(*this, "energy", {o.hidden_size, 1, false}, random)) {}
 
   at::Tensor prepare(const at::Tensor& keys) const override { return key->forward(keys); }
 

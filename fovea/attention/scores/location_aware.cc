@@ -10,21 +10,13 @@ namespace fovea {
 
 namespace {
 
-std::shared_ptr<Projection> projection(const ProjectionOptions& options, const Random& random) {
-  return std::make_shared<Projection>(options, random);
-}
-
 class LocationAware : public ScoreFunction {
  public:
   LocationAware(const ScoreOptions& o, const Random& random)
-      : query(register_module(
-            "query", projection({o.query_size, o.hidden_size, true}, random.split("query")))),
-        key(register_module("key",
-                            projection({o.key_size, o.hidden_size, false}, random.split("key")))),
-        location(register_module(
-            "location", projection({o.filters, o.hidden_size, false}, random.split("location")))),
-        energy(register_module("energy",
-                               projection({o.hidden_size, 1, false}, random.split("energy")))),
+      : query(register_projection(*this, "query", {o.query_size, o.hidden_size, true}, random)),
+        key(register_projection(*this, "key", {o.key_size, o.hidden_size, false}, random)),
+        location(register_projection(*this, "location", {o.filters, o.hidden_size, false}, random)),
+        energy(register_projection(*this, "energy", {o.hidden_size, 1, false}, random)),
         filters(register_parameter(
             "filters",
             glorot_uniform(o.filters, o.kernel_width, random.split("filters")).unsqueeze(1))) {}

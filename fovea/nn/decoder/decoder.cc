@@ -65,17 +65,12 @@ Decoder::Decoder(DecoderOptions options) : options_(std::move(options)) {
             "model.normaliser=", options_.normaliser.name,
             " draws one position and learns by REINFORCE, which this decoder does not; try gumbel");
   }
-  const Random none;
+  const int64_t readout = options_.readout_size;
   if (options_.readout == "tanh")
-    combine_ = register_module(
-        "combine",
-        std::make_shared<Projection>(
-            ProjectionOptions{context_size_ + hidden, options_.readout_size, false}, none));
+    combine_ = register_projection(*this, "combine", {context_size_ + hidden, readout, false});
   if (options_.readout == "maxout")
-    combine_ = register_module("combine", std::make_shared<Projection>(
-                                              ProjectionOptions{hidden + embedding + context_size_,
-                                                                2 * options_.readout_size, true},
-                                              none));
+    combine_ =
+        register_projection(*this, "combine", {hidden + embedding + context_size_, 2 * readout});
 }
 
 void Decoder::initialise(const Random& random) {

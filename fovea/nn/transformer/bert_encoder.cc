@@ -80,8 +80,7 @@ BertEncoder::BertEncoder(const BertOptions& options, int64_t vocabulary)
           register_module("norm", std::make_shared<LayerNorm>(options_.hidden, options_.epsilon))),
       encoder_(register_module(
           "encoder", std::make_shared<TransformerEncoder>(layer_of(options_), options_.layers))),
-      pooler_(register_module("pooler", std::make_shared<Projection>(
-                                            ProjectionOptions{options_.hidden, options_.hidden}))) {
+      pooler_(register_projection(*this, "pooler", {options_.hidden, options_.hidden})) {
   prune_heads(head_blocks(), parse_pruned_heads(options_.pruned_heads));
 }
 

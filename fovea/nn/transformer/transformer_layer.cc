@@ -71,10 +71,8 @@ Tensor run_sublayers(const TransformerLayerOptions& o, Tensor x, const LayerCall
 }
 
 FeedForward::FeedForward(torch::nn::Module& owner, const TransformerLayerOptions& o)
-    : linear1_(owner.register_module(
-          "linear1", std::make_shared<Projection>(ProjectionOptions{o.width, o.feed_forward}))),
-      linear2_(owner.register_module(
-          "linear2", std::make_shared<Projection>(ProjectionOptions{o.feed_forward, o.width}))),
+    : linear1_(register_projection(owner, "linear1", {o.width, o.feed_forward})),
+      linear2_(register_projection(owner, "linear2", {o.feed_forward, o.width})),
       activation_(activation_named(o.activation)),
       dropout_(o.hidden_dropout) {}
 

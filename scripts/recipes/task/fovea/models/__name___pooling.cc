@@ -1,7 +1,6 @@
 #include "fovea/models/__name___pooling.h"
 
 #include "fovea/attention/attend.h"
-#include "fovea/models/class_loss.h"
 #include "fovea/models/initialise.h"
 #include "fovea/tensor/torch.h"
 
@@ -40,7 +39,7 @@ std::vector<LayerSummary> __Name__Pooling::summary() const {
   return {{"letters, pooled, classes", {output_->bias.size(0)}, count_parameters(*this)}};
 }
 
-Tensor __Name__Pooling::logits(const Batch& batch, Tap* tap) const {
+Tensor __Name__Pooling::logits_of(const Batch& batch, const Random*, Tap* tap) const {
   const Tensor states = leaf_of(tap, "letters",
                                 at::embedding(letters_->weight, batch.at("letters")));  // [B, T, D]
   AttendInput input;
@@ -50,22 +49,6 @@ Tensor __Name__Pooling::logits(const Batch& batch, Tap* tap) const {
   input.map = {"attention", "answer", "letters"};
   const Tensor pooled = attend(input, tap).context.flatten(1);  // [B, D]
   return torch::linear(pooled, output_->weight, output_->bias);
-}
-
-Loss __Name__Pooling::loss(const Batch& batch, const StepContext&) {
-  return class_loss(logits(batch, nullptr), batch.at("target"), {});
-}
-
-Predictions __Name__Pooling::predict(const Batch& batch) const {
-  torch::NoGradGuard no_gradients;
-  Predictions predictions;
-  predictions.scores = logits(batch, nullptr).softmax(1);  // [B, C]
-  return predictions;
-}
-
-Tensor __Name__Pooling::replay(const Batch& batch, const Predictions& predictions,
-                               Tap* tap) const {
-  return log_probability_of(predictions, logits(batch, tap));  // [B, 1]
 }
 
 }  // namespace fovea

@@ -6,8 +6,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "fovea/attention/score.h"
-#include "fovea/base/options.h"
-#include "fovea/models/model.h"
+#include "fovea/models/classifier.h"
 
 namespace fovea {
 
@@ -18,20 +17,18 @@ struct __Name__PoolingOptions {
   void describe(OptionList& list);
 };
 
-class __Name__Pooling : public Model {
+class __Name__Pooling : public Classifier {
  public:
   __Name__Pooling(__Name__PoolingOptions options, int64_t classes);
 
   void initialise(const Random& random) override;
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
-  Loss loss(const Batch& batch, const StepContext& context) override;
-  Predictions predict(const Batch& batch) const override;
-  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
+
+ protected:
+  at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
 
  private:
-  at::Tensor logits(const Batch& batch, Tap* tap) const;  // [B, C]
-
   __Name__PoolingOptions options_;
   torch::nn::Embedding letters_{nullptr};
   ScorePointer score_;
