@@ -61,18 +61,9 @@ Seq2SeqPlan::Seq2SeqPlan(const Seq2Seq& model)
   steps = steps_port();
 }
 
-onnx::Value Seq2SeqPlan::target_table(onnx::Graph& graph) const {
-  return weights.value(
-      graph, shape.shared_vocabulary ? "source_embedding.weight" : "target_embedding.weight");
-}
-
 static ExportedParts seq2seq_parts(const Seq2Seq& model, const ExportOptions& options) {
   const Seq2SeqPlan plan(model);
-  ExportedParts parts;
-  parts.push_back({"encoder", seq2seq_encoder(plan)});
-  parts.push_back({"decoder", seq2seq_decoder(plan, options.attention)});
-  for (const ExportedPart& part : parts) note_symbols(plan.shape, *part.graph);
-  return parts;
+  return two_parts(plan.shape, seq2seq_encoder(plan), seq2seq_decoder(plan, options.attention));
 }
 
 std::optional<ExportedParts> export_seq2seq(const Model& model, const ExportOptions& options) {

@@ -29,7 +29,7 @@ Values layers_of(const Value& states, int64_t layers) {
 /// The embedding of what the step before wrote: [B, E].
 Value embed(const Seq2SeqPlan& plan, const Value& written) {
   if (!plan.writes_text()) return plan.weights.linear("target_input", written);
-  const Value table = plan.target_table(written.graph());
+  const Value table = target_table(plan.shape, plan.weights, written.graph());
   return plan.feeds_itself() ? matmul(written, table) : rows_of(table, written);
 }
 
@@ -80,10 +80,10 @@ Value read_out(const Seq2SeqPlan& plan, const Value& state, const Value& x, cons
 }
 
 void write(const Seq2SeqPlan& plan, Graph& graph, const Value& readout) {
-  const Value output =
-      plan.options.tie_embeddings
-          ? linear(readout, plan.target_table(graph), plan.weights.value(graph, "output_bias"))
-          : plan.weights.linear("output", readout);  // [B, V or O]
+  const Value output = plan.options.tie_embeddings
+                           ? linear(readout, target_table(plan.shape, plan.weights, graph),
+                                    plan.weights.value(graph, "output_bias"))
+                           : plan.weights.linear("output", readout);  // [B, V or O]
   if (!plan.writes_text()) return graph.output(plan.written, output);
   graph.output(log_probabilities_port(plan.shape.target_symbols), log_softmax(output));
   if (plan.feeds_itself()) graph.output(plan.written, softmax(output));

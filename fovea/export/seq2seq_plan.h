@@ -23,8 +23,6 @@ struct Seq2SeqPlan {
   onnx::RecurrentShape recurrent(bool bidirectional) const {
     return {options.cell, options.layers, bidirectional};
   }
-  /// The embedding of the target's symbols [V, E].
-  onnx::Value target_table(onnx::Graph& graph) const;
 
   Seq2SeqOptions options;
   SequenceShape shape;

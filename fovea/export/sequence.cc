@@ -8,6 +8,18 @@ namespace fovea {
 using onnx::ElementType;
 using onnx::Port;
 
+namespace {
+
+void note_symbols(const SequenceShape& shape, onnx::Graph& graph) {
+  const bool reads_text = shape.source_symbols > 0, writes_text = shape.target_symbols > 0;
+  if (reads_text) graph.note("fovea.padding", concat(shape.padding));
+  if (writes_text) graph.note("fovea.begin", concat(shape.begin));
+  if (writes_text) graph.note("fovea.end", concat(shape.end));
+  if (!writes_text) graph.note("fovea.horizon", concat(shape.horizon));
+}
+
+}  // namespace
+
 Port previous(Port port) {
   port.name = "previous_" + port.name;
   return port;
@@ -45,12 +57,19 @@ onnx::Value first_tokens(const onnx::Value& batch, int64_t begin) {
   return graph.node("Expand", {graph.integers({begin}), batch});
 }
 
-void note_symbols(const SequenceShape& shape, onnx::Graph& graph) {
-  const bool reads_text = shape.source_symbols > 0, writes_text = shape.target_symbols > 0;
-  if (reads_text) graph.note("fovea.padding", concat(shape.padding));
-  if (writes_text) graph.note("fovea.begin", concat(shape.begin));
-  if (writes_text) graph.note("fovea.end", concat(shape.end));
-  if (!writes_text) graph.note("fovea.horizon", concat(shape.horizon));
+onnx::Value target_table(const SequenceShape& shape, const onnx::Weights& weights,
+                         onnx::Graph& graph) {
+  return weights.value(
+      graph, shape.shared_vocabulary ? "source_embedding.weight" : "target_embedding.weight");
+}
+
+ExportedParts two_parts(const SequenceShape& shape, std::unique_ptr<onnx::Graph> encoder,
+                        std::unique_ptr<onnx::Graph> decoder) {
+  for (onnx::Graph* graph : {encoder.get(), decoder.get()}) note_symbols(shape, *graph);
+  ExportedParts parts;
+  parts.push_back({"encoder", std::move(encoder)});
+  parts.push_back({"decoder", std::move(decoder)});
+  return parts;
 }
 
 }  // namespace fovea

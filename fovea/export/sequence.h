@@ -4,7 +4,8 @@
 // what the encoder put out under the same name.
 #pragma once
 
-#include "fovea/export/graph.h"
+#include "fovea/export/exporters.h"
+#include "fovea/export/weights.h"
 #include "fovea/models/sequence_model.h"
 
 namespace fovea {
@@ -21,7 +22,13 @@ onnx::Port log_probabilities_port(int64_t symbols);
 /// The begin symbol for every row: int64 [B]. batch int64 [1]
 onnx::Value first_tokens(const onnx::Value& batch, int64_t begin);
 
-/// Numbers of symbols and steps, for whoever writes the loop.
-void note_symbols(const SequenceShape& shape, onnx::Graph& graph);
+/// The embedding of the target's symbols [V, D].
+onnx::Value target_table(const SequenceShape& shape, const onnx::Weights& weights,
+                         onnx::Graph& graph);
+
+/// The two files of a model. Both note the numbers of symbols and steps, for whoever writes the
+/// loop.
+ExportedParts two_parts(const SequenceShape& shape, std::unique_ptr<onnx::Graph> encoder,
+                        std::unique_ptr<onnx::Graph> decoder);
 
 }  // namespace fovea

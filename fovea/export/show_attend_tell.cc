@@ -124,15 +124,9 @@ std::unique_ptr<Graph> caption_decoder(const CaptionPlan& plan, bool with_attent
 static ExportedParts show_attend_tell_parts(const ShowAttendTell& model,
                                             const ExportOptions& options) {
   const CaptionPlan plan(model);
-  ExportedParts parts;
-  parts.push_back({"encoder", caption_encoder(plan)});
-  parts.push_back({"decoder", caption_decoder(plan, options.attention)});
-  SequenceShape symbols;
-  symbols.target_symbols = plan.shape.symbols;
-  symbols.begin = plan.shape.begin;
-  symbols.end = plan.shape.end;
-  for (const ExportedPart& part : parts) note_symbols(symbols, *part.graph);
-  return parts;
+  const SequenceShape symbols{
+      .target_symbols = plan.shape.symbols, .begin = plan.shape.begin, .end = plan.shape.end};
+  return two_parts(symbols, caption_encoder(plan), caption_decoder(plan, options.attention));
 }
 
 std::optional<ExportedParts> export_show_attend_tell(const Model& model,

@@ -35,16 +35,11 @@ TransformerPlan::TransformerPlan(const Transformer& model)
   }
 }
 
-onnx::Value TransformerPlan::target_table(onnx::Graph& graph) const {
-  return weights.value(
-      graph, shape.shared_vocabulary ? "source_embedding.weight" : "target_embedding.weight");
-}
-
 onnx::Value TransformerPlan::embed(const std::string& side, const onnx::Value& symbols,
                                    const onnx::Value& positions) const {
   onnx::Graph& graph = symbols.graph();
-  const onnx::Value table =
-      side == "target" ? target_table(graph) : weights.value(graph, "source_embedding.weight");
+  const onnx::Value table = side == "target" ? target_table(shape, weights, graph)
+                                             : weights.value(graph, "source_embedding.weight");
   const onnx::Value x = rows_of(table, symbols) * std::sqrt(double(options.hidden));  // [B, N, D]
   if (options.positions == "sinusoidal") return add_sinusoidal(x, positions, options.hidden);
   if (options.positions == "learned")
@@ -54,11 +49,8 @@ onnx::Value TransformerPlan::embed(const std::string& side, const onnx::Value& s
 
 static ExportedParts transformer_parts(const Transformer& model, const ExportOptions& options) {
   const TransformerPlan plan(model);
-  ExportedParts parts;
-  parts.push_back({"encoder", transformer_encoder(plan, options.attention)});
-  parts.push_back({"decoder", transformer_decoder(plan, options.attention)});
-  for (const ExportedPart& part : parts) note_symbols(plan.shape, *part.graph);
-  return parts;
+  return two_parts(plan.shape, transformer_encoder(plan, options.attention),
+                   transformer_decoder(plan, options.attention));
 }
 
 std::optional<ExportedParts> export_transformer(const Model& model, const ExportOptions& options) {

@@ -26,7 +26,7 @@ std::vector<DecoderMemory> read_memories(const TransformerPlan& plan, Graph& gra
 /// x [B, D] -> [B, V]
 Value output_of(const TransformerPlan& plan, const Value& x) {
   Graph& graph = x.graph();
-  const Value weight = plan.options.tie_embeddings ? plan.target_table(graph)
+  const Value weight = plan.options.tie_embeddings ? target_table(plan.shape, plan.weights, graph)
                                                    : plan.weights.value(graph, "output_weight");
   return linear(x, weight, plan.weights.value(graph, "output_bias"));
 }

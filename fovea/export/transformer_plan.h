@@ -29,8 +29,6 @@ struct TransformerPlan {
   /// positions int64 [N] -> [B, N, D]
   onnx::Value embed(const std::string& side, const onnx::Value& symbols,
                     const onnx::Value& positions) const;
-  /// Embedding of the target's symbols [V, D].
-  onnx::Value target_table(onnx::Graph& graph) const;
 
   TransformerOptions options;
   SequenceShape shape;
