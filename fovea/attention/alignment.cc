@@ -1,5 +1,6 @@
 #include "fovea/attention/alignment.h"
 
+#include "fovea/attention/mechanism_table.h"
 #include "fovea/attention/projection.h"
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
@@ -145,17 +146,11 @@ std::span<const AlignmentEntry> alignment_table() {
 }
 
 std::vector<std::string> alignment_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : rows()) names.push_back(entry.name);
-  return names;
+  return row_names(rows());
 }
 
 const AlignmentEntry& find_alignment(const std::string& name) {
-  for (const auto& entry : rows())
-    if (entry.name == name) return entry;
-  const auto names = alignment_names();
-  fail(ErrorKind::NotFound, "there is no alignment '", name, "'", suggestion(name, names),
-       "; known: ", join(names));
+  return find_row(rows(), "alignment", name);
 }
 
 const AlignmentTraits& AlignmentOptions::traits() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "fovea/attention/mechanism_table.h"
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
@@ -198,17 +199,11 @@ std::span<const NormaliserEntry> normaliser_table() {
 }
 
 std::vector<std::string> normaliser_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : rows()) names.push_back(entry.name);
-  return names;
+  return row_names(rows());
 }
 
 const NormaliserEntry& find_normaliser(const std::string& name) {
-  for (const auto& entry : rows())
-    if (entry.name == name) return entry;
-  const auto names = normaliser_names();
-  fail(ErrorKind::NotFound, "there is no normaliser '", name, "'", suggestion(name, names),
-       "; known: ", join(names));
+  return find_row(rows(), "normaliser", name);
 }
 
 Normalised normalise(const NormaliserOptions& options, const NormaliseInput& input) {

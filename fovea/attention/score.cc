@@ -1,5 +1,6 @@
 #include "fovea/attention/score.h"
 
+#include "fovea/attention/mechanism_table.h"
 #include "fovea/base/error.h"
 
 namespace fovea {
@@ -45,9 +46,7 @@ std::span<const ScoreEntry> score_table() {
 }
 
 std::vector<std::string> score_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : rows()) names.push_back(entry.name);
-  return names;
+  return row_names(rows());
 }
 
 void register_score(ScoreEntry entry) {
@@ -58,11 +57,7 @@ void register_score(ScoreEntry entry) {
 }
 
 const ScoreEntry& find_score(const std::string& name) {
-  for (const auto& entry : rows())
-    if (entry.name == name) return entry;
-  const auto names = score_names();
-  fail(ErrorKind::NotFound, "there is no score function '", name, "'", suggestion(name, names),
-       "; known: ", join(names));
+  return find_row(rows(), "score function", name);
 }
 
 ScorePointer make_score(const ScoreOptions& options, const Random& random) {
