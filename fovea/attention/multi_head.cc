@@ -87,7 +87,7 @@ void MultiHeadOptions::describe(OptionList& list) {
   list.add("heads", heads, "attention heads; must divide the width").at_least(1);
   list.add("key_heads", key_heads, "heads of keys and values; must divide heads; 0: as many")
       .at_least(0);
-  list.add("dropout", dropout, "of the attention weights, in training").at_least(0).below(1);
+  list.add("dropout", dropout, "of the attention weights, in training").rate();
   list.add("bias", bias, "projections have a bias");
   list.add("positions", positions, "what the scores know of positions")
       .choices({"none", "rotary", "alibi"});

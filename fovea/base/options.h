@@ -28,10 +28,13 @@ class Option {
   Option& choices(std::vector<std::string> allowed) { return choices_ = std::move(allowed), *this; }
   Option& at_least(double low) { return low_ = low, *this; }
   Option& at_most(double high) { return high_ = high, *this; }
+  Option& within(double low, double high) { return at_least(low).at_most(high); }
   Option& above(double low) { return low_ = low, low_is_open_ = true, *this; }
   /// The name that it had before: asked for, it is answered with the new one.
   Option& formerly(const std::string& name);
   Option& below(double high) { return high_ = high, high_is_open_ = true, *this; }
+  /// At least 0 and below 1, as a rate of dropout.
+  Option& rate() { return at_least(0).below(1); }
 
   const std::string& key() const { return key_; }                // "training.epochs"
   const std::string& former_key() const { return former_key_; }  // or ""

@@ -10,7 +10,7 @@ using at::Tensor;
 void CopyLstmOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"lstm"});
   list.add("hidden", hidden, "numbers of each layer").at_least(1);
-  list.add("layers", layers, "stacked layers").at_least(1).at_most(16);
+  list.add("layers", layers, "stacked layers").within(1, 16);
 }
 
 CopyLstm::CopyLstm(CopyLstmOptions options, int64_t bits)

@@ -23,11 +23,11 @@ void DualAttentionOptions::describe(OptionList& list) {
   list.add("local_filters", local_filters, "filters over single words").at_least(1);
   list.add("global_filters", global_filters, "filters of each width over neighbouring words")
       .at_least(1);
-  list.add("widths", widths, "words that these filters see together").at_least(1).at_most(64);
+  list.add("widths", widths, "words that these filters see together").within(1, 64);
   list.add("hidden", hidden, "numbers of the layer between the filters and the factors")
       .at_least(1);
   list.add("factors", factors, "numbers that a document becomes").at_least(1);
-  list.add("dropout", dropout, "of the hidden layer").at_least(0).below(1);
+  list.add("dropout", dropout, "of the hidden layer").rate();
   ReadingOptions::describe(list);
 }
 

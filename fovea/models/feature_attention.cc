@@ -22,9 +22,8 @@ void FeatureAttentionOptions::describe(OptionList& list) {
            "widths of the hidden layers after the attention; plain without any gets one layer with "
            "as many parameters as "
            "attention would have")
-      .at_least(1)
-      .at_most(65536);
-  list.add("dropout", dropout, "share of hidden units dropped in training").at_least(0).below(1);
+      .within(1, 65536);
+  list.add("dropout", dropout, "share of hidden units dropped in training").rate();
   normaliser.describe(list);  // model.normaliser, model.temperature, model.top_k
 }
 

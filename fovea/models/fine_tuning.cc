@@ -27,8 +27,7 @@ int64_t depth_in_encoder(std::string_view name, int64_t layers) {
 void FineTuningOptions::describe(OptionList& list) {
   list.add("freeze", freeze,
            "what keeps its weights: 0: nothing, 1: the embeddings, 1 + k: also the k lowest layers")
-      .at_least(0)
-      .at_most(65);
+      .within(0, 65);
   list.add("layer_decay", layer_decay,
            "a layer's learning rate is this times that of the layer above it; 1: all learn alike")
       .above(0)

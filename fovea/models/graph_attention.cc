@@ -17,30 +17,20 @@ void GraphAttentionOptions::describe(OptionList& list) {
       .choices({"gat", "gatv2"});
   list.add("attention", attention, "learned; or uniform, a control: all neighbours count the same")
       .choices({"learned", "uniform"});
-  list.add("layers", layers, "so many steps away are the farthest nodes that count")
-      .at_least(1)
-      .at_most(8);
-  list.add("hidden", hidden, "numbers per head of the layers before the last")
-      .at_least(1)
-      .at_most(4096);
+  list.add("layers", layers, "so many steps away are the farthest nodes that count").within(1, 8);
+  list.add("hidden", hidden, "numbers per head of the layers before the last").within(1, 4096);
   list.add("heads", heads, "heads of the layers before the last, side by side")
-      .at_least(1)
-      .at_most(double(kernels::kMostGraphHeads));
+      .within(1, double(kernels::kMostGraphHeads));
   list.add("output_heads", output_heads, "heads of the last layer, averaged")
-      .at_least(1)
-      .at_most(double(kernels::kMostGraphHeads));
-  list.add("slope", slope, "of the leaky rectifier in the scores, below 0").at_least(0).at_most(1);
-  list.add("dropout", dropout, "share of each layer's inputs dropped in training")
-      .at_least(0)
-      .below(1);
+      .within(1, double(kernels::kMostGraphHeads));
+  list.add("slope", slope, "of the leaky rectifier in the scores, below 0").within(0, 1);
+  list.add("dropout", dropout, "share of each layer's inputs dropped in training").rate();
   list.add("attention_dropout", attention_dropout,
            "share of the attention weights dropped in training")
-      .at_least(0)
-      .below(1);
+      .rate();
   list.add("value_dropout", value_dropout,
            "share of what neighbours say that is dropped in training, as in the paper's code")
-      .at_least(0)
-      .below(1);
+      .rate();
   describe_class_weights(list, class_weights);
 }
 

@@ -25,9 +25,7 @@ void HierarchicalOptions::describe(OptionList& list) {
       .above(0);
   list.add("hidden", hidden, "numbers of each direction of both recurrences").at_least(1);
   pooling.describe(list);
-  list.add("dropout", dropout, "of embeddings, of sentences and of the document")
-      .at_least(0)
-      .below(1);
+  list.add("dropout", dropout, "of embeddings, of sentences and of the document").rate();
   describe_class_weights(list, class_weights);
 }
 

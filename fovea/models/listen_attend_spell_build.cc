@@ -16,29 +16,23 @@ void ListenAttendSpellOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"listen_attend_spell"});
   list.add("cell", cell, "recurrent cell of encoder and decoder").choices({"rnn", "gru", "lstm"});
   list.add("encoder_hidden", encoder_hidden, "units of each direction of the encoder").at_least(1);
-  list.add("layers", layers, "stacked layers of the encoder").at_least(1).at_most(64);
-  list.add("stack", stack, "frames that the first layer reads at a time").at_least(1).at_most(64);
+  list.add("layers", layers, "stacked layers of the encoder").within(1, 64);
+  list.add("stack", stack, "frames that the first layer reads at a time").within(1, 64);
   list.add("pyramid", pyramid,
            "how many of the upper layers read pairs, so that each halves the length; 0: none")
-      .at_least(0)
-      .at_most(10);
+      .within(0, 10);
   list.add("embedding", embedding, "numbers per symbol").at_least(1);
   list.add("hidden", hidden, "units of the decoder").at_least(1);
-  list.add("decoder_layers", decoder_layers, "stacked layers of the decoder")
-      .at_least(1)
-      .at_most(64);
+  list.add("decoder_layers", decoder_layers, "stacked layers of the decoder").within(1, 64);
   list.add("decoder", decoder,
            "bahdanau: listen with the old state, then step; luong: step, then listen with the new")
       .choices({"bahdanau", "luong"});
   list.add("readout", readout, "what the output layer sees: maxout, tanh(W [c ; s]) or linear")
       .choices({"maxout", "tanh", "linear"});
   list.add("readout_size", readout_size, "numbers in a tanh or maxout readout").at_least(1);
-  list.add("dropout", dropout, "between layers, of embeddings and of the readout")
-      .at_least(0)
-      .below(1);
+  list.add("dropout", dropout, "between layers, of embeddings and of the readout").rate();
   list.add("label_smoothing", label_smoothing, "share of the target spread over all symbols")
-      .at_least(0)
-      .below(1);
+      .rate();
   score.describe(list);
   normaliser.describe(list);
   alignment.describe(list);

@@ -30,14 +30,10 @@ void LstmTaggerOptions::describe(OptionList& list) {
   list.add("letter_width", letter_width, "neighbouring letters that are seen together; odd")
       .at_least(1);
   list.add("hidden", hidden, "numbers per word of each direction of the recurrence").at_least(1);
-  list.add("layers", layers, "stacked layers of the recurrence").at_least(1).at_most(16);
+  list.add("layers", layers, "stacked layers of the recurrence").within(1, 16);
   list.add("heads", heads, "attention heads; must divide 2 x hidden").at_least(1);
-  list.add("dropout", dropout, "of embeddings, between layers and of what attention adds")
-      .at_least(0)
-      .below(1);
-  list.add("word_dropout", word_dropout, "share of the words taken for unknown in training")
-      .at_least(0)
-      .below(1);
+  list.add("dropout", dropout, "of embeddings, between layers and of what attention adds").rate();
+  list.add("word_dropout", word_dropout, "share of the words taken for unknown in training").rate();
   list.add("pruned_heads", pruned_heads,
            "heads that were taken out, map:head,… as attention:2,3; empty: none");
 }

@@ -29,16 +29,14 @@ Tensor gumbel_noise(const Tensor& like, const Random& random) {
 void MultiPointerOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"mpcn"});
   list.add("embedding", embedding, "numbers per word, and per review").at_least(1);
-  list.add("pointers", pointers, "pairs of reviews that are picked").at_least(1).at_most(64);
+  list.add("pointers", pointers, "pairs of reviews that are picked").within(1, 64);
   list.add("temperature", temperature, "of the pointers' gradient: below 1 sharpens").above(0);
   list.add("hard", hard, "a pointer picks one review; no: it mixes all of them");
   list.add("combination", combination,
            "what the pointers read is put side by side, added up, or goes through one more layer")
       .choices({"ffn", "concat", "sum"});
   list.add("factors", factors, "numbers per feature of the factorisation machine").at_least(1);
-  list.add("dropout", dropout, "of embeddings and of what the factorisation machine gets")
-      .at_least(0)
-      .below(1);
+  list.add("dropout", dropout, "of embeddings and of what the factorisation machine gets").rate();
   ReadingOptions::describe(list);
 }
 

@@ -15,9 +15,7 @@ constexpr double kDeviation = 0.01;  // of fresh trust
 
 void PrefetchBaselineOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"next_line", "stride", "last_successor"});
-  list.add("degree", degree, "lines that are named after each access, at most")
-      .at_least(1)
-      .at_most(64);
+  list.add("degree", degree, "lines that are named after each access, at most").within(1, 64);
   if (name == "last_successor")
     list.add("frozen", frozen, "the table learns from the training part alone; no: as it goes");
 }

@@ -20,14 +20,11 @@ Tensor relu_of(const Projection& layer, const Tensor& x) {
 
 void RecurrentGlimpsesOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"ram"});
-  list.add("glimpses", glimpses, "glimpses at a picture").at_least(1).at_most(1000);
-  list.add("patch", patch, "numbers of each patch of a glimpse, in each direction")
-      .at_least(2)
-      .at_most(1024);
+  list.add("glimpses", glimpses, "glimpses at a picture").within(1, 1000);
+  list.add("patch", patch, "numbers of each patch of a glimpse, in each direction").within(2, 1024);
   list.add("scales", scales,
            "patches of a glimpse, each twice as wide as the one before and half as sharp")
-      .at_least(1)
-      .at_most(8);
+      .within(1, 8);
   list.add("glimpse_hidden", glimpse_hidden, "numbers for what was seen, and for where")
       .at_least(1);
   list.add("hidden", hidden, "numbers of a glimpse, and of the state").at_least(1);
@@ -40,10 +37,9 @@ void RecurrentGlimpsesOptions::describe(OptionList& list) {
   list.add("last_sigma", last_sigma, "what it falls to, evenly over sigma_steps; used in answers")
       .above(0);
   list.add("sigma_steps", sigma_steps, "optimiser steps until then; 0: sigma stays").at_least(0);
-  list.add("samples", samples, "episodes per picture in training").at_least(1).at_most(1000);
+  list.add("samples", samples, "episodes per picture in training").within(1, 1000);
   list.add("evaluation_samples", evaluation_samples, "episodes that an answer is the mean of")
-      .at_least(1)
-      .at_most(1000);
+      .within(1, 1000);
 }
 
 double RecurrentGlimpsesOptions::sigma_at(int64_t step) const {

@@ -24,10 +24,8 @@ void RetainOptions::describe(OptionList& list) {
       .at_least(1);
   list.add("time", time,
            "both GRUs see how long ago the visit before was, where visits have times");
-  list.add("dropout", dropout, "of what all visits add up to").at_least(0).below(1);
-  list.add("embedding_dropout", embedding_dropout, "of the sum of a visit's codes")
-      .at_least(0)
-      .below(1);
+  list.add("dropout", dropout, "of what all visits add up to").rate();
+  list.add("embedding_dropout", embedding_dropout, "of the sum of a visit's codes").rate();
   list.add("l2", l2, "weight of the squared weights in the loss, GRUs and biases left out")
       .at_least(0);
   describe_class_weights(list, class_weights);

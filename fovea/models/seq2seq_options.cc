@@ -10,13 +10,11 @@ void Seq2SeqOptions::describe(OptionList& list) {
   list.add("encoder_hidden", encoder_hidden,
            "units of each direction of the encoder; 0: model.hidden, halved for two directions")
       .at_least(0);
-  list.add("layers", layers, "stacked layers of encoder and decoder").at_least(1).at_most(64);
+  list.add("layers", layers, "stacked layers of encoder and decoder").within(1, 64);
   list.add("embedding", embedding, "numbers per symbol").at_least(1);
   list.add("bidirectional", bidirectional, "the encoder reads the source from both ends");
   list.add("reverse_source", reverse_source, "the encoder reads from the last symbol to the first");
-  list.add("dropout", dropout, "of embeddings, between layers and of the readout")
-      .at_least(0)
-      .below(1);
+  list.add("dropout", dropout, "of embeddings, between layers and of the readout").rate();
   list.add("tie_embeddings", tie_embeddings, "the output matrix is the target's embedding");
   list.add("attention", attention,
            "soft: each step looks back at the source; none: the source is one vector")
@@ -50,8 +48,7 @@ void Seq2SeqOptions::describe(OptionList& list) {
   list.add("coverage", coverage, "penalty for looking twice at one place (See 2017); 0: off")
       .at_least(0);
   list.add("label_smoothing", label_smoothing, "share of the target spread over all symbols")
-      .at_least(0)
-      .below(1);
+      .rate();
   score.describe(list);
   normaliser.describe(list);
   alignment.describe(list);

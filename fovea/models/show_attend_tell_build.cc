@@ -35,20 +35,16 @@ void ShowAttendTellOptions::describe(OptionList& list) {
   list.add("gate", gate, "a number in 0..1 for each word says how much of the picture counts");
   list.add("output", output, "before the output layer: tanh of the sum, or the sum")
       .choices({"tanh", "linear"});
-  list.add("dropout", dropout, "of embeddings and before the output layer").at_least(0).below(1);
+  list.add("dropout", dropout, "of embeddings and before the output layer").rate();
   list.add("word_dropout", word_dropout,
            "share of the words before that training hides: what comes next must then be seen, not "
            "guessed")
-      .at_least(0)
-      .below(1);
+      .rate();
   list.add("attention_dropout", attention_dropout,
            "soft: share of the weights that training hides: one cell is then not enough, and words "
            "look at the middle of what they name")
-      .at_least(0)
-      .below(1);
-  list.add("label_smoothing", label_smoothing, "share of the target spread over all words")
-      .at_least(0)
-      .below(1);
+      .rate();
+  list.add("label_smoothing", label_smoothing, "share of the target spread over all words").rate();
   list.add("penalty", penalty,
            "soft: weight of sum over cells (1 - sum over words alpha)^2; 0: off, the paper has 1")
       .at_least(0);
@@ -57,16 +53,14 @@ void ShowAttendTellOptions::describe(OptionList& list) {
            "of the batches before, as in the paper")
       .choices({"soft", "moving"});
   list.add("baseline_decay", baseline_decay, "moving: share of the old baseline after each batch")
-      .at_least(0)
-      .below(1);
+      .rate();
   list.add("reward_weight", reward_weight, "hard: of the term that teaches where to look")
       .at_least(0);
   list.add("entropy_weight", entropy_weight,
            "hard: reward for looking everywhere; without it all words soon look at one cell")
       .at_least(0);
   list.add("semi_sampling", semi_sampling, "hard: share of the loss that looks softly")
-      .at_least(0)
-      .at_most(1);
+      .within(0, 1);
   score.describe(list);
   normaliser.describe(list);
   list.group("augment", augment);

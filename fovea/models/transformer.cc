@@ -28,10 +28,9 @@ std::optional<Random> stream(const Random* random, const char* name) {
 void TransformerOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"transformer"});
   list.add("hidden", hidden, "numbers per position").at_least(1);
-  list.add("layers", layers, "stacked layers of the encoder").at_least(1).at_most(64);
+  list.add("layers", layers, "stacked layers of the encoder").within(1, 64);
   list.add("decoder_layers", decoder_layers, "of the decoder; 0: as many as model.layers")
-      .at_least(0)
-      .at_most(64);
+      .within(0, 64);
   list.add("heads", heads, "attention heads; must divide model.hidden").at_least(1);
   list.add("key_heads", key_heads,
            "heads of keys and values, which several heads share; 0: as many")
@@ -48,13 +47,11 @@ void TransformerOptions::describe(OptionList& list) {
   list.add("window", window, "a position looks at most so far at its own sequence; 0: everywhere")
       .at_least(0);
   list.add("dropout", dropout, "of embeddings, of what each part adds, in the feed-forward part")
-      .at_least(0)
-      .below(1);
-  list.add("attention_dropout", attention_dropout, "of the attention weights").at_least(0).below(1);
+      .rate();
+  list.add("attention_dropout", attention_dropout, "of the attention weights").rate();
   list.add("tie_embeddings", tie_embeddings, "the output matrix is the target's embedding");
   list.add("label_smoothing", label_smoothing, "share of the target spread over all symbols")
-      .at_least(0)
-      .below(1);
+      .rate();
   list.add("pruned_heads", pruned_heads,
            "heads that were taken out, map.layer:head,…;… as encoder.1:2,5; empty: none");
 }

@@ -35,9 +35,9 @@ void TuringMachineOptions::describe(OptionList& list) {
   list.add("controller", controller, "the network that tells the heads where to look")
       .choices({"feedforward", "lstm"});
   list.add("hidden", hidden, "numbers of the controller").at_least(1);
-  list.add("slots", slots, "slots of the memory").at_least(2).at_most(1 << 16);
+  list.add("slots", slots, "slots of the memory").within(2, 1 << 16);
   list.add("width", width, "numbers of a slot").at_least(1);
-  list.add("heads", heads, "heads that read, and as many that write").at_least(1).at_most(64);
+  list.add("heads", heads, "heads that read, and as many that write").within(1, 64);
   list.add("range", range, "slots that a head moves in one step, at most").at_least(0);
 }
 

@@ -50,10 +50,8 @@ void VisitGruOptions::describe(OptionList& list) {
   list.add("embedding", embedding, "numbers per code").at_least(1);
   list.add("hidden", hidden, "numbers of the GRU over the visits").at_least(1);
   list.add("time", time, "the GRU sees how long ago the visit before was, where visits have times");
-  list.add("dropout", dropout, "of the GRU's last state").at_least(0).below(1);
-  list.add("embedding_dropout", embedding_dropout, "of the sum of a visit's codes")
-      .at_least(0)
-      .below(1);
+  list.add("dropout", dropout, "of the GRU's last state").rate();
+  list.add("embedding_dropout", embedding_dropout, "of the sum of a visit's codes").rate();
   list.add("l2", l2, "weight of the squared weights in the loss, the GRU and biases left out")
       .at_least(0);
   describe_class_weights(list, class_weights);

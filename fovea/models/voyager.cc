@@ -37,7 +37,7 @@ void VoyagerOptions::describe(OptionList& list) {
   list.add("experts", experts, "vectors of each offset, among which the page chooses").at_least(1);
   list.add("pc", pc, "numbers per instruction").at_least(1);
   list.add("hidden", hidden, "numbers per access of each of the two recurrences").at_least(1);
-  list.add("layers", layers, "stacked layers of each").at_least(1).at_most(16);
+  list.add("layers", layers, "stacked layers of each").within(1, 16);
   list.add("history", history,
            "last: the heads see the last state, as in the paper; attention: also a mean of all "
            "states, by attention")
@@ -45,10 +45,8 @@ void VoyagerOptions::describe(OptionList& list) {
   list.add("targets", targets,
            "in training every access of a window predicts the next one, or the last one alone")
       .choices({"every", "last"});
-  list.add("dropout", dropout, "of embeddings, between layers and of states").at_least(0).below(1);
-  list.add("degree", degree, "lines that are named after each access, at most")
-      .at_least(1)
-      .at_most(kOffsets);
+  list.add("dropout", dropout, "of embeddings, between layers and of states").rate();
+  list.add("degree", degree, "lines that are named after each access, at most").within(1, kOffsets);
 }
 
 Voyager::Voyager(VoyagerOptions options, VoyagerShape shape)

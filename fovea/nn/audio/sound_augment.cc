@@ -95,25 +95,18 @@ Tensor stretch_of(const Random& random, const Tensor& widest, const Tensor& leng
 
 void SoundAugmentOptions::describe(OptionList& list) {
   list.add("tempo", tempo, "training: utterances are up to this share faster or slower")
-      .at_least(0)
-      .at_most(0.5);
-  list.add("warp", warp, "training: pitches are up to this share higher or lower")
-      .at_least(0)
-      .at_most(0.5);
+      .within(0, 0.5);
+  list.add("warp", warp, "training: pitches are up to this share higher or lower").within(0, 0.5);
   list.add(
           "colour", colour,
           "training: bands are louder or softer along a curve of four waves, each of up to so many "
           "deviations")
-      .at_least(0)
-      .at_most(10);
+      .within(0, 10);
   list.add("time_masks", time_masks, "training: stretches of frames that are hidden")
-      .at_least(0)
-      .at_most(100);
+      .within(0, 100);
   list.add("time_mask", time_mask, "most frames of such a stretch; at most a fifth of the sound")
       .at_least(0);
-  list.add("band_masks", band_masks, "training: stretches of bands that are hidden")
-      .at_least(0)
-      .at_most(100);
+  list.add("band_masks", band_masks, "training: stretches of bands that are hidden").within(0, 100);
   list.add("band_mask", band_mask, "most bands of such a stretch").at_least(0);
 }
 

@@ -39,7 +39,7 @@ void BertOptions::describe(OptionList& list) {
   for (const Size& known : kSizes) names.push_back(known.name);
   list.add("size", size, "layers and width by name: 2 x 128, 4 x 256, 4 x 512, 8 x 512, 12 x 768")
       .choices(names);
-  list.add("layers", layers, "stacked layers; 0: as model.size says").at_least(0).at_most(64);
+  list.add("layers", layers, "stacked layers; 0: as model.size says").within(0, 64);
   list.add("hidden", hidden, "numbers per position; 0: as model.size says").at_least(0);
   list.add("heads", heads, "attention heads; must divide the width; 0: one for every 64 numbers")
       .at_least(0);
@@ -47,10 +47,8 @@ void BertOptions::describe(OptionList& list) {
       .at_least(0);
   list.add("maximum_length", maximum_length, "positions, [CLS] and [SEP] included").at_least(3);
   list.add("segments", segments, "kinds of segment: 2 for pairs of texts").at_least(1);
-  list.add("dropout", dropout, "of embeddings and of what each part of a layer adds")
-      .at_least(0)
-      .below(1);
-  list.add("attention_dropout", attention_dropout, "of the attention weights").at_least(0).below(1);
+  list.add("dropout", dropout, "of embeddings and of what each part of a layer adds").rate();
+  list.add("attention_dropout", attention_dropout, "of the attention weights").rate();
   list.add("epsilon", epsilon, "of the norms").above(0);
   list.add("pruned_heads", pruned_heads,
            "heads that were taken out, map.layer:head,…;… as attention.2:1,4; empty: none");

@@ -7,12 +7,9 @@ namespace fovea {
 using at::Tensor;
 
 void ImageAugmentOptions::describe(OptionList& list) {
-  list.add("shift", shift, "training: pictures move by up to this share of their side")
-      .at_least(0)
-      .below(1);
+  list.add("shift", shift, "training: pictures move by up to this share of their side").rate();
   list.add("crop", crop, "training: up to this share of the side is cut off, the rest stretched")
-      .at_least(0)
-      .below(1);
+      .rate();
   list.add("flip", flip, "training: half of the pictures are mirrored, left and right exchanged");
 }
 

@@ -87,10 +87,8 @@ void ImageEncoderOptions::describe(OptionList& list) {
   list.add("encoder", name, "small: learned here; resnet18: weights from elsewhere")
       .choices({"small", "resnet18"});
   list.add("channels", channels, "small: numbers per place in each block; each halves the sides");
-  list.add("convolutions", convolutions, "small: in each block").at_least(1).at_most(8);
-  list.add("encoder_layers", encoder_layers, "resnet18: layers that are kept, 1 to 4")
-      .at_least(1)
-      .at_most(4);
+  list.add("convolutions", convolutions, "small: in each block").within(1, 8);
+  list.add("encoder_layers", encoder_layers, "resnet18: layers that are kept, 1 to 4").within(1, 4);
   list.add("encoder_weights", weights,
            "resnet18: a safetensors file with torchvision's names to begin with");
   list.add("freeze_encoder", freeze, "the encoder stays as it is: only what follows it learns");
