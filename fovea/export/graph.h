@@ -49,6 +49,19 @@ class Value {
   friend Value operator*(const Value& a, double b) { return a * a.number(b); }
   friend Value operator/(const Value& a, double b) { return a / a.number(b); }
 
+  friend Value tanh(const Value& x) { return x.node("Tanh"); }
+  friend Value sigmoid(const Value& x) { return x.node("Sigmoid"); }
+  friend Value relu(const Value& x) { return x.node("Relu"); }
+  friend Value exp(const Value& x) { return x.node("Exp"); }
+  friend Value sqrt(const Value& x) { return x.node("Sqrt"); }
+  friend Value absolute(const Value& x) { return x.node("Abs"); }
+  friend Value softplus(const Value& x) { return x.node("Softplus"); }  // log(1 + exp(x))
+  friend Value sine(const Value& x) { return x.node("Sin"); }
+  friend Value cosine(const Value& x) { return x.node("Cos"); }
+  friend Value minimum(const Value& a, const Value& b) { return a.node("Min", b); }
+  friend Value maximum(const Value& a, const Value& b) { return a.node("Max", b); }
+  friend Value matmul(const Value& a, const Value& b) { return a.node("MatMul", b); }
+
  private:
   Value number(double number) const;  // of the same graph
 

@@ -4,41 +4,8 @@
 
 namespace fovea::onnx {
 
-Value tanh(const Value& x) {
-  return x.node("Tanh");
-}
-Value sigmoid(const Value& x) {
-  return x.node("Sigmoid");
-}
-Value relu(const Value& x) {
-  return x.node("Relu");
-}
-Value exp(const Value& x) {
-  return x.node("Exp");
-}
-Value sqrt(const Value& x) {
-  return x.node("Sqrt");
-}
-Value absolute(const Value& x) {
-  return x.node("Abs");
-}
-Value softplus(const Value& x) {
-  return x.node("Softplus");
-}
-Value sine(const Value& x) {
-  return x.node("Sin");
-}
-Value cosine(const Value& x) {
-  return x.node("Cos");
-}
 Value gelu(const Value& x) {
   return x * 0.5 * ((x / std::numbers::sqrt2).node("Erf") + 1);  // Phi(x) = (1 + erf(x / √2)) / 2
-}
-Value minimum(const Value& a, const Value& b) {
-  return a.node("Min", b);
-}
-Value maximum(const Value& a, const Value& b) {
-  return a.node("Max", b);
 }
 
 Value softmax(const Value& x) {
@@ -79,10 +46,6 @@ Value cast(const Value& x, ElementType type) {
 
 Value any(const Value& x, int64_t dimension, bool keep_dimension) {
   return cast(largest(cast(x, ElementType::Int32), dimension, keep_dimension), ElementType::Bool);
-}
-
-Value matmul(const Value& a, const Value& b) {
-  return a.node("MatMul", b);
 }
 
 Value transpose(const Value& x, const std::vector<int64_t>& order) {

@@ -1,4 +1,4 @@
-// Operations on the values of a graph, beside the operators that graph.h has. Each adds one ONNX
+// Operations on the values of a graph, beside the plain ones that graph.h has. Each adds one ONNX
 // node, or the few that make up what PyTorch does in one; shapes broadcast as there.
 #pragma once
 
@@ -6,18 +6,7 @@
 
 namespace fovea::onnx {
 
-Value tanh(const Value& x);
-Value sigmoid(const Value& x);
-Value relu(const Value& x);
-Value exp(const Value& x);
-Value sqrt(const Value& x);
-Value absolute(const Value& x);
-Value softplus(const Value& x);  // log(1 + exp(x))
-Value sine(const Value& x);
-Value cosine(const Value& x);
 Value gelu(const Value& x);  // x Phi(x), the exact form
-Value minimum(const Value& a, const Value& b);
-Value maximum(const Value& a, const Value& b);
 
 Value softmax(const Value& x);      // over the last dimension
 Value log_softmax(const Value& x);  // likewise
@@ -32,7 +21,6 @@ Value cast(const Value& x, ElementType type);
 /// Bool x: whether any is true, as bool.
 Value any(const Value& x, int64_t dimension, bool keep_dimension);
 
-Value matmul(const Value& a, const Value& b);
 Value transpose(const Value& x, const std::vector<int64_t>& order);
 Value unsqueeze(const Value& x, const std::vector<int64_t>& dimensions);
 Value squeeze(const Value& x, const std::vector<int64_t>& dimensions);
