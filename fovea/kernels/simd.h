@@ -73,11 +73,9 @@ struct FirstLanes {
 
 // ---- Loads and stores ----
 
-inline Lanes broadcast(float value) {
-  return value - Lanes{};
-}
-inline DoubleLanes broadcast(double value) {
-  return value - DoubleLanes{};
+template <class T>
+inline Values<T> broadcast(T value) {
+  return value - Values<T>{};
 }
 
 /// 0, 1, 2, … over the lanes.
@@ -88,21 +86,14 @@ inline Integers<T> lane_numbers() {
   return numbers;
 }
 
-inline Lanes load(const float* from) {
-  Lanes lanes;
+template <class T>
+inline Values<T> load(const T* from) {
+  Values<T> lanes;
   __builtin_memcpy(&lanes, from, sizeof lanes);
   return lanes;
 }
-inline void store(float* to, Lanes lanes) {
-  __builtin_memcpy(to, &lanes, sizeof lanes);
-}
-
-inline DoubleLanes load(const double* from) {
-  DoubleLanes lanes;
-  __builtin_memcpy(&lanes, from, sizeof lanes);
-  return lanes;
-}
-inline void store(double* to, DoubleLanes lanes) {
+template <class T>
+inline void store(T* to, Values<T> lanes) {
   __builtin_memcpy(to, &lanes, sizeof lanes);
 }
 

@@ -420,16 +420,13 @@ void pack_backward(const AttentionDecoderShape& shape, const AttentionDecoderWei
 
 void forward(const AttentionDecoderShape& shape, int64_t slice, const AttentionDecoderForward& at,
              float* scratch) {
-  if (shape.cell == RecurrentCell::Rnn) return ForwardSlice<Rnn>(shape, slice, at, scratch).run();
-  if (shape.cell == RecurrentCell::Gru) return ForwardSlice<Gru>(shape, slice, at, scratch).run();
-  ForwardSlice<Lstm>(shape, slice, at, scratch).run();
+  with_cell(shape.cell, [&]<class Cell>() { ForwardSlice<Cell>(shape, slice, at, scratch).run(); });
 }
 
 void backward(const AttentionDecoderShape& shape, int64_t slice, const AttentionDecoderBackward& at,
               float* scratch) {
-  if (shape.cell == RecurrentCell::Rnn) return BackwardSlice<Rnn>(shape, slice, at, scratch).run();
-  if (shape.cell == RecurrentCell::Gru) return BackwardSlice<Gru>(shape, slice, at, scratch).run();
-  BackwardSlice<Lstm>(shape, slice, at, scratch).run();
+  with_cell(shape.cell,
+            [&]<class Cell>() { BackwardSlice<Cell>(shape, slice, at, scratch).run(); });
 }
 
 }  // namespace
@@ -447,28 +444,6 @@ FOVEA_TABLE(AttentionDecoderTable, pack_forward, pack_backward, forward, backwar
 /// To whole panels, which are whole vectors too, of any instruction set.
 static int64_t widest_panels(int64_t columns) {
   return round_up(columns, kWidestPanel);
-}
-
-RecurrentShape AttentionDecoderShape::recurrent() const {
-  RecurrentShape shape;
-  shape.cell = cell, shape.hidden = hidden, shape.rows = rows, shape.steps = steps;
-  return shape;
-}
-
-int64_t AttentionDecoderShape::gates() const {
-  return recurrent().gates();
-}
-
-int64_t AttentionDecoderShape::saved() const {
-  return recurrent().saved();
-}
-
-int64_t AttentionDecoderShape::rows_of_slice() const {
-  return recurrent().rows_of_slice();
-}
-
-int64_t AttentionDecoderShape::slices() const {
-  return recurrent().slices();
 }
 
 int64_t AttentionDecoderShape::packed() const {

@@ -31,13 +31,16 @@ struct AttentionDecoderShape {
   float scale = 1;                // of that product
   const uint8_t* keep = nullptr;  // [B, K]: keys that may be looked at; null: all
 
-  RecurrentShape recurrent() const;  // the layer without its memory
-  int64_t gates() const;             // G and K, as there
-  int64_t saved() const;
+  /// The layer without its memory.
+  RecurrentShape recurrent() const {
+    return {.cell = cell, .hidden = hidden, .rows = rows, .steps = steps};
+  }
+  int64_t gates() const { return recurrent().gates(); }  // G and K, as there
+  int64_t saved() const { return recurrent().saved(); }
   /// Numbers of the query A h: none where h itself is the query.
   int64_t query_size() const { return additive ? key_size : 0; }
-  int64_t rows_of_slice() const;  // all but the last slice have so many
-  int64_t slices() const;
+  int64_t rows_of_slice() const { return recurrent().rows_of_slice(); }
+  int64_t slices() const { return recurrent().slices(); }
   int64_t packed() const;   // floats of packed weights, for either pass
   int64_t scratch() const;  // floats of working memory of one running slice, for either pass
 };

@@ -28,9 +28,7 @@ void step_rows(const CellRows& at) {
 }
 
 void step_cells(RecurrentCell cell, const CellRows& at) {
-  if (cell == RecurrentCell::Rnn) return step_rows<Rnn>(at);
-  if (cell == RecurrentCell::Gru) return step_rows<Gru>(at);
-  step_rows<Lstm>(at);
+  with_cell(cell, [&]<class Cell>() { step_rows<Cell>(at); });
 }
 
 }  // namespace

@@ -9,40 +9,36 @@
 namespace fovea::kernels {
 namespace {
 
+/// work() with the type of the problem's elements.
+template <class Work>
+void with_element(const FusedAttentionProblem& problem, const Work& work) {
+  if (problem.element == Element::Float64) return work.template operator()<double>();
+  if (problem.element == Element::BFloat16) return work.template operator()<BFloat16>();
+  work.template operator()<float>();
+}
+
 void forward(const FusedAttentionProblem& problem, int64_t slice, const MutableRows& out, void* lse,
              void* scratch) {
-  if (problem.element == Element::Float64)
-    return forward_slice<double>(problem, slice, out, lse, scratch);
-  if (problem.element == Element::BFloat16)
-    return forward_slice<BFloat16>(problem, slice, out, lse, scratch);
-  forward_slice<float>(problem, slice, out, lse, scratch);
+  with_element(problem, [&]<class T>() { forward_slice<T>(problem, slice, out, lse, scratch); });
 }
 
 void backward(const FusedAttentionProblem& problem, int64_t slice,
               const FusedAttentionGradient& gradient, void* shared, void* scratch) {
-  if (problem.element == Element::Float64)
-    return backward_slice<double>(problem, slice, gradient, shared, scratch);
-  if (problem.element == Element::BFloat16)
-    return backward_slice<BFloat16>(problem, slice, gradient, shared, scratch);
-  backward_slice<float>(problem, slice, gradient, shared, scratch);
+  with_element(problem,
+               [&]<class T>() { backward_slice<T>(problem, slice, gradient, shared, scratch); });
 }
 
 void backward_sum(const FusedAttentionProblem& problem, int64_t slice,
                   const FusedAttentionGradient& gradient, const void* shared, void* scratch) {
-  if (problem.element == Element::Float64)
-    return backward_sum_slice<double>(problem, slice, gradient, shared, scratch);
-  if (problem.element == Element::BFloat16)
-    return backward_sum_slice<BFloat16>(problem, slice, gradient, shared, scratch);
-  backward_sum_slice<float>(problem, slice, gradient, shared, scratch);
+  with_element(problem, [&]<class T>() {
+    backward_sum_slice<T>(problem, slice, gradient, shared, scratch);
+  });
 }
 
 void weights(const FusedAttentionProblem& problem, const FusedAttentionRows& rows, void* target,
              int64_t target_row, void* scratch) {
-  if (problem.element == Element::Float64)
-    return weight_rows<double>(problem, rows, target, target_row, scratch);
-  if (problem.element == Element::BFloat16)
-    return weight_rows<BFloat16>(problem, rows, target, target_row, scratch);
-  weight_rows<float>(problem, rows, target, target_row, scratch);
+  with_element(problem,
+               [&]<class T>() { weight_rows<T>(problem, rows, target, target_row, scratch); });
 }
 
 }  // namespace

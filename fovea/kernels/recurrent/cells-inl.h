@@ -1,6 +1,7 @@
 // One step of each cell on vectors of units: the formulas of recurrent.h and their derivatives.
 #pragma once
 
+#include "fovea/kernels/recurrent/recurrent.h"
 #include "fovea/kernels/simd.h"
 
 namespace fovea::kernels {
@@ -80,6 +81,14 @@ struct Lstm {
     gradient.cell = dc * f;
   }
 };
+
+/// work() with the type of that cell.
+template <class Work>
+inline void with_cell(RecurrentCell cell, const Work& work) {
+  if (cell == RecurrentCell::Rnn) return work.template operator()<Rnn>();
+  if (cell == RecurrentCell::Gru) return work.template operator()<Gru>();
+  work.template operator()<Lstm>();
+}
 
 /// What one row of a step reads and writes, besides the products of its input.
 struct CellRow {

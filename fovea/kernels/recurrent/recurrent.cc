@@ -250,16 +250,13 @@ void pack_backward(const RecurrentShape& shape, const float* w, const float* u, 
 
 void forward(const RecurrentShape& shape, int64_t slice, const RecurrentForward& at,
              float* scratch) {
-  if (shape.cell == RecurrentCell::Rnn) return ForwardSlice<Rnn>(shape, slice, at, scratch).run();
-  if (shape.cell == RecurrentCell::Gru) return ForwardSlice<Gru>(shape, slice, at, scratch).run();
-  ForwardSlice<Lstm>(shape, slice, at, scratch).run();
+  with_cell(shape.cell, [&]<class Cell>() { ForwardSlice<Cell>(shape, slice, at, scratch).run(); });
 }
 
 void backward(const RecurrentShape& shape, int64_t slice, const RecurrentBackward& at,
               float* scratch) {
-  if (shape.cell == RecurrentCell::Rnn) return BackwardSlice<Rnn>(shape, slice, at, scratch).run();
-  if (shape.cell == RecurrentCell::Gru) return BackwardSlice<Gru>(shape, slice, at, scratch).run();
-  BackwardSlice<Lstm>(shape, slice, at, scratch).run();
+  with_cell(shape.cell,
+            [&]<class Cell>() { BackwardSlice<Cell>(shape, slice, at, scratch).run(); });
 }
 
 }  // namespace
