@@ -9,30 +9,6 @@
 #include "fovea/explain/record/labels.h"
 
 namespace fovea {
-namespace {
-
-constexpr size_t kPredictTogether = 256;
-
-/// What is wrong with a map: the first complaint about it, and for how many examples there was one.
-struct Complaint {
-  std::string text;
-  int64_t count = 0;
-};
-
-void note_problem(const AttentionMap& map, std::map<std::string, Complaint>& complaints) {
-  std::string text;
-  if (map.layout != MapLayout::Dense) {
-    text = concat("map '", map.name, "' is not drawn: its layout is ", name_of(map.layout));
-  } else if (const std::string problem = check_map(map); !problem.empty()) {
-    text = concat("map '", map.name, "' (", name_of(map.kind),
-                  ") is not what it should be, for example: ", problem);
-  }
-  if (text.empty()) return;
-  Complaint& complaint = complaints[map.name];
-  if (complaint.count++ == 0) complaint.text = text;
-}
-
-}  // namespace
 
 void MapAverage::add(const MapView& view) {
   check_sizes(view);
@@ -89,48 +65,6 @@ MapView MapAverage::result() const {
     if (has_truth) result.truth.insert(result.truth.end(), row.truth.begin(), row.truth.end());
   }
   return result;
-}
-
-Explanation explain_average(const Predictor& predictor, std::span<const Example> examples,
-                            const ExplainOptions& options) {
-  require(!examples.empty(), ErrorKind::InvalidArgument,
-          "an average needs at least one example, found none");
-  std::vector<std::string> names;  // in the order in which the maps were reported
-  std::map<std::string, MapAverage> averages;
-  std::map<std::string, Complaint> complaints;
-  Tap tap;
-  for (size_t start = 0; start < examples.size(); start += kPredictTogether) {
-    const auto part = examples.subspan(start, std::min(kPredictTogether, examples.size() - start));
-    const std::vector<Prediction> predictions = predictor.predict(part);
-    require(predictions.size() == part.size(), ErrorKind::Internal, part.size(), " examples gave ",
-            predictions.size(), " predictions");
-    for (size_t i = 0; i < part.size(); ++i) {
-      tap.clear();
-      predictor.replay(part[i], predictions[i], tap);
-      // Its notes are not needed: an average shows only truth that never changes.
-      const Example described =
-          describe_example(predictor, part[i], predictions[i], tap.maps()).example;
-      for (const AttentionMap& map : tap.maps()) {
-        note_problem(map, complaints);
-        if (map.layout != MapLayout::Dense) continue;
-        if (averages.find(map.name) == averages.end()) names.push_back(map.name);
-        averages[map.name].add(make_view(map, described, options));
-      }
-    }
-  }
-
-  Explanation explanation;
-  explanation.task = options.task;
-  explanation.title = options.title;
-  const std::string total = format_count(int64_t(examples.size()));
-  explanation.prediction =
-      concat("mean over ", total, examples.size() == 1 ? " example" : " examples");
-  for (const std::string& name : names) explanation.maps.push_back(averages[name].result());
-  group_free_maps(explanation.maps);
-  for (const auto& [name, complaint] : complaints)
-    explanation.notes.push_back(
-        concat(complaint.text, " (", format_count(complaint.count), " of ", total, " examples)"));
-  return explanation;
 }
 
 }  // namespace fovea

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -36,10 +35,5 @@ class MapAverage {
   bool same_queries_ = true;
   bool started_ = false;
 };
-
-/// Explains every example and averages each map; the prediction says over how many. InvalidArgument
-/// without examples.
-Explanation explain_average(const Predictor& predictor, std::span<const Example> examples,
-                            const ExplainOptions& options = {});
 
 }  // namespace fovea

@@ -5,8 +5,6 @@
 #include <limits>
 
 #include "fovea/base/error.h"
-#include "fovea/tensor/torch.h"
-#include "tests/explain/fake_predictor.h"
 
 namespace fovea {
 namespace {
@@ -73,39 +71,6 @@ TEST(Average, OtherKeysHaveNoCommonMean) {
     EXPECT_NE(std::string(error.what()).find("3 here, 2 before"), std::string::npos);
   }
   EXPECT_THROW(MapAverage().result(), Error);
-}
-
-TEST(Average, OutputsAreLabelledByThePredictor) {
-  FakePredictor predictor;
-  predictor.maps = {dense_map("alignment", "output", "source", torch::full({1, 1, 2, 2}, 0.5))};
-  predictor.output_axes = example_with({{"output", {"A", "<end>"}}}).axes;
-  Example example = example_with({{"source", {"a", "b"}}});
-  example.truth["alignment"] = torch::zeros({3, 2}, torch::kBool);  // of another output
-  const Explanation explanation = explain_average(predictor, std::vector<Example>(3, example));
-  EXPECT_EQ(explanation.maps[0].query_labels, (std::vector<std::string>{"A", "<end>"}));
-  EXPECT_TRUE(explanation.maps[0].truth.empty());
-}
-
-TEST(Average, ExplainsManyExamples) {
-  FakePredictor predictor;
-  predictor.maps_for = [](const Example& example) {
-    const auto value = example.tensors.at("x");
-    return std::vector<AttentionMap>{
-        dense_map("m", "", "columns", torch::stack({value, 1 - value}).reshape({1, 1, 1, 2}))};
-  };
-  std::vector<Example> examples;
-  for (int i = 0; i < 600; ++i) {
-    examples.push_back(example_with({{"columns", {"a", "b"}}}));
-    examples.back().tensors["x"] = torch::tensor(i % 2 == 0 ? 0.25 : (i == 1 ? 1.5 : 0.75));
-  }
-  const Explanation explanation = explain_average(predictor, examples);
-  EXPECT_EQ(explanation.prediction, "mean over 600 examples");
-  ASSERT_EQ(explanation.maps.size(), 1u);
-  EXPECT_NEAR(explanation.maps[0].weights[0], 0.5 + 0.75 / 600, 1e-9);
-  EXPECT_GT(explanation.maps[0].spread[0], 0.2);
-  ASSERT_EQ(explanation.notes.size(), 1u);
-  EXPECT_NE(explanation.notes[0].find("1 of 600 examples"), std::string::npos);
-  EXPECT_THROW(explain_average(predictor, {}), Error);
 }
 
 }  // namespace
