@@ -151,13 +151,13 @@ Batcher::JobPtr Batcher::take_explanation() {
 void Batcher::predict_all() {
   model_.enter_worker();
   for (;;) {
-    const std::vector<Part> parts = take();
-    if (parts.empty()) return;
-    predict_together(parts);
+    const std::vector<Slice> slices = take();
+    if (slices.empty()) return;
+    predict_together(slices);
   }
 }
 
-std::vector<Batcher::Part> Batcher::take() {
+std::vector<Batcher::Slice> Batcher::take() {
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_predictor_.wait(lock, [this] { return ending_ || !predictions_.empty(); });
@@ -170,8 +170,8 @@ std::vector<Batcher::Part> Batcher::take() {
       return ending_ || waiting_predictions_ >= options_.max_batch;
     });
     drop_unwanted();
-    std::vector<Part> parts = take_parts();
-    if (!parts.empty()) return parts;  // they may have been dropped meanwhile
+    std::vector<Slice> slices = take_slices();
+    if (!slices.empty()) return slices;  // they may have been dropped meanwhile
   }
 }
 
@@ -188,36 +188,36 @@ size_t Batcher::fitting(const Job& job, size_t inputs, int64_t longest) const {
 }
 
 /// The first job, as much of it as fits, and whatever else fits beside it as a whole.
-std::vector<Batcher::Part> Batcher::take_parts() {
-  std::vector<Part> parts;
+std::vector<Batcher::Slice> Batcher::take_slices() {
+  std::vector<Slice> slices;
   size_t inputs = 0;
   int64_t longest = 0;
   for (auto next = predictions_.begin(); next != predictions_.end();) {
     Job& job = **next;
     const size_t count = fitting(job, inputs, longest);
     const bool whole = static_cast<int64_t>(count) == job.left();
-    if (!parts.empty() && !whole) {
+    if (!slices.empty() && !whole) {
       ++next;
       continue;
     }
     for (size_t i = 0; i < count; ++i)
       longest = std::max(longest, model_.units(job.examples[job.taken + i]));
     waiting_predictions_ -= job.waiting();
-    parts.push_back({*next, job.taken, count});
+    slices.push_back({*next, job.taken, count});
     job.taken += count;
     inputs += count;
     next = predictions_.erase(next);
     if (static_cast<int64_t>(inputs) >= options_.max_batch) break;
   }
-  return parts;
+  return slices;
 }
 
 std::vector<Prediction> Batcher::predict_batch(std::span<const Example> examples,
-                                               std::span<const Part> parts) {
+                                               std::span<const Slice> slices) {
   const StopScope scope([&] {
     const auto now = Clock::now();
-    return std::all_of(parts.begin(), parts.end(),
-                       [&](const Part& part) { return part.job->is_unwanted(now); });
+    return std::all_of(slices.begin(), slices.end(),
+                       [&](const Slice& slice) { return slice.job->is_unwanted(now); });
   });
   stop_if_asked();
   std::vector<Prediction> predictions = model_.predict(examples);
@@ -227,56 +227,56 @@ std::vector<Prediction> Batcher::predict_batch(std::span<const Example> examples
   return predictions;
 }
 
-void Batcher::predict_together(const std::vector<Part>& parts) {
+void Batcher::predict_together(const std::vector<Slice>& slices) {
   std::vector<Example> examples;
-  for (const Part& part : parts)
-    std::move(part.job->examples.begin() + static_cast<int64_t>(part.begin),
-              part.job->examples.begin() + static_cast<int64_t>(part.begin + part.count),
+  for (const Slice& slice : slices)
+    std::move(slice.job->examples.begin() + static_cast<int64_t>(slice.begin),
+              slice.job->examples.begin() + static_cast<int64_t>(slice.begin + slice.count),
               std::back_inserter(examples));
   std::vector<Prediction> predictions;
   std::exception_ptr failure;
   try {
-    predictions = predict_batch(examples, parts);
+    predictions = predict_batch(examples, slices);
   } catch (...) {
     failure = std::current_exception();
   }
   size_t begin = 0;
-  for (const Part& part : parts) {
+  for (const Slice& slice : slices) {
     const size_t first = begin;
-    begin += part.count;
-    if (part.begin == 0)
-      part.job->first_batch = static_cast<int64_t>(failure ? part.count : examples.size());
+    begin += slice.count;
+    if (slice.begin == 0)
+      slice.job->first_batch = static_cast<int64_t>(failure ? slice.count : examples.size());
     try {
       if (!failure) {
         const auto from =
             std::make_move_iterator(predictions.begin() + static_cast<int64_t>(first));
-        finish(part, {from, from + static_cast<int64_t>(part.count)});
-      } else if (parts.size() == 1) {
+        finish(slice, {from, from + static_cast<int64_t>(slice.count)});
+      } else if (slices.size() == 1) {
         std::rethrow_exception(failure);
       } else {  // one request must not spoil those that it happened to meet
-        finish(part, predict_batch(std::span(examples).subspan(first, part.count), {&part, 1}));
+        finish(slice, predict_batch(std::span(examples).subspan(first, slice.count), {&slice, 1}));
       }
     } catch (...) {
-      give_up(part, std::current_exception());
+      give_up(slice, std::current_exception());
     }
   }
 }
 
 /// The job has its answer, or goes on behind those that wait.
-void Batcher::finish(const Part& part, std::vector<Prediction> predictions) {
-  Job& job = *part.job;
+void Batcher::finish(const Slice& slice, std::vector<Prediction> predictions) {
+  Job& job = *slice.job;
   std::move(predictions.begin(), predictions.end(), std::back_inserter(job.predictions));
   if (job.left() == 0) return job.answer.set_value({std::move(job.predictions), job.first_batch});
   const std::lock_guard lock(mutex_);
-  predictions_.push_back(part.job);
+  predictions_.push_back(slice.job);
 }
 
-void Batcher::give_up(const Part& part, std::exception_ptr failure) {
+void Batcher::give_up(const Slice& slice, std::exception_ptr failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const Stopped&) {  // nobody listens
   } catch (...) {
-    part.job->answer.set_exception(failure);
+    slice.job->answer.set_exception(failure);
   }
 }
 

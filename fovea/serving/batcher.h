@@ -88,7 +88,7 @@ class Batcher {
   struct Job;
   using JobPtr = std::shared_ptr<Job>;
   /// Some inputs of a job, which are predicted next.
-  struct Part {
+  struct Slice {
     JobPtr job;
     size_t begin = 0, count = 0;
   };
@@ -105,14 +105,14 @@ class Batcher {
   JobPtr take_explanation();
 
   void predict_all();
-  std::vector<Part> take();
-  std::vector<Part> take_parts();
+  std::vector<Slice> take();
+  std::vector<Slice> take_slices();
   size_t fitting(const Job& job, size_t inputs, int64_t longest) const;
-  void predict_together(const std::vector<Part>& parts);
+  void predict_together(const std::vector<Slice>& slices);
   std::vector<Prediction> predict_batch(std::span<const Example> examples,
-                                        std::span<const Part> parts);
-  void finish(const Part& part, std::vector<Prediction> predictions);
-  void give_up(const Part& part, std::exception_ptr failure);
+                                        std::span<const Slice> slices);
+  void finish(const Slice& slice, std::vector<Prediction> predictions);
+  void give_up(const Slice& slice, std::exception_ptr failure);
 
   ServedModel& model_;
   BatcherOptions options_;

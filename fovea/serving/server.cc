@@ -37,9 +37,9 @@ void check_method(const HttpRequest& request, const Route& route) {
 }
 
 /// Pages of other sites can send texts and forms without asking first, JSON they cannot.
-void check_json_type(const HttpRequest& request) {
+std::string read_json(HttpRequest& request) {
   const std::string_view type = request.header("content-type");
-  if (is_json_type(type)) return;
+  if (is_json_type(type)) return request.read_body();
   throw HttpError(
       415, "unsupported_media_type",
       concat(type.empty() ? "the body has no Content-Type"
@@ -278,8 +278,7 @@ Example Server::parse(const ServedModel& model, const std::string& line,
 }
 
 HttpResponse Server::predict(HttpRequest& http, AccessRecord& record) {
-  check_json_type(http);
-  const std::string json = http.read_body();
+  const std::string json = read_json(http);
   const Caller caller = caller_of(http);
   const PredictBody body = parse_predict(json);
   HostedModel& hosted = host_.find(body.model);
@@ -300,8 +299,7 @@ HttpResponse Server::predict(HttpRequest& http, AccessRecord& record) {
 }
 
 HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
-  check_json_type(http);
-  const std::string json = http.read_body();
+  const std::string json = read_json(http);
   const Caller caller = caller_of(http);
   const ExplainBody body = parse_explain(json);
   HostedModel& hosted = host_.find(body.model);
