@@ -1,9 +1,8 @@
 #include "fovea/training/checkpoint.h"
 
-#include <cmath>
 #include <limits>
 
-#include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 
@@ -30,79 +29,35 @@ namespace {
 constexpr int64_t kMostEpochs = 1'000'000'000;
 constexpr int64_t kMostSteps = int64_t{1} << 53;  // still exact as a double
 
-/// Numbers of a trainer's state, each within what a training can reach.
-class StateReader {
- public:
-  StateReader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    check(json.is_object(), "is no JSON object");
-  }
+Field state_field(const Json& json, const std::string& where) {
+  return {json, where + ": the trainer's state is damaged: "};
+}
 
-  int64_t whole(const char* key, int64_t most) const {
-    const Json& value = at(key);
-    check(value.is_number_integer() &&
-              (!value.is_number_unsigned() || value.get<uint64_t>() <= static_cast<uint64_t>(most)),
-          key, " is ", value.dump(), ", expected a whole number from 0 to ", most);
-    const auto number = value.get<int64_t>();
-    check(number >= 0 && number <= most, key, " is ", number,
-          ", expected a whole number from 0 to ", most);
-    return number;
-  }
-
-  /// JSON has no NaN: null stands for it.
-  double number(const char* key) const {
-    const Json& value = at(key);
-    if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
-    check(value.is_number(), key, " is ", value.dump(), ", expected a number");
-    return value.get<double>();
-  }
-
-  double amount(const char* key) const {
-    const double value = number(key);
-    check(std::isfinite(value) && value >= 0, key, " is ", value,
-          ", expected a number that is not negative");
-    return value;
-  }
-
-  bool flag(const char* key) const {
-    check(at(key).is_boolean(), key, " is ", at(key).dump(), ", expected true or false");
-    return at(key).get<bool>();
-  }
-
-  const Json& at(const char* key) const {
-    check(json_.contains(key), key, " is missing");
-    return json_[key];
-  }
-
-  template <class... Pieces>
-  void check(bool condition, const Pieces&... pieces) const {
-    require(condition, ErrorKind::BadData, where_, ": the trainer's state is damaged: ", pieces...);
-  }
-
- private:
-  const Json& json_;
-  std::string where_;
-};
+double amount(const Field& field) {
+  const double value = field.finite();
+  field.expect(value >= 0, "a number that is not negative");
+  return value;
+}
 
 }  // namespace
 
 TrainerState TrainerState::from_json(const Json& json, const std::string& where) {
-  const StateReader reader(json, where);
+  const Field root = state_field(json, where);
   TrainerState state;
-  state.epoch = reader.whole("epoch", kMostEpochs);
-  state.position = reader.whole("position", std::numeric_limits<int64_t>::max());
-  state.loss_sum = reader.number("loss_sum");
-  reader.check(std::isfinite(state.loss_sum), "loss_sum is no number");
-  state.loss_units = reader.amount("loss_units");
-  state.seconds = reader.amount("seconds");
-  state.best_epoch = reader.whole("best_epoch", state.epoch);
-  state.stopped_early = reader.flag("stopped_early");
-  const Json& monitors = reader.at("monitors");
-  reader.check(monitors.is_object(), "monitors is no JSON object");
-  for (const auto& [name, monitor] : monitors.items()) {
-    const StateReader own(monitor, concat(where, ": monitor '", printable(name), "'"));
-    state.monitors[name] = {own.number("best"), own.flag("has_best"),
-                            own.whole("epochs_without_gain", state.epoch)};
-  }
+  state.epoch = root.at("epoch").integer(0, kMostEpochs);
+  state.position = root.at("position").integer(0, INT64_MAX);
+  state.loss_sum = root.at("loss_sum").finite();
+  state.loss_units = amount(root.at("loss_units"));
+  state.seconds = amount(root.at("seconds"));
+  state.best_epoch = root.at("best_epoch").integer(0, state.epoch);
+  state.stopped_early = root.at("stopped_early").mark();
+  root.at("monitors").each_member([&](const std::string& name, const Field& monitor) {
+    monitor.expect(monitor.value().contains("best"), "a monitor with its best value");
+    const auto best = monitor.find("best");  // JSON has no NaN: null stands for it
+    state.monitors[name] = {best ? best->number() : std::numeric_limits<double>::quiet_NaN(),
+                            monitor.at("has_best").mark(),
+                            monitor.at("epochs_without_gain").integer(0, state.epoch)};
+  });
   return state;
 }
 
@@ -241,10 +196,10 @@ TrainerState read_checkpoint(const RunFolder& folder, Model& model, Optimiser& o
           "backup or train again");
   const Json trainer = parse_json(text("trainer"), where + ": the trainer's state");
   TrainerState state = TrainerState::from_json(trainer, where);
-  const StateReader reader(trainer, where);
-  const int64_t steps = reader.whole("steps", kMostSteps),
-                cuts = reader.whole("schedule_cuts", state.epoch),
-                stalled = reader.whole("schedule_epochs_without_gain", state.epoch);
+  const Field root = state_field(trainer, where);
+  const int64_t steps = root.at("steps").integer(0, kMostSteps),
+                cuts = root.at("schedule_cuts").integer(0, state.epoch),
+                stalled = root.at("schedule_epochs_without_gain").integer(0, state.epoch);
   for (size_t i = 0;; ++i) {
     Weights weights = take_weights(file.tensors, recent_prefix(i));
     if (weights.empty()) break;
