@@ -133,9 +133,9 @@ std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
                          roles_of(flags.columns, flags.target), flags.target_text);
   if (!flags.data.empty() || !flags.source.empty())  // of the run's own data training said them
     for (const std::string& note : splits.notes) tell(note);
-  const std::pair<const char*, std::shared_ptr<Dataset>> parts[] = {
+  const std::pair<const char*, std::shared_ptr<Dataset>> named[] = {
       {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
-  for (const auto& [name, rows] : parts) {
+  for (const auto& [name, rows] : named) {
     if (!rows || (!flags.split.empty() && flags.split != name)) continue;
     flags.split = name;
     return rows;

@@ -129,18 +129,20 @@ std::string_view without_plus(std::string_view text) {
   return text;
 }
 
-}  // namespace
-
-bool parse_number(std::string_view text, double& value) {
+template <class Number>
+bool parse_whole(std::string_view text, Number& value) {
   text = without_plus(trim(text));
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   return result.ec == std::errc() && result.ptr == text.data() + text.size() && !text.empty();
 }
 
+}  // namespace
+
+bool parse_number(std::string_view text, double& value) {
+  return parse_whole(text, value);
+}
 bool parse_integer(std::string_view text, int64_t& value) {
-  text = without_plus(trim(text));
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  return result.ec == std::errc() && result.ptr == text.data() + text.size() && !text.empty();
+  return parse_whole(text, value);
 }
 
 namespace {
