@@ -69,8 +69,6 @@ export class Actions {
     const view = this.shell.mounted;
     if (kind === "json") return explanationText(this.shell.explanation);
     if (kind !== "png") return view?.[kind]();
-    const drawn = await view?.png();
-    if (drawn) return drawn;
     const picture = view?.svg();
     return picture && svgToPng(picture);
   }

@@ -3,7 +3,7 @@
 // screen and the export agree.
 import {svg} from "fovea/parts/dom.js";
 import {svgDocument} from "fovea/parts/export.js";
-import {shorten} from "fovea/parts/format.js";
+import {number, shorten} from "fovea/parts/format.js";
 
 const fontFamily = "system-ui, sans-serif";
 const legendLine = 22;
@@ -79,6 +79,14 @@ export function ticks(low, high, count) {
 export function scale(low, high, from, to) {
   const factor = high > low ? (to - from) / (high - low) : 0;
   return (value) => from + (value - low) * factor;
+}
+
+/** Lines across a plot at some values, each named on the left. */
+export function valueAxis(values, y, left, right) {
+  return values.flatMap((value) => [
+    line(left, y(value), right, y(value), value === 0 ? "var(--quiet)" : "var(--rule)"),
+    label(left - 8, y(value), number(value), {anchor: "end", size: 11, fill: "var(--quiet)"}),
+  ]);
 }
 
 /** The path of an interval, level or upright, with a cap at each end. */

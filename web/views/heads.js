@@ -75,10 +75,6 @@ class HeadsView {
     return headsSvg({rows, columns, pictures, width, height, ...texts});
   }
 
-  png() {
-    return null;
-  }
-
   async csv() {
     const names = ["layer", "head", "mean largest weight", "keys looked at", ...Object.values(shareNames)];
     const rows = [names];

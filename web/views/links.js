@@ -79,10 +79,6 @@ class LinksView extends CanvasView {
     });
   }
 
-  png() {
-    return null;
-  }
-
   csv() {
     return linksCsv(this.maps);
   }

@@ -78,10 +78,6 @@ class MatrixView extends CanvasView {
     return this.scale ? matrixSvg(this.#picture(), this.tiles, this.describe()) : null;
   }
 
-  png() {
-    return null;
-  }
-
   csv() {
     return matrixCsv(this.#picture());
   }

@@ -79,10 +79,6 @@ class SpectrogramView extends CanvasView {
       [pictures, ...labelNodes(this.#plot(), queryAxis, keyAxis)]);
   }
 
-  png() {
-    return null;
-  }
-
   csv() {
     return matrixCsv({map: this.map, view: mapArea(this.#plot())});
   }

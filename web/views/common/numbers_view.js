@@ -29,10 +29,6 @@ export class NumbersView {
     return exportChart([...picture.childNodes], {width, height, title, description: this.describe()});
   }
 
-  png() {
-    return null;
-  }
-
   get destroyed() {
     return this.turn < 0;
   }

@@ -2,16 +2,15 @@
 // panels share.
 import {series as seriesColour} from "fovea/parts/colour.js";
 import {svg} from "fovea/parts/dom.js";
-import {number} from "fovea/parts/format.js";
 import {
   fitText,
   label,
-  line,
   highlight,
   scale,
   textWidth,
   ticks,
   truthRing,
+  valueAxis,
   whiskerPath,
   whiskers,
 } from "fovea/parts/chart.js";
@@ -42,7 +41,7 @@ export function drawPanel(row, {title, width, domain, isChosen, chosen, found}) 
   ];
   if (isChosen && chosen >= 0)
     nodes.push(highlight(middleOf(chosen) - slot / 2, margins.top, slot, plotHeight));
-  nodes.push(...valueAxis(domain, y, width));
+  nodes.push(...valueAxis(ticks(domain.low, domain.high, 3), y, margins.left, width));
   row.forEach((bars, index) => {
     const leftOf = (key) => middleOf(key) + (index - row.length / 2) * barWidth;
     nodes.push(...drawSeries(bars, {leftOf, barWidth, y, fill: seriesColour(index), least: domain.least}));
@@ -53,13 +52,6 @@ export function drawPanel(row, {title, width, domain, isChosen, chosen, found}) 
 
 function slotWidth(width, keys) {
   return (width - margins.left - margins.right) / keys;
-}
-
-function valueAxis({low, high}, y, width) {
-  return ticks(low, high, 3).flatMap((tick) => [
-    line(margins.left, y(tick), width, y(tick), tick === 0 ? "var(--quiet)" : "var(--rule)"),
-    label(margins.left - 8, y(tick), number(tick), {anchor: "end", size: 11, fill: "var(--quiet)"}),
-  ]);
 }
 
 // One path for all bars of a series: a page of panels has thousands of them.

@@ -4,7 +4,7 @@
 import {diverging} from "fovea/parts/colour.js";
 import {svg} from "fovea/parts/dom.js";
 import {number} from "fovea/parts/format.js";
-import {highlight, label, line, scale, textWidth, ticks, truthRing} from "fovea/parts/chart.js";
+import {highlight, label, line, scale, textWidth, ticks, truthRing, valueAxis} from "fovea/parts/chart.js";
 import {largestOf} from "fovea/views/common/nested_words.js";
 
 const margins = {left: 46, right: 72};
@@ -32,7 +32,7 @@ export function drawTimeChart(visits, {width, even, signed, sums, unit, isFaint,
   const top = sums ? sumTop + sumHeight + 22 : 16;
   const domain = stackDomain(visits);
   const y = scale(domain.low, domain.high, top + barsHeight, top);
-  const nodes = valueAxis(domain, y, full);
+  const nodes = valueAxis(ticks(domain.low, domain.high, 4), y, margins.left, full - margins.right);
   if (sums) nodes.push(...drawSums(visits, places, full));
   const largest = largestOf(visits.flatMap(({parts}) => parts.map(({weight}) => weight)));
   const look = (part) => ({
@@ -71,13 +71,6 @@ function stackDomain(visits) {
 function partColour(weight, largest, signed) {
   if (!signed) return "var(--accent)";
   return diverging(Math.sign(weight) * (0.4 + (0.6 * Math.abs(weight)) / (largest || 1)));
-}
-
-function valueAxis({low, high}, y, width) {
-  return ticks(low, high, 4).flatMap((tick) => [
-    line(margins.left, y(tick), width - margins.right, y(tick), tick === 0 ? "var(--quiet)" : "var(--rule)"),
-    label(margins.left - 8, y(tick), number(tick), {anchor: "end", size: 11, fill: "var(--quiet)"}),
-  ]);
 }
 
 // The largest part next to the line of 0.
