@@ -8,22 +8,22 @@
 
 namespace fovea {
 
-std::string join(std::span<const std::string> parts, std::string_view separator) {
+std::string join(std::span<const std::string> pieces, std::string_view separator) {
   std::string joined;
-  for (size_t i = 0; i < parts.size(); ++i) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
     if (i > 0) joined += separator;
-    joined += parts[i];
+    joined += pieces[i];
   }
   return joined;
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  if (text.empty()) return parts;
+  std::vector<std::string> pieces;
+  if (text.empty()) return pieces;
   for (size_t start = 0;;) {
     const size_t end = text.find(separator, start);
-    parts.emplace_back(text.substr(start, end - start));
-    if (end == std::string_view::npos) return parts;
+    pieces.emplace_back(text.substr(start, end - start));
+    if (end == std::string_view::npos) return pieces;
     start = end + 1;
   }
 }

@@ -53,21 +53,21 @@ std::string lower_case(std::string_view text) {
 
 bool accepts(std::string_view header, std::string_view token) {
   for (const std::string& item : split(lower_case(header), ',')) {
-    const std::vector<std::string> parts = split(item, ';');
-    if (parts.empty() || trim(parts[0]) != token) continue;
+    const std::vector<std::string> fields = split(item, ';');
+    if (fields.empty() || trim(fields[0]) != token) continue;
     double quality = 1;
-    for (size_t i = 1; i < parts.size(); ++i)
-      if (trim(parts[i]).starts_with("q=")) parse_number(trim(parts[i]).substr(2), quality);
+    for (size_t i = 1; i < fields.size(); ++i)
+      if (trim(fields[i]).starts_with("q=")) parse_number(trim(fields[i]).substr(2), quality);
     return quality > 0;
   }
   return false;
 }
 
 bool is_json_type(std::string_view content_type) {
-  const std::vector<std::string> parts = split(lower_case(content_type), ';');
-  if (parts.empty() || trim(parts[0]) != "application/json") return false;
-  return std::all_of(parts.begin() + 1, parts.end(), [](const std::string& part) {
-    return trim(part) == "charset=utf-8" || trim(part) == "charset=\"utf-8\"";
+  const std::vector<std::string> fields = split(lower_case(content_type), ';');
+  if (fields.empty() || trim(fields[0]) != "application/json") return false;
+  return std::all_of(fields.begin() + 1, fields.end(), [](const std::string& field) {
+    return trim(field) == "charset=utf-8" || trim(field) == "charset=\"utf-8\"";
   });
 }
 
@@ -100,12 +100,12 @@ std::string http_date() {
   static const char* const kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
+  std::tm time{};
+  ::gmtime_r(&now, &time);
   char text[64];  // not strftime, whose names follow the locale
-  std::snprintf(text, sizeof text, "%s, %02d %s %d %02d:%02d:%02d GMT", kDays[parts.tm_wday],
-                parts.tm_mday, kMonths[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour,
-                parts.tm_min, parts.tm_sec);
+  std::snprintf(text, sizeof text, "%s, %02d %s %d %02d:%02d:%02d GMT", kDays[time.tm_wday],
+                time.tm_mday, kMonths[time.tm_mon], time.tm_year + 1900, time.tm_hour, time.tm_min,
+                time.tm_sec);
   return text;
 }
 

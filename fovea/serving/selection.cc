@@ -129,19 +129,19 @@ void choose_rows(Explanation& explanation, std::vector<int64_t> rows) {
   for (const std::string& name : names) {
     const auto axis = std::find_if(explanation.axes.begin(), explanation.axes.end(),
                                    [&](const Axis& one) { return one.name == name; });
-    Axis part{name, "", {}};
-    if (axis != explanation.axes.end()) part = cut_axis(*axis, rows);
+    Axis cut{name, "", {}};
+    if (axis != explanation.axes.end()) cut = cut_axis(*axis, rows);
     if (!is_needed_whole(explanation, name)) {
-      if (axis != explanation.axes.end()) *axis = std::move(part);
+      if (axis != explanation.axes.end()) *axis = std::move(cut);
       continue;
     }
-    part.name = name + " rows";
+    cut.name = name + " rows";
     for (MapView& map : explanation.maps)
       if (map.query_axis == name) {
-        map.query_axis = part.name;
-        if (axis == explanation.axes.end()) part.labels = map.query_labels;
+        map.query_axis = cut.name;
+        if (axis == explanation.axes.end()) cut.labels = map.query_labels;
       }
-    explanation.axes.push_back(std::move(part));
+    explanation.axes.push_back(std::move(cut));
   }
   explanation.notes.push_back(
       concat("only ", rows.size(), rows.size() == 1 ? " row was" : " rows were", " asked for"));

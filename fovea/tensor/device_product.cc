@@ -27,9 +27,9 @@ Tensor column_sums(const Tensor& x) {
   const int64_t rows = x.size(0), columns = x.size(1);
   const at::TensorOptions wide = x.options().dtype(at::kFloat);
   const Tensor sums = at::empty({columns}, wide);
-  const Tensor parts = at::empty({kernels::device::column_slices(rows, columns), columns}, wide);
+  const Tensor slices = at::empty({kernels::device::column_slices(rows, columns), columns}, wide);
   kernels::device::column_sums({number_type_of(x), rows, columns, x.data_ptr(),
-                                parts.data_ptr<float>(), sums.data_ptr<float>()},
+                                slices.data_ptr<float>(), sums.data_ptr<float>()},
                                current_device_stream());
   return sums;
 }

@@ -146,19 +146,19 @@ at::Tensor Random::bernoulli_tensor(at::IntArrayRef shape, double keep,
 
 namespace {
 
-/// Elements of one part of a dropout, about.
-constexpr int64_t kDropoutPart = 1 << 16;
+/// Elements of one slice of a dropout, about.
+constexpr int64_t kDropoutSlice = 1 << 16;
 
 /// The kernel over a CPU tensor of float32; the last dimension is the columns.
 at::Tensor dropped(const kernels::Dropout& how, const at::Tensor& x) {
   const at::Tensor from = x.contiguous(), to = at::empty_like(from);
   const int64_t columns = x.dim() > 0 ? x.size(-1) : 1;
   const int64_t rows = columns > 0 ? x.numel() / columns : 0;
-  const int64_t rows_of_part = std::max<int64_t>(1, kDropoutPart / std::max<int64_t>(1, columns));
-  run_parallel((rows + rows_of_part - 1) / rows_of_part, [&](int64_t part) {
-    const int64_t first = part * rows_of_part;
+  const int64_t rows_of_slice = std::max<int64_t>(1, kDropoutSlice / std::max<int64_t>(1, columns));
+  run_parallel((rows + rows_of_slice - 1) / rows_of_slice, [&](int64_t slice) {
+    const int64_t first = slice * rows_of_slice;
     kernels::dropout(how, from.data_ptr<float>() + first * columns, first,
-                     std::min(rows_of_part, rows - first), columns,
+                     std::min(rows_of_slice, rows - first), columns,
                      to.data_ptr<float>() + first * columns);
   });
   return to;

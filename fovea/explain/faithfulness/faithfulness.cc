@@ -36,8 +36,8 @@ void check(const FaithfulnessOptions& options) {
 std::vector<Prediction> predict_all(const Predictor& predictor, std::span<const Example> examples) {
   std::vector<Prediction> predictions;
   for (size_t begin = 0; begin < examples.size(); begin += kPredictTogether) {
-    const auto part = examples.subspan(begin, std::min(kPredictTogether, examples.size() - begin));
-    for (Prediction& prediction : predictor.predict(part))
+    const auto slice = examples.subspan(begin, std::min(kPredictTogether, examples.size() - begin));
+    for (Prediction& prediction : predictor.predict(slice))
       predictions.push_back(std::move(prediction));
   }
   require(predictions.size() == examples.size(), ErrorKind::Internal, examples.size(),
