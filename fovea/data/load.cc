@@ -32,17 +32,7 @@ std::optional<fs::path> find_single_file(const fs::path& folder, const std::stri
                                          const std::vector<std::string>& endings) {
   for (const auto& part : find_split_files(folder, endings))
     if (part) return {};
-  std::optional<fs::path> found;
-  for (const std::string& ending : endings)
-    for (const char* packed : {"", ".gz"}) {
-      const fs::path path = folder / (name + ending + packed);
-      if (!fs::exists(path)) continue;
-      require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
-              found ? found->filename().string() : "", " and ", path.filename().string(),
-              "; remove one");
-      found = path;
-    }
-  return found;
+  return find_file(folder, {name}, endings);
 }
 
 void with_truth(const fs::path& source, const std::string& task,

@@ -23,23 +23,6 @@ constexpr size_t kMostTexts = 10'000'000;  // that dataset.json tells the truth 
 const std::array<std::vector<std::string>, kSplitCount> kWords{
     {{"train", "training"}, {"val", "dev", "validation", "valid"}, {"test"}}};
 
-/// The file of one part, or nothing. Two candidates are an error: which one was meant cannot be
-/// known.
-std::optional<fs::path> find_part(const fs::path& folder, Split part) {
-  std::optional<fs::path> found;
-  for (const std::string& word : kWords[part])
-    for (const std::string& ending : table_endings())
-      for (const char* packed : {"", ".gz"}) {
-        const fs::path path = folder / (word + ending + packed);
-        if (!fs::exists(path)) continue;
-        require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
-                found ? found->filename().string() : "", " and ", path.filename().string(),
-                "; remove one");
-        found = path;
-      }
-  return found;
-}
-
 /// The split column's name, or "".
 std::string find_split_column(const CsvTable& table, const std::string& wanted) {
   if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
@@ -84,7 +67,7 @@ void open_folder(SourceTables& tables, const DataSource& source, const SplitOpti
   std::optional<CsvTable>* parts[kSplitCount] = {&tables.train, &tables.validation, &tables.test};
   ContentHash hash;
   for (int part = 0; part < kSplitCount; ++part)
-    if (const auto path = find_part(source.path, Split(part))) {
+    if (const auto path = find_file(source.path, kWords[size_t(part)], table_endings())) {
       *parts[part] = read_table(*path);
       hash.add(concat(kWords[size_t(part)][0], "=", (*parts[part])->hash, "\n"));
     }
@@ -112,6 +95,22 @@ void hold_out(SourceTables& tables, const SplitOptions& options) {
 }
 
 }  // namespace
+
+std::optional<fs::path> find_file(const fs::path& folder, const std::vector<std::string>& names,
+                                  const std::vector<std::string>& endings) {
+  std::optional<fs::path> found;
+  for (const std::string& name : names)
+    for (const std::string& ending : endings)
+      for (const char* packed : {"", ".gz"}) {
+        const fs::path path = folder / (name + ending + packed);
+        if (!fs::exists(path)) continue;
+        require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
+                found ? found->filename().string() : "", " and ", path.filename().string(),
+                "; remove one");
+        found = path;
+      }
+  return found;
+}
 
 int split_named(std::string_view text) {
   std::string word(trim_cell(text));
@@ -205,6 +204,18 @@ SourceTables open_source(const DataSource& source, const SplitOptions& options) 
             ": the folder has no train, val or test file (.csv, .tsv, .csv.gz, .tsv.gz)");
   hold_out(tables, options);
   return tables;
+}
+
+void describe_held_out(OptionList& list, double& fraction, const std::string& rows) {
+  list.add("validation_fraction", fraction,
+           concat("share of the ", rows, " held out when the data has no validation split"))
+      .at_least(0)
+      .below(1);
+}
+
+void describe_quotes(OptionList& list, std::string& quotes) {
+  list.add("quotes", quotes, "whether quotes quote; auto: in a CSV, not in a TSV")
+      .choices({"auto", "yes", "no"});
 }
 
 std::string single_role(const Roles& roles, const std::string& role, const std::string& otherwise) {

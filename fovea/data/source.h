@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fovea/base/json.h"
+#include "fovea/base/options.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/formats/csv.h"
 
@@ -27,6 +28,12 @@ struct DataSource {
       false;  // a file without a split column is one test split (evaluating on a file of one's own)
   std::filesystem::path target_path = {};  // two parallel files: `path` holds the sources
 };
+
+/// The one file of the folder that has one of the names and one of the endings, perhaps with .gz;
+/// else none. BadData for two: which one was meant cannot be known.
+std::optional<std::filesystem::path> find_file(const std::filesystem::path& folder,
+                                               const std::vector<std::string>& names,
+                                               const std::vector<std::string>& endings);
 
 /// The split that a word names in a split column or as a file's name (train, training; val, dev,
 /// validation, valid; test; in any case), or -1.
@@ -79,6 +86,11 @@ struct RowSplit {
   std::vector<int64_t> train, validation;
 };
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed);
+
+/// The option validation_fraction: the share of the `rows` ("training texts") held out.
+void describe_held_out(OptionList& list, double& fraction, const std::string& rows);
+/// The option quotes.
+void describe_quotes(OptionList& list, std::string& quotes);
 
 /// The one value of a role, or `otherwise`. InvalidArgument when there are several.
 std::string single_role(const Roles& roles, const std::string& role, const std::string& otherwise);

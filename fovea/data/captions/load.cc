@@ -111,12 +111,8 @@ void CaptionsDataOptions::describe(OptionList& list) {
   list.add("minimum_count", minimum_count,
            "characters and words that training saw less often are unknown")
       .at_least(1);
-  list.add("validation_fraction", validation_fraction,
-           "share of the training pictures held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
-  list.add("quotes", quotes, "whether quotes quote; auto: in a CSV, not in a TSV")
-      .choices({"auto", "yes", "no"});
+  describe_held_out(list, validation_fraction, "training pictures");
+  describe_quotes(list, quotes);
   list.add("largest_image", largest_image, "pictures with more pixels are refused").at_least(1);
 }
 

@@ -180,10 +180,7 @@ Batch CopyDataset::augmented_batch(std::span<const int64_t> rows, const Random& 
 void CopyDataOptions::describe(OptionList& list) {
   generator.describe(list);
   list.add("fresh", fresh, "built-in data: every training step sees new symbols");
-  list.add("validation_fraction", validation_fraction,
-           "share of the training sequences held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
+  describe_held_out(list, validation_fraction, "training sequences");
 }
 
 Splits load_copies(const DataSource& source, const CopyDataOptions& options, int64_t& bits,

@@ -52,10 +52,7 @@ void PretrainDataOptions::describe(OptionList& list) {
   list.add("vocabulary_size", vocabulary_size, "most pieces that are learned").at_least(10);
   list.add("minimum_count", minimum_count, "pieces seen less often together are not joined")
       .at_least(1);
-  list.add("validation_fraction", validation_fraction,
-           "share of the documents held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
+  describe_held_out(list, validation_fraction, "documents");
 }
 
 Splits load_pretraining(const DataSource& source, const PretrainDataOptions& options,

@@ -182,12 +182,8 @@ void DocumentsDataOptions::describe(OptionList& list, TextsAs as) {
     documents.describe(list);
     sentences.describe(list);
   }
-  list.add("validation_fraction", validation_fraction,
-           "share of the training texts held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
-  list.add("quotes", quotes, "whether quotes quote; auto: in a CSV, not in a TSV")
-      .choices({"auto", "yes", "no"});
+  describe_held_out(list, validation_fraction, "training texts");
+  describe_quotes(list, quotes);
 }
 
 Json DocumentCoding::to_json() const {

@@ -22,22 +22,10 @@ using Cells = std::vector<std::string>;
 
 constexpr int64_t kMostNodes = int64_t{1} << 31;
 
-/// The file of the folder that is called `name`, or nothing.
-std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
-  std::optional<fs::path> found;
-  for (const char* ending : {".tsv", ".tab", ".csv", ".tsv.gz", ".tab.gz", ".csv.gz"}) {
-    const fs::path path = folder / (name + ending);
-    if (!fs::exists(path)) continue;
-    require(!found, ErrorKind::BadData, folder.string(), ": holds both ",
-            found ? found->filename().string() : "", " and ", path.filename().string(),
-            "; remove one");
-    found = path;
-  }
-  return found;
-}
+const std::vector<std::string> kGraphEndings = {".tsv", ".tab", ".csv"};
 
 fs::path needed_file(const fs::path& folder, const std::string& name) {
-  const auto found = find_file(folder, name);
+  const auto found = find_file(folder, {name}, kGraphEndings);
   require(found.has_value(), ErrorKind::NotFound, folder.string(), ": there is no ", name,
           ".tsv (or ", name,
           ".csv, each perhaps with .gz); docs/formats/graph.md says what a graph consists of");
@@ -243,7 +231,7 @@ ReadGraph read_graph(const fs::path& folder, int64_t max_bytes) {
     read(rows);
     hash.add(concat(name, "=", rows.hash(), "\n"));
   };
-  if (const auto path = find_file(folder, "features")) {
+  if (const auto path = find_file(folder, {"features"}, kGraphEndings)) {
     open("features", *path, [&](Rows& rows) { FeatureFile(graph, nodes).read(rows); });
     nodes.close(path->filename().string());
   }
@@ -256,7 +244,7 @@ ReadGraph read_graph(const fs::path& folder, int64_t max_bytes) {
                });
   });
   std::vector<std::pair<int64_t, int>> splits;
-  const auto split_file = find_file(folder, "split");
+  const auto split_file = find_file(folder, {"split"}, kGraphEndings);
   if (split_file)
     open("split", *split_file, [&](Rows& rows) {
       read_words(rows, nodes, {"split"},

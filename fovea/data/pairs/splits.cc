@@ -113,10 +113,7 @@ void PairsOptions::describe(OptionList& list) {
            "training pairs with one side longer than this many times the other are left out; 0: "
            "no limit")
       .at_least(0);
-  list.add("validation_fraction", validation_fraction,
-           "share of the training pairs held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
+  describe_held_out(list, validation_fraction, "training pairs");
   list.add("direction", direction,
            "languages from-to, for example de-en: chooses files by their names");
   list.add("swap", swap, "the second column of a TSV is the source");

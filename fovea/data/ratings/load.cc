@@ -145,8 +145,7 @@ void RatingsDataOptions::describe(OptionList& list, ReviewReading reading) {
       .below(1);
   list.add("lowest", lowest, "lowest rating of the scale; 0 for both: as the data has it");
   list.add("highest", highest, "highest rating of the scale");
-  list.add("quotes", quotes, "whether quotes quote; auto: in a CSV, not in a TSV")
-      .choices({"auto", "yes", "no"});
+  describe_quotes(list, quotes);
   if (reading == ReviewReading::Nothing) return;
   if (reading == ReviewReading::Reviews) {
     list.add("reviews", reviews, "most reviews that are read of a user and of an item")

@@ -176,14 +176,10 @@ void SpeechDataOptions::describe(OptionList& list) {
   list.add("minimum_count", minimum_count,
            "characters and words that training saw less often are unknown")
       .at_least(1);
-  list.add("validation_fraction", validation_fraction,
-           "share of the training utterances held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
+  describe_held_out(list, validation_fraction, "training utterances");
   list.add("left_out", left_out,
            "a speaker whose utterances, and no others, are the test; empty: as the table says");
-  list.add("quotes", quotes, "whether quotes quote; auto: in a CSV, not in a TSV")
-      .choices({"auto", "yes", "no"});
+  describe_quotes(list, quotes);
   list.add("longest_sound", longest_sound, "seconds; longer sounds are refused")
       .above(0)
       .at_most(3600);

@@ -114,10 +114,7 @@ void TaggingDataOptions::describe(OptionList& list, bool pieces) {
       .choices({"entities", "plain"});
   list.add("separator", separator, "between the columns; auto: a tab where a line has one")
       .choices({"auto", "tab", "blanks"});
-  list.add("validation_fraction", validation_fraction,
-           "share of the training sentences held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
+  describe_held_out(list, validation_fraction, "training sentences");
   if (!pieces) {
     list.add("minimum_count", minimum_count, "words that training saw less often are unknown")
         .at_least(1);

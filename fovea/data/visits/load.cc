@@ -135,10 +135,7 @@ void VisitsDataOptions::describe(OptionList& list) {
   list.add("maximum_visits", maximum_visits, "of longer records so many last visits are read")
       .at_least(1);
   list.add("time_unit", time_unit, "what times count, for pictures; dates are days");
-  list.add("validation_fraction", validation_fraction,
-           "share of the training patients held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
+  describe_held_out(list, validation_fraction, "training patients");
   reading.describe(list);
 }
 
