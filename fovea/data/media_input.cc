@@ -8,13 +8,26 @@ namespace fovea {
 
 namespace {
 
+struct MediaInput {
+  std::string property;
+  std::string type;  // the one that messages show
+  std::string files;
+};
+
+const MediaInput kImage{"image", "image/png", "a PNG or JPEG file"};
+const MediaInput kSound{"audio", "audio/wav", "a WAV or FLAC file"};
+
+struct MediaFile {
+  std::string where;  // for messages: "input", and the file's name where it is known
+  std::string bytes;
+};
+
 /// What messages show: data:audio/wav;base64,…
 std::string shown_url(const MediaInput& input) {
   return concat(data_url(input.type, "", ""), "…");
 }
 
-}  // namespace
-
+/// The file of an input line. BadData says what does not fit.
 MediaFile file_of_input(const std::string& line, const MediaInput& input, int64_t largest) {
   std::string url(trim(line));
   if (is_json_object(line)) {
@@ -43,6 +56,34 @@ Json media_input_schema(const MediaInput& input) {
               {"contentMediaType", concat(kind, "/*")},
               {"description", concat(input.files, " as a data URL: ", shown_url(input))}}}}},
           {"required", {input.property}}};
+}
+
+}  // namespace
+
+Image image_of_input(const std::string& line, const ReadImageOptions& options) {
+  const MediaFile file = file_of_input(line, kImage, options.largest_file);
+  return decode_image(file.bytes, file.where, options);
+}
+
+Sound sound_of_input(const std::string& line, const ReadSoundOptions& options) {
+  const MediaFile file = file_of_input(line, kSound, options.largest_file);
+  return decode_sound(file.bytes, file.where, options);
+}
+
+Json image_input_schema() {
+  return media_input_schema(kImage);
+}
+
+Json sound_input_schema() {
+  return media_input_schema(kSound);
+}
+
+Json image_input(std::string_view png) {
+  return {{kImage.property, data_url(kImage.type, "", png)}};
+}
+
+Json sound_input(const Sound& sound, const std::string& name) {
+  return {{kSound.property, data_url(kSound.type, name, encode_wav(sound.samples, sound.rate))}};
 }
 
 }  // namespace fovea

@@ -3,29 +3,27 @@
 // the place of its path before a task sees it (cli/media.h).
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "fovea/base/json.h"
+#include "fovea/data/formats/read_image.h"
+#include "fovea/data/formats/read_sound.h"
 
 namespace fovea {
 
-struct MediaInput {
-  std::string property;  // "audio"
-  std::string type;      // "audio/wav": the one that messages show
-  std::string files;     // "a WAV or FLAC file"
-};
-
-struct MediaFile {
-  std::string where;  // for messages: "input", and the file's name where it is known
-  std::string bytes;
-};
-
-/// The file of an input line: {"audio": "data:…"}, or the data URL alone. BadData says what does
+/// The picture of an input line: {"image": "data:…"}, or the data URL alone. BadData says what does
 /// not fit.
-MediaFile file_of_input(const std::string& line, const MediaInput& input, int64_t largest);
+Image image_of_input(const std::string& line, const ReadImageOptions& options);
+/// The sound of one: {"audio": "data:…"}, or the data URL alone.
+Sound sound_of_input(const std::string& line, const ReadSoundOptions& options);
 
-/// The JSON schema of such an input.
-Json media_input_schema(const MediaInput& input);
+/// The JSON schemas of such inputs.
+Json image_input_schema();
+Json sound_input_schema();
+
+/// Inputs that these functions take, of a PNG file and of a sound; the name is for people.
+Json image_input(std::string_view png);
+Json sound_input(const Sound& sound, const std::string& name = "");
 
 }  // namespace fovea

@@ -7,7 +7,7 @@
 #include "fovea/base/progress.h"
 #include "fovea/data/captions/load.h"
 #include "fovea/data/images/erase_cells.h"
-#include "fovea/data/images/image_input.h"
+#include "fovea/data/media_input.h"
 #include "fovea/decoding/search.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/show_attend_tell.h"

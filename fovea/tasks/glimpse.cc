@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
-#include "fovea/data/images/image_input.h"
 #include "fovea/data/images/load.h"
 #include "fovea/data/images/resize.h"
+#include "fovea/data/media_input.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/models/image_baselines.h"
 #include "fovea/models/recurrent_glimpses.h"
@@ -50,7 +50,7 @@ class PictureData : public DataKind {
                                        folder.asset(kGlimpseCoding).string());
   }
 
-  /// A picture (data/images/image_input.h); it is resized to what the network sees.
+  /// A picture (data/media_input.h); it is resized to what the network sees.
   Example parse(const std::string& line) const override {
     ReadImageOptions reading;
     reading.channels = coding_.shape.channels;

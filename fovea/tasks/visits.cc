@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "fovea/base/error.h"
+#include "fovea/data/formats/cells.h"
 #include "fovea/data/visits/load.h"
 #include "fovea/metrics/calibration.h"
 #include "fovea/metrics/classification.h"
@@ -38,7 +39,7 @@ std::optional<double> time_in(const Json& visit) {
   if (!visit.is_object() || !visit.contains("time") || visit["time"].is_null()) return {};
   const Json& value = visit["time"];
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  const std::optional<double> time = parse_visit_time(text);
+  const std::optional<double> time = parse_time(text);
   require(time.has_value(), ErrorKind::BadData, "input: the time ", value.dump(),
           " is neither a number nor a date such as 2014-05-03");
   return time;

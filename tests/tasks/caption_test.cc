@@ -3,7 +3,7 @@
 
 #include "fovea/base/base64.h"
 #include "fovea/base/file.h"
-#include "fovea/data/images/image_input.h"
+#include "fovea/data/media_input.h"
 #include "fovea/nn/vision/residual_network.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"

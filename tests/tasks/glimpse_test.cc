@@ -1,7 +1,7 @@
 // The task `glimpse` from pictures to answers, with all its models.
 #include <gtest/gtest.h>
 
-#include "fovea/data/images/image_input.h"
+#include "fovea/data/media_input.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "fovea/base/base64.h"
-#include "fovea/data/speech/sound_input.h"
+#include "fovea/data/media_input.h"
 #include "fovea/tasks/doctor.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"

@@ -7,8 +7,8 @@
 #include "fovea/base/error.h"
 #include "fovea/data/formats/read_image.h"
 #include "fovea/data/images/erase_cells.h"
-#include "fovea/data/images/image_input.h"
 #include "fovea/data/images/resize.h"
+#include "fovea/data/media_input.h"
 
 namespace fovea {
 

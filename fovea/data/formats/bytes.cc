@@ -101,4 +101,16 @@ FileBytes read_bytes(const std::filesystem::path& path, int64_t limit) {
 #endif
 }
 
+std::string read_small_file(const std::filesystem::path& path, int64_t largest) {
+  const std::string where = path.string();
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  require(std::filesystem::exists(status), ErrorKind::NotFound, where, ": no such file");
+  require(std::filesystem::is_regular_file(status), ErrorKind::BadData, where, ": is no file");
+  const auto size = int64_t(std::filesystem::file_size(path, error));
+  require(!error && size <= largest, ErrorKind::BadData, where, ": has ", format_count(size),
+          " bytes; at most ", format_count(largest), " are read");
+  return read_file(path);
+}
+
 }  // namespace fovea

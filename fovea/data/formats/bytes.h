@@ -17,4 +17,8 @@ struct FileBytes {
 /// `limit` bytes. BadData for a damaged archive, Unsupported when this build has no zlib.
 FileBytes read_bytes(const std::filesystem::path& path, int64_t limit);
 
+/// A picture's or a sound's bytes as they are. NotFound; BadData for what is no regular file, or
+/// has more than `largest` bytes.
+std::string read_small_file(const std::filesystem::path& path, int64_t largest);
+
 }  // namespace fovea

@@ -1,14 +1,39 @@
 #include "fovea/data/formats/cells.h"
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <unordered_set>
 
 #include "fovea/base/error.h"
 
 namespace fovea {
+
+namespace {
+
+/// Year, month, day, hour, minute, second; nothing where the text has another form.
+std::optional<std::array<int, 6>> parse_date(std::string_view text) {
+  constexpr std::string_view kForm = "dddd-dd-ddsdd:dd:dd";  // d a digit, s a blank or T
+  if (text.size() != 10 && text.size() != 16 && text.size() != 19) return {};
+  std::array<int, 6> parts{};
+  for (size_t i = 0, part = 0; i < text.size(); ++i) {
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    if (kForm[i] == 'd'   ? !is_digit
+        : kForm[i] == 's' ? text[i] != ' ' && text[i] != 'T'
+                          : text[i] != kForm[i])
+      return {};
+    if (is_digit)
+      parts[part] = 10 * parts[part] + (text[i] - '0');
+    else
+      ++part;
+  }
+  return parts;
+}
+
+}  // namespace
 
 std::string_view trim_cell(std::string_view cell) {
   const auto dark = [](char c) { return static_cast<unsigned char>(c) > ' '; };
@@ -38,6 +63,29 @@ bool parse_cell(std::string_view trimmed, double& value) {
   if (trimmed.size() > 1 && *begin == '+' && begin[1] != '-') ++begin;
   const auto [stop, error] = std::from_chars(begin, end, value);
   return error == std::errc() && stop == end && begin != end && std::abs(value) <= FLT_MAX;
+}
+
+std::optional<double> parse_time(std::string_view text) {
+  text = trim(text);
+  double number = 0;
+  if (parse_number(text, number))
+    return std::isfinite(number) ? std::optional<double>(number) : std::nullopt;
+  const auto parts = parse_date(text);
+  if (!parts) return {};
+  const auto [year, month, day, hour, minute, second] = *parts;
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(unsigned(month)),
+                                         std::chrono::day(unsigned(day))};
+  if (!date.ok() || hour > 23 || minute > 59 || second > 59) return {};
+  const double days = double(std::chrono::sys_days(date).time_since_epoch().count());
+  return days + (hour * 3600 + minute * 60 + second) / 86400.0;
+}
+
+double time_in_cell(std::string_view cell, const std::string& place) {
+  const std::optional<double> time = parse_time(cell);
+  require(time.has_value(), ErrorKind::BadData, place, ": the time '", cell,
+          "' is neither a number nor a date such as 2014-05-03 or 2014-05-03 17:20:05");
+  return *time;
 }
 
 void sort_naturally(std::vector<std::string>& texts) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,11 @@ bool is_missing(std::string_view trimmed);
 
 /// The cell as a number that float32 can hold; false for anything else, "inf" and "1e99" included.
 bool parse_cell(std::string_view trimmed, double& value);
+
+/// A number, or a date such as 2014-05-03 or 2014-05-03 17:20:05 as days. Nothing for other texts.
+std::optional<double> parse_time(std::string_view text);
+/// The same of a cell of the row at `place`; BadData for other texts.
+double time_in_cell(std::string_view cell, const std::string& place);
 
 /// Sorts by number when every text is a number, else alphabetically.
 void sort_naturally(std::vector<std::string>& texts);

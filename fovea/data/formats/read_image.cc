@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
+#include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/image_decoders.h"
 
 namespace fovea {
@@ -67,15 +67,7 @@ Image decode_image(std::string_view bytes, const std::string& where,
 }
 
 Image read_image(const fs::path& path, const ReadImageOptions& options) {
-  const std::string where = path.string();
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  require(fs::exists(status), ErrorKind::NotFound, where, ": no such file");
-  require(fs::is_regular_file(status), ErrorKind::BadData, where, ": is no file");
-  const auto size = int64_t(fs::file_size(path, error));
-  require(!error && size <= options.largest_file, ErrorKind::BadData, where, ": has ",
-          format_count(size), " bytes; at most ", format_count(options.largest_file), " are read");
-  return decode_image(read_file(path), where, options);
+  return decode_image(read_small_file(path, options.largest_file), path.string(), options);
 }
 
 }  // namespace fovea

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "fovea/base/error.h"
-#include "fovea/base/file.h"
+#include "fovea/data/formats/bytes.h"
 #include "fovea/data/speech/resample.h"
 
 #ifdef FOVEA_WITH_SNDFILE
@@ -175,15 +175,7 @@ Sound decode_sound(std::string_view, const std::string& where, const ReadSoundOp
 #endif
 
 Sound read_sound(const fs::path& path, const ReadSoundOptions& options) {
-  const std::string where = path.string();
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  require(fs::exists(status), ErrorKind::NotFound, where, ": no such file");
-  require(fs::is_regular_file(status), ErrorKind::BadData, where, ": is no file");
-  const auto size = int64_t(fs::file_size(path, error));
-  require(!error && size <= options.largest_file, ErrorKind::BadData, where, ": has ",
-          format_count(size), " bytes; at most ", format_count(options.largest_file), " are read");
-  return decode_sound(read_file(path), where, options);
+  return decode_sound(read_small_file(path, options.largest_file), path.string(), options);
 }
 
 }  // namespace fovea

@@ -9,7 +9,7 @@
 #include "fovea/base/error.h"
 #include "fovea/data/formats/read_image.h"
 #include "fovea/data/images/erase_cells.h"
-#include "fovea/data/images/image_input.h"
+#include "fovea/data/media_input.h"
 #include "fovea/tensor/parallel.h"
 
 namespace fovea {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/role_rows.h"
 
 namespace fovea {
@@ -14,39 +15,11 @@ namespace {
 enum ReviewRole : size_t { kUser, kItem, kRating, kText, kTime, kSplit };
 const std::vector<std::string> kRoleNames = {"user", "item", "rating", "text", "time", "split"};
 
-/// "2014-05-03" or "2014-05-03 17:20:05", as a number that orders dates.
-std::optional<double> parse_date(std::string_view text) {
-  constexpr std::string_view kForm = "dddd-dd-ddsdd:dd:dd";
-  if (text.size() != 10 && text.size() != 16 && text.size() != 19) return {};
-  std::string digits;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool is_digit = text[i] >= '0' && text[i] <= '9';
-    const bool fits = kForm[i] == 'd'   ? is_digit
-                      : kForm[i] == 's' ? text[i] == ' ' || text[i] == 'T'
-                                        : text[i] == kForm[i];
-    if (!fits) return {};
-    if (is_digit) digits += text[i];
-  }
-  digits.resize(14, '0');
-  return std::stod(digits);  // exact: 14 digits
-}
-
 double parse_rating(const std::string& cell, const std::string& place) {
   double rating = 0;
   require(parse_number(trim(cell), rating) && std::isfinite(rating), ErrorKind::BadData, place,
           ": the rating '", cell, "' is no number");
   return rating;
-}
-
-std::optional<double> parse_time(const std::string& cell, const std::string& place) {
-  const std::string_view text = trim(cell);
-  if (text.empty()) return {};
-  double number = 0;
-  if (parse_number(text, number) && std::isfinite(number)) return number;
-  const std::optional<double> date = parse_date(text);
-  require(date.has_value(), ErrorKind::BadData, place, ": the time '", cell,
-          "' is neither a number nor a date such as 2014-05-03 or 2014-05-03 17:20:05");
-  return date;
 }
 
 }  // namespace
@@ -73,7 +46,8 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
     Review review{std::string(trim(*row.cells[kUser])), std::string(trim(*row.cells[kItem])),
                   parse_rating(*row.cells[kRating], row.place)};
     if (row.cells[kText]) review.text = std::move(*row.cells[kText]);
-    if (row.cells[kTime]) review.time = parse_time(*row.cells[kTime], row.place);
+    if (const auto& time = row.cells[kTime]; time && !trim(*time).empty())
+      review.time = time_in_cell(*time, row.place);
     review.place = row.place;
     if (row.cells[kSplit]) file.splits.push_back(split_in_cell(*row.cells[kSplit], row.place));
     file.rows.push_back(std::move(review));

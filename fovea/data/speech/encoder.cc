@@ -7,7 +7,7 @@
 #include <map>
 
 #include "fovea/base/error.h"
-#include "fovea/data/speech/sound_input.h"
+#include "fovea/data/media_input.h"
 #include "fovea/tensor/parallel.h"
 
 namespace fovea {

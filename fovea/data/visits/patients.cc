@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "fovea/base/error.h"
+#include "fovea/data/formats/cells.h"
 
 namespace fovea {
 
@@ -19,14 +20,6 @@ Split split_of_patient(const std::string& name, const std::optional<Split>& befo
   return split;
 }
 
-std::optional<double> time_in(const std::optional<std::string>& cell, const std::string& place) {
-  if (!cell) return {};
-  const std::optional<double> time = parse_visit_time(*cell);
-  require(time.has_value(), ErrorKind::BadData, place, ": the time '", *cell,
-          "' is neither a number nor a date such as 2014-05-03 or 2014-05-03 17:20:05");
-  return time;
-}
-
 }  // namespace
 
 void GatheredPatients::add(VisitLine line, const std::string& place) {
@@ -39,7 +32,9 @@ void GatheredPatients::add(VisitLine line, const std::string& place) {
   Entry& patient = entry_of(name);
   if (const auto& split = fields[VisitLine::Split])
     patient.split = split_of_patient(name, patient.split, *split, place);
-  patient.lines.push_back({{std::move(line.codes), time_in(fields[VisitLine::Time], place)},
+  std::optional<double> time;
+  if (fields[VisitLine::Time]) time = time_in_cell(*fields[VisitLine::Time], place);
+  patient.lines.push_back({{std::move(line.codes), time},
                            std::string(trim(fields[VisitLine::Label].value_or(""))),
                            place});
 }

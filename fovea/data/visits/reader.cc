@@ -1,7 +1,9 @@
 #include "fovea/data/visits/reader.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "fovea/base/error.h"
 #include "fovea/base/json.h"
@@ -153,8 +155,7 @@ void VisitsOptions::describe(OptionList& list) {
   list.add("labels", labels,
            "last: the label of a patient's last visit counts; same: all visits must have the same")
       .choices({"last", "same"});
-  list.add("quotes", quotes, "whether quotes quote; auto: in a CSV, not in a TSV")
-      .choices({"auto", "yes", "no"});
+  describe_quotes(list, quotes);
 }
 
 FileRows<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& options) {
@@ -198,6 +199,24 @@ SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOption
        "visits"});
   check_patients(splits, source.path.string());
   return splits;
+}
+
+std::vector<std::string> distinct_codes(const std::vector<std::string>& codes) {
+  std::unordered_set<std::string> seen;
+  std::vector<std::string> distinct;
+  for (const std::string& code : codes)
+    if (std::string name(trim(code)); !name.empty() && seen.insert(name).second)
+      distinct.push_back(std::move(name));
+  return distinct;
+}
+
+std::vector<std::string> parse_codes(std::string_view cell, const std::string& separator) {
+  require(separator.size() == 1, ErrorKind::InvalidArgument, "data.separator is '", separator,
+          "'; expected one character");
+  std::string text(cell);
+  if (separator == " ")
+    for (const char blank : {'\t', '\r', '\n'}) std::replace(text.begin(), text.end(), blank, ' ');
+  return distinct_codes(split(text, separator[0]));
 }
 
 }  // namespace fovea

@@ -55,9 +55,6 @@ FileRows<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptio
 SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
                                      VisitsOptions options);
 
-/// A number, or a date such as 2014-05-03 or 2014-05-03 17:20:05 as days. Nothing for other texts.
-std::optional<double> parse_visit_time(std::string_view text);
-
 /// Without empty ones and repetitions, in their order.
 std::vector<std::string> distinct_codes(const std::vector<std::string>& codes);
 

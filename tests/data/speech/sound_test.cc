@@ -6,7 +6,7 @@
 
 #include "fovea/base/base64.h"
 #include "fovea/base/text.h"
-#include "fovea/data/speech/sound_input.h"
+#include "fovea/data/media_input.h"
 #include "fovea/data/speech/spoken_word.h"
 #include "tests/data/testing.h"
 

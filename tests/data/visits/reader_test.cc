@@ -1,5 +1,6 @@
 #include "fovea/data/visits/reader.h"
 
+#include "fovea/data/formats/cells.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -127,14 +128,14 @@ TEST(Visits, OtherSeparators) {
 }
 
 TEST(Visits, TimesAreNumbersOrDates) {
-  EXPECT_EQ(parse_visit_time(" 2.5 "), 2.5);
-  EXPECT_EQ(parse_visit_time("1970-01-02"), 1);
-  EXPECT_EQ(parse_visit_time("1970-01-02 12:00"), 1.5);
-  EXPECT_EQ(parse_visit_time("2000-03-01").value() - *parse_visit_time("2000-02-28T00:00:00"), 2)
+  EXPECT_EQ(parse_time(" 2.5 "), 2.5);
+  EXPECT_EQ(parse_time("1970-01-02"), 1);
+  EXPECT_EQ(parse_time("1970-01-02 12:00"), 1.5);
+  EXPECT_EQ(parse_time("2000-03-01").value() - *parse_visit_time("2000-02-28T00:00:00"), 2)
       << "a leap year";
   for (const char* wrong :
        {"", "soon", "inf", "nan", "2001-02-29", "2001-13-01", "2001-01-01 25:00", "2001/01/01"})
-    EXPECT_FALSE(parse_visit_time(wrong)) << wrong;
+    EXPECT_FALSE(parse_time(wrong)) << wrong;
   refused(ErrorKind::BadData, {"a.csv:3", "'soon'", "neither a number nor a date"}, "a.csv",
           "patient,time,codes,label\na,1,x,1\na,soon,x,1\n");
   refused(ErrorKind::BadData, {"a.csv:3", "the time ''"}, "a.csv",

@@ -1,4 +1,4 @@
-#include "fovea/data/images/image_input.h"
+#include "fovea/data/media_input.h"
 
 #include <gtest/gtest.h>
 
