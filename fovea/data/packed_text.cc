@@ -2,34 +2,13 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
-
 #include "fovea/base/error.h"
 #include "fovea/data/code_points.h"
+#include "fovea/data/padding.h"
 
 namespace fovea {
 
-namespace {
-
 using at::Tensor;
-
-/// `fill(row, tokens, segments)` writes a row of `length(row)` numbers.
-template <class Length, class Fill>
-Batch pad(int64_t rows, int64_t padding, const Length& length, const Fill& fill) {
-  int64_t longest = 1;
-  for (int64_t row = 0; row < rows; ++row) longest = std::max(longest, length(row));
-  const Tensor tokens = at::full({rows, longest}, padding, at::kLong);
-  const Tensor segments = at::zeros({rows, longest}, at::kLong);
-  const Tensor keep = at::zeros({rows, longest}, at::kBool);
-  for (int64_t row = 0; row < rows; ++row) {
-    fill(row, tokens.data_ptr<int64_t>() + row * longest,
-         segments.data_ptr<int64_t>() + row * longest);
-    std::fill_n(keep.data_ptr<bool>() + row * longest, length(row), true);
-  }
-  return {{{"tokens", tokens}, {"segments", segments}, {"tokens.keep", keep}}, rows};
-}
-
-}  // namespace
 
 Example token_example(const WordPiece& tokeniser, const PackedInput& input,
                       const std::string& first, const std::string& second) {
@@ -53,26 +32,24 @@ Example token_example(const WordPiece& tokeniser, const PackedInput& input,
 }
 
 Batch collate_tokens(std::span<const Example> examples, int64_t padding) {
-  const auto tensor = [&](int64_t row, const char* name) {
-    return examples[size_t(row)].tensors.at(name).contiguous();
-  };
-  return pad(
-      int64_t(examples.size()), padding, [&](int64_t row) { return tensor(row, "tokens").size(0); },
-      [&](int64_t row, int64_t* tokens, int64_t* segments) {
-        const Tensor own = tensor(row, "tokens"), parts = tensor(row, "segments");
-        std::copy_n(own.data_ptr<int64_t>(), own.size(0), tokens);
-        std::copy_n(parts.data_ptr<int64_t>(), parts.size(0), segments);
-      });
+  return {{{"tokens", pad_tensors(examples, "tokens", padding)},
+           {"segments", pad_tensors(examples, "segments")},
+           {"tokens.keep", keep_tensors(examples, "tokens")}},
+          int64_t(examples.size())};
 }
 
 Batch collate_tokens(std::span<const PackedInput> inputs, int64_t padding) {
-  return pad(
-      int64_t(inputs.size()), padding, [&](int64_t row) { return inputs[size_t(row)].size(); },
-      [&](int64_t row, int64_t* tokens, int64_t* segments) {
-        const PackedInput& input = inputs[size_t(row)];
-        std::copy(input.ids.begin(), input.ids.end(), tokens);
-        std::copy(input.segments.begin(), input.segments.end(), segments);
-      });
+  const auto ids = [&](int64_t row) -> const auto& {
+    return inputs[size_t(row)].ids;
+  };
+  const auto segments = [&](int64_t row) -> const auto& {
+    return inputs[size_t(row)].segments;
+  };
+  const auto rows = int64_t(inputs.size());
+  return {{{"tokens", pad_rows(rows, ids, padding)},
+           {"segments", pad_rows<int64_t>(rows, segments)},
+           {"tokens.keep", keep_rows(rows, ids)}},
+          rows};
 }
 
 Example erase_tokens(const Example& example, const WordPiece& tokeniser,

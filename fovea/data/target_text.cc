@@ -1,8 +1,6 @@
 #include "fovea/data/target_text.h"
 
-#include <ATen/ATen.h>
-
-#include <algorithm>
+#include "fovea/data/padding.h"
 
 namespace fovea {
 
@@ -22,15 +20,9 @@ TargetText encode_target(const std::string& text, const Tokeniser& tokeniser) {
 }
 
 std::pair<at::Tensor, at::Tensor> pad_targets(const std::vector<const TargetText*>& targets) {
-  size_t longest = 1;
-  for (const TargetText* target : targets) longest = std::max(longest, target->ids.size() + 1);
-  const auto width = int64_t(longest);
-  at::Tensor padded =
-      at::full({int64_t(targets.size()), width}, Vocabulary::kPadding, at::kLong);  // [B, T]
-  for (size_t i = 0; i < targets.size(); ++i) {
-    const std::vector<int64_t> ids = targets[i]->with_end();
-    std::copy(ids.begin(), ids.end(), padded.data_ptr<int64_t>() + int64_t(i) * width);
-  }
+  const auto ids = [&](int64_t row) { return targets[size_t(row)]->with_end(); };
+  const at::Tensor padded =
+      pad_rows<int64_t>(int64_t(targets.size()), ids, Vocabulary::kPadding);  // [B, T]
   return {padded, padded != Vocabulary::kPadding};
 }
 

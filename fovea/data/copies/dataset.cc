@@ -7,6 +7,7 @@
 #include "fovea/base/error.h"
 #include "fovea/data/formats/text_lines.h"
 #include "fovea/data/load.h"
+#include "fovea/data/padding.h"
 
 namespace fovea {
 
@@ -53,19 +54,6 @@ Batch pad_sequences(const std::vector<CopySequence>& sequences, int64_t bits) {
                    target.data_ptr<float>() + row * wide * bits,
                    keep.data_ptr<bool>() + row * wide);
   return {{{"inputs", inputs}, {"target", target}, {"target.keep", keep}}, rows};
-}
-
-/// Rows [S, …] of the tensor called `name` side by side, zeros behind them.
-Tensor padded(std::span<const Example> examples, const char* name, int64_t wide) {
-  std::vector<int64_t> sizes = examples[0].tensors.at(name).sizes().vec();
-  sizes[0] = wide;
-  sizes.insert(sizes.begin(), int64_t(examples.size()));
-  const Tensor all = at::zeros(sizes, examples[0].tensors.at(name).options());
-  for (size_t i = 0; i < examples.size(); ++i) {
-    const Tensor& own = examples[i].tensors.at(name);
-    all[int64_t(i)].narrow(0, 0, own.size(0)).copy_(own);
-  }
-  return all;
 }
 
 /// "slots" [B, N], where an example has them.
@@ -144,13 +132,10 @@ Example copy_example(const CopySequence& sequence, int64_t bits) {
 }
 
 Batch collate_copies(std::span<const Example> examples) {
-  int64_t wide = 1;
-  for (const Example& example : examples)
-    wide = std::max(wide, example.tensors.at("inputs").size(0));
   Batch batch;
   batch.size = static_cast<int64_t>(examples.size());
   for (const char* name : {"inputs", "target", "target.keep"})
-    batch.tensors[name] = padded(examples, name, wide);
+    batch.tensors[name] = pad_tensors(examples, name);
   if (const Tensor slots = collate_slots(examples); slots.defined()) batch.tensors["slots"] = slots;
   return batch;
 }

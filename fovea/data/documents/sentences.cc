@@ -10,6 +10,7 @@
 #include "fovea/data/code_points.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/erase.h"
+#include "fovea/data/padding.h"
 #include "fovea/data/tags/encoder.h"
 #include "fovea/data/tokenisers/sentences.h"
 #include "fovea/data/tokenisers/word_form.h"
@@ -102,22 +103,6 @@ std::vector<Axis> axes_of(const CutDocument& cut, const std::string& text) {
   return {document, sentences, words};
 }
 
-/// `length(row)` numbers of each row side by side, 0 behind them, and which are real.
-template <class Length, class Fill>
-void add_padded(const char* name, int64_t rows, const Length& length, const Fill& fill,
-                Batch& batch) {
-  int64_t longest = 0;
-  for (int64_t row = 0; row < rows; ++row) longest = std::max(longest, length(row));
-  const Tensor numbers = at::zeros({rows, longest}, at::kLong);
-  const Tensor keep = at::zeros({rows, longest}, at::kBool);
-  for (int64_t row = 0; row < rows; ++row) {
-    fill(row, numbers.data_ptr<int64_t>() + row * longest);
-    std::fill_n(keep.data_ptr<bool>() + row * longest, length(row), true);
-  }
-  batch.tensors[name] = numbers;
-  batch.tensors[concat(name, ".keep")] = keep;
-}
-
 }  // namespace
 
 void HierarchicalDataOptions::describe(OptionList& list) {
@@ -196,14 +181,8 @@ Batch collate_documents(std::span<const Example> examples) {
   Batch batch;
   batch.size = static_cast<int64_t>(examples.size());
   for (const char* name : {"words", "sentences"}) {
-    const auto own = [&](int64_t row) { return examples[size_t(row)].tensors.at(name); };
-    add_padded(
-        name, batch.size, [&](int64_t row) { return own(row).size(0); },
-        [&](int64_t row, int64_t* into) {
-          const Tensor numbers = own(row).contiguous();
-          std::copy_n(numbers.data_ptr<int64_t>(), numbers.size(0), into);
-        },
-        batch);
+    batch.tensors[name] = pad_tensors(examples, name);
+    batch.tensors[concat(name, ".keep")] = keep_tensors(examples, name);
   }
   return batch;
 }
@@ -262,10 +241,8 @@ Batch HierarchicalDataset::batch(std::span<const int64_t> rows) const {
     const auto own = [&](int64_t row) -> const std::vector<int32_t>& {
       return rows_.at(size_t(rows[size_t(row)])).*numbers;
     };
-    add_padded(
-        name, batch.size, [&](int64_t row) { return int64_t(own(row).size()); },
-        [&](int64_t row, int64_t* into) { std::copy(own(row).begin(), own(row).end(), into); },
-        batch);
+    batch.tensors[name] = pad_rows<int64_t>(batch.size, own);
+    batch.tensors[concat(name, ".keep")] = keep_rows(batch.size, own);
   };
   add("words", &Row::words);
   add("sentences", &Row::sentences);

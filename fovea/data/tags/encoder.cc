@@ -8,6 +8,7 @@
 #include "fovea/base/error.h"
 #include "fovea/data/code_points.h"
 #include "fovea/data/encode_rows.h"
+#include "fovea/data/padding.h"
 #include "fovea/data/tokenisers/tokeniser.h"
 
 namespace fovea {
@@ -32,33 +33,14 @@ Tensor numbers(const std::vector<int64_t>& values) {
   return at::tensor(values, at::kLong);
 }
 
-/// Rows of one tensor of the examples side by side, 0 behind the shorter ones: [B, longest].
-Tensor padded(std::span<const Example> examples, const char* name) {
-  int64_t longest = 0;
-  for (const Example& example : examples)
-    longest = std::max(longest, example.tensors.at(name).size(0));
-  const Tensor rows = at::zeros({int64_t(examples.size()), longest}, at::kLong);
-  for (size_t i = 0; i < examples.size(); ++i) {
-    const Tensor own = examples[i].tensors.at(name);
-    std::copy_n(own.data_ptr<int64_t>(), own.size(0),
-                rows.data_ptr<int64_t>() + int64_t(i) * longest);
-  }
-  return rows;
-}
-
 /// What both encoders have: the words, which of them are real, and their tags where all are known.
 void add_words(std::span<const Example> examples, Batch& batch) {
-  const Tensor words = padded(examples, "words");  // [B, W]
-  const Tensor keep = at::zeros(words.sizes(), at::kBool);
-  bool known = true;
-  for (size_t i = 0; i < examples.size(); ++i) {
-    std::fill_n(keep.data_ptr<bool>() + int64_t(i) * words.size(1),
-                examples[i].tensors.at("words").size(0), true);
-    known = known && examples[i].tensors.count("target") > 0;
-  }
-  batch.tensors["words"] = words;
-  batch.tensors["words.keep"] = keep;
-  if (known) batch.tensors["target"] = padded(examples, "target");
+  batch.tensors["words"] = pad_tensors(examples, "words");  // [B, W]
+  batch.tensors["words.keep"] = keep_tensors(examples, "words");
+  const bool known = std::all_of(examples.begin(), examples.end(), [](const Example& example) {
+    return example.tensors.count("target") > 0;
+  });
+  if (known) batch.tensors["target"] = pad_tensors(examples, "target");
 }
 
 /// bool [U, U]: units of a word look at units of the words that decide its tag.

@@ -7,6 +7,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/erase.h"
+#include "fovea/data/padding.h"
 
 namespace fovea {
 
@@ -60,55 +61,6 @@ void add_truth(std::span<const Visit> visits, const PlantedCodes& planted, Examp
     }
 }
 
-/// Rows of numbers side by side, 0 behind them.
-template <class Number, class RowOf>
-Tensor padded(int64_t rows, at::ScalarType type, const RowOf& row_of) {
-  size_t longest = 0;
-  for (int64_t row = 0; row < rows; ++row) longest = std::max(longest, row_of(row).size());
-  const Tensor numbers = at::zeros({rows, int64_t(longest)}, type);
-  for (int64_t row = 0; row < rows; ++row) {
-    const auto& own = row_of(row);
-    std::copy(own.begin(), own.end(), numbers.data_ptr<Number>() + row * int64_t(longest));
-  }
-  return numbers;
-}
-
-template <class RowOf>
-Tensor kept(int64_t rows, int64_t longest, const RowOf& row_of) {
-  const Tensor keep = at::zeros({rows, longest}, at::kBool);
-  for (int64_t row = 0; row < rows; ++row)
-    std::fill_n(keep.data_ptr<bool>() + row * longest, row_of(row).size(), true);
-  return keep;
-}
-
-/// `row_of(row)` is an Encoded.
-template <class EncodedOf>
-Batch batch_of(int64_t rows, const EncodedOf& row_of) {
-  const auto codes = [&](int64_t row) -> const auto& {
-    return row_of(row).codes;
-  };
-  const auto visit_of = [&](int64_t row) -> const auto& {
-    return row_of(row).visit_of;
-  };
-  const auto gaps = [&](int64_t row) -> const auto& {
-    return row_of(row).gaps;
-  };
-  Batch batch;
-  batch.size = rows;
-  Tensor& of_codes = batch.tensors["codes"] = padded<int64_t>(rows, at::kLong, codes);
-  batch.tensors["visit_of"] = padded<int64_t>(rows, at::kLong, visit_of);
-  Tensor& of_visits = batch.tensors["gaps"] = padded<float>(rows, at::kFloat, gaps);
-  batch.tensors["codes.keep"] = kept(rows, of_codes.size(1), codes);
-  batch.tensors["visits.keep"] = kept(rows, of_visits.size(1), gaps);
-  return batch;
-}
-
-template <class Number>
-std::vector<Number> to_vector(const Tensor& tensor, at::ScalarType type) {
-  const Tensor plain = tensor.to(at::kCPU, type).contiguous();
-  return {plain.data_ptr<Number>(), plain.data_ptr<Number>() + plain.numel()};
-}
-
 }  // namespace
 
 VisitEncoder::Encoded VisitEncoder::encode(const PatientRecord& record) const {
@@ -140,17 +92,12 @@ Example VisitEncoder::example(const PatientRecord& record) const {
 }
 
 Batch collate_visits(std::span<const Example> examples) {
-  struct Row {
-    std::vector<int64_t> codes, visit_of;
-    std::vector<float> gaps;
-  };
-  std::vector<Row> rows;
-  for (const Example& example : examples)
-    rows.push_back({to_vector<int64_t>(example.tensors.at("codes"), at::kLong),
-                    to_vector<int64_t>(example.tensors.at("visit_of"), at::kLong),
-                    to_vector<float>(example.tensors.at("gaps"), at::kFloat)});
-  return batch_of(int64_t(rows.size()),
-                  [&](int64_t row) -> const Row& { return rows[size_t(row)]; });
+  Batch batch{{}, int64_t(examples.size())};
+  for (const char* name : {"codes", "visit_of", "gaps"})
+    batch.tensors[name] = pad_tensors(examples, name);
+  batch.tensors["codes.keep"] = keep_tensors(examples, "codes");
+  batch.tensors["visits.keep"] = keep_tensors(examples, "gaps");
+  return batch;
 }
 
 Example erase_codes(const Example& example, const std::string& axis,
@@ -199,9 +146,24 @@ Json VisitDataset::input(int64_t row) const {
 }
 
 Batch VisitDataset::batch(std::span<const int64_t> rows) const {
-  Batch batch = batch_of(int64_t(rows.size()), [&](int64_t row) -> const VisitEncoder::Encoded& {
+  const auto row_at = [&](int64_t row) -> const auto& {
     return row_of(rows[size_t(row)]);
-  });
+  };
+  const auto codes = [&](int64_t row) -> const auto& {
+    return row_at(row).codes;
+  };
+  const auto visit_of = [&](int64_t row) -> const auto& {
+    return row_at(row).visit_of;
+  };
+  const auto gaps = [&](int64_t row) -> const auto& {
+    return row_at(row).gaps;
+  };
+  Batch batch{{}, int64_t(rows.size())};
+  batch.tensors["codes"] = pad_rows<int64_t>(batch.size, codes);
+  batch.tensors["visit_of"] = pad_rows<int64_t>(batch.size, visit_of);
+  batch.tensors["gaps"] = pad_rows<float>(batch.size, gaps);
+  batch.tensors["codes.keep"] = keep_rows(batch.size, codes);
+  batch.tensors["visits.keep"] = keep_rows(batch.size, gaps);
   std::vector<int64_t> labels;
   for (const int64_t row : rows) labels.push_back(patients_.at(size_t(row)).label);
   batch.tensors["target"] = at::tensor(labels, at::kLong);  // [B]
