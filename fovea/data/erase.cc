@@ -37,6 +37,19 @@ Example erase_symbols(const Example& example, const std::string& tensor,
   return erased;
 }
 
+Example erase_nested(const Example& example, const std::string& symbols, const std::string& groups,
+                     const std::string& axis, std::span<const int64_t> units) {
+  if (axis == symbols) return erase_symbols(example, symbols, units);
+  require(axis == groups, ErrorKind::Unsupported, "units of the axis '", axis,
+          "' cannot be erased");
+  const std::vector<int64_t>& offsets = example.axis(symbols).offsets;
+  check_units(units, int64_t(offsets.size()) - 1);
+  std::vector<int64_t> inside;
+  for (const int64_t unit : units)
+    for (int64_t i = offsets[size_t(unit)]; i < offsets[size_t(unit) + 1]; ++i) inside.push_back(i);
+  return erase_symbols(example, symbols, inside);
+}
+
 Example erase_inputs(const Example& example, const std::string& tensor,
                      std::span<const int64_t> units, const std::vector<int64_t>& unit_of,
                      const std::vector<double>& means) {

@@ -14,6 +14,11 @@ namespace fovea {
 Example erase_symbols(const Example& example, const std::string& tensor,
                       std::span<const int64_t> units);
 
+/// Units of the axis `symbols`, which a tensor is called after, or all symbols in units of the axis
+/// `groups` that they lie in. Unsupported for another axis.
+Example erase_nested(const Example& example, const std::string& symbols, const std::string& groups,
+                     const std::string& axis, std::span<const int64_t> units);
+
 /// Inputs of the tensor [I] that belong to the units become their means over the training rows.
 /// Input i belongs to unit unit_of[i], or to unit i where `unit_of` is empty.
 Example erase_inputs(const Example& example, const std::string& tensor,

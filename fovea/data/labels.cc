@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/base/json_field.h"
-#include "fovea/data/source.h"
+#include "fovea/data/load.h"
 
 namespace fovea {
 
@@ -41,23 +40,21 @@ int64_t number_of(const std::string& label, const std::vector<std::string>& know
 }
 
 Decisive read_decisive(const std::filesystem::path& source, const std::string& pair) {
-  const std::filesystem::path path = source / "dataset.json";
   Decisive decisive;
-  if (!std::filesystem::exists(path)) return decisive;
-  const Json description = read_description(path, "");
-  const auto truth = Field::root(description, path.string()).find("truth");
-  if (!truth) return decisive;
-  try {
-    truth->at("decisive").each_member([&](const std::string& text, const Field& pairs) {
-      pairs.each({}, [&](const Field& one) {
-        one.expect(one.value().is_array() && one.value().size() == 2, "two numbers");
-        const std::vector<int64_t> numbers = one.integers(0, INT32_MAX);
-        decisive[text].emplace_back(numbers[0], numbers[1]);
+  with_truth(source, "", [&](const Field& truth) {
+    try {
+      truth.at("decisive").each_member([&](const std::string& text, const Field& pairs) {
+        pairs.each({}, [&](const Field& one) {
+          one.expect(one.value().is_array() && one.value().size() == 2, "two numbers");
+          const std::vector<int64_t> numbers = one.integers(0, INT32_MAX);
+          decisive[text].emplace_back(numbers[0], numbers[1]);
+        });
       });
-    });
-  } catch (const Error& error) {
-    fail(error.kind(), error.what(), "; \"truth\" must be {\"decisive\": {text: [", pair, ", …]}}");
-  }
+    } catch (const Error& error) {
+      fail(error.kind(), error.what(), "; \"truth\" must be {\"decisive\": {text: [", pair,
+           ", …]}}");
+    }
+  });
   return decisive;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "fovea/base/error.h"
 #include "fovea/data/dataset.h"
@@ -67,11 +68,29 @@ Splits encode_tables(const SourceTables& tables, const Encoder& encoder, SetTrut
   return splits;
 }
 
-/// "yes" or "no": what the user said, else what dataset.json says, else `otherwise`.
-inline std::string resolve_standardise(const std::string& option, const Json& description,
-                                       const char* otherwise) {
-  if (option != "auto") return option;
-  return description.is_object() ? description.value("standardise", otherwise) : otherwise;
+/// An encoder that is not fitted yet learns from the training rows. Where the user did not say
+/// whether to standardise, dataset.json does, or else `standardise`.
+template <class Encoder, class Options>
+void fit_once(const SourceTables& tables, Options options, const char* standardise,
+              Encoder& encoder) {
+  if (encoder.fitted()) return;
+  options.split = tables.split_column;
+  const Json& description = tables.description;
+  if (options.standardise == "auto")
+    options.standardise =
+        description.is_object() ? description.value("standardise", standardise) : standardise;
+  encoder.fit(*tables.train, options);
+}
+
+/// read(truth) of what dataset.json says is planted; nothing where nothing is.
+template <class Read>
+auto read_truth(const SourceTables& tables, const DataSource& source, const Read& read)
+    -> std::optional<decltype(read(std::declval<const Field&>()))> {
+  if (!tables.description.is_object()) return {};
+  const std::string where = (source.path / "dataset.json").string();
+  const auto truth = Field::root(tables.description, where).find("truth");
+  if (!truth) return {};
+  return read(*truth);
 }
 
 }  // namespace fovea

@@ -206,11 +206,14 @@ SourceTables open_source(const DataSource& source, const SplitOptions& options) 
   return tables;
 }
 
+void describe_share(OptionList& list, const std::string& key, double& share,
+                    const std::string& help) {
+  list.add(key, share, help).at_least(0).below(1);
+}
+
 void describe_held_out(OptionList& list, double& fraction, const std::string& rows) {
-  list.add("validation_fraction", fraction,
-           concat("share of the ", rows, " held out when the data has no validation split"))
-      .at_least(0)
-      .below(1);
+  describe_share(list, "validation_fraction", fraction,
+                 concat("share of the ", rows, " held out when the data has no validation split"));
 }
 
 void describe_quotes(OptionList& list, std::string& quotes) {

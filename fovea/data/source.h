@@ -87,6 +87,9 @@ struct RowSplit {
 };
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed);
 
+/// An option that is at least 0 and below 1.
+void describe_share(OptionList& list, const std::string& key, double& share,
+                    const std::string& help);
 /// The option validation_fraction: the share of the `rows` ("training texts") held out.
 void describe_held_out(OptionList& list, double& fraction, const std::string& rows);
 /// The option quotes.

@@ -86,8 +86,7 @@ void learn_captions(const std::vector<CaptionedImage>& train, const CaptionsData
   std::vector<std::string> texts;
   for (const CaptionedImage& image : train)
     texts.insert(texts.end(), image.captions.begin(), image.captions.end());
-  coding.tokeniser =
-      Tokeniser::learn({options.tokens, options.vocabulary_size, options.minimum_count}, texts);
+  coding.tokeniser = Tokeniser::learn(options.tokeniser, texts);
   for (const std::string& text : texts)
     coding.longest = std::max(coding.longest, int64_t(coding.tokeniser->encode(text).size()) + 1);
 }
@@ -104,13 +103,7 @@ void CaptionsDataOptions::describe(OptionList& list) {
   list.add(
       "images", images,
       "where a row's picture lies, {} being its cell: png/{}.png; empty: the cell is the path");
-  list.add("tokens", tokens, "what a caption is cut into").choices(tokeniser_kinds());
-  list.add("vocabulary_size", vocabulary_size,
-           "most symbols; 0: no limit (unigram and bpe need one)")
-      .at_least(0);
-  list.add("minimum_count", minimum_count,
-           "characters and words that training saw less often are unknown")
-      .at_least(1);
+  tokeniser.describe(list, "caption");
   describe_held_out(list, validation_fraction, "training pictures");
   describe_quotes(list, quotes);
   list.add("largest_image", largest_image, "pictures with more pixels are refused").at_least(1);

@@ -20,9 +20,7 @@ struct CaptionsDataOptions {
   int64_t image_size = 64;
   std::string fit = "stretch";
   std::string images;  // where a picture lies: "png/{}.png"
-  std::string tokens = "words";
-  int64_t vocabulary_size = 0;
-  int64_t minimum_count = 1;
+  TokeniserOptions tokeniser{"words"};
   double validation_fraction = 0.1;
   std::string quotes = "auto";
   int64_t largest_image = 40'000'000;

@@ -189,18 +189,7 @@ Batch collate_documents(std::span<const Example> examples) {
 
 Example erase_words(const Example& example, const std::string& axis,
                     std::span<const int64_t> units) {
-  if (axis == "words") return erase_symbols(example, "words", units);
-  require(axis == "sentences", ErrorKind::Unsupported, "units of the axis '", axis,
-          "' cannot be erased");
-  const std::vector<int64_t>& offsets = example.axis("words").offsets;
-  std::vector<int64_t> words;
-  for (const int64_t unit : units) {
-    require(unit >= 0 && unit + 1 < int64_t(offsets.size()), ErrorKind::InvalidArgument,
-            "sentence ", unit, " cannot be erased: there are ", offsets.size() - 1);
-    for (int64_t word = offsets[size_t(unit)]; word < offsets[size_t(unit) + 1]; ++word)
-      words.push_back(word);
-  }
-  return erase_symbols(example, "words", words);
+  return erase_nested(example, "words", "sentences", axis, units);
 }
 
 HierarchicalDataset::HierarchicalDataset(std::vector<LabelledDocument> documents,

@@ -30,6 +30,8 @@ struct RoleOptions {
   std::vector<std::string> roles;        // of the cells, in their order; the last is "split"
   std::vector<std::string> needed = {};  // must be there, as must what `named` names
   std::vector<std::string> texts = {};   // must be texts in JSON; others may be numbers or yes/no
+  std::string list = {};                 // the role that may be a list in JSON: RoleRow::list
+  std::string several = {};  // a role that any number of columns or keys have, all of them needed
   Roles named = {};
   std::string quotes = "auto";           // yes, no; auto: quotes are text in a TSV, quote in a CSV
   bool reads_split = true;               // otherwise a split column is one that nobody asked for
@@ -41,6 +43,8 @@ struct RoleRow {
   std::vector<std::optional<std::string>> cells;  // nothing: not there, or null
   std::string place;                              // path:line
   const SortedJson* json = nullptr;               // all of a JSON row
+  std::optional<std::vector<std::string>> list = {};
+  std::vector<std::string> several = {};  // in the order of RoleReader::several()
 };
 
 class RoleReader {
@@ -52,7 +56,11 @@ class RoleReader {
             "'; expected auto, yes or no");
     for (const std::string& role : options_.roles)
       names_.push_back(single_role(options_.named, role, role));
+    if (const auto found = options_.named.find(options_.several); found != options_.named.end())
+      several_ = found->second;
   }
+  const std::string& name(size_t role) const { return names_[role]; }
+  const std::vector<std::string>& several() const { return several_; }  // names
 
   /// take(row) for each row; its last cell is there only where a split column is in use. Returns
   /// the file's hash. BadData with path:line; NotFound for a column that is not there.
@@ -61,16 +69,40 @@ class RoleReader {
     return is_json_lines(path) ? read_lines(path, take) : read_table(path, take);
   }
 
+  /// The same of a table that was read already.
+  template <class Take>
+  void read(const CsvTable& table, const Take& take) const {
+    std::vector<int64_t> columns, several;
+    for (size_t role = 0; role < names_.size(); ++role) columns.push_back(find_column(table, role));
+    for (const std::string& name : several_) several.push_back(table.column(name));
+    int64_t& split = columns.back();
+    const bool in_use = options_.reads_split &&
+                        (is_named(names_.size() - 1) || (split >= 0 && names_splits(table, split)));
+    if (!in_use) split = -1;
+    for (int64_t index = 0; index < table.rows(); ++index) {
+      RoleRow row{{}, table.place(index)};
+      for (const int64_t column : columns)
+        row.cells.push_back(column < 0 ? std::nullopt
+                                       : std::optional(std::string(table.cell(index, column))));
+      for (const int64_t column : several) row.several.emplace_back(table.cell(index, column));
+      take(row);
+    }
+  }
+
   /// BadData: the JSON row has not what is needed.
   [[noreturn]] void missing(const RoleRow& row, size_t role) const {
-    std::vector<std::string> keys;
-    for (const auto& item : row.json->items()) keys.push_back(item.key());
-    fail(ErrorKind::BadData, row.place, ": has no '", names_[role], "'",
-         suggestion(names_[role], keys), "; say with --columns ", options_.roles[role],
-         "=NAME which key holds the ", options_.roles[role], ". The keys are: ", join(keys));
+    missing(row, names_[role], options_.roles[role]);
   }
 
  private:
+  [[noreturn]] static void missing(const RoleRow& row, const std::string& key,
+                                   const std::string& role) {
+    std::vector<std::string> keys;
+    for (const auto& item : row.json->items()) keys.push_back(item.key());
+    fail(ErrorKind::BadData, row.place, ": has no '", key, "'", suggestion(key, keys),
+         "; say with --columns ", role, "=NAME which key holds the ", role,
+         ". The keys are: ", join(keys));
+  }
   bool is_named(size_t role) const { return options_.named.contains(options_.roles[role]); }
   bool is_needed(size_t role) const {
     return is_named(role) || contains(options_.needed, options_.roles[role]);
@@ -95,19 +127,7 @@ class RoleReader {
     reading.quotes =
         options_.quotes == "auto" ? role_ending(path) == ".csv" : options_.quotes == "yes";
     const CsvTable table = read_csv(path, reading);
-    std::vector<int64_t> columns;
-    for (size_t role = 0; role < names_.size(); ++role) columns.push_back(find_column(table, role));
-    int64_t& split = columns.back();
-    const bool in_use = options_.reads_split &&
-                        (is_named(names_.size() - 1) || (split >= 0 && names_splits(table, split)));
-    if (!in_use) split = -1;
-    for (int64_t index = 0; index < table.rows(); ++index) {
-      RoleRow row{{}, table.place(index)};
-      for (const int64_t column : columns)
-        row.cells.push_back(column < 0 ? std::nullopt
-                                       : std::optional(std::string(table.cell(index, column))));
-      take(row);
-    }
+    read(table, take);
     return table.hash;
   }
 
@@ -122,6 +142,7 @@ class RoleReader {
       const SortedJson json = parse_json_row(line, row.place, options_.example);
       row.json = &json;
       for (size_t role = 0; role <= split; ++role) row.cells.push_back(read_value(row, role));
+      read_several(row);
       std::optional<std::string>& named = row.cells[split];
       if (!has_split)
         has_split =
@@ -133,19 +154,39 @@ class RoleReader {
     return lines.hash();
   }
 
-  std::optional<std::string> read_value(const RoleRow& row, size_t role) const {
+  std::optional<std::string> read_value(RoleRow& row, size_t role) const {
     const auto found = row.json->find(names_[role]);
     if (found == row.json->end() && is_needed(role)) missing(row, role);
-    if (found == row.json->end() || found->is_null()) return {};
-    const bool only_text = contains(options_.texts, options_.roles[role]);
-    require(found->is_string() || (!only_text && found->is_primitive()), ErrorKind::BadData,
-            row.place, ": '", names_[role], "' is ", found->type_name(), "; expected ",
+    if (found == row.json->end()) return {};
+    const std::string& name = options_.roles[role];
+    if (!found->is_array() || name != options_.list)
+      return to_text(*found, names_[role], row.place, contains(options_.texts, name));
+    row.list.emplace();
+    for (const SortedJson& one : *found)
+      row.list->push_back(to_text(one, names_[role], row.place, false).value_or(""));
+    return {};
+  }
+
+  void read_several(RoleRow& row) const {
+    for (const std::string& key : several_) {
+      const auto found = row.json->find(key);
+      if (found == row.json->end()) missing(row, key, options_.several);
+      row.several.push_back(to_text(*found, key, row.place, false).value_or(""));
+    }
+  }
+
+  static std::optional<std::string> to_text(const SortedJson& value, const std::string& key,
+                                            const std::string& place, bool only_text) {
+    if (value.is_null()) return {};
+    require(value.is_string() || (!only_text && value.is_primitive()), ErrorKind::BadData, place,
+            ": '", key, "' is ", value.type_name(), "; expected ",
             only_text ? "a text" : "a text, a number, true or false");
-    return found->is_string() ? found->get<std::string>() : found->dump();
+    return value.is_string() ? value.get<std::string>() : value.dump();
   }
 
   RoleOptions options_;
   std::vector<std::string> names_;  // of the columns or keys, by role
+  std::vector<std::string> several_;
 };
 
 }  // namespace fovea

@@ -151,14 +151,10 @@ void GraphDataOptions::describe(OptionList& list) {
            "in training a node looks at no more than so many others, drawn anew for every batch; "
            "0: at all")
       .at_least(0);
-  list.add("validation_fraction", validation_fraction,
-           "without a split file: share of the nodes with a class that is for validation")
-      .at_least(0)
-      .below(1);
-  list.add("test_fraction", test_fraction,
-           "without a split file: share of the nodes with a class that is for the test")
-      .at_least(0)
-      .below(1);
+  describe_share(list, "validation_fraction", validation_fraction,
+                 "without a split file: share of the nodes with a class that is for validation");
+  describe_share(list, "test_fraction", test_fraction,
+                 "without a split file: share of the nodes with a class that is for the test");
 }
 
 Splits load_graph(const DataSource& source, const GraphDataOptions& options, int64_t hops,

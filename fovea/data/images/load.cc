@@ -111,10 +111,8 @@ void GlimpseDataOptions::describe(OptionList& list) {
   list.add("colours", colours, "what is read of the pictures of a folder")
       .choices({"grey", "colour"});
   list.add("largest_image", largest_image, "pictures of more pixels are refused").at_least(1);
-  list.add("validation_fraction", validation_fraction,
-           "share of the training pictures held out when there are none for validation")
-      .at_least(0)
-      .below(1);
+  describe_share(list, "validation_fraction", validation_fraction,
+                 "share of the training pictures held out when there are none for validation");
 }
 
 Json GlimpseCoding::to_json() const {

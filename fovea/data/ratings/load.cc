@@ -15,12 +15,12 @@ namespace fs = std::filesystem;
 
 using Reviews = SplitRows<Review>;
 
-RatingTruth read_truth(const fs::path& source) {
-  const fs::path path = source / "dataset.json";
-  if (!fs::exists(path)) return {};
-  const Json description = read_description(path, "ratings");
-  const auto truth = Field::root(description, path.string()).find("truth");
-  return truth ? RatingTruth::from_json(truth->value(), truth->place()) : RatingTruth();
+RatingTruth rating_truth(const fs::path& source) {
+  RatingTruth planted;
+  with_truth(source, "ratings", [&](const Field& truth) {
+    planted = RatingTruth::from_json(truth.value(), truth.place());
+  });
+  return planted;
 }
 
 /// Where the data does not say which review is in which split.
@@ -136,13 +136,10 @@ void RatingsDataOptions::describe(OptionList& list, ReviewReading reading) {
            "else at random; time: each user's last review is for the test, the one before it for "
            "validation; random")
       .choices({"auto", "time", "random"});
-  list.add("validation_fraction", validation_fraction,
-           "share of the reviews held out where nothing else decides")
-      .at_least(0)
-      .below(1);
-  list.add("test_fraction", test_fraction, "likewise for the test, of one file split at random")
-      .at_least(0)
-      .below(1);
+  describe_share(list, "validation_fraction", validation_fraction,
+                 "share of the reviews held out where nothing else decides");
+  describe_share(list, "test_fraction", test_fraction,
+                 "likewise for the test, of one file split at random");
   list.add("lowest", lowest, "lowest rating of the scale; 0 for both: as the data has it");
   list.add("highest", highest, "highest rating of the scale");
   describe_quotes(list, quotes);
@@ -204,7 +201,7 @@ Splits load_ratings(const DataSource& source, const RatingsDataOptions& options,
     ratings.reviews.hash = hash_of_built_in("ratings", options_json(options.generator));
   } else {
     ratings = {read_rows(source, options, reading, !coding.fitted(), seed),
-               read_truth(source.path)};
+               rating_truth(source.path)};
   }
   const auto truth = std::make_shared<const RatingTruth>(std::move(ratings.truth));
   const auto fit = [&](const Reviews& rows, Notes& notes) {

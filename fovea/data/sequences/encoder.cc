@@ -19,11 +19,10 @@ void ContextOptions::describe(OptionList& list) {
   list.add("standardise", standardise,
            "one mean and deviation for all positions and the target; auto: no")
       .choices({"auto", "yes", "no"});
-  list.add("validation_fraction", validation_fraction,
-           "share of the rows held out when the data has no validation split; "
-           "built-in data: validation rows drawn beside the training rows, as a share of these")
-      .at_least(0)
-      .below(1);
+  describe_share(
+      list, "validation_fraction", validation_fraction,
+      "share of the rows held out when the data has no validation split; "
+      "built-in data: validation rows drawn beside the training rows, as a share of these");
 }
 
 ContextDataset::ContextDataset(NamedTensors columns, std::shared_ptr<const ContextLayout> layout,

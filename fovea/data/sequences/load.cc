@@ -8,13 +8,23 @@ namespace fovea {
 
 namespace {
 
-/// dataset.json: "truth": {"map": {"0": "x2", "1": "x7"}}.
-ContextTruth read_truth(const Json& description, const DataSource& source) {
+/// {"map": {"0": "x2", "1": "x7"}}
+ContextTruth to_context_truth(const Field& planted) {
   ContextTruth truth;
-  const Field root = Field::root(description, (source.path / "dataset.json").string());
-  root.at("truth").at("map").each_member(
+  planted.at("map").each_member(
       [&](const std::string& context, const Field& position) { truth[context] = position.text(); });
   return truth;
+}
+
+/// What --columns says wins over what the options held.
+ContextOptions with_roles(ContextOptions options, const DataSource& source) {
+  check_roles(source, {"context", "target", "split", "position"});
+  const Roles& roles = source.roles;
+  options.context = single_role(roles, "context", options.context);
+  options.target = single_role(roles, "target", options.target);
+  options.split = single_role(roles, "split", options.split);
+  if (roles.contains("position")) options.position_columns = roles.at("position");
+  return options;
 }
 
 }  // namespace
@@ -24,19 +34,9 @@ void ContextDataOptions::describe(OptionList& list) {
   rows.describe(list);
 }
 
-void apply_roles(const DataSource& source, ContextOptions& options) {
-  check_roles(source, {"context", "target", "split", "position"});
-  const Roles& roles = source.roles;
-  options.context = single_role(roles, "context", options.context);
-  options.target = single_role(roles, "target", options.target);
-  options.split = single_role(roles, "split", options.split);
-  if (roles.contains("position")) options.position_columns = roles.at("position");
-}
-
 Splits load_context(const DataSource& source, const ContextDataOptions& options,
                     ContextEncoder& encoder, uint64_t seed) {
-  ContextOptions rows = options.rows;
-  apply_roles(source, rows);
+  const ContextOptions rows = with_roles(options.rows, source);
   const SplitOptions split{.task = "context",
                            .split = rows.split,
                            .fraction = rows.validation_fraction,
@@ -45,15 +45,10 @@ Splits load_context(const DataSource& source, const ContextDataOptions& options,
   const SourceTables tables =
       source.path.empty() ? parse_tables(draw_context(options.generator, rows.validation_fraction))
                           : open_source(source, split);
-  if (!encoder.fitted()) {
-    rows.split = tables.split_column;
-    rows.standardise = resolve_standardise(rows.standardise, tables.description, "no");
-    encoder.fit(*tables.train, rows);
-  }
-  const bool planted = tables.description.is_object() && tables.description.contains("truth");
-  const ContextTruth truth = planted ? read_truth(tables.description, source) : ContextTruth{};
+  fit_once(tables, rows, "no", encoder);
+  const auto truth = read_truth(tables, source, to_context_truth);
   return encode_tables(tables, encoder, [&](ContextDataset& data) {
-    if (planted) data.set_truth(truth);
+    if (truth) data.set_truth(*truth);
   });
 }
 

@@ -17,9 +17,6 @@ struct ContextDataOptions {
   void describe(OptionList& list);
 };
 
-/// Column roles: context, target, split, position (several). They win over what `options` held.
-void apply_roles(const DataSource& source, ContextOptions& options);
-
 /// As load_features of data/tables/load.h.
 Splits load_context(const DataSource& source, const ContextDataOptions& options,
                     ContextEncoder& encoder, uint64_t seed);

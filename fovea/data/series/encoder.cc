@@ -93,14 +93,11 @@ void SeriesOptions::describe(OptionList& list) {
            "mean 0 and deviation 1 for each series of the training split; auto: yes, unless "
            "dataset.json says no; no for the built-in data")
       .choices({"auto", "yes", "no"});
-  list.add("validation_fraction", validation_fraction,
-           "share of the steps, after the training steps, when the data has no validation split")
-      .at_least(0)
-      .below(1);
-  list.add("test_fraction", test_fraction,
-           "share of the steps, the last ones, of data without splits")
-      .at_least(0)
-      .below(1);
+  describe_share(
+      list, "validation_fraction", validation_fraction,
+      "share of the steps, after the training steps, when the data has no validation split");
+  describe_share(list, "test_fraction", test_fraction,
+                 "share of the steps, the last ones, of data without splits");
 }
 
 std::vector<std::string> SeriesLayout::input_names() const {

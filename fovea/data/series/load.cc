@@ -73,9 +73,10 @@ void hold_out_last(SourceTables& tables, const SeriesOptions& options, bool has_
 }
 
 /// What dataset.json says about the columns, where the user said nothing.
-void apply_description(const Json& description, const std::string& where, SeriesOptions& options) {
+void apply_description(const Json& description, const std::filesystem::path& path,
+                       SeriesOptions& options) {
   if (!description.is_object()) return;
-  const Field root = Field::root(description, where);
+  const Field root = Field::root(description, path.string());
   const auto fill = [&](const char* key, std::vector<std::string>& columns) {
     if (const auto given = root.find(key); given && columns.empty()) columns = given->texts();
   };
@@ -83,12 +84,9 @@ void apply_description(const Json& description, const std::string& where, Series
   fill("target_columns", options.target_columns);
 }
 
-std::optional<LagTruth> read_truth(const Json& description, const std::string& where) {
-  if (!description.is_object()) return {};
-  const auto truth = Field::root(description, where).find("truth");
-  if (!truth) return {};
-  return LagTruth{truth->at("lag").integer(1, INT32_MAX), truth->at("input").text(),
-                  truth->at("target").text()};
+LagTruth to_lag_truth(const Field& planted) {
+  return {planted.at("lag").integer(1, INT32_MAX), planted.at("input").text(),
+          planted.at("target").text()};
 }
 
 /// The windows of one split, with notes; null when it holds none.
@@ -134,6 +132,17 @@ SyntheticTables draw(const SeriesDataOptions& options) {
                      options.rows.test_fraction);
 }
 
+/// What --columns says wins over what the options held.
+SeriesOptions with_roles(SeriesOptions options, const DataSource& source) {
+  check_roles(source, {"input", "target", "time", "split"});
+  const Roles& roles = source.roles;
+  if (roles.contains("input")) options.input_columns = roles.at("input");
+  if (roles.contains("target")) options.target_columns = roles.at("target");
+  options.time = single_role(roles, "time", options.time);
+  options.split = single_role(roles, "split", options.split);
+  return options;
+}
+
 }  // namespace
 
 void SeriesDataOptions::describe(OptionList& list) {
@@ -141,29 +150,14 @@ void SeriesDataOptions::describe(OptionList& list) {
   rows.describe(list);
 }
 
-void apply_roles(const DataSource& source, SeriesOptions& options) {
-  check_roles(source, {"input", "target", "time", "split"});
-  const Roles& roles = source.roles;
-  if (roles.contains("input")) options.input_columns = roles.at("input");
-  if (roles.contains("target")) options.target_columns = roles.at("target");
-  options.time = single_role(roles, "time", options.time);
-  options.split = single_role(roles, "split", options.split);
-}
-
 Splits load_series(const DataSource& source, const SeriesDataOptions& options,
                    SeriesEncoder& encoder, uint64_t /*seed*/) {
-  SeriesOptions rows = options.rows;
-  apply_roles(source, rows);
+  SeriesOptions rows = with_roles(options.rows, source);
   const bool fitting = !encoder.fitted(), synthetic = source.path.empty();
   const SourceTables tables =
       synthetic ? parse_tables(draw(options)) : open_series(source, rows, fitting);
-  const std::string where = (source.path / "dataset.json").string();
-  if (fitting) {
-    rows.split = tables.split_column;
-    rows.standardise = resolve_standardise(rows.standardise, tables.description, "yes");
-    apply_description(tables.description, where, rows);
-    encoder.fit(*tables.train, rows);
-  }
+  if (fitting) apply_description(tables.description, source.path / "dataset.json", rows);
+  fit_once(tables, rows, "yes", encoder);
   const SeriesLayout& layout = encoder.layout();
   const int64_t lag = options.generator.lag;
   require(!synthetic || (layout.horizon < lag && lag <= layout.window), ErrorKind::InvalidArgument,
@@ -176,7 +170,7 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
   splits.notes.insert(splits.notes.end(), tables.notes.begin(), tables.notes.end());
   for (int split = 0; split < kSplitCount; ++split)
     if (tables[split]) note_unknown_columns(*tables[split], encoder.file_columns(), splits.notes);
-  const auto truth = read_truth(tables.description, where);
+  const auto truth = read_truth(tables, source, to_lag_truth);
   for (int split = 0; split < kSplitCount; ++split) {
     if (!tables[split]) continue;
     const bool needed = split == kTrain && (fitting || synthetic);

@@ -18,9 +18,6 @@ struct SeriesDataOptions {
   void describe(OptionList& list);
 };
 
-/// Column roles: input and target (several each), time, split. They win over what `options` held.
-void apply_roles(const DataSource& source, SeriesOptions& options);
-
 /// As load_features of data/tables/load.h. The cut is by time: the seed has no say in it. A
 /// validation or test split without a window is noted and left out; a training split without one
 /// is BadData.

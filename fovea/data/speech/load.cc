@@ -146,7 +146,7 @@ std::shared_ptr<const Tokeniser> learn_transcripts(const std::vector<SpeechRow>&
                                                    const SpeechDataOptions& options) {
   std::vector<std::string> texts;
   for (const SpeechRow& row : train) texts.push_back(row.transcript);
-  return Tokeniser::learn({options.tokens, options.vocabulary_size, options.minimum_count}, texts);
+  return Tokeniser::learn(options.tokeniser, texts);
 }
 
 double densest_of(const SpeechDataset& train) {
@@ -169,13 +169,7 @@ void SpeechDataOptions::describe(OptionList& list) {
       .choices({"utterance", "speaker", "training", "none"});
   list.add("sounds", sounds,
            "where a row's sound lies, {} being its cell: wav/{}; empty: the cell is the path");
-  list.add("tokens", tokens, "what a transcript is cut into").choices(tokeniser_kinds());
-  list.add("vocabulary_size", vocabulary_size,
-           "most symbols; 0: no limit (unigram and bpe need one)")
-      .at_least(0);
-  list.add("minimum_count", minimum_count,
-           "characters and words that training saw less often are unknown")
-      .at_least(1);
+  tokeniser.describe(list, "transcript");
   describe_held_out(list, validation_fraction, "training utterances");
   list.add("left_out", left_out,
            "a speaker whose utterances, and no others, are the test; empty: as the table says");

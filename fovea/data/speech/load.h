@@ -20,9 +20,7 @@ struct SpeechDataOptions {
   LogMelOptions log_mel;
   std::string normalise = "utterance";
   std::string sounds;  // where a sound lies: "wav/{}"
-  std::string tokens = "characters";
-  int64_t vocabulary_size = 0;
-  int64_t minimum_count = 1;
+  TokeniserOptions tokeniser{"characters"};
   double validation_fraction = 0.1;
   std::string left_out;  // a speaker
   std::string quotes = "auto";

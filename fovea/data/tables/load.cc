@@ -70,12 +70,6 @@ Splits load_built_in(const FeaturesDataOptions& options, TableEncoder& encoder) 
   return splits;
 }
 
-/// dataset.json: "truth": {"columns": ["x1", "x2"]}.
-std::vector<std::string> read_truth(const Json& description, const DataSource& source) {
-  const Field root = Field::root(description, (source.path / "dataset.json").string());
-  return root.at("truth").at("columns").texts();
-}
-
 void write_csv(const std::filesystem::path& path, const NumberTable& table) {
   std::string text = join(table.names, ",") + "," + table.target + "\n";
   const at::Tensor inputs = table.inputs.contiguous(), labels = table.labels.contiguous();
@@ -88,6 +82,17 @@ void write_csv(const std::filesystem::path& path, const NumberTable& table) {
   write_file(path, text);
 }
 
+/// What --columns says wins over what the options held.
+TableOptions with_roles(TableOptions options, const DataSource& source) {
+  check_roles(source, {"target", "split", "drop", "feature"});
+  const Roles& roles = source.roles;
+  options.target = single_role(roles, "target", options.target);
+  options.split = single_role(roles, "split", options.split);
+  if (roles.contains("drop")) options.drop = roles.at("drop");
+  if (roles.contains("feature")) options.features = roles.at("feature");
+  return options;
+}
+
 }  // namespace
 
 void FeaturesDataOptions::describe(OptionList& list) {
@@ -95,19 +100,9 @@ void FeaturesDataOptions::describe(OptionList& list) {
   table.describe(list);
 }
 
-void apply_roles(const DataSource& source, TableOptions& options) {
-  check_roles(source, {"target", "split", "drop", "feature"});
-  const Roles& roles = source.roles;
-  options.target = single_role(roles, "target", options.target);
-  options.split = single_role(roles, "split", options.split);
-  if (roles.contains("drop")) options.drop = roles.at("drop");
-  if (roles.contains("feature")) options.features = roles.at("feature");
-}
-
 Splits load_features(const DataSource& source, const FeaturesDataOptions& options,
                      TableEncoder& encoder, uint64_t seed) {
-  TableOptions table = options.table;
-  apply_roles(source, table);
+  const TableOptions table = with_roles(options.table, source);
   if (source.path.empty()) return load_built_in(options, encoder);
   SplitOptions cut;
   cut.task = "features";
@@ -116,16 +111,12 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
   cut.seed = seed;
   cut.needs_training = !encoder.fitted();
   const SourceTables tables = open_source(source, cut);
-  if (!encoder.fitted()) {
-    table.split = tables.split_column;
-    table.standardise = resolve_standardise(table.standardise, tables.description, "yes");
-    encoder.fit(*tables.train, table);
-  }
-  const bool planted = tables.description.is_object() && tables.description.contains("truth");
-  const std::vector<std::string> truth =
-      planted ? read_truth(tables.description, source) : std::vector<std::string>{};
+  fit_once(tables, table, "yes", encoder);
+  // dataset.json: "truth": {"columns": ["x1", "x2"]}
+  const auto truth = read_truth(tables, source,
+                                [](const Field& planted) { return planted.at("columns").texts(); });
   return encode_tables(tables, encoder, [&](TableDataset& data) {
-    if (planted) data.set_truth(truth);
+    if (truth) data.set_truth(*truth);
   });
 }
 

@@ -17,10 +17,6 @@ struct FeaturesDataOptions {
   void describe(OptionList& list);
 };
 
-/// Column roles: target, split, drop (several), feature (several). They win over what `options`
-/// held.
-void apply_roles(const DataSource& source, TableOptions& options);
-
 /// Reads or draws the data. An encoder that is not fitted yet learns from the training rows; one
 /// that is (restored from a run) is used as it is, and then a source without training rows will do.
 /// `seed` chooses the rows to hold out.

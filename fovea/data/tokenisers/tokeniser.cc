@@ -74,6 +74,15 @@ Vocabulary count_pieces(const Kind& kind, const TokeniserOptions& options,
 
 }  // namespace
 
+void TokeniserOptions::describe(OptionList& list, const std::string& text) {
+  list.add("tokens", kind, concat("what a ", text, " is cut into")).choices(tokeniser_kinds());
+  list.add("vocabulary_size", size, "most symbols; 0: no limit (unigram and bpe need one)")
+      .at_least(0);
+  list.add("minimum_count", minimum_count,
+           "characters and words that training saw less often are unknown")
+      .at_least(1);
+}
+
 std::vector<std::string> tokeniser_kinds() {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);

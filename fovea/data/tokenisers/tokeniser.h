@@ -30,6 +30,8 @@ struct TokeniserOptions {
   std::string kind = "characters";
   int64_t size = 0;           // most symbols, special ones included; unigram and bpe need it
   int64_t minimum_count = 1;  // characters and words: rarer ones become unknown
+  /// tokens, vocabulary_size and minimum_count of a `text`: "caption".
+  void describe(OptionList& list, const std::string& text);
 };
 
 /// Everything that a run or a prepared file stores of a tokeniser.

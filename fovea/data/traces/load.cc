@@ -202,13 +202,10 @@ void TracesDataOptions::describe(OptionList& list) {
       .at_most(1e9);
   list.add("window", window, "accesses that are looked at").at_least(1).at_most(4096);
   list.add("stride", stride, "accesses from one training window to the next").at_least(1);
-  list.add("validation_fraction", validation_fraction,
-           "share of the accesses, behind those for training, that is for validation")
-      .at_least(0)
-      .below(1);
-  list.add("test_fraction", test_fraction, "share of the accesses, the last ones, for the test")
-      .at_least(0)
-      .below(1);
+  describe_share(list, "validation_fraction", validation_fraction,
+                 "share of the accesses, behind those for training, that is for validation");
+  describe_share(list, "test_fraction", test_fraction,
+                 "share of the accesses, the last ones, for the test");
   list.add("minimum_count", vocabulary.minimum_count,
            "training accesses that a page, a step or an instruction needs to have a number")
       .at_least(1);

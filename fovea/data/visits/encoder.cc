@@ -102,18 +102,7 @@ Batch collate_visits(std::span<const Example> examples) {
 
 Example erase_codes(const Example& example, const std::string& axis,
                     std::span<const int64_t> units) {
-  if (axis == "codes") return erase_symbols(example, "codes", units);
-  require(axis == "visits", ErrorKind::Unsupported, "units of the axis '", axis,
-          "' cannot be erased");
-  const std::vector<int64_t>& offsets = example.axis("codes").offsets;
-  std::vector<int64_t> codes;
-  for (const int64_t unit : units) {
-    require(unit >= 0 && unit + 1 < int64_t(offsets.size()), ErrorKind::InvalidArgument, "visit ",
-            unit, " cannot be erased: there are ", offsets.size() - 1);
-    for (int64_t code = offsets[size_t(unit)]; code < offsets[size_t(unit) + 1]; ++code)
-      codes.push_back(code);
-  }
-  return erase_symbols(example, "codes", codes);
+  return erase_nested(example, "codes", "visits", axis, units);
 }
 
 VisitDataset::VisitDataset(std::vector<LabelledPatient> patients, VisitEncoder encoder)

@@ -1,7 +1,6 @@
 // The lines of each patient put together: visits in the order of time, one label, one split.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,8 +13,8 @@ namespace fovea {
 
 /// What one line says; nothing where the file does not have the column or key.
 struct VisitLine {
-  enum Role : size_t { Patient, Time, Codes, Label, Split, kRoles };
-  std::array<std::optional<std::string>, kRoles> fields;
+  enum Role : size_t { Patient, Time, Codes, Label, Split };
+  std::vector<std::optional<std::string>> fields;  // by role
   std::vector<std::string> codes;
 };
 

@@ -93,7 +93,7 @@ TEST(CaptionsData, PreparedGivesTheSameRows) {
   expect_error(ErrorKind::InvalidArgument, {"data.image_size=32", "64"},
                [&] { load(source, larger, other); });
   CaptionsDataOptions rarer = small();
-  rarer.minimum_count = 3;
+  rarer.tokeniser.minimum_count = 3;
   EXPECT_EQ(load(source, rarer, other).notes.back(),
             "the data was prepared with minimum_count=1; other values given now have no effect");
 }

@@ -13,7 +13,7 @@ SpeechDataOptions small() {
   options.generator.rows = 12;
   options.generator.validation_rows = 4;
   options.generator.test_rows = 5;
-  options.tokens = "words";
+  options.tokeniser.kind = "words";
   return options;
 }
 
@@ -215,7 +215,7 @@ TEST(SpeechData, PreparedGivesTheSameRows) {
   expect_error(ErrorKind::InvalidArgument, {"data.sample_rate=8000", "16000"},
                [&] { load(source, faster, other); });
   SpeechDataOptions rarer = small();
-  rarer.minimum_count = 3;
+  rarer.tokeniser.minimum_count = 3;
   rarer.log_mel.deltas = 1;  // frames are made of the samples in the file: this one has its effect
   EXPECT_EQ(load(source, rarer, other).notes.back(),
             "the data was prepared with minimum_count=1; other values given now have no effect");
