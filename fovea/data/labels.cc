@@ -30,8 +30,8 @@ std::vector<std::string> LabelSet::notes() const {
   return notes;
 }
 
-int64_t number_of(const std::string& label, const std::vector<std::string>& known, int split,
-                  const LabelWords& words) {
+int64_t label_index(const std::string& label, const std::vector<std::string>& known, int split,
+                    const LabelWords& words) {
   const auto found = std::find(known.begin(), known.end(), label);
   require(found != known.end(), ErrorKind::BadData, "a ", kSplitNames[split], " ", words.row,
           " has the ", words.label, " '", label,

@@ -37,8 +37,8 @@ class LabelSet {
 };
 
 /// The label's place among those that a run knows. BadData where it is not one of them.
-int64_t number_of(const std::string& label, const std::vector<std::string>& known, int split,
-                  const LabelWords& words);
+int64_t label_index(const std::string& label, const std::vector<std::string>& known, int split,
+                    const LabelWords& words);
 
 /// Planted truth by text: pairs of numbers, whose meaning is the task's.
 using Decisive = std::map<std::string, std::vector<std::pair<int64_t, int64_t>>>;

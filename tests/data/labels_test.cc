@@ -27,9 +27,9 @@ TEST(LabelSet, TooManyAreRefused) {
 }
 
 TEST(Labels, NumbersAreThoseOfTheRun) {
-  EXPECT_EQ(number_of("yes", {"no", "yes"}, kTest, kWords), 1);
+  EXPECT_EQ(label_index("yes", {"no", "yes"}, kTest, kWords), 1);
   expect_error(ErrorKind::BadData, {"a test text has the label 'new'", "no, yes"}, [] {
-    number_of("new", {"no", "yes"}, kTest, kWords);
+    label_index("new", {"no", "yes"}, kTest, kWords);
   });
 }
 

@@ -71,7 +71,7 @@ void count_classes(const std::vector<LabelledText>& train, DocumentCoding& codin
   if (train.empty()) return;
   coding.class_counts.assign(coding.classes.size(), 0);
   for (const LabelledText& row : train)
-    ++coding.class_counts[size_t(number_of(row.label, coding.classes, kTrain, kWords))];
+    ++coding.class_counts[size_t(label_index(row.label, coding.classes, kTrain, kWords))];
 }
 
 std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<LabelledText>& train,
@@ -87,7 +87,7 @@ std::vector<LabelledDocument> to_documents(std::vector<LabelledText> rows,
   std::vector<LabelledDocument> documents;
   for (LabelledText& row : rows)
     documents.push_back({std::move(row.text), std::move(row.second),
-                         number_of(row.label, coding.classes, split, kWords),
+                         label_index(row.label, coding.classes, split, kWords),
                          std::move(row.decisive)});
   return documents;
 }

@@ -99,7 +99,8 @@ GraphCoding fit_graph(const ReadGraph& graph, const GraphDataOptions& options, N
   coding.class_counts.assign(coding.classes.size(), 0);
   for (size_t node = 0; node < graph.names.size(); ++node)
     if (graph.splits[node] == kTrain)
-      ++coding.class_counts[size_t(number_of(graph.labels[node], coding.classes, kTrain, kWords))];
+      ++coding
+            .class_counts[size_t(label_index(graph.labels[node], coding.classes, kTrain, kWords))];
   const bool inductive = options.setting == "inductive";
   coding.features = fit_features(
       graph.features,
@@ -178,7 +179,7 @@ Splits load_graph(const DataSource& source, const GraphDataOptions& options, int
     for (size_t node = 0; node < read.names.size(); ++node) {
       if (read.splits[node] != split) continue;
       rows.nodes.push_back(int64_t(node));
-      rows.classes.push_back(number_of(read.labels[node], known.coding->classes, split, kWords));
+      rows.classes.push_back(label_index(read.labels[node], known.coding->classes, split, kWords));
     }
     if (rows.nodes.empty()) continue;
     if (options.setting == "inductive")

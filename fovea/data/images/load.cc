@@ -154,7 +154,7 @@ Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options
   return encode_splits(images, fit, [&](std::vector<LabelledImage> rows, Split split, Notes&) {
     std::vector<int64_t> targets;
     for (const LabelledImage& row : rows)
-      targets.push_back(number_of(row.label, coding.classes, split, kWords));
+      targets.push_back(label_index(row.label, coding.classes, split, kWords));
     return std::make_shared<GlimpseDataset>(stack_pixels(rows), std::move(targets), options.views,
                                             PictureEncoder{coding.shape, glimpses},
                                             random.split(kSplitNames[split]), knows_objects);

@@ -5,6 +5,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
+#include "fovea/data/source.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {

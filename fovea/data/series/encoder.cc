@@ -7,6 +7,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/series/column.h"
+#include "fovea/data/source.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {

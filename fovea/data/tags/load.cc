@@ -98,7 +98,7 @@ std::vector<Sentence> to_sentences(std::vector<TaggedSentence> rows, const TagCo
   for (TaggedSentence& row : rows) {
     sentences.push_back(sentence_of(std::move(row.words)));
     for (const std::string& tag : row.tags)
-      sentences.back().tags.push_back(number_of(tag, coding.tags, split, kWords));
+      sentences.back().tags.push_back(label_index(tag, coding.tags, split, kWords));
     sentences.back().decisive = std::move(row.decisive);
   }
   return sentences;
