@@ -58,10 +58,10 @@ std::string place_of(const DataSource& source, int split, const std::string& wha
 
 struct SplitOptions {
   std::string task = {};       // what dataset.json must say, when there is one
-  std::string split = {};      // the column that says it; empty: "split", if its cells do
   double fraction = 0.2;       // of the training rows, when there is no validation split; 0: none
   uint64_t seed = 0;           // chooses these rows
   bool needs_training = true;  // otherwise any one split is enough
+  std::string split = {};      // the column that says it; empty: "split", if its cells do
 };
 
 struct SourceTables {

@@ -121,10 +121,7 @@ Splits load_captions(const DataSource& source, const CaptionsDataOptions& option
   if (synthetic || is_prepared(source.path)) check_roles(source, {});
   if (is_prepared(source.path))
     return read_prepared_captions(source.path, options, coding, loading.grid);
-  const SplitOptions split{.task = "caption",
-                           .fraction = options.validation_fraction,
-                           .seed = loading.seed,
-                           .needs_training = learns};
+  const SplitOptions split{"caption", options.validation_fraction, loading.seed, learns};
   SplitRows<CaptionedImage> rows =
       synthetic ? draw_captions(options.generator, options.image_size)
                 : open_captions(source, split, {{}, options.images, options.quotes});

@@ -173,10 +173,7 @@ Splits load_copies(const DataSource& source, const CopyDataOptions& options, int
   check_roles(source, {});
   const bool drawn = source.path.empty();
   if (drawn) bits = options.generator.bits;
-  const SplitOptions split{.task = "copy",
-                           .fraction = options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = bits == 0};
+  const SplitOptions split{"copy", options.validation_fraction, seed, bits == 0};
   const auto read = [&](const std::filesystem::path& path) { return read_sequences(path, bits); };
   SplitRows<CopySequence> rows =
       drawn ? draw_copies(options.generator)

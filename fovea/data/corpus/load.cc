@@ -19,10 +19,8 @@ Documents draw_rows(const SyntheticCorpusOptions& options) {
 
 Documents read_rows(const DataSource& source, const PretrainDataOptions& options,
                     bool needs_training, uint64_t seed) {
-  const SplitOptions split{.task = "pretrain",
-                           .fraction = source.whole ? 0 : options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = needs_training};
+  const SplitOptions split{"pretrain", source.whole ? 0 : options.validation_fraction, seed,
+                           needs_training};
   return open_corpus(source, split,
                      {.documents = options.documents, .sentences = options.sentences});
 }

@@ -29,10 +29,7 @@ Texts draw_rows(const DocumentsDataOptions& options, TextsAs as) {
 
 Texts read_rows(const DataSource& source, const DocumentsDataOptions& options, bool needs_training,
                 uint64_t seed) {
-  const SplitOptions split{.task = "documents",
-                           .fraction = options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = needs_training};
+  const SplitOptions split{"documents", options.validation_fraction, seed, needs_training};
   LabelledTextOptions reading;
   reading.quotes = options.quotes;
   Texts texts = open_labelled_text(source, split, reading);

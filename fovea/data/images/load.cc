@@ -42,10 +42,7 @@ SplitRows<LabelledImage> read_images(const DataSource& source, const GlimpseData
                                      bool needs_training, uint64_t seed) {
   require(fs::exists(source.path), ErrorKind::NotFound, source.path.string(),
           ": no such file or folder");
-  const SplitOptions split{.task = kTask,
-                           .fraction = options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = needs_training};
+  const SplitOptions split{kTask, options.validation_fraction, seed, needs_training};
   if (holds_idx_images(source.path)) return read_idx_images(source, split);
   if (holds_image_folders(source.path)) {
     ImageFolderOptions how;

@@ -95,10 +95,8 @@ Splits load_pairs(const DataSource& source, const PairsOptions& options, PairTok
       }
     return files;
   };
-  const SplitOptions split{.task = options.task,
-                           .fraction = options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = tokenisers.source == nullptr};
+  const SplitOptions split{options.task, options.validation_fraction, seed,
+                           tokenisers.source == nullptr};
   SplitRows<TextPair> pairs = read_splits(source, split, reader);
   pairs.notes.insert(pairs.notes.begin(), notes.begin(), notes.end());
   return tokenise_splits(std::move(pairs), options, tokenisers);

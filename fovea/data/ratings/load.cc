@@ -35,10 +35,7 @@ void split_reviews(Reviews& rows, const RatingsDataOptions& options, uint64_t se
 
 Reviews read_rows(const DataSource& source, const RatingsDataOptions& options,
                   ReviewReading reading, bool needs_training, uint64_t seed) {
-  const SplitOptions split{.task = "ratings",
-                           .fraction = options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = needs_training};
+  const SplitOptions split{"ratings", options.validation_fraction, seed, needs_training};
   ReviewsOptions how;
   how.quotes = options.quotes;
   how.needs_text = needs_training && reading != ReviewReading::Nothing;

@@ -37,11 +37,8 @@ void ContextDataOptions::describe(OptionList& list) {
 Splits load_context(const DataSource& source, const ContextDataOptions& options,
                     ContextEncoder& encoder, uint64_t seed) {
   const ContextOptions rows = with_roles(options.rows, source);
-  const SplitOptions split{.task = "context",
-                           .split = rows.split,
-                           .fraction = rows.validation_fraction,
-                           .seed = seed,
-                           .needs_training = !encoder.fitted()};
+  const SplitOptions split{"context", rows.validation_fraction, seed, !encoder.fitted(),
+                           rows.split};
   const SourceTables tables =
       source.path.empty() ? parse_tables(draw_context(options.generator, rows.validation_fraction))
                           : open_source(source, split);

@@ -118,9 +118,9 @@ std::shared_ptr<SeriesDataset> encode_windows(const SeriesEncoder& encoder, cons
 SourceTables open_series(const DataSource& source, const SeriesOptions& options,
                          bool needs_training) {
   SourceTables tables = open_source(source, {.task = "forecast",
-                                             .split = options.split,
                                              .fraction = 0,  // rows at random would tear the series
-                                             .needs_training = needs_training});
+                                             .needs_training = needs_training,
+                                             .split = options.split});
   const bool folder = std::filesystem::is_directory(source.path);
   if (!folder && !tables.split_column.empty()) check_blocks(tables);
   hold_out_last(tables, options, folder || !tables.split_column.empty());

@@ -118,10 +118,7 @@ SplitSpeech store_sounds(SplitRows<Utterance> texts, const SpeechDataOptions& op
 
 SplitSpeech read_utterances(const DataSource& source, const SpeechDataOptions& options,
                             bool needs_training, const SpeechLoading& loading) {
-  const SplitOptions split{.task = "speech",
-                           .fraction = options.validation_fraction,
-                           .seed = loading.seed,
-                           .needs_training = needs_training};
+  const SplitOptions split{"speech", options.validation_fraction, loading.seed, needs_training};
   return store_sounds(open_speech(source, split, {{}, options.sounds, options.quotes}), options,
                       loading.progress);
 }

@@ -104,13 +104,9 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
                      TableEncoder& encoder, uint64_t seed) {
   const TableOptions table = with_roles(options.table, source);
   if (source.path.empty()) return load_built_in(options, encoder);
-  SplitOptions cut;
-  cut.task = "features";
-  cut.split = table.split;
-  cut.fraction = table.validation_fraction < 0 ? kFileFraction : table.validation_fraction;
-  cut.seed = seed;
-  cut.needs_training = !encoder.fitted();
-  const SourceTables tables = open_source(source, cut);
+  const double fraction = table.validation_fraction < 0 ? kFileFraction : table.validation_fraction;
+  const SplitOptions split{"features", fraction, seed, !encoder.fitted(), table.split};
+  const SourceTables tables = open_source(source, split);
   fit_once(tables, table, "yes", encoder);
   // dataset.json: "truth": {"columns": ["x1", "x2"]}
   const auto truth = read_truth(tables, source,

@@ -33,10 +33,7 @@ void check_decisive(const TaggedSentence& sentence, const std::string& text) {
 
 Sentences read_rows(const DataSource& source, const TaggingDataOptions& options,
                     bool needs_training, uint64_t seed) {
-  const SplitOptions split{.task = "tag",
-                           .fraction = options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = needs_training};
+  const SplitOptions split{"tag", options.validation_fraction, seed, needs_training};
   TaggedTextOptions reading;
   reading.separator = options.separator;
   reading.scheme = options.scheme;

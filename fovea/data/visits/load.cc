@@ -16,10 +16,7 @@ constexpr LabelWords kWords{"patient", "label", "NAME"};
 
 PatientSplits read_patients(const DataSource& source, const VisitsDataOptions& options,
                             bool needs_training, uint64_t seed) {
-  const SplitOptions split{.task = "visits",
-                           .fraction = options.validation_fraction,
-                           .seed = seed,
-                           .needs_training = needs_training};
+  const SplitOptions split{"visits", options.validation_fraction, seed, needs_training};
   PatientSplits patients{open_visits(source, split, options.reading)};
   with_truth(source.path, "visits", [&](const Field& truth) {
     patients.planted.raising = truth.at("raising").texts();
