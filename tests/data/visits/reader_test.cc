@@ -131,7 +131,7 @@ TEST(Visits, TimesAreNumbersOrDates) {
   EXPECT_EQ(parse_time(" 2.5 "), 2.5);
   EXPECT_EQ(parse_time("1970-01-02"), 1);
   EXPECT_EQ(parse_time("1970-01-02 12:00"), 1.5);
-  EXPECT_EQ(parse_time("2000-03-01").value() - *parse_visit_time("2000-02-28T00:00:00"), 2)
+  EXPECT_EQ(parse_time("2000-03-01").value() - *parse_time("2000-02-28T00:00:00"), 2)
       << "a leap year";
   for (const char* wrong :
        {"", "soon", "inf", "nan", "2001-02-29", "2001-13-01", "2001-01-01 25:00", "2001/01/01"})
