@@ -179,9 +179,8 @@ TEST(TaggedText, FoldersAndHeldOutSentences) {
   EXPECT_EQ(cut.train.size(), 15u);
   EXPECT_EQ(cut.validation.size(), 5u);
   EXPECT_TRUE(has_note(cut.notes, "5 of the 20 sentences"));
-  EXPECT_EQ(
-      open_tagged_text({folder / "train.tsv", {}, true}, {"", "", 0.2, 0, false}, {}).test.size(),
-      20u);
+  EXPECT_EQ(open_tagged_text({folder / "train.tsv", {}, true}, {"", 0.2, 0, false}, {}).test.size(),
+            20u);
   folder.write("val.tsv", "d\tO\n");
   expect_error(ErrorKind::BadData, {"dev.conll", "val.tsv", "remove one"}, [&] {
     open_tagged_text({folder.path(), {}}, {}, {});
