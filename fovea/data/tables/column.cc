@@ -9,31 +9,14 @@
 namespace fovea {
 
 TableColumn TableColumn::of_numbers(std::string name, std::span<const double> values,
-                                    bool standardise) {
+                                    const NumberFit& fit) {
   TableColumn column;
   column.name_ = std::move(name);
-  column.standardised_ = standardise;
-  // What stays as drawn is float32 in the end; rounding first makes a file and the numbers it was
-  // written from agree exactly.
-  const auto read = [&](double value) { return standardise ? value : double(float(value)); };
-  double sum = 0, low = INFINITY, high = -INFINITY;
-  int64_t present = 0;
-  for (const double raw : values) {
-    const double value = read(raw);
-    if (std::isnan(value)) continue;
-    sum += value;
-    low = std::min(low, value), high = std::max(high, value);
-    ++present;
-  }
-  require(present > 0, ErrorKind::Internal, "column '", column.name_, "' has no values");
-  column.mean_ = sum / double(present);
-  double squares = 0;
-  for (const double raw : values)
-    if (!std::isnan(raw)) squares += (read(raw) - column.mean_) * (read(raw) - column.mean_);
-  column.deviation_ = std::sqrt(squares / double(present));
-  column.constant_ = low == high || !(column.deviation_ > 0);
-  if (column.constant_) column.mean_ = low, column.deviation_ = 1;
-  column.missing_share_ = double(int64_t(values.size()) - present) / double(values.size());
+  column.number_encoding_ = NumberEncoding::fit(values, fit);
+  column.constant_ = column.number_encoding_.is_constant();
+  const auto missing =
+      std::count_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+  column.missing_share_ = double(missing) / double(values.size());
   return column;
 }
 
@@ -78,14 +61,14 @@ void TableColumn::index_categories() {
 
 int64_t TableColumn::inputs() const {
   const int64_t missing = missing_share_ > 0;
-  if (number_) return 1 + missing;
+  if (number_) return number_encoding_.inputs() + missing;
   return constant_ ? 1 : int64_t(categories_.size()) + (other_share_ > 0) + missing;
 }
 
 std::vector<std::string> TableColumn::input_names() const {
   std::vector<std::string> names;
   if (number_ || constant_) {
-    names.push_back(name_);
+    names = number_encoding_.input_names(name_);
   } else {
     for (const std::string& category : categories_) names.push_back(concat(name_, "=", category));
     if (other_share_ > 0) names.push_back(name_ + "=(other)");
@@ -99,7 +82,9 @@ std::vector<double> TableColumn::input_means() const {
   if (constant_) {
     means.push_back(0);
   } else if (number_) {
-    means.push_back(standardised_ ? 0 : mean_);
+    means = number_encoding_.input_means();
+    if (means.size() > 1)  // without pieces a missing value is the mean
+      for (double& mean : means) mean *= 1 - missing_share_;
   } else {
     means = shares_;
     if (other_share_ > 0) means.push_back(other_share_);
@@ -108,19 +93,26 @@ std::vector<double> TableColumn::input_means() const {
   return means;
 }
 
+std::vector<InputRole> TableColumn::input_roles() const {
+  std::vector<InputRole> roles(size_t(inputs()),
+                               number_ || constant_ ? InputRole::Piece : InputRole::Category);
+  if (number_ || constant_) roles.front() = InputRole::Value;
+  if (missing_share_ > 0) roles.back() = InputRole::Missing;
+  return roles;
+}
+
 void TableColumn::encode(double value, float* inputs) const {
-  const bool missing = std::isnan(value);
-  if (missing && missing_share_ > 0) inputs[1] = 1;
-  if (constant_) return;
-  if (missing) value = mean_;
-  inputs[0] = float(standardised_ ? (value - mean_) / deviation_ : value);
+  if (!std::isnan(value)) return number_encoding_.encode(value, inputs);
+  if (missing_share_ > 0) inputs[number_encoding_.inputs()] = 1;
+  const std::vector<double>& means = number_encoding_.input_means();
+  if (missing_share_ > 0 && means.size() > 1) return;  // the pieces of a missing number are all 0
+  for (size_t i = 0; i < means.size(); ++i) inputs[i] = float(means[i]);
 }
 
 std::string TableColumn::decode(const float* inputs) const {
   if (number_) {
-    if (missing_share_ > 0 && inputs[1] != 0) return "";
-    if (constant_) return format_number(mean_, 6);
-    return format_number(standardised_ ? inputs[0] * deviation_ + mean_ : double(inputs[0]), 6);
+    if (missing_share_ > 0 && inputs[number_encoding_.inputs()] != 0) return "";
+    return format_number(number_encoding_.decode(inputs), 6);
   }
   if (constant_) return categories_.empty() ? "" : categories_.front();
   for (size_t i = 0; i < categories_.size(); ++i)
@@ -155,9 +147,7 @@ Json TableColumn::to_json() const {
   Json json{{"name", name_}, {"type", number_ ? "number" : "category"}, {"constant", constant_}};
   json["missing_share"] = missing_share_;
   if (number_) {
-    json["standardised"] = standardised_;
-    json["mean"] = mean_;
-    json["deviation"] = deviation_;
+    json.update(number_encoding_.to_json());
   } else {
     json["categories"] = categories_;
     json["shares"] = shares_;
@@ -175,9 +165,7 @@ TableColumn TableColumn::from_json(const Field& field) {
   column.constant_ = field.at("constant").mark();
   column.missing_share_ = field.at("missing_share").finite();
   if (column.number_) {
-    column.standardised_ = field.at("standardised").mark();
-    column.mean_ = field.at("mean").finite();
-    column.deviation_ = field.at("deviation").deviation();
+    column.number_encoding_ = NumberEncoding::from_json(field);
   } else {
     column.categories_ = field.at("categories").texts();
     column.shares_ = field.at("shares").finites(column.categories_.size());

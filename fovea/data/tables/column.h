@@ -1,7 +1,7 @@
-// One column of a table and how its cells become inputs. A number becomes (x - mean) / deviation,
-// followed by a 0/1 input for "missing" when training saw missing cells; a category becomes one 0/1
-// input per category (the most frequent first), one for the rest ("other") and one for "missing",
-// where training saw them. A column that is always the same becomes one zero.
+// One column of a table and how its cells become inputs. A number becomes its value and pieces
+// (number.h), followed by a 0/1 input for "missing" when training saw missing cells; a category
+// becomes one 0/1 input per category (the most frequent first), one for the rest ("other") and one
+// for "missing", where training saw them. A column that is always the same becomes one zero.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,18 @@
 #include <vector>
 
 #include "fovea/base/json_field.h"
+#include "fovea/data/tables/number.h"
 
 namespace fovea {
+
+/// What an input says of its column. A linear model does without the pieces.
+enum class InputRole { Value, Piece, Category, Missing };
 
 class TableColumn {
  public:
   /// From the training values; NaN stands for a missing one, and at least one value is there.
-  static TableColumn of_numbers(std::string name, std::span<const double> values, bool standardise);
+  static TableColumn of_numbers(std::string name, std::span<const double> values,
+                                const NumberFit& fit);
   /// From the training cells, already trimmed. At most `max_categories` get an input of their own.
   static TableColumn of_texts(std::string name, std::span<const std::string_view> cells,
                               int64_t max_categories);
@@ -30,8 +35,9 @@ class TableColumn {
   const std::string& name() const { return name_; }
   bool is_number() const { return number_; }
   bool is_constant() const { return constant_; }
-  double mean() const { return mean_; }
-  double deviation() const { return deviation_; }
+  double mean() const { return number_encoding_.mean(); }
+  double deviation() const { return number_encoding_.deviation(); }
+  const NumberEncoding& number() const { return number_encoding_; }
   double missing_share() const { return missing_share_; }
   double other_share() const { return other_share_; }
   const std::vector<std::string>& categories() const { return categories_; }
@@ -39,6 +45,7 @@ class TableColumn {
   int64_t inputs() const;
   std::vector<std::string> input_names() const;  // "age", "age=(missing)", "sex=Female"
   std::vector<double> input_means() const;       // over the training rows
+  std::vector<InputRole> input_roles() const;
 
   /// Writes the cell's inputs() numbers; `inputs` holds zeros before. False for text where a number
   /// is due.
@@ -55,8 +62,8 @@ class TableColumn {
   void index_categories();
 
   std::string name_;
-  bool number_ = true, constant_ = false, standardised_ = true;
-  double mean_ = 0, deviation_ = 1;
+  bool number_ = true, constant_ = false;
+  NumberEncoding number_encoding_;
   double missing_share_ = 0, other_share_ = 0;
   std::vector<std::string> categories_;
   std::vector<double> shares_;  // of each category in training

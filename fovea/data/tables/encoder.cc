@@ -32,6 +32,12 @@ void TableOptions::describe(OptionList& list) {
   list.add("standardise", standardise,
            "numbers to mean 0, deviation 1; auto: yes for a file of yours, no for built-in data")
       .choices({"auto", "yes", "no"});
+  list.add("numbers", numbers,
+           "how numbers become inputs: standard (the value alone) or pieces (the value and "
+           "piecewise-linear pieces between the thresholds of a small tree on the target)")
+      .choices({"pieces", "standard"});
+  list.add("bins", bins, "pieces of a number at most; 0: by rows and columns, at most 48")
+      .within(0, 1024);
   list.add("max_categories", max_categories,
            "categories of a column with an input of their own; the rest share one")
       .at_least(1);
@@ -64,8 +70,10 @@ void TableEncoder::finish() {
   for (const TableColumn& column : columns_) {
     const auto names = column.input_names();
     const auto means = column.input_means();
+    const auto roles = column.input_roles();
     layout->input_names.insert(layout->input_names.end(), names.begin(), names.end());
     layout->input_means.insert(layout->input_means.end(), means.begin(), means.end());
+    layout->input_roles.insert(layout->input_roles.end(), roles.begin(), roles.end());
     layout->column_of_input.insert(layout->column_of_input.end(), names.size(),
                                    int64_t(layout->columns.size()));
     layout->columns.push_back(column.name());

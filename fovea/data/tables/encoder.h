@@ -29,6 +29,8 @@ struct TableOptions {
   std::vector<std::string> features;  // only these columns; empty: all that remain
   std::string target_kind = "auto";
   std::string standardise = "auto";
+  std::string numbers = "pieces";
+  int64_t bins = 0;  // pieces of a number at most; 0: by rows and columns
   int64_t max_categories = 100;
   double validation_fraction = -1;  // below 0: 0.2 of a file, 0.3 (the tail) of the built-in data
   void describe(OptionList& list);
@@ -40,6 +42,7 @@ struct TableLayout {
   std::vector<std::string> columns;
   std::vector<int64_t> column_of_input;  // [I], ascending
   std::vector<std::string> input_names;  // [I]
+  std::vector<InputRole> input_roles;    // [I]
   std::vector<double> input_means;  // [I], over the training rows: what an erased column becomes
   std::string target;
   TargetKind kind = TargetKind::TwoClasses;

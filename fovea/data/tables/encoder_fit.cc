@@ -1,9 +1,11 @@
 // The half of TableEncoder that learns; table.cc is the half that applies what was learnt.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "fovea/base/error.h"
 #include "fovea/data/tables/encoder.h"
+#include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -63,6 +65,41 @@ ColumnCells read_column(const CsvTable& table, int64_t column) {
   return cells;
 }
 
+/// The target of each training row, for the trees that cut numbers into pieces.
+struct TargetRows {
+  std::vector<double> values;    // a number, or two classes as 0 and 1
+  std::vector<int32_t> classes;  // several classes
+  std::vector<int64_t> counts;   // of each class
+
+  void add(const TableTarget& target, double encoded) {
+    if (target.kind() == TargetKind::Classes)
+      classes.push_back(int32_t(encoded));
+    else
+      values.push_back(encoded);
+    if (target.kind() == TargetKind::Number) return;
+    counts.resize(target.classes().size());
+    ++counts[size_t(encoded)];
+  }
+  SplitTarget split_target() const {
+    return {values, classes, classes.empty() ? 0 : int64_t(counts.size())};
+  }
+};
+
+/// More rows bear more pieces; many columns leave room for fewer.
+int64_t choose_bins(int64_t rows, int64_t columns) {
+  constexpr int64_t kMostBins = 48, kMostPieces = 4096;
+  constexpr int64_t kMostFloats = int64_t{1} << 28;  // 1 GiB of all rows
+  const auto by_rows = int64_t(std::llround(std::pow(double(rows), 0.4)));
+  const int64_t by_memory = kMostFloats / (rows * columns) - 2;
+  return std::clamp<int64_t>(std::min({by_rows, kMostPieces / columns, by_memory}), 0, kMostBins);
+}
+
+NumberFit number_fit(const TableOptions& options, bool standardise, const TargetRows& target,
+                     int64_t rows, int64_t columns) {
+  return {standardise, options.numbers == "pieces",
+          options.bins > 0 ? options.bins : choose_bins(rows, columns), target.split_target()};
+}
+
 }  // namespace
 
 void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
@@ -71,32 +108,43 @@ void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
   const std::string target = choose_target(train, options.target);
   const CsvTable rows = rows_with(train, train.column(target));
   fresh.target_ = TableTarget::fit(rows, target, options.target_kind);
-  for (const std::string& name : choose_features(train.names, target, options, train.path)) {
+  TargetRows target_rows;
+  for (int64_t row = 0, at = rows.column(target); row < rows.rows(); ++row)
+    target_rows.add(fresh.target_, fresh.target_.encode(trim_cell(rows.cell(row, at)), rows, row));
+
+  const std::vector<std::string> names = choose_features(train.names, target, options, train.path);
+  const NumberFit numbers = number_fit(options, options.standardise != "no", target_rows,
+                                       rows.rows(), int64_t(names.size()));
+  std::vector<std::optional<TableColumn>> columns(names.size());
+  std::vector<std::string> notes(names.size());
+  run_parallel(int64_t(names.size()), [&](int64_t i) {
+    const std::string& name = names[size_t(i)];
     const ColumnCells cells = read_column(rows, rows.column(name));
     if (cells.present == 0) {
-      fresh.notes_.push_back(concat("column '", name, "' has no values: it is left out"));
-    } else if (cells.not_numbers == 0) {
-      fresh.columns_.push_back(
-          TableColumn::of_numbers(name, cells.numbers, options.standardise != "no"));
-    } else {
-      fresh.columns_.push_back(TableColumn::of_texts(name, cells.texts, options.max_categories));
-      if (cells.not_numbers * 10 < cells.present)
-        fresh.notes_.push_back(concat("column '", name, "' is read as categories because '",
-                                      cells.texts[size_t(cells.first_not_number)], "' at ",
-                                      rows.place(cells.first_not_number), " is not a number (",
-                                      format_count(cells.not_numbers), " such cells)"));
+      notes[size_t(i)] = concat("column '", name, "' has no values: it is left out");
+      return;
     }
+    if (cells.not_numbers == 0) {
+      columns[size_t(i)] = TableColumn::of_numbers(name, cells.numbers, numbers);
+      return;
+    }
+    columns[size_t(i)] = TableColumn::of_texts(name, cells.texts, options.max_categories);
+    if (cells.not_numbers * 10 < cells.present)
+      notes[size_t(i)] = concat("column '", name, "' is read as categories because '",
+                                cells.texts[size_t(cells.first_not_number)], "' at ",
+                                rows.place(cells.first_not_number), " is not a number (",
+                                format_count(cells.not_numbers), " such cells)");
+  });
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (columns[i]) fresh.columns_.push_back(*std::move(columns[i]));
+    if (!notes[i].empty()) fresh.notes_.push_back(notes[i]);
   }
   require(!fresh.columns_.empty(), ErrorKind::BadData, train.path,
           ": every column beside the target '", target, "' is empty");
   fresh.finish();
   fresh.note_columns();
 
-  std::vector<int64_t> counts(fresh.target_.classes().size(), 0);
-  if (!counts.empty())
-    for (int64_t row = 0, at = rows.column(target); row < rows.rows(); ++row)
-      ++counts[size_t(fresh.target_.encode(trim_cell(rows.cell(row, at)), rows, row))];
-  fresh.notes_.insert(fresh.notes_.begin(), fresh.target_.sentence(counts));
+  fresh.notes_.insert(fresh.notes_.begin(), fresh.target_.sentence(target_rows.counts));
   *this = std::move(fresh);
 }
 
@@ -107,13 +155,20 @@ void TableEncoder::fit(const NumberTable& train, const TableOptions& options) {
   fresh.target_ = TableTarget::of_two_classes(train.target, train.classes);
   const int64_t rows = train.inputs.size(0), width = train.inputs.size(1);
   const float* values = train.inputs.data_ptr<float>();
+  TargetRows target_rows;
+  const at::Tensor labels = train.labels.contiguous();  // [N]
+  for (int64_t row = 0; row < rows; ++row)
+    target_rows.add(fresh.target_, double(labels.data_ptr<int64_t>()[row]));
   std::vector<double> column(static_cast<size_t>(rows));
-  for (const std::string& name :
-       choose_features(fresh.file_columns_, train.target, options, "built-in data")) {
+  const std::vector<std::string> features =
+      choose_features(fresh.file_columns_, train.target, options, "built-in data");
+  const NumberFit numbers = number_fit(options, options.standardise == "yes", target_rows, rows,
+                                       int64_t(features.size()));
+  for (const std::string& name : features) {
     const int64_t at =
         std::find(train.names.begin(), train.names.end(), name) - train.names.begin();
     for (int64_t row = 0; row < rows; ++row) column[size_t(row)] = values[row * width + at];
-    fresh.columns_.push_back(TableColumn::of_numbers(name, column, options.standardise == "yes"));
+    fresh.columns_.push_back(TableColumn::of_numbers(name, column, numbers));
   }
   fresh.finish();
   fresh.note_columns();

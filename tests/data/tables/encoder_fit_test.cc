@@ -27,14 +27,18 @@ TEST(TableFit, InfersColumnsAndSaysSo) {
   EXPECT_EQ(layout.input_names,
             (Names{"age", "age=(missing)", "workclass=Private", "workclass=Self-emp",
                    "workclass=State-gov", "workclass=(missing)", "city=Bern", "city=Basel",
-                   "city=Chur, GR", "city=the \"old\" town", "hours", "hours=(missing)"}));
-  EXPECT_EQ(layout.column_of_input, (std::vector<int64_t>{0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3}));
+                   "city=Chur, GR", "city=the \"old\" town", "hours", "hours[13..40]",
+                   "hours[40..45]", "hours=(missing)"}));
+  EXPECT_EQ(layout.column_of_input,
+            (std::vector<int64_t>{0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}));
+  EXPECT_EQ(layout.input_roles[11], InputRole::Piece);
+  EXPECT_EQ(layout.input_roles.size(), layout.input_names.size());
   EXPECT_EQ(layout.input_means.size(), layout.input_names.size());
   EXPECT_EQ(layout.kind, TargetKind::TwoClasses);
   EXPECT_EQ(layout.classes, (Names{"0", "1"}));
   EXPECT_EQ(layout.target, "income");
   EXPECT_EQ(encoder.notes()[0], "target 'income': two classes 0, 1 (57.1 % are 1)");
-  EXPECT_TRUE(has_note(encoder.notes(), "4 columns: 2 numbers, 2 categories; 12 inputs"));
+  EXPECT_TRUE(has_note(encoder.notes(), "4 columns: 2 numbers, 2 categories; 14 inputs"));
   EXPECT_TRUE(has_note(encoder.notes(), "workclass (14.3 %)"));
 }
 
@@ -48,6 +52,33 @@ TEST(TableFit, OnlyTheColumnsAskedFor) {
   options.features.clear();
   EXPECT_EQ(fit(read_csv(fixture("people.csv")), options).layout().columns,
             (Names{"id", "age", "workclass", "hours"}));
+}
+
+TEST(TableFit, NumbersMayStayWithoutPieces) {
+  TableOptions options = people_options();
+  options.numbers = "standard";
+  EXPECT_EQ(fit(read_csv(fixture("people.csv")), options).layout().input_names.size(), 12u);
+}
+
+TEST(TableFit, MoreColumnsLeaveRoomForFewerPieces) {
+  const TemporaryFolder folder;
+  const auto inputs = [&](int columns, int64_t bins) {
+    std::string text;
+    for (int column = 0; column < columns; ++column) text += concat("c", column, ",");
+    text += "y\n";
+    for (int row = 0; row < 400; ++row) {
+      for (int column = 0; column < columns; ++column)
+        text += concat((row * 37 + column * 11) % 401, ".5,");
+      text += concat(row % 2, "\n");
+    }
+    TableOptions options;
+    options.bins = bins;
+    return int64_t(fit(read_csv(folder.write("t.csv", text)), options).layout().input_names.size());
+  };
+  EXPECT_LE(inputs(3, 0), 3 * 12);
+  EXPECT_LE(inputs(3, 4), 3 * 5);
+  EXPECT_GT(inputs(3, 0), 3 * 3);
+  EXPECT_LE(inputs(1200, 0), 1200 + 4096);
 }
 
 TEST(TableFit, WrongNames) {
@@ -115,10 +146,11 @@ TEST(TableFit, NumbersThatNeverWereText) {
                       {"0", "1"},
                       torch::tensor({0, 1, 1}, torch::kLong)};
   TableEncoder encoder;
-  encoder.fit(numbers, {});
+  TableOptions options;
+  options.numbers = "standard";
+  encoder.fit(numbers, options);
   EXPECT_TRUE(torch::equal(encoder.encode(numbers)->columns().at("inputs"),
                            torch::tensor({{1.f, 0.f}, {2.f, 0.f}, {4.f, 0.f}})));
-  TableOptions options;
   options.standardise = "yes";
   options.features = {"a"};
   encoder.fit(numbers, options);

@@ -14,6 +14,7 @@ class TableTest : public ::testing::Test {
     TableOptions options;
     options.target = "income";
     options.drop = {"id"};
+    options.numbers = "standard";
     encoder_.fit(people_, options);
   }
   CsvTable people_;

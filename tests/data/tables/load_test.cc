@@ -24,7 +24,9 @@ void expect_same(const Dataset& left, const Dataset& right) {
 
 TEST(FeaturesData, BuiltInValidationIsTheTail) {
   TableEncoder encoder;
-  const Splits splits = load_features({}, small(), encoder, 1);
+  FeaturesDataOptions options = small();
+  options.table.numbers = "standard";
+  const Splits splits = load_features({}, options, encoder, 1);
   EXPECT_EQ(splits.train->size(), 2100);
   EXPECT_EQ(splits.validation->size(), 900);
   EXPECT_EQ(splits.test, nullptr);
