@@ -25,6 +25,15 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 
 void print_summary(const Training& training) {
   for (const std::string& note : training.splits.notes) tell(note);
+  if (training.choice) {
+    const ModelChoice& choice = *training.choice;
+    if (!choice.candidates.empty())
+      std::cerr << "trained on " << format_count(choice.training_rows) << " rows, measured on "
+                << format_count(choice.held_out_rows) << " others"
+                << (choice.repeats > 1 ? concat(", ", choice.repeats, " times") : "") << ":\n"
+                << choice.table().plain();
+    tell(concat("model.name=", choice.model, ": ", choice.reason));
+  }
   TextTable table({"layer", "output", "parameters"});
   for (const LayerSummary& layer : training.model->summary())
     table.add({layer.layer, shape_text(layer.output_shape), format_count(layer.parameters)});
@@ -63,6 +72,10 @@ void run_train(const TrainCommandFlags& flags) {
   request.folder = &folder;
   request.resume = flags.resume;
   request.overwrite = flags.overwrite;
+  if (!flags.quiet)
+    request.choosing = [](const std::string& model, int64_t done, int64_t total) {
+      tell(concat("choosing the model: ", done + 1, " of ", total, ", ", model));
+    };
   request.loaded = [&](const Training& training) {
     for (const std::string& warning : training.warnings)
       std::cerr << "warning: " << warning << "\n";
@@ -99,6 +112,7 @@ void run_train(const TrainCommandFlags& flags) {
               {"epochs", Json::array()},
               {"metrics", metrics_json(training.validation)}};
     for (const EpochReport& report : result.epochs) json["epochs"].push_back(report.to_json());
+    if (training.choice) json["choice"] = training.choice->to_json();
     std::cout << json.dump(2) << "\n";
     return;
   }

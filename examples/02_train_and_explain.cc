@@ -7,6 +7,7 @@
 int main() {
   using namespace fovea;
   Setup setup("features");
+  setup.set("model.name", "tutorial");  // small and fast; without this line the data decide
   setup.options().set("data.rows", "20000");
   setup.options().set("training.learning_rate", "0.005");
 

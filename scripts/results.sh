@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy]…
 # The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -13,7 +13,7 @@ needs() { [[ -d $data/$1 ]] || { echo "not found: $data/$1 (set FOVEA_DATA)" >&2
 
 features() {
   heading "features, built-in data, 10 seeds"
-  $fovea compare features --vary model.name=attention --seeds 10 --seed 1 --quiet --json | medians
+  $fovea compare features --config tutorial --vary model.name=tutorial --seeds 10 --seed 1 --quiet --json | medians
 }
 context() {
   heading "context, built-in data, 10 seeds: loss is the MSE of the whole fourth epoch"
@@ -38,30 +38,38 @@ why() {
   heading "why not a plain network? two informative columns, ever more noise columns"
   for rows in 100000 10000; do
     echo "rows: $rows"
-    $fovea compare features --set data.rows=$rows --vary data.noise=8,18,48,98 --vary model.name=attention,plain,linear --seeds 5 --quiet
+    $fovea compare features --set data.rows=$rows --vary data.noise=8,18,48,98 --set data.numbers=standard --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
   done
   heading "the same with a label that no linear model can learn (the sign of x1 x2)"
-  $fovea compare features --set data.label=product --vary data.noise=8,18,48,98 --vary model.name=attention,plain,linear --seeds 5 --quiet
+  $fovea compare features --set data.label=product --vary data.noise=8,18,48,98 --set data.numbers=standard --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
   heading "as many informative columns as noise columns, D grows"
   for half in 5 10 25; do
     $fovea compare features --set data.informative=$half --set data.noise=$half --vary data.noise=$half \
-      --vary model.name=attention,plain,linear --seeds 5 --quiet
+      --set data.numbers=standard --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
   done
+}
+yours() {
+  heading "the default command on tables, beside XGBoost and linear models"
+  /usr/bin/python3 scripts/results_tables.py yours $fovea "$data"
+}
+sweep() {
+  heading "the default command on generated tables, beside linear models"
+  /usr/bin/python3 scripts/results_tables.py sweep $fovea
 }
 adult() {
   needs tabular_adult || return 0
   heading "UCI Adult, official test split, 10 seeds"
   $fovea compare features "$data/tabular_adult" --target income --config configs/feature-attention-adult.json \
-    --vary model.name=attention,plain --seeds 10 --seed 1 --quiet
+    --vary model.name=tutorial,tutorial-plain --seeds 10 --seed 1 --quiet
   $fovea compare features "$data/tabular_adult" --target income --config configs/feature-attention-adult.json --set 'model.hidden=[]' \
-    --vary model.name=linear --seeds 10 --seed 1 --quiet
+    --vary model.name=tutorial-linear --seeds 10 --seed 1 --quiet
 }
 breast() {
   needs tabular_breast_cancer || return 0
   heading "breast cancer, 113 test rows, 10 seeds"
-  for name in attention linear; do
+  for name in tutorial tutorial-linear; do
     hidden=32
-    [[ $name == linear ]] && hidden=[]
+    [[ $name == tutorial-linear ]] && hidden=[]
     echo "$name"
     $fovea compare features "$data/tabular_breast_cancer" --config configs/feature-attention-breast-cancer.json --set "model.hidden=$hidden" \
       --vary model.name=$name --seeds 10 --seed 1 --quiet --json | medians

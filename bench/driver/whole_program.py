@@ -12,7 +12,7 @@ EXAMPLE = "0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6"
 def start_up(bench, empty):
     """Seconds from exec to answer: `fovea predict` on one row of a small model, and an empty LibTorch program."""
     model = os.path.join(bench.place, "start-up")
-    run([bench.fovea, "train", "features", "--epochs", "0", "--out", model, "--quiet"])
+    run([bench.fovea, "train", "features", "--set", "model.name=tutorial", "--epochs", "0", "--out", model, "--quiet"])
     ours, theirs = [], []
     for _ in range(2 * bench.repeats + 1):
         for times, command in ((theirs, [empty]), (ours, [bench.fovea, "predict", model, EXAMPLE])):

@@ -79,7 +79,8 @@ def gat(goal, nodes, edges):
 
 
 CPU = (
-    Work("features", "feature attention, 70,000 rows, batch 128: ms an epoch", 60, "features", "features", epochs=6),
+    Work("features", "feature attention, 70,000 rows, batch 128: ms an epoch", 60, "features", "features", epochs=6,
+         options=assigned("model.name=tutorial", "data.numbers=standard")),
     Work("context", "context attention, batch 1: us a row", 1500, "context", "context", units=10000, scale=1e6, epochs=6),
     Work("dates", "dates as they come, GRU 128, general score, batch 64: ms a step", "-", "dates", "seq2seq", units=100,
          data_options=assigned("data.rows=6400"), evaluates=True),

@@ -20,7 +20,7 @@ static ExportedParts feature_attention_parts(const FeatureAttention& model,
       graph->input({"inputs", ElementType::Float, {"batch", width}, "the encoded cells of a row"});
 
   Value h = inputs, weights;  // [B, I], [B, C]
-  if (model.options().name == "attention") {
+  if (model.options().has_attention()) {
     weights = normalise(model.options().normaliser, parameters.linear("attention", inputs), {});
     const Value column = graph->integers(shape.column_of_input);  // [I]
     h = inputs * graph->node("Gather", {weights, column}, {{"axis", int64_t(1)}});

@@ -21,7 +21,7 @@ struct EncodedValues {
 };
 
 /// An encoder whose parameters are `stack`. x [B, N, D]; keep bool [B, N], false at padding, which
-/// nobody looks at and which looks at nothing.
+/// nobody looks at and which looks at nothing; empty: there is none.
 EncodedValues encode(const Weights& stack, Value x, const Value& keep);
 
 /// What one layer of a decoder looks at.

@@ -12,12 +12,16 @@ void describe_class_weights(OptionList& list, std::string& class_weights) {
       .choices({"none", "balanced"});
 }
 
-Classifier::Classifier(const std::string& class_weights, const std::vector<int64_t>& class_counts) {
-  if (class_weights != "balanced" || class_counts.empty()) return;
+Tensor class_weights_of(const std::string& class_weights,
+                        const std::vector<int64_t>& class_counts) {
+  if (class_weights != "balanced" || class_counts.empty()) return {};
   const Tensor rows = torch::tensor(class_counts, at::kDouble);  // [C]
   const Tensor weights = rows.sum() / (rows.clamp_min(1) * double(class_counts.size()));
-  class_weights_ = weights.to(at::kFloat);
+  return weights.to(at::kFloat);
 }
+
+Classifier::Classifier(const std::string& class_weights, const std::vector<int64_t>& class_counts)
+    : class_weights_(class_weights_of(class_weights, class_counts)) {}
 
 Loss Classifier::loss(const Batch& batch, const StepContext& context) {
   const Tensor logits = logits_of(batch, &context.random, nullptr);  // [B, C]

@@ -14,10 +14,14 @@ namespace fovea {
 /// Adds model.class_weights: none, or balanced.
 void describe_class_weights(OptionList& list, std::string& class_weights);
 
+/// `balanced` weights a class by N / (C n_c): it counts as much as any other, with all its rows.
+/// [C]; undefined, all rows alike, for `none` and where `class_counts`, the training rows of each
+/// class, is empty.
+at::Tensor class_weights_of(const std::string& class_weights,
+                            const std::vector<int64_t>& class_counts);
+
 class Classifier : public Model {
  public:
-  /// `balanced` weights a class by N / (C n_c): it counts as much as any other, with all its rows.
-  /// Without `class_counts`, the training rows of each, all rows count the same.
   explicit Classifier(const std::string& class_weights = "none",
                       const std::vector<int64_t>& class_counts = {});
 

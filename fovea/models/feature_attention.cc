@@ -16,10 +16,12 @@ using kernels::TabularLoss;
 
 void FeatureAttentionOptions::describe(OptionList& list) {
   list.add("name", name,
-           "which network: feature attention, a plain network, or logistic/linear regression")
-      .choices({"attention", "plain", "linear"});
+           "which network of the tutorial: feature attention, a plain network, or logistic/linear "
+           "regression")
+      .choices({"tutorial", "tutorial-plain", "tutorial-linear"});
   list.add("hidden", hidden,
-           "widths of the hidden layers after the attention; plain without any gets one layer with "
+           "widths of the hidden layers after the attention; tutorial-plain without any gets one "
+           "layer with "
            "as many parameters as "
            "attention would have")
       .within(1, 65536);
@@ -32,10 +34,10 @@ namespace {
 /// The hidden layers that the options mean for this data.
 std::vector<int64_t> hidden_widths(const FeatureAttentionOptions& options,
                                    const FeatureShape& shape) {
-  if (options.name == "linear") {
+  if (options.name == "tutorial-linear") {
     require(options.hidden.empty(), ErrorKind::InvalidArgument,
             "model.hidden: a linear model has no hidden layers; use "
-            "model.name=plain or attention");
+            "model.name=tutorial-plain or tutorial");
     return {};
   }
   require(options.hidden.size() <= 16, ErrorKind::InvalidArgument,

@@ -1,12 +1,13 @@
-// Feature attention: a softmax vector that weighs the columns of a table, and the two networks to
-// hold it against.
-//   attention  a = softmax(W x + b);  y = f(a * x)     one weight per column, shared by all inputs
-//   of its encoding plain      y = f(x), with hidden layers linear     y = w . x + c logistic or
-//   linear regression
+// Feature attention of the Keras tutorial on attention for dense layers: a softmax vector that
+// weighs the columns of a table, and the two networks to hold it against.
+//   tutorial         a = softmax(W x + b);  y = f(a * x)   one weight per column, shared by all
+//                    inputs of its encoding
+//   tutorial-plain   y = f(x), with hidden layers
+//   tutorial-linear  y = w . x + c                          logistic or linear regression
 // f: hidden layers h = relu(W h + b), then one output (two classes: its logit; a number) or one per
 // class. With 10 columns and no hidden layer attention has (10*10 + 10) + (10 + 1) = 121
-// parameters. a depends on the whole x, so the network is not linear. After the Keras tutorial on
-// attention for dense layers.
+// parameters. a depends on the whole x, so the network is not linear. Many columns shrink what the
+// layers see, x / C at first: table_network.h is for data.
 #pragma once
 
 #include <torch/nn/modules/linear.h>
@@ -15,25 +16,18 @@
 #include "fovea/base/options.h"
 #include "fovea/kernels/tabular_net/tabular_net.h"
 #include "fovea/models/model.h"
+#include "fovea/models/table_shape.h"
 
 namespace fovea {
 
 struct FeatureAttentionOptions {
-  std::string name = "attention";  // attention, plain or linear
+  std::string name = "tutorial";  // tutorial, tutorial-plain or tutorial-linear
   std::vector<int64_t>
       hidden;  // widths; plain without any gets one layer with attention's number of parameters
   double dropout = 0;  // after each hidden layer
   NormaliserOptions normaliser;
   void describe(OptionList& list);
-  bool has_attention() const { return name == "attention"; }
-};
-
-/// What the data decides.
-struct FeatureShape {
-  std::vector<std::string> columns;
-  std::vector<int64_t> column_of_input;  // [I]
-  int64_t outputs = 1;                   // classes when there are several, else 1
-  kernels::TabularLoss loss = kernels::TabularLoss::BinaryCrossEntropy;
+  bool has_attention() const { return name == "tutorial"; }
 };
 
 class FeatureAttention : public Model {

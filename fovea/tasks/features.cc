@@ -11,10 +11,13 @@
 #include "fovea/metrics/classification.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/models/feature_attention.h"
+#include "fovea/models/table_network.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/outputs/numbers.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -29,8 +32,18 @@ class TableData : public DataKind {
 
   void describe(OptionList& list) override { options_.describe(list); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    return load_features(source, options_, encoder_, seed);
+    Splits splits = load_features(source, options_, encoder_, seed);
+    train_rows_ = splits.train ? splits.train->size() : 0;
+    class_counts_.assign(layout().classes.size(), 0);
+    if (splits.train && layout().kind != TargetKind::Number)
+      for (const auto label :
+           to_vector<int64_t>(splits.train->columns().at("target").to(torch::kInt64)))
+        ++class_counts_[size_t(label)];
+    return splits;
   }
+  int64_t train_rows() const { return train_rows_; }  // 0 before load()
+  /// Training rows of each class; empty before load().
+  const std::vector<int64_t>& class_counts() const { return class_counts_; }
   void write(const std::filesystem::path& folder) const override {
     write_features_data(folder, options_);
   }
@@ -79,15 +92,37 @@ class TableData : public DataKind {
  private:
   FeaturesDataOptions options_;
   TableEncoder encoder_;
+  std::vector<int64_t> class_counts_;
+  int64_t train_rows_ = 0;
 };
 
-/// Of every row: [N, C]; undefined for a model without attention.
-at::Tensor attention_of_rows(const Model& model, const Dataset& rows) {
-  torch::NoGradGuard no_gradients;
-  Tap tap;
-  const Batch batch = whole(rows).to(model.device());
-  model.replay(batch, model.predict(batch), &tap);
-  return tap.maps().empty() ? at::Tensor() : tap.map("attention").weights.flatten(1).cpu();
+/// Where a model looks on many rows.
+struct RowAttention {
+  at::Tensor rows;   // [N, C], the mean of heads or members; undefined for one without attention
+  at::Tensor heads;  // [H, C], the mean over the rows
+};
+
+RowAttention attention_of_rows(const Model& model, const Dataset& rows) {
+  constexpr int64_t kRowsAtATime = 1024;
+  const RowBatches batches = batches_of_rows(model, rows, kRowsAtATime);
+  std::vector<at::Tensor> slices(batches.size()), heads(batches.size());
+  over_batches(model, rows, batches,
+               [&](size_t index, const Batch& batch) {
+                 Tap tap;
+                 model.replay(batch, model.predict(batch), &tap);
+                 if (!has_map(tap, "attention")) return;
+                 const at::Tensor weights =
+                     tap.map("attention").weights.squeeze(2).cpu();  // [B, H, C]
+                 slices[index] = weights.size(1) == 1 ? weights.squeeze(1) : weights.mean(1);
+                 heads[index] = weights.to(torch::kFloat64).sum(0) / double(rows.size());
+               },
+               {});
+  if (slices.empty() || !slices[0].defined()) return {};
+  std::vector<int64_t> order;
+  for (const auto& batch : batches) order.insert(order.end(), batch.begin(), batch.end());
+  const at::Tensor all = torch::cat(slices);  // [N, C], in the order of the batches
+  return {torch::empty_like(all).index_copy_(0, torch::tensor(order, torch::kInt64), all),
+          torch::stack(heads).sum(0)};
 }
 
 /// A class, or {"value": number} where the target is one.
@@ -109,7 +144,7 @@ class TargetOutput : public ClassesOutput {
     if (rows.size() == 0) return metrics;
     const NamedTensors truth = rows.example(0).truth;  // the same columns matter in every row
     if (truth.count("attention") == 0) return metrics;
-    const at::Tensor attention = attention_of_rows(model, rows);
+    const at::Tensor attention = attention_of_rows(model, rows).rows;
     if (!attention.defined()) return metrics;
     if (const auto share = attention_truth(attention, truth.at("attention").flatten()))
       metrics.push_back({"attention_truth", *share, true});
@@ -176,10 +211,11 @@ void add_interval(const at::Tensor& weights, MapView& map) {
   map.interval_of = known.interval_of;
 }
 
-/// The mean attention over all rows.
-Explanation mean_attention(const TableLayout& layout, const std::string& title, const Model& model,
-                           const Dataset& rows) {
-  const at::Tensor weights = attention_of_rows(model, rows).to(torch::kFloat64);  // [N, C]
+/// The mean attention over all rows. Of an ensemble the members' means are its interval.
+Explanation mean_attention(const TableLayout& layout, const ExplainTitles& titles,
+                           const Model& model, const Dataset& rows) {
+  const RowAttention attention = attention_of_rows(model, rows);
+  const at::Tensor weights = attention.rows.to(torch::kFloat64);  // [N, C]
   const at::Tensor mean = weights.mean(0), deviation = weights.std(0, /*unbiased=*/rows.size() > 1);
   MapView map;
   map.name = "attention";
@@ -190,14 +226,20 @@ Explanation mean_attention(const TableLayout& layout, const std::string& title, 
   map.key_labels = layout.columns;
   map.weights.assign(mean.data_ptr<double>(), mean.data_ptr<double>() + mean.numel());
   map.spread.assign(deviation.data_ptr<double>(), deviation.data_ptr<double>() + deviation.numel());
-  add_interval(weights, map);
+  if (titles.ensembles.empty()) {
+    add_interval(weights, map);
+  } else {
+    map.low = to_vector<double>(attention.heads.amin(0));
+    map.high = to_vector<double>(attention.heads.amax(0));
+    map.interval_of = concat(attention.heads.size(0), " members");
+  }
   const NamedTensors truth = rows.example(0).truth;
   if (truth.count("attention")) {
     const at::Tensor keep = truth.at("attention").flatten().to(torch::kChar).contiguous();
     map.truth.assign(keep.data_ptr<int8_t>(), keep.data_ptr<int8_t>() + keep.numel());
   }
   return {"features",
-          title,
+          titles.title,
           concat("mean over ", format_count(rows.size()), " rows, ± one standard deviation"),
           {map},
           {},
@@ -225,49 +267,87 @@ std::vector<std::string> most_attended(const TableLayout& layout, const at::Tens
   return kept;
 }
 
-FeatureShape shape_for(const TableLayout& layout) {
+FeatureShape shape_for(const TableData& data) {
+  const TableLayout& layout = data.layout();
   FeatureShape shape{layout.columns, layout.column_of_input, 1, TabularLoss::BinaryCrossEntropy};
   if (layout.kind == TargetKind::Number) shape.loss = TabularLoss::SquaredError;
   if (layout.kind == TargetKind::Classes)
     shape.loss = TabularLoss::CrossEntropy,
     shape.outputs = static_cast<int64_t>(layout.classes.size());
+  for (size_t i = 0; i < layout.input_roles.size(); ++i)
+    if (layout.input_roles[i] != InputRole::Piece) shape.plain_inputs.push_back(int64_t(i));
+  shape.class_counts = data.class_counts();
+  shape.rows = data.train_rows();
   return shape;
 }
 
 template <class Network, class Options>
-ModelSpec table_model(std::vector<std::string> names, const std::shared_ptr<TableData>& data,
-                      const TrainingOptions& training) {
-  const auto title = [data] { return "Where the model looks to predict " + data->layout().target; };
+ModelSpec table_model(std::vector<std::string> names, Options options,
+                      const std::shared_ptr<TableData>& data, const TrainingOptions& training) {
+  const auto own = std::make_shared<Options>(std::move(options));
+  const auto titles = [data, own] {
+    ExplainTitles titles{
+        "Where the model looks to predict " + data->layout().target,
+        {{"attention", "attention over columns"}, {"columns", "attention of columns to columns"}}};
+    if constexpr (requires { own->members_attend(); })
+      if (own->members_attend()) titles.ensembles = {"attention"};
+    return titles;
+  };
   ModelSpec spec = model_spec(
-      std::move(names), std::make_shared<Options>(), training,
-      [data](const Options& own) {
-        return std::make_unique<Network>(own, shape_for(data->layout()));
-      },
-      [title] {
-        return ExplainTitles{title(), {{"attention", "attention over columns"}}};
-      });
-  spec.overview = [data, title](const Task&, const Model& model, const Dataset& rows) {
-    return mean_attention(data->layout(), title(), model, rows);
+      std::move(names), own, training,
+      [data](const Options& chosen) { return std::make_unique<Network>(chosen, shape_for(*data)); },
+      titles);
+  spec.overview = [data, titles](const Task&, const Model& model, const Dataset& rows) {
+    return mean_attention(data->layout(), titles(), model, rows);
   };
   spec.keep_most_attended = [data](const Model& model, const Dataset& rows, int64_t count) {
-    const auto kept = most_attended(data->layout(), attention_of_rows(model, rows), count);
+    const auto kept = most_attended(data->layout(), attention_of_rows(model, rows).rows, count);
     data->keep_columns(kept);
     return kept;
   };
   return spec;
 }
 
+/// A network of table_network.h with what suits it.
+ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>& data) {
+  TableNetworkOptions options;
+  options.name = name;
+  TrainingOptions training;
+  training.epochs = 150;
+  training.patience = 12;
+  training.batch_size = 256;
+  training.micro_batches = 2;
+  training.optimiser = "adamw";
+  training.weight_decay = 0.01;
+  training.clip_norm = 1;
+  training.warmup_steps = 100;
+  if (name == "transformer") {
+    options.hidden = {64};
+    options.members = 1;
+    training.learning_rate = 3e-4;
+  }
+  if (name == "linear") {
+    training.learning_rate = 1e-2;
+    training.weight_decay = 0;  // it has a penalty of its own
+  }
+  return table_model<TableNetwork>({name}, options, data, training);
+}
+
 }  // namespace
 
 static std::unique_ptr<Task> make_features_task() {
   const auto data = std::make_shared<TableData>();
-  TrainingOptions training;  // those of the Keras tutorial
-  training.epochs = 16;
-  training.batch_size = 128;
-  training.epsilon = 1e-7;
   std::vector<ModelSpec> specs;
+  const std::vector<std::string> networks{"attention", "transformer", "plain", "linear"};
+  specs.push_back(network_spec("auto", data));
+  specs[0].candidates = networks;
+  for (const std::string& name : networks) specs.push_back(network_spec(name, data));
+  TrainingOptions tutorial;  // of the Keras tutorial
+  tutorial.epochs = 16;
+  tutorial.batch_size = 128;
+  tutorial.epsilon = 1e-7;
   specs.push_back(table_model<FeatureAttention, FeatureAttentionOptions>(
-      {"attention", "plain", "linear"}, data, training));
+      {"tutorial", "tutorial-plain", "tutorial-linear"}, {}, data, tutorial));
   // ./dev new model adds rows above
   return std::make_unique<Task>("features", data, std::make_shared<TargetOutput>(data),
                                 std::move(specs));

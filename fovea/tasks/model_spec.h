@@ -23,6 +23,7 @@ class Task;
 struct ExplainTitles {
   std::string title;
   std::map<std::string, std::string> maps;  // by the map's name
+  std::vector<std::string> ensembles = {};  // maps whose heads are members of an ensemble
 };
 
 struct ModelSpec {
@@ -34,6 +35,8 @@ struct ModelSpec {
   std::function<ExplainTitles()> titles;
 
   // What is left empty means:
+  /// A name that stands for a choice: the models to choose from, the preferred one first.
+  std::vector<std::string> candidates = {};           // it is a model of its own
   std::function<bool()> has_attention = {};           // always
   std::shared_ptr<DataKind> data = {};                // the task's
   std::shared_ptr<OutputKind> output = {};            // the task's

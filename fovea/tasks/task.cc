@@ -91,6 +91,7 @@ ExplainOptions Task::explain_options() const {
   options.task = name_;
   options.title = std::move(titles.title);
   options.map_titles = std::move(titles.maps);
+  options.ensembles = std::move(titles.ensembles);
   options.describe = [this](const Example& example, const Prediction& prediction) {
     return output().headline(example, prediction);
   };
@@ -98,8 +99,10 @@ ExplainOptions Task::explain_options() const {
 }
 
 Explanation Task::overview(const Model& model, const Dataset& rows) const {
+  const ModelSpec& usual = specs_[0];
   require(has_attention(), ErrorKind::Unsupported, "explain: model.name=", model_name(),
-          " has no attention to show; train with model.name=", specs_[0].names[0]);
+          " has no attention to show; train with model.name=",
+          usual.candidates.empty() ? usual.names[0] : usual.candidates[0]);
   require(rows.size() > 0, ErrorKind::BadData, "there are no rows to explain");
   if (spec().overview) return spec().overview(*this, model, rows);
   Explanation explanation =

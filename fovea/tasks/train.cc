@@ -15,21 +15,24 @@ int64_t rows_of(const std::shared_ptr<Dataset>& rows) {
 }
 
 Json manifest_of(const Setup& setup, const Training& training, const RunFolder& folder) {
-  return {{"fovea", version()},
-          {"libtorch", TORCH_VERSION},
-          {"instruction_set", kernels::name_of(kernels::instruction_set())},
-          {"seed", setup.common().seed},
-          {"parameters", count_parameters(*training.model)},
-          {"data",
-           {{"hash", training.splits.hash},
-            {"source", setup.common().data_path.empty() ? "built-in" : setup.common().data_path},
-            {"rows",
-             {{"train", rows_of(training.splits.train)},
-              {"validation", rows_of(training.splits.validation)},
-              {"test", rows_of(training.splits.test)}}},
-            {"notes", training.splits.notes}}},
-          {"options", setup.to_config()},
-          {"files", folder.hashes_of_assets()}};
+  Json manifest{
+      {"fovea", version()},
+      {"libtorch", TORCH_VERSION},
+      {"instruction_set", kernels::name_of(kernels::instruction_set())},
+      {"seed", setup.common().seed},
+      {"parameters", count_parameters(*training.model)},
+      {"data",
+       {{"hash", training.splits.hash},
+        {"source", setup.common().data_path.empty() ? "built-in" : setup.common().data_path},
+        {"rows",
+         {{"train", rows_of(training.splits.train)},
+          {"validation", rows_of(training.splits.validation)},
+          {"test", rows_of(training.splits.test)}}},
+        {"notes", training.splits.notes}}},
+      {"options", setup.to_config()},
+      {"files", folder.hashes_of_assets()}};
+  if (training.choice) manifest["choice"] = training.choice->to_json();
+  return manifest;
 }
 
 void write_config(const Setup& setup, const RunFolder& folder) {
@@ -132,6 +135,8 @@ Training train(Setup& setup, const TrainRequest& request) {
   training.splits = setup.task().load(setup.source(), static_cast<uint64_t>(setup.common().seed));
   if (request.resume) check_same_data(manifest, *folder, training.splits);
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
+  training.choice =
+      choose_model(setup, training.splits, {request.choosing, request.hooks.should_stop});
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
   if (!request.resume) setup.task().copy_pretrained(*training.model);

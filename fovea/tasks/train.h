@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "fovea/tasks/setup.h"
+#include "fovea/tasks/choose_model.h"
 #include "fovea/training/trainer.h"
 
 namespace fovea {
@@ -13,7 +13,8 @@ struct Training {
   Splits splits;
   std::unique_ptr<Model> model;  // with the best weights, after train()
   TrainingResult result;
-  Metrics validation;  // of the best weights; empty without validation rows
+  Metrics validation;                 // of the best weights; empty without validation rows
+  std::optional<ModelChoice> choice;  // where model.name left it open
   /// What a user must know before a resumed training goes on, one sentence each.
   std::vector<std::string> warnings;
 };
@@ -23,6 +24,8 @@ struct TrainRequest {
   bool resume = false;
   bool overwrite = false;  // what stands in the folder
   TrainerHooks hooks;      // evaluate is filled in
+  std::function<void(const std::string& model, int64_t done, int64_t total)>
+      choosing;  // a candidate for model.name is about to be tried; may be empty
   std::function<void(const Training&)>
       loaded;  // data read and model built, training about to begin; may be empty
 };

@@ -182,7 +182,7 @@ TEST_F(BadInput, AFullDiskHarmsNothing) {
   const Outcome resumed =
       fovea({"train", "features", "--out", path("run"), "--resume", "--epochs", "3", "--quiet"});
   const Outcome fresh = fovea({"train", "features", path("t.csv"), "--out", path("new"), "--set",
-                               "model.hidden=64", "--quiet"});
+                               "model.name=plain", "--epochs", "1", "--quiet"});
   ::setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(resumed.status, 1);
   EXPECT_NE(resumed.err.find("unharmed"), std::string::npos) << resumed.err;

@@ -61,6 +61,7 @@ std::vector<std::string> arguments(const std::string& out, int64_t epochs) {
           "--epochs", std::to_string(epochs),
           "--set",    "training.checkpoint_seconds=0",
           "--set",    "training.schedule=cosine",
+          "--set",    "model.name=tutorial",
           "--quiet"};
 }
 

@@ -23,8 +23,9 @@ class Seeing : public ::testing::Test {
   std::string path(const std::string& name) { return (folder / name).string(); }
   std::string train(const std::string& seed) {
     const std::string run = path("run" + seed);
-    const Outcome outcome = fovea({"train", "features", "--set", "data.rows=2000", "--epochs", "3",
-                                   "--seed", seed, "--out", run, "--quiet"});
+    const Outcome outcome =
+        fovea({"train", "features", "--set", "data.rows=2000", "--epochs", "3", "--seed", seed,
+               "--out", run, "--quiet", "--set", "model.name=attention"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return run;
   }

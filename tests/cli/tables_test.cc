@@ -34,7 +34,7 @@ class Tables : public ::testing::Test {
       contexts += concat(i % 2 ? "first" : "second", ",", i % 7, ",", i % 5, ",",
                          i % 2 ? i % 7 : i % 5, "\n");
     }
-    train("features", purchases, {"--target", "buys"});
+    train("features", purchases, {"--target", "buys", "--set", "model.name=attention"});
     train("ratings", reviews, {"--set", "model.name=mean"});
     train("visits", visits, {"--set", "model.name=logistic", "--set", "data.minimum_count=1"});
     train("forecast", series,

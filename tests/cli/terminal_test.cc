@@ -54,7 +54,8 @@ class OnTerminal : public ::testing::Test {
       table += concat(i % 2 ? "red" + kEscape : "blue", ",", i % 3, ",",
                       i % 2 ? "yes" + kEscape : "no" + kCommand, "\n");
     write_file(path("t.csv"), table);
-    trained = fovea({"train", "features", path("t.csv"), "--out", run(), "--epochs", "1"});
+    trained = fovea({"train", "features", path("t.csv"), "--out", run(), "--epochs", "1", "--set",
+                     "model.name=attention"});
     ASSERT_EQ(trained.status, 0) << trained.err;
   }
   static void TearDownTestSuite() { folder.reset(); }

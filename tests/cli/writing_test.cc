@@ -46,8 +46,17 @@ class Writing : public ::testing::Test {
     EXPECT_EQ(all(), before);
   }
   Outcome train(const std::string& out, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{"train",         "features", "--out", path(out), "--set",
-                                       "data.rows=300", "--epochs", "1",     "--quiet"};
+    std::vector<std::string> arguments{"train",
+                                       "features",
+                                       "--out",
+                                       path(out),
+                                       "--set",
+                                       "data.rows=300",
+                                       "--epochs",
+                                       "1",
+                                       "--quiet",
+                                       "--set",
+                                       "model.name=attention"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return fovea(arguments);
   }
@@ -313,10 +322,18 @@ TEST_F(Writing, ResumeWithOtherInstructionsWarns) {
 
 TEST_F(Writing, ResumeWithMeansOfEpochsEqualsAnUninterruptedTraining) {
   const auto begin = [&](const std::string& out, const char* epochs) {
-    return fovea({"train", "features", "--seed", "2", "--set", "training.patience=0", "--set",
-                  "data.rows=200", "--set", "training.learning_rate=1.5", "--set",
-                  "training.average_epochs=2", "--set", "training.batch_size=8", "--epochs", epochs,
-                  "--out", path(out), "--quiet"})
+    return fovea({"train",    "features",
+                  "--set",    "model.name=tutorial",
+                  "--set",    "data.numbers=standard",
+                  "--seed",   "2",
+                  "--set",    "training.patience=0",
+                  "--set",    "data.rows=200",
+                  "--set",    "training.learning_rate=1.5",
+                  "--set",    "training.average_epochs=2",
+                  "--set",    "training.batch_size=8",
+                  "--epochs", epochs,
+                  "--out",    path(out),
+                  "--quiet"})
         .status;
   };
   ASSERT_EQ(begin("whole", "4"), 0);

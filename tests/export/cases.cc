@@ -4,6 +4,7 @@
 #include "fovea/attention/normaliser.h"
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
+#include "fovea/models/table_network.h"
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 
@@ -50,7 +51,7 @@ at::Tensor numbers(at::IntArrayRef shape, uint64_t seed) {
   return Random(seed).normal_tensor(shape, 0, 1, at::kFloat);
 }
 
-Json feature_answers(const FeatureAttention& model, int64_t rows, int64_t width) {
+Json feature_answers(const Model& model, int64_t rows, int64_t width) {
   torch::NoGradGuard no_gradients;
   Batch batch;
   batch.size = rows;
@@ -62,7 +63,7 @@ Json feature_answers(const FeatureAttention& model, int64_t rows, int64_t width)
   Tap tap;
   model.replay(batch, predictions, &tap);
   if (!tap.maps().empty())
-    outputs["attention"] = tensor_json(tap.map("attention").weights.flatten(1));
+    outputs["attention"] = tensor_json(tap.map("attention").weights.mean(1).flatten(1));
   return {{"inputs", {{"inputs", tensor_json(batch.at("inputs"))}}}, {"outputs", outputs}};
 }
 
@@ -73,6 +74,22 @@ ExportCase feature_case(const std::string& name, FeatureAttentionOptions options
   const auto model = std::make_shared<FeatureAttention>(std::move(options), shape);
   randomise(*model, 3);
   return {"features-" + name,
+          [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
+          [model](int64_t rows, int64_t) { return feature_answers(*model, rows, 7); }};
+}
+
+ExportCase table_case(const std::string& name, int64_t members, TabularLoss loss) {
+  FeatureShape shape{{"a", "b", "c", "d"}, {0, 0, 0, 1, 2, 2, 3}, 1, loss, {0, 3, 4, 5, 6}};
+  if (loss == TabularLoss::CrossEntropy) shape.outputs = 3;
+  TableNetworkOptions options;
+  options.name = name;
+  options.members = members;
+  options.hidden = {6};
+  options.width = 8;
+  options.heads = 2;
+  const auto model = std::make_shared<TableNetwork>(options, shape);
+  randomise(*model, 3);
+  return {concat("table-", name, "-", members),
           [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
           [model](int64_t rows, int64_t) { return feature_answers(*model, rows, 7); }};
 }
@@ -117,11 +134,16 @@ std::vector<ExportCase> feature_cases() {
   deep.hidden = {6, 5};
   cases.push_back(feature_case("deep-classes", deep, TabularLoss::CrossEntropy));
   cases.push_back(feature_case("number", {}, TabularLoss::SquaredError));
-  for (const std::string name : {"plain", "linear"}) {
+  for (const std::string name : {"tutorial-plain", "tutorial-linear"}) {
     FeatureAttentionOptions options;
     options.name = name;
     cases.push_back(feature_case(name, options, two));
   }
+  cases.push_back(table_case("attention", 3, two));
+  cases.push_back(table_case("attention", 1, TabularLoss::SquaredError));
+  cases.push_back(table_case("transformer", 2, TabularLoss::CrossEntropy));
+  cases.push_back(table_case("plain", 2, two));
+  cases.push_back(table_case("linear", 1, TabularLoss::CrossEntropy));
   return cases;
 }
 

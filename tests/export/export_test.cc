@@ -143,7 +143,7 @@ TEST(Export, AttentionIsAnOutputWhenItIsAskedFor) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(outputs("features-softmax", false), (Names{"probabilities"}));
   EXPECT_EQ(outputs("features-softmax", true), (Names{"probabilities", "attention"}));
-  EXPECT_EQ(outputs("features-plain", true), (Names{"probabilities"}));
+  EXPECT_EQ(outputs("features-tutorial-plain", true), (Names{"probabilities"}));
   EXPECT_EQ(outputs("context-free", true), (Names{"value", "attention", "effective"}));
   EXPECT_EQ(outputs("context-softmax", true), (Names{"value", "attention"}));
   EXPECT_EQ(outputs("seq2seq-score-dot", false), (Names{"log_probabilities", "hidden"}));
@@ -227,6 +227,7 @@ TEST(Onnx, CheckerRefusesWhatDoesNotFit) {
 TEST(Onnx, ARunBecomesAFileThatSaysWhereItComesFrom) {
   TemporaryFolder folder;
   fovea::Setup setup("features");
+  setup.set("model.name=tutorial");
   setup.options().set_assignment("data.rows=200");
   setup.options().set_assignment("training.epochs=1");
   RunFolder run(folder.path() / "run");

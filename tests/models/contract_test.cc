@@ -8,6 +8,7 @@
 #include "fovea/base/error.h"
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
+#include "fovea/models/table_network.h"
 #include "tests/support/golden.h"
 
 namespace fovea {
@@ -40,11 +41,11 @@ Case table_case(const std::string& name, FeatureAttentionOptions options, Tabula
                 int64_t parameters) {
   const FeatureShape shape{
       {"a", "b", "c"}, {0, 1, 1, 1, 2}, loss == TabularLoss::CrossEntropy ? 3 : 1, loss};
-  return {name, [=] { return std::make_shared<FeatureAttention>(options, shape); },
-          [=](int64_t rows) { return table_batch(rows, 5, loss); },
-          options.name == "attention" ? std::vector<std::string>{"attention"}
-                                      : std::vector<std::string>{},
-          parameters};
+  return {
+      name, [=] { return std::make_shared<FeatureAttention>(options, shape); },
+      [=](int64_t rows) { return table_batch(rows, 5, loss); },
+      options.has_attention() ? std::vector<std::string>{"attention"} : std::vector<std::string>{},
+      parameters};
 }
 
 FeatureAttentionOptions table_options(const std::string& name, std::vector<int64_t> hidden,
@@ -54,6 +55,26 @@ FeatureAttentionOptions table_options(const std::string& name, std::vector<int64
   options.hidden = std::move(hidden);
   options.normaliser.name = normaliser;
   return options;
+}
+
+/// Of table_network.h: plain inputs of three columns, one of which has two pieces more.
+Case network_case(const std::string& name, int64_t members, TabularLoss loss, int64_t parameters) {
+  const FeatureShape shape{
+      {"a", "b", "c"}, {0, 1, 1, 1, 2}, loss == TabularLoss::CrossEntropy ? 3 : 1, loss, {0, 1, 4}};
+  TableNetworkOptions options;
+  options.name = name;
+  options.hidden = {16};
+  options.members = members;
+  options.dropout = 0;
+  options.width = name == "transformer" ? 8 : 4;
+  options.heads = 2;
+  options.layers = 1;
+  std::vector<std::string> maps;
+  if (name == "transformer") maps = {"columns"};
+  if (options.has_attention()) maps.push_back("attention");
+  return {concat("table_", name, "_", members),
+          [=] { return std::make_shared<TableNetwork>(options, shape); },
+          [=](int64_t rows) { return table_batch(rows, 5, loss); }, maps, parameters};
 }
 
 Batch context_batch(int64_t rows) {
@@ -70,18 +91,25 @@ std::vector<Case> cases() {
   ContextAttentionOptions softmax;
   softmax.name = "softmax";
   return {
-      table_case("attention", table_options("attention", {}), TabularLoss::BinaryCrossEntropy,
+      table_case("attention", table_options("tutorial", {}), TabularLoss::BinaryCrossEntropy,
                  3 * 6 + 6),
-      table_case("attention_hidden", table_options("attention", {16, 8}), TabularLoss::CrossEntropy,
+      table_case("attention_hidden", table_options("tutorial", {16, 8}), TabularLoss::CrossEntropy,
                  18 + 96 + 136 + 27),
-      table_case("attention_number", table_options("attention", {12}), TabularLoss::SquaredError,
+      table_case("attention_number", table_options("tutorial", {12}), TabularLoss::SquaredError,
                  18 + 72 + 13),
-      table_case("attention_sparsemax", table_options("attention", {16}, "sparsemax"),
+      table_case("attention_sparsemax", table_options("tutorial", {16}, "sparsemax"),
                  TabularLoss::BinaryCrossEntropy, 18 + 96 + 17),
-      table_case("plain", table_options("plain", {16}), TabularLoss::BinaryCrossEntropy, 96 + 17),
-      table_case("plain_matched", table_options("plain", {}), TabularLoss::BinaryCrossEntropy,
-                 3 * 7 + 1),
-      table_case("linear", table_options("linear", {}), TabularLoss::SquaredError, 6),
+      table_case("plain", table_options("tutorial-plain", {16}), TabularLoss::BinaryCrossEntropy,
+                 96 + 17),
+      table_case("plain_matched", table_options("tutorial-plain", {}),
+                 TabularLoss::BinaryCrossEntropy, 3 * 7 + 1),
+      table_case("linear", table_options("tutorial-linear", {}), TabularLoss::SquaredError, 6),
+      network_case("attention", 1, TabularLoss::SquaredError, 4 + 32 + 18 + 208 + 17),
+      network_case("attention", 2, TabularLoss::BinaryCrossEntropy,
+                   4 + 32 + 18 + 2 * 6 + 2 * 12 + 208 + 2 * 17),
+      network_case("transformer", 1, TabularLoss::BinaryCrossEntropy,
+                   4 + 64 + 616 + 288 + 16 + 8 + 144 + 17),
+      network_case("plain", 2, TabularLoss::CrossEntropy, 12 + 32 + 2 * 12 + 208 + 2 * 51),
       {"context_free",
        [] {
          return std::make_shared<ContextAttention>(ContextAttentionOptions{},
@@ -222,13 +250,14 @@ TEST(FeatureAttention, HasTheTutorialsParameters) {
   std::vector<int64_t> column_of_input;
   for (int64_t i = 0; i < 10; ++i) columns.push_back(concat("x", i)), column_of_input.push_back(i);
   const FeatureShape shape{columns, column_of_input, 1, TabularLoss::BinaryCrossEntropy};
-  EXPECT_EQ(flat_parameters(FeatureAttention(table_options("attention", {}), shape)).numel(), 121);
-  EXPECT_EQ(flat_parameters(FeatureAttention(table_options("plain", {}), shape)).numel(), 121);
+  EXPECT_EQ(flat_parameters(FeatureAttention(table_options("tutorial", {}), shape)).numel(), 121);
+  EXPECT_EQ(flat_parameters(FeatureAttention(table_options("tutorial-plain", {}), shape)).numel(),
+            121);
   EXPECT_EQ(flat_parameters(ContextAttention({}, {5, 8})).numel(), 49);
 }
 
 TEST(FeatureAttention, DropoutAndSparsemaxUseAutograd) {
-  FeatureAttentionOptions options = table_options("attention", {4});
+  FeatureAttentionOptions options = table_options("tutorial", {4});
   const FeatureShape shape{{"a"}, {0, 0}, 1, TabularLoss::BinaryCrossEntropy};
   EXPECT_TRUE(FeatureAttention(options, shape).has_fused_path());
   options.dropout = 0.5;

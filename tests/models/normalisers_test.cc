@@ -139,7 +139,7 @@ TEST(FeatureNormalisers, TheRefusalNamesTheOthers) {
       EXPECT_NE(message.find(name), std::string::npos) << name << " not in: " << message;
   }
   FeatureAttentionOptions plain;
-  plain.name = "plain";
+  plain.name = "tutorial-plain";
   plain.normaliser.name = "hard";  // without attention it says nothing
   FeatureAttention(plain, {{"a"}, {0}, 1, kernels::TabularLoss::SquaredError});
 }

@@ -21,7 +21,7 @@ make_run() {
 export_run() {
   "$program" export "$work/runs/$1" --onnx "$work/runs/$1.onnx" --attention >/dev/null
 }
-make_run features features --set data.rows=4000 --epochs 4
+make_run features features --set model.name=attention --set data.numbers=standard --set data.rows=4000 --epochs 4
 make_run context context
 make_run forecast forecast --epochs 1 --set model.hidden=16
 few=(--set data.validation_rows=50 --set data.test_rows=50 --set model.hidden=32)

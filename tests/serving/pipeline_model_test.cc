@@ -32,7 +32,8 @@ class PipelineModelTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>();
-    train_run("features", {"data.rows=500", "training.epochs=2"}, *folder_ / "table");
+    train_run("features", {"model.name=attention", "data.rows=500", "training.epochs=2"},
+              *folder_ / "table");
   }
   static void TearDownTestSuite() { folder_.reset(); }
   static std::filesystem::path run() { return *folder_ / "table"; }

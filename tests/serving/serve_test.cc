@@ -72,7 +72,8 @@ class Serve : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>();
-    testing::train_run("features", {"data.rows=500", "training.epochs=1"}, *folder_ / "table");
+    testing::train_run("features", {"model.name=attention", "data.rows=500", "training.epochs=1"},
+                       *folder_ / "table");
   }
   static void TearDownTestSuite() { folder_.reset(); }
   static std::string run() { return (*folder_ / "table").string(); }

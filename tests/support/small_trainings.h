@@ -37,7 +37,13 @@ struct SmallTraining {
 };
 
 inline const SmallTraining kSmallTrainings[] = {
-    {"features", {"data.rows=400", "training.epochs=1"}, "columns"},
+    {"features", {"data.rows=400", "training.epochs=1", "model.name=tutorial"}, "columns"},
+    {"features",
+     {"model.name=attention", "model.hidden=8", "data.rows=400", "training.epochs=1"},
+     "columns"},
+    {"features",
+     {"model.name=transformer", "model.heads=2", "data.rows=400", "training.epochs=1"},
+     "columns"},
     {"context", {"training.epochs=1"}, "positions"},
     {"dates",
      {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",

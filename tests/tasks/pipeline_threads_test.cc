@@ -15,7 +15,8 @@ namespace {
 TEST(PipelineThreads, LoadingDisturbsNoPrediction) {
   const testing::TemporaryFolder folder;
   fovea::Setup setup("features");
-  for (const char* option : {"data.rows=400", "training.epochs=1"}) setup.set(option);
+  for (const char* option : {"model.name=attention", "data.rows=400", "training.epochs=1"})
+    setup.set(option);
   RunFolder run(folder / "run");
   TrainRequest request;
   request.folder = &run;

@@ -187,7 +187,8 @@ TEST_F(PruneHeads, HuggingFaceFoldersSayWhatIsGone) {
 }
 
 TEST_F(PruneHeads, WhatCannotGoIsSaid) {
-  train_run("features", {"data.rows=200", "training.epochs=1"}, folder / "features");
+  train_run("features", {"model.name=attention", "data.rows=200", "training.epochs=1"},
+            folder / "features");
   expect_error(ErrorKind::InvalidArgument, "no attention heads",
                [&] { prune(folder / "features", 1, "pruned"); });
   const auto run = trained(kCases[2]);

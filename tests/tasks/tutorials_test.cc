@@ -23,7 +23,8 @@ std::map<std::string, double> learned(const std::string& task, int64_t seed,
 
 TEST(Tutorials, FeatureAttentionFindsTheColumns) {
   for (int64_t seed = 0; seed < 3; ++seed) {
-    const auto metrics = learned("features", seed, {"data.numbers=standard"});
+    const auto metrics =
+        learned("features", seed, {"model.name=tutorial", "data.numbers=standard"});
     EXPECT_GT(metrics.at("accuracy"), 0.9) << "seed " << seed;
     EXPECT_GT(metrics.at("auc"), 0.97) << "seed " << seed;
     EXPECT_GT(metrics.at("attention_truth"), 0.4) << "seed " << seed << "; chance is 0.2";

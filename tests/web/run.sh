@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 [[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --silent --no-audit --no-fund
 mkdir -p "$work/runs" "$work/output"
 train() { "$program" train "$1" --out "$work/runs/$1" --quiet "${@:2}" >/dev/null; }
-train features --set data.rows=4000 --epochs 4
+train features --set model.name=attention --set data.rows=4000 --epochs 4
 train context
 train dates --set data.rows=4000 --epochs 1
 train translate --set data.rows=3000 --epochs 1

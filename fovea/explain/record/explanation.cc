@@ -210,6 +210,15 @@ void check_sizes(const MapView& view) {
         view.edge_keys[i], " for ", view.queries(), " queries and ", view.keys(), " keys");
 }
 
+/// The interval of each weight over the heads, which are members of an ensemble.
+static void add_members(const AttentionMap& map, MapView& view) {
+  const at::Tensor all = dense_weights(map)[0].detach().to(at::kCPU, at::kDouble);  // [H, Q, K]
+  view.low = to_vector<double>(all.amin(0));
+  view.high = to_vector<double>(all.amax(0));
+  view.interval_of = concat(all.size(0), " members");
+  view.title.replace(view.title.rfind(" heads)"), std::string::npos, " members)");
+}
+
 MapView make_view(const AttentionMap& map, const Example& example, const ExplainOptions& options) {
   require(map.weights.defined() || map.source, ErrorKind::Internal, "map '", map.name,
           "' has no weights");
@@ -244,6 +253,8 @@ MapView make_view(const AttentionMap& map, const Example& example, const Explain
   }
   view.key_labels = checked_labels(map, map.key_axis, example, weights.size(1));
   view.truth = truth_marks(map, example, view);
+  if (view.head == 0 && heads_of(map) > 1 && std::ranges::count(options.ensembles, map.name) > 0)
+    add_members(map, view);
   return view;
 }
 

@@ -62,8 +62,10 @@ struct Explanation {
 struct ExplainOptions {
   std::string task, title;
   std::map<std::string, std::string>
-      map_titles;    // by map name; a map without one is called by its name
-  int64_t head = 0;  // n: only the n-th; 0: as `heads` says
+      map_titles;                      // by map name; a map without one is called by its name
+  std::vector<std::string> ensembles;  // maps whose heads are members of an ensemble: the mean is
+                                       // shown, and as its interval from the least to the most
+  int64_t head = 0;                    // n: only the n-th; 0: as `heads` says
   HeadChoice heads;
   /// The prediction for people; scores or values when empty.
   std::function<std::string(const Example&, const Prediction&)> describe;

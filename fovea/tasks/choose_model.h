@@ -1,0 +1,48 @@
+// model.name=auto: the network is chosen on the data. Each candidate is trained on some of the
+// training rows and measured on others, which none of them sees in training; small data are cut
+// several times. The preferred candidate, the task's first, is taken unless another is better by
+// more than one standard error of the difference (the one-standard-error rule, Breiman et al.
+// 1984). Which rows, how many and how long follows from the data and the seed alone, so the choice
+// is the same on every machine.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fovea/base/text.h"
+#include "fovea/tasks/setup.h"
+
+namespace fovea {
+
+struct Candidate {
+  std::string model;
+  double loss = 0;            // mean over the rows that were held out
+  double difference = 0;      // of that to the best one's
+  double standard_error = 0;  // of the difference; 0 for the best
+  double seconds = 0;         // training, all repeats
+};
+
+struct ModelChoice {
+  std::string model;   // what was chosen
+  std::string reason;  // one sentence
+  int64_t training_rows = 0, held_out_rows = 0, repeats = 0;
+  std::vector<Candidate> candidates;
+
+  TextTable table() const;
+  Json to_json() const;
+};
+
+struct ChooseHooks {
+  std::function<void(const std::string& model, int64_t done, int64_t total)>
+      progress;                       // may be empty
+  std::function<bool()> should_stop;  // may be empty
+};
+
+/// Sets model.name to the best candidate. Nothing where model.name is one network already. A choice
+/// that is stopped takes the preferred one.
+std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
+                                        const ChooseHooks& hooks);
+
+}  // namespace fovea

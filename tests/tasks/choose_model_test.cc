@@ -1,0 +1,88 @@
+#include "fovea/tasks/choose_model.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "fovea/tasks/train.h"
+
+namespace fovea {
+namespace {
+
+/// The task features on a small built-in table, small networks.
+Setup small_setup(const std::vector<std::string>& assignments) {
+  Setup setup("features");
+  for (const std::string& assignment :
+       {"data.rows=600", "data.columns=4", "model.hidden=16", "model.members=2",
+        "training.epochs=30", "training.batch_size=32", "training.learning_rate=0.01"})
+    setup.set(assignment);
+  for (const std::string& assignment : assignments) setup.set(assignment);
+  return setup;
+}
+
+ModelChoice chosen(Setup& setup) {
+  const Splits splits = setup.task().load(setup.source(), 0);
+  const auto choice = choose_model(setup, splits, {});
+  EXPECT_TRUE(choice.has_value());
+  return choice.value_or(ModelChoice{});
+}
+
+TEST(ChooseModel, ALinearModelIsNotChosenForAProduct) {
+  Setup setup = small_setup({"data.label=product"});
+  const ModelChoice choice = chosen(setup);
+  EXPECT_NE(choice.model, "linear");
+  EXPECT_EQ(setup.to_config()["model"]["name"], choice.model);
+  ASSERT_EQ(choice.candidates.size(), 4u);
+  std::map<std::string, double> losses;
+  for (const Candidate& one : choice.candidates) losses[one.model] = one.loss;
+  EXPECT_GT(losses.at("linear"), losses.at(choice.model) + 0.1);
+  EXPECT_FALSE(choice.reason.empty());
+}
+
+TEST(ChooseModel, IsTheSameAgain) {
+  Setup first = small_setup({"data.rows=200"}), second = small_setup({"data.rows=200"});
+  const Json a = chosen(first).to_json(), b = chosen(second).to_json();
+  for (size_t i = 0; i < a["candidates"].size(); ++i)
+    EXPECT_EQ(a["candidates"][i]["loss"], b["candidates"][i]["loss"]);
+  EXPECT_EQ(a["model"], b["model"]);
+}
+
+TEST(ChooseModel, ANamedModelLeavesNothingToChoose) {
+  Setup setup = small_setup({"model.name=plain"});
+  EXPECT_FALSE(choose_model(setup, setup.task().load(setup.source(), 0), {}).has_value());
+  EXPECT_EQ(setup.to_config()["model"]["name"], "plain");
+}
+
+TEST(ChooseModel, OptionsThatWereGivenHoldForTheChosenOne) {
+  Setup setup = small_setup({"model.hidden=7", "data.rows=200"});
+  const ModelChoice choice = chosen(setup);
+  EXPECT_EQ(setup.to_config()["model"]["hidden"], Json::array({7})) << choice.model;
+  EXPECT_EQ(setup.training().epochs, 30);
+}
+
+TEST(ChooseModel, OptionsOfALibraryUserHoldToo) {
+  fovea::Setup setup("features");
+  setup.options().set("data.rows", "200");
+  setup.options().set("training.epochs", "2");
+  setup.options().set("model.hidden", "5");
+  chosen(setup);
+  EXPECT_EQ(setup.training().epochs, 2);
+  EXPECT_EQ(setup.to_config()["model"]["hidden"], Json::array({5}));
+}
+
+TEST(ChooseModel, AStoppedChoiceTakesThePreferredModel) {
+  Setup setup = small_setup({});
+  const Splits splits = setup.task().load(setup.source(), 0);
+  const auto choice = choose_model(setup, splits, {{}, [] { return true; }});
+  ASSERT_TRUE(choice.has_value());
+  EXPECT_EQ(choice->model, "attention");
+  EXPECT_TRUE(choice->candidates.empty());
+}
+
+TEST(ChooseModel, FewRowsAreEnoughToTrain) {
+  Setup setup = small_setup({"data.rows=5", "training.epochs=1"});
+  EXPECT_EQ(chosen(setup).model, setup.to_config()["model"]["name"]);
+}
+
+}  // namespace
+}  // namespace fovea
