@@ -35,7 +35,7 @@ struct TableNetworkOptions {
   std::vector<int64_t> hidden = {256, 256};
   double dropout = 0.1;
   int64_t members = 8;  // K
-  double entropy_penalty = 0.01;
+  double entropy_penalty = 0.03;
   NormaliserOptions normaliser;
   int64_t layers = 2, heads = 8;  // of transformer
   std::string pruned_heads;       // attention/pruned_heads.h

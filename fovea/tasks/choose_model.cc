@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "fovea/base/error.h"
@@ -15,10 +16,12 @@ namespace {
 
 constexpr int64_t kSmallTable = 3000;  // fewer rows are cut several times
 constexpr int64_t kChoiceRepeats = 5;
-constexpr int64_t kMostTrainingRows = 8000;  // of a candidate
+constexpr int64_t kMostTrainingRows = 6000;  // of a candidate
 constexpr int64_t kMostHeldOutRows = 4000;
 constexpr int64_t kChoiceBlocks = 10;  // of held-out rows, to know how far the loss varies
 constexpr int64_t kFewestOfBlock = 16;
+constexpr int64_t kMostPatience = 6;  // epochs; a candidate need not be trained to its very best
+constexpr double kBehind = 3;         // standard errors
 
 /// Some rows of another data set, in memory.
 class ChosenRows : public Dataset {
@@ -77,25 +80,23 @@ double loss_in(const Metrics& metrics) {
   fail(ErrorKind::Internal, "a task whose model is chosen must measure the loss");
 }
 
-/// The loss of one candidate on every block of every repeat.
-std::vector<double> block_losses(Setup& setup, const Splits& splits,
-                                 const std::vector<HeldOut>& repeats,
+/// The loss of the setup's model on every block, after training on the other rows.
+std::vector<double> block_losses(const Setup& setup, const Splits& splits, const HeldOut& rows,
                                  const std::function<bool()>& should_stop) {
   const auto seed = static_cast<uint64_t>(setup.common().seed);
   const Task& task = setup.task();
+  const auto model = task.make_model();
+  model->initialise(Random(seed).split("weights"));
+  model->to(setup.prepare_device());
+  TrainerHooks hooks;
+  hooks.should_stop = should_stop;
+  if (splits.validation) hooks.evaluate = [&] { return task.measure(*model, *splits.validation); };
+  TrainingOptions options = setup.training();
+  if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
+  Trainer(*model, options, seed).train(ChosenRows(*splits.train, rows.training), hooks);
   std::vector<double> losses;
-  for (const HeldOut& own : repeats) {
-    const auto model = task.make_model();
-    model->initialise(Random(seed).split("weights"));
-    model->to(setup.prepare_device());
-    TrainerHooks hooks;
-    hooks.should_stop = should_stop;
-    if (splits.validation)
-      hooks.evaluate = [&] { return task.measure(*model, *splits.validation); };
-    Trainer(*model, setup.training(), seed).train(ChosenRows(*splits.train, own.training), hooks);
-    for (const auto& block : own.blocks)
-      losses.push_back(loss_in(task.measure(*model, ChosenRows(*splits.train, block))));
-  }
+  for (const auto& block : rows.blocks)
+    losses.push_back(loss_in(task.measure(*model, ChosenRows(*splits.train, block))));
   return losses;
 }
 
@@ -110,20 +111,79 @@ Json changed_options(const Setup& setup) {
   return changed;
 }
 
-double mean_of(const std::vector<double>& numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), 0.0) / double(numbers.size());
-}
+struct MeanAndError {
+  double mean = 0, standard_error = 0;
+};
 
-double standard_error_of(const std::vector<double>& numbers) {
-  if (numbers.size() < 2) return 0;
-  const double mean = mean_of(numbers);
+MeanAndError mean_and_error(const std::vector<double>& numbers) {
+  const auto count = double(numbers.size());
+  MeanAndError result{std::accumulate(numbers.begin(), numbers.end(), 0.0) / count};
   double squares = 0;
-  for (const double number : numbers) squares += (number - mean) * (number - mean);
-  return std::sqrt(squares / double(numbers.size() - 1) / double(numbers.size()));
+  for (const double number : numbers) squares += (number - result.mean) * (number - result.mean);
+  if (count > 1) result.standard_error = std::sqrt(squares / (count - 1) / count);
+  return result;
 }
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The race: who is clearly behind after some repeats does not run the others.
+class Race {
+ public:
+  explicit Race(const std::vector<std::string>& names) : losses_(names.size()) {
+    for (const std::string& name : names) candidates_.push_back({name});
+  }
+
+  void add(size_t candidate, const std::vector<double>& losses, double seconds) {
+    losses_[candidate].insert(losses_[candidate].end(), losses.begin(), losses.end());
+    candidates_[candidate].seconds += seconds;
+  }
+  /// Differences are taken block by block: what is hard for one is hard for all. Who did not run
+  /// all repeats cannot be the best.
+  void compare() {
+    size_t blocks = 0;
+    for (const auto& own : losses_) blocks = std::max(blocks, own.size());
+    double lowest = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < losses_.size(); ++i) {
+      const double loss = mean_and_error(losses_[i]).mean;
+      if (losses_[i].size() == blocks && loss < lowest) lowest = loss, best_ = i;
+    }
+    for (size_t i = 0; i < losses_.size(); ++i) {
+      std::vector<double> differences;
+      for (size_t block = 0; block < losses_[i].size(); ++block)
+        differences.push_back(losses_[i][block] - losses_[best_][block]);
+      const MeanAndError own = mean_and_error(differences);
+      candidates_[i].loss = lowest + own.mean;
+      candidates_[i].difference = own.mean;
+      candidates_[i].standard_error = own.standard_error;
+    }
+  }
+  const Candidate& best() const { return candidates_[best_]; }
+  bool is_behind(size_t candidate) const {
+    const Candidate& own = candidates_[candidate];
+    return own.difference > kBehind * own.standard_error && own.difference > 0;
+  }
+  const std::vector<Candidate>& candidates() const { return candidates_; }
+
+ private:
+  std::vector<std::vector<double>> losses_;  // of each candidate, block by block
+  std::vector<Candidate> candidates_;
+  size_t best_ = 0;
+};
+
+void take_best(const std::vector<Candidate>& candidates, const Candidate& best,
+               ModelChoice& choice) {
+  const Candidate& preferred = candidates[0];
+  if (best.model == preferred.model) {
+    choice.reason = "it has the lowest loss";
+  } else if (preferred.difference <= preferred.standard_error) {
+    choice.reason = concat("it is within one standard error of ", best.model);
+  } else {
+    choice.model = best.model;
+    choice.reason = concat("its loss is lower than that of ", preferred.model,
+                           " by more than one standard error");
+  }
 }
 
 }  // namespace
@@ -168,44 +228,30 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   choice.training_rows = int64_t(repeats[0].training.size());
   for (const auto& block : repeats[0].blocks) choice.held_out_rows += int64_t(block.size());
 
-  std::vector<std::vector<double>> losses;
+  Race race(names);
   const auto stopped = [&] { return hooks.should_stop && hooks.should_stop(); };
-  for (size_t i = 0; i < names.size() && choice.held_out_rows > 0 && !stopped(); ++i) {
-    if (hooks.progress) hooks.progress(names[i], int64_t(i), int64_t(names.size()));
-    setup.set("model.name", names[i]);
-    const double begin = seconds_now();
-    losses.push_back(block_losses(setup, splits, repeats, hooks.should_stop));
-    choice.candidates.push_back({names[i], mean_of(losses.back()), 0, 0, seconds_now() - begin});
+  const bool possible = choice.held_out_rows > 0;
+  for (size_t repeat = 0; possible && repeat < repeats.size(); ++repeat) {
+    for (size_t i = 0; i < names.size() && !stopped(); ++i) {
+      if (repeat > 0 && race.is_behind(i)) continue;
+      if (hooks.progress)
+        hooks.progress(names[i], int64_t(repeat * names.size() + i),
+                       int64_t(repeats.size() * names.size()));
+      setup.set("model.name", names[i]);
+      const double begin = seconds_now();
+      const auto losses = block_losses(setup, splits, repeats[repeat], hooks.should_stop);
+      race.add(i, losses, seconds_now() - begin);
+    }
+    if (stopped()) break;
+    race.compare();
   }
-  if (choice.held_out_rows == 0 || stopped()) {
-    choice.candidates.clear();
-    choice.reason = choice.held_out_rows == 0 ? concat(rows, " rows are too few to choose by")
-                                              : "the choice was stopped";
+  if (!possible) {
+    choice.reason = concat(rows, " rows are too few to choose by");
+  } else if (stopped()) {
+    choice.reason = "the choice was stopped";
   } else {
-    const auto best =
-        std::min_element(choice.candidates.begin(), choice.candidates.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.loss < b.loss; });
-    const auto& best_losses = losses[size_t(best - choice.candidates.begin())];
-    for (size_t i = 0; i < losses.size(); ++i) {
-      for (size_t block = 0; block < best_losses.size(); ++block)
-        losses[i][block] -= i == size_t(best - choice.candidates.begin()) ? 0 : best_losses[block];
-    }
-    for (size_t i = 0; i < losses.size(); ++i) {
-      Candidate& own = choice.candidates[i];
-      if (&own == &*best) continue;
-      own.difference = mean_of(losses[i]);
-      own.standard_error = standard_error_of(losses[i]);
-    }
-    const Candidate& preferred = choice.candidates[0];
-    if (best->model == preferred.model) {
-      choice.reason = "it has the lowest loss";
-    } else if (preferred.difference <= preferred.standard_error) {
-      choice.reason = concat("it is within one standard error of ", best->model);
-    } else {
-      choice.model = best->model;
-      choice.reason = concat("its loss is lower than that of ", preferred.model,
-                             " by more than one standard error");
-    }
+    choice.candidates = race.candidates();
+    take_best(choice.candidates, race.best(), choice);
   }
   setup.set("model.name", choice.model);
   return choice;

@@ -12,7 +12,7 @@ namespace {
 /// The task features on a small built-in table, small networks.
 Setup small_setup(const std::vector<std::string>& assignments) {
   Setup setup("features");
-  for (const std::string& assignment :
+  for (const char* assignment :
        {"data.rows=600", "data.columns=4", "model.hidden=16", "model.members=2",
         "training.epochs=30", "training.batch_size=32", "training.learning_rate=0.01"})
     setup.set(assignment);
@@ -20,7 +20,7 @@ Setup small_setup(const std::vector<std::string>& assignments) {
   return setup;
 }
 
-ModelChoice chosen(Setup& setup) {
+ModelChoice chosen(fovea::Setup& setup) {
   const Splits splits = setup.task().load(setup.source(), 0);
   const auto choice = choose_model(setup, splits, {});
   EXPECT_TRUE(choice.has_value());
@@ -28,7 +28,7 @@ ModelChoice chosen(Setup& setup) {
 }
 
 TEST(ChooseModel, ALinearModelIsNotChosenForAProduct) {
-  Setup setup = small_setup({"data.label=product"});
+  fovea::Setup setup = small_setup({"data.label=product"});
   const ModelChoice choice = chosen(setup);
   EXPECT_NE(choice.model, "linear");
   EXPECT_EQ(setup.to_config()["model"]["name"], choice.model);
@@ -40,7 +40,7 @@ TEST(ChooseModel, ALinearModelIsNotChosenForAProduct) {
 }
 
 TEST(ChooseModel, IsTheSameAgain) {
-  Setup first = small_setup({"data.rows=200"}), second = small_setup({"data.rows=200"});
+  fovea::Setup first = small_setup({"data.rows=200"}), second = small_setup({"data.rows=200"});
   const Json a = chosen(first).to_json(), b = chosen(second).to_json();
   for (size_t i = 0; i < a["candidates"].size(); ++i)
     EXPECT_EQ(a["candidates"][i]["loss"], b["candidates"][i]["loss"]);
@@ -48,13 +48,13 @@ TEST(ChooseModel, IsTheSameAgain) {
 }
 
 TEST(ChooseModel, ANamedModelLeavesNothingToChoose) {
-  Setup setup = small_setup({"model.name=plain"});
+  fovea::Setup setup = small_setup({"model.name=plain"});
   EXPECT_FALSE(choose_model(setup, setup.task().load(setup.source(), 0), {}).has_value());
   EXPECT_EQ(setup.to_config()["model"]["name"], "plain");
 }
 
 TEST(ChooseModel, OptionsThatWereGivenHoldForTheChosenOne) {
-  Setup setup = small_setup({"model.hidden=7", "data.rows=200"});
+  fovea::Setup setup = small_setup({"model.hidden=7", "data.rows=200"});
   const ModelChoice choice = chosen(setup);
   EXPECT_EQ(setup.to_config()["model"]["hidden"], Json::array({7})) << choice.model;
   EXPECT_EQ(setup.training().epochs, 30);
@@ -71,7 +71,7 @@ TEST(ChooseModel, OptionsOfALibraryUserHoldToo) {
 }
 
 TEST(ChooseModel, AStoppedChoiceTakesThePreferredModel) {
-  Setup setup = small_setup({});
+  fovea::Setup setup = small_setup({});
   const Splits splits = setup.task().load(setup.source(), 0);
   const auto choice = choose_model(setup, splits, {{}, [] { return true; }});
   ASSERT_TRUE(choice.has_value());
@@ -80,7 +80,7 @@ TEST(ChooseModel, AStoppedChoiceTakesThePreferredModel) {
 }
 
 TEST(ChooseModel, FewRowsAreEnoughToTrain) {
-  Setup setup = small_setup({"data.rows=5", "training.epochs=1"});
+  fovea::Setup setup = small_setup({"data.rows=5", "training.epochs=1"});
   EXPECT_EQ(chosen(setup).model, setup.to_config()["model"]["name"]);
 }
 
