@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "fovea/base/text.h"
@@ -20,6 +21,13 @@ int terminal_width() {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Between two lines where there is no terminal.
+double line_seconds() {
+  double seconds = 10;
+  if (const char* given = std::getenv("FOVEA_PROGRESS_SECONDS")) parse_number(given, seconds);
+  return seconds;
 }
 
 std::string short_count(double count) {
@@ -43,16 +51,23 @@ Progress::~Progress() {
   finish();
 }
 
+std::string Progress::figures(int64_t done, int64_t total, const std::string& unit, double seconds,
+                              const std::string& metrics) {
+  const double share = total > 0 ? std::clamp(double(done) / double(total), 0.0, 1.0) : 0;
+  const double rate = seconds > 0 ? double(done) / seconds : 0;
+  std::string text = concat(int(share * 100), "%");
+  if (rate > 0)
+    text += concat("  ", short_count(rate), " ", unit, "/s  ",
+                   format_duration(double(std::max<int64_t>(0, total - done)) / rate), " left");
+  if (!metrics.empty()) text += "  " + metrics;
+  return text;
+}
+
 std::string Progress::render(const std::string& title, int64_t done, int64_t total,
                              const std::string& unit, double seconds, const std::string& metrics,
                              int width) {
   const double share = total > 0 ? std::clamp(double(done) / double(total), 0.0, 1.0) : 0;
-  const double rate = seconds > 0 ? double(done) / seconds : 0;
-  std::string right = concat(" ", int(share * 100), "%");
-  if (rate > 0)
-    right += concat("  ", short_count(rate), " ", unit, "/s  ",
-                    format_duration(double(std::max<int64_t>(0, total - done)) / rate), " left");
-  if (!metrics.empty()) right += "  " + metrics;
+  const std::string right = " " + figures(done, total, unit, seconds, metrics);
   const int room = width - 1 - int(display_width(title)) - int(display_width(right)) - 3;
   if (room < 4) {
     const std::string cut = (title + right).substr(0, size_t(std::max(0, width - 1)));
@@ -66,11 +81,17 @@ std::string Progress::render(const std::string& title, int64_t done, int64_t tot
 
 void Progress::update(int64_t done, const std::string& metrics) {
   if (first_ < 0) first_ = done;
-  if (quiet_ || !terminal_ || seconds_since(last_draw_) < 0.1) return;
+  if (quiet_ || seconds_since(last_draw_) < (terminal_ ? 0.1 : line_seconds())) return;
   last_draw_ = std::chrono::steady_clock::now();
   // A resumed training did not do the first part in this time.
   const double seconds =
       done > first_ ? seconds_since(start_) * double(done) / double(done - first_) : 0;
+  if (!terminal_) {
+    std::fprintf(stderr, "%s %s\n", title_.c_str(),
+                 figures(done, total_, unit_, seconds, metrics).c_str());
+    std::fflush(stderr);
+    return;
+  }
   std::fprintf(stderr, "\r\033[K%s",
                render(title_, done, total_, unit_, seconds, metrics, terminal_width()).c_str());
   std::fflush(stderr);

@@ -1,5 +1,6 @@
 // A progress bar with rate, time left and metrics. On a terminal it redraws one line on standard
-// error; elsewhere only the lines given to line() appear.
+// error; elsewhere, beside the lines given to line(), a line appears every ten seconds (so many as
+// FOVEA_PROGRESS_SECONDS says).
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,7 @@ class Progress {
   Progress(std::string title, int64_t total, std::string unit, bool quiet = false);
   ~Progress();
 
-  /// Moves the bar; draws at most ten times a second.
+  /// Moves the bar; draws at most ten times a second, as a line of its own every ten seconds.
   void update(int64_t done, const std::string& metrics = "");
   /// A lasting line above the bar (an epoch's result).
   void line(const std::string& text);
@@ -25,6 +26,9 @@ class Progress {
   static std::string render(const std::string& title, int64_t done, int64_t total,
                             const std::string& unit, double seconds, const std::string& metrics,
                             int width);
+  /// What stands right of the bar: share, rate, time left, metrics.
+  static std::string figures(int64_t done, int64_t total, const std::string& unit, double seconds,
+                             const std::string& metrics);
 
  private:
   void erase();

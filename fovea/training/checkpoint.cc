@@ -11,10 +11,13 @@ namespace fovea {
 Json TrainerState::to_json() const {
   Json json{{"epoch", epoch},
             {"position", position},
+            {"reports", reports},
             {"loss_sum", loss_sum},
             {"loss_units", loss_units},
             {"seconds", seconds},
+            {"first_loss", first_loss},
             {"best_epoch", best_epoch},
+            {"restarts", restarts},
             {"stopped_early", stopped_early},
             {"monitors", Json::object()}};
   for (const auto& [name, monitor] : monitors)
@@ -26,7 +29,7 @@ Json TrainerState::to_json() const {
 
 namespace {
 
-constexpr int64_t kMostEpochs = 1'000'000'000;
+constexpr int64_t kMostEpochs = 1'000'000'000, kRestarts = 1000;
 constexpr int64_t kMostSteps = int64_t{1} << 53;  // still exact as a double
 
 Field state_field(const Json& json, const std::string& where) {
@@ -46,6 +49,11 @@ TrainerState TrainerState::from_json(const Json& json, const std::string& where)
   TrainerState state;
   state.epoch = root.at("epoch").integer(0, kMostEpochs);
   state.position = root.at("position").integer(0, INT64_MAX);
+  // Older versions reported every epoch, and ended at a loss that was no number.
+  state.reports = state.epoch;
+  if (const auto reports = root.find("reports")) state.reports = reports->integer(0, state.epoch);
+  if (const auto first = root.find("first_loss")) state.first_loss = first->finite();
+  if (const auto restarts = root.find("restarts")) state.restarts = restarts->integer(0, kRestarts);
   state.loss_sum = root.at("loss_sum").finite();
   state.loss_units = amount(root.at("loss_units"));
   state.seconds = amount(root.at("seconds"));
@@ -167,6 +175,8 @@ void write_checkpoint(const RunFolder& folder, const Model& model, Optimiser& op
   tensors["optimiser.second"] = optimiser.second();
   Json json = state.to_json();
   json["steps"] = optimiser.steps();
+  json["restarted_at"] = optimiser.restarted_at();
+  json["schedule_scale"] = optimiser.schedule().scale;
   json["schedule_cuts"] = optimiser.schedule().cuts;
   json["schedule_epochs_without_gain"] = optimiser.schedule().epochs_without_gain;
   const std::string trainer = json.dump(), checksum = checksum_of(tensors);
@@ -210,6 +220,8 @@ TrainerState read_checkpoint(const RunFolder& folder, Model& model, Optimiser& o
   if (!state.best.empty()) check_state(model, state.best, where);
   load_state(model, take_weights(file.tensors, kModel), where);
   optimiser.restore(steps, file.tensors.at("optimiser.first"), file.tensors.at("optimiser.second"));
+  if (const auto at = root.find("restarted_at")) optimiser.set_restarted_at(at->integer(0, steps));
+  if (const auto scale = root.find("schedule_scale")) optimiser.schedule().scale = amount(*scale);
   optimiser.schedule().cuts = cuts;
   optimiser.schedule().epochs_without_gain = stalled;
   return state;

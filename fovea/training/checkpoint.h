@@ -16,16 +16,19 @@ namespace fovea {
 struct MonitorState {
   double best = 0;
   bool has_best = false;
-  int64_t epochs_without_gain = 0;
+  int64_t epochs_without_gain = 0;  // epochs after which the validation rows were looked at
 };
 
 struct TrainerState {
   int64_t epoch = 0;       // epochs completed
   int64_t position = 0;    // rows of the current epoch already trained on
-  double loss_sum = 0;     // over the units of these rows
-  double loss_units = 0;   // terms of the loss in these rows: rows, or target positions
-  double seconds = 0;      // spent on these rows
+  int64_t reports = 0;     // epochs that were reported: lines of metrics.jsonl
+  double loss_sum = 0;     // since the last report, over units
+  double loss_units = 0;   // terms of the loss since then: rows, or target positions
+  double seconds = 0;      // spent since then
+  double first_loss = 0;   // of the first report
   int64_t best_epoch = 0;  // 1 is the first; 0: none yet
+  int64_t restarts = 0;    // from the best weights, after a loss that was no number
   std::map<std::string, MonitorState> monitors;
   bool stopped_early = false;  // patience ran out
   /// Weights after the last epochs, the newest last, for training.average_epochs.

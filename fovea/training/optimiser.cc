@@ -131,8 +131,9 @@ void Optimiser::step() {
     if (stretch.rule.rate == 0) continue;
     for_blocks(stretch.end - stretch.begin, [&](int64_t begin, int64_t count) {
       const int64_t at = stretch.begin + begin;
-      kernels::optimiser_step(settings_for(stretch), steps_, parameters() + at, gradient() + at,
-                              first_.data_ptr<float>() + at, second_.data_ptr<float>() + at, count);
+      kernels::optimiser_step(settings_for(stretch), steps_ - restarted_at_, parameters() + at,
+                              gradient() + at, first_.data_ptr<float>() + at,
+                              second_.data_ptr<float>() + at, count);
     });
   }
 }
@@ -143,8 +144,9 @@ kernels::OptimiserSteps Optimiser::next_steps(int64_t count) {
   factors_.clear();
   for (int64_t i = 0; i < count; ++i) {
     settings_.learning_rate = float(schedule_.rate(++steps_));
+    const int64_t step = steps_ - restarted_at_;
     factors_.push_back(
-        kernels::step_factors(settings_for(stretches_[0]), powers1_(steps_), powers2_(steps_)));
+        kernels::step_factors(settings_for(stretches_[0]), powers1_(step), powers2_(step)));
   }
   return {.settings = settings_for(stretches_[0]),
           .clip_value = options_.clip_value,
@@ -175,7 +177,7 @@ bool Optimiser::steps_fused() const {
 void Optimiser::step_fused() {
   const std::optional<at::Tensor> excess =
       options_.clip_norm > 0 ? std::optional(excess_) : std::nullopt;
-  const at::Tensor steps = torch::full({}, double(steps_), parameters_.options());
+  const at::Tensor steps = torch::full({}, double(steps_ - restarted_at_), parameters_.options());
   for (const Stretch& stretch : stretches_) {
     if (stretch.rule.rate == 0) continue;
     const auto part = [&](const at::Tensor& all) {
@@ -218,9 +220,10 @@ void Optimiser::step_with_tensors() {
   second_.mul_(memory).addcmul_(g, g, 1 - memory);
   if (adam) {
     first_.mul_(s.beta1).add_(g, 1 - s.beta1);
-    const double scale = 1 / std::sqrt(1 - std::pow(double(s.beta2), double(steps_)));
+    const auto step = double(steps_ - restarted_at_);
+    const double scale = 1 / std::sqrt(1 - std::pow(double(s.beta2), step));
     parameters_.addcdiv_(first_ * rate, second_.sqrt().mul_(scale).add_(s.epsilon),
-                         -1 / (1 - std::pow(double(s.beta1), double(steps_))));
+                         -1 / (1 - std::pow(double(s.beta1), step)));
   } else if (s.kind == OptimiserKind::RmsProp) {
     first_.mul_(s.momentum).addcdiv_(g, second_.sqrt().add_(s.epsilon));
     parameters_.sub_(first_ * rate);
@@ -229,6 +232,12 @@ void Optimiser::step_with_tensors() {
     first_.mul_(s.rho).addcmul_(delta, delta, 1 - double(s.rho));
     parameters_.sub_(delta * rate);
   }
+}
+
+void Optimiser::restart() {
+  torch::NoGradGuard no_gradients;
+  for (const at::Tensor& tensor : {gradient_, first_, second_}) tensor.zero_();
+  restarted_at_ = steps_;
 }
 
 void Optimiser::restore(int64_t steps, const at::Tensor& first, const at::Tensor& second) {

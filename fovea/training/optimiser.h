@@ -54,6 +54,11 @@ class Optimiser : public BlockOptimiser {
   const at::Tensor& second() const { return second_; }
   void restore(int64_t steps, const at::Tensor& first, const at::Tensor& second);
 
+  /// Forgets the moments: the next step is the first again for all but the schedule.
+  void restart();
+  int64_t restarted_at() const { return restarted_at_; }
+  void set_restarted_at(int64_t steps) { restarted_at_ = steps; }
+
  private:
   /// Neighbouring parameters that follow one rule: [begin, end) of the flat arrays.
   struct Stretch {
@@ -75,7 +80,7 @@ class Optimiser : public BlockOptimiser {
   std::vector<Stretch> stretches_;
   at::Tensor rates_, decays_;  // the rules for step_with_tensors: [P], or [1] where all are alike
   at::Tensor excess_;          // on a GPU: norm / clip_norm of the gradient, at least 1
-  int64_t steps_ = 0;
+  int64_t steps_ = 0, restarted_at_ = 0;
   Powers powers1_, powers2_;                   // of the betas
   std::vector<kernels::StepFactors> factors_;  // of the newest next_steps()
 };

@@ -5,8 +5,21 @@
 namespace fovea {
 
 void TrainingOptions::describe(OptionList& list) {
-  list.add("epochs", epochs, "passes over the training rows").at_least(0);
-  list.add("batch_size", batch_size, "rows per optimiser step").at_least(1).at_most(1 << 24);
+  list.add("epochs", epochs,
+           "passes over the training rows, at most; 0: as many as training.steps says, or as suit "
+           "the number of rows")
+      .at_least(0);
+  list.add("steps", steps,
+           "optimiser steps, at most; 0: as training.epochs says. With both, what ends first")
+      .at_least(0);
+  list.add("seconds", seconds,
+           "the training ends after so long, with the best weights so far; 0: no limit. What is "
+           "learned then depends on the machine")
+      .at_least(0);
+  list.add("batch_size", batch_size,
+           "rows per optimiser step; 0: a power of two that suits the number of rows")
+      .at_least(0)
+      .at_most(1 << 24);
   list.add("batch_tokens", batch_tokens,
            "sequences: as many rows per step as fit into so many padded positions, instead of "
            "batch_size; 0: off")
@@ -65,7 +78,7 @@ void TrainingOptions::describe(OptionList& list) {
   list.add("model_width", model_width,
            "noam: the width in rate = factor width^-.5 min(step^-.5, step warmup^-1.5)")
       .at_least(1);
-  list.add("plateau_patience", plateau_patience, "plateau: epochs without gain before a cut")
+  list.add("plateau_patience", plateau_patience, "plateau: looks without gain before a cut")
       .at_least(0);
   list.add("monitor", monitor,
            "validation metrics that decide which weights are best and when to stop; the first "
@@ -73,8 +86,18 @@ void TrainingOptions::describe(OptionList& list) {
   list.add("stop_rule", stop_rule,
            "with several monitored metrics: stop when either or when both stopped gaining")
       .choices({"either", "both"});
-  list.add("patience", patience, "epochs without gain before training stops early; 0: never")
+  list.add("evaluate_epochs", evaluate_epochs,
+           "epochs between two looks at the validation rows; 0: about 50 looks in all, after each "
+           "epoch where training.epochs is given")
       .at_least(0);
+  list.add("evaluate_rows", evaluate_rows,
+           "during training at most so many validation rows are looked at, always the same; at the "
+           "end all. 0: always all")
+      .at_least(0);
+  list.add("patience", patience,
+           "looks at the validation rows without gain before training stops early; 0: never; -1: a "
+           "quarter of all, at least 5")
+      .at_least(kByBudget);
   list.add("minimum_gain", minimum_gain, "a smaller change is not a gain").at_least(0);
   list.add("checkpoint_seconds", checkpoint_seconds,
            "at least so long between two checkpoints; 0: one after every epoch")

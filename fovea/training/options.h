@@ -1,4 +1,5 @@
-// Everything that decides a training besides the data and the model.
+// Everything that decides a training besides the data and the model. Zeros of epochs, steps,
+// batch_size and evaluate_epochs stand for what suits the rows: plan.h decides it.
 #pragma once
 
 #include <string>
@@ -8,9 +9,14 @@
 
 namespace fovea {
 
+/// training.patience: a share of the budget.
+constexpr int64_t kByBudget = -1;
+
 struct TrainingOptions {
-  int64_t epochs = 10;
-  int64_t batch_size = 32;
+  int64_t epochs = 0;
+  int64_t steps = 0;
+  double seconds = 0;
+  int64_t batch_size = 0;
   int64_t batch_tokens = 0;
   int64_t pool_batches = 0;
   int64_t micro_batches = 1;
@@ -39,10 +45,17 @@ struct TrainingOptions {
 
   std::vector<std::string> monitor = {"loss"};
   std::string stop_rule = "both";
-  int64_t patience = 0;
+  int64_t evaluate_epochs = 0;
+  int64_t evaluate_rows = 5000;
+  int64_t patience = kByBudget;
   double minimum_gain = 0;
   double checkpoint_seconds = 10;
   int64_t average_epochs = 0;
+
+  // What suits the task, for the plan (plan.h); no options, since the plan is what a run keeps.
+  int64_t usual_steps = 2000;  // up to some thousand rows
+  int64_t most_epochs = 500;
+  int64_t largest_batch = 64;
 
   void describe(OptionList& list);
 };

@@ -210,6 +210,22 @@ void RunFolder::require_still_ours() const {
           "ends, and nothing is written into the new one");
 }
 
+std::string RunFolder::unfinished() const {
+  std::error_code ignored;
+  if (!fs::exists(manifest(), ignored)) return {};
+  const Json json = read_json_file(manifest());
+  const auto training = Field::root(json, manifest().string()).find("training");
+  if (!training || training->at("finished").mark()) return {};
+  const std::string metrics_text = fs::exists(metrics(), ignored) ? read_file(metrics()) : "";
+  const bool has_epoch = metrics_text.find('\n') != std::string::npos;
+  return has_epoch ? concat(path_.string(),
+                            ": the training of this run did not finish (interrupted, or still "
+                            "going on); the answers are those of its best epoch so far")
+                   : concat("WARNING: ", path_.string(),
+                            ": no epoch of this run's training finished; its weights are random "
+                            "and its answers mean nothing");
+}
+
 Json RunFolder::read_config() const {
   require(fs::is_directory(path_), ErrorKind::NotFound, path_.string(),
           ": there is no such run (a folder made by fovea train)");

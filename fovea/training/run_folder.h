@@ -55,6 +55,9 @@ class RunFolder {
   /// must be written into another's.
   void require_still_ours() const;
 
+  /// A sentence when the training of this run did not come to its end, by the manifest; else empty.
+  std::string unfinished() const;
+
   /// config.json after checking its version; NotFound and BadData say what is missing.
   Json read_config() const;
 

@@ -22,6 +22,10 @@ Schedule::Schedule(const TrainingOptions& options, int64_t steps_per_epoch)
 }
 
 double Schedule::rate(int64_t step) const {
+  return scale * usual_rate(step);
+}
+
+double Schedule::usual_rate(int64_t step) const {
   const double s = double(step), warmup = double(options_.warmup_steps),
                top = options_.learning_rate;
   if (kind_ == Kind::Noam)
@@ -29,8 +33,10 @@ double Schedule::rate(int64_t step) const {
            std::min(1 / std::sqrt(s), s * std::pow(warmup, -1.5));
   const double rise = warmup > 0 ? std::min(1.0, s / warmup) : 1;
   if (kind_ == Kind::Constant) return rise * top;
-  const double total = double(options_.epochs * steps_per_epoch_);
-  const double share = std::clamp((s - warmup) / std::max(1.0, total - warmup), 0.0, 1.0);
+  double total = double(options_.epochs) * double(steps_per_epoch_);
+  if (options_.steps > 0) total = std::min(total, double(options_.steps));
+  const double of_steps = std::clamp((s - warmup) / std::max(1.0, total - warmup), 0.0, 1.0);
+  const double share = std::max(of_steps, std::min(time_share, 1.0));
   const double floor = std::min(options_.minimum_rate, top);
   if (kind_ == Kind::Step) {
     const int64_t steps_due = (step - 1) / steps_per_epoch_ / options_.step_epochs;

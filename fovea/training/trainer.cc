@@ -23,6 +23,9 @@ namespace {
 constexpr int64_t kBlockRows = 8192;  // rows of the fused path
 constexpr size_t kBlockBatches = 16;  // batches of the ordinary one
 
+constexpr int64_t kMostRestarts = 3;
+constexpr double kGrownLoss = 10;  // times the first: the training diverges
+
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -43,6 +46,56 @@ Json EpochReport::to_json() const {
   return json;
 }
 
+const char* name_of(TrainingEnd end) {
+  constexpr const char* names[] = {"budget", "patience", "time", "interrupted", "diverged"};
+  return names[size_t(end)];
+}
+
+std::string TrainingResult::summary() const {
+  const std::string since = best_epoch > 0 ? concat("no gain since ", best_epoch) : "no gain";
+  switch (end) {
+    case TrainingEnd::Patience:
+      return concat("stopped at epoch ", last_epoch, " of at most ", planned_epochs, ": ", since);
+    case TrainingEnd::Time:
+      return concat("the time is up in epoch ", last_epoch, " of at most ", planned_epochs,
+                    "; best: ", best_epoch);
+    case TrainingEnd::Interrupted:
+      return concat("interrupted after epoch ", last_epoch, " of at most ", planned_epochs);
+    case TrainingEnd::Diverged:
+      return concat("stopped at epoch ", last_epoch, ": the loss only grows; best: ", best_epoch);
+    case TrainingEnd::Budget:
+      break;
+  }
+  return still_improving ? concat("still improving at the end, epoch ", last_epoch)
+                         : concat("all ", last_epoch, " epochs; best: ", best_epoch);
+}
+
+Json TrainingResult::to_json() const {
+  return {{"reason", name_of(end)},   {"epoch", last_epoch},
+          {"epochs", planned_epochs}, {"steps", steps},
+          {"best_epoch", best_epoch}, {"still_improving", still_improving},
+          {"summary", summary()}};
+}
+
+namespace {
+
+const Metric* find_metric(const Metrics& metrics, const std::string& name) {
+  for (const Metric& metric : metrics)
+    if (metric.name == name) return &metric;
+  return nullptr;
+}
+
+}  // namespace
+
+void check_monitors(const std::vector<std::string>& monitored, const Metrics& metrics) {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics) names.push_back(metric.name);
+  for (const std::string& name : monitored)
+    require(find_metric(metrics, name) != nullptr, ErrorKind::InvalidArgument,
+            "training.monitor: there is no metric '", name, "'", suggestion(name, names),
+            "; there are: ", join(names));
+}
+
 Trainer::Trainer(Model& model, const TrainingOptions& options, uint64_t seed,
                  const RunFolder* folder)
     : model_(model), options_(options), random_(Random(seed).split("training")), folder_(folder) {}
@@ -57,18 +110,29 @@ bool Trainer::uses_fused_path(const Dataset& rows) const {
   return possible && options_.path != "autograd";
 }
 
+int64_t Trainer::count_steps(const Dataset& rows) const {
+  return fast_ ? (rows.size() + options_.batch_size - 1) / options_.batch_size
+               : int64_t(batches_of(rows, 0).size());
+}
+
+TrainingPlan Trainer::plan(const Dataset& rows) {
+  require(rows.size() > 0, ErrorKind::BadData, "there are no training rows");
+  fast_ = uses_fused_path(rows) && model_.device().is_cpu();
+  return plan_training(options_, rows.size(), [&](const TrainingOptions& options) {
+    options_.batch_size = options.batch_size;
+    return count_steps(rows);
+  });
+}
+
 void Trainer::start(const Dataset& rows, bool resume) {
   require(rows.size() > 0, ErrorKind::BadData, "there are no training rows");
   std::vector<int64_t> first{0};
   check_batch(rows.batch(first), model_.schema());
   require_precision(precision_named(options_.precision), model_.device());
-  const bool fast = uses_fused_path(rows);
-  fast_ = fast && model_.device().is_cpu();
-  if (fast && !fast_) cuda_graphs_ = std::make_unique<CudaGraphs>();
-  const int64_t steps_per_epoch =
-      fast_ ? (rows.size() + options_.batch_size - 1) / options_.batch_size
-            : int64_t(batches_of(rows, 0).size());
-  optimiser_ = std::make_unique<Optimiser>(model_, options_, steps_per_epoch);
+  const TrainingPlan whole = plan(rows);
+  options_ = whole.options;
+  if (!fast_ && uses_fused_path(rows)) cuda_graphs_ = std::make_unique<CudaGraphs>();
+  optimiser_ = std::make_unique<Optimiser>(model_, options_, whole.steps_per_epoch);
   state_ = {};
   if (resume) {
     require(folder_ != nullptr, ErrorKind::Internal, "a training in memory cannot be resumed");
@@ -76,12 +140,12 @@ void Trainer::start(const Dataset& rows, bool resume) {
     check_position(rows);
     if (!state_.best.empty())  // model.safetensors is the mean of epochs that are not the last now
       best_weights_ = std::exchange(state_.best, {}), best_is_written_ = false;
-    else if (state_.best_epoch > 0)
+    else  // before the first report those that training began with
       best_weights_ = copy_of(read_checked_weights(folder_->model()));
   }
   if (best_weights_.empty()) best_weights_ = copy_of(state_of(model_));
   if (!folder_) return;
-  MetricsLog(folder_->metrics()).keep(state_.epoch);
+  MetricsLog(folder_->metrics()).keep(state_.reports);
   if (!resume) best_is_written_ = false, save(/*even_if_recent=*/true);
 }
 
@@ -109,10 +173,28 @@ void Trainer::check_position(const Dataset& rows) const {
           "; the trainer's state is damaged");
 }
 
+int64_t Trainer::steps_left() const {
+  return options_.steps > 0 ? std::max<int64_t>(0, options_.steps - optimiser_->steps())
+                            : INT64_MAX;
+}
+
+bool Trainer::is_over() const {
+  return state_.stopped_early || time_is_up_ || diverged_ || state_.epoch >= options_.epochs ||
+         steps_left() == 0;
+}
+
+bool Trainer::time_is_up(const TrainerHooks& hooks) {
+  if (options_.seconds <= 0) return false;
+  const double spent = hooks.seconds_spent + now() - begin_;
+  optimiser_->schedule().time_share = spent / options_.seconds;
+  return time_is_up_ = spent + evaluation_ >= options_.seconds;
+}
+
 TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bool resume) {
+  begin_ = now();
   start(rows, resume);
   TrainingResult result;
-  while (!state_.stopped_early && state_.epoch < options_.epochs) {
+  while (!is_over()) {
     const double begin = now();
     const bool complete = train_epoch(rows, hooks);
     result.seconds += now() - begin;
@@ -120,16 +202,38 @@ TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bo
       result.stopped = true;
       break;
     }
-    const EpochReport report = end_epoch(rows, hooks);
-    result.epochs.push_back(report);
-    if (hooks.epoch_ended) hooks.epoch_ended(report);
+    state_.epoch += 1;  // perhaps before all of its rows: then the training is over
+    state_.position = 0;
+    if (options_.average_epochs > 1) {
+      state_.recent.push_back(copy_of(state_of(model_)));
+      if (int64_t(state_.recent.size()) > options_.average_epochs)
+        state_.recent.erase(state_.recent.begin());
+    }
+    if (state_.epoch % options_.evaluate_epochs == 0 || is_over()) {
+      const EpochReport report = report_epoch(hooks);
+      result.epochs.push_back(report);
+      if (hooks.epoch_ended) hooks.epoch_ended(report);
+    }
     save(/*even_if_recent=*/false);
   }
   if (!result.stopped) result.average = try_average(hooks);
   save(/*even_if_recent=*/true);
   load_state(model_, mean_.empty() ? best_weights_ : mean_, "the best weights");
   result.best_epoch = state_.best_epoch;
+  result.last_epoch = state_.epoch;
+  result.planned_epochs = options_.epochs;
+  result.steps = optimiser_->steps();
+  result.end = result.stopped         ? TrainingEnd::Interrupted
+               : diverged_            ? TrainingEnd::Diverged
+               : state_.stopped_early ? TrainingEnd::Patience
+               : time_is_up_          ? TrainingEnd::Time
+                                      : TrainingEnd::Budget;
+  result.still_improving = result.end == TrainingEnd::Budget && is_still_improving(result.epochs);
   return result;
+}
+
+void Trainer::write_untrained(const Dataset& rows) {
+  start(rows, /*resume=*/false);
 }
 
 std::vector<int64_t> Trainer::order_of(const Dataset& rows, int64_t epoch) const {
@@ -165,20 +269,26 @@ bool Trainer::train_epoch(const Dataset& rows, const TrainerHooks& hooks) {
     int64_t count = 0;
     if (fast_) {
       count = std::min(block_rows(), rows.size() - state_.position);
+      if (steps_left() <= count / options_.batch_size) count = steps_left() * options_.batch_size;
       const auto picked = std::span(order).subspan(size_t(state_.position), size_t(count));
       loss = {model_.train_block({rows.columns(), picked, options_.batch_size}, *optimiser_),
               double(count)};
     } else {
       const auto block = std::span<const std::vector<int64_t>>(batches).subspan(
-          batch, std::min(kBlockBatches, batches.size() - batch));
+          batch, size_t(std::min<int64_t>(
+                     steps_left(), int64_t(std::min(kBlockBatches, batches.size() - batch)))));
       loss = train_batches(rows, block);
       for (const auto& picked : block) count += int64_t(picked.size());
-      batch += block.size();
+      if (std::isfinite(loss.sum)) batch += block.size();
     }
-    require(std::isfinite(loss.sum), ErrorKind::BadData, "the loss became ", loss.sum,
-            " near step ", optimiser_->steps(), " of epoch ", state_.epoch + 1,
-            "; lower training.learning_rate, set training.clip_norm, or look for extreme values in "
-            "the data");
+    if (!std::isfinite(loss.sum)) {  // the block is trained on again
+      restart(concat("the loss became ", loss.sum, " near step ", optimiser_->steps(),
+                     ", in epoch ", state_.epoch + 1),
+              hooks);
+      if (hooks.should_stop && hooks.should_stop()) return false;
+      if (steps_left() == 0 || time_is_up(hooks)) return true;
+      continue;
+    }
     state_.loss_sum += loss.sum;
     state_.loss_units += loss.units;
     state_.position += count;
@@ -187,6 +297,7 @@ bool Trainer::train_epoch(const Dataset& rows, const TrainerHooks& hooks) {
       hooks.progress(state_.epoch * rows.size() + state_.position,
                      state_.loss_sum / state_.loss_units);
     if (hooks.should_stop && hooks.should_stop()) return false;
+    if (steps_left() == 0 || time_is_up(hooks)) return true;
     if (state_.position < rows.size()) save(/*even_if_recent=*/false);
   }
   return true;
@@ -290,32 +401,52 @@ at::Tensor Trainer::train_micro_batches(const Dataset& rows, std::span<const int
   return torch::tensor({sum, units}, torch::kFloat64);
 }
 
-EpochReport Trainer::end_epoch(const Dataset& rows, const TrainerHooks& hooks) {
-  EpochReport report{state_.epoch + 1,
+void Trainer::restart(const std::string& what, const TrainerHooks& hooks) {
+  require(state_.restarts < kMostRestarts, ErrorKind::BadData, what, ", and did so ", kMostRestarts,
+          " times before, each time at half the rate; lower training.learning_rate, set "
+          "training.clip_norm, or look for extreme values in the data");
+  state_.restarts += 1;
+  load_state(model_, best_weights_, "the best weights");
+  optimiser_->restart();
+  optimiser_->schedule().scale /= 2;
+  if (hooks.note)
+    hooks.note(concat(
+        what, ": back to the ",
+        state_.best_epoch > 0 ? concat("weights of epoch ", state_.best_epoch) : "first weights",
+        ", at half the learning rate"));
+}
+
+EpochReport Trainer::report_epoch(const TrainerHooks& hooks) {
+  if (!optimiser_->flat().isfinite().all().item<bool>())  // by the last step
+    restart(concat("the weights are no numbers after epoch ", state_.epoch), hooks);
+  EpochReport report{state_.epoch,
                      optimiser_->steps(),
-                     state_.loss_sum / state_.loss_units,
+                     state_.loss_units > 0 ? state_.loss_sum / state_.loss_units : 0,
                      optimiser_->last_rate(),
                      state_.seconds,
                      {},
                      false};
+  const double begin = now();
   if (hooks.evaluate) report.validation = hooks.evaluate();
-  state_.epoch += 1;
-  state_.position = 0;
+  evaluation_ = std::max(evaluation_, now() - begin);
+  state_.reports += 1;
   state_.loss_sum = state_.loss_units = state_.seconds = 0;
+  if (state_.reports == 1) state_.first_loss = report.loss;
   const bool stop = note_gains(report);
   report.best = state_.best_epoch == report.epoch;
   if (report.best) best_weights_ = copy_of(state_of(model_)), best_is_written_ = false;
-  if (options_.average_epochs > 1) {
-    state_.recent.push_back(copy_of(state_of(model_)));
-    if (int64_t(state_.recent.size()) > options_.average_epochs)
-      state_.recent.erase(state_.recent.begin());
-  }
   optimiser_->schedule().epoch_ended(report.best);
   if (folder_) {
     folder_->require_still_ours();
     MetricsLog(folder_->metrics()).append(report.to_json());
   }
   state_.stopped_early = stop;
+  const bool grows = state_.first_loss > 0 && report.loss > kGrownLoss * state_.first_loss;
+  if (grows && state_.restarts < kMostRestarts && !stop)
+    restart(concat("the loss grew to ", format_number(report.loss, 3), " in epoch ", state_.epoch),
+            hooks);
+  else
+    diverged_ = grows;
   return report;
 }
 
@@ -326,27 +457,43 @@ bool Trainer::note_gains(const EpochReport& report) {
     metrics = {{"loss", report.loss, false}};
     monitored = {"loss"};
   }
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics) names.push_back(metric.name);
+  check_monitors(monitored, metrics);
   size_t stalled = 0;
+  bool tied = false;  // the first metric is as good as at its best: then the next decides
   for (size_t i = 0; i < monitored.size(); ++i) {
     const std::string& name = monitored[i];
-    const auto metric = std::find_if(metrics.begin(), metrics.end(),
-                                     [&](const Metric& m) { return m.name == name; });
-    require(metric != metrics.end(), ErrorKind::InvalidArgument,
-            "training.monitor: there is no metric '", name, "'", suggestion(name, names),
-            "; there are: ", join(names));
+    const Metric* metric = find_metric(metrics, name);
     MonitorState& monitor = state_.monitors[name];
     const double gain =
         metric->higher_is_better ? metric->value - monitor.best : monitor.best - metric->value;
-    const bool gained = !monitor.has_best || gain > options_.minimum_gain;
+    // A best value that is no number, as the AUC of one class, is worth nothing.
+    const bool gained =
+        !monitor.has_best || !std::isfinite(monitor.best) || gain > options_.minimum_gain;
+    if (i == 0) tied = gain == 0;
     if (gained) monitor.best = metric->value, monitor.has_best = true;
     monitor.epochs_without_gain = gained ? 0 : monitor.epochs_without_gain + 1;
-    if (gained && i == 0) state_.best_epoch = report.epoch;
+    if (gained && (i == 0 || (i == 1 && tied))) state_.best_epoch = report.epoch;
     stalled += monitor.epochs_without_gain >= options_.patience;
   }
   if (options_.patience == 0) return false;
   return options_.stop_rule == "either" ? stalled > 0 : stalled == monitored.size();
+}
+
+/// The last fifth of the reports gained more than 1 % on all before.
+bool Trainer::is_still_improving(const std::vector<EpochReport>& reports) const {
+  constexpr double kGain = 0.01;
+  const size_t last = std::max<size_t>(1, reports.size() / 5);
+  if (reports.size() < 2) return false;
+  double best[2] = {-INFINITY, -INFINITY};  // before, and then; higher is better
+  for (size_t i = 0; i < reports.size(); ++i) {
+    double value = -reports[i].loss;
+    for (const Metric& metric : reports[i].validation)
+      if (metric.name == options_.monitor[0])
+        value = metric.higher_is_better ? metric.value : -metric.value;
+    double& so_far = best[i + last >= reports.size()];
+    if (value > so_far) so_far = value;
+  }
+  return best[1] - best[0] > kGain * std::abs(best[0]);
 }
 
 AverageReport Trainer::try_average(const TrainerHooks& hooks) {

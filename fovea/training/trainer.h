@@ -4,7 +4,8 @@
 // checkpoints, early stopping, logging) is shared. A block always covers the same rows, so a
 // training that stops between two blocks and is resumed repeats every addition of an uninterrupted
 // one. On a CPU a batch may be cut into micro-batches that run in parallel; their gradients are
-// added in a fixed order, so the number of threads changes no bit.
+// added in a fixed order, so the number of threads changes no bit. A loss that is no number sends
+// the training back to its best weights, at half the rate.
 #pragma once
 
 #include <functional>
@@ -14,27 +15,34 @@
 #include "fovea/metrics/metric.h"
 #include "fovea/training/checkpoint.h"
 #include "fovea/training/cuda_graphs.h"
+#include "fovea/training/plan.h"
 
 namespace fovea {
 
+/// After every training.evaluate_epochs epochs.
 struct EpochReport {
   int64_t epoch = 0;         // from 1
   int64_t steps = 0;         // optimiser steps so far
-  double loss = 0;           // mean over the rows, while the weights were moving
+  double loss = 0;           // mean over the rows since the last report, the weights moving
   double learning_rate = 0;  // of the last step
-  double seconds = 0;        // training alone
+  double seconds = 0;        // training alone, since the last report
   Metrics validation;
   bool best = false;  // by the first monitored metric
   Json to_json() const;
 };
 
 struct TrainerHooks {
-  std::function<Metrics()> evaluate;  // on the validation rows, after each epoch; may be empty
+  std::function<Metrics()> evaluate;  // on the validation rows, for each report; may be empty
   std::function<void(const EpochReport&)> epoch_ended;  // may be empty
   std::function<void(int64_t rows, double loss)>
       progress;  // rows trained on in all epochs, mean loss so far; may be empty
-  std::function<bool()> should_stop;  // polled between blocks; may be empty
+  std::function<bool()> should_stop;                      // polled between blocks; may be empty
+  std::function<void(const std::string& sentence)> note;  // what a user must know; may be empty
+  double seconds_spent = 0;                               // of training.seconds, before train()
 };
+
+/// InvalidArgument names the nearest where training.monitor names no metric of these.
+void check_monitors(const std::vector<std::string>& monitored, const Metrics& metrics);
 
 /// training.average_epochs: the mean of the weights after the last epochs.
 struct AverageReport {
@@ -43,12 +51,29 @@ struct AverageReport {
   bool best = false;  // no worse than the best epoch, and therefore kept
 };
 
+enum class TrainingEnd {
+  Budget,       // all epochs, or steps
+  Patience,     // no gain any more
+  Time,         // training.seconds
+  Interrupted,  // should_stop
+  Diverged,     // the loss grew and grew, at every rate that was tried
+};
+/// "budget", "patience", …
+const char* name_of(TrainingEnd end);
+
 struct TrainingResult {
-  std::vector<EpochReport> epochs;  // those of this call
+  std::vector<EpochReport> epochs;  // the reports of this call
   AverageReport average;
-  int64_t best_epoch = 0;
+  int64_t best_epoch = 0, last_epoch = 0, planned_epochs = 0;
+  int64_t steps = 0;
   bool stopped = false;  // by should_stop, before the end
-  double seconds = 0;    // training alone, this call
+  TrainingEnd end = TrainingEnd::Budget;
+  bool still_improving = false;  // more epochs would probably have helped
+  double seconds = 0;            // training alone, this call
+
+  /// "stopped at epoch 7 of at most 60: no gain since 4".
+  std::string summary() const;
+  Json to_json() const;  // how it ended
 };
 
 class Trainer {
@@ -60,12 +85,21 @@ class Trainer {
   /// Trains to the end, or until told to stop. Afterwards the model holds the best weights. With
   /// `resume`, goes on from the folder's checkpoint.
   TrainingResult train(const Dataset& rows, const TrainerHooks& hooks, bool resume = false);
+  /// Writes a run of the weights as they are.
+  void write_untrained(const Dataset& rows);
+
+  /// What train() will do with these rows.
+  TrainingPlan plan(const Dataset& rows);
 
   /// Whether the fused path is used for these rows.
   bool uses_fused_path(const Dataset& rows) const;
 
  private:
   void start(const Dataset& rows, bool resume);
+  int64_t count_steps(const Dataset& rows) const;  // of the first epoch
+  int64_t steps_left() const;
+  bool is_over() const;
+  bool time_is_up(const TrainerHooks& hooks);
   /// BadData unless the checkpoint's position is the end of a block of these rows.
   void check_position(const Dataset& rows) const;
   bool train_epoch(const Dataset& rows, const TrainerHooks& hooks);  // false: told to stop
@@ -82,8 +116,11 @@ class Trainer {
   /// On the model's device: {sum of the loss over the batch's units, their number}, [2].
   at::Tensor loss_and_gradient(const Batch& batch, const StepContext& context);
   at::Tensor train_micro_batches(const Dataset& rows, std::span<const int64_t> picked);
-  EpochReport end_epoch(const Dataset& rows, const TrainerHooks& hooks);
+  EpochReport report_epoch(const TrainerHooks& hooks);
   bool note_gains(const EpochReport& report);  // true: time to stop
+  bool is_still_improving(const std::vector<EpochReport>& reports) const;
+  /// Back to the best weights, at half the rate. `what` went wrong.
+  void restart(const std::string& what, const TrainerHooks& hooks);
   AverageReport try_average(const TrainerHooks& hooks);
   int64_t block_rows() const;  // of the fused path
   void save(bool even_if_recent);
@@ -100,6 +137,8 @@ class Trainer {
   std::map<std::string, at::Tensor> mean_;          // kept instead of them; empty: they are kept
   bool best_is_written_ = true;
   double last_save_ = 0;
+  double begin_ = 0, evaluation_ = 0;  // of train(); seconds of the longest evaluation
+  bool time_is_up_ = false, diverged_ = false;
 };
 
 }  // namespace fovea

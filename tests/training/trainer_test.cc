@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <set>
 
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
@@ -333,6 +335,211 @@ TEST(Trainer, SaysWhenTheLossIsNoNumber) {
     expect_error(ErrorKind::BadData, "learning_rate",
                  [&] { Trainer(*model, quick(1, 8, path), 1).train(rows, {}); });
   }
+}
+
+/// A loss that is no number at some steps.
+class Fragile : public FeatureAttention {
+ public:
+  explicit Fragile(std::set<int64_t> bad)
+      : FeatureAttention(
+            {},
+            FeatureShape{
+                {"a", "b", "c", "d"}, {0, 1, 2, 3}, 1, kernels::TabularLoss::BinaryCrossEntropy}),
+        bad_(std::move(bad)) {
+    initialise(Random(5));
+  }
+  Loss loss(const Batch& batch, const StepContext& context) override {
+    Loss loss = FeatureAttention::loss(batch, context);
+    if (bad_.contains(context.step))
+      loss.objective = loss.objective * std::numeric_limits<double>::quiet_NaN();
+    return loss;
+  }
+
+ private:
+  std::set<int64_t> bad_;
+};
+
+TEST(Restart, GoesBackToTheBestWeightsAtHalfTheRate) {
+  const Rows rows = table_rows(400);  // 25 steps an epoch
+  Fragile model({60, 130});
+  const at::Tensor first = flat_parameters(model).clone();
+  TrainingOptions options = quick(8, 16, "autograd");
+  options.evaluate_epochs = 4;
+  std::vector<std::string> said;
+  TrainerHooks hooks;
+  hooks.note = [&](const std::string& sentence) {
+    said.push_back(sentence);
+    EXPECT_EQ(flat_parameters(model).equal(first), said.size() == 1);
+  };
+  const auto result = Trainer(model, options, 1).train(rows, hooks);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_NE(said[0].find("back to the first weights, at half"), std::string::npos) << said[0];
+  EXPECT_NE(said[1].find("back to the weights of epoch 4"), std::string::npos) << said[1];
+  EXPECT_EQ(result.epochs.back().learning_rate, options.learning_rate / 4);
+  EXPECT_TRUE(flat_parameters(model).isfinite().all().item<bool>());
+}
+
+TEST(Restart, GivesUpAfterThreeTimes) {
+  const Rows rows = table_rows(400);
+  std::set<int64_t> all;
+  for (int64_t step = 30; step < 1000; ++step) all.insert(step);
+  Fragile model(all);
+  int64_t said = 0;
+  TrainerHooks hooks;
+  hooks.note = [&](const std::string&) { ++said; };
+  expect_error(ErrorKind::BadData, "training.learning_rate",
+               [&] { Trainer(model, quick(8, 16, "autograd"), 1).train(rows, hooks); });
+  EXPECT_EQ(said, 3);
+}
+
+/// Stops after each block and goes on, restarts included: as if it had never stopped.
+TEST(Restart, IsResumedBitForBit) {
+  const Rows rows = table_rows(2000);
+  TrainingOptions options = quick(4, 16, "autograd");
+  options.schedule = "cosine";
+  TemporaryFolder folders;
+  RunFolder whole(folders / "whole"), parts(folders / "parts");
+  whole.claim();
+  parts.claim();
+  int64_t restarts = 0;
+  const auto run = [&](const RunFolder& folder, bool resume, int64_t stop_after) {
+    Fragile model({40, 200, 300});
+    TrainerHooks hooks;
+    int64_t blocks = 0;
+    hooks.note = [&](const std::string&) { ++restarts; };
+    hooks.should_stop = [&] { return stop_after > 0 && ++blocks >= stop_after; };
+    return Trainer(model, options, 9, &folder).train(rows, hooks, resume).stopped;
+  };
+  run(whole, false, 0);
+  ASSERT_EQ(restarts, 3) << "the case tests nothing";
+  bool resume = false;
+  while (run(parts, resume, 2)) resume = true;
+  const SafetensorsFile a = read_safetensors(whole.last()), b = read_safetensors(parts.last());
+  for (const auto& [name, tensor] : a.tensors)
+    EXPECT_TRUE(tensor.equal(b.tensors.at(name))) << name;
+  EXPECT_EQ(read_file(whole.model()), read_file(parts.model()));
+}
+
+TEST(Trainer, EndsAfterTheStepsOfTheBudget) {
+  const Rows rows = table_rows(1000);
+  for (const char* path : {"fused", "autograd"})
+    for (const int64_t steps : {1, 31, 32, 33, 300}) {
+      auto model = table_model();
+      TrainingOptions options = quick(0, 32, path);
+      options.steps = steps;
+      options.patience = 0;
+      const auto result = Trainer(*model, options, 1).train(rows, hooks_for(*model, rows));
+      EXPECT_EQ(result.steps, steps) << path;
+      EXPECT_EQ(result.end, TrainingEnd::Budget);
+      EXPECT_EQ(result.epochs.back().steps, steps) << "the last look is at the end";
+    }
+}
+
+TEST(Trainer, TheStepsOfTwoPathsAgree) {
+  const Rows rows = table_rows(500);
+  auto fused = table_model(), autograd = table_model();
+  TrainingOptions options = quick(0, 16, "fused");
+  options.steps = 77;
+  options.schedule = "cosine";
+  Trainer(*fused, options, 3).train(rows, {});
+  options.path = "autograd";
+  Trainer(*autograd, options, 3).train(rows, {});
+  EXPECT_LT(largest_difference(flat_parameters(*fused), flat_parameters(*autograd)), 2e-4);
+}
+
+TEST(Trainer, LooksEverySoManyEpochsAndAtTheEnd) {
+  const Rows rows = table_rows(200);
+  auto model = table_model();
+  TrainingOptions options = quick(8, 32);
+  options.evaluate_epochs = 3;
+  options.patience = 0;
+  std::vector<int64_t> looked;
+  for (const EpochReport& report :
+       Trainer(*model, options, 1).train(rows, hooks_for(*model, rows)).epochs)
+    looked.push_back(report.epoch);
+  EXPECT_EQ(looked, (std::vector<int64_t>{3, 6, 8}));
+}
+
+/// Resume with looks that are several epochs apart: losses since the last look are kept.
+TEST(Trainer, IsResumedBetweenTwoLooks) {
+  const Rows rows = table_rows(300);
+  TrainingOptions options = quick(10, 32);
+  options.evaluate_epochs = 4;
+  TemporaryFolder folders;
+  RunFolder whole(folders / "whole"), parts(folders / "parts");
+  whole.claim();
+  parts.claim();
+  auto model = table_model();
+  Trainer(*model, options, 1, &whole).train(rows, hooks_for(*model, rows));
+  bool resume = false, stopped = true;
+  while (stopped) {
+    auto part = table_model();
+    TrainerHooks hooks = hooks_for(*part, rows);
+    int64_t blocks = 0;
+    hooks.should_stop = [&] { return ++blocks >= 3; };
+    stopped = Trainer(*part, options, 1, &parts).train(rows, hooks, resume).stopped;
+    resume = true;
+  }
+  EXPECT_EQ(read_file(whole.model()), read_file(parts.model()));
+  const auto losses = [](const RunFolder& folder) {
+    std::vector<double> values;
+    std::ifstream file(folder.metrics());
+    for (std::string line; std::getline(file, line);)
+      values.push_back(parse_json(line, "metrics")["loss"].get<double>());
+    return values;
+  };
+  EXPECT_EQ(losses(whole).size(), 3u);
+  EXPECT_EQ(losses(whole), losses(parts));
+}
+
+TEST(Trainer, SaysHowItEnded) {
+  const Rows rows = table_rows(100);
+  const auto ended = [&](std::vector<double> losses, int64_t patience) {
+    auto model = table_model();
+    TrainingOptions options = quick(int64_t(losses.size()), 32);
+    options.patience = patience;
+    return Trainer(*model, options, 1).train(rows, saying(std::move(losses)));
+  };
+  const TrainingResult early = ended({5, 4, 6, 7, 8, 9}, 2);
+  EXPECT_EQ(early.summary(), "stopped at epoch 4 of at most 6: no gain since 2");
+  EXPECT_EQ(early.to_json()["reason"], "patience");
+  const TrainingResult short_one = ended({5, 4, 3, 2, 1}, 0);
+  EXPECT_TRUE(short_one.still_improving);
+  EXPECT_EQ(short_one.summary(), "still improving at the end, epoch 5");
+  EXPECT_FALSE(ended({5, 1, 1.2, 1.1, 0.999}, 0).still_improving) << "by 0.1 % only";
+}
+
+TEST(Trainer, EndsInTime) {
+  const Rows rows = table_rows(1000);
+  auto model = table_model();
+  TrainingOptions options = quick(1000000, 32, "autograd");
+  options.seconds = 0.2;
+  options.patience = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = Trainer(*model, options, 1).train(rows, hooks_for(*model, rows));
+  EXPECT_EQ(result.end, TrainingEnd::Time);
+  EXPECT_GE(result.best_epoch, 1);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 10);
+}
+
+TEST(Trainer, TheNextMetricDecidesATie) {
+  const Rows rows = table_rows(100);
+  auto model = table_model();
+  TrainingOptions options = quick(3, 32);
+  options.monitor = {"accuracy", "loss"};
+  std::vector<double> losses{3, 1, 2};
+  size_t call = 0;
+  TrainerHooks hooks;
+  hooks.evaluate = [&] { return Metrics{{"accuracy", 0.5, true}, {"loss", losses[call++]}}; };
+  EXPECT_EQ(Trainer(*model, options, 1).train(rows, hooks).best_epoch, 2);
+}
+
+TEST(Trainer, AMetricThatIsNoNumberIsNeverTheBest) {
+  const Rows rows = table_rows(100);
+  auto model = table_model();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto result = Trainer(*model, quick(3, 32), 1).train(rows, saying({nan, 2, 3}));
+  EXPECT_EQ(result.best_epoch, 2);
 }
 
 TEST(Trainer, RefusesEmptyData) {
