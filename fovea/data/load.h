@@ -117,32 +117,52 @@ struct TimeSplit {
 /// InvalidArgument when no training step is left.
 TimeSplit split_in_time(int64_t steps, double validation_fraction, double test_fraction);
 
-/// Moves some training rows, whole groups of them, to validation, when there are none there.
+/// Of a row with a label: classes are spread evenly over what is held out.
+template <class Row>
+std::string class_of_row(const Row& row) {
+  if constexpr (requires { std::string(row.label); })
+    return row.label;
+  else
+    return {};
+}
+
+/// Moves some training rows, whole groups of them, to validation: a share of them, when there are
+/// none there, or one fold.
 template <class Row>
 void hold_out(SplitRows<Row>& rows, const std::string& path, const std::string& row_word,
               const SplitOptions& options, const RowGroup<Row>& group = {}) {
-  if (rows.train.empty() || !rows.validation.empty() || options.fraction == 0) return;
+  if (options.folds > 0 && !rows.validation.empty()) {
+    rows.notes.push_back(concat("folds are cut from the training ", row_word, "; the ",
+                                format_count(int64_t(rows.validation.size())),
+                                " of the validation split are not used"));
+    rows.validation.clear();
+  }
+  const bool none = options.folds > 0 ? options.fold == options.folds : options.fraction == 0;
+  if (rows.train.empty() || !rows.validation.empty() || none) return;
   std::vector<Row> all = std::move(rows.train);
   rows.train.clear();
   std::unordered_map<std::string, size_t> groups;
   std::vector<size_t> group_of;
-  for (const Row& row : all)
+  std::vector<std::string> classes;  // of each group, by its first row
+  for (const Row& row : all) {
     group_of.push_back(group.name_of
                            ? groups.emplace(group.name_of(row), groups.size()).first->second
                            : group_of.size());
+    if (group_of.back() == classes.size()) classes.push_back(class_of_row(row));
+  }
   const size_t count = group.name_of ? groups.size() : all.size();
   require(count > 1, ErrorKind::BadData, path, ": has 1 ",
           group.name_of ? concat("different ", group.word)
                         : concat("training ", row_word.substr(0, row_word.size() - 1)),
           "; at least 2 are needed to hold one out");
   std::vector<bool> held(count, false);
-  for (const int64_t one : split_rows(int64_t(count), options.fraction, options.seed).validation)
+  for (const int64_t one : hold_out_rows(int64_t(count), options, classes).validation)
     held[size_t(one)] = true;
   for (size_t row = 0; row < all.size(); ++row)
     (held[group_of[row]] ? rows.validation : rows.train).push_back(std::move(all[row]));
   rows.notes.push_back(concat("validation: ", format_count(int64_t(rows.validation.size())),
                               " of the ", format_count(int64_t(all.size())), " ", row_word,
-                              ", chosen with seed ", options.seed));
+                              how_held_out(options)));
 }
 
 namespace load_details {
@@ -195,8 +215,11 @@ void place_folder(SplitRows<Row>& rows, const std::filesystem::path& folder,
 /// training (or, with source.whole, for testing), and options.fraction of it is held out for
 /// validation.
 template <class Row>
-SplitRows<Row> read_splits(const DataSource& source, const SplitOptions& options,
+SplitRows<Row> read_splits(const DataSource& source, const SplitOptions& given,
                            const Reader<Row>& reader) {
+  SplitOptions options = given;
+  options.folds = source.folds;
+  options.fold = source.fold;
   std::filesystem::path path = source.path;
   require(std::filesystem::exists(path), ErrorKind::NotFound, path.string(),
           ": no such file or folder");

@@ -82,16 +82,27 @@ void open_folder(SourceTables& tables, const DataSource& source, const SplitOpti
 
 /// Cuts validation rows off the training rows when there are none.
 void hold_out(SourceTables& tables, const SplitOptions& options) {
-  if (!tables.train || tables.validation || options.fraction == 0) return;
+  if (options.folds > 0 && tables.validation) {
+    tables.notes.push_back(concat("folds are cut from the training rows; the ",
+                                  format_count(tables.validation->rows()),
+                                  " validation rows are not used"));
+    tables.validation.reset();
+  }
+  const bool none = options.folds > 0 ? options.fold == options.folds : options.fraction == 0;
+  if (!tables.train || tables.validation || none) return;
   const CsvTable all = *std::move(tables.train);
   require(all.rows() > 1, ErrorKind::BadData, all.path,
           ": has 1 training row; at least 2 are needed to hold one out");
-  const RowSplit rows = split_rows(all.rows(), options.fraction, options.seed);
+  const int64_t column = options.stratify.empty() ? -1 : all.find(options.stratify);
+  std::vector<std::string> classes;
+  for (int64_t row = 0; column >= 0 && row < all.rows(); ++row)
+    classes.emplace_back(all.cell(row, column));
+  const RowSplit rows = hold_out_rows(all.rows(), options, classes);
   tables.train = all.select(rows.train);
   tables.validation = all.select(rows.validation);
   tables.notes.push_back(concat("validation: ", format_count(int64_t(rows.validation.size())),
-                                " of the ", format_count(all.rows()), " rows, chosen with seed ",
-                                options.seed));
+                                " of the ", format_count(all.rows()), " rows",
+                                how_held_out(options)));
 }
 
 }  // namespace
@@ -184,7 +195,42 @@ RowSplit split_rows(int64_t rows, double fraction, uint64_t seed) {
   return split;
 }
 
-SourceTables open_source(const DataSource& source, const SplitOptions& options) {
+RowSplit hold_out_rows(int64_t rows, const SplitOptions& options,
+                       std::span<const std::string> classes) {
+  require(options.folds <= rows, ErrorKind::InvalidArgument, "--folds ", options.folds,
+          ": there are only ", rows, " rows to cut into folds");
+  std::map<std::string, int64_t> numbers;
+  std::vector<int64_t> class_of;
+  for (const std::string& name : classes)
+    class_of.push_back(numbers.emplace(name, int64_t(numbers.size())).first->second);
+  const bool stratified = numbers.size() > 1 && int64_t(numbers.size()) <= rows / 2;
+  if (options.folds == 0 && !stratified) return split_rows(rows, options.fraction, options.seed);
+  std::vector<int64_t> order = Random(options.seed).split("validation rows").permutation(rows);
+  if (stratified)
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return class_of[size_t(a)] < class_of[size_t(b)];
+    });
+  const int64_t count = int64_t(split_rows(rows, options.fraction, options.seed).validation.size());
+  RowSplit split;
+  for (int64_t i = 0; i < rows; ++i) {  // every so many-th, class by class
+    const bool held = options.folds > 0 ? i % options.folds == options.fold
+                                        : (i + 1) * count / rows > i * count / rows;
+    (held ? split.validation : split.train).push_back(order[size_t(i)]);
+  }
+  std::sort(split.validation.begin(), split.validation.end());
+  std::sort(split.train.begin(), split.train.end());
+  return split;
+}
+
+std::string how_held_out(const SplitOptions& options) {
+  return options.folds > 0 ? concat(", fold ", options.fold + 1, " of ", options.folds)
+                           : concat(", chosen with seed ", options.seed);
+}
+
+SourceTables open_source(const DataSource& source, const SplitOptions& given) {
+  SplitOptions options = given;
+  options.folds = source.folds;
+  options.fold = source.fold;
   SourceTables tables;
   require(fs::exists(source.path), ErrorKind::NotFound, source.path.string(),
           ": no such file or folder");

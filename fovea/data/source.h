@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ struct DataSource {
   bool whole =
       false;  // a file without a split column is one test split (evaluating on a file of one's own)
   std::filesystem::path target_path = {};  // two parallel files: `path` holds the sources
+  /// Cross-validation: the training rows are cut into so many folds, of which this one, from 0, is
+  /// for validation; `fold` = `folds`: all are for training. 0: no folds.
+  int64_t folds = 0, fold = 0;
 };
 
 /// The one file of the folder that has one of the names and one of the endings, perhaps with .gz;
@@ -62,6 +66,8 @@ struct SplitOptions {
   uint64_t seed = 0;           // chooses these rows
   bool needs_training = true;  // otherwise any one split is enough
   std::string split = {};      // the column that says it; empty: "split", if its cells do
+  std::string stratify = {};  // of a table: the column whose values are spread evenly; may be empty
+  int64_t folds = 0, fold = 0;  // as in DataSource
 };
 
 struct SourceTables {
@@ -86,6 +92,13 @@ struct RowSplit {
   std::vector<int64_t> train, validation;
 };
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed);
+
+/// As split_rows(), for the options' fraction or fold. Where there are `classes`, one per row and
+/// few enough, each has its share of the rows that are held out.
+RowSplit hold_out_rows(int64_t rows, const SplitOptions& options,
+                       std::span<const std::string> classes = {});
+/// ", chosen with seed 3", ", fold 2 of 5".
+std::string how_held_out(const SplitOptions& options);
 
 /// An option that is at least 0 and below 1.
 void describe_share(OptionList& list, const std::string& key, double& share,

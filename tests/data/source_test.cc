@@ -44,6 +44,64 @@ TEST(Source, RowsAreHeldOutBySeed) {
   expect_error(ErrorKind::InvalidArgument, {"fraction 1"}, [] { split_rows(10, 1, 1); });
 }
 
+TEST(Source, ClassesAreSpreadEvenlyOverWhatIsHeldOut) {
+  std::vector<std::string> classes;
+  for (int row = 0; row < 200; ++row)
+    classes.push_back(row % 20 == 0 ? "rare" : row % 2 ? "b" : "a");
+  const auto count = [&](const std::vector<int64_t>& picked, const std::string& name) {
+    return std::count_if(picked.begin(), picked.end(),
+                         [&](int64_t row) { return classes[size_t(row)] == name; });
+  };
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const RowSplit split = hold_out_rows(200, options(0.2, seed), classes);
+    EXPECT_EQ(split.validation.size(), 40u);
+    EXPECT_EQ(count(split.validation, "rare"), 2) << "seed " << seed;
+    EXPECT_EQ(count(split.validation, "b"), 20) << "seed " << seed;
+  }
+  EXPECT_NE(hold_out_rows(200, options(0.2, 1), classes).validation,
+            hold_out_rows(200, options(0.2, 2), classes).validation);
+  // Of numbers nearly every row is a class of its own: as without.
+  std::vector<std::string> numbers;
+  for (int row = 0; row < 200; ++row) numbers.push_back(std::to_string(row));
+  EXPECT_EQ(hold_out_rows(200, options(), numbers).validation, split_rows(200, 0.25, 1).validation);
+}
+
+TEST(Source, EveryRowIsInOneFold) {
+  std::vector<std::string> classes;
+  for (int row = 0; row < 103; ++row) classes.push_back(row % 10 == 0 ? "rare" : "usual");
+  SplitOptions own = options();
+  own.folds = 5;
+  std::multiset<int64_t> seen;
+  for (own.fold = 0; own.fold < 5; ++own.fold) {
+    const RowSplit split = hold_out_rows(103, own, classes);
+    EXPECT_EQ(split.train.size() + split.validation.size(), 103u);
+    const auto rare = std::count_if(split.validation.begin(), split.validation.end(),
+                                    [](int64_t row) { return row % 10 == 0; });
+    EXPECT_GE(rare, 2);
+    EXPECT_LE(rare, 3);
+    seen.insert(split.validation.begin(), split.validation.end());
+  }
+  EXPECT_EQ(seen.size(), 103u);
+  EXPECT_EQ(std::set<int64_t>(seen.begin(), seen.end()).size(), 103u);
+  own.folds = 200;
+  expect_error(ErrorKind::InvalidArgument, {"--folds 200"},
+               [&] { hold_out_rows(103, own, classes); });
+}
+
+TEST(Source, AFileIsCutIntoFolds) {
+  const TemporaryFolder folder;
+  DataSource source{folder.write("t.csv", rows(0, 8)), {}, false};
+  source.folds = 4;
+  source.fold = 1;
+  const SourceTables second = open_source(source, options());
+  EXPECT_EQ(second.train->rows(), 6);
+  EXPECT_EQ(second.validation->rows(), 2);
+  EXPECT_TRUE(has_note(second.notes, "fold 2 of 4"));
+  source.fold = 4;  // all
+  EXPECT_EQ(open_source(source, options()).train->rows(), 8);
+  EXPECT_FALSE(open_source(source, options()).validation);
+}
+
 TEST(Source, AFileIsCutByFraction) {
   const TemporaryFolder folder;
   const auto path = folder.write("t.csv", rows(0, 8));

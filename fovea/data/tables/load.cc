@@ -105,7 +105,8 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
   const TableOptions table = with_roles(options.table, source);
   if (source.path.empty()) return load_built_in(options, encoder);
   const double fraction = table.validation_fraction < 0 ? kFileFraction : table.validation_fraction;
-  const SplitOptions split{"features", fraction, seed, !encoder.fitted(), table.split};
+  const SplitOptions split{"features",        fraction,    seed,
+                           !encoder.fitted(), table.split, table.target};
   const SourceTables tables = open_source(source, split);
   fit_once(tables, table, "yes", encoder);
   // dataset.json: "truth": {"columns": ["x1", "x2"]}
