@@ -18,6 +18,7 @@ void add_evaluate(CLI::App& program) {
   command->footer("Example:  fovea evaluate runs/first --json");
   command->callback([flags] {
     Pipeline pipeline = Pipeline::load(flags->run, flags->device, flags->assignments);
+    for (const std::string& note : pipeline.notes()) tell(note);
     const auto rows = choose_rows(pipeline, *flags);
     Metrics metrics;
     {
@@ -32,6 +33,7 @@ void add_evaluate(CLI::App& program) {
                 {"rows", rows->size()},
                 {"metrics", metrics_json(metrics)}};
       if (!notes.empty()) json["notes"] = notes;
+      if (!pipeline.finished()) json["unfinished"] = true;
       std::cout << json.dump() << "\n";
       return;
     }

@@ -4,6 +4,7 @@
 #include "cli/flags.h"
 #include "cli/inputs.h"
 #include "cli/media.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
@@ -181,6 +182,7 @@ void run_explain(ExplainFlags& flags) {
   require(!flags.run.empty(), ErrorKind::InvalidArgument,
           "name a run, as fovea explain runs/first, or a file: fovea explain --weights FILE");
   Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
+  for (const std::string& note : pipeline.notes()) tell(note);
   find_data(pipeline.task(), flags);
   if (flags.inputs.inputs.empty() && flags.inputs.file.empty())
     write_all({explain_rows(pipeline, flags)}, flags);

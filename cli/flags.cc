@@ -47,7 +47,8 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
                   "share of rows held out when the data has no validation split")
       ->check(CLI::Range(0.0, 0.99));
   command.add_option("--seed", flags.seed, "decides weights, order and split");
-  command.add_option("--config", flags.config, "JSON file with options (comments allowed)");
+  command.add_option("--config", flags.config,
+                     "JSON file with options (comments allowed), or settings by name: tutorial");
   add_assignments(command, flags.assignments,
                   "one option, key=value; `fovea tasks TASK` lists the keys");
 }
@@ -57,7 +58,10 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--from", flags.from,
                      "documents, tag, pretrain: run or Hugging Face folder whose encoder and "
                      "tokeniser to begin with");
-  command.add_option("--epochs", flags.epochs, "passes over the training rows");
+  command.add_option("--epochs", flags.epochs,
+                     "passes over the training rows, at most (default: as many as suit the rows)");
+  command.add_option("--time", flags.time,
+                     "end after so long with the best weights so far: 90s, 5m, 1h");
   command.add_option("--threads", flags.threads, "CPU threads; 0: one per processor");
   command.add_option("--device", flags.device, "cpu or cuda");
   command.add_option("--precision", flags.precision, "float32, tf32 or bf16 (training.precision)");
@@ -72,9 +76,22 @@ std::vector<std::string> roles_of(const std::vector<std::string>& columns,
   return roles;
 }
 
+double parse_duration(const std::string& text) {
+  const size_t end = text.find_first_not_of("0123456789.");
+  const std::string unit = end == std::string::npos ? "s" : text.substr(end);
+  const double seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  double number = 0;
+  require(seconds > 0 && parse_number(text.substr(0, end), number) && number > 0,
+          ErrorKind::InvalidArgument, "--time ", text, ": expected a time such as 90s, 5m or 1h");
+  return number * seconds;
+}
+
 Setup make_setup(const TrainFlags& flags) {
   Setup setup(flags.task);
-  if (!flags.config.empty()) {
+  if (!flags.config.empty() && !std::filesystem::exists(flags.config) &&
+      flags.config.find_first_of("./") == std::string::npos) {
+    setup.use_config(flags.config);
+  } else if (!flags.config.empty()) {
     Json config = read_json_file(flags.config);
     if (config.is_object() && config.contains("task")) {
       require(config["task"] == flags.task, ErrorKind::InvalidArgument, flags.config,
@@ -91,6 +108,7 @@ Setup make_setup(const TrainFlags& flags) {
   if (flags.from) setup.set_from(*flags.from);
   if (flags.seed) set("seed", *flags.seed);
   if (flags.epochs) set("training.epochs", *flags.epochs);
+  if (flags.time) set("training.seconds", format_exact(parse_duration(*flags.time)));
   if (flags.threads) set("threads", *flags.threads);
   if (flags.device) set("device", *flags.device);
   if (flags.precision) set("training.precision", *flags.precision);

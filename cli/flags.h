@@ -19,7 +19,7 @@ struct TrainFlags {
   std::vector<std::string> columns, assignments, locales;
   std::optional<std::string> direction, from;
   std::optional<int64_t> seed, epochs, threads;
-  std::optional<std::string> device, precision;
+  std::optional<std::string> device, precision, time;
   std::optional<double> validation_fraction;
   bool quiet = false, json = false;
 };
@@ -28,7 +28,10 @@ void add_train_flags(CLI::App& command, TrainFlags& flags);
 /// Those of them that name the task's data; `fovea prepare` has only these.
 void add_data_flags(CLI::App& command, TrainFlags& flags);
 
-/// Config file first, then --set, then the named flags.
+/// "90", "60s", "5m" or "1.5h" in seconds. InvalidArgument for anything else.
+double parse_duration(const std::string& text);
+
+/// Config first, then the named flags, then --set.
 Setup make_setup(const TrainFlags& flags);
 
 /// Where a run's rows come from when they are not its own.

@@ -100,6 +100,7 @@ void wait_for_end(const serving::Server& server, const HeldSignals& signals) {
       told[i] = true;
       const bool is_ready = model.status() == serving::ModelStatus::Ready;
       tell(concat(model.name(), " is ", is_ready ? "ready" : "broken: " + model.error()));
+      if (is_ready && !model.model().card().note.empty()) tell(model.model().card().note);
     }
     require(!server.host().all_are(serving::ModelStatus::Failed), ErrorKind::BadData,
             "no model could be loaded");

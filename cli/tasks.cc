@@ -36,6 +36,9 @@ void run_tasks(const TasksFlags& flags) {
   if (flags.options) return print_all_options(flags.markdown);
   if (!flags.task.empty()) {
     std::cout << options_of(flags.task, flags.model, flags.markdown);
+    if (!flags.markdown)
+      std::cout << "\nsettings by name, --config NAME: " << join(make_task(flags.task)->configs())
+                << "\n";
     return;
   }
   TextTable table({"task", "what it does", "models", "attention", "files"});

@@ -6,7 +6,8 @@
 #include "cli/program.h"
 #include "fovea/base/error.h"
 #include "fovea/base/progress.h"
-#include "fovea/tasks/train.h"
+#include "fovea/tasks/folds.h"
+#include "fovea/tasks/preview.h"
 
 namespace fovea::cli {
 
@@ -14,7 +15,8 @@ namespace {
 
 struct TrainCommandFlags : TrainFlags {
   std::string out;
-  bool resume = false, overwrite = false;
+  bool resume = false, overwrite = false, dry_run = false;
+  int64_t folds = 0;
 };
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -23,25 +25,93 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return text;
 }
 
-void print_summary(const Training& training) {
-  for (const std::string& note : training.splits.notes) tell(note);
-  if (training.choice) {
-    const ModelChoice& choice = *training.choice;
-    if (!choice.candidates.empty())
-      std::cerr << "trained on " << format_count(choice.training_rows) << " rows, measured on "
-                << format_count(choice.held_out_rows) << " others"
-                << (choice.repeats > 1 ? concat(", ", choice.repeats, " times") : "") << ":\n"
-                << choice.table().plain();
-    tell(concat("model.name=", choice.model, ": ", choice.reason));
-  }
+TextTable layer_table(const std::vector<LayerSummary>& layers, int64_t parameters) {
   TextTable table({"layer", "output", "parameters"});
-  for (const LayerSummary& layer : training.model->summary())
+  for (const LayerSummary& layer : layers)
     table.add({layer.layer, shape_text(layer.output_shape), format_count(layer.parameters)});
-  table.add({"total", "", format_count(count_parameters(*training.model))});
-  std::cerr << table.plain();
+  table.add({"total", "", format_count(parameters)});
+  return table;
 }
 
-/// A resumed run keeps its options; only more epochs may be asked for.
+/// "at most 223 epochs of 9 steps, 16 rows each; stops after 13 looks without gain".
+std::string plan_text(const TrainingPlan& plan) {
+  const TrainingOptions& options = plan.options;
+  std::string text = concat("at most ", format_count(options.epochs), " epochs of ",
+                            format_count(plan.steps_per_epoch), " steps");
+  if (options.batch_tokens == 0) text += concat(", ", options.batch_size, " rows each");
+  if (options.steps > 0) text += concat("; at most ", format_count(plan.steps), " steps");
+  if (options.seconds > 0) text += concat("; at most ", format_duration(options.seconds));
+  if (options.evaluate_epochs > 1)
+    text += concat("; validated every ", options.evaluate_epochs, " epochs");
+  if (options.patience > 0)
+    text += concat("; stops after ", options.patience, " validations without gain");
+  return text;
+}
+
+/// How model.name=auto came to its model.
+void print_choice(const ModelChoice& choice) {
+  if (!choice.candidates.empty())
+    std::cerr << "trained on " << format_count(choice.training_rows) << " rows, measured on "
+              << format_count(choice.held_out_rows) << " others"
+              << (choice.repeats > 1 ? concat(", ", choice.repeats, " times") : "") << ":\n"
+              << choice.table().plain();
+  tell(concat("model.name=", choice.model, ": ", choice.reason));
+}
+
+void print_summary(const Training& training) {
+  for (const std::string& note : training.splits.notes) tell(note);
+  if (training.choice) print_choice(*training.choice);
+  std::cerr << layer_table(training.model->summary(), count_parameters(*training.model)).plain();
+  tell(plan_text(training.plan));
+}
+
+/// The rows of all steps.
+int64_t planned_rows(const Training& training) {
+  return int64_t(double(training.plan.steps) / double(training.plan.steps_per_epoch) *
+                 double(training.splits.train->size()));
+}
+
+std::string count_text(const std::shared_ptr<Dataset>& rows) {
+  return format_count(rows ? rows->size() : 0);
+}
+
+void run_dry(const TrainCommandFlags& flags) {
+  Setup setup = make_setup(flags);
+  catch_interrupts();
+  const TrainingPreview preview = preview_training(setup, was_interrupted);
+  if (flags.json) {
+    std::cout << preview.to_json(setup).dump(2) << "\n";
+    return;
+  }
+  const Splits& splits = preview.splits;
+  TextTable table({"", ""});
+  const auto add = [&](const char* what, const std::string& value) { table.add({what, value}); };
+  add("data", setup.common().data_path.empty() ? "built-in" : setup.common().data_path);
+  add("rows", concat(count_text(splits.train), " training, ", count_text(splits.validation),
+                     " validation, ", count_text(splits.test), " test"));
+  for (size_t i = 0; i < preview.class_counts.size(); ++i)
+    add(i == 0 ? "classes" : "",
+        concat(preview.classes[i], ": ", format_count(preview.class_counts[i])));
+  const TrainingOptions& options = preview.plan.options;
+  add("training", plan_text(preview.plan));
+  add("optimiser", concat(options.optimiser, ", rate ", format_number(options.learning_rate, 3),
+                          ", ", options.schedule));
+  add("time", concat("at most about ", format_duration(preview.seconds()), " (",
+                     format_number(preview.step_seconds * 1000, 3), " ms a step)"));
+  add("memory", concat(format_count(preview.memory >> 20), " MiB so far"));
+  for (const std::string& note : splits.notes) put_line(note);
+  std::cout << layer_table(preview.layers, preview.parameters).plain() << table.plain();
+  tell("dry run: nothing was written");
+}
+
+/// What of an assignment may be changed when a run goes on: how long.
+bool is_budget(const std::string& assignment) {
+  for (const char* key : {"training.epochs=", "training.steps=", "training.seconds="})
+    if (assignment.starts_with(key)) return true;
+  return false;
+}
+
+/// A resumed run keeps its options; only a longer training may be asked for.
 Setup resumed_setup(const TrainCommandFlags& flags, const RunFolder& folder) {
   Setup setup = setup_of_run(folder);
   require(setup.task_name() == flags.task, ErrorKind::InvalidArgument, folder.path().string(),
@@ -49,23 +119,95 @@ Setup resumed_setup(const TrainCommandFlags& flags, const RunFolder& folder) {
   TrainFlags given = flags;
   given.epochs.reset();
   given.threads.reset();
+  given.time.reset();
+  std::erase_if(given.assignments, is_budget);
   const Setup asked = make_setup(given), plain(flags.task);
   require(asked.to_config() == plain.to_config(), ErrorKind::InvalidArgument,
-          "--resume goes on with the run's own options; only --epochs and --threads may be given "
-          "with it");
-  if (flags.epochs) setup.set("training.epochs", std::to_string(*flags.epochs));
+          "--resume goes on with the run's own options; only --epochs, --time, --threads and --set "
+          "training.steps=… may be given with it");
+  if (flags.epochs) {
+    setup.set("training.epochs", std::to_string(*flags.epochs));
+    setup.set("training.steps", "0");
+  }
+  if (flags.time) setup.set("training.seconds", format_exact(parse_duration(*flags.time)));
+  for (const std::string& assignment : flags.assignments) {
+    if (assignment.starts_with("training.steps=")) setup.set("training.epochs", "0");
+    setup.set(assignment);
+  }
   if (flags.threads) setup.set("threads", std::to_string(*flags.threads));
   return setup;
 }
 
+/// Trains one model for each fold; says what each gave.
+FoldsResult run_folds(const TrainCommandFlags& flags, const RunFolder& folder) {
+  RunFolder(folder.path())
+      .claim(flags.overwrite ? Claim::Overwrite : Claim::New);  // or refused now
+  Progress progress("folds", flags.folds, "folds", flags.quiet);
+  FoldsRequest request;
+  request.make_setup = [&] { return make_setup(flags); };
+  request.folds = flags.folds;
+  request.should_stop = was_interrupted;
+  request.fold_ended = [&](int64_t fold, const Training& training) {
+    progress.line(concat("fold ", fold, "/", flags.folds, "  ", metrics_text(training.validation),
+                         "  (best epoch ", training.result.best_epoch, ")"));
+    progress.update(fold);
+  };
+  return cross_validate(request);
+}
+
+/// Mean and interval of every metric over the folds.
+TextTable folds_table(const FoldsResult& folds) {
+  TextTable table({"metric", "mean", "95 % interval", "folds"});
+  for (const Metric& metric : folds.metrics.front()) {
+    const Summary all = folds.summary(metric.name);
+    if (all.count == 0) continue;
+    table.add({metric.name, format_number(all.mean, 4),
+               all.interval ? concat(format_number(all.mean - *all.interval, 4), " to ",
+                                     format_number(all.mean + *all.interval, 4))
+                            : "",
+               format_count(all.count)});
+  }
+  return table;
+}
+
+/// How well a metric of few rows is known.
+void tell_intervals(const Training& training) {
+  if (training.intervals.empty()) return;
+  std::string text;
+  for (const MetricInterval& interval : training.intervals)
+    text += concat(text.empty() ? "" : ", ", interval.name, " ", format_number(interval.low, 3),
+                   " to ", format_number(interval.high, 3));
+  tell(concat("95 % intervals of these ", format_count(training.splits.validation->size()),
+              " validation rows: ", text, "; --folds 5 measures on all rows"));
+}
+
+/// How the training ended, and the command that goes on with it.
+std::string end_text(const TrainCommandFlags& flags, const RunFolder& folder,
+                     const TrainingResult& result) {
+  const std::string go_on =
+      concat("fovea train ", flags.task, " --out ", folder.path().string(), " --resume");
+  if (result.stopped) return "stopped; go on with: " + go_on;
+  if (result.end == TrainingEnd::Time) return concat(result.summary(), "; go on with: ", go_on);
+  if (!result.still_improving) return result.summary();
+  return concat(result.summary(), ": try ", go_on, " --epochs ", 2 * result.planned_epochs);
+}
+
 void run_train(const TrainCommandFlags& flags) {
+  if (flags.dry_run) return run_dry(flags);
   RunFolder folder(output_folder(flags.out, "runs/" + flags.task));
   require(!flags.resume || !flags.out.empty(), ErrorKind::InvalidArgument,
           "--resume needs --out RUN: the run to go on with");
   require(!flags.resume || !flags.overwrite, ErrorKind::InvalidArgument,
           "--resume goes on with a run, --overwrite replaces it; give one of them");
+  require(flags.folds == 0 || !flags.resume, ErrorKind::InvalidArgument,
+          "--folds begins anew; it does not go with --resume");
   Setup setup = flags.resume ? resumed_setup(flags, folder) : make_setup(flags);
   catch_interrupts();
+  std::optional<FoldsResult> folds;
+  if (flags.folds > 0) {
+    folds = run_folds(flags, folder);
+    use_all_folds(setup, *folds);
+  }
 
   std::unique_ptr<Progress> progress;
   TrainRequest request;
@@ -76,13 +218,14 @@ void run_train(const TrainCommandFlags& flags) {
     request.choosing = [](const std::string& model, int64_t done, int64_t total) {
       tell(concat("choosing the model: ", done + 1, " of ", total, ", ", model));
     };
+  if (folds) request.folds = folds->to_json();
   request.loaded = [&](const Training& training) {
     for (const std::string& warning : training.warnings)
       std::cerr << "warning: " << warning << "\n";
     if (!flags.quiet) print_summary(training);
-    progress = std::make_unique<Progress>(
-        "training", setup.training().epochs * training.splits.train->size(), "rows", flags.quiet);
+    progress = std::make_unique<Progress>("training", planned_rows(training), "rows", flags.quiet);
   };
+  request.hooks.note = [&](const std::string& sentence) { progress->line(sentence); };
   request.hooks.progress = [&](int64_t rows, double loss) {
     progress->update(rows, "loss " + format_number(loss, 4));
   };
@@ -98,13 +241,12 @@ void run_train(const TrainCommandFlags& flags) {
   progress.reset();
 
   const TrainingResult& result = training.result;
-  if (result.stopped)
-    tell(concat("stopped; go on with: fovea train ", flags.task, " --out ", folder.path().string(),
-                " --resume"));
+  if (result.stopped || !flags.quiet) tell(end_text(flags, folder, result));
   if (flags.json) {
     Json json{{"task", flags.task},
               {"run", folder.path().string()},
               {"stopped", result.stopped},
+              {"end", result.to_json()},
               {"best_epoch", result.best_epoch},
               {"averaged_epochs", result.average.best ? result.average.epochs : 0},
               {"parameters", count_parameters(*training.model)},
@@ -113,6 +255,9 @@ void run_train(const TrainCommandFlags& flags) {
               {"metrics", metrics_json(training.validation)}};
     for (const EpochReport& report : result.epochs) json["epochs"].push_back(report.to_json());
     if (training.choice) json["choice"] = training.choice->to_json();
+    for (const MetricInterval& interval : training.intervals)
+      json["intervals"][interval.name] = {interval.low, interval.high};
+    if (folds) json["folds"] = folds->to_json();
     std::cout << json.dump(2) << "\n";
     return;
   }
@@ -122,7 +267,9 @@ void run_train(const TrainCommandFlags& flags) {
     else
       std::cerr << "best epoch " << result.best_epoch;
     std::cerr << "  |  validation  " << metrics_text(training.validation) << "\n";
+    tell_intervals(training);
   }
+  if (folds) std::cout << folds_table(*folds).plain();
   put_line(folder.path().string());
 }
 
@@ -140,9 +287,18 @@ void add_train(CLI::App& program) {
   command->add_flag("--overwrite", flags->overwrite,
                     "write into --out even if it is not empty: files of a run are replaced, all "
                     "others stay");
+  command
+      ->add_option("--folds", flags->folds,
+                   "cross-validation: so many trainings, each judged on another share of the rows; "
+                   "then the model that is kept, on all rows")
+      ->check(CLI::Range(2, 1000));
+  command->add_flag("--dry-run", flags->dry_run,
+                    "say what was understood of the data, and how long the training would take; "
+                    "write nothing");
   command->footer(
-      "Examples:\n  fovea train features --out runs/first\n"
-      "  fovea train features people.csv --target income --set model.hidden=32 --out runs/people");
+      "Examples:\n  fovea train features people.csv --target income --dry-run\n"
+      "  fovea train features people.csv --target income --time 5m --out runs/people\n"
+      "  fovea train features --config tutorial --out runs/first");
   command->callback([flags] { run_train(*flags); });
 }
 

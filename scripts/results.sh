@@ -20,7 +20,7 @@ context() {
   for model in free softmax; do
     for seed in $(seq 1 10); do
       out=$(mktemp -d)/run
-      $fovea train context --seed "$seed" --set model.name=$model --out "$out" --quiet --json |
+      $fovea train context --config tutorial --seed "$seed" --set model.name=$model --out "$out" --quiet --json |
         tr -d '\n ' | sed -E 's/.*"epoch":4,"steps":40000,"loss":([^,]+),.*"positions_found":([^,}]+).*/\1 \2/'
       echo
       rm -rf "$(dirname "$out")"
@@ -38,14 +38,14 @@ why() {
   heading "why not a plain network? two informative columns, ever more noise columns"
   for rows in 100000 10000; do
     echo "rows: $rows"
-    $fovea compare features --set data.rows=$rows --vary data.noise=8,18,48,98 --set data.numbers=standard --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
+    $fovea compare features --config tutorial --set data.rows=$rows --vary data.noise=8,18,48,98 --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
   done
   heading "the same with a label that no linear model can learn (the sign of x1 x2)"
-  $fovea compare features --set data.label=product --vary data.noise=8,18,48,98 --set data.numbers=standard --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
+  $fovea compare features --config tutorial --set data.label=product --vary data.noise=8,18,48,98 --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
   heading "as many informative columns as noise columns, D grows"
   for half in 5 10 25; do
-    $fovea compare features --set data.informative=$half --set data.noise=$half --vary data.noise=$half \
-      --set data.numbers=standard --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
+    $fovea compare features --config tutorial --set data.informative=$half --set data.noise=$half --vary data.noise=$half \
+      --vary model.name=tutorial,tutorial-plain,tutorial-linear --seeds 5 --quiet
   done
 }
 yours() {
@@ -78,15 +78,15 @@ breast() {
 
 dates() {
   heading "dates, English, 3 seeds: exact match on 4,000 texts of unseen days"
-  $fovea compare dates --vary model.score=general --seeds 3 --quiet
+  $fovea compare dates --config tutorial --vary model.score=general --seeds 3 --quiet
 }
 scores() {
   heading "dates, every score function, 3 seeds, half of the usual epochs"
-  $fovea compare dates --vary model.score=content,additive,location-base,general,dot,scaled-dot,location-aware --epochs 2 --seeds 3 --quiet
+  $fovea compare dates --config tutorial --vary model.score=content,additive,location-base,general,dot,scaled-dot,location-aware --epochs 2 --seeds 3 --quiet
 }
 alignments() {
   heading "dates, every alignment and no attention, 3 seeds, half of the usual epochs"
-  $fovea compare dates --vary model.alignment=global,local-m,local-p --also model.attention=none --epochs 2 --seeds 3 --quiet
+  $fovea compare dates --config tutorial --vary model.alignment=global,local-m,local-p --also model.attention=none --epochs 2 --seeds 3 --quiet
 }
 locales() {
   heading "dates in all locales of ICU (about an hour on 2 cores; add --device cuda)"
@@ -95,7 +95,7 @@ locales() {
 }
 phrases() {
   heading "translate, built-in sentences, 3 seeds"
-  $fovea compare translate --vary model.attention=soft,none --seeds 3 --quiet
+  $fovea compare translate --config tutorial --vary model.attention=soft,none --seeds 3 --quiet
 }
 multi30k() {
   needs multi30k || return 0
@@ -114,7 +114,7 @@ tatoeba() {
 }
 transformer() {
   heading "dates with a Transformer, 3 seeds: exact match on 4,000 texts of unseen days"
-  $fovea compare dates --vary model.name=transformer --seeds 3 --quiet
+  $fovea compare dates --config tutorial --vary model.name=transformer --seeds 3 --quiet
   needs multi30k || return 0
   heading "Multi30k English to German, test 2016, Transformer, 3 seeds (about four minutes each with FOVEA_DEVICE=cuda)"
   for seed in 0 1 2; do
@@ -127,14 +127,14 @@ minilm=$data/bert/all-MiniLM-L6-v2
 imdb() {
   needs imdb && needs bert || return 0
   heading "IMDB, 25,000 test reviews of up to 512 tokens, MiniLM fine-tuned"
-  $fovea train documents "$data/imdb" --from "$minilm" --out runs/imdb "${device[@]}"
+  $fovea train documents "$data/imdb" --config tutorial --from "$minilm" --out runs/imdb "${device[@]}"
   $fovea evaluate runs/imdb "${device[@]}"
 }
 wnut17() {
   needs ner_wnut17 && needs bert || return 0
   heading "WNUT17, entities of the test part: MiniLM fine-tuned, 3 seeds; BiLSTM with self-attention, 3 seeds"
   for seed in 0 1 2; do
-    $fovea train tag "$data/ner_wnut17" --set model.name=bert --from "$minilm" --seed $seed --out runs/wnut17-bert-$seed --quiet "${device[@]}"
+    $fovea train tag "$data/ner_wnut17" --config tutorial --set model.name=bert --from "$minilm" --seed $seed --out runs/wnut17-bert-$seed --quiet "${device[@]}"
     $fovea evaluate runs/wnut17-bert-$seed "${device[@]}"
   done
   for seed in 0 1 2; do
@@ -171,7 +171,7 @@ han() {
 }
 verdicts() {
   heading "built-in documents with known sentences and words that decide, 3 seeds; with context: words that mean the opposite elsewhere"
-  $fovea compare documents --set model.name=han --vary data.context=no,yes --seeds 3 --quiet
+  $fovea compare documents --config tutorial --set model.name=han --vary data.context=no,yes --seeds 3 --quiet
 }
 eraser() {
   needs eraser_movies || return 0
@@ -188,7 +188,7 @@ instruments() {
   heading "ratings of musical instruments, each user's last review, 3 seeds"
   for model in mean biases mf dattn mpcn; do
     config=(--config configs/$model-instruments.json)
-    [[ $model == mean ]] && config=(--set model.name=mean)
+    [[ $model == mean ]] && config=(--config tutorial --set model.name=mean)
     $fovea compare ratings "$data/amazon_musical_instruments/reviews.tsv.gz" "${config[@]}" --vary model.name=$model --seeds 3 --quiet
   done
 }
@@ -204,7 +204,7 @@ glimpse() {
   done
   heading "the same pictures whole"
   for model in plain cnn; do
-    $fovea train glimpse "$data/mnist" --set model.name=$model --epochs 40 --set training.batch_size=256 --set data.validation_fraction=0.05 \
+    $fovea train glimpse "$data/mnist" --config tutorial --set model.name=$model --epochs 40 --set training.batch_size=256 --set data.validation_fraction=0.05 \
       --out runs/glimpse-$model --quiet "${device[@]}"
     echo "$model" && $fovea evaluate runs/glimpse-$model --split test
   done
@@ -232,7 +232,7 @@ cora() {
 }
 communities() {
   heading "built-in communities, whose voices alone tell the class, 5 seeds"
-  $fovea compare graph --vary model.score=gat,gatv2 --also model.attention=uniform --seeds 5 --quiet
+  $fovea compare graph --config tutorial --vary model.score=gat,gatv2 --also model.attention=uniform --seeds 5 --quiet
 }
 diabetes() {
   needs ehr_diabetes130 || return 0
@@ -246,14 +246,14 @@ diabetes() {
 }
 causes() {
   heading "built-in patients with planted causes, 3 seeds"
-  $fovea compare visits --vary model.name=retain,gru,logistic --seeds 3 --quiet
+  $fovea compare visits --config tutorial --vary model.name=retain,gru,logistic --seeds 3 --quiet
 }
 traces() {
   needs memtrace || return 0
   heading "memory traces, last 20 %: Voyager (minutes on a GPU: FOVEA_DEVICE=cuda) beside prefetchers without a network"
   for trace in sqlite_join list_chase; do
     for model in voyager last_successor next_line stride; do
-      options=(--set "model.name=$model")
+      options=(--config tutorial --set "model.name=$model")
       [[ $model == voyager ]] && options=(--config "configs/voyager-${trace%_*}.json" "${device[@]}")
       out=runs/$model-$trace
       $fovea train prefetch "$data/memtrace/$trace.trace.gz" "${options[@]}" --out $out --quiet
@@ -293,7 +293,7 @@ copy() {
 }
 forecast() {
   heading "forecast, planted lag, with and without attention, 3 seeds"
-  $fovea compare forecast --vary model.attention=soft,none --seeds 3 --quiet
+  $fovea compare forecast --config tutorial --vary model.attention=soft,none --seeds 3 --quiet
 }
 faithfulness() {
   for task in features context dates translate forecast; do
@@ -302,7 +302,7 @@ faithfulness() {
     [[ $task == translate ]] && epochs=(--epochs 2)
     for seed in 0 1 2; do
       out=$(mktemp -d)/run
-      $fovea train "$task" --seed "$seed" "${epochs[@]}" --out "$out" --quiet >/dev/null
+      $fovea train "$task" --config tutorial --seed "$seed" "${epochs[@]}" --out "$out" --quiet >/dev/null
       $fovea explain "$out" --faithfulness --rows 200 --quiet
       rm -rf "$(dirname "$out")"
     done | mean_of_tables

@@ -181,6 +181,10 @@ std::string place_of(const DataSource& source, int part, const std::string& what
 }
 
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed) {
+  constexpr double kShare = 0.2, kEnoughRows = 2000, kEnoughShare = 0.05;
+  if (fraction < 0)
+    fraction =
+        std::min(kShare, std::max(kEnoughShare, kEnoughRows / double(std::max<int64_t>(1, rows))));
   require(fraction >= 0 && fraction < 1, ErrorKind::InvalidArgument, "validation fraction ",
           fraction, " is not in [0, 1)");
   RowSplit split;

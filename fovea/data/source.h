@@ -62,7 +62,8 @@ std::string place_of(const DataSource& source, int split, const std::string& wha
 
 struct SplitOptions {
   std::string task = {};       // what dataset.json must say, when there is one
-  double fraction = 0.2;       // of the training rows, when there is no validation split; 0: none
+  double fraction = 0.2;       // of the training rows, when there is no validation split; 0: none;
+                               // below 0: a fifth, of many rows 2,000 or a twentieth
   uint64_t seed = 0;           // chooses these rows
   bool needs_training = true;  // otherwise any one split is enough
   std::string split = {};      // the column that says it; empty: "split", if its cells do

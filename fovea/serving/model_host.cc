@@ -48,6 +48,7 @@ Json HostedModel::to_json() const {
             {"examples", card.examples},
             {"maps", card.maps},
             {"parameters", card.parameters}};
+  if (!card.note.empty()) json["note"] = card.note;
   if (now == ModelStatus::Failed) json["error"] = error_;
   return json;
 }

@@ -21,6 +21,7 @@ struct ModelCard {
   Json examples = Json::array();  // inputs to try
   Json maps = Json::array();      // {"name", "title"} of each
   int64_t parameters = 0;
+  std::string note = {};  // what a user must know of its answers; may be empty
 };
 
 struct ExplainRequest {

@@ -211,14 +211,20 @@ void Server::add_headers(const HttpRequest& request, HttpResponse& response) con
 }
 
 HttpResponse Server::health() const {
-  Json states = Json::object();
-  for (const auto& model : host_.models()) states[model->name()] = name_of(model->status());
+  Json states = Json::object(), notes = Json::object();
+  for (const auto& model : host_.models()) {
+    states[model->name()] = name_of(model->status());
+    if (model->status() == ModelStatus::Ready && !model->model().card().note.empty())
+      notes[model->name()] = model->model().card().note;
+  }
   const char* status = transport_.is_draining()             ? "draining"
                        : host_.any_is(ModelStatus::Failed)  ? "failed"
                        : host_.any_is(ModelStatus::Loading) ? "loading"
                                                             : "ready";
   const bool ready = std::string_view(status) == "ready";
-  return json_response({{"status", status}, {"models", states}}, ready ? 200 : 503);
+  Json health{{"status", status}, {"models", states}};
+  if (!notes.empty()) health["notes"] = notes;
+  return json_response(health, ready ? 200 : 503);
 }
 
 HttpResponse Server::metrics() const {

@@ -187,6 +187,8 @@ static std::unique_ptr<Task> make_caption_task() {
   training.schedule = "cosine";
   training.clip_norm = 1;
   training.monitor = {"exact_match"};
+  training.usual_steps = 2500;
+  training.most_epochs = 100;
   ModelSpec spec = model_spec(
       {"show_attend_tell"}, options, training,
       [data, decoding](const ShowAttendTellOptions& own) {

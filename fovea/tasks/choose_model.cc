@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/data/row_subset.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/trainer.h"
 
@@ -22,32 +23,6 @@ constexpr int64_t kChoiceBlocks = 10;  // of held-out rows, to know how far the 
 constexpr int64_t kFewestOfBlock = 16;
 constexpr int64_t kMostPatience = 6;  // epochs; a candidate need not be trained to its very best
 constexpr double kBehind = 3;         // standard errors
-
-/// Some rows of another data set, in memory.
-class ChosenRows : public Dataset {
- public:
-  ChosenRows(const Dataset& all, std::vector<int64_t> rows) : all_(all), rows_(std::move(rows)) {
-    const at::Tensor index = torch::tensor(rows_, torch::kInt64);
-    for (const auto& [name, column] : all_.columns())
-      columns_[name] = column.index_select(0, index);
-  }
-  int64_t size() const override { return int64_t(rows_.size()); }
-  Example example(int64_t row) const override { return all_.example(at(row)); }
-  Batch batch(std::span<const int64_t> rows) const override {
-    std::vector<int64_t> places;
-    for (const int64_t row : rows) places.push_back(at(row));
-    return all_.batch(places);
-  }
-  int64_t length(int64_t row) const override { return all_.length(at(row)); }
-  int64_t input_length(int64_t row) const override { return all_.input_length(at(row)); }
-  const NamedTensors& columns() const override { return columns_; }
-
- private:
-  int64_t at(int64_t row) const { return rows_[size_t(row)]; }
-  const Dataset& all_;
-  std::vector<int64_t> rows_;
-  NamedTensors columns_;
-};
 
 /// Rows of one repeat: those to train on, and those to measure on in blocks.
 struct HeldOut {
@@ -93,10 +68,10 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   if (splits.validation) hooks.evaluate = [&] { return task.measure(*model, *splits.validation); };
   TrainingOptions options = setup.training();
   if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
-  Trainer(*model, options, seed).train(ChosenRows(*splits.train, rows.training), hooks);
+  Trainer(*model, options, seed).train(RowSubset(splits.train, rows.training), hooks);
   std::vector<double> losses;
   for (const auto& block : rows.blocks)
-    losses.push_back(loss_in(task.measure(*model, ChosenRows(*splits.train, block))));
+    losses.push_back(loss_in(task.measure(*model, RowSubset(splits.train, block))));
   return losses;
 }
 

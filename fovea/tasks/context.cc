@@ -166,6 +166,7 @@ static std::unique_ptr<Task> make_context_task() {
   training.epochs = 4;
   training.batch_size = 1;
   training.shuffle = false;
+  training.usual_steps = 30'000;
   ModelSpec spec = model_spec(
       {"free", "softmax"}, options, training,
       [data](const ContextAttentionOptions& own) {

@@ -218,6 +218,7 @@ ModelSpec turing_machine_spec() {
   training.learning_rate = 1e-3;
   training.clip_norm = 0.5;  // a rare large gradient would throw what is learned away
   training.monitor = {"bit_error", "loss"};
+  training.usual_steps = 3000;
   ModelSpec spec = model_spec(
       {"ntm"}, options, training,
       [data](const TuringMachineOptions& own) {

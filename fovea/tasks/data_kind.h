@@ -28,6 +28,8 @@ class DataKind {
   /// Reads the files, or draws the synthetic data. The first call fits the encodings on the
   /// training rows.
   virtual Splits load(const DataSource& source, uint64_t seed) = 0;
+  /// Whether load() obeys the folds of a DataSource.
+  virtual bool has_folds() const { return true; }
   /// Writes the synthetic data as plain files.
   virtual void write(const std::filesystem::path& folder) const = 0;
   /// Reads and encodes once, into one file that trains anywhere. Unsupported where reading is

@@ -202,6 +202,8 @@ TrainingOptions classifier_training() {
   options.warmup_steps = 100;
   options.clip_norm = 1;
   options.monitor = {"accuracy"};
+  options.usual_steps = 1500;
+  options.most_epochs = 60;
   return options;
 }
 
@@ -229,6 +231,8 @@ ModelSpec bert_classifier_spec() {
     TrainingOptions training = classifier_training();
     training.epochs = 3;
     training.learning_rate = 5e-5;
+    training.usual_steps = 1200;
+    training.most_epochs = 20;
     return training;
   };
   accept_pretrained(spec, {options, &options->encoder}, pretrained);
@@ -247,6 +251,7 @@ ModelSpec han_spec() {
   training.schedule = "cosine";
   training.warmup_steps = 50;
   training.monitor = {"loss"};
+  training.usual_steps = 1000;
   ModelSpec spec = model_spec(
       {"han"}, options, training,
       [data](const HierarchicalOptions& own) {

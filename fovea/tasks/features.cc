@@ -308,12 +308,28 @@ ModelSpec table_model(std::vector<std::string> names, Options options,
   return spec;
 }
 
+/// Of the Keras tutorial.
+TrainingOptions tutorial_training() {
+  TrainingOptions training;
+  training.epochs = 16;
+  training.batch_size = 128;
+  training.epsilon = 1e-7;
+  training.usual_steps = 5000;
+  return training;
+}
+
+Json tutorial_settings() {
+  Json settings = tutorial_config(tutorial_training());
+  settings["data"]["numbers"] = "standard";
+  return settings;
+}
+
 /// A network of table_network.h with what suits it.
 ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>& data) {
   TableNetworkOptions options;
   options.name = name;
   TrainingOptions training;
-  training.epochs = 150;
+  training.usual_steps = 6000;
   training.patience = 12;
   training.batch_size = 256;
   training.micro_batches = 2;
@@ -330,7 +346,10 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
     training.learning_rate = 1e-2;
     training.weight_decay = 0;  // it has a penalty of its own
   }
-  return table_model<TableNetwork>({name}, options, data, training);
+  ModelSpec spec = table_model<TableNetwork>({name}, options, data, training);
+  spec.configs["tutorial"] = tutorial_settings();
+  if (name == "auto") spec.configs["tutorial"]["model"]["name"] = "tutorial";
+  return spec;
 }
 
 }  // namespace
@@ -342,12 +361,9 @@ static std::unique_ptr<Task> make_features_task() {
   specs.push_back(network_spec("auto", data));
   specs[0].candidates = networks;
   for (const std::string& name : networks) specs.push_back(network_spec(name, data));
-  TrainingOptions tutorial;  // of the Keras tutorial
-  tutorial.epochs = 16;
-  tutorial.batch_size = 128;
-  tutorial.epsilon = 1e-7;
   specs.push_back(table_model<FeatureAttention, FeatureAttentionOptions>(
-      {"tutorial", "tutorial-plain", "tutorial-linear"}, {}, data, tutorial));
+      {"tutorial", "tutorial-plain", "tutorial-linear"}, {}, data, tutorial_training()));
+  specs.back().configs["tutorial"] = tutorial_settings();
   // ./dev new model adds rows above
   return std::make_unique<Task>("features", data, std::make_shared<TargetOutput>(data),
                                 std::move(specs));

@@ -24,6 +24,7 @@ class SeriesData : public DataKind {
   const SeriesLayout& layout() const { return encoder_.layout(); }
 
   void describe(OptionList& list) override { options_.describe(list); }
+  bool has_folds() const override { return false; }  // a series is cut in time
   Splits load(const DataSource& source, uint64_t seed) override {
     return load_series(source, options_, encoder_, seed);
   }
@@ -212,6 +213,7 @@ static std::unique_ptr<Task> make_forecast_task() {
   training.learning_rate = 3e-3;
   training.schedule = "cosine";
   training.clip_norm = 1;
+  training.usual_steps = 1500;
   ModelSpec spec = model_spec(
       {"seq2seq"}, options, training,
       [data](Seq2SeqOptions own) {

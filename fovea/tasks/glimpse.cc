@@ -223,6 +223,7 @@ static std::unique_ptr<Task> make_glimpse_task() {
   training.learning_rate = 1e-3;
   training.schedule = "linear";
   training.monitor = {"accuracy"};
+  training.usual_steps = 4000;
   const auto titles = [] {
     return ExplainTitles{"Where the network looked",
                          {{"glimpses", "path, with the probability of the answer so far"},

@@ -74,6 +74,7 @@ class GraphData : public DataKind {
   const GraphCoding& coding() const { return *known_.coding; }
 
   void describe(OptionList& list) override { options_.describe(list); }
+  bool has_folds() const override { return false; }  // nodes are known by their neighbours
   Splits load(const DataSource& source, uint64_t seed) override {
     return load_graph(source, options_, model_->layers, known_, seed);
   }
@@ -232,6 +233,7 @@ static std::unique_ptr<Task> make_graph_task() {
   training.weight_decay = 5e-4;
   training.monitor = {"loss", "accuracy"};
   training.patience = 100;
+  training.usual_steps = 300;
   ModelSpec spec = model_spec(
       {"gat"}, options, training,
       [data](const GraphAttentionOptions& own) {

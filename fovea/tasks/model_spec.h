@@ -29,10 +29,14 @@ struct ExplainTitles {
 struct ModelSpec {
   std::vector<std::string> names;  // values of model.name; several share one list of options
   std::function<void(OptionList&)> describe;  // the group model.
-  TrainingOptions training;                   // what suits the task's synthetic data
+  TrainingOptions training;                   // what suits data of any size
   std::function<std::unique_ptr<Model>()>
       make;  // for encodings that are fitted, with undecided weights
   std::function<ExplainTitles()> titles;
+
+  /// Named settings for `--config NAME`, as a config file would hold them. "tutorial": what the
+  /// tutorials use, a fixed number of epochs on the task's synthetic data.
+  std::map<std::string, Json> configs = {};
 
   // What is left empty means:
   /// A name that stands for a choice: the models to choose from, the preferred one first.
@@ -40,7 +44,7 @@ struct ModelSpec {
   std::function<bool()> has_attention = {};           // always
   std::shared_ptr<DataKind> data = {};                // the task's
   std::shared_ptr<OutputKind> output = {};            // the task's
-  std::function<TrainingOptions()> fine_tuning = {};  // after --from: `training`
+  std::function<TrainingOptions()> fine_tuning = {};  // after --from, as `tutorial`: `training`
   /// --from: sizes, tokeniser and encoder come from a run or a Hugging Face folder, before load().
   std::function<void(const std::filesystem::path& run_or_folder)> load_pretrained =
       {};  // Unsupported
@@ -56,15 +60,25 @@ struct ModelSpec {
       keep_most_attended = {};  // Unsupported
 };
 
-/// `options` has describe(), as model.name a field `name` and, where some names have no attention,
-/// has_attention(); `make` is given the options.
+/// The settings of a tutorial as options: exactly these, whatever the data.
+Json tutorial_config(const TrainingOptions& tutorial);
+/// The settings of a tutorial for data of any size: its number of epochs and its size of a batch
+/// become what suits the rows (training/plan.h), with early stopping, weight decay and a rate that
+/// falls. A batch of 1 row, or of thousands, is meant: then only the epochs are open.
+TrainingOptions fit_to_rows(TrainingOptions tutorial);
+
+/// `tutorial` is the training that suits the task's synthetic data, and says how many steps and
+/// epochs suit others. `options` has describe(), as model.name a field `name` and, where some names
+/// have no attention, has_attention(); `make` is given the options.
 template <class Options, class Make>
 ModelSpec model_spec(std::vector<std::string> names, std::shared_ptr<Options> options,
-                     TrainingOptions training, Make make, std::function<ExplainTitles()> titles) {
+                     const TrainingOptions& tutorial, Make make,
+                     std::function<ExplainTitles()> titles) {
   ModelSpec spec;
   spec.names = std::move(names);
   spec.describe = [options](OptionList& list) { list.group("model", *options); };
-  spec.training = std::move(training);
+  spec.training = fit_to_rows(tutorial);
+  spec.configs["tutorial"] = tutorial_config(tutorial);
   spec.make = [options, make]() -> std::unique_ptr<Model> { return make(*options); };
   spec.titles = std::move(titles);
   if constexpr (requires { options->has_attention(); })

@@ -402,6 +402,7 @@ static std::unique_ptr<Task> make_dates_task() {
   training.schedule = "cosine";
   training.warmup_steps = 100;
   training.clip_norm = 1;
+  training.usual_steps = 2500;
   defaults.transformer_training = training;
   defaults.transformer_training.epochs = 6;
   defaults.transformer_training.learning_rate = 2e-3;
@@ -429,6 +430,8 @@ static std::unique_ptr<Task> make_translate_task() {
   training.warmup_steps = 200;
   training.clip_norm = 1;
   training.monitor = {"bleu"};
+  training.usual_steps = 5000;
+  training.most_epochs = 100;
   defaults.transformer_training = training;
   defaults.transformer_training.warmup_steps = 1000;
   defaults.transformer_training.beta2 = 0.98;

@@ -25,8 +25,11 @@ class Pipeline : public TaskPredictor {
   const Task& task() const override { return setup_.task(); }
   const Model& model() const override { return *model_; }
   const RunFolder& folder() const { return folder_; }
-  /// What was left out of a folder from elsewhere, one sentence each.
+  /// What a user must know of the answers, one sentence each: what was left out of a folder from
+  /// elsewhere, that the training did not finish.
   const std::vector<std::string>& notes() const { return notes_; }
+  /// Whether the run's training came to its end.
+  bool finished() const { return finished_; }
 
   /// One input as the user gave it: a JSON object, or a row or text as it is.
   Example parse(const std::string& line) const;
@@ -54,6 +57,7 @@ class Pipeline : public TaskPredictor {
   Setup setup_;
   std::unique_ptr<Model> model_;
   std::vector<std::string> notes_;
+  bool finished_ = true;
   InputColumns input_columns_;
 };
 

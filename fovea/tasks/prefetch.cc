@@ -57,6 +57,7 @@ class TraceData : public DataKind {
   }
 
   void describe(OptionList& list) override { options_.describe(list); }
+  bool has_folds() const override { return false; }  // a trace is cut in time
   Splits load(const DataSource& source, uint64_t) override {
     return load_traces(source, options_, use(), known_);
   }
@@ -378,6 +379,7 @@ ModelSpec prefetch_spec(std::shared_ptr<Options> options, std::function<TraceUse
             {{"experts", "Which experts speak for an access's offset, as its page says"},
              {"history", "Accesses that page and offset rest on"}}};
       });
+  spec.training.monitor = {"coverage"};  // there is no loss in its metrics
   spec.data = data;
   spec.output = std::make_shared<LinesOutput>(data);
   return spec;
@@ -389,6 +391,7 @@ ModelSpec voyager_spec() {
   training.epochs = 30;
   training.batch_size = 64;
   training.learning_rate = 2e-3;
+  training.usual_steps = 4500;
   training.schedule = "cosine";
   training.clip_norm = 5;
   training.micro_batches = 2;
@@ -407,6 +410,7 @@ ModelSpec prefetcher_spec(const std::string& name) {
   options->name = name;
   TrainingOptions training;
   training.epochs = 1;
+  training.most_epochs = 1;
   training.batch_size = 4096;
   training.learning_rate = 0.1;
   training.schedule = "constant";

@@ -221,6 +221,7 @@ TrainingOptions pretrainer_training() {
   options.warmup_steps = 200;
   options.weight_decay = 0.01;
   options.clip_norm = 1;
+  options.usual_steps = 1500;
   return options;
 }
 

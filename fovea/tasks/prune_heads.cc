@@ -146,10 +146,12 @@ PruneResult prune_run(const PruneRequest& request) {
   setup.set(kOption, pruned_heads_text(heads_gone(blocks)));
   for (const std::string& assignment : request.assignments) setup.set(assignment);
   setup.training().epochs = request.epochs;
+  setup.training().steps = 0;
   setup.common().from.clear();  // it begins with its own weights
   TrainRequest training;
   training.folder = request.folder;
   training.overwrite = request.overwrite;
+  training.untrained = request.epochs == 0;
   training.loaded = [&](const Training& made) {
     load_state(*made.model, weights, "the pruned weights");
   };

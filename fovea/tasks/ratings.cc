@@ -91,6 +91,7 @@ class RatingsData : public DataKind {
   }
 
   void describe(OptionList& list) override { options_.describe(list, reading_); }
+  bool has_folds() const override { return false; }  // reviews are cut by user or in time
   Splits load(const DataSource& source, uint64_t seed) override {
     return load_ratings(source, options_, reading_, coding_, seed);
   }
@@ -245,6 +246,8 @@ TrainingOptions rating_training(double learning_rate) {
   options.clip_norm = 1;
   options.monitor = {"mse"};
   options.patience = 8;
+  options.usual_steps = 2000;
+  options.most_epochs = 100;
   return options;
 }
 
@@ -271,6 +274,7 @@ ModelSpec rating_spec(const std::string& name, ReviewReading reading,
         return ExplainTitles{"Which reviews, and which words of them, the rating rests on",
                              {std::begin(kRatingMaps), std::end(kRatingMaps)}};
       });
+  spec.training.monitor = training.monitor;  // the mean squared error is the loss
   spec.data = data;
   spec.output = std::make_shared<RatingOutput>(data);
   spec.has_attention = [data] { return data->reads(); };
@@ -298,7 +302,7 @@ static std::unique_ptr<Task> make_ratings_task() {
         });
   };
   TrainingOptions mean_training = baseline_training();  // it begins where it should end
-  mean_training.epochs = 1;
+  mean_training.epochs = mean_training.most_epochs = 1;
   mean_training.learning_rate = 1e-6;
   return std::make_unique<Task>(
       "ratings", mpcn.data, mpcn.output,

@@ -19,6 +19,10 @@ void CommonOptions::describe(OptionList& list) {
   list.add("source.target_path", target_path,
            "the second of two parallel text files, line by line the target of the first");
   list.add("source.columns", data_columns, "columns by role, role=name");
+  list.add("source.folds", folds,
+           "of a run that was made with --folds: how many; its model saw all training rows")
+      .at_least(0)
+      .at_most(1000);
   list.add("from", from,
            "run or Hugging Face folder whose encoder and tokeniser training begins with");
 }
@@ -51,7 +55,22 @@ void Setup::look_at_start() {
   if (common().from.empty() != described_from_.empty()) describe_again();
 }
 
+void Setup::use_config(const std::string& name) {
+  const Task* task = task_.get();
+  const State* state = state_.get();
+  const auto apply = [=](OptionList& list) {
+    Json options = task->config(name, !state->common.from.empty());
+    list.merge(options, "--config " + name);
+  };
+  const Json options = task_->config(name, false);
+  const Json::json_pointer model("/model/name");
+  if (options.contains(model)) choose_model(options[model].get<std::string>());
+  apply(this->options());
+  given_.push_back(apply);
+}
+
 void Setup::set(const std::string& key, const std::string& value) {
+  if (key == "config") return use_config(value);
   if (key == "model.name") {
     choose_model(value);
     options().set(key, value);  // not one of what was given: the choice is made
@@ -67,7 +86,14 @@ void Setup::set(const std::string& assignment) {
   set(key, value);
 }
 
-void Setup::merge(const Json& given, const std::string& where) {
+void Setup::merge(const Json& all, const std::string& where) {
+  Json given = all;
+  if (given.is_object() && given.contains("config")) {  // what the file builds on
+    require(given["config"].is_string(), ErrorKind::BadData, where,
+            ": config: expected a name of settings, such as \"tutorial\"");
+    use_config(given["config"].get<std::string>());
+    given.erase("config");
+  }
   const Json::json_pointer name("/model/name");
   if (given.is_object() && given.contains(name) && given[name].is_string())
     choose_model(given[name].get<std::string>());
@@ -111,6 +137,8 @@ DataSource Setup::source() const {
   source.path = common().data_path;
   source.target_path = common().target_path;
   source.roles = parse_roles(common().data_columns);
+  source.folds = common().folds;
+  source.fold = fold_ < 0 ? source.folds : fold_;
   return source;
 }
 

@@ -18,6 +18,7 @@ struct CommonOptions {
   std::string data_path;                  // absolute; empty: built-in data
   std::string target_path;                // absolute; the second of two parallel files
   std::vector<std::string> data_columns;  // role=name
+  int64_t folds = 0;                      // trained on all of so many folds (folds.h)
   std::string from;                       // absolute; a run or folder that training begins with
   void describe(OptionList& list);
 };
@@ -43,15 +44,26 @@ class Setup {
   /// fine_tuning_defaults().
   void set(const std::string& assignment);
   void set(const std::string& key, const std::string& value);
-  /// All keys of a nested JSON object; `where` names the file in an error.
+  /// All keys of a nested JSON object; `where` names the file in an error. Its key "config" names
+  /// the settings that it builds on (use_config).
   void merge(const Json& options, const std::string& where);
+  /// Settings that the program brings along: those of the model that is chosen now or later. So
+  /// does set("config", name).
+  void use_config(const std::string& name);
 
   DataSource source() const;  // what the options name
   void set_source(const std::string& path, const std::vector<std::string>& columns,
                   const std::string& target_path = "");
+  /// Of common().folds, from 0: this one is for validation. Otherwise all are for training.
+  void set_fold(int64_t fold) { fold_ = fold; }
   /// What training begins with, --from.
   void set_from(const std::string& run_or_folder);
   Json to_config() const;  // without the format version
+
+  /// Whether training.monitor is another than the task's.
+  bool monitors_are_given() const {
+    return training().monitor != task().training_defaults().monitor;
+  }
 
   /// Sets the number of threads and checks the device. Unsupported when LibTorch has no CUDA or
   /// finds no GPU.
@@ -71,6 +83,7 @@ class Setup {
   std::unique_ptr<Task> task_;
   std::unique_ptr<State> state_;
   std::string described_from_;
+  int64_t fold_ = -1;                                    // all
   std::vector<std::function<void(OptionList&)>> given_;  // what was set, in this order
 };
 

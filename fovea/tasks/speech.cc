@@ -271,6 +271,8 @@ static std::unique_ptr<Task> make_speech_task() {
   training.schedule = "cosine";
   training.clip_norm = 1;
   training.monitor = {"word_error_rate"};
+  training.usual_steps = 2500;
+  training.most_epochs = 200;
   ModelSpec spec = model_spec(
       {"listen_attend_spell"}, options, training,
       [data, decoding](const ListenAttendSpellOptions& own) {

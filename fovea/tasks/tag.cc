@@ -131,6 +131,8 @@ TrainingOptions tagger_training() {
   options.warmup_steps = 50;
   options.clip_norm = 1;
   options.monitor = {"f1"};
+  options.usual_steps = 2500;
+  options.most_epochs = 100;
   return options;
 }
 
@@ -176,6 +178,8 @@ ModelSpec bert_tagger_spec() {
   spec.output = tags_output(data);
   training.epochs = 8;
   training.learning_rate = 1e-4;
+  training.usual_steps = 1200;
+  training.most_epochs = 30;
   spec.fine_tuning = [training] { return training; };
   accept_pretrained(spec, {options, &options->encoder}, pretrained);
   return spec;

@@ -56,7 +56,50 @@ void Task::describe(OptionList& list) {
 }
 
 TrainingOptions Task::fine_tuning_defaults() const {
-  return spec().fine_tuning ? spec().fine_tuning() : spec().training;
+  return spec().fine_tuning ? fit_to_rows(spec().fine_tuning()) : spec().training;
+}
+
+std::vector<std::string> Task::configs() const {
+  std::vector<std::string> names;
+  for (const auto& [name, options] : spec().configs) names.push_back(name);
+  return names;
+}
+
+Json Task::config(const std::string& name, bool fine_tuning) const {
+  const auto found = spec().configs.find(name);
+  require(found != spec().configs.end(), ErrorKind::NotFound, "--config ", name,
+          ": no such file, and the task ", name_, " has no settings of this name",
+          suggestion(name, configs()), "; it has: ", join(configs()));
+  if (fine_tuning && spec().fine_tuning && name == "tutorial")
+    return tutorial_config(spec().fine_tuning());
+  return found->second;
+}
+
+Json tutorial_config(const TrainingOptions& tutorial) {
+  TrainingOptions fixed = tutorial;
+  fixed.evaluate_epochs = 1;
+  fixed.evaluate_rows = 0;
+  if (fixed.patience == kByBudget) fixed.patience = 0;
+  return {{"training", options_json(fixed)}};
+}
+
+TrainingOptions fit_to_rows(TrainingOptions tutorial) {
+  constexpr int64_t kMeant = 1024;  // rows of a batch
+  tutorial.epochs = 0;
+  if (tutorial.batch_size > 1 && tutorial.batch_size <= kMeant) {
+    tutorial.largest_batch = tutorial.batch_size;
+    tutorial.batch_size = 0;
+    if (tutorial.schedule == "constant") tutorial.schedule = "cosine";
+    if (tutorial.optimiser == "adam" && tutorial.weight_decay == 0) {
+      tutorial.optimiser = "adamw";
+      tutorial.weight_decay = 0.01;
+    }
+  }
+  // A few rows give few values of an accuracy: where it stands still, the loss decides.
+  if (tutorial.monitor.size() == 1 && tutorial.monitor[0] != "loss")
+    tutorial.monitor.push_back("loss");
+  if (tutorial.patience == 0) tutorial.patience = kByBudget;
+  return tutorial;
 }
 
 void Task::load_pretrained(const std::filesystem::path& run_or_folder) {

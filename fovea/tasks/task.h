@@ -33,13 +33,18 @@ class Task {
 
   /// Adds the groups data. and model., and those of the output.
   void describe(OptionList& list);
-  /// The training that suits the task's synthetic data.
+  /// The training that suits data of any size.
   TrainingOptions training_defaults() const { return spec().training; }
   /// The training that suits weights from elsewhere, `--from`.
   TrainingOptions fine_tuning_defaults() const;
+  /// Names of the settings that the program brings along, for `--config NAME`.
+  std::vector<std::string> configs() const;
+  /// One of them, for the chosen model. NotFound names the nearest.
+  Json config(const std::string& name, bool fine_tuning) const;
 
   // The kind of data (data_kind.h).
   Splits load(const DataSource& source, uint64_t seed) { return data().load(source, seed); }
+  bool has_folds() const { return data().has_folds(); }
   void write_data(const std::filesystem::path& folder) const { data().write(folder); }
   void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path) {
     data().prepare(source, seed, path);
@@ -82,6 +87,7 @@ class Task {
   ExplainOptions explain_options() const;
 
   // The kind of output (outputs/output.h).
+  std::vector<std::string> class_names() const { return output().class_names(); }
   Metrics measure(const Model& model, const Dataset& rows) const {
     return output().measure(model, rows, progress);
   }

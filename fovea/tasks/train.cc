@@ -1,7 +1,13 @@
 #include "fovea/tasks/train.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
+#include "fovea/data/row_subset.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/version.h"
 #include "fovea/tensor/torch.h"
@@ -12,6 +18,32 @@ namespace {
 
 int64_t rows_of(const std::shared_ptr<Dataset>& rows) {
   return rows ? rows->size() : 0;
+}
+
+/// Where one look at the rows takes so long that many would be a nuisance, there are none.
+std::vector<MetricInterval> bootstrap_intervals(const Task& task, const Model& model,
+                                                const std::shared_ptr<Dataset>& rows) {
+  constexpr int64_t kSamples = 200;
+  constexpr double kMostSeconds = 2;
+  const auto begin = std::chrono::steady_clock::now();
+  std::map<std::string, std::vector<double>> values;
+  for (int64_t sample = 0; sample < kSamples; ++sample) {
+    const Random random = Random(0).split("bootstrap").split(static_cast<uint64_t>(sample));
+    std::vector<int64_t> picked;
+    for (int64_t i = 0; i < rows->size(); ++i)
+      picked.push_back(int64_t(random.below(uint64_t(i), uint64_t(rows->size()))));
+    for (const Metric& metric : task.measure(model, RowSubset(rows, std::move(picked))))
+      if (std::isfinite(metric.value)) values[metric.name].push_back(metric.value);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (seconds * kSamples / double(sample + 1) > kMostSeconds) return {};
+  }
+  std::vector<MetricInterval> intervals;
+  for (auto& [name, list] : values) {
+    std::sort(list.begin(), list.end());
+    intervals.push_back({name, list[list.size() / 40], list[list.size() - 1 - list.size() / 40]});
+  }
+  return intervals;
 }
 
 Json manifest_of(const Setup& setup, const Training& training, const RunFolder& folder) {
@@ -30,9 +62,28 @@ Json manifest_of(const Setup& setup, const Training& training, const RunFolder& 
           {"test", rows_of(training.splits.test)}}},
         {"notes", training.splits.notes}}},
       {"options", setup.to_config()},
-      {"files", folder.hashes_of_assets()}};
+      {"files", folder.hashes_of_assets()},
+      {"training", {{"finished", false}}}};
   if (training.choice) manifest["choice"] = training.choice->to_json();
   return manifest;
+}
+
+/// In the manifest: the training goes on.
+void note_unfinished(const RunFolder& folder) {
+  folder.require_still_ours();
+  Json manifest = read_json_file(folder.manifest());
+  manifest["training"] = {{"finished", false}};
+  write_json_file(folder.manifest(), manifest);
+}
+
+/// In the manifest: whether and how the training came to its end.
+void note_end(const RunFolder& folder, const TrainingResult& result) {
+  folder.require_still_ours();
+  Json manifest = read_json_file(folder.manifest());
+  Json& training = manifest["training"];
+  training = result.to_json();
+  training["finished"] = !result.stopped;
+  write_json_file(folder.manifest(), manifest);
 }
 
 void write_config(const Setup& setup, const RunFolder& folder) {
@@ -45,7 +96,8 @@ constexpr int64_t kExampleInputs = 5;  // for people who try the run in a browse
 
 /// Everything but the weights, so that a training killed right after its first checkpoint can be
 /// resumed.
-void write_description(const Setup& setup, const Training& training, const RunFolder& folder) {
+void write_description(const Setup& setup, const Training& training, const RunFolder& folder,
+                       const Json& folds) {
   folder.begin();
   write_config(setup, folder);
   setup.task().save(folder);
@@ -53,7 +105,9 @@ void write_description(const Setup& setup, const Training& training, const RunFo
   const Dataset& rows =
       splits.validation && splits.validation->size() > 0 ? *splits.validation : *splits.train;
   folder.write_asset("examples.json", setup.task().example_inputs(rows, kExampleInputs));
-  write_json_file(folder.manifest(), manifest_of(setup, training, folder));
+  Json manifest = manifest_of(setup, training, folder);
+  if (!folds.is_null()) manifest["folds"] = folds;
+  write_json_file(folder.manifest(), manifest);
 }
 
 void check_same_data(const Json& manifest, const RunFolder& folder, const Splits& splits) {
@@ -113,6 +167,7 @@ Setup setup_of_run(const RunFolder& folder) {
 }
 
 Training train(Setup& setup, const TrainRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
   const at::Device device = setup.prepare_device();
   RunFolder* folder = request.folder;
   require(!request.resume || !request.overwrite, ErrorKind::InvalidArgument,
@@ -141,21 +196,37 @@ Training train(Setup& setup, const TrainRequest& request) {
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
   if (!request.resume) setup.task().copy_pretrained(*training.model);
   training.model->to(device);
+  Trainer trainer(*training.model, setup.training(), static_cast<uint64_t>(setup.common().seed),
+                  folder);
+  training.plan = trainer.plan(*training.splits.train);
+  setup.training() = training.plan.options;
+  training.fused = trainer.uses_fused_path(*training.splits.train);
+  // One look before anything is written: of metrics that the task does not monitor by itself.
+  const auto& validation = training.splits.validation;
+  const auto looked_at =
+      validation ? sample_rows(validation, setup.training().evaluate_rows) : nullptr;
+  if (looked_at && !request.resume && setup.monitors_are_given())
+    check_monitors(setup.training().monitor, setup.task().measure(*training.model, *looked_at));
   if (request.loaded) request.loaded(training);
-  if (folder && !request.resume) write_description(setup, training, *folder);
+  if (folder && !request.resume) write_description(setup, training, *folder, request.folds);
+  if (folder && request.resume) note_unfinished(*folder);
   if (request.resume && folder->read_config() != setup.to_config()) {
     folder->require_still_ours();
     write_config(setup, *folder);
   }
 
-  const auto validation = training.splits.validation;
   TrainerHooks hooks = request.hooks;
-  if (validation)
-    hooks.evaluate = [&] { return setup.task().measure(*training.model, *validation); };
-  Trainer trainer(*training.model, setup.training(), static_cast<uint64_t>(setup.common().seed),
-                  folder);
-  training.result = trainer.train(*training.splits.train, hooks, request.resume);
+  if (looked_at) hooks.evaluate = [&] { return setup.task().measure(*training.model, *looked_at); };
+  hooks.seconds_spent =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (request.untrained)
+    trainer.write_untrained(*training.splits.train);
+  else
+    training.result = trainer.train(*training.splits.train, hooks, request.resume);
+  if (folder) note_end(*folder, training.result);
   if (validation) training.validation = setup.task().measure(*training.model, *validation);
+  if (validation && folder && rows_of(training.splits.train) < kFewRows && !request.untrained)
+    training.intervals = bootstrap_intervals(setup.task(), *training.model, validation);
   return training;
 }
 

@@ -9,12 +9,22 @@
 
 namespace fovea {
 
+/// The bounds of 95 % of a metric's values over bootstrap samples of the validation rows.
+struct MetricInterval {
+  std::string name;
+  double low = 0, high = 0;
+};
+constexpr int64_t kFewRows = 1000;  // training rows below which a validation metric is a rough one
+
 struct Training {
   Splits splits;
   std::unique_ptr<Model> model;  // with the best weights, after train()
   TrainingResult result;
-  Metrics validation;                 // of the best weights; empty without validation rows
-  std::optional<ModelChoice> choice;  // where model.name left it open
+  TrainingPlan plan;
+  bool fused = false;                     // training.path
+  Metrics validation;                     // of the best weights; empty without validation rows
+  std::vector<MetricInterval> intervals;  // of `validation`, where there are few rows
+  std::optional<ModelChoice> choice;      // where model.name left it open
   /// What a user must know before a resumed training goes on, one sentence each.
   std::vector<std::string> warnings;
 };
@@ -23,6 +33,8 @@ struct TrainRequest {
   RunFolder* folder = nullptr;  // null: in memory only
   bool resume = false;
   bool overwrite = false;  // what stands in the folder
+  bool untrained = false;  // the weights stay as `loaded` leaves them
+  Json folds = nullptr;    // for the manifest: what cross-validation found
   TrainerHooks hooks;      // evaluate is filled in
   std::function<void(const std::string& model, int64_t done, int64_t total)>
       choosing;  // a candidate for model.name is about to be tried; may be empty
@@ -30,8 +42,9 @@ struct TrainRequest {
       loaded;  // data read and model built, training about to begin; may be empty
 };
 
-/// Trains what the setup describes. Refuses a folder that is not empty, unless its run is resumed
-/// or may be overwritten; a training that is refused leaves nothing behind.
+/// Trains what the setup describes; afterwards the setup says how long that was planned to last
+/// (training/plan.h), as the run's config.json does. Refuses a folder that is not empty, unless its
+/// run is resumed or may be overwritten; a training that is refused leaves nothing behind.
 Training train(Setup& setup, const TrainRequest& request);
 
 /// The setup of a run that is to be resumed, from its config.json.

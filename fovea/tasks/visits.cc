@@ -274,6 +274,7 @@ static std::unique_ptr<Task> make_visits_task() {
   training.clip_norm = 5;
   training.monitor = {"auc"};
   training.patience = 5;
+  training.usual_steps = 1500;
   TrainingOptions logistic = training;
   logistic.epochs = 60;
   logistic.learning_rate = 1e-2;

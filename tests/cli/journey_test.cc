@@ -18,21 +18,14 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// The network of the tutorial.
-const std::vector<std::string> kTutorial{"--set", "model.name=tutorial", "--set",
-                                         "data.numbers=standard"};
-
 /// One small run of each task, shared by the tests below.
 class Journey : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder = new TemporaryFolder;
     for (const char* task : {"features", "context"}) {
-      std::vector<std::string> arguments{"train", task,    "--out",          run(task), "--seed",
-                                         "1",     "--set", "data.rows=4000", "--quiet", "--json"};
-      if (task == std::string("features"))
-        arguments.insert(arguments.end(), kTutorial.begin(), kTutorial.end());
-      trained[task] = fovea(arguments);
+      trained[task] = fovea({"train", task, "--config", "tutorial", "--out", run(task), "--seed",
+                             "1", "--set", "data.rows=4000", "--quiet", "--json"});
       ASSERT_EQ(trained[task].status, 0) << trained[task].err;
     }
   }
@@ -195,10 +188,8 @@ TEST_F(Journey, CompareTrainsTheGrid) {
 TEST_F(Journey, DataWrittenAndReadGivesTheSameModel) {
   ASSERT_EQ(fovea({"data", "features", "--out", path("data"), "--set", "data.rows=4000"}).status,
             0);
-  std::vector<std::string> arguments{
-      "train", "features", path("data"), "--out", path("from-files"), "--seed", "1", "--quiet"};
-  arguments.insert(arguments.end(), kTutorial.begin(), kTutorial.end());
-  const Outcome outcome = fovea(arguments);
+  const Outcome outcome = fovea({"train", "features", path("data"), "--config", "tutorial", "--out",
+                                 path("from-files"), "--seed", "1", "--quiet"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(read_file(path("from-files/model.safetensors")),
             read_file(run("features") + "/model.safetensors"));

@@ -116,7 +116,7 @@ TEST_F(Pretrain, BeginsFromARunOrAFolderWithItsSizesAndWords) {
   const auto weights = read_checked_weights(first / "model.safetensors");
   for (const std::string name : {"first", "exported"}) {
     fovea::Setup setup("pretrain");
-    for (const char* assignment : {"data.rows=20", "data.longest=32", "training.epochs=0"})
+    for (const char* assignment : {"data.rows=20", "data.longest=32", "training.steps=1"})
       setup.set(assignment);
     setup.set_from((folder / name).string());
     const auto second = train_run("from " + name, std::move(setup));

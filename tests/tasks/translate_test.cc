@@ -19,7 +19,7 @@ Pipeline untrained(const TemporaryFolder& folder, const std::string& model,
     Setup setup("translate");
     for (const std::string& assignment :
          {std::string("data.rows=50"), std::string("data.validation_rows=5"),
-          std::string("data.test_rows=5"), std::string("training.epochs=0"),
+          std::string("data.test_rows=5"), std::string("training.steps=1"),
           std::string("data.tokens=words"), std::string("model.hidden=16"), "model.name=" + model})
       setup.set(assignment);
     RunFolder run(folder / "run");

@@ -11,6 +11,7 @@ namespace {
 std::map<std::string, double> learned(const std::string& task, int64_t seed,
                                       const std::vector<std::string>& assignments = {}) {
   Setup setup(task);
+  setup.use_config("tutorial");
   setup.set("seed", std::to_string(seed));
   for (const std::string& assignment : assignments) setup.set(assignment);
   const Training training = train(setup, {});
@@ -23,8 +24,7 @@ std::map<std::string, double> learned(const std::string& task, int64_t seed,
 
 TEST(Tutorials, FeatureAttentionFindsTheColumns) {
   for (int64_t seed = 0; seed < 3; ++seed) {
-    const auto metrics =
-        learned("features", seed, {"model.name=tutorial", "data.numbers=standard"});
+    const auto metrics = learned("features", seed);
     EXPECT_GT(metrics.at("accuracy"), 0.9) << "seed " << seed;
     EXPECT_GT(metrics.at("auc"), 0.97) << "seed " << seed;
     EXPECT_GT(metrics.at("attention_truth"), 0.4) << "seed " << seed << "; chance is 0.2";

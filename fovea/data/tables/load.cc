@@ -13,7 +13,7 @@ namespace fovea {
 
 namespace {
 
-constexpr double kFileFraction = 0.2, kBuiltInFraction = 0.3;
+constexpr double kBuiltInFraction = 0.3;
 
 /// The built-in data; validation is its tail.
 struct BuiltIn {
@@ -104,9 +104,8 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
                      TableEncoder& encoder, uint64_t seed) {
   const TableOptions table = with_roles(options.table, source);
   if (source.path.empty()) return load_built_in(options, encoder);
-  const double fraction = table.validation_fraction < 0 ? kFileFraction : table.validation_fraction;
-  const SplitOptions split{"features",        fraction,    seed,
-                           !encoder.fitted(), table.split, table.target};
+  const SplitOptions split{
+      "features", table.validation_fraction, seed, !encoder.fitted(), table.split, table.target};
   const SourceTables tables = open_source(source, split);
   fit_once(tables, table, "yes", encoder);
   // dataset.json: "truth": {"columns": ["x1", "x2"]}

@@ -32,6 +32,7 @@ class ClassesOutput : public OutputKind {
   explicit ClassesOutput(Classes classes, int64_t units = kUnits, std::vector<Truth> truths = {})
       : classes_(std::move(classes)), units_(units), truths_(std::move(truths)) {}
 
+  std::vector<std::string> class_names() const override { return classes_(); }
   /// loss, accuracy, macro_f1, of two classes auc, and the share of attention on what matters.
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override;

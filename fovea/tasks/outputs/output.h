@@ -43,6 +43,9 @@ class OutputKind {
   /// Groups of options of its own: decoding.
   virtual void describe(OptionList& list) {}
 
+  /// What an answer can be, in the order of the target's numbers; empty: no classes.
+  virtual std::vector<std::string> class_names() const { return {}; }
+
   virtual Metrics measure(const Model& model, const Dataset& rows,
                           const RowProgress& progress) const = 0;
   virtual LengthCurve measure_by_length(const Model& model, const Dataset& rows,

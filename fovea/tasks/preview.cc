@@ -1,0 +1,112 @@
+#include "fovea/tasks/preview.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+
+#include "fovea/data/row_subset.h"
+#include "fovea/tensor/torch.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr double kTimedSeconds = 1;
+
+double preview_clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Of each class, in the training rows.
+std::vector<int64_t> count_classes(const Dataset& rows, size_t classes) {
+  constexpr int64_t kRows = 4096;
+  at::Tensor counts = torch::zeros({int64_t(classes)}, torch::kLong);
+  std::vector<int64_t> picked;
+  for (int64_t row = 0; row < rows.size(); ++row) {
+    picked.push_back(row);
+    if (int64_t(picked.size()) < kRows && row + 1 < rows.size()) continue;
+    const Batch batch = rows.batch(picked);
+    picked.clear();
+    const auto target = batch.tensors.find("target");
+    if (target == batch.tensors.end() || target->second.dim() != 1) return {};
+    counts += torch::bincount(target->second.to(torch::kLong), {}, int64_t(classes));
+  }
+  return {counts.data_ptr<int64_t>(), counts.data_ptr<int64_t>() + counts.numel()};
+}
+
+int64_t peak_memory() {
+  rusage usage{};
+  return ::getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t(usage.ru_maxrss) * 1024 : 0;
+}
+
+}  // namespace
+
+double TrainingPreview::seconds() const {
+  const double epochs = double(plan.steps) / double(plan.steps_per_epoch);
+  return double(plan.steps) * step_seconds +
+         epochs / double(plan.options.evaluate_epochs) * evaluation_seconds;
+}
+
+Json TrainingPreview::to_json(const Setup& setup) const {
+  const auto count = [](const std::shared_ptr<Dataset>& rows) { return rows ? rows->size() : 0; };
+  const TrainingOptions& options = plan.options;
+  Json json{{"task", setup.task_name()},
+            {"source", setup.common().data_path.empty() ? "built-in" : setup.common().data_path},
+            {"notes", splits.notes},
+            {"rows",
+             {{"train", count(splits.train)},
+              {"validation", count(splits.validation)},
+              {"test", count(splits.test)}}},
+            {"parameters", parameters},
+            {"epochs", options.epochs},
+            {"steps", plan.steps},
+            {"steps_per_epoch", plan.steps_per_epoch},
+            {"batch_size", options.batch_size},
+            {"learning_rate", options.learning_rate},
+            {"patience", options.patience},
+            {"path", fused ? "fused" : "autograd"},
+            {"seconds", seconds()},
+            {"memory", memory},
+            {"options", setup.to_config()}};
+  for (size_t i = 0; i < class_counts.size(); ++i) json["classes"][classes[i]] = class_counts[i];
+  return json;
+}
+
+TrainingPreview preview_training(Setup& setup, const std::function<bool()>& should_stop) {
+  TrainingPreview preview;
+  TrainRequest request;
+  double begin = 0, timed = 0;
+  int64_t rows = 0;  // that were timed
+  request.loaded = [&](const Training& training) {
+    preview.splits = training.splits;
+    preview.layers = training.model->summary();
+    preview.parameters = count_parameters(*training.model);
+    preview.plan = training.plan;
+    preview.fused = training.fused;
+    preview.classes = setup.task().class_names();
+    if (!preview.classes.empty())
+      preview.class_counts = count_classes(*training.splits.train, preview.classes.size());
+    if (const auto& validation = training.splits.validation) {
+      const auto looked_at = sample_rows(validation, training.plan.options.evaluate_rows);
+      const double start = preview_clock();
+      setup.task().measure(*training.model, *looked_at);
+      preview.evaluation_seconds = preview_clock() - start;
+    }
+    begin = preview_clock();
+  };
+  request.hooks.progress = [&](int64_t done, double) {
+    rows = done;
+    timed = preview_clock() - begin;
+  };
+  request.hooks.should_stop = [&] {
+    return preview_clock() - begin > kTimedSeconds || (should_stop && should_stop());
+  };
+  train(setup, request);
+  const double row_seconds = rows > 0 ? timed / double(rows) : 0;
+  preview.step_seconds =
+      row_seconds * double(preview.splits.train->size()) / double(preview.plan.steps_per_epoch);
+  preview.memory = peak_memory();
+  return preview;
+}
+
+}  // namespace fovea

@@ -1,0 +1,229 @@
+// How long a training lasts, what it says, and what it leaves behind, through the program.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "fovea/base/file.h"
+#include "fovea/training/run_folder.h"
+#include "tests/cli/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+using testing::fovea;
+using testing::Outcome;
+using testing::TemporaryFolder;
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class TrainCommand : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) { return (folder / name).string(); }
+  /// Three classes that x and y part; a few rows of each, in turn.
+  std::string flowers(int rows) {
+    std::string text = "x,y,class\n";
+    const char* names[] = {"aster", "birch", "cedar"};
+    for (int i = 0; i < rows; ++i)
+      text += concat(i % 3 + 0.01 * (i % 17), ",", (i % 3 == 1) - 0.01 * (i % 13), ",",
+                     names[i % 3], "\n");
+    write_file(path("flowers.csv"), text);
+    return path("flowers.csv");
+  }
+  Outcome train(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"train", "features"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return fovea(arguments);
+  }
+  std::vector<std::string> names_in(const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path(name)))
+      names.push_back(entry.path().filename().string());
+    return names;
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(TrainCommand, FewRowsAreSeenHundredsOfTimes) {
+  const Outcome trained =
+      train({flowers(143), "--target", "class", "--out", path("run"), "--json"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Json json = trained.json();
+  EXPECT_GT(json["metrics"]["accuracy"].get<double>(), 0.9);
+  EXPECT_GE(json["end"]["epochs"].get<int64_t>(), 100);
+  const Json config = read_json_file(path("run/config.json"));
+  EXPECT_EQ(config["training"]["batch_size"], 16) << "what was decided is written down";
+  EXPECT_EQ(config["training"]["epochs"], json["end"]["epochs"]);
+  EXPECT_TRUE(json["intervals"].contains("accuracy")) << "few rows";
+  EXPECT_TRUE(says(trained.err, "--folds 5"));
+  EXPECT_TRUE(read_json_file(path("run/manifest.json"))["training"]["finished"].get<bool>());
+}
+
+TEST_F(TrainCommand, SaysHowItEnded) {
+  const Outcome trained =
+      train({flowers(300), "--target", "class", "--out", path("run"), "--epochs", "400", "--set",
+             "training.patience=3", "--set", "training.learning_rate=0.2"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_TRUE(says(trained.err, "of at most 400: no gain since")) << trained.err;
+  const Outcome short_one = train({path("flowers.csv"), "--target", "class", "--out", path("short"),
+                                   "--epochs", "3", "--set", "training.batch_size=16"});
+  EXPECT_TRUE(says(short_one.err, "still improving at the end")) << short_one.err;
+  EXPECT_TRUE(says(short_one.err, "--resume --epochs 6")) << short_one.err;
+  ASSERT_EQ(train({"--out", path("short"), "--resume", "--epochs", "6", "--quiet"}).status, 0);
+  EXPECT_EQ(read_json_file(path("short/config.json"))["training"]["epochs"], 6);
+}
+
+TEST_F(TrainCommand, GoesOnForMoreSteps) {
+  ASSERT_EQ(train({flowers(300), "--target", "class", "--out", path("run"), "--set",
+                   "training.steps=20", "--quiet"})
+                .status,
+            0);
+  const Outcome more =
+      train({"--out", path("run"), "--resume", "--set", "training.steps=50", "--quiet", "--json"});
+  ASSERT_EQ(more.status, 0) << more.err;
+  EXPECT_EQ(more.json()["end"]["steps"], 50);
+}
+
+TEST_F(TrainCommand, EndsInTime) {
+  const Outcome trained =
+      train({flowers(300), "--target", "class", "--out", path("run"), "--epochs", "100000000",
+             "--set", "training.patience=0", "--time", "0.5s", "--quiet", "--json"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_EQ(trained.json()["end"]["reason"], "time");
+  EXPECT_GT(trained.json()["best_epoch"].get<int64_t>(), 0);
+  for (const char* bad : {"soon", "5 minutes", "-1s", "0", "1d", ""})
+    EXPECT_TRUE(says(train({path("flowers.csv"), "--target", "class", "--out", path("bad"),
+                            std::string("--time=") + bad})
+                         .err,
+                     "--time"))
+        << bad;
+  EXPECT_FALSE(std::filesystem::exists(path("bad")));
+}
+
+TEST_F(TrainCommand, ADryRunSaysWhatItUnderstoodAndWritesNothing) {
+  const std::string data = flowers(143);
+  const Outcome plain = train({data, "--target", "class", "--dry-run", "--out", path("run")});
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  for (const char* part : {"115 training, 28 validation", "aster: 38", "cedar", "at most", "rate",
+                           "time", "memory", "parameters"})
+    EXPECT_TRUE(says(plain.out, part)) << part << " not in\n" << plain.out;
+  const Outcome json = train({data, "--target", "class", "--dry-run", "--json"});
+  ASSERT_EQ(json.status, 0) << json.err;
+  EXPECT_EQ(json.json()["rows"]["train"], 115);
+  EXPECT_EQ(json.json()["classes"].size(), 3u);
+  EXPECT_GT(json.json()["seconds"].get<double>(), 0);
+  EXPECT_EQ(names_in("").size(), 1u) << "nothing but the data";
+  EXPECT_FALSE(std::filesystem::exists("runs"));
+  EXPECT_EQ(train({data, "--target", "klass", "--dry-run"}).status, 1);
+}
+
+TEST_F(TrainCommand, FoldsJudgeEveryRowAndKeepAModelOfAll) {
+  const Outcome trained = train({flowers(120), "--target", "class", "--folds", "4", "--out",
+                                 path("run"), "--quiet", "--json"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Json folds = trained.json()["folds"];
+  EXPECT_EQ(folds["metrics"]["accuracy"]["values"].size(), 4u);
+  EXPECT_EQ(folds["metrics"]["accuracy"]["interval"].size(), 2u);
+  const Json manifest = read_json_file(path("run/manifest.json"));
+  EXPECT_EQ(manifest["folds"], folds);
+  EXPECT_EQ(manifest["data"]["rows"]["train"], 120) << "all of them";
+  EXPECT_EQ(trained.json()["end"]["steps"], folds["steps"]);
+  // No row is left that the model has not seen, and none is taken for one.
+  EXPECT_EQ(fovea({"evaluate", path("run"), "--json"}).json()["split"], "train");
+  EXPECT_TRUE(says(train({"--folds", "4", "--out", path("x")}).err, "data of your own"));
+  EXPECT_TRUE(
+      says(train({flowers(120), "--target", "class", "--folds", "1000", "--out", path("x")}).err,
+           "--folds 1000"));
+  EXPECT_FALSE(std::filesystem::exists(path("x")));
+}
+
+TEST_F(TrainCommand, SettingsByName) {
+  ASSERT_EQ(
+      train({"--config", "tutorial", "--set", "data.rows=300", "--out", path("run"), "--quiet"})
+          .status,
+      0);
+  const Json training = read_json_file(path("run/config.json"))["training"];
+  EXPECT_EQ(training["epochs"], 16);
+  EXPECT_EQ(training["batch_size"], 128);
+  EXPECT_EQ(training["patience"], 0);
+  const Outcome wrong = train({"--config", "tutorail", "--out", path("x")});
+  EXPECT_TRUE(says(wrong.err, "tutorial")) << wrong.err;
+  EXPECT_TRUE(says(train({"--config", "none.json", "--out", path("x")}).err, "none.json"));
+  EXPECT_FALSE(std::filesystem::exists(path("x")));
+  EXPECT_TRUE(says(fovea({"tasks", "features"}).out, "--config NAME: tutorial"));
+}
+
+TEST_F(TrainCommand, ARefusedTrainingLeavesNoFolder) {
+  const std::string data = flowers(60);
+  write_file(path("empty.csv"), "x,y,class\n");
+  make_folder(path("elsewhere"));
+  const std::vector<std::vector<std::string>> refused{
+      {data, "--target", "klass"},
+      {path("empty.csv"), "--target", "class"},
+      {data, "--target", "class", "--set", "model.hidn=3"},
+      {data, "--target", "class", "--set", "training.batch_size=-1"},
+      {data, "--target", "class", "--set", "training.monitor=accuracyy", "--epochs", "1"},
+      {data, "--target", "class", "--set", "training.schedule=noam"},
+      {data, "--target", "class", "--from", path("elsewhere")},
+      {data, "--target", "class", "--from", path("nowhere")},
+      {data, "--target", "class", "--config", "nothing"},
+      {data, "--target", "class", "--seed", "-4"},
+      {path("none.csv")},
+  };
+  for (const std::vector<std::string>& one : refused) {
+    std::vector<std::string> arguments = one;
+    arguments.insert(arguments.end(), {"--out", path("a/b/run")});
+    const Outcome outcome = train(arguments);
+    EXPECT_NE(outcome.status, 0) << join(one, " ");
+    EXPECT_FALSE(std::filesystem::exists(path("a"))) << join(one, " ") << "\n" << outcome.err;
+  }
+  // A folder with something of somebody else's stays as it is.
+  write_file(path("elsewhere/mine.txt"), "mine");
+  EXPECT_NE(train({data, "--target", "class", "--out", path("elsewhere")}).status, 0);
+  EXPECT_EQ(names_in("elsewhere"), std::vector<std::string>{"mine.txt"});
+}
+
+TEST_F(TrainCommand, ARunThatDidNotFinishSaysSo) {
+  ASSERT_EQ(
+      train({flowers(60), "--target", "class", "--out", path("run"), "--epochs", "2", "--quiet"})
+          .status,
+      0);
+  const std::string row = "1,0.5";
+  EXPECT_FALSE(says(fovea({"predict", path("run"), row}).err, "finish"));
+  Json manifest = read_json_file(path("run/manifest.json"));
+  manifest["training"] = {{"finished", false}};  // as a killed one leaves it
+  write_json_file(path("run/manifest.json"), manifest);
+  for (const char* command : {"predict", "explain"}) {
+    const Outcome outcome = fovea({command, path("run"), row});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(says(outcome.err, "did not finish")) << command << outcome.err;
+  }
+  EXPECT_TRUE(fovea({"evaluate", path("run"), "--json"}).json()["unfinished"].get<bool>());
+  write_file(path("run/metrics.jsonl"), "");
+  EXPECT_TRUE(says(fovea({"predict", path("run"), row}).err, "no epoch"));
+  ASSERT_EQ(train({"--out", path("run"), "--resume", "--epochs", "4", "--quiet"}).status, 0);
+  EXPECT_FALSE(says(fovea({"evaluate", path("run")}).err, "finish"));
+}
+
+/// Standard error of the real program, which is no terminal here.
+TEST_F(TrainCommand, ProgressIsSaidWithoutATerminal) {
+  const std::string command = concat(
+      "FOVEA_PROGRESS_SECONDS=0.1 '", FOVEA_PROGRAM, "' train features '", flowers(3000),
+      "' --target class --epochs 100000 --set training.patience=0 --set training.path=autograd "
+      "--time 1.5s --out '",
+      path("run"), "' ");
+  ASSERT_EQ(std::system((command + "2>'" + path("err.txt") + "' >/dev/null").c_str()), 0);
+  const std::string err = read_file(path("err.txt"));
+  EXPECT_TRUE(says(err, "rows/s")) << err;
+  EXPECT_TRUE(says(err, "left  loss")) << err;
+  EXPECT_FALSE(says(err, "\r")) << "lines, no bar";
+  ASSERT_EQ(std::system(
+                (command + "--overwrite --quiet 2>'" + path("quiet.txt") + "' >/dev/null").c_str()),
+            0);
+  EXPECT_EQ(read_file(path("quiet.txt")), "");
+}
+
+}  // namespace
+}  // namespace fovea
