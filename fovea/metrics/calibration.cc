@@ -102,4 +102,62 @@ double expected_calibration_error(const at::Tensor& scores, const at::Tensor& ta
   return sum / rows;
 }
 
+std::optional<double> macro_average_precision(const at::Tensor& scores, const at::Tensor& targets) {
+  if (scores.size(1) == 2) return average_precision(scores.select(1, 1), targets);
+  double sum = 0, counted = 0;
+  for (int64_t label = 0; label < scores.size(1); ++label)
+    if (const auto precision = average_precision(scores.select(1, label), targets.eq(label)))
+      sum += *precision, ++counted;
+  return counted > 0 ? std::optional<double>(sum / counted) : std::nullopt;
+}
+
+double brier_score_of_classes(const at::Tensor& scores, const at::Tensor& targets) {
+  if (scores.size(1) == 2) return brier_score(scores.select(1, 1), targets);
+  const at::Tensor right = at::one_hot(targets.to(at::kLong), scores.size(1));  // [N, C]
+  return (scores.to(at::kDouble) - right).square().sum(1).mean().item<double>();
+}
+
+double calibration_error_of_classes(const at::Tensor& scores, const at::Tensor& targets,
+                                    int64_t bins) {
+  if (scores.size(1) == 2) return expected_calibration_error(scores.select(1, 1), targets, bins);
+  const auto [confidence, chosen] = scores.max(1);  // [N]
+  // Sums of single precision may pass 1 by a rounding.
+  return expected_calibration_error(confidence.to(at::kDouble).clamp(0, 1), chosen.eq(targets),
+                                    bins);
+}
+
+at::Tensor with_temperature(const at::Tensor& scores, double temperature) {
+  if (temperature == 1) return scores;
+  // Below this a probability is the rounding of a softmax.
+  constexpr double kSmallest = 1e-30;
+  return at::softmax(scores.to(at::kDouble).clamp_min(kSmallest).log() / temperature, -1)
+      .to(scores.scalar_type());
+}
+
+double fit_temperature(const at::Tensor& scores, const at::Tensor& targets) {
+  constexpr double kSmallest = 1e-30, kPriorVariance = 0.5, kWidest = 3;        // of ln T
+  const at::Tensor logits = scores.to(at::kDouble).clamp_min(kSmallest).log();  // [N, C]
+  const at::Tensor truth = targets.to(at::kLong).unsqueeze(1);                  // [N, 1]
+  const auto cost = [&](double log_temperature) {
+    const at::Tensor scaled = at::log_softmax(logits / std::exp(log_temperature), 1);
+    return -scaled.gather(1, truth).sum().item<double>() +
+           log_temperature * log_temperature / (2 * kPriorVariance);
+  };
+  // The log loss is convex in 1 / T, so it has one minimum; golden section finds it.
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  double low = -kWidest, high = kWidest;
+  double left = high - ratio * (high - low), right = low + ratio * (high - low);
+  double at_left = cost(left), at_right = cost(right);
+  while (high - low > 1e-4) {
+    if (at_left <= at_right) {
+      high = right, right = left, at_right = at_left;
+      left = high - ratio * (high - low), at_left = cost(left);
+    } else {
+      low = left, left = right, at_left = at_right;
+      right = low + ratio * (high - low), at_right = cost(right);
+    }
+  }
+  return std::exp((low + high) / 2);
+}
+
 }  // namespace fovea

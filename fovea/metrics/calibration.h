@@ -33,4 +33,20 @@ std::vector<CalibrationBin> calibration_bins(const at::Tensor& scores, const at:
 double expected_calibration_error(const at::Tensor& scores, const at::Tensor& targets,
                                   int64_t bins = 10);
 
+/// The same three of several classes: probabilities [N, C], class numbers [N]. Of two classes they
+/// are those of class 1; else the mean over classes of the average precision of one against the
+/// rest, the mean over rows of the squared distance to the right answer (summed over classes, Brier
+/// 1950), and the calibration error of the chosen class (Guo et al. 2017).
+std::optional<double> macro_average_precision(const at::Tensor& scores, const at::Tensor& targets);
+double brier_score_of_classes(const at::Tensor& scores, const at::Tensor& targets);
+double calibration_error_of_classes(const at::Tensor& scores, const at::Tensor& targets,
+                                    int64_t bins = 10);
+
+/// Guo et al. 2017: logits divided by one number change no ranking of the classes of a row, and
+/// make probabilities what happens. Of probabilities that is p^(1/T), normalised.
+at::Tensor with_temperature(const at::Tensor& scores, double temperature);  // [.., C]
+/// The T of the smallest log loss on rows that were not trained on, with a weak prior
+/// ln T ~ N(0, 1/2), which matters for a handful of rows, or where every row is right.
+double fit_temperature(const at::Tensor& scores, const at::Tensor& targets);  // [N, C], [N]
+
 }  // namespace fovea

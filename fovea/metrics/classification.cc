@@ -60,6 +60,13 @@ at::Tensor predicted_classes(const at::Tensor& scores) {
   return chosen.masked_fill(broken, -1);
 }
 
+at::Tensor predicted_classes(const at::Tensor& scores, double threshold) {
+  const at::Tensor values = probabilities(scores);
+  require(values.dim() == 1, ErrorKind::InvalidArgument,
+          "a threshold parts two classes and needs scores [N], found ", scores.sizes());
+  return values.ge(threshold).to(at::kLong).masked_fill(values.isnan(), -1);  // [N]
+}
+
 double accuracy(const at::Tensor& scores, const at::Tensor& targets) {
   const at::Tensor values = probabilities(scores);
   const at::Tensor truth = class_numbers(targets, values.size(0), count_classes(values));
@@ -132,6 +139,85 @@ double macro_f1(const at::Tensor& predicted, const at::Tensor& targets, int64_t 
     ++counted;
   }
   return sum / double(counted);
+}
+
+double balanced_accuracy(const at::Tensor& confusion) {
+  const at::Tensor counts = plain(confusion, at::kDouble), support = counts.sum(1);  // [C]
+  const at::Tensor occurs = support.gt(0);
+  require(occurs.any().item<bool>(), ErrorKind::InvalidArgument,
+          "a metric needs at least one row, found none");
+  return (counts.diagonal() / support).masked_select(occurs).mean().item<double>();
+}
+
+std::vector<ClassReport> class_reports(const at::Tensor& confusion) {
+  const at::Tensor counts = plain(confusion, at::kLong);
+  const auto share = [](int64_t part, int64_t whole) {
+    return whole == 0 ? 0 : double(part) / double(whole);
+  };
+  std::vector<ClassReport> reports;
+  for (int64_t label = 0; label < counts.size(0); ++label) {
+    const auto hits = counts[label][label].item<int64_t>();
+    const auto support = counts[label].sum().item<int64_t>();
+    const auto chosen = counts.select(1, label).sum().item<int64_t>();
+    reports.push_back(
+        {share(hits, chosen), share(hits, support), share(2 * hits, chosen + support), support});
+  }
+  return reports;
+}
+
+std::optional<double> macro_auc(const at::Tensor& scores, const at::Tensor& targets) {
+  const at::Tensor values = probabilities(scores);
+  if (values.dim() == 1) return auc(values, targets);
+  if (values.size(1) == 2) return auc(values.select(1, 1), targets);
+  const at::Tensor truth = class_numbers(targets, values.size(0), values.size(1));
+  double sum = 0, counted = 0;
+  for (int64_t label = 0; label < values.size(1); ++label)
+    if (const auto area = auc(values.select(1, label), truth.eq(label))) sum += *area, ++counted;
+  return counted > 0 ? std::optional<double>(sum / counted) : std::nullopt;
+}
+
+RankedScores::RankedScores(const at::Tensor& scores, const at::Tensor& targets) {
+  const at::Tensor values = probabilities(scores);
+  require(values.dim() == 1, ErrorKind::InvalidArgument, "a ranking needs scores [N], found ",
+          scores.sizes());
+  const at::Tensor truth = class_numbers(targets, values.size(0), 2);
+  const at::Tensor order = std::get<1>(values.sort(/*stable=*/true, 0, /*descending=*/true));
+  for (int64_t place = 0; place < order.size(0); ++place) {
+    const int64_t row = order.data_ptr<int64_t>()[place];
+    rows_.push_back(row);
+    scores_.push_back(values.data_ptr<double>()[row]);
+    positives_.push_back(truth.data_ptr<int64_t>()[row] == 1);
+  }
+}
+
+std::optional<double> RankedScores::auc(std::span<const double> times) const {
+  double positives = 0, negatives = 0, wins = 0;  // positives are those ranked higher so far
+  for (size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
+    double tied_positives = 0, tied_negatives = 0;
+    for (; end < rows_.size() && scores_[end] == scores_[begin]; ++end)
+      (positives_[end] ? tied_positives : tied_negatives) += times[size_t(rows_[end])];
+    wins += tied_negatives * (positives + tied_positives / 2);
+    positives += tied_positives;
+    negatives += tied_negatives;
+  }
+  if (positives == 0 || negatives == 0) return {};
+  return wins / (positives * negatives);
+}
+
+std::optional<double> RankedScores::average_precision(std::span<const double> times) const {
+  double found = 0, seen = 0, sum = 0;
+  for (size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
+    double more = 0;
+    for (; end < rows_.size() && scores_[end] == scores_[begin]; ++end) {
+      const double count = times[size_t(rows_[end])];
+      seen += count;
+      if (positives_[end]) more += count;
+    }
+    found += more;
+    if (more > 0) sum += more * found / seen;
+  }
+  if (found == 0) return {};
+  return sum / found;
 }
 
 }  // namespace fovea

@@ -7,12 +7,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace fovea {
 
 /// The chosen class of each row [N], int64: score >= 0.5 for two classes, else the largest. A row
 /// that holds a NaN chose nothing: -1.
 at::Tensor predicted_classes(const at::Tensor& scores);
+
+/// The same of two classes, [N]: class 1 from `threshold` on.
+at::Tensor predicted_classes(const at::Tensor& scores, double threshold);
 
 /// Share of rows whose chosen class is the target.
 double accuracy(const at::Tensor& scores, const at::Tensor& targets);
@@ -33,5 +38,34 @@ at::Tensor confusion_matrix(const at::Tensor& predicted, const at::Tensor& targe
 /// Mean over classes of 2 TP / (2 TP + FP + FN). Classes that neither occur nor are predicted are
 /// left out.
 double macro_f1(const at::Tensor& predicted, const at::Tensor& targets, int64_t classes);
+
+/// Mean over the classes that occur of the share of their rows that were found: accuracy as it
+/// would be if all classes were equally frequent. Row = target, column = predicted, [C, C].
+double balanced_accuracy(const at::Tensor& confusion);
+
+/// One class of a confusion matrix. 0 where nothing was predicted, or nothing is there.
+struct ClassReport {
+  double precision = 0, recall = 0, f1 = 0;
+  int64_t support = 0;  // rows whose target it is
+};
+std::vector<ClassReport> class_reports(const at::Tensor& confusion);
+
+/// Mean over the classes of auc() of one against the rest; of two classes that of class 1. Classes
+/// that no row or every row has are left out. Not defined when that leaves none.
+std::optional<double> macro_auc(const at::Tensor& scores, const at::Tensor& targets);
+
+/// Scores of class 1 beside what is right, sorted once: for statistics of many resamples, in each
+/// of which row i counts times[i] times.
+class RankedScores {
+ public:
+  RankedScores(const at::Tensor& scores, const at::Tensor& targets);
+  std::optional<double> auc(std::span<const double> times) const;
+  std::optional<double> average_precision(std::span<const double> times) const;
+
+ private:
+  std::vector<double> scores_;   // falling
+  std::vector<int64_t> rows_;    // where each was
+  std::vector<char> positives_;  // whether it is of class 1
+};
 
 }  // namespace fovea

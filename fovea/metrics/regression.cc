@@ -1,5 +1,6 @@
 #include "fovea/metrics/regression.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fovea/base/error.h"
@@ -43,6 +44,43 @@ std::optional<double> r_squared(const at::Tensor& predicted, const at::Tensor& t
   // asked.
   if (total == 0 || truth.eq(truth[0]).all().item<bool>()) return {};
   return 1 - residual / total;
+}
+
+namespace {
+
+/// Linear between the two nearest rows, as numpy has it. Median and quantile of LibTorch differ.
+double sorted_quantile(const at::Tensor& sorted, double share) {
+  const double place = share * double(sorted.numel() - 1);
+  const auto below = static_cast<int64_t>(place);
+  const int64_t above = std::min(below + 1, sorted.numel() - 1);
+  const double* values = sorted.data_ptr<double>();
+  return values[below] + (place - double(below)) * (values[above] - values[below]);
+}
+
+at::Tensor sorted_values(const at::Tensor& values) {
+  return std::get<0>(values.sort()).contiguous();
+}
+
+}  // namespace
+
+double median_absolute_error(const at::Tensor& predicted, const at::Tensor& targets) {
+  return sorted_quantile(sorted_values(difference(predicted, targets).abs()), 0.5);
+}
+
+Residuals summarize_residuals(const at::Tensor& predicted, const at::Tensor& targets,
+                              int64_t worst) {
+  const at::Tensor residuals = difference(predicted, targets);  // [N]
+  Residuals summary;
+  summary.mean = residuals.mean().item<double>();
+  summary.deviation = residuals.numel() > 1 ? residuals.std().item<double>() : 0;
+  const at::Tensor sorted = sorted_values(residuals);
+  for (const double share : kResidualQuantiles)
+    summary.quantiles.push_back(sorted_quantile(sorted, share));
+  const at::Tensor order =
+      std::get<1>(residuals.abs().sort(/*stable=*/true, 0, /*descending=*/true)).contiguous();
+  const int64_t* rows = order.data_ptr<int64_t>();
+  summary.worst_rows.assign(rows, rows + std::min(worst, order.numel()));
+  return summary;
 }
 
 }  // namespace fovea

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "fovea/tensor/torch.h"
+#include "tests/metrics/golden.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {
@@ -76,6 +77,39 @@ TEST(Calibration, RefusesWhatIsNoProbability) {
   refused("at least one row", numbers({}), numbers({}));
   expect_error(ErrorKind::InvalidArgument, "bins",
                [] { calibration_bins(numbers({0.5}), numbers({1}), 0); });
+}
+
+TEST(Calibration, OfSeveralClassesAsScikitLearnHasIt) {
+  const Json several = golden("classes");
+  const at::Tensor scores = tensor_of(several["scores"]);
+  const at::Tensor targets = tensor_of(several["targets"]).to(at::kLong);
+  EXPECT_NEAR(*macro_average_precision(scores, targets), 0.8441561940190725, 1e-12);
+  EXPECT_NEAR(brier_score_of_classes(scores, targets), 0.38734019809085235, 1e-12);
+  EXPECT_NEAR(calibration_error_of_classes(scores, targets), 0.13273435600267042, 1e-12);
+  const at::Tensor two = torch::tensor({{0.1, 0.9}, {0.8, 0.2}, {0.5, 0.5}}, at::kDouble);
+  EXPECT_NEAR(brier_score_of_classes(two, torch::tensor({1, 0, 1})), (0.01 + 0.04 + 0.25) / 3,
+              1e-12);
+}
+
+TEST(Calibration, TemperatureIsThatOfTheSmallestLogLoss) {
+  const Json several = golden("classes");
+  const at::Tensor scores = tensor_of(several["scores"]);
+  const at::Tensor targets = tensor_of(several["targets"]).to(at::kLong);
+  EXPECT_NEAR(fit_temperature(scores, targets), 0.66741216, 1e-4) << "scipy's minimize_scalar";
+  const at::Tensor sharper = with_temperature(scores, 0.5);
+  EXPECT_TRUE(sharper.allclose(scores.square() / scores.square().sum(1, true), 1e-12, 1e-12));
+  EXPECT_TRUE(sharper.argmax(1).equal(scores.argmax(1)));
+  EXPECT_TRUE(with_temperature(scores, 1).is_same(scores));
+  const at::Tensor sure = torch::tensor({{1.0, 0.0}, {0.0, 1.0}});
+  EXPECT_TRUE(with_temperature(sure, 3).isfinite().all().item<bool>());
+}
+
+TEST(Calibration, AFewRowsMoveTheTemperatureALittle) {
+  const at::Tensor scores = torch::tensor({{0.9, 0.1}, {0.2, 0.8}}, at::kDouble);
+  const double right = fit_temperature(scores, torch::tensor({0, 1}));
+  EXPECT_LT(right, 1);
+  EXPECT_GT(right, 0.5) << "without a prior it would fall for ever";
+  EXPECT_GT(fit_temperature(scores, torch::tensor({1, 0})), 1) << "sure and wrong";
 }
 
 }  // namespace

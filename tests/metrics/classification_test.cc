@@ -106,5 +106,56 @@ TEST(Classification, RefusesWhatDoesNotFit) {
       std::string::npos);
 }
 
+TEST(Classification, ReportsAsScikitLearnHasThem) {
+  const Json several = golden("classes"), binary = golden("binary");
+  const at::Tensor scores = tensor_of(several["scores"]);
+  const at::Tensor targets = tensor_of(several["targets"]).to(at::kLong);
+  const at::Tensor confusion = confusion_matrix(predicted_classes(scores), targets, 4);
+  EXPECT_NEAR(balanced_accuracy(confusion), 0.7165499533146592, 1e-12);
+  EXPECT_NEAR(macro_auc(scores, targets).value(), 0.9277425058187527, 1e-12);
+  const auto reports = class_reports(confusion);
+  ASSERT_EQ(reports.size(), 4u);
+  EXPECT_NEAR(reports[2].precision, 8.0 / 15, 1e-12);
+  EXPECT_NEAR(reports[2].recall, 8.0 / 9, 1e-12);
+  EXPECT_NEAR(reports[2].f1, 2.0 / 3, 1e-12);
+  EXPECT_EQ(reports[2].support, 9);
+  const at::Tensor two = tensor_of(binary["scores"]);
+  const at::Tensor right = tensor_of(binary["targets"]).to(at::kLong);
+  EXPECT_NEAR(balanced_accuracy(confusion_matrix(predicted_classes(two, 0.5), right, 2)),
+              0.7209821428571428, 1e-12);
+}
+
+TEST(Classification, ClassesThatDoNotOccurCountNothing) {
+  const at::Tensor confusion = torch::tensor({{3, 1, 0}, {0, 2, 0}, {0, 0, 0}});
+  EXPECT_NEAR(balanced_accuracy(confusion), (0.75 + 1) / 2, 1e-12);
+  EXPECT_EQ(class_reports(confusion)[2].f1, 0);
+  const at::Tensor scores = torch::tensor({{0.7, 0.2, 0.1}, {0.3, 0.6, 0.1}});
+  EXPECT_EQ(macro_auc(scores, torch::tensor({0, 1})).value(), 1);
+  EXPECT_FALSE(macro_auc(scores, torch::tensor({1, 1})));
+}
+
+TEST(Classification, AThresholdPartsTwoClasses) {
+  const at::Tensor scores = torch::tensor({0.2, 0.3, kNaN, 0.9}, at::kDouble);
+  EXPECT_TRUE(predicted_classes(scores, 0.3).equal(torch::tensor({0, 1, -1, 1})));
+  EXPECT_THROW(predicted_classes(torch::rand({2, 3}), 0.3), Error);
+}
+
+TEST(Classification, ResampledRankingsAreThoseOfTheRepeatedRows) {
+  const Json binary = golden("binary");
+  const at::Tensor scores = tensor_of(binary["scores"]), targets = tensor_of(binary["targets"]);
+  std::vector<double> once(size_t(scores.numel()), 1), some(once.size());
+  std::vector<int64_t> repeated;
+  for (size_t i = 0; i < some.size(); ++i) {
+    some[i] = double(i % 3);
+    repeated.insert(repeated.end(), i % 3, int64_t(i));
+  }
+  const RankedScores ranked(scores, targets);
+  EXPECT_NEAR(*ranked.auc(once), *auc(scores, targets), 1e-12);
+  EXPECT_NEAR(*ranked.average_precision(once), 0.7970768266820898, 1e-12);
+  const at::Tensor rows = torch::tensor(repeated);
+  EXPECT_NEAR(*ranked.auc(some), *auc(scores.index({rows}), targets.index({rows})), 1e-12);
+  EXPECT_FALSE(ranked.auc(std::vector<double>(once.size(), 0)));
+}
+
 }  // namespace
 }  // namespace fovea

@@ -32,5 +32,21 @@ TEST(Regression, ConstantTargetsHaveNoRSquared) {
   EXPECT_DOUBLE_EQ(r_squared(torch::tensor({1.5, 1.5}), torch::tensor({1.0, 2.0})).value(), 0);
 }
 
+TEST(Regression, ResidualsAsNumpyHasThem) {
+  const Json expected = golden("regression");
+  const at::Tensor predicted = tensor_of(expected["predicted"]);
+  const at::Tensor targets = tensor_of(expected["targets"]);
+  EXPECT_NEAR(median_absolute_error(predicted, targets), 0.20198630903630618, 1e-12);
+  const Residuals found = summarize_residuals(predicted, targets, 3);
+  EXPECT_NEAR(found.mean, -0.05915665637272914, 1e-12);
+  EXPECT_NEAR(found.deviation, 0.306860520341172, 1e-12);
+  ASSERT_EQ(found.quantiles.size(), std::size(kResidualQuantiles));
+  EXPECT_NEAR(found.quantiles[0], -0.8471491699084167, 1e-12);
+  EXPECT_NEAR(found.quantiles[1], -0.5026294296417599, 1e-12);
+  EXPECT_NEAR(found.quantiles[3], -0.09833776377849884, 1e-12);
+  EXPECT_EQ(found.worst_rows, (std::vector<int64_t>{55, 47, 17}));
+  EXPECT_EQ(summarize_residuals(torch::ones({1}), torch::zeros({1})).worst_rows.size(), 1u);
+}
+
 }  // namespace
 }  // namespace fovea

@@ -1,0 +1,58 @@
+#include "fovea/metrics/intervals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "fovea/base/error.h"
+#include "fovea/tensor/random.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr double kNormal975 = 1.959963984540054;  // the 97.5 % point of N(0, 1)
+constexpr int64_t kDraws = 4'000'000, kFewest = 200, kMost = 1000;
+
+/// Linear between the two nearest values.
+double point_of(const std::vector<double>& sorted, double share) {
+  const double place = share * double(sorted.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - double(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+Interval wilson_interval(double share, int64_t rows) {
+  require(rows > 0 && share >= 0 && share <= 1, ErrorKind::InvalidArgument,
+          "an interval needs a share of 0 to 1 of at least one row, found ", share, " of ", rows);
+  const double n = double(rows), squared = kNormal975 * kNormal975;
+  const double middle = (share + squared / (2 * n)) / (1 + squared / n);
+  const double half =
+      kNormal975 / (1 + squared / n) * std::sqrt(share * (1 - share) / n + squared / (4 * n * n));
+  return {std::max(0.0, middle - half), std::min(1.0, middle + half), "wilson"};
+}
+
+std::optional<Interval> bootstrap_interval(int64_t rows, const ResampledMetric& metric) {
+  if (rows < 2) return {};
+  const int64_t resamples = std::clamp(kDraws / rows, kFewest, kMost);
+  const Random random = Random(0).split("bootstrap");
+  std::vector<double> values, times(static_cast<size_t>(rows));
+  for (int64_t resample = 0; resample < resamples; ++resample) {
+    const Random draws = random.split(uint64_t(resample));
+    std::fill(times.begin(), times.end(), 0);
+    for (int64_t counter = 0; 4 * counter < rows; ++counter) {  // four rows of one call
+      const auto words = draws.words(uint64_t(counter));
+      for (int64_t i = 0; i < std::min<int64_t>(4, rows - 4 * counter); ++i)
+        ++times[size_t((uint64_t(words[size_t(i)]) * uint64_t(rows)) >> 32)];
+    }
+    const std::optional<double> value = metric(times);
+    if (value && std::isfinite(*value)) values.push_back(*value);
+  }
+  if (int64_t(values.size()) < resamples / 2) return {};
+  std::ranges::sort(values);
+  return Interval{point_of(values, 0.025), point_of(values, 0.975), "bootstrap"};
+}
+
+}  // namespace fovea

@@ -1,0 +1,65 @@
+#include "fovea/metrics/intervals.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "fovea/tensor/random.h"
+#include "tests/support/expect_error.h"
+
+namespace fovea {
+namespace {
+
+TEST(Intervals, WilsonAsScipyHasIt) {
+  // binomtest(7, 10).proportion_ci(0.95, "wilson")
+  const Interval ten = wilson_interval(0.7, 10), all = wilson_interval(1, 20);
+  EXPECT_NEAR(ten.low, 0.39677814746114526, 1e-12);
+  EXPECT_NEAR(ten.high, 0.892208732593699, 1e-12);
+  EXPECT_NEAR(all.low, 0.8388748419471808, 1e-12);
+  EXPECT_EQ(all.high, 1);
+  EXPECT_NEAR(wilson_interval(0, 20).high, 1 - all.low, 1e-12);
+  testing::expect_error(ErrorKind::InvalidArgument, {"at least"}, [] { wilson_interval(0.5, 0); });
+}
+
+/// The share of ones.
+ResampledMetric mean_of(const std::vector<double>& values) {
+  return [&values](std::span<const double> times) -> std::optional<double> {
+    double sum = 0, count = 0;
+    for (size_t i = 0; i < values.size(); ++i) sum += times[i] * values[i], count += times[i];
+    return sum / count;
+  };
+}
+
+TEST(Intervals, BootstrapOfAMeanIsThatOfTheory) {
+  const Random random(3);
+  std::vector<double> values(1000);
+  double mean = 0, squares = 0;
+  for (size_t i = 0; i < values.size(); ++i) mean += values[i] = random.normal(i);
+  mean /= 1000;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double half = 1.96 * std::sqrt(squares / 999 / 1000);
+  const Interval found = *bootstrap_interval(1000, mean_of(values));
+  EXPECT_NEAR(found.low, mean - half, 0.1 * half);
+  EXPECT_NEAR(found.high, mean + half, 0.1 * half);
+  const Interval again = *bootstrap_interval(1000, mean_of(values));
+  EXPECT_EQ(found.low, again.low) << "deterministic";
+  EXPECT_EQ(found.high, again.high);
+}
+
+TEST(Intervals, EveryResampleHasAsManyRows) {
+  bootstrap_interval(11, [](std::span<const double> times) -> std::optional<double> {
+    double rows = 0;
+    for (const double count : times) rows += count;
+    EXPECT_EQ(rows, 11);
+    return 0.0;
+  });
+}
+
+TEST(Intervals, NothingWhereMostResamplesHaveNoValue) {
+  EXPECT_FALSE(bootstrap_interval(1, [](auto) { return std::optional<double>(1); }));
+  EXPECT_FALSE(bootstrap_interval(9, [](auto) { return std::optional<double>(); }));
+}
+
+}  // namespace
+}  // namespace fovea
