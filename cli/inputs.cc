@@ -18,8 +18,9 @@ namespace {
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
 std::string content_of(const std::string& file) {
-  if (file != "-") return read_bytes(file, kMostBytes).content;
-  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  if (file != "-") return read_text(file, kMostBytes).content;
+  return decode_text({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()},
+                     "standard input");
 }
 
 Example parse(const Pipeline& pipeline, const std::string& line) {

@@ -8,6 +8,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/data/formats/foreign.h"
 
 namespace fovea {
 
@@ -80,6 +81,69 @@ bool is_gzip(const std::string& bytes) {
   return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
 }
 
+/// An encoding with more than a byte a character, by the mark that files of it begin with.
+struct WideEncoding {
+  std::string_view mark;
+  const char* name;
+  size_t width;  // bytes of a code unit
+  bool little_endian;
+};
+
+using std::string_view_literals::operator""sv;
+
+constexpr WideEncoding kWideEncodings[] = {{"\xFF\xFE\0\0"sv, "UTF-32", 4, true},
+                                           {"\0\0\xFE\xFF"sv, "UTF-32", 4, false},
+                                           {"\xFF\xFE"sv, "UTF-16", 2, true},
+                                           {"\xFE\xFF"sv, "UTF-16", 2, false}};
+
+void append_utf8(std::string& text, uint32_t point) {
+  const auto tail = [&](int shift) { text += char(0x80 | (point >> shift & 0x3F)); };
+  if (point < 0x80) {
+    text += char(point);
+  } else if (point < 0x800) {
+    text += char(0xC0 | point >> 6), tail(0);
+  } else if (point < 0x10000) {
+    text += char(0xE0 | point >> 12), tail(6), tail(0);
+  } else {
+    text += char(0xF0 | point >> 18), tail(12), tail(6), tail(0);
+  }
+}
+
+/// Without the mark. BadData, with the line, for what is no character.
+std::string decode_wide(std::string_view content, const WideEncoding& encoding,
+                        const std::string& name) {
+  std::string text;
+  const auto check = [&](bool fits) {
+    require(fits, ErrorKind::BadData, name, ":", 1 + std::count(text.begin(), text.end(), '\n'),
+            ": damaged ", encoding.name, "; was the copy cut short? UTF-8 is read too: iconv -f ",
+            encoding.name, " -t UTF-8 ", name);
+  };
+  size_t at = encoding.mark.size();
+  const auto next_unit = [&] {
+    check(at + encoding.width <= content.size());
+    uint32_t unit = 0;
+    for (size_t i = 0; i < encoding.width; ++i) {
+      const size_t byte = encoding.little_endian ? encoding.width - 1 - i : i;
+      unit = unit << 8 | static_cast<unsigned char>(content[at + byte]);
+    }
+    at += encoding.width;
+    return unit;
+  };
+  const auto is_surrogate = [](uint32_t unit) { return unit >= 0xD800 && unit < 0xE000; };
+  while (at < content.size()) {
+    uint32_t point = next_unit();
+    if (encoding.width == 2 && is_surrogate(point)) {
+      check(point < 0xDC00);  // a high one comes first
+      const uint32_t low = next_unit();
+      check(low >= 0xDC00 && low < 0xE000);
+      point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
+    }
+    check(point < 0x110000 && !is_surrogate(point));
+    append_utf8(text, point);
+  }
+  return text;
+}
+
 }  // namespace
 
 FileBytes read_bytes(const std::filesystem::path& path, int64_t limit) {
@@ -99,6 +163,19 @@ FileBytes read_bytes(const std::filesystem::path& path, int64_t limit) {
        ": is a gzip file and this build has no zlib; unpack it first (gunzip) or build with "
        "FOVEA_WITH_ZLIB=ON");
 #endif
+}
+
+std::string decode_text(std::string content, const std::string& name) {
+  refuse_foreign(content, name);
+  for (const WideEncoding& encoding : kWideEncodings)
+    if (content.starts_with(encoding.mark)) return decode_wide(content, encoding, name);
+  return content;
+}
+
+FileBytes read_text(const std::filesystem::path& path, int64_t limit) {
+  FileBytes bytes = read_bytes(path, limit);
+  bytes.content = decode_text(std::move(bytes.content), path.string());
+  return bytes;
 }
 
 std::string read_small_file(const std::filesystem::path& path, int64_t largest) {

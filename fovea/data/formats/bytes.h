@@ -17,6 +17,14 @@ struct FileBytes {
 /// `limit` bytes. BadData for a damaged archive, Unsupported when this build has no zlib.
 FileBytes read_bytes(const std::filesystem::path& path, int64_t limit);
 
+/// Bytes that should be text, as UTF-8: UTF-16 and UTF-32 with a byte order mark are decoded, and
+/// what is no text is refused with what to do (foreign.h). Other bytes are left as they are: who
+/// reads them knows the line of one that is not UTF-8. BadData begins with `name`.
+std::string decode_text(std::string content, const std::string& name);
+
+/// read_bytes() and decode_text().
+FileBytes read_text(const std::filesystem::path& path, int64_t limit);
+
 /// A picture's or a sound's bytes as they are. NotFound; BadData for what is no regular file, or
 /// has more than `largest` bytes.
 std::string read_small_file(const std::filesystem::path& path, int64_t largest);

@@ -146,8 +146,6 @@ void check_encoding(const std::string& content, const std::string& path) {
         path, ":",
         1 + std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   };
-  require(!content.starts_with("\xFF\xFE") && !content.starts_with("\xFE\xFF"), ErrorKind::BadData,
-          path, ":1: is UTF-16; UTF-8 is needed. Convert it: iconv -f UTF-16 -t UTF-8");
   const size_t nul = content.find('\0');
   if (nul != std::string::npos)
     fail(ErrorKind::BadData, place(nul), ": a zero byte (at offset ", nul,
@@ -159,7 +157,8 @@ void check_encoding(const std::string& content, const std::string& path) {
   std::snprintf(byte, sizeof byte, "0x%02X", static_cast<unsigned char>(content[valid]));
   fail(ErrorKind::BadData, place(valid), ": byte ", byte, " (at offset ", valid,
        " of the file) is not valid UTF-8. Convert the file, for example: iconv -f ISO-8859-1 -t "
-       "UTF-8");
+       "UTF-8 ",
+       path);
 }
 
 /// The most frequent of comma, semicolon and tab outside quotes on the first line.
@@ -219,6 +218,7 @@ CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options) 
 }
 
 CsvTable parse_csv(std::string content, const std::string& name, const CsvOptions& options) {
+  content = decode_text(std::move(content), name);
   check_csv_text(content, name);
   if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
   CsvTable table;

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
+#include "fovea/data/formats/foreign.h"
 
 namespace fovea {
 
@@ -74,6 +75,7 @@ bool LineStream::fill() {
   buffer_.resize(had + kPiece);
   const int64_t read = file_->read(buffer_.data() + had, kPiece);
   buffer_.resize(had + static_cast<size_t>(std::max<int64_t>(read, 0)));
+  if (read > 0 && number_ == 0) refuse_foreign(buffer_, path_);
   if (read > 0) return true;
   const std::string problem = file_->problem();
   require(problem.empty(), ErrorKind::BadData, place(), ": damaged after this line: ", problem);

@@ -9,7 +9,7 @@
 namespace fovea {
 
 TextLines::TextLines(const std::filesystem::path& path, int64_t max_bytes) : path_(path.string()) {
-  FileBytes bytes = read_bytes(path, max_bytes);
+  FileBytes bytes = read_text(path, max_bytes);
   content_ = std::move(bytes.content);
   hash_ = std::move(bytes.hash);
   if (content_.starts_with("\xEF\xBB\xBF")) at_ = 3;
@@ -36,7 +36,7 @@ bool TextLines::next(std::string_view& line) {
     char byte[8];
     std::snprintf(byte, sizeof byte, "0x%02X", static_cast<unsigned char>(line[valid]));
     fail(ErrorKind::BadData, place(), ": byte ", valid + 1, " of the line, ", byte,
-         ", is not UTF-8; convert the file to UTF-8");
+         ", is not UTF-8; convert the file, for example: iconv -f ISO-8859-1 -t UTF-8 ", path_);
   }
   return true;
 }
