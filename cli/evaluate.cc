@@ -33,7 +33,7 @@ void add_evaluate(CLI::App& program) {
                 {"rows", rows->size()},
                 {"metrics", metrics_json(metrics)}};
       if (!notes.empty()) json["notes"] = notes;
-      if (!pipeline.finished()) json["unfinished"] = true;
+      if (!pipeline.unfinished().empty()) json["unfinished"] = pipeline.unfinished();
       std::cout << json.dump() << "\n";
       return;
     }

@@ -170,15 +170,19 @@ TextTable folds_table(const FoldsResult& folds) {
   return table;
 }
 
-/// How well a metric of few rows is known.
-void tell_intervals(const Training& training) {
-  if (training.intervals.empty()) return;
+/// How well metrics of few rows are known.
+void tell_intervals(const Setup& setup, const Training& training) {
+  if (training.splits.train->size() >= kFewRows) return;
+  const bool foldable = setup.task().has_folds() && !setup.common().data_path.empty();
+  const std::string rows = concat(format_count(training.splits.validation->size()),
+                                  " validation rows"),
+                    hint = foldable ? "; --folds 5 measures on all rows" : "";
+  if (training.intervals.empty()) return tell(concat("only ", rows, hint));
   std::string text;
   for (const MetricInterval& interval : training.intervals)
     text += concat(text.empty() ? "" : ", ", interval.name, " ", format_number(interval.low, 3),
                    " to ", format_number(interval.high, 3));
-  tell(concat("95 % intervals of these ", format_count(training.splits.validation->size()),
-              " validation rows: ", text, "; --folds 5 measures on all rows"));
+  tell(concat("95 % intervals of these ", rows, ": ", text, hint));
 }
 
 /// How the training ended, and the command that goes on with it.
@@ -267,7 +271,7 @@ void run_train(const TrainCommandFlags& flags) {
     else
       std::cerr << "best epoch " << result.best_epoch;
     std::cerr << "  |  validation  " << metrics_text(training.validation) << "\n";
-    tell_intervals(training);
+    tell_intervals(setup, training);
   }
   if (folds) std::cout << folds_table(*folds).plain();
   put_line(folder.path().string());

@@ -32,7 +32,7 @@ class PipelineModel : public ServedModel {
     card_.task = pipeline_.task_name();
     card_.title = shown.title;
     card_.input_schema = task.input_schema();
-    if (!pipeline_.finished()) card_.note = join(pipeline_.notes(), "; ");
+    card_.note = pipeline_.unfinished();
     card_.parameters = count_parameters(pipeline_.model());
     if (std::filesystem::exists(pipeline_.folder().asset("examples.json")))
       card_.examples = pipeline_.folder().read_asset("examples.json");

@@ -189,6 +189,7 @@ static std::unique_ptr<Task> make_caption_task() {
   training.monitor = {"exact_match"};
   training.usual_steps = 2500;
   training.most_epochs = 100;
+  training.evaluate_rows = 500;
   ModelSpec spec = model_spec(
       {"show_attend_tell"}, options, training,
       [data, decoding](const ShowAttendTellOptions& own) {

@@ -432,6 +432,7 @@ static std::unique_ptr<Task> make_translate_task() {
   training.monitor = {"bleu"};
   training.usual_steps = 5000;
   training.most_epochs = 100;
+  training.evaluate_rows = 500;  // each of them is written by the decoder
   defaults.transformer_training = training;
   defaults.transformer_training.warmup_steps = 1000;
   defaults.transformer_training.beta2 = 0.98;

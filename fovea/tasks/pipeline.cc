@@ -31,8 +31,8 @@ void Pipeline::load_run() {
          ": a network of these sizes cannot be made here; is the file damaged?");
   }
   load_state(*model_, read_weights(folder_), folder_.model().string());
-  if (std::string note = folder_.unfinished(); !note.empty())
-    finished_ = false, notes_.push_back(std::move(note));
+  unfinished_ = folder_.unfinished();
+  if (!unfinished_.empty()) notes_.push_back(concat(folder_.path().string(), ": ", unfinished_));
 }
 
 void Pipeline::load_hugging_face() {

@@ -28,8 +28,8 @@ class Pipeline : public TaskPredictor {
   /// What a user must know of the answers, one sentence each: what was left out of a folder from
   /// elsewhere, that the training did not finish.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// Whether the run's training came to its end.
-  bool finished() const { return finished_; }
+  /// A sentence when the run's training did not come to its end; else empty.
+  const std::string& unfinished() const { return unfinished_; }
 
   /// One input as the user gave it: a JSON object, or a row or text as it is.
   Example parse(const std::string& line) const;
@@ -57,7 +57,7 @@ class Pipeline : public TaskPredictor {
   Setup setup_;
   std::unique_ptr<Model> model_;
   std::vector<std::string> notes_;
-  bool finished_ = true;
+  std::string unfinished_;
   InputColumns input_columns_;
 };
 

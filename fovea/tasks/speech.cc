@@ -273,6 +273,7 @@ static std::unique_ptr<Task> make_speech_task() {
   training.monitor = {"word_error_rate"};
   training.usual_steps = 2500;
   training.most_epochs = 200;
+  training.evaluate_rows = 500;
   ModelSpec spec = model_spec(
       {"listen_attend_spell"}, options, training,
       [data, decoding](const ListenAttendSpellOptions& own) {

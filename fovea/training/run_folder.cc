@@ -218,12 +218,10 @@ std::string RunFolder::unfinished() const {
   if (!training || training->at("finished").mark()) return {};
   const std::string metrics_text = fs::exists(metrics(), ignored) ? read_file(metrics()) : "";
   const bool has_epoch = metrics_text.find('\n') != std::string::npos;
-  return has_epoch ? concat(path_.string(),
-                            ": the training of this run did not finish (interrupted, or still "
-                            "going on); the answers are those of its best epoch so far")
-                   : concat("WARNING: ", path_.string(),
-                            ": no epoch of this run's training finished; its weights are random "
-                            "and its answers mean nothing");
+  return has_epoch ? "the training of this run did not finish (interrupted, or still going on); "
+                     "the answers are those of its best epoch so far"
+                   : "WARNING: no epoch of this run's training finished; its weights are random "
+                     "and its answers mean nothing";
 }
 
 Json RunFolder::read_config() const {

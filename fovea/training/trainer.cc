@@ -71,9 +71,13 @@ std::string TrainingResult::summary() const {
 }
 
 Json TrainingResult::to_json() const {
-  return {{"reason", name_of(end)},   {"epoch", last_epoch},
-          {"epochs", planned_epochs}, {"steps", steps},
-          {"best_epoch", best_epoch}, {"still_improving", still_improving},
+  return {{"reason", name_of(end)},
+          {"epoch", last_epoch},
+          {"epochs", planned_epochs},
+          {"steps", steps},
+          {"restarts", restarts},
+          {"best_epoch", best_epoch},
+          {"still_improving", still_improving},
           {"summary", summary()}};
 }
 
@@ -223,6 +227,7 @@ TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bo
   result.last_epoch = state_.epoch;
   result.planned_epochs = options_.epochs;
   result.steps = optimiser_->steps();
+  result.restarts = state_.restarts;
   result.end = result.stopped         ? TrainingEnd::Interrupted
                : diverged_            ? TrainingEnd::Diverged
                : state_.stopped_early ? TrainingEnd::Patience

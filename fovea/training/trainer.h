@@ -65,7 +65,7 @@ struct TrainingResult {
   std::vector<EpochReport> epochs;  // the reports of this call
   AverageReport average;
   int64_t best_epoch = 0, last_epoch = 0, planned_epochs = 0;
-  int64_t steps = 0;
+  int64_t steps = 0, restarts = 0;
   bool stopped = false;  // by should_stop, before the end
   TrainingEnd end = TrainingEnd::Budget;
   bool still_improving = false;  // more epochs would probably have helped

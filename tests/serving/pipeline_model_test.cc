@@ -45,6 +45,22 @@ std::unique_ptr<TemporaryFolder> PipelineModelTest::folder_;
 const std::string kRow = R"({"x0":0.1,"x1":-0.2,"x2":0.3,"x3":0.4,"x4":-0.5,)"
                          R"("x5":0.6,"x6":0.7,"x7":-0.8,"x8":0.9,"x9":0})";
 
+TEST_F(PipelineModelTest, SaysThatATrainingDidNotFinish) {
+  const std::filesystem::path copy = *folder_ / "unfinished";
+  std::filesystem::copy(run(), copy, std::filesystem::copy_options::recursive);
+  Json manifest = read_json_file(copy / "manifest.json");
+  manifest["training"] = {{"finished", false}};  // as a killed one leaves it
+  write_json_file(copy / "manifest.json", manifest);
+  Server server(test_options(),
+                {source_of_run(run(), "good", {}), source_of_run(copy, "half", {})});
+  wait_until_ready(server);
+  const Json health = fovea::testing::get(server.port(), "/health").json();
+  EXPECT_EQ(health["notes"].size(), 1u);
+  const std::string note = health["notes"]["half"];
+  EXPECT_NE(note.find("did not finish"), std::string::npos) << note;
+  EXPECT_EQ(note.find(copy.string()), std::string::npos) << "paths are nobody's business";
+}
+
 TEST_F(PipelineModelTest, ServesWhatTheRunPredicts) {
   Server server(test_options(), {source_of_run(run(), "", {})});
   wait_until_ready(server);

@@ -392,6 +392,33 @@ TEST(Restart, GivesUpAfterThreeTimes) {
   EXPECT_EQ(said, 3);
 }
 
+/// A loss that grows and grows: three restarts, then the best weights of before.
+TEST(Restart, EndsATrainingThatDiverges) {
+  class Growing : public FeatureAttention {
+   public:
+    Growing()
+        : FeatureAttention({}, FeatureShape{{"a", "b", "c", "d"},
+                                            {0, 1, 2, 3},
+                                            1,
+                                            kernels::TabularLoss::BinaryCrossEntropy}) {
+      initialise(Random(5));
+    }
+    Loss loss(const Batch& batch, const StepContext& context) override {
+      Loss loss = FeatureAttention::loss(batch, context);
+      loss.objective = loss.objective * (context.step < 100 ? 1.0 : 1000.0);
+      return loss;
+    }
+  } model;
+  const Rows rows = table_rows(400);  // 25 steps an epoch
+  int64_t said = 0;
+  TrainerHooks hooks = hooks_for(model, rows);
+  hooks.note = [&](const std::string&) { ++said; };
+  const auto result = Trainer(model, quick(100, 16, "autograd"), 1).train(rows, hooks);
+  EXPECT_EQ(said, 3);
+  EXPECT_EQ(result.end, TrainingEnd::Diverged);
+  EXPECT_LE(result.last_epoch, 9);
+}
+
 /// Stops after each block and goes on, restarts included: as if it had never stopped.
 TEST(Restart, IsResumedBitForBit) {
   const Rows rows = table_rows(2000);
