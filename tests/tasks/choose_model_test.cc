@@ -11,7 +11,7 @@ namespace {
 
 /// The task features on a small built-in table, small networks.
 Setup small_setup(const std::vector<std::string>& assignments) {
-  Setup setup("features");
+  fovea::Setup setup("features");
   for (const char* assignment :
        {"data.rows=600", "data.columns=4", "model.hidden=16", "model.members=2",
         "training.epochs=30", "training.batch_size=32", "training.learning_rate=0.01"})
