@@ -15,34 +15,34 @@ void add_evaluate(CLI::App& program) {
   command->add_option("run", flags->run, "folder made by fovea train")->required();
   command->add_option("data", flags->data, "file or folder; none: the run's own data");
   add_row_flags(*command, *flags);
-  command->footer("Example:  fovea evaluate runs/first --json");
+  command->footer(
+      "Examples:\n  fovea evaluate runs/first\n"
+      "  fovea evaluate runs/people later.csv --threshold cost=1:5\n"
+      "  fovea evaluate runs/people --split validation --json");
   command->callback([flags] {
     Pipeline pipeline = Pipeline::load(flags->run, flags->device, flags->assignments);
     for (const std::string& note : pipeline.notes()) tell(note);
     const auto rows = choose_rows(pipeline, *flags);
-    Metrics metrics;
+    Evaluation evaluation;
     {
       Progress progress("measuring", rows->size(), "rows");
       pipeline.setup().task().progress = [&](int64_t done) { progress.update(done); };
-      metrics = pipeline.measure(*rows);
+      evaluation = pipeline.evaluate(*rows);
     }
     const std::vector<std::string> notes = pipeline.setup().task().metric_notes(*rows);
     if (flags->json) {
-      Json json{{"task", pipeline.task_name()},
-                {"split", flags->split},
-                {"rows", rows->size()},
-                {"metrics", metrics_json(metrics)}};
+      Json json{{"task", pipeline.task_name()}, {"split", flags->split}, {"rows", rows->size()}};
+      json.update(evaluation.to_json());
       if (!notes.empty()) json["notes"] = notes;
       if (!pipeline.unfinished().empty()) json["unfinished"] = pipeline.unfinished();
       std::cout << json.dump() << "\n";
       return;
     }
-    TextTable table({"metric", "value"});
-    for (const Metric& metric : metrics) table.add({metric.name, format_number(metric.value, 6)});
     std::cerr << pipeline.task_name() << ", " << flags->split << " split, "
               << format_count(rows->size()) << " rows\n";
     for (const std::string& note : notes) tell(note);
-    std::cout << table.plain();
+    std::cout << evaluation.text();
+    for (const std::string& remark : evaluation.remarks()) tell(remark);
   });
 }
 

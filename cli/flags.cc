@@ -65,6 +65,7 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--threads", flags.threads, "CPU threads; 0: one per processor");
   command.add_option("--device", flags.device, "cpu or cuda");
   command.add_option("--precision", flags.precision, "float32, tf32 or bf16 (training.precision)");
+  add_answer_flags(command, flags.assignments);
   command.add_flag("--quiet", flags.quiet, "no progress on standard error");
   command.add_flag("--json", flags.json, "the result as one JSON value");
 }
@@ -129,12 +130,26 @@ void add_decoding_flag(CLI::App& command, std::vector<std::string>& assignments)
       "CPU threads; 0: one per processor");
 }
 
+void add_answer_flags(CLI::App& command, std::vector<std::string>& assignments) {
+  command.add_option_function<std::string>(
+      "--threshold",
+      [&assignments](const std::string& rule) {
+        assignments.push_back("output.threshold=" + rule);
+      },
+      "two classes: from which probability on the second is the answer: 0.3, f1, youden, "
+      "cost=FP:FN, precision=0.9 or recall=0.9, chosen on the validation rows");
+  command.add_flag_callback(
+      "--no-calibration", [&assignments] { assignments.emplace_back("output.calibrate=false"); },
+      "probabilities as the network gives them, without temperature scaling");
+}
+
 void add_row_flags(CLI::App& command, RowFlags& flags) {
   command.add_option("--target", flags.target,
                      "column with the answers, when it is called otherwise than in training");
   command.add_option("--source", flags.source, "parallel text files: the sources, one a line");
   command.add_option("--target-text", flags.target_text, "parallel text files: the targets");
   add_decoding_flag(command, flags.assignments);
+  add_answer_flags(command, flags.assignments);
   command.add_option("--columns", flags.columns, "columns by role: role=name,…")->delimiter(',');
   command
       .add_option("--split", flags.split,

@@ -45,6 +45,9 @@ struct RowFlags {
 /// --set and --threads for a run that is already trained.
 void add_decoding_flag(CLI::App& command, std::vector<std::string>& assignments);
 
+/// --threshold and --no-calibration: how the answers of classes are given.
+void add_answer_flags(CLI::App& command, std::vector<std::string>& assignments);
+
 void add_row_flags(CLI::App& command, RowFlags& flags);
 
 /// The rows of the named split, or of test, or of validation; says which in `split`.

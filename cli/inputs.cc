@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "cli/media.h"
 #include "cli/output.h"
@@ -44,11 +45,46 @@ std::vector<InputRecord> records_of(const Pipeline& pipeline, const std::string&
   return records;
 }
 
+/// The key columns of an input that is a JSON object.
+void add_keys(const std::string& line, std::vector<KeyColumn>& keys) {
+  if (keys.empty()) return;
+  require(is_json_object(line), ErrorKind::InvalidArgument, "--key ", keys[0].name,
+          ": the inputs have no names; give a table with a header, or JSON objects");
+  const Json object = parse_json(line, "input");
+  for (KeyColumn& key : keys) {
+    const auto found = object.find(key.name);
+    require(found != object.end(), ErrorKind::NotFound, "--key ", key.name,
+            ": the input has no such field");
+    key.cells.push_back(found->is_string() ? found->get<std::string>()
+                        : found->is_null() ? ""
+                                           : found->dump());
+  }
+}
+
+/// The key columns of a table. Where several rows make one input (the visits of a patient), each
+/// value once, if there are as many of them as inputs.
+void add_keys(const CsvTable& table, size_t examples, std::vector<KeyColumn>& keys) {
+  for (KeyColumn& key : keys) {
+    const int64_t column = table.column(key.name);
+    const bool row_by_row = table.rows() == int64_t(examples);
+    std::set<std::string_view> known;
+    std::vector<std::string> cells;
+    for (int64_t row = 0; row < table.rows(); ++row)
+      if (row_by_row || known.insert(table.cell(row, column)).second)
+        cells.emplace_back(table.cell(row, column));
+    require(cells.size() == examples, ErrorKind::InvalidArgument, "--key ", key.name,
+            ": several rows are one input here, and this column has ", cells.size(), " values for ",
+            examples, " inputs");
+    key.cells.insert(key.cells.end(), cells.begin(), cells.end());
+  }
+}
+
 std::vector<Example> read_lines(const Pipeline& pipeline, const std::string& content,
-                                const std::string& name) {
+                                const std::string& name, std::vector<KeyColumn>& keys) {
   std::vector<Example> examples;
   for (const InputRecord& record : records_of(pipeline, content)) {
     try {
+      add_keys(std::string(record.text), keys);
       examples.push_back(parse(pipeline, std::string(record.text)));
     } catch (const Error& error) {
       fail(error.kind(), name, ":", record.line, ": ", error.what());
@@ -57,19 +93,24 @@ std::vector<Example> read_lines(const Pipeline& pipeline, const std::string& con
   return examples;
 }
 
-std::vector<Example> read_file_of_inputs(const Pipeline& pipeline, const std::string& file) {
+std::vector<Example> read_file_of_inputs(const Pipeline& pipeline, const std::string& file,
+                                         std::vector<KeyColumn>& keys) {
   std::string content = content_of(file);
   const std::string name = file == "-" ? "standard input" : file;
   require(!content.empty() && (!trim(content).empty() || pipeline.task().takes_plain_text()),
           ErrorKind::BadData, name, ": is empty");
   const InputColumns& columns = pipeline.input_columns();
-  if (columns.needed.empty()) return read_lines(pipeline, content, name);
+  if (columns.needed.empty()) return read_lines(pipeline, content, name, keys);
   if (!columns.texts) check_csv_text(content, name);
-  if (!has_header(content, name, columns)) return read_lines(pipeline, content, name);
+  if (!has_header(content, name, columns)) return read_lines(pipeline, content, name, keys);
   const CsvTable table = parse_input_table(std::move(content), name, columns);
-  const std::string note = unknown_columns_note(table, columns.needed, columns.known);
+  std::vector<std::string> known = columns.known;
+  for (const KeyColumn& key : keys) known.push_back(key.name);
+  const std::string note = unknown_columns_note(table, columns.needed, known);
   if (!note.empty()) tell(note);
-  return pipeline.task().parse_table(table, columns);
+  std::vector<Example> examples = pipeline.task().parse_table(table, columns);
+  add_keys(table, examples.size(), keys);
+  return examples;
 }
 
 /// Nothing is left out without being said.
@@ -82,9 +123,25 @@ void tell_cuts(const std::vector<Example>& examples) {
               << " tokens\n";
 }
 
-std::vector<Example> read_all(const Pipeline& pipeline, const InputFlags& flags) {
+/// `fovea predict RUN new.csv`: what is on the command line is the file itself. Paths of pictures
+/// and sounds are inputs.
+bool names_a_file(const Pipeline& pipeline, const InputFlags& flags) {
+  if (!flags.file.empty() || flags.inputs.size() != 1) return false;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(flags.inputs[0], ignored)) return false;
+  for (const Json& property : pipeline.task().input_schema().value("properties", Json::object()))
+    if (property.is_object() && property.contains("contentMediaType")) return false;
+  return true;
+}
+
+std::vector<Example> read_all(const Pipeline& pipeline, InputFlags flags,
+                              std::vector<KeyColumn>& keys) {
+  if (names_a_file(pipeline, flags)) flags.file = flags.inputs[0], flags.inputs.clear();
   std::vector<Example> examples;
-  for (const std::string& input : flags.inputs) examples.push_back(parse(pipeline, input));
+  for (const std::string& input : flags.inputs) {
+    add_keys(input, keys);
+    examples.push_back(parse(pipeline, input));
+  }
   std::string file = flags.file;
   if (flags.inputs.empty() && file.empty() && !::isatty(STDIN_FILENO)) file = "-";
   if (file.empty()) {
@@ -92,17 +149,24 @@ std::vector<Example> read_all(const Pipeline& pipeline, const InputFlags& flags)
             "there is no input; give one, or --input FILE, or pipe lines into standard input");
     return examples;
   }
-  const std::vector<Example> more = read_file_of_inputs(pipeline, file);
+  const std::vector<Example> more = read_file_of_inputs(pipeline, file, keys);
   examples.insert(examples.end(), more.begin(), more.end());
   return examples;
 }
 
 }  // namespace
 
+KeyedInputs read_keyed_inputs(const Pipeline& pipeline, const InputFlags& flags,
+                              const std::vector<std::string>& keys) {
+  KeyedInputs inputs;
+  for (const std::string& key : keys) inputs.keys.push_back({key, {}});
+  inputs.examples = read_all(pipeline, flags, inputs.keys);
+  tell_cuts(inputs.examples);
+  return inputs;
+}
+
 std::vector<Example> read_inputs(const Pipeline& pipeline, const InputFlags& flags) {
-  std::vector<Example> examples = read_all(pipeline, flags);
-  tell_cuts(examples);
-  return examples;
+  return read_keyed_inputs(pipeline, flags, {}).examples;
 }
 
 }  // namespace fovea::cli

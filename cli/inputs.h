@@ -14,6 +14,23 @@ struct InputFlags {
   std::string file;  // one input a line, or a table with a header; "-" is standard input
 };
 
+/// One column of the inputs, as they have it: a cell for each example.
+struct KeyColumn {
+  std::string name;
+  std::vector<std::string> cells;
+};
+
+struct KeyedInputs {
+  std::vector<Example> examples;
+  std::vector<KeyColumn> keys;
+};
+
+/// The same with the columns called `keys`, which the run need not know. InvalidArgument where the
+/// inputs are neither a table with a header nor JSON objects; NotFound for a column that is not
+/// there.
+KeyedInputs read_keyed_inputs(const Pipeline& pipeline, const InputFlags& flags,
+                              const std::vector<std::string>& keys);
+
 /// The examples in order. An error in line 7 of a file says so; what of them was cut is said on
 /// standard error.
 std::vector<Example> read_inputs(const Pipeline& pipeline, const InputFlags& flags);

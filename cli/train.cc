@@ -170,19 +170,12 @@ TextTable folds_table(const FoldsResult& folds) {
   return table;
 }
 
-/// How well metrics of few rows are known.
-void tell_intervals(const Setup& setup, const Training& training) {
+/// A hint where a validation metric is a rough one.
+void tell_few_rows(const Setup& setup, const Training& training) {
   if (training.splits.train->size() >= kFewRows) return;
   const bool foldable = setup.task().has_folds() && !setup.common().data_path.empty();
-  const std::string rows = concat(format_count(training.splits.validation->size()),
-                                  " validation rows"),
-                    hint = foldable ? "; --folds 5 measures on all rows" : "";
-  if (training.intervals.empty()) return tell(concat("only ", rows, hint));
-  std::string text;
-  for (const MetricInterval& interval : training.intervals)
-    text += concat(text.empty() ? "" : ", ", interval.name, " ", format_number(interval.low, 3),
-                   " to ", format_number(interval.high, 3));
-  tell(concat("95 % intervals of these ", rows, ": ", text, hint));
+  tell(concat("only ", format_count(training.splits.validation->size()), " validation rows",
+              foldable ? "; --folds 5 measures on all rows" : ""));
 }
 
 /// How the training ended, and the command that goes on with it.
@@ -194,6 +187,14 @@ std::string end_text(const TrainCommandFlags& flags, const RunFolder& folder,
   if (result.end == TrainingEnd::Time) return concat(result.summary(), "; go on with: ", go_on);
   if (!result.still_improving) return result.summary();
   return concat(result.summary(), ": try ", go_on, " --epochs ", 2 * result.planned_epochs);
+}
+
+/// The metric that decides, beside the baselines, and what must not be missed.
+void print_judgement(const Evaluation& evaluation) {
+  const std::string headline = evaluation.headline();
+  if (headline.empty()) return;
+  tell(headline);
+  for (const std::string& remark : evaluation.remarks()) tell(remark);
 }
 
 void run_train(const TrainCommandFlags& flags) {
@@ -259,9 +260,8 @@ void run_train(const TrainCommandFlags& flags) {
               {"metrics", metrics_json(training.validation)}};
     for (const EpochReport& report : result.epochs) json["epochs"].push_back(report.to_json());
     if (training.choice) json["choice"] = training.choice->to_json();
-    for (const MetricInterval& interval : training.intervals)
-      json["intervals"][interval.name] = {interval.low, interval.high};
     if (folds) json["folds"] = folds->to_json();
+    if (!training.evaluation.metrics.empty()) json["evaluation"] = training.evaluation.to_json();
     std::cout << json.dump(2) << "\n";
     return;
   }
@@ -271,8 +271,9 @@ void run_train(const TrainCommandFlags& flags) {
     else
       std::cerr << "best epoch " << result.best_epoch;
     std::cerr << "  |  validation  " << metrics_text(training.validation) << "\n";
-    tell_intervals(setup, training);
+    tell_few_rows(setup, training);
   }
+  if (!flags.quiet) print_judgement(training.evaluation);
   if (folds) std::cout << folds_table(*folds).plain();
   put_line(folder.path().string());
 }

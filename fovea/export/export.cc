@@ -45,7 +45,9 @@ std::vector<std::filesystem::path> assets_of(const RunFolder& folder) {
       files.push_back(folder.path() / name);
   } else if (std::filesystem::is_directory(folder.asset(""))) {
     for (const auto& entry : std::filesystem::directory_iterator(folder.asset("")))
-      if (entry.path().filename() != "examples.json") files.push_back(entry.path());
+      if (entry.path().filename() != "examples.json" &&
+          entry.path().filename() != "baselines.safetensors")
+        files.push_back(entry.path());
   }
   std::erase_if(files, [](const auto& file) { return !std::filesystem::is_regular_file(file); });
   std::sort(files.begin(), files.end());
@@ -70,6 +72,10 @@ void note_origin(const Pipeline& run, const std::string& part, onnx::Graph& grap
   graph.note("fovea.task", run.task_name());
   graph.note("fovea.part", part);
   graph.note("fovea.model", run.setup().to_config().at("model").dump());
+  // The graph gives what the network gives; a run's answers are p^(1/T), normalised, and begin at
+  // its threshold.
+  if (const Json answers = run.task().fitted_answers(); answers.is_object())
+    graph.note("fovea.answers", answers.dump());
   note_assets(run.folder(), graph);
 }
 

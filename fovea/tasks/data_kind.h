@@ -15,6 +15,7 @@
 #include "fovea/data/dataset.h"
 #include "fovea/data/input_table.h"
 #include "fovea/data/source.h"
+#include "fovea/tasks/baselines.h"
 #include "fovea/training/run_folder.h"
 
 namespace fovea {
@@ -54,6 +55,8 @@ class DataKind {
   /// with path:line.
   virtual std::vector<Example> parse_table(const CsvTable& table,
                                            const InputColumns& columns) const;
+  /// The rows as a linear baseline sees them; empty where that makes no sense.
+  virtual LinearInputs linear_inputs(const Dataset& rows) const { return {}; }
   /// Examples side by side.
   virtual Batch collate(std::span<const Example> examples) const;
   /// A row as a user would give it for an answer, to try a run with; null where there is no such.

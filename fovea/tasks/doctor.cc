@@ -45,6 +45,9 @@ std::string check_manifest(const RunFolder& folder, std::string& detail) {
   };
   detail = concat("made by fovea ", made_by("fovea"), " with LibTorch ", made_by("libtorch"),
                   "; this is ", version(), " with ", TORCH_VERSION);
+  if (const auto answers = root.find("answers"))
+    if (const auto temperature = answers->find("temperature"))
+      detail += concat("; probabilities at temperature ", format_number(temperature->finite(), 4));
   check_run(folder);
   return "";
 }

@@ -94,6 +94,9 @@ class PieceDocuments : public DocumentsData {
     DocumentsData::restore(folder);
     coding_.tokeniser = load_wordpiece(folder);
   }
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    return count_tokens(rows, "tokens", coding_.tokeniser->size());
+  }
   Batch collate(std::span<const Example> examples) const override {
     return collate_tokens(examples, coding_.tokeniser->special().padding);
   }
@@ -133,6 +136,9 @@ class SentenceDocuments : public DocumentsData {
     DocumentsData::restore(folder);
     coding_.words = std::make_shared<const Vocabulary>(Vocabulary::from_json(
         folder.read_asset("words.json"), folder.asset("words.json").string()));
+  }
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    return count_tokens(rows, "words", coding_.words->size());
   }
   Batch collate(std::span<const Example> examples) const override {
     return collate_documents(examples);

@@ -26,6 +26,14 @@ namespace {
 
 using kernels::TabularLoss;
 
+/// Those that a linear model looks at: values and categories, no pieces. [P]
+std::vector<int64_t> plain_inputs(const TableLayout& layout) {
+  std::vector<int64_t> inputs;
+  for (size_t i = 0; i < layout.input_roles.size(); ++i)
+    if (layout.input_roles[i] != InputRole::Piece) inputs.push_back(int64_t(i));
+  return inputs;
+}
+
 class TableData : public DataKind {
  public:
   const TableLayout& layout() const { return encoder_.layout(); }
@@ -83,6 +91,16 @@ class TableData : public DataKind {
     return erase_inputs(example, "inputs", units, layout().column_of_input, layout().input_means);
   }
 
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    const auto& all = rows.columns().at("inputs");  // [N, I]
+    LinearInputs inputs;
+    inputs.dense =
+        all.index_select(1, torch::tensor(plain_inputs(layout()), torch::kInt64).to(all.device()))
+            .to(torch::kCPU, torch::kFloat)
+            .nan_to_num();  // [N, P]
+    return inputs;
+  }
+
   /// The next load() fits these columns alone.
   void keep_columns(const std::vector<std::string>& names) {
     options_.table.features = names;
@@ -137,20 +155,33 @@ class TargetOutput : public ClassesOutput {
         data_(data) {}
 
   Metrics measure(const Model& model, const Dataset& rows, const RowProgress&) const override {
+    return measure(model, rows, model.predict(whole(rows).to(model.device())));
+  }
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override {
+    if (!is_number()) return ClassesOutput::evaluate(model, rows, progress);
     const Predictions answers = model.predict(whole(rows).to(model.device()));
-    const at::Tensor& target = rows.columns().at("target");
-    Metrics metrics = is_number() ? measure_numbers(answers.values.squeeze(1).cpu(), target)
-                                  : class_metrics(answers.scores.cpu(), target);
-    if (rows.size() == 0) return metrics;
-    const NamedTensors truth = rows.example(0).truth;  // the same columns matter in every row
-    if (truth.count("attention") == 0) return metrics;
-    const at::Tensor attention = attention_of_rows(model, rows).rows;
-    if (!attention.defined()) return metrics;
-    if (const auto share = attention_truth(attention, truth.at("attention").flatten()))
-      metrics.push_back({"attention_truth", *share, true});
-    return metrics;
+    return number_.evaluate(measure(model, rows, answers), answers.values.squeeze(1).cpu(),
+                            rows.columns().at("target"));
+  }
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override {
+    return is_number() ? number_.fit_baselines(train, inputs)
+                       : ClassesOutput::fit_baselines(train, inputs);
+  }
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override {
+    return is_number() ? number_.measure_baselines(fitted, rows, inputs)
+                       : ClassesOutput::measure_baselines(fitted, rows, inputs);
+  }
+  void fit_answers(const Model& model, const Dataset& validation) override {
+    check_options(validation.size() > 0);
+    if (!is_number()) ClassesOutput::fit_answers(model, validation);
   }
 
+  Json answer_row(const Example& example, const Prediction& prediction) const override {
+    return is_number() ? number_.answer_row(example, prediction)
+                       : ClassesOutput::answer_row(example, prediction);
+  }
   Json answer(const Example& example, const Prediction& prediction) const override {
     return is_number() ? number_.answer(example, prediction)
                        : ClassesOutput::answer(example, prediction);
@@ -165,8 +196,30 @@ class TargetOutput : public ClassesOutput {
                               : ClassesOutput::headline(example, prediction));
   }
 
+ protected:
+  Measured measure_scores(const Model& model, const Dataset& rows,
+                          const RowProgress&) const override {
+    const Predictions answers = model.predict(whole(rows).to(model.device()));
+    return {measure(model, rows, answers),
+            {answers.scores.cpu(), rows.columns().at("target").to(torch::kLong)}};
+  }
+
  private:
   bool is_number() const { return data_->layout().kind == TargetKind::Number; }
+
+  Metrics measure(const Model& model, const Dataset& rows, const Predictions& answers) const {
+    const at::Tensor& target = rows.columns().at("target");
+    Metrics metrics = is_number() ? measure_numbers(answers.values.squeeze(1).cpu(), target)
+                                  : class_metrics(answers.scores.cpu(), target);
+    if (rows.size() == 0) return metrics;
+    const NamedTensors truth = rows.example(0).truth;  // the same columns matter in every row
+    if (truth.count("attention") == 0) return metrics;
+    const at::Tensor attention = attention_of_rows(model, rows).rows;
+    if (!attention.defined()) return metrics;
+    if (const auto share = attention_truth(attention, truth.at("attention").flatten()))
+      metrics.push_back({"attention_truth", *share, true});
+    return metrics;
+  }
 
   Metrics measure_numbers(const at::Tensor& values, const at::Tensor& target) const {
     const double deviation = data_->layout().target_deviation;
@@ -274,8 +327,7 @@ FeatureShape shape_for(const TableData& data) {
   if (layout.kind == TargetKind::Classes)
     shape.loss = TabularLoss::CrossEntropy,
     shape.outputs = static_cast<int64_t>(layout.classes.size());
-  for (size_t i = 0; i < layout.input_roles.size(); ++i)
-    if (layout.input_roles[i] != InputRole::Piece) shape.plain_inputs.push_back(int64_t(i));
+  shape.plain_inputs = plain_inputs(layout);
   shape.class_counts = data.class_counts();
   shape.rows = data.train_rows();
   return shape;
@@ -321,6 +373,7 @@ TrainingOptions tutorial_training() {
 Json tutorial_settings() {
   Json settings = tutorial_config(tutorial_training());
   settings["data"]["numbers"] = "standard";
+  settings["output"]["calibrate"] = false;
   return settings;
 }
 

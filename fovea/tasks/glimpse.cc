@@ -105,11 +105,12 @@ class PictureOutput : public ClassesOutput {
  public:
   using ClassesOutput::ClassesOutput;
 
-  Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override {
-    const auto [scores, target] =
+ protected:
+  Measured measure_scores(const Model& model, const Dataset& rows,
+                          const RowProgress& progress) const override {
+    const ClassScores scored =
         score_rows(model, rows, int64_t(classes().size()), kPicturesTogether, progress);
-    return picture_metrics(scores, target);
+    return {picture_metrics(scored.scores, scored.target), scored};
   }
 };
 
@@ -146,37 +147,6 @@ class GlimpsesOutput : public PictureOutput {
  public:
   using PictureOutput::PictureOutput;
 
-  /// Where objects are known also how many glimpses had their middle inside, and how many would by
-  /// chance.
-  Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override {
-    const auto& eye = dynamic_cast<const RecurrentGlimpses&>(model);
-    const at::Tensor scores = torch::zeros({rows.size(), int64_t(classes().size())});
-    const at::Tensor target = torch::zeros({rows.size()}, torch::kLong);
-    const at::Tensor reward = torch::zeros({rows.size()}), inside = torch::zeros({rows.size()});
-    const at::Tensor area = torch::zeros({rows.size()});
-    over_rows(
-        model, rows, kPicturesTogether,
-        [&](std::span<const int64_t> picked, const Batch& batch) {
-          put_rows(picked, batch.at("target"), target);
-          const RecurrentGlimpses::Episodes episodes = eye.play(batch);
-          const JudgedEpisodes judged = judge(episodes, batch);
-          put_rows(picked, episodes.scores.select(2, -1).mean(1), scores);
-          put_rows(picked, judged.rewards.to(torch::kFloat).mean(1), reward);
-          if (!judged.inside.defined()) return;
-          put_rows(picked, judged.inside.to(torch::kFloat).mean({1, 2}), inside);
-          put_rows(picked, box_area(batch.at("box")), area);
-        },
-        progress);
-    Metrics metrics = picture_metrics(scores, target);
-    metrics.push_back({"reward", reward.mean().item<double>(), true});
-    if (rows.has_truth()) {
-      metrics.push_back({"centres_inside", inside.mean().item<double>(), true});
-      metrics.push_back({"inside_by_chance", area.mean().item<double>(), true});
-    }
-    return metrics;
-  }
-
   Json answer(const Example& example, const Prediction& prediction) const override {
     Json json = PictureOutput::answer(example, prediction);
     if (!prediction.actions.defined()) return json;
@@ -207,6 +177,40 @@ class GlimpsesOutput : public PictureOutput {
     }
     return described;
   }
+
+ protected:
+  /// Where objects are known also how many glimpses had their middle inside, and how many would by
+  /// chance.
+  Measured measure_scores(const Model& model, const Dataset& rows,
+                          const RowProgress& progress) const override {
+    const auto& eye = dynamic_cast<const RecurrentGlimpses&>(model);
+    const at::Tensor scores = torch::zeros({rows.size(), int64_t(classes().size())});
+    const at::Tensor target = torch::zeros({rows.size()}, torch::kLong);
+    const at::Tensor reward = torch::zeros({rows.size()}), inside = torch::zeros({rows.size()});
+    const at::Tensor area = torch::zeros({rows.size()});
+    over_rows(
+        model, rows, kPicturesTogether,
+        [&](std::span<const int64_t> picked, const Batch& batch) {
+          put_rows(picked, batch.at("target"), target);
+          const RecurrentGlimpses::Episodes episodes = eye.play(batch);
+          const JudgedEpisodes judged = judge(episodes, batch);
+          put_rows(picked, episodes.scores.select(2, -1).mean(1), scores);
+          put_rows(picked, judged.rewards.to(torch::kFloat).mean(1), reward);
+          if (!judged.inside.defined()) return;
+          put_rows(picked, judged.inside.to(torch::kFloat).mean({1, 2}), inside);
+          put_rows(picked, box_area(batch.at("box")), area);
+        },
+        progress);
+    Metrics metrics = picture_metrics(scores, target);
+    metrics.push_back({"reward", reward.mean().item<double>(), true});
+    if (rows.has_truth()) {
+      metrics.push_back({"centres_inside", inside.mean().item<double>(), true});
+      metrics.push_back({"inside_by_chance", area.mean().item<double>(), true});
+    }
+    return {metrics, {scores, target}};
+  }
+  /// The last glimpse says the same probability as the answer.
+  bool can_calibrate() const override { return false; }
 };
 
 }  // namespace

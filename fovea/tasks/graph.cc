@@ -182,8 +182,9 @@ class NodeClassOutput : public ClassesOutput {
  public:
   using ClassesOutput::ClassesOutput;
 
-  Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override {
+ protected:
+  Measured measure_scores(const Model& model, const Dataset& rows,
+                          const RowProgress& progress) const override {
     std::vector<at::Tensor> scores, targets;
     const std::vector<int64_t> all = first_rows(rows, rows.size());
     for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
@@ -201,7 +202,7 @@ class NodeClassOutput : public ClassesOutput {
     if (rows.has_truth())
       if (const auto share = share_on_informative(model, rows))
         metrics.push_back({"attention_truth", *share, true});
-    return metrics;
+    return {metrics, {score, target}};
   }
 
  private:
@@ -247,6 +248,7 @@ static std::unique_ptr<Task> make_graph_task() {
                              {{"attention", "Who looks at whom"},
                               {"neighbours", "Neighbours that the answer rests on"}}};
       });
+  spec.tunables = {{"model.heads", 0, 0, {}, {"1", "2", "4", "8"}}};
   const auto classes = [data]() -> const std::vector<std::string>& {
     return data->coding().classes;
   };

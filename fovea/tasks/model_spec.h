@@ -26,6 +26,14 @@ struct ExplainTitles {
   std::vector<std::string> ensembles = {};  // maps whose heads are members of an ensemble
 };
 
+/// An option that `fovea tune` varies: a number between two, or one of some texts.
+struct Tunable {
+  std::string key;  // "model.dropout"
+  double low = 0, high = 0;
+  enum class Scale { Linear, Log } scale = Scale::Linear;
+  std::vector<std::string> values = {};  // instead of numbers
+};
+
 struct ModelSpec {
   std::vector<std::string> names;  // values of model.name; several share one list of options
   std::function<void(OptionList&)> describe;  // the group model.
@@ -41,6 +49,7 @@ struct ModelSpec {
   // What is left empty means:
   /// A name that stands for a choice: the models to choose from, the preferred one first.
   std::vector<std::string> candidates = {};           // it is a model of its own
+  std::vector<Tunable> tunables = {};                 // what every model has (tune.h)
   std::function<bool()> has_attention = {};           // always
   std::shared_ptr<DataKind> data = {};                // the task's
   std::shared_ptr<OutputKind> output = {};            // the task's

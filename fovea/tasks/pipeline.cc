@@ -1,6 +1,7 @@
 #include "fovea/tasks/pipeline.h"
 
 #include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/safetensors.h"
@@ -42,6 +43,22 @@ void Pipeline::load_hugging_face() {
   setup_.task().copy_pretrained(*model_);
 }
 
+void Pipeline::restore_answers() {
+  const bool has_manifest = std::filesystem::exists(folder_.manifest());
+  const Json manifest = has_manifest ? read_json_file(folder_.manifest()) : Json::object();
+  const auto fitted = Field::root(manifest, folder_.manifest().string()).find("answers");
+  if (setup_.task().restore_answers(fitted)) return;
+  const std::shared_ptr<Dataset> validation = load_data("").validation;
+  require(validation != nullptr, ErrorKind::InvalidArgument,
+          "this threshold is chosen on validation rows, and the data of this run has none; give a "
+          "number");
+  setup_.task().fit_answers(*model_, *validation);
+}
+
+Evaluation Pipeline::evaluate(const Dataset& rows) const {
+  return setup_.task().evaluate(*model_, rows, read_baselines(folder_));
+}
+
 Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& device,
                         const std::vector<std::string>& assignments) {
   RunFolder folder(run);
@@ -50,10 +67,12 @@ Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& dev
   for (const std::string& assignment : assignments) {
     // How traces are read is a matter of the file and the machine, not of what was learned.
     const auto sets = [&](const char* start) { return assignment.starts_with(start); };
-    require(sets("decoding.") || sets("threads=") || sets("data.cut=") || sets("data.scratch="),
-            ErrorKind::InvalidArgument, "--set ", assignment,
-            ": a trained run keeps its options; only decoding.*, threads and, of traces, data.cut ",
-            "and data.scratch can be set");
+    require(
+        sets("decoding.") || sets("output.") || sets("threads=") || sets("data.cut=") ||
+            sets("data.scratch="),
+        ErrorKind::InvalidArgument, "--set ", assignment,
+        ": a trained run keeps its options; only decoding.*, output.*, threads and, of traces, ",
+        "data.cut and data.scratch can be set");
     setup.set(assignment);
   }
   Pipeline pipeline(std::move(folder), std::move(setup));
@@ -65,6 +84,7 @@ Pipeline Pipeline::load(const std::filesystem::path& run, const std::string& dev
   pipeline.input_columns_ = pipeline.task().input_columns(pipeline.setup_.source().roles);
   pipeline.model_->to(place);
   pipeline.model_->eval();
+  pipeline.restore_answers();
   return pipeline;
 }
 

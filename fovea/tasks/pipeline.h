@@ -42,6 +42,8 @@ class Pipeline : public TaskPredictor {
   Splits load_data(const std::string& path, const std::vector<std::string>& columns = {},
                    const std::string& target_path = "");
   Metrics measure(const Dataset& rows) const { return setup_.task().measure(*model_, rows); }
+  /// In full, beside the baselines of the run.
+  Evaluation evaluate(const Dataset& rows) const;
   /// `heads`: their mean for pictures, all or some of them for reports.
   Explanation explain(const Example& example, const HeadChoice& heads = {}) const;
   /// Of that answer, which may be another run's.
@@ -53,6 +55,7 @@ class Pipeline : public TaskPredictor {
   Pipeline(RunFolder folder, Setup setup) : folder_(std::move(folder)), setup_(std::move(setup)) {}
   void load_run();
   void load_hugging_face();
+  void restore_answers();
   RunFolder folder_;
   Setup setup_;
   std::unique_ptr<Model> model_;

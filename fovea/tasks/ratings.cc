@@ -10,6 +10,7 @@
 #include "fovea/models/multi_pointer.h"
 #include "fovea/models/rating_baselines.h"
 #include "fovea/tasks/catalogue.h"
+#include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -173,27 +174,24 @@ class RatingOutput : public OutputKind {
 
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override {
-    const at::Tensor values = torch::zeros({rows.size()}), targets = torch::zeros({rows.size()});
-    over_rows(
-        model, rows, kWordsTogether,
-        [&](std::span<const int64_t> picked, const Batch& batch) {
-          const at::Tensor own = model.predict(batch).values.cpu();  // [B, 1]
-          const at::Tensor wanted = batch.at("target").cpu();        // [B]
-          for (size_t i = 0; i < picked.size(); ++i) {
-            values[picked[i]] = own[int64_t(i)][0];
-            targets[picked[i]] = wanted[int64_t(i)];
-          }
-        },
-        progress);
-    const at::Tensor mean = torch::full_like(targets, data_->coding().mean);
-    Metrics metrics{{"mse", mean_squared_error(values, targets)},
-                    {"mae", mean_absolute_error(values, targets)},
-                    {"rmse", root_mean_squared_error(values, targets)},
-                    {"mse_of_mean", mean_squared_error(mean, targets)}};
-    if (rows.has_truth()) add_truth(model, rows, metrics);
-    return metrics;
+    return measure(model, rows, predict_ratings(model, rows, progress));
   }
-
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override {
+    const PredictedNumbers numbers = predict_ratings(model, rows, progress);
+    Evaluation evaluation;
+    evaluation.metrics = measure(model, rows, numbers);
+    judge_numbers(numbers, "rating", evaluation);
+    return evaluation;
+  }
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override {
+    return fit_number_baselines(train, inputs);
+  }
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override {
+    return measure_number_baselines(fitted, rows, inputs,
+                                    [](const at::Tensor& rating) { return rating; });
+  }
   Json answer(const Example& example, const Prediction& prediction) const override {
     Json json{{"rating", prediction.values[0].item<double>()}};
     for (const char* side : kSideNames) {
@@ -213,6 +211,13 @@ class RatingOutput : public OutputKind {
     return line;
   }
 
+  Json answer_row(const Example& example, const Prediction& prediction) const override {
+    Json row{{"prediction", prediction.values[0].item<double>()}};
+    for (const char* side : kSideNames)
+      row[concat(side, "_known")] = example.tensors.at(side).item<int64_t>() > 0;
+    return row;
+  }
+
   std::string headline(const Example&, const Prediction& prediction) const override {
     return concat("rating ", format_number(prediction.values[0].item<double>(), 3), " (",
                   format_number(data_->coding().lowest, 4), " to ",
@@ -220,6 +225,34 @@ class RatingOutput : public OutputKind {
   }
 
  private:
+  static PredictedNumbers predict_ratings(const Model& model, const Dataset& rows,
+                                          const RowProgress& progress) {
+    const at::Tensor values = torch::zeros({rows.size()}), targets = torch::zeros({rows.size()});
+    over_rows(
+        model, rows, kWordsTogether,
+        [&](std::span<const int64_t> picked, const Batch& batch) {
+          const at::Tensor own = model.predict(batch).values.cpu();  // [B, 1]
+          const at::Tensor wanted = batch.at("target").cpu();        // [B]
+          for (size_t i = 0; i < picked.size(); ++i) {
+            values[picked[i]] = own[int64_t(i)][0];
+            targets[picked[i]] = wanted[int64_t(i)];
+          }
+        },
+        progress);
+    return {values, targets};
+  }
+
+  Metrics measure(const Model& model, const Dataset& rows, const PredictedNumbers& numbers) const {
+    const auto& [values, targets] = numbers;
+    const at::Tensor mean = torch::full_like(targets, data_->coding().mean);
+    Metrics metrics{{"mse", mean_squared_error(values, targets)},
+                    {"mae", mean_absolute_error(values, targets)},
+                    {"rmse", root_mean_squared_error(values, targets)},
+                    {"mse_of_mean", mean_squared_error(mean, targets)}};
+    if (rows.has_truth()) add_truth(model, rows, metrics);
+    return metrics;
+  }
+
   static void add_truth(const Model& model, const Dataset& rows, Metrics& metrics) {
     double sum = 0, count = 0;
     for (const auto& [map, title] : kRatingMaps)

@@ -1,6 +1,7 @@
 #include "fovea/tasks/task.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "fovea/base/error.h"
 #include "fovea/tasks/task_predictor.h"
@@ -153,6 +154,20 @@ Explanation Task::overview(const Model& model, const Dataset& rows) const {
   explanation.notes.push_back(
       concat("the first of ", format_count(rows.size()), " rows; give an input to see another"));
   return explanation;
+}
+
+Evaluation Task::evaluate(const Model& model, const Dataset& rows,
+                          const NamedTensors& baselines) const {
+  Evaluation evaluation = output().evaluate(model, rows, progress);
+  if (baselines.empty()) return evaluation;
+  try {
+    evaluation.baselines = output().measure_baselines(baselines, rows, data().linear_inputs(rows));
+  } catch (const std::out_of_range&) {  // a file that somebody changed
+    fail(ErrorKind::BadData, "the baselines of this run are incomplete");
+  } catch (const c10::Error&) {
+    fail(ErrorKind::BadData, "the baselines of this run do not fit its data");
+  }
+  return evaluation;
 }
 
 std::vector<Json> Task::example_inputs(const Dataset& rows, int64_t count) const {

@@ -68,6 +68,8 @@ class Task {
   std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const;
 
   // The chosen network (model_spec.h).
+  /// What `fovea tune` varies, of the options that there are.
+  const std::vector<Tunable>& tunables() const { return spec().tunables; }
   std::unique_ptr<Model> make_model() const { return spec().make(); }
   /// Where model.name leaves the choice open: from which models to choose (choose_model.h).
   const std::vector<std::string>& candidates() const { return spec().candidates; }
@@ -91,6 +93,19 @@ class Task {
   Metrics measure(const Model& model, const Dataset& rows) const {
     return output().measure(model, rows, progress);
   }
+  /// With the baselines' results, where they were fitted.
+  Evaluation evaluate(const Model& model, const Dataset& rows, const NamedTensors& baselines) const;
+  NamedTensors fit_baselines(const Dataset& train) const {
+    return output().fit_baselines(train, data().linear_inputs(train));
+  }
+  void check_output(bool has_validation) const { output().check_options(has_validation); }
+  void fit_answers(const Model& model, const Dataset& validation) {
+    output().fit_answers(model, validation);
+  }
+  Json fitted_answers() const { return output().fitted_answers(); }
+  bool restore_answers(const std::optional<Field>& fitted) {
+    return output().restore_answers(fitted);
+  }
   LengthCurve measure_by_length(const Model& model, const Dataset& rows) const {
     return output().measure_by_length(model, rows, progress);
   }
@@ -106,6 +121,9 @@ class Task {
   }
   std::string answer_line(const Example& example, const Prediction& prediction) const {
     return output().answer_line(example, prediction);
+  }
+  Json answer_row(const Example& example, const Prediction& prediction) const {
+    return output().answer_row(example, prediction);
   }
   Example describe_output(const Example& example, const Prediction& prediction) const {
     return output().describe_output(example, prediction);

@@ -1,15 +1,13 @@
 #include "fovea/tasks/train.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <map>
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/row_subset.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/version.h"
+#include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -18,32 +16,6 @@ namespace {
 
 int64_t rows_of(const std::shared_ptr<Dataset>& rows) {
   return rows ? rows->size() : 0;
-}
-
-/// Where one look at the rows takes so long that many would be a nuisance, there are none.
-std::vector<MetricInterval> bootstrap_intervals(const Task& task, const Model& model,
-                                                const std::shared_ptr<Dataset>& rows) {
-  constexpr int64_t kSamples = 200;
-  constexpr double kMostSeconds = 2;
-  const auto begin = std::chrono::steady_clock::now();
-  std::map<std::string, std::vector<double>> values;
-  for (int64_t sample = 0; sample < kSamples; ++sample) {
-    const Random random = Random(0).split("bootstrap").split(static_cast<uint64_t>(sample));
-    std::vector<int64_t> picked;
-    for (int64_t i = 0; i < rows->size(); ++i)
-      picked.push_back(int64_t(random.below(uint64_t(i), uint64_t(rows->size()))));
-    for (const Metric& metric : task.measure(model, RowSubset(rows, std::move(picked))))
-      if (std::isfinite(metric.value)) values[metric.name].push_back(metric.value);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (seconds * kSamples / double(sample + 1) > kMostSeconds) return {};
-  }
-  std::vector<MetricInterval> intervals;
-  for (auto& [name, list] : values) {
-    std::sort(list.begin(), list.end());
-    intervals.push_back({name, list[list.size() / 40], list[list.size() - 1 - list.size() / 40]});
-  }
-  return intervals;
 }
 
 Json manifest_of(const Setup& setup, const Training& training, const RunFolder& folder) {
@@ -92,6 +64,7 @@ void write_config(const Setup& setup, const RunFolder& folder) {
   write_json_file(folder.config(), config);
 }
 
+constexpr const char* kBaselines = "baselines.safetensors";
 constexpr int64_t kExampleInputs = 5;  // for people who try the run in a browser
 
 /// Everything but the weights, so that a training killed right after its first checkpoint can be
@@ -104,6 +77,8 @@ void write_description(const Setup& setup, const Training& training, const RunFo
   const Splits& splits = training.splits;
   const Dataset& rows =
       splits.validation && splits.validation->size() > 0 ? *splits.validation : *splits.train;
+  if (!training.baselines.empty())
+    write_safetensors(folder.new_asset(kBaselines), training.baselines);
   folder.write_asset("examples.json", setup.task().example_inputs(rows, kExampleInputs));
   Json manifest = manifest_of(setup, training, folder);
   if (!folds.is_null()) manifest["folds"] = folds;
@@ -135,7 +110,24 @@ std::vector<std::string> warnings_of(const Json& manifest, const RunFolder& fold
   return warnings;
 }
 
+/// What is decided on the validation rows once the weights are: how answers are given, and how good
+/// they are.
+void judge_run(Setup& setup, Training& training, const RunFolder& folder) {
+  setup.task().fit_answers(*training.model, *training.splits.validation);
+  folder.require_still_ours();
+  Json manifest = read_json_file(folder.manifest());
+  manifest["answers"] = setup.task().fitted_answers();
+  write_json_file(folder.manifest(), manifest);
+  training.evaluation =
+      setup.task().evaluate(*training.model, *training.splits.validation, training.baselines);
+}
+
 }  // namespace
+
+NamedTensors read_baselines(const RunFolder& folder) {
+  const std::filesystem::path file = folder.asset(kBaselines);
+  return std::filesystem::exists(file) ? read_safetensors(file).tensors : NamedTensors();
+}
 
 void check_run(const RunFolder& folder) {
   folder.check_assets();
@@ -192,6 +184,7 @@ Training train(Setup& setup, const TrainRequest& request) {
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
   training.choice =
       choose_model(setup, training.splits, {request.choosing, request.hooks.should_stop});
+  setup.task().check_output(training.splits.validation != nullptr);
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
   if (!request.resume) setup.task().copy_pretrained(*training.model);
@@ -208,6 +201,9 @@ Training train(Setup& setup, const TrainRequest& request) {
   if (looked_at && !request.resume && setup.monitors_are_given())
     check_monitors(setup.training().monitor, setup.task().measure(*training.model, *looked_at));
   if (request.loaded) request.loaded(training);
+  if (folder)
+    training.baselines = request.resume ? read_baselines(*folder)
+                                        : setup.task().fit_baselines(*training.splits.train);
   if (folder && !request.resume) write_description(setup, training, *folder, request.folds);
   if (folder && request.resume) note_unfinished(*folder);
   if (request.resume && folder->read_config() != setup.to_config()) {
@@ -225,8 +221,7 @@ Training train(Setup& setup, const TrainRequest& request) {
     training.result = trainer.train(*training.splits.train, hooks, request.resume);
   if (folder) note_end(*folder, training.result);
   if (validation) training.validation = setup.task().measure(*training.model, *validation);
-  if (validation && folder && rows_of(training.splits.train) < kFewRows && !request.untrained)
-    training.intervals = bootstrap_intervals(setup.task(), *training.model, validation);
+  if (validation && folder && !training.result.stopped) judge_run(setup, training, *folder);
   return training;
 }
 

@@ -9,11 +9,6 @@
 
 namespace fovea {
 
-/// The bounds of 95 % of a metric's values over bootstrap samples of the validation rows.
-struct MetricInterval {
-  std::string name;
-  double low = 0, high = 0;
-};
 constexpr int64_t kFewRows = 1000;  // training rows below which a validation metric is a rough one
 
 struct Training {
@@ -21,10 +16,13 @@ struct Training {
   std::unique_ptr<Model> model;  // with the best weights, after train()
   TrainingResult result;
   TrainingPlan plan;
-  bool fused = false;                     // training.path
-  Metrics validation;                     // of the best weights; empty without validation rows
-  std::vector<MetricInterval> intervals;  // of `validation`, where there are few rows
-  std::optional<ModelChoice> choice;      // where model.name left it open
+  bool fused = false;                 // training.path
+  std::optional<ModelChoice> choice;  // where model.name left it open
+  Metrics validation;                 // of the best weights; empty without validation rows
+  /// The same in full, beside the baselines; empty without a folder, and of a training that was
+  /// stopped.
+  Evaluation evaluation;
+  NamedTensors baselines;  // fitted on the training rows, where there is a folder
   /// What a user must know before a resumed training goes on, one sentence each.
   std::vector<std::string> warnings;
 };
@@ -46,6 +44,9 @@ struct TrainRequest {
 /// (training/plan.h), as the run's config.json does. Refuses a folder that is not empty, unless its
 /// run is resumed or may be overwritten; a training that is refused leaves nothing behind.
 Training train(Setup& setup, const TrainRequest& request);
+
+/// The baselines of a run; empty where it has none.
+NamedTensors read_baselines(const RunFolder& folder);
 
 /// The setup of a run that is to be resumed, from its config.json.
 Setup setup_of_run(const RunFolder& folder);

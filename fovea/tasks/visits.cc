@@ -179,8 +179,17 @@ class OutcomeOutput : public ClassesOutput {
                       {{"visits"}, {"contributions", "contribution_truth"}}),
         data_(data) {}
 
-  Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override {
+  Json answer(const Example& example, const Prediction& prediction) const override {
+    Json json = ClassesOutput::answer(example, prediction);
+    const double without = prediction.scores[0].item<double>();
+    const double with = prediction.scores[1].item<double>();
+    json["log_odds"] = std::log(std::max(with, 1e-12) / std::max(without, 1e-12));
+    return json;
+  }
+
+ protected:
+  Measured measure_scores(const Model& model, const Dataset& rows,
+                          const RowProgress& progress) const override {
     const auto [all, target] = score_rows(model, rows, 2, kCodesTogether, progress);
     const at::Tensor scores = all.select(1, 1);  // [N]
     Metrics metrics{{"loss", log_loss(scores, target)},
@@ -194,16 +203,10 @@ class OutcomeOutput : public ClassesOutput {
     if (rows.has_truth())
       if (const auto share = planted_first(rank_codes(model, rows, *data_->coding().codes)))
         metrics.push_back({"planted_first", *share, true});
-    return metrics;
+    return {metrics, {all, target}};
   }
-
-  Json answer(const Example& example, const Prediction& prediction) const override {
-    Json json = ClassesOutput::answer(example, prediction);
-    const double without = prediction.scores[0].item<double>();
-    const double with = prediction.scores[1].item<double>();
-    json["log_odds"] = std::log(std::max(with, 1e-12) / std::max(without, 1e-12));
-    return json;
-  }
+  /// What the codes add sums to the log odds of the network.
+  bool can_calibrate() const override { return false; }
 
  private:
   std::shared_ptr<const VisitsData> data_;

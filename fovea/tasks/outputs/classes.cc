@@ -1,11 +1,78 @@
 #include "fovea/tasks/outputs/classes.h"
 
+#include <algorithm>
+
 #include "fovea/base/error.h"
+#include "fovea/metrics/calibration.h"
 #include "fovea/metrics/classification.h"
+#include "fovea/metrics/threshold.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
+
+namespace {
+
+constexpr const char *kClassCounts = "class_counts", *kLogisticWeight = "logistic.weight",
+                     *kLogisticBias = "logistic.bias",
+                     *kInverseFrequencies = "logistic.inverse_frequencies";
+constexpr int64_t kRowsToCalibrate = 30;  // fewer say nothing about probabilities
+constexpr double kRareClass = 0.05;       // below this AUC says little as well
+constexpr double kSmallestTemperature = 0.01, kLargestTemperature = 100;
+
+bool has_nan(const at::Tensor& scores) {
+  return scores.isnan().any().item<bool>();
+}
+
+/// What decides, by how often each class occurs [C]. A threshold of one's own trades accuracy for
+/// something else; then the ranking is judged.
+std::string main_class_metric(const at::Tensor& counts, bool has_threshold) {
+  const at::Tensor shares = counts.to(at::kDouble) / counts.sum();
+  if (!has_threshold && shares.max().item<double>() < kMostlyOneClass) return "accuracy";
+  if (counts.numel() > 2) return "balanced_accuracy";
+  return shares.min().item<double>() < kRareClass ? "average_precision" : "auc";
+}
+
+/// Weighted by how often each row was drawn.
+double resampled_balanced_accuracy(const at::Tensor& predicted, const at::Tensor& target,
+                                   int64_t classes, std::span<const double> times) {
+  std::vector<double> found(static_cast<size_t>(classes)), there(found.size());
+  for (size_t i = 0; i < times.size(); ++i) {
+    const auto right = size_t(target.data_ptr<int64_t>()[i]);
+    there[right] += times[i];
+    if (predicted.data_ptr<int64_t>()[i] == int64_t(right)) found[right] += times[i];
+  }
+  double sum = 0, occurring = 0;
+  for (size_t c = 0; c < found.size(); ++c)
+    if (there[c] > 0) sum += found[c] / there[c], ++occurring;
+  return sum / occurring;
+}
+
+std::optional<Interval> class_interval(const std::string& metric, const ClassScores& scored,
+                                       const at::Tensor& predicted) {
+  const int64_t rows = scored.target.size(0), classes = scored.scores.size(1);
+  if (metric == "accuracy")
+    return wilson_interval(predicted.eq(scored.target).to(at::kDouble).mean().item<double>(), rows);
+  if (metric == "balanced_accuracy")
+    return bootstrap_interval(rows, [&](std::span<const double> times) -> std::optional<double> {
+      return resampled_balanced_accuracy(predicted, scored.target, classes, times);
+    });
+  const RankedScores ranked(scored.scores.select(1, 1), scored.target);
+  return bootstrap_interval(rows, [&](std::span<const double> times) {
+    return metric == "auc" ? ranked.auc(times) : ranked.average_precision(times);
+  });
+}
+
+}  // namespace
+
+void ClassesOptions::describe(OptionList& list) {
+  list.add("calibrate", calibrate,
+           "probabilities by temperature scaling, fitted on the validation rows after training");
+  list.add("threshold", threshold,
+           "two classes: the probability from which on the second is the answer: a number, or "
+           "chosen on the validation rows by f1, youden, cost=FP:FN, precision=0.9 or recall=0.9; "
+           "empty: 0.5");
+}
 
 ClassScores score_rows(const Model& model, const Dataset& rows, int64_t classes, int64_t units,
                        const RowProgress& progress) {
@@ -23,17 +90,36 @@ ClassScores score_rows(const Model& model, const Dataset& rows, int64_t classes,
   return all;
 }
 
-Metrics ClassesOutput::measure(const Model& model, const Dataset& rows,
-                               const RowProgress& progress) const {
+Metrics class_metrics(const ClassScores& scored, const at::Tensor& predicted) {
+  const auto& [scores, target] = scored;
+  const int64_t count = scores.size(1);
+  Metrics metrics{
+      {"accuracy", predicted.eq(target).to(at::kDouble).mean().item<double>(), true},
+      {"balanced_accuracy", balanced_accuracy(confusion_matrix(predicted, target, count)), true},
+      {"macro_f1", macro_f1(predicted, target, count), true}};
+  if (const auto area = macro_auc(scores, target)) metrics.push_back({"auc", *area, true});
+  // Sums of single precision may pass 1 by a rounding.
+  const at::Tensor shares = scores.to(at::kDouble).clamp(0, 1);
+  if (const auto precision = macro_average_precision(shares, target))
+    metrics.push_back({"average_precision", *precision, true});
+  metrics.push_back({"log_loss", log_loss(shares, target)});
+  metrics.push_back({"brier", brier_score_of_classes(shares, target)});
+  metrics.push_back({"calibration_error", calibration_error_of_classes(shares, target)});
+  return metrics;
+}
+
+ClassesOutput::Measured ClassesOutput::measure_scores(const Model& model, const Dataset& rows,
+                                                      const RowProgress& progress) const {
   const auto count = static_cast<int64_t>(classes().size());
-  const auto [scores, target] = score_rows(model, rows, count, units_, progress);
+  const ClassScores scored = score_rows(model, rows, count, units_, progress);
+  const auto& [scores, target] = scored;
   Metrics metrics{{"loss", log_loss(scores, target)},
                   {"accuracy", accuracy(scores, target), true},
                   {"macro_f1", macro_f1(predicted_classes(scores), target, count), true}};
   if (count == 2)
     if (const auto area = auc(scores.select(1, 1), target)) metrics.push_back({"auc", *area, true});
   add_truth(model, rows, metrics);
-  return metrics;
+  return {metrics, scored};
 }
 
 void ClassesOutput::add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const {
@@ -43,17 +129,162 @@ void ClassesOutput::add_truth(const Model& model, const Dataset& rows, Metrics& 
       metrics.push_back({truth.metric, *share, true});
 }
 
+at::Tensor ClassesOutput::calibrated(const at::Tensor& scores) const {
+  return options_.calibrate ? with_temperature(scores, temperature_) : scores;
+}
+
+at::Tensor ClassesOutput::chosen_classes(const at::Tensor& scores) const {
+  return threshold_ ? predicted_classes(scores.select(-1, 1), *threshold_)
+                    : predicted_classes(scores);
+}
+
+Evaluation ClassesOutput::evaluate(const Model& model, const Dataset& rows,
+                                   const RowProgress& progress) const {
+  auto [metrics, scored] = measure_scores(model, rows, progress);
+  Evaluation evaluation;
+  evaluation.metrics = std::move(metrics);
+  evaluation.main = "accuracy";
+  if (has_nan(scored.scores)) return evaluation;  // of a training that diverged
+  scored.target = scored.target.to(at::kLong).contiguous();
+  const ClassScores answers{calibrated(scored.scores), scored.target};
+  const at::Tensor predicted = chosen_classes(answers.scores).contiguous();
+  evaluation.merge(class_metrics(answers, predicted));
+  evaluation.classes = classes();
+  evaluation.confusion = confusion_matrix(predicted, scored.target, int64_t(classes().size()));
+  evaluation.main = main_class_metric(evaluation.confusion.sum(1), threshold_.has_value());
+  if (!evaluation.find(evaluation.main)) evaluation.main = "accuracy";  // one class only
+  evaluation.interval = class_interval(evaluation.main, answers, predicted);
+  evaluation.threshold = threshold_;
+  evaluation.threshold_rule = options_.threshold;
+  if (options_.calibrate && temperature_ != 1) {
+    evaluation.temperature = temperature_;
+    evaluation.uncalibrated_error =
+        calibration_error_of_classes(scored.scores.to(at::kDouble).clamp(0, 1), scored.target);
+  }
+  return evaluation;
+}
+
+NamedTensors ClassesOutput::fit_baselines(const Dataset& train, const LinearInputs& inputs) const {
+  const auto count = static_cast<int64_t>(classes().size());
+  if (train.size() == 0 || count < 2) return {};
+  const at::Tensor target = targets_of(train).to(at::kLong);  // [N]
+  NamedTensors fitted{{kClassCounts, at::bincount(target, {}, count)}};
+  if (inputs.empty()) return fitted;
+  const bool counts_tokens = !inputs.dense.defined();
+  if (counts_tokens) fitted[kInverseFrequencies] = inverse_frequencies(inputs);
+  const LinearModel linear =
+      fit_linear(counts_tokens ? weigh_tokens(inputs, fitted.at(kInverseFrequencies)) : inputs,
+                 target, LinearLoss::Logistic, count == 2 ? 1 : count);
+  fitted[kLogisticWeight] = linear.weight;
+  fitted[kLogisticBias] = linear.bias;
+  return fitted;
+}
+
+std::vector<BaselineResult> ClassesOutput::measure_baselines(const NamedTensors& fitted,
+                                                             const Dataset& rows,
+                                                             const LinearInputs& inputs) const {
+  if (fitted.count(kClassCounts) == 0 || rows.size() == 0) return {};
+  const at::Tensor target = targets_of(rows).to(at::kLong), counts = fitted.at(kClassCounts);
+  const at::Tensor shares = counts.to(at::kDouble) / counts.sum();  // [C]
+  const ClassScores constant{shares.expand({rows.size(), shares.size(0)}).contiguous(), target};
+  std::vector<BaselineResult> results{
+      {"majority", class_metrics(constant, torch::full_like(target, counts.argmax().item()))}};
+  if (inputs.empty() || fitted.count(kLogisticWeight) == 0) return results;
+  const LinearModel linear{fitted.at(kLogisticWeight), fitted.at(kLogisticBias)};
+  const bool counts_tokens = !inputs.dense.defined();
+  const at::Tensor outputs = linear.outputs(
+      counts_tokens ? weigh_tokens(inputs, fitted.at(kInverseFrequencies)) : inputs);  // [N, O]
+  const at::Tensor scores = outputs.size(1) == 1
+                                ? torch::cat({(-outputs).sigmoid(), outputs.sigmoid()}, 1)
+                                : outputs.softmax(1);  // [N, C]
+  results.push_back({counts_tokens ? "TF-IDF logistic regression" : "logistic regression",
+                     class_metrics({scores, target}, predicted_classes(scores))});
+  return results;
+}
+
+void ClassesOutput::check_options(bool has_validation) const {
+  if (options_.threshold.empty()) return;
+  const ThresholdRule rule(options_.threshold);
+  require(classes().size() == 2, ErrorKind::InvalidArgument, "threshold ", options_.threshold,
+          ": parts two classes; this run has ", classes().size());
+  require(rule.is_fixed() || has_validation, ErrorKind::InvalidArgument, "threshold ",
+          options_.threshold, ": is chosen on validation rows, of which there are none; give a ",
+          "number");
+}
+
+void ClassesOutput::fit_answers(const Model& model, const Dataset& validation) {
+  temperature_ = 1;
+  threshold_.reset();
+  check_options(validation.size() > 0);
+  if (validation.size() == 0) return;
+  const ClassScores scored = measure_scores(model, validation, {}).scored;
+  if (has_nan(scored.scores)) return;
+  const at::Tensor target = scored.target.to(at::kLong);
+  if (options_.calibrate && can_calibrate() && validation.size() >= kRowsToCalibrate)
+    temperature_ = fit_temperature(scored.scores, target);
+  if (!options_.threshold.empty())
+    threshold_ =
+        ThresholdRule(options_.threshold).choose(calibrated(scored.scores).select(1, 1), target);
+}
+
+Json ClassesOutput::fitted_answers() const {
+  Json json{{"temperature", temperature_}};
+  if (threshold_) json["threshold"] = {{"rule", options_.threshold}, {"value", *threshold_}};
+  return json;
+}
+
+bool ClassesOutput::restore_answers(const std::optional<Field>& fitted) {
+  temperature_ = 1;
+  threshold_.reset();
+  if (fitted)
+    if (const auto temperature = fitted->find("temperature")) {
+      temperature_ = temperature->finite();
+      temperature->expect(
+          temperature_ >= kSmallestTemperature && temperature_ <= kLargestTemperature,
+          "a number from 0.01 to 100");
+    }
+  if (options_.threshold.empty()) return true;
+  check_options(/*has_validation=*/true);
+  const ThresholdRule rule(options_.threshold);
+  if (rule.is_fixed()) {
+    threshold_ = rule.choose({}, {});
+    return true;
+  }
+  const auto known = fitted ? fitted->find("threshold") : std::nullopt;
+  if (!known || known->at("rule").text() != options_.threshold) return false;
+  threshold_ = known->at("value").finite();
+  known->at("value").expect(*threshold_ >= 0 && *threshold_ <= 1, "a number from 0 to 1");
+  return true;
+}
+
+void ClassesOutput::finish(const Model&, std::span<const Example>,
+                           std::vector<Prediction>& predictions) const {
+  for (Prediction& prediction : predictions)
+    if (prediction.scores.defined()) prediction.scores = calibrated(prediction.scores);
+}
+
 Json ClassesOutput::answer(const Example&, const Prediction& prediction) const {
-  const std::string& best = classes()[size_t(prediction.scores.argmax().item<int64_t>())];
+  const int64_t chosen = threshold_ ? prediction.scores[1].item<double>() >= *threshold_
+                                    : prediction.scores.argmax().item<int64_t>();
+  const std::string& best = classes()[size_t(chosen)];
   Json scores = Json::object();
   for (size_t c = 0; c < classes().size(); ++c)
     scores[classes()[c]] = prediction.scores[int64_t(c)].item<double>();
-  return {{"class", best}, {"probability", scores[best]}, {"scores", scores}};
+  Json json{{"class", best}, {"probability", scores[best]}, {"scores", scores}};
+  if (threshold_) json["threshold"] = *threshold_;
+  return json;
 }
 
 std::string ClassesOutput::answer_line(const Example& example, const Prediction& prediction) const {
   const Json json = answer(example, prediction);
   return concat(json["class"].get<std::string>(), "\t", format_number(json["probability"], 6));
+}
+
+Json ClassesOutput::answer_row(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
+  Json row{{"prediction", json["class"]}, {"probability", json["probability"]}};
+  for (const auto& [name, probability] : json["scores"].items()) row["p_" + name] = probability;
+  return row;
 }
 
 std::string ClassesOutput::headline(const Example& example, const Prediction& prediction) const {

@@ -1,7 +1,11 @@
 // One of several classes: {"class": …, "probability": …, "scores": {class: probability}}.
+// Probabilities are calibrated (temperature scaling), and of two classes the answer may begin at
+// another threshold than 0.5; both are decided on the validation rows after training and kept in
+// the run.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +23,17 @@ struct ClassScores {
 ClassScores score_rows(const Model& model, const Dataset& rows, int64_t classes, int64_t units,
                        const RowProgress& progress);
 
+/// accuracy, balanced_accuracy, macro_f1, auc, average_precision, log_loss, brier and
+/// calibration_error (docs/guides/evaluate.md) of probabilities [N, C] and chosen classes [N].
+Metrics class_metrics(const ClassScores& scored, const at::Tensor& predicted);
+
+/// The group output.
+struct ClassesOptions {
+  bool calibrate = true;
+  std::string threshold;
+  void describe(OptionList& list);
+};
+
 class ClassesOutput : public OutputKind {
  public:
   using Classes = std::function<const std::vector<std::string>&()>;
@@ -33,21 +48,55 @@ class ClassesOutput : public OutputKind {
       : classes_(std::move(classes)), units_(units), truths_(std::move(truths)) {}
 
   std::vector<std::string> class_names() const override { return classes_(); }
-  /// loss, accuracy, macro_f1, of two classes auc, and the share of attention on what matters.
+  void describe(OptionList& list) override { list.group("output", options_); }
   Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override;
+                  const RowProgress& progress) const override {
+    return measure_scores(model, rows, progress).metrics;
+  }
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override;
+  /// majority, and logistic regression where the data has inputs for it.
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override;
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override;
+  void check_options(bool has_validation) const override;
+  void fit_answers(const Model& model, const Dataset& validation) override;
+  Json fitted_answers() const override;
+  bool restore_answers(const std::optional<Field>& fitted) override;
+
+  /// Calibrates the probabilities.
+  void finish(const Model& model, std::span<const Example> examples,
+              std::vector<Prediction>& predictions) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
+  /// prediction, probability, and p_CLASS of each.
+  Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
 
  protected:
+  struct Measured {
+    Metrics metrics;
+    ClassScores scored;
+  };
+  /// loss, accuracy, macro_f1, of two classes auc, and the share of attention on what matters.
+  virtual Measured measure_scores(const Model& model, const Dataset& rows,
+                                  const RowProgress& progress) const;
+  /// Whether probabilities may be calibrated: not where something else adds up to them.
+  virtual bool can_calibrate() const { return true; }
+
   const std::vector<std::string>& classes() const { return classes_(); }
   void add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const;
 
  private:
+  at::Tensor calibrated(const at::Tensor& scores) const;
+  at::Tensor chosen_classes(const at::Tensor& scores) const;  // [N]
+
   Classes classes_;
   int64_t units_;
   std::vector<Truth> truths_;
+  ClassesOptions options_;
+  double temperature_ = 1;
+  std::optional<double> threshold_;
 };
 
 }  // namespace fovea

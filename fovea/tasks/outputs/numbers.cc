@@ -1,5 +1,7 @@
 #include "fovea/tasks/outputs/numbers.h"
 
+#include <cmath>
+
 #include "fovea/base/error.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/tasks/data_kind.h"
@@ -14,6 +16,101 @@ Metrics number_metrics(const at::Tensor& values, const at::Tensor& target, doubl
   return metrics;
 }
 
+Metrics judged_numbers(const PredictedNumbers& numbers) {
+  const auto& [values, target] = numbers;
+  Metrics metrics{{"mae", mean_absolute_error(values, target)},
+                  {"rmse", root_mean_squared_error(values, target)},
+                  {"median_absolute_error", median_absolute_error(values, target)}};
+  if (const auto r2 = r_squared(values, target)) metrics.push_back({"r2", *r2, true});
+  return metrics;
+}
+
+void judge_numbers(const PredictedNumbers& numbers, const std::string& target,
+                   Evaluation& evaluation) {
+  const at::Tensor values = numbers.values.to(at::kDouble).flatten().contiguous();  // [N]
+  const at::Tensor wanted = numbers.target.to(at::kDouble).flatten().contiguous();  // [N]
+  evaluation.merge(judged_numbers({values, wanted}));
+  evaluation.main = evaluation.find("r2") ? "r2" : "mae";
+  evaluation.target = target;
+  if (!values.isfinite().all().item<bool>()) return;  // of a training that diverged
+  const double *value = values.data_ptr<double>(), *right = wanted.data_ptr<double>();
+  evaluation.interval = bootstrap_interval(
+      values.size(0), [&](std::span<const double> times) -> std::optional<double> {
+        double count = 0, mean = 0, squares = 0, absolute = 0, variation = 0;
+        for (size_t i = 0; i < times.size(); ++i) count += times[i], mean += times[i] * right[i];
+        mean /= count;
+        for (size_t i = 0; i < times.size(); ++i) {
+          const double off = value[i] - right[i], around = right[i] - mean;
+          squares += times[i] * off * off;
+          absolute += times[i] * std::abs(off);
+          variation += times[i] * around * around;
+        }
+        if (evaluation.main == "mae") return absolute / count;
+        return variation > 0 ? std::optional<double>(1 - squares / variation) : std::nullopt;
+      });
+  evaluation.residuals = summarize_residuals(values, wanted);
+  for (const int64_t row : evaluation.residuals->worst_rows)
+    evaluation.worst.push_back({row + 1, right[row], value[row]});
+}
+
+NamedTensors fit_number_baselines(const Dataset& train, const LinearInputs& inputs) {
+  if (train.size() == 0) return {};
+  const at::Tensor target = targets_of(train);  // [N]
+  if (target.dim() != 1) return {};
+  const at::Tensor sorted = std::get<0>(target.sort());
+  const int64_t count = target.size(0);
+  NamedTensors fitted{{"mean", target.mean().reshape({1})},
+                      {"median", ((sorted[(count - 1) / 2] + sorted[count / 2]) / 2).reshape({1})}};
+  if (inputs.empty()) return fitted;
+  const LinearModel linear = fit_linear(inputs, target, LinearLoss::Squared, 1);
+  fitted["ridge.weight"] = linear.weight;
+  fitted["ridge.bias"] = linear.bias;
+  return fitted;
+}
+
+std::vector<BaselineResult> measure_number_baselines(
+    const NamedTensors& fitted, const Dataset& rows, const LinearInputs& inputs,
+    const std::function<at::Tensor(const at::Tensor&)>& original) {
+  if (fitted.count("mean") == 0 || rows.size() == 0) return {};
+  const at::Tensor encoded = targets_of(rows), target = original(encoded);  // [N]
+  std::vector<BaselineResult> results;
+  for (const char* name : {"mean", "median"})
+    results.push_back(
+        {name, judged_numbers({original(fitted.at(name).expand_as(encoded)), target})});
+  if (inputs.empty() || fitted.count("ridge.weight") == 0) return results;
+  const LinearModel linear{fitted.at("ridge.weight"), fitted.at("ridge.bias")};
+  results.push_back(
+      {"ridge regression", judged_numbers({original(linear.outputs(inputs).squeeze(1)), target})});
+  return results;
+}
+
+at::Tensor NumberOutput::Target::original(const at::Tensor& encoded) const {
+  return encoded.to(at::kDouble) * deviation + mean;
+}
+
+Evaluation NumberOutput::evaluate(const Metrics& measured, const at::Tensor& values,
+                                  const at::Tensor& target) const {
+  const Target known = target_();
+  Evaluation evaluation;
+  evaluation.metrics = measured;
+  judge_numbers({known.original(values), known.original(target)}, known.name, evaluation);
+  return evaluation;
+}
+
+Evaluation NumberOutput::evaluate(const Model& model, const Dataset& rows,
+                                  const RowProgress& progress) const {
+  const at::Tensor values = model.predict(whole(rows).to(model.device())).values.squeeze(1).cpu();
+  return evaluate(measure(model, rows, progress), values, rows.columns().at("target"));
+}
+
+std::vector<BaselineResult> NumberOutput::measure_baselines(const NamedTensors& fitted,
+                                                            const Dataset& rows,
+                                                            const LinearInputs& inputs) const {
+  const Target known = target_();
+  return measure_number_baselines(
+      fitted, rows, inputs, [&](const at::Tensor& encoded) { return known.original(encoded); });
+}
+
 Metrics NumberOutput::measure(const Model& model, const Dataset& rows, const RowProgress&) const {
   const at::Tensor values = model.predict(whole(rows).to(model.device())).values.squeeze(1).cpu();
   return number_metrics(values, rows.columns().at("target"), target_().deviation);
@@ -22,6 +119,10 @@ Metrics NumberOutput::measure(const Model& model, const Dataset& rows, const Row
 Json NumberOutput::answer(const Example&, const Prediction& prediction) const {
   const Target target = target_();
   return {{"value", prediction.values[0].item<double>() * target.deviation + target.mean}};
+}
+
+Json NumberOutput::answer_row(const Example& example, const Prediction& prediction) const {
+  return {{"prediction", answer(example, prediction)["value"]}};
 }
 
 std::string NumberOutput::answer_line(const Example& example, const Prediction& prediction) const {

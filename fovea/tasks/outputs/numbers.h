@@ -12,11 +12,31 @@ namespace fovea {
 /// r2. Values are encoded: target = deviation * value + mean.
 Metrics number_metrics(const at::Tensor& values, const at::Tensor& target, double deviation = 1);
 
+/// Numbers in the unit of the target [N], and what they should be [N].
+struct PredictedNumbers {
+  at::Tensor values, target;
+};
+
+/// mae, rmse, median_absolute_error and, where it is defined, r2.
+Metrics judged_numbers(const PredictedNumbers& numbers);
+
+/// Adds them to an evaluation, with the interval of r2 (or of mae), residuals and the worst rows.
+void judge_numbers(const PredictedNumbers& numbers, const std::string& target,
+                   Evaluation& evaluation);
+
+/// mean, median and, with inputs, ridge regression; in the unit in which the targets of rows are.
+NamedTensors fit_number_baselines(const Dataset& train, const LinearInputs& inputs);
+/// `original` gives targets of rows in their own unit.
+std::vector<BaselineResult> measure_number_baselines(
+    const NamedTensors& fitted, const Dataset& rows, const LinearInputs& inputs,
+    const std::function<at::Tensor(const at::Tensor&)>& original);
+
 class NumberOutput : public OutputKind {
  public:
   struct Target {
     std::string name;
     double mean = 0, deviation = 1;
+    at::Tensor original(const at::Tensor& encoded) const;
   };
 
   /// `target` as the encodings know it.
@@ -25,7 +45,18 @@ class NumberOutput : public OutputKind {
   /// Of rows whose columns are resident.
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override;
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override;
+  /// The same of encoded values that were predicted already [N], with the metrics of measure().
+  Evaluation evaluate(const Metrics& measured, const at::Tensor& values,
+                      const at::Tensor& target) const;
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override {
+    return fit_number_baselines(train, inputs);
+  }
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
+  Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
 

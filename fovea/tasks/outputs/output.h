@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "fovea/base/json_field.h"
 #include "fovea/base/options.h"
 #include "fovea/data/dataset.h"
 #include "fovea/metrics/metric.h"
 #include "fovea/models/model.h"
+#include "fovea/tasks/outputs/evaluation.h"
 
 namespace fovea {
 
@@ -40,14 +42,41 @@ class OutputKind {
  public:
   virtual ~OutputKind() = default;
 
-  /// Groups of options of its own: decoding.
+  /// Groups of options of its own: decoding, output.
   virtual void describe(OptionList& list) {}
 
   /// What an answer can be, in the order of the target's numbers; empty: no classes.
   virtual std::vector<std::string> class_names() const { return {}; }
 
+  /// What training watches, after every epoch.
   virtual Metrics measure(const Model& model, const Dataset& rows,
                           const RowProgress& progress) const = 0;
+  /// All that is worth knowing, once, without baselines: measure(), and which of it decides.
+  virtual Evaluation evaluate(const Model& model, const Dataset& rows,
+                              const RowProgress& progress) const;
+
+  /// What baselines learn from the training rows, kept in the run; empty where there are none.
+  /// `inputs` is how a linear model sees the rows, or empty (DataKind::linear_inputs).
+  virtual NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const {
+    return {};
+  }
+  /// What they score on other rows, with the names of evaluate(), the simplest first.
+  virtual std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted,
+                                                        const Dataset& rows,
+                                                        const LinearInputs& inputs) const {
+    return {};
+  }
+
+  /// InvalidArgument, before a training, for options that cannot work with this data.
+  virtual void check_options(bool has_validation) const {}
+  /// What of an answer is decided after training, on rows that were not trained on: temperature and
+  /// threshold of classes.
+  virtual void fit_answers(const Model& model, const Dataset& validation) {}
+  /// The same for the manifest of the run; null where nothing is decided.
+  virtual Json fitted_answers() const { return nullptr; }
+  /// From the manifest; `fitted` is null where it says nothing. False where the options ask for
+  /// what it does not hold, so that fit_answers() is due.
+  virtual bool restore_answers(const std::optional<Field>& fitted) { return true; }
   virtual LengthCurve measure_by_length(const Model& model, const Dataset& rows,
                                         const RowProgress& progress) const {
     return {};
@@ -62,6 +91,9 @@ class OutputKind {
   virtual Json answer(const Example& example, const Prediction& prediction) const = 0;
   /// One line of `fovea predict`.
   virtual std::string answer_line(const Example& example, const Prediction& prediction) const = 0;
+  /// One row of `fovea predict --out`: texts, numbers, marks and nulls by the names of the columns,
+  /// "prediction" first.
+  virtual Json answer_row(const Example& example, const Prediction& prediction) const;
   /// For people, above a picture: "malignant (0.97)".
   virtual std::string headline(const Example& example, const Prediction& prediction) const {
     return answer_line(example, prediction);

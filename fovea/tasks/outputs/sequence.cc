@@ -113,6 +113,11 @@ Json SequenceOutput::answer(const Example&, const Prediction& prediction) const 
   return json;
 }
 
+Json SequenceOutput::answer_row(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
+  return {{"prediction", json["text"]}, {"log_probability", json.value("log_probability", Json())}};
+}
+
 std::string SequenceOutput::answer_line(const Example&, const Prediction& prediction) const {
   std::vector<std::string> texts;
   for (const Decoded& output : prediction.outputs) texts.push_back(output.text);

@@ -49,6 +49,8 @@ class SequenceOutput : public OutputKind {
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
+  /// The best text and its log probability.
+  Json answer_row(const Example& example, const Prediction& prediction) const override;
   /// The texts of all outputs, tabs between them.
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;

@@ -43,10 +43,12 @@ std::vector<std::string> TagsOutput::tag_names(std::span<const int64_t> tags) co
   return names;
 }
 
-Metrics TagsOutput::measure(const Model& model, const Dataset& rows,
-                            const RowProgress& progress) const {
+TagsOutput::TaggedRows TagsOutput::tag_rows(const Model& model, const Dataset& rows,
+                                            const RowProgress& progress) const {
   const auto& tagger = dynamic_cast<const Tagger&>(model);
-  std::vector<Tags> outputs(size_t(rows.size())), targets(size_t(rows.size()));
+  TaggedRows tagged;
+  tagged.outputs.resize(size_t(rows.size()));
+  tagged.targets.resize(size_t(rows.size()));
   std::vector<double> nats(size_t(rows.size()), 0);  // by the first row of a batch
   over_rows(
       model, rows, kTokensTogether,
@@ -56,20 +58,26 @@ Metrics TagsOutput::measure(const Model& model, const Dataset& rows,
         nats[size_t(picked[0])] = tagger.negative_log_likelihood(batch);
         for (size_t i = 0; i < picked.size(); ++i) {
           const std::vector<int64_t>& tags = answers.outputs[i][0].tokens;
-          outputs[size_t(picked[i])] = tag_names(tags);
-          targets[size_t(picked[i])] =
+          tagged.outputs[size_t(picked[i])] = tag_names(tags);
+          tagged.targets[size_t(picked[i])] =
               tag_names({target.data_ptr<int64_t>() + int64_t(i) * target.size(1), tags.size()});
         }
       },
       progress);
-  double sum = 0, words = 0, right = 0;
+  for (const double sum : nats) tagged.nats += sum;  // in this order, whatever thread was first
+  return tagged;
+}
+
+Metrics TagsOutput::measure(const TaggedRows& tagged, const Model& model,
+                            const Dataset& rows) const {
+  const auto& [outputs, targets, nats] = tagged;
+  double words = 0, right = 0;
   for (size_t row = 0; row < outputs.size(); ++row) {
-    sum += nats[row];
     words += double(targets[row].size());
     for (size_t w = 0; w < outputs[row].size(); ++w) right += outputs[row][w] == targets[row][w];
   }
   require(words > 0, ErrorKind::BadData, "there are no words to measure on");
-  Metrics metrics{{"loss", sum / words}, {"token_accuracy", right / words, true}};
+  Metrics metrics{{"loss", nats / words}, {"token_accuracy", right / words, true}};
   if (coding_().entities) {
     const EntityScore found = score_entities(outputs, targets).all;
     metrics.push_back({"precision", found.precision(), true});
@@ -80,6 +88,56 @@ Metrics TagsOutput::measure(const Model& model, const Dataset& rows,
     if (const auto share = planted_truth(model, rows, "attention"))
       metrics.push_back({"attention_truth", *share, true});
   return metrics;
+}
+
+Metrics TagsOutput::measure(const Model& model, const Dataset& rows,
+                            const RowProgress& progress) const {
+  return measure(tag_rows(model, rows, progress), model, rows);
+}
+
+Evaluation TagsOutput::evaluate(const Model& model, const Dataset& rows,
+                                const RowProgress& progress) const {
+  const TaggedRows tagged = tag_rows(model, rows, progress);
+  Evaluation evaluation;
+  evaluation.metrics = measure(tagged, model, rows);
+  // Sentences are drawn, not words: those of one sentence depend on each other.
+  struct Counts {
+    double right = 0, found = 0, wanted = 0;
+  };
+  std::vector<Counts> by_row;
+  for (size_t row = 0; row < tagged.outputs.size(); ++row) {
+    const Tags &output = tagged.outputs[row], &target = tagged.targets[row];
+    if (coding_().entities && !target.empty()) {
+      const EntityScore own = score_entities({&output, 1}, {&target, 1}).all;
+      by_row.push_back({double(own.right), double(own.found), double(own.wanted)});
+    } else {
+      Counts own{0, double(target.size()), double(target.size())};
+      for (size_t w = 0; w < target.size(); ++w) own.right += output[w] == target[w];
+      by_row.push_back(coding_().entities ? Counts{} : own);
+    }
+  }
+  evaluation.main = coding_().entities ? "f1" : "token_accuracy";
+  evaluation.interval =
+      bootstrap_interval(rows.size(), [&](std::span<const double> times) -> std::optional<double> {
+        double right = 0, both = 0;
+        for (size_t i = 0; i < times.size(); ++i) {
+          right += times[i] * by_row[i].right;
+          both += times[i] * (by_row[i].found + by_row[i].wanted);
+        }
+        return both > 0 ? std::optional<double>(2 * right / both) : std::nullopt;
+      });
+  if (coding_().entities)
+    for (const auto& [type, score] : score_entities(tagged.outputs, tagged.targets).by_type)
+      evaluation.entities.emplace_back(type, score);
+  return evaluation;
+}
+
+Json TagsOutput::answer_row(const Example& example, const Prediction& prediction) const {
+  const Json json = answer(example, prediction);
+  Json row{{"prediction", join(json["tags"].get<std::vector<std::string>>(), " ")},
+           {"words", join(json["words"].get<std::vector<std::string>>(), " ")}};
+  if (json.contains("entities")) row["entities"] = json["entities"].dump();
+  return row;
 }
 
 Json TagsOutput::answer(const Example& example, const Prediction& prediction) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fovea/data/tags/load.h"
+#include "fovea/metrics/entities.h"
 #include "fovea/tasks/outputs/output.h"
 
 namespace fovea {
@@ -20,12 +21,24 @@ class TagsOutput : public OutputKind {
   /// what matters.
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override;
+  /// With a table by type of entity.
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
+  /// The tags as the prediction, then words and entities.
+  Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   /// The words, and the tokens that they begin at, with their tags as values.
   Example describe_output(const Example& example, const Prediction& prediction) const override;
 
  private:
+  /// The tags of every row, found and right, and the sum of -ln p of the right ones.
+  struct TaggedRows {
+    std::vector<Tags> outputs, targets;
+    double nats = 0;
+  };
+  TaggedRows tag_rows(const Model& model, const Dataset& rows, const RowProgress& progress) const;
+  Metrics measure(const TaggedRows& tagged, const Model& model, const Dataset& rows) const;
   std::vector<std::string> tag_names(std::span<const int64_t> tags) const;
   std::function<const TagCoding&()> coding_;
 };

@@ -1,0 +1,273 @@
+#include "fovea/tasks/baselines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <numeric>
+
+#include "fovea/base/error.h"
+#include "fovea/tensor/torch.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr int64_t kMostIterations = 200, kMemory = 10;
+constexpr double kMostWork = 2e7;  // multiplications of one pass over the rows
+constexpr int64_t kRowsTogether = 512;
+
+/// The rows picked[0], picked[1], …
+LinearInputs select_rows(const LinearInputs& inputs, const std::vector<int64_t>& picked) {
+  LinearInputs some;
+  some.width = inputs.width;
+  if (inputs.dense.defined()) {
+    some.dense = inputs.dense.index_select(0, torch::tensor(picked));
+    return some;
+  }
+  for (const int64_t row : picked) {
+    std::vector<std::pair<int64_t, float>> cells;
+    for (auto i = size_t(inputs.offsets[size_t(row)]); i < size_t(inputs.offsets[size_t(row) + 1]);
+         ++i)
+      cells.emplace_back(inputs.features[i], inputs.values[i]);
+    some.add_row(cells);
+  }
+  return some;
+}
+
+/// [N, F] times [F, O].
+at::Tensor product(const LinearInputs& inputs, const at::Tensor& weight) {
+  if (inputs.dense.defined()) return inputs.dense.matmul(weight.t());  // [N, O]
+  const at::Tensor by_feature = weight.t().contiguous();               // [F, O]
+  const int64_t outputs = weight.size(0);
+  const at::Tensor result = torch::zeros({inputs.rows(), outputs}, weight.options());
+  const float* from = by_feature.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  for (int64_t row = 0; row < inputs.rows(); ++row, to += outputs)
+    for (auto i = size_t(inputs.offsets[size_t(row)]); i < size_t(inputs.offsets[size_t(row) + 1]);
+         ++i)
+      for (int64_t o = 0; o < outputs; ++o)
+        to[o] += inputs.values[i] * from[inputs.features[i] * outputs + o];
+  return result;
+}
+
+/// [O, N] times [N, F]: what the errors say about the weights.
+at::Tensor transposed_product(const LinearInputs& inputs, const at::Tensor& errors) {
+  if (inputs.dense.defined()) return errors.t().matmul(inputs.dense);  // [O, F]
+  const int64_t outputs = errors.size(1);
+  const at::Tensor result = torch::zeros({inputs.width, outputs}, errors.options());  // [F, O]
+  const at::Tensor by_row = errors.contiguous();
+  const float* from = by_row.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  for (int64_t row = 0; row < inputs.rows(); ++row, from += outputs)
+    for (auto i = size_t(inputs.offsets[size_t(row)]); i < size_t(inputs.offsets[size_t(row) + 1]);
+         ++i)
+      for (int64_t o = 0; o < outputs; ++o)
+        to[inputs.features[i] * outputs + o] += inputs.values[i] * from[o];
+  return result.t();  // [O, F]
+}
+
+/// The mean loss with an L2 penalty, as a function of weights and biases one after the other.
+class LinearObjective {
+ public:
+  LinearObjective(const LinearInputs& inputs, const at::Tensor& targets, LinearLoss loss,
+                  int64_t outputs)
+      : inputs_(inputs), loss_(loss), outputs_(outputs) {
+    const bool several = loss == LinearLoss::Logistic && outputs > 1;
+    targets_ = several ? at::one_hot(targets.to(at::kLong), outputs).to(at::kFloat)
+                       : targets.to(at::kFloat).unsqueeze(1);  // [N, O]
+  }
+
+  int64_t size() const { return outputs_ * (inputs_.features_count() + 1); }
+  LinearModel model(const at::Tensor& place) const {
+    const int64_t weights = outputs_ * inputs_.features_count();
+    return {place.narrow(0, 0, weights).reshape({outputs_, -1}).to(at::kFloat),
+            place.narrow(0, weights, outputs_).to(at::kFloat)};
+  }
+
+  double at(const at::Tensor& place, at::Tensor& gradient) const {
+    const LinearModel now = model(place);
+    const at::Tensor outputs = product(inputs_, now.weight) + now.bias;  // [N, O]
+    const auto rows = double(inputs_.rows());
+    at::Tensor losses, errors;  // [N, O]
+    if (loss_ == LinearLoss::Squared) {
+      errors = outputs - targets_;
+      losses = errors.square() / 2;
+    } else if (outputs_ == 1) {
+      errors = outputs.sigmoid() - targets_;
+      losses = at::softplus(outputs) - targets_ * outputs;
+    } else {
+      const at::Tensor log_shares = at::log_softmax(outputs, 1);
+      errors = log_shares.exp() - targets_;
+      losses = -log_shares * targets_;
+    }
+    const at::Tensor weight = place.narrow(0, 0, place.size(0) - outputs_);
+    gradient = torch::cat({transposed_product(inputs_, errors).flatten().to(at::kDouble) + weight,
+                           errors.sum(0).to(at::kDouble)}) /
+               rows;
+    return (losses.sum(at::kDouble).item<double>() + weight.square().sum().item<double>() / 2) /
+           rows;
+  }
+
+ private:
+  const LinearInputs& inputs_;
+  LinearLoss loss_;
+  int64_t outputs_;
+  at::Tensor targets_;
+};
+
+/// Where a convex function is smallest, by L-BFGS with backtracking.
+at::Tensor minimise_objective(const LinearObjective& objective) {
+  constexpr double kFlat = 1e-5;
+  struct Change {
+    at::Tensor place, gradient;
+    double curvature;
+  };
+  std::deque<Change> changes;
+  at::Tensor place = torch::zeros({objective.size()}, at::kDouble), gradient;
+  double value = objective.at(place, gradient);
+  for (int64_t iteration = 0; iteration < kMostIterations; ++iteration) {
+    if (gradient.abs().max().item<double>() < kFlat) break;
+    at::Tensor direction = -gradient;
+    std::vector<double> shares(changes.size());
+    for (size_t i = changes.size(); i-- > 0;) {
+      shares[i] = changes[i].place.dot(direction).item<double>() / changes[i].curvature;
+      direction = direction - shares[i] * changes[i].gradient;
+    }
+    if (!changes.empty())
+      direction = direction * (changes.back().curvature /
+                               changes.back().gradient.square().sum().item<double>());
+    for (size_t i = 0; i < changes.size(); ++i) {
+      const double back = changes[i].gradient.dot(direction).item<double>() / changes[i].curvature;
+      direction = direction + (shares[i] - back) * changes[i].place;
+    }
+    const double slope = direction.dot(gradient).item<double>();
+    double step = changes.empty() ? std::min(1.0, 1 / gradient.norm().item<double>()) : 1;
+    at::Tensor next, next_gradient;
+    double next_value = value;
+    bool found = false;
+    for (int64_t tries = 0; tries < 30 && !found; ++tries, step /= 2) {
+      next = place + step * direction;
+      next_value = objective.at(next, next_gradient);
+      found = next_value <= value + 1e-4 * step * slope;
+    }
+    if (!found) break;  // rounding is all that is left
+    Change change{next - place, next_gradient - gradient, 0};
+    change.curvature = change.place.dot(change.gradient).item<double>();
+    if (change.curvature > 1e-12) changes.push_back(std::move(change));
+    if (int64_t(changes.size()) > kMemory) changes.pop_front();
+    place = next;
+    gradient = next_gradient;
+    value = next_value;
+  }
+  return place;
+}
+
+}  // namespace
+
+void LinearInputs::add_row(const std::vector<std::pair<int64_t, float>>& row) {
+  if (offsets.empty()) offsets.push_back(0);
+  for (const auto& [feature, value] : row) {
+    features.push_back(feature);
+    values.push_back(value);
+  }
+  offsets.push_back(int64_t(features.size()));
+}
+
+LinearInputs count_tokens(const Dataset& rows, const std::string& name, int64_t vocabulary) {
+  LinearInputs inputs;
+  inputs.width = vocabulary;
+  for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
+    std::vector<int64_t> picked(size_t(std::min(kRowsTogether, rows.size() - begin)));
+    std::iota(picked.begin(), picked.end(), begin);
+    const Batch batch = rows.batch(picked);
+    const at::Tensor tokens = batch.at(name).to(at::kCPU, at::kLong).contiguous();  // [B, T]
+    const at::Tensor keep =
+        batch.at(name + ".keep").to(at::kCPU, at::kBool).contiguous();  // [B, T]
+    for (int64_t row = 0; row < batch.size; ++row) {
+      const int64_t* token = tokens.data_ptr<int64_t>() + row * tokens.size(1);
+      const bool* kept = keep.data_ptr<bool>() + row * tokens.size(1);
+      std::vector<int64_t> sorted;
+      for (int64_t t = 0; t < tokens.size(1); ++t)
+        if (kept[t] && token[t] >= 0 && token[t] < vocabulary) sorted.push_back(token[t]);
+      std::ranges::sort(sorted);
+      std::vector<std::pair<int64_t, float>> cells;
+      for (const int64_t one : sorted)
+        if (cells.empty() || cells.back().first != one)
+          cells.emplace_back(one, 1.0f);
+        else
+          ++cells.back().second;
+      inputs.add_row(cells);
+    }
+  }
+  return inputs;
+}
+
+at::Tensor inverse_frequencies(const LinearInputs& counts) {
+  const at::Tensor rows = torch::zeros({counts.width}, at::kDouble);
+  for (const int64_t feature : counts.features) ++rows.data_ptr<double>()[feature];
+  return ((1 + double(counts.rows())) / (1 + rows)).log().add(1).to(at::kFloat);
+}
+
+LinearInputs weigh_tokens(const LinearInputs& counts, const at::Tensor& inverse_frequencies) {
+  require(inverse_frequencies.numel() == counts.width, ErrorKind::BadData, "a baseline of ",
+          inverse_frequencies.numel(), " tokens cannot answer rows of ", counts.width);
+  LinearInputs weighed = counts;
+  const at::Tensor rarity = inverse_frequencies.to(at::kFloat).contiguous();
+  for (int64_t row = 0; row < counts.rows(); ++row) {
+    double squares = 0;
+    const auto begin = size_t(counts.offsets[size_t(row)]),
+               end = size_t(counts.offsets[size_t(row) + 1]);
+    for (size_t i = begin; i < end; ++i) {
+      float& value = weighed.values[i];
+      value = (1 + std::log(value)) * rarity.data_ptr<float>()[counts.features[i]];
+      squares += double(value) * value;
+    }
+    for (size_t i = begin; i < end && squares > 0; ++i)
+      weighed.values[i] /= float(std::sqrt(squares));
+  }
+  return weighed;
+}
+
+at::Tensor LinearModel::outputs(const LinearInputs& inputs) const {
+  torch::NoGradGuard no_gradients;
+  require(inputs.features_count() == weight.size(1), ErrorKind::BadData, "a linear baseline of ",
+          weight.size(1), " inputs cannot answer rows of ", inputs.features_count());
+  return product(inputs, weight) + bias;  // [N, O]
+}
+
+LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, LinearLoss loss,
+                       int64_t outputs) {
+  torch::NoGradGuard no_gradients;
+  require(!inputs.empty() && inputs.rows() == targets.size(0), ErrorKind::Internal,
+          "a linear model of ", inputs.rows(), " rows and ", targets.size(0), " targets");
+  const double of_row = double(outputs) * (inputs.dense.defined() ? double(inputs.features_count())
+                                                                  : double(inputs.values.size()) /
+                                                                        double(inputs.rows()));
+  const auto most = int64_t(kMostWork / std::max(of_row, 1.0));
+  if (inputs.rows() <= most) {
+    const LinearObjective objective(inputs, targets, loss, outputs);
+    return objective.model(minimise_objective(objective));
+  }
+  std::vector<int64_t> picked;  // an even choice
+  for (int64_t i = 0; i < std::max<int64_t>(most, 2); ++i)
+    picked.push_back(i * inputs.rows() / std::max<int64_t>(most, 2));
+  const LinearInputs some = select_rows(inputs, picked);
+  const LinearObjective objective(some, targets.index_select(0, torch::tensor(picked)), loss,
+                                  outputs);
+  return objective.model(minimise_objective(objective));
+}
+
+at::Tensor targets_of(const Dataset& rows) {
+  if (const auto found = rows.columns().find("target"); found != rows.columns().end())
+    return found->second.to(at::kCPU, at::kDouble);
+  std::vector<at::Tensor> targets;
+  for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
+    std::vector<int64_t> picked(size_t(std::min(kRowsTogether, rows.size() - begin)));
+    std::iota(picked.begin(), picked.end(), begin);
+    targets.push_back(rows.batch(picked).at("target").to(at::kCPU, at::kDouble));
+  }
+  return torch::cat(targets);  // [N]
+}
+
+}  // namespace fovea

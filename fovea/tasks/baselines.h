@@ -1,0 +1,58 @@
+// What a network has to beat: rules that learn in a second. The class or number that most rows
+// have, and a linear model on the same inputs: logistic regression or ridge regression as
+// scikit-learn has them (C = 1, alpha = 1), fitted with L-BFGS (Nocedal 1980).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fovea/data/dataset.h"
+#include "fovea/metrics/metric.h"
+
+namespace fovea {
+
+/// What a baseline scores on some rows, by the names of the model's own metrics.
+struct BaselineResult {
+  std::string name;  // "majority", "logistic regression"
+  Metrics metrics;
+};
+
+/// Rows as a linear model sees them: dense, or how often each of many tokens occurs in them.
+struct LinearInputs {
+  at::Tensor dense;  // [N, F], or undefined
+  int64_t width = 0;
+  std::vector<int64_t> offsets, features;  // of row i: offsets[i] … offsets[i + 1] - 1
+  std::vector<float> values;
+
+  bool empty() const { return !dense.defined() && offsets.size() < 2; }
+  int64_t rows() const { return dense.defined() ? dense.size(0) : int64_t(offsets.size()) - 1; }
+  int64_t features_count() const { return dense.defined() ? dense.size(1) : width; }
+  void add_row(const std::vector<std::pair<int64_t, float>>& row);
+};
+
+/// How often each of `vocabulary` tokens occurs in the tensor called `name` of each row, without
+/// what its mask NAME.keep leaves out.
+LinearInputs count_tokens(const Dataset& rows, const std::string& name, int64_t vocabulary);
+
+/// TF-IDF as scikit-learn has it: ln((1 + N) / (1 + rows with the token)) + 1, [F].
+at::Tensor inverse_frequencies(const LinearInputs& counts);
+/// (1 + ln count) times these, each row of length 1.
+LinearInputs weigh_tokens(const LinearInputs& counts, const at::Tensor& inverse_frequencies);
+
+enum class LinearLoss { Logistic, Squared };
+
+/// Weights [O, F] and biases [O].
+struct LinearModel {
+  at::Tensor weight, bias;
+  at::Tensor outputs(const LinearInputs& inputs) const;  // [N, O]
+};
+
+/// O is 1 for numbers and for two classes, else the number of classes. Targets [N] are class
+/// numbers, or numbers. Of many rows an even choice is taken, so that it stays a matter of seconds.
+LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, LinearLoss loss,
+                       int64_t outputs);
+
+/// The targets of all rows [N], in double precision.
+at::Tensor targets_of(const Dataset& rows);
+
+}  // namespace fovea
