@@ -2,6 +2,7 @@
 
 #include "cli/flags.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
@@ -15,7 +16,7 @@ namespace {
 struct CompareFlags : TrainFlags {
   std::vector<std::string> vary, also;
   int64_t seeds = 5, jobs = 1;
-  std::string out;
+  std::string out, keep;
 };
 
 Variation parse_variation(const std::string& text) {
@@ -86,6 +87,7 @@ void run_compare(const CompareFlags& flags) {
   request.make_setup = [&] { return make_setup(flags); };
   request.seeds = flags.seeds;
   request.jobs = flags.jobs;
+  request.keep = flags.keep;
   for (const std::string& text : flags.vary) request.variations.push_back(parse_variation(text));
   for (const std::string& text : flags.also) {
     require(text.find('=') != std::string::npos, ErrorKind::InvalidArgument, "--also ", text,
@@ -115,6 +117,7 @@ void run_compare(const CompareFlags& flags) {
     std::cerr << "mean ± half of the 95 % interval over " << flags.seeds << " seeds, "
               << comparison.split << " rows\n";
     std::cout << comparison.table().plain();
+    if (const std::string verdict = comparison.verdict(); !verdict.empty()) tell(verdict);
     if (chart) std::cout << "\n" << render_chart_terminal(*chart, user_terminal());
   }
   // Last: should the disk be full by now, the result has been seen.
@@ -141,6 +144,8 @@ void add_compare(CLI::App& program) {
       ->check(CLI::Range(1, 1024));
   command->add_option("--out", flags->out,
                       "folder for compare.json, compare.md and, for sequences, length.svg");
+  command->add_option("--keep", flags->keep,
+                      "folder for the trained models themselves, a run each");
   command->footer(
       "Examples:\n  fovea compare features --vary model.name=attention,plain,linear --seeds 5\n"
       "  fovea compare dates --vary model.alignment=global,local-m,local-p --also "

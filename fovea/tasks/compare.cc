@@ -1,6 +1,7 @@
 #include "fovea/tasks/compare.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -75,9 +76,20 @@ struct Trained {
   double seconds = 0;
   Metrics metrics;
   LengthCurve curve;
+  std::string main;  // which of the metrics decides
 };
 
-Trained train_one(const CompareRequest& request, const RowPlan& plan, int64_t seed) {
+/// "2-plain-seed1": values may hold what no file's name can.
+std::string run_name(size_t row, const RowPlan& plan, int64_t seed) {
+  std::string name = concat(row + 1);
+  for (const std::string& value : plan.values) name += "-" + value;
+  name += concat("-seed", seed);
+  for (char& letter : name)
+    if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '.') letter = '-';
+  return name;
+}
+
+Trained train_one(const CompareRequest& request, size_t row, const RowPlan& plan, int64_t seed) {
   Setup setup = request.make_setup();
   for (const std::string& assignment : plan.assignments) setup.set(assignment);
   setup.common().seed = seed;
@@ -86,14 +98,28 @@ Trained train_one(const CompareRequest& request, const RowPlan& plan, int64_t se
         1, static_cast<int64_t>(std::thread::hardware_concurrency()) / request.jobs);
   TrainRequest training_request;
   training_request.hooks.should_stop = request.should_stop;
+  std::optional<RunFolder> folder;
+  if (!request.keep.empty()) {
+    folder.emplace(request.keep / run_name(row, plan, seed));
+    training_request.folder = &*folder;
+  }
   const Training training = train(setup, training_request);
   const auto& test = training.splits.test;
   require(test || training.splits.validation, ErrorKind::BadData,
           "compare: the data has neither test nor validation rows");
-  return {
-      test ? "test" : "validation", count_parameters(*training.model), training.result.seconds,
-      test ? setup.task().measure(*training.model, *test) : training.validation,
-      setup.task().measure_by_length(*training.model, test ? *test : *training.splits.validation)};
+  const Dataset& rows = test ? *test : *training.splits.validation;
+  Evaluation evaluation = setup.task().evaluate(*training.model, rows, {});
+  const auto is_watched = [&](const Metric& metric) {
+    return training.validation.empty() || metric.name == evaluation.main ||
+           std::ranges::count(training.validation, metric.name, &Metric::name) > 0;
+  };
+  std::erase_if(evaluation.metrics, [&](const Metric& metric) { return !is_watched(metric); });
+  return {test ? "test" : "validation",
+          count_parameters(*training.model),
+          training.result.seconds,
+          evaluation.metrics,
+          setup.task().measure_by_length(*training.model, rows),
+          evaluation.main};
 }
 
 Json curve_json(const LengthCurve& curve) {
@@ -108,15 +134,14 @@ Json trained_json(const Trained& trained) {
   Json metrics = Json::array();
   for (const Metric& metric : trained.metrics)
     metrics.push_back({metric.name, metric.value, metric.higher_is_better});
-  return {{"split", trained.split},
-          {"parameters", trained.parameters},
-          {"seconds", trained.seconds},
-          {"metrics", metrics},
-          {"curve", curve_json(trained.curve)}};
+  return {
+      {"split", trained.split}, {"parameters", trained.parameters},   {"seconds", trained.seconds},
+      {"metrics", metrics},     {"curve", curve_json(trained.curve)}, {"main", trained.main}};
 }
 
 Trained trained_from_json(const Json& json) {
-  Trained trained{json.at("split"), json.at("parameters"), json.at("seconds"), {}, {}};
+  Trained trained{json.at("split"), json.at("parameters"), json.at("seconds"), {}, {},
+                  json.at("main")};
   for (const Json& metric : json.at("metrics"))
     trained.metrics.push_back({metric[0], number_of(metric[1]), metric[2]});
   const Json& curve = json.at("curve");
@@ -150,7 +175,8 @@ std::vector<std::string> metric_names(const std::vector<CompareRow>& rows) {
 
 Comparison compare(const CompareRequest& request) {
   Setup first = request.make_setup();
-  Comparison comparison{first.task_name(), "", {}, {}, {}};
+  Comparison comparison;
+  comparison.task = first.task_name();
   std::vector<std::string>& keys = comparison.keys;
   for (const Variation& variation : request.variations) keys.push_back(variation.key);
   for (const std::string& assignment : request.also) {
@@ -169,7 +195,7 @@ Comparison compare(const CompareRequest& request) {
                      concat(join(plans[done / per_row].assignments, " "), " seed ", seed_of(done)));
   };
   const auto work = [&](size_t index) {
-    Trained trained = train_one(request, plans[index / per_row], seed_of(index));
+    Trained trained = train_one(request, index / per_row, plans[index / per_row], seed_of(index));
     require(!request.should_stop || !request.should_stop(), ErrorKind::InvalidArgument,
             "compare: interrupted; nothing was written");
     return trained;
@@ -193,6 +219,9 @@ Comparison compare(const CompareRequest& request) {
     CompareRow& row = comparison.rows.back();
     Trained& trained = results[index];
     comparison.split = trained.split;
+    if (comparison.main.empty()) comparison.main = trained.main;
+    for (const Metric& metric : trained.metrics)
+      if (metric.name == comparison.main) comparison.higher_is_better = metric.higher_is_better;
     row.parameters = trained.parameters;
     row.seconds.push_back(trained.seconds);
     row.by_seed.push_back(std::move(trained.metrics));
@@ -234,13 +263,55 @@ std::optional<LineChart> Comparison::chart() const {
   return chart;
 }
 
+std::optional<CompareWinner> Comparison::winner() const {
+  std::vector<std::pair<double, size_t>> ranked;  // the best first
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const std::vector<double> values = values_of(rows[row], main);
+    const bool known = !values.empty() && std::ranges::all_of(values, [](double value) {
+      return std::isfinite(value);
+    });
+    if (known) ranked.emplace_back(summarize(values).mean * (higher_is_better ? -1 : 1), row);
+  }
+  if (ranked.size() < 2) return std::nullopt;
+  std::ranges::stable_sort(ranked);
+  CompareWinner winner{ranked[0].second, ranked[1].second, ranked[1].first - ranked[0].first, {}};
+  const std::vector<double> best = values_of(rows[winner.row], main),
+                            next = values_of(rows[winner.runner_up], main);
+  if (best.size() != next.size()) return winner;
+  std::vector<double> differences;  // the same seed has the same rows
+  for (size_t i = 0; i < best.size(); ++i) differences.push_back(best[i] - next[i]);
+  winner.interval = summarize(differences).interval;
+  return winner;
+}
+
+std::string Comparison::verdict() const {
+  const std::optional<CompareWinner> found = winner();
+  if (!found) return "";
+  const double mean = summarize(values_of(rows[found->row], main)).mean;
+  return concat("best by ", main, " (*): ", join(rows[found->row].values, " "), ", ",
+                format_number(mean, 4), "; ahead of ", join(rows[found->runner_up].values, " "),
+                " by ", format_number(found->difference, 2),
+                found->interval ? " ± " + format_number(*found->interval, 2) : "",
+                !found->interval      ? "; one seed cannot tell whether that is chance"
+                : found->is_certain() ? ""
+                                      : ", which may be chance");
+}
+
 Json Comparison::to_json() const {
   Json json{{"format", "fovea-comparison"},
             {"version", 1},
             {"task", task},
             {"split", split},
             {"seeds", seeds},
+            {"main", main},
             {"rows", Json::array()}};
+  if (const auto best = winner()) {
+    json["winner"] = {{"row", best->row},
+                      {"runner_up", best->runner_up},
+                      {"difference", best->difference},
+                      {"certain", best->is_certain()}};
+    if (best->interval) json["winner"]["interval"] = *best->interval;
+  }
   for (const CompareRow& row : rows) {
     Json entry{{"options", Json::object()},
                {"parameters", row.parameters},
@@ -269,7 +340,9 @@ TextTable Comparison::table() const {
   header.insert(header.end(), names.begin(), names.end());
   header.push_back("seconds");
   TextTable table(header);
+  const std::optional<CompareWinner> best = winner();
   for (const CompareRow& row : rows) {
+    const bool is_best = best && &row == &rows[best->row];
     std::vector<std::string> cells = row.values;
     cells.push_back(format_count(row.parameters));
     for (const std::string& name : names) {
@@ -280,7 +353,8 @@ TextTable Comparison::table() const {
       }
       const Summary summary = summarize(values);
       cells.push_back(format_number(summary.mean, 4) +
-                      (summary.interval ? " ± " + format_number(*summary.interval, 2) : ""));
+                      (summary.interval ? " ± " + format_number(*summary.interval, 2) : "") +
+                      (is_best && name == main ? " *" : ""));
     }
     cells.push_back(format_number(summarize(row.seconds).median, 3));
     table.add(cells);

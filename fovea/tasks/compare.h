@@ -2,6 +2,7 @@
 // the mean and the 95 % interval of every metric.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct CompareRequest {
   std::vector<std::string> also;  // "key=value": one row more for each, beside the grid
   int64_t seeds = 5;              // the setup's seed and the ones after it
   int64_t jobs = 1;               // trainings at the same time, each in a process of its own
+  std::filesystem::path keep;     // folder for the runs themselves; empty: they are not kept
   std::function<void(int64_t done, int64_t total, const std::string& now)>
       progress;                       // may be empty
   std::function<bool()> should_stop;  // may be empty
@@ -40,14 +42,28 @@ struct CompareRow {
   std::vector<LengthCurve> curves;  // by seed; empty where the task has none
 };
 
+/// The row with the best mean of the metric that decides, and how sure that is.
+struct CompareWinner {
+  size_t row = 0, runner_up = 0;
+  double difference = 0;           // of the means, above 0
+  std::optional<double> interval;  // half of the 95 % interval of the differences, seed by seed
+  bool is_certain() const { return interval && difference > *interval; }
+};
+
 struct Comparison {
   std::string task, split;
+  std::string main;  // the metric that decides
+  bool higher_is_better = true;
   std::vector<std::string> keys;
   std::vector<int64_t> seeds;
   std::vector<CompareRow> rows;
 
+  /// Of two rows at least.
+  std::optional<CompareWinner> winner() const;
+  /// "best by accuracy: attention, 0.868; ahead of plain by 0.002 ± 0.005, which may be chance".
+  std::string verdict() const;
   Json to_json() const;     // every value of every seed
-  TextTable table() const;  // mean ± half of the 95 % interval
+  TextTable table() const;  // mean ± half of the 95 % interval; * marks the winner
   /// The task's metric against the length of the source, a line per row; nothing where the task has
   /// no such curve.
   std::optional<LineChart> chart() const;
