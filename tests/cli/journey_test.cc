@@ -227,7 +227,7 @@ TEST(Program, ListsAndHelps) {
   for (const char* score : {"additive", "scaled-dot", "location-aware", "sparsemax", "local-p"})
     EXPECT_TRUE(holds(fovea({"scores"}).out, score)) << score;
   for (const char* command : {"tasks", "scores", "data", "prepare", "train", "evaluate", "predict",
-                              "explain", "compare", "prune", "doctor", "export"}) {
+                              "explain", "compare", "tune", "prune", "doctor", "export"}) {
     const Outcome help = fovea({command, "--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_TRUE(holds(help.out, "Example")) << command;

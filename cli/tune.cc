@@ -1,0 +1,133 @@
+#include "fovea/tasks/tune.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "cli/flags.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/explain/draw/report.h"
+
+namespace fovea::cli {
+
+namespace {
+
+struct TuneFlags : TrainFlags {
+  std::vector<std::string> vary;
+  int64_t trials = 27;
+  std::string time, out;
+};
+
+/// "90s", "10m", "2h" or seconds.
+double parse_time_limit(const std::string& text) {
+  const std::string units = "smh";
+  const size_t unit = text.empty() ? std::string::npos : units.find(text.back());
+  const double factor = unit == std::string::npos ? 1 : unit == 0 ? 1 : unit == 1 ? 60 : 3600;
+  double value = 0;
+  const bool is_number =
+      parse_number(unit == std::string::npos ? text : text.substr(0, text.size() - 1), value);
+  require(is_number && value > 0 && value * factor < 1e9, ErrorKind::InvalidArgument, "--time ",
+          text, ": expected a time such as 90s, 10m or 2h");
+  return value * factor;
+}
+
+/// Options that were set on the command line keep their values.
+std::vector<Tunable> varied(const TuneFlags& flags) {
+  std::vector<Tunable> tunables;
+  for (const std::string& text : flags.vary) tunables.push_back(parse_tunable(text));
+  if (!tunables.empty()) return tunables;
+  tunables = usual_tunables(make_setup(flags));
+  for (const std::string& assignment : flags.assignments)
+    std::erase_if(tunables,
+                  [&](const Tunable& one) { return assignment.starts_with(one.key + "="); });
+  require(!tunables.empty(), ErrorKind::InvalidArgument,
+          "tune: all options that it would vary are set; name others with --vary key=a,b,c");
+  return tunables;
+}
+
+void tell_trial(const TuneTrial& trial, bool is_new) {
+  std::vector<std::string> options;
+  for (const auto& [key, value] : trial.options) options.push_back(key + "=" + value);
+  tell(concat("trial ", trial.number, ", ", std::lround(100 * trial.share),
+              " % of a training: ",
+              trial.value ? format_number(*trial.value, 5) : "failed, " + trial.problem, "  (",
+              format_duration(trial.seconds), ")  ",
+              trial.number == 0 ? "usual options" : join(options, " "),
+              is_new ? "" : "  (of an earlier call)"));
+}
+
+void print_search(const TuneResult& result, const TuneFlags& flags) {
+  const TuneTrial &best = result.trials[result.best], &usual = result.trials[result.usual];
+  std::cout << result.table().plain();
+  if (!result.importance.empty())
+    std::cout << "\n" << render_terminal(result.picture(), user_terminal());
+  if (result.out_of_time) tell("the time is up");
+  if (result.stopped) return;
+  tell(result.best == result.usual
+           ? concat("nothing better than the usual options was found: ", result.metric, " ",
+                    format_number(*usual.value, 4), " on the validation rows")
+           : concat("trial ", best.number, ": ", result.metric, " ", format_number(*best.value, 4),
+                    ", usual options ", format_number(*usual.value, 4),
+                    ", on the validation rows that chose it"));
+  if (result.test) tell("test rows, looked at once: " + result.test->headline());
+}
+
+void run_tune(const TuneFlags& flags) {
+  TuneRequest request;
+  request.make_setup = [&] { return make_setup(flags); };
+  request.folder = flags.out.empty() ? "runs/" + flags.task + "-tune" : flags.out;
+  request.tunables = varied(flags);
+  request.trials = flags.trials;
+  if (!flags.time.empty()) request.seconds = parse_time_limit(flags.time);
+  catch_interrupts();
+  request.should_stop = was_interrupted;
+  if (!flags.quiet) request.trial_ended = tell_trial;
+  const TuneResult result = tune(request);
+  if (!result.trials.empty()) {
+    write_json_file(request.folder / "tune.json", result.to_json());
+    if (!result.importance.empty()) {
+      const Explanation picture = result.picture();
+      write_report(request.folder / "tune.html", {&picture, 1});
+    }
+  }
+  if (result.stopped)
+    tell(concat("stopped; the same command goes on where this one was: ", request.folder.string()));
+  if (flags.json)
+    std::cout << result.to_json().dump(2) << "\n";
+  else if (!result.trials.empty())
+    print_search(result, flags);
+  if (!flags.json && !result.run.empty()) put_line(result.run.string());
+}
+
+}  // namespace
+
+void add_tune(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "tune", "searches for better options: random values, the best of them trained for longer");
+  auto flags = std::make_shared<TuneFlags>();
+  add_train_flags(*command, *flags);
+  command->add_option("--trials", flags->trials, "combinations to try")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--time", flags->time, "for the whole search: 90s, 10m, 2h");
+  command
+      ->add_option("--vary", flags->vary,
+                   "in place of the usual options: key=a,b,c or key=low..high; give it again for "
+                   "more")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--out", flags->out,
+                      "folder for the trials and the best run (default: runs/TASK-tune); a search "
+                      "that is there goes on");
+  command->footer(
+      "Examples:\n  fovea tune features people.csv --target income --time 10m\n"
+      "  fovea tune documents reviews.csv --set model.name=han --trials 18 --out runs/search\n"
+      "  fovea tune features --vary training.learning_rate=0.0001..0.1 --vary "
+      "model.hidden=[32],[64],[64,64]");
+  command->callback([flags] { run_tune(*flags); });
+}
+
+}  // namespace fovea::cli

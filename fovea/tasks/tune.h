@@ -1,0 +1,75 @@
+// Search for better options: random values (Bergstra & Bengio 2012), each trained briefly, the best
+// third for longer, the best of these in full (successive halving, Jamieson & Talwalkar 2016).
+// Validation rows decide. The values of a trial are a function of the seed and its number, and
+// every result is a line of trials.jsonl, so that a search that was ended goes on where it was.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fovea/base/text.h"
+#include "fovea/explain/record/explanation.h"
+#include "fovea/tasks/setup.h"
+
+namespace fovea {
+
+/// What is worth varying: what the model's spec lists (ModelSpec::tunables), then learning rate,
+/// weight decay, dropout and width, of those that the setup has, around their usual values.
+std::vector<Tunable> usual_tunables(const Setup& setup);
+
+/// "key=a,b,c" or "key=low..high", by logarithm where high is ten times low or more.
+Tunable parse_tunable(const std::string& text);
+
+/// One training of the search.
+struct TuneTrial {
+  int64_t number = 0;  // 0: the usual options
+  double share = 1;    // of a full training
+  std::vector<std::pair<std::string, std::string>> options;
+  std::optional<double> value;  // of the metric that decides; none where the training failed
+  double loss = 0;              // of validation, for ties
+  double seconds = 0;
+  std::string problem;  // why it failed
+
+  bool is_full() const { return share == 1; }
+};
+
+struct TuneRequest {
+  std::function<Setup()> make_setup;
+  std::filesystem::path folder;  // trials.jsonl and the best run; an earlier search goes on
+  std::vector<Tunable> tunables;
+  int64_t trials = 27;
+  double seconds = 0;  // for the whole search; 0: as long as it takes
+  std::function<void(const TuneTrial&, bool is_new)> trial_ended;  // may be empty
+  std::function<bool()> should_stop;                               // may be empty
+};
+
+/// How much of the order of the trials one option explains.
+struct OptionImportance {
+  std::string key;
+  double share = 0;
+};
+
+struct TuneResult {
+  std::string task, metric;
+  bool higher_is_better = true;
+  std::vector<TuneTrial> trials;             // in the order of the search
+  size_t best = 0, usual = 0;                // full trainings among them
+  std::vector<OptionImportance> importance;  // the largest first; empty for fewer than five trials
+  bool stopped = false;                      // before its end, by should_stop
+  bool out_of_time = false;
+  std::filesystem::path run;       // of the best options; empty when stopped
+  Evaluation validation;           // of that run
+  std::optional<Evaluation> test;  // of that run, where there are test rows
+
+  bool is_better(const TuneTrial& one, const TuneTrial& other) const;
+  TextTable table(size_t most = 10) const;  // full trainings, the best first
+  Explanation picture() const;              // which option mattered
+  Json to_json() const;
+};
+
+TuneResult tune(const TuneRequest& request);
+
+}  // namespace fovea
