@@ -1,6 +1,7 @@
 #include "fovea/base/json.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 #include <vector>
 
@@ -27,13 +28,40 @@ std::string place_of(const std::string& where, std::string_view text, size_t byt
   return concat(where, ":", 1 + std::count(text.begin(), end, '\n'));
 }
 
+/// Walks over the text and says how far it has come: events of the parser have no position.
+class CountedByte {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountedByte(const char* at, const char** reached) : at_(at), reached_(reached) {}
+  reference operator*() const { return *at_; }
+  CountedByte& operator++() { return *reached_ = ++at_, *this; }
+  CountedByte operator++(int) {
+    CountedByte before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const CountedByte& other) const { return at_ == other.at_; }
+  bool operator!=(const CountedByte& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  const char** reached_;
+};
+
 /// The events of the parser become a value. Members of an ordered object are appended without
 /// looking for their key, which would take quadratic time; a set per open object finds duplicates.
 template <class AnyJson>
 class Builder {
  public:
   Builder(std::string_view text, const std::string& where, const JsonLimits& limits)
-      : text_(text), where_(where), limits_(limits) {}
+      : text_(text), where_(where), limits_(limits), reached_(text.data()) {}
+  CountedByte begin() { return {text_.data(), &reached_}; }
+  CountedByte end() { return {text_.data() + text_.size(), &reached_}; }
   AnyJson take() { return std::move(root_); }
 
   bool null() { return add(nullptr); }
@@ -81,7 +109,10 @@ class Builder {
 
   template <class... Pieces>
   void refuse_if(bool wrong, const Pieces&... pieces) {
-    require(!wrong, ErrorKind::BadData, where_, ": not valid JSON (", pieces..., ")");
+    if (!wrong) return;
+    const auto byte = size_t(reached_ - text_.data());  // behind what is wrong
+    fail(ErrorKind::BadData, place_of(where_, text_, byte - (byte > 0), limits_),
+         ": not valid JSON (", pieces..., ")");
   }
 
   AnyJson& place(AnyJson value) {
@@ -121,6 +152,7 @@ class Builder {
   std::string_view text_;
   const std::string& where_;
   JsonLimits limits_;
+  const char* reached_;  // by the parser
   AnyJson root_;
   std::vector<Container> open_;
 };
@@ -137,7 +169,7 @@ AnyJson parse(std::string_view text, const std::string& where, const JsonLimits&
   check(text.find('\0'), "a zero byte");  // the parser would take it for the end
   check(valid_utf8_prefix(text), "not valid UTF-8");
   Builder<AnyJson> builder(text, where, limits);
-  AnyJson::sax_parse(text.begin(), text.end(), &builder, AnyJson::input_format_t::json,
+  AnyJson::sax_parse(builder.begin(), builder.end(), &builder, AnyJson::input_format_t::json,
                      /*strict=*/true, /*ignore_comments=*/limits.comments);
   return builder.take();
 }

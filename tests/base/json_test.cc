@@ -85,6 +85,12 @@ TEST(Json, KeysStandOnceAndHaveALimitWhereTheyAreSearchedFromTheFront) {
                [&] { parse_json(twice, "c.json"); });
   expect_error(ErrorKind::BadData, {"c.json", "'a' stands there twice"},
                [&] { parse_sorted_json(twice, "c.json"); });
+  for (const char* lines :
+       {"{\"a\": 1,\n\"b\": 2,\n\"a\"\n: 3}", "{\"a\": 1, \"b\":\n\n{\"a\":1,\"a\":2}}"})
+    expect_error(ErrorKind::BadData, {"c.json:3", "stands there twice"},
+                 [&] { parse_json(lines, "c.json"); });
+  expect_error(ErrorKind::BadData, {"c.json:2", "levels deep"},
+               [&] { parse_json("[1,\n" + std::string(100, '[') + "\n", "c.json"); });
 }
 
 TEST(Json, ErrorsSayWhatIsWrongInWordsForAUser) {
