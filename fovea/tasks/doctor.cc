@@ -36,7 +36,19 @@ Check check(const std::string& name, const std::function<std::string(std::string
   return result;
 }
 
+/// The inputs that a server offers. They may be changed, so that no hash holds them.
+void check_examples(const RunFolder& folder) {
+  const std::filesystem::path path = folder.asset("examples.json");
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  require(std::filesystem::is_regular_file(path, ignored), ErrorKind::BadData, path.string(),
+          ": is no plain file");
+  require(read_json_file(path).is_array(), ErrorKind::BadData, path.string(),
+          ": is no list of inputs; a list, or no such file, is needed");
+}
+
 std::string check_manifest(const RunFolder& folder, std::string& detail) {
+  folder.read_config();  // and that no pipe lies in the place of a file, which might have no end
   const Json manifest = read_json_file(folder.manifest());
   const Field root = Field::root(manifest, folder.manifest().string());
   const auto made_by = [&](const char* key) {
@@ -49,6 +61,7 @@ std::string check_manifest(const RunFolder& folder, std::string& detail) {
     if (const auto temperature = answers->find("temperature"))
       detail += concat("; probabilities at temperature ", format_number(temperature->finite(), 4));
   check_run(folder);
+  check_examples(folder);
   return "";
 }
 

@@ -225,6 +225,8 @@ std::string RunFolder::unfinished() const {
 }
 
 Json RunFolder::read_config() const {
+  require(!fs::is_regular_file(path_), ErrorKind::NotFound, path_.string(),
+          ": is a file, not a run; name a folder made by fovea train");
   require(fs::is_directory(path_), ErrorKind::NotFound, path_.string(),
           ": there is no such run (a folder made by fovea train)");
   for (const fs::path& file : {config(), manifest(), metrics(), model(), last()}) {
@@ -238,7 +240,7 @@ Json RunFolder::read_config() const {
   require(!contents_of(path_).empty(), ErrorKind::NotFound, path_.string(),
           ": holds no run; the folder is empty");
   require(fs::exists(config()), ErrorKind::NotFound, path_.string(),
-          ": not a run, config.json is missing");
+          ": not a run, config.json is missing; name a folder made by fovea train");
   Json json = read_json_file(config());
   require(json.is_object() && json.contains("format_version") &&
               json["format_version"].is_number_integer(),
