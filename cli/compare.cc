@@ -147,9 +147,12 @@ void add_compare(CLI::App& program) {
   command->add_option("--keep", flags->keep,
                       "folder for the trained models themselves, a run each");
   command->footer(
-      "Examples:\n  fovea compare features --vary model.name=attention,plain,linear --seeds 5\n"
-      "  fovea compare dates --vary model.alignment=global,local-m,local-p --also "
-      "model.attention=none --seeds 3");
+      "Examples:\n"
+      "  fovea compare features --vary model.name=attention,plain,linear --set data.rows=1000 "
+      "--seeds 2\n"
+      "  fovea compare features --vary training.learning_rate=0.01,0.1 --set data.rows=1000 "
+      "--seeds 2 --out rates\n"
+      "  fovea compare features --vary data.rows=500,1000 --seeds 2");
   command->callback([flags] { run_compare(*flags); });
 }
 

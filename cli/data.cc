@@ -22,7 +22,11 @@ void add_data(CLI::App& program) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--locales", *locales, "dates: ICU locales such as en,de,fr, or all")
       ->delimiter(',');
-  command->footer("Example:  fovea data features --out data/features --set data.rows=1000");
+  command->footer(
+      "Examples:\n"
+      "  fovea data features --set data.rows=1000 --out data/features\n"
+      "  fovea data dates --set data.rows=500 --out data/dates\n"
+      "  fovea data tag --out data/tag");
   command->callback([=] {
     Setup setup(*task);
     if (!locales->empty()) setup.set("data.locales", join(*locales, ","));

@@ -17,7 +17,11 @@ void add_doctor(CLI::App& program) {
   command->add_option("run", *run, "folder made by fovea train, or a Hugging Face folder")
       ->required();
   command->add_flag("--json", *json, "the result as one JSON value");
-  command->footer("Example:  fovea doctor runs/first");
+  command->footer(
+      "Examples:\n"
+      "  fovea doctor runs/first\n"
+      "  fovea doctor runs/first --json\n"
+      "  fovea doctor runs/tag");
   command->callback([=] {
     bool healthy = true;
     Json list = Json::array();

@@ -16,9 +16,10 @@ void add_evaluate(CLI::App& program) {
   command->add_option("data", flags->data, "file or folder; none: the run's own data");
   add_row_flags(*command, *flags);
   command->footer(
-      "Examples:\n  fovea evaluate runs/first\n"
-      "  fovea evaluate runs/people later.csv --threshold cost=1:5\n"
-      "  fovea evaluate runs/people --split validation --json");
+      "Examples:\n"
+      "  fovea evaluate runs/first\n"
+      "  fovea evaluate runs/first data/mine --split validation\n"
+      "  fovea evaluate runs/tag --json");
   command->callback([flags] {
     Pipeline pipeline = Pipeline::load(flags->run, flags->device, flags->assignments);
     for (const std::string& note : pipeline.notes()) tell(note);

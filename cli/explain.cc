@@ -236,11 +236,10 @@ void add_explain(CLI::App& program) {
   command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   add_row_flags(*command, *flags);
   command->footer(
-      "Examples:\n  fovea explain runs/first --out report.html\n"
-      "  fovea explain runs/dates \"9 May 2018\" --faithfulness\n"
-      "  fovea explain runs/bert \"a fine film\" --layers 2 --heads 1,3\n"
-      "  fovea explain --weights attentions.npz --labels tokens.txt --out report.html\n"
-      "  fovea explain --weights stacked.npy --dimensions layers,heads,queries,keys");
+      "Examples:\n"
+      "  fovea explain runs/first --out report.html\n"
+      "  fovea explain runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6 --out row.svg\n"
+      "  fovea explain runs/tag \"Anna lives in Paris\" --faithfulness");
   command->callback([flags] { run_explain(*flags); });
 }
 

@@ -58,8 +58,9 @@ void add_export(CLI::App& program) {
       ->type_name("FOLDER");
   command->footer(
       "Examples:\n"
-      "  fovea export runs/dates --onnx dates.onnx --attention\n"
-      "  fovea export runs/pretrain --hugging-face bert");
+      "  fovea export runs/first --onnx first.onnx\n"
+      "  fovea export runs/first --onnx seen.onnx --attention\n"
+      "  fovea export runs/tag --onnx tag.onnx");
   command->callback([flags] { run_export(*flags); });
 }
 

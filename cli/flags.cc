@@ -5,12 +5,15 @@
 
 #include <cstdlib>
 
+#include "cli/config_file.h"
 #include "cli/output.h"
 #include "fovea/base/error.h"
 
 namespace fovea::cli {
 
 namespace {
+
+constexpr const char* kBadShare = "data.max_bad_share";
 
 void add_assignments(CLI::App& command, std::vector<std::string>& assignments, const char* help) {
   command.add_option("--set", assignments, help)
@@ -25,6 +28,14 @@ void check_parallel(const std::string& data, const std::string& source,
           "two parallel files are named together: --source FILE --target-text FILE");
   require(source.empty() || data.empty(), ErrorKind::InvalidArgument,
           "give either DATA or --source and --target-text");
+}
+
+/// A run in the place of data would be read as a folder without files.
+void check_is_data(const std::string& data) {
+  require(data.empty() || !RunFolder(data).holds_run(), ErrorKind::InvalidArgument, data,
+          ": is a run, not data; give a file or a folder of data (to go on with the run: fovea "
+          "train TASK --out ",
+          data, " --resume)");
 }
 
 }  // namespace
@@ -46,6 +57,9 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
       .add_option("--val-fraction", flags.validation_fraction,
                   "share of rows held out when the data has no validation split")
       ->check(CLI::Range(0.0, 0.99));
+  command.add_flag("--strict", flags.strict,
+                   "pictures, sounds: stop at the first file that cannot be read "
+                   "(data.max_bad_share=0)");
   command.add_option("--seed", flags.seed, "decides weights, order and split");
   command.add_option("--config", flags.config,
                      "JSON file with options (comments allowed), or settings by name: tutorial");
@@ -93,7 +107,7 @@ Setup make_setup(const TrainFlags& flags) {
       flags.config.find_first_of("./") == std::string::npos) {
     setup.use_config(flags.config);
   } else if (!flags.config.empty()) {
-    Json config = read_json_file(flags.config);
+    Json config = read_config_file(flags.config);
     if (config.is_object() && config.contains("task")) {
       require(config["task"] == flags.task, ErrorKind::InvalidArgument, flags.config,
               ": is for the task ", config["task"].dump(), ", not ", flags.task);
@@ -103,6 +117,7 @@ Setup make_setup(const TrainFlags& flags) {
     setup.merge(config, flags.config);
   }
   check_parallel(flags.data, flags.source, flags.target_text);
+  check_is_data(flags.data);
   setup.set_source(flags.source.empty() ? flags.data : flags.source,
                    roles_of(flags.columns, flags.target), flags.target_text);
   const auto set = [&](const char* key, const auto& value) { setup.set(key, concat(value)); };
@@ -117,6 +132,11 @@ Setup make_setup(const TrainFlags& flags) {
   if (!flags.locales.empty()) set("data.locales", join(flags.locales, ","));
   if (flags.validation_fraction)
     set("data.validation_fraction", format_exact(*flags.validation_fraction));
+  if (flags.strict) {
+    require(setup.options().has(kBadShare), ErrorKind::InvalidArgument, "--strict: ", flags.task,
+            " reads no pictures or sounds of which some could be left out");
+    setup.set(kBadShare, "0");
+  }
   for (const std::string& assignment : flags.assignments) setup.set(assignment);
   return setup;
 }
@@ -161,6 +181,7 @@ void add_row_flags(CLI::App& command, RowFlags& flags) {
 
 std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
   check_parallel(flags.data, flags.source, flags.target_text);
+  check_is_data(flags.data);
   const Splits splits =
       pipeline.load_data(flags.source.empty() ? flags.data : flags.source,
                          roles_of(flags.columns, flags.target), flags.target_text);

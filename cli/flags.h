@@ -21,7 +21,7 @@ struct TrainFlags {
   std::optional<int64_t> seed, epochs, threads;
   std::optional<std::string> device, precision, time;
   std::optional<double> validation_fraction;
-  bool quiet = false, json = false;
+  bool quiet = false, json = false, strict = false;
 };
 
 void add_train_flags(CLI::App& command, TrainFlags& flags);

@@ -80,7 +80,11 @@ void add_heads(CLI::App& program) {
                     "leave out what the run loses without each head, which takes a pass per head");
   command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   add_row_flags(*command, *flags);
-  command->footer("Example:  fovea heads runs/dates --rows 50 --out heads.html");
+  command->footer(
+      "Examples:\n"
+      "  fovea heads runs/tag\n"
+      "  fovea heads runs/tag --rows 20 --out heads.html\n"
+      "  fovea heads runs/tag --rows 20 --json");
   command->callback([flags] { run_heads(*flags); });
 }
 

@@ -233,11 +233,10 @@ void add_predict(CLI::App& program) {
   command->add_flag("--json", flags->json,
                     "answers as one JSON list; of a trace, one object a line");
   command->footer(
-      "Examples:\n  fovea predict runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6\n"
-      "  fovea predict runs/people new.csv --key id --out answers.csv\n"
-      "  fovea predict runs/dates \"Saturday 9 May 2018\" --set decoding.method=beam\n"
-      "  fovea predict all-MiniLM-L6-v2 \"a man eats\" --nearest sentences.txt --k 3\n"
-      "  fovea predict runs/trace --input program.trace.gz");
+      "Examples:\n"
+      "  fovea predict runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6\n"
+      "  fovea predict runs/first --input data/mine/val.csv --out answers.csv\n"
+      "  fovea predict runs/tag \"Anna lives in Paris\"");
   command->callback([flags] { run_predict(*flags); });
 }
 

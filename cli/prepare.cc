@@ -50,8 +50,10 @@ void add_prepare(CLI::App& program) {
   auto overwrite = std::make_shared<bool>(false);
   command->add_flag("--overwrite", *overwrite, "replace --out even if it is no prepared file");
   command->footer(
-      "Example:  fovea prepare translate pairs.tsv --set data.tokens=bpe --out pairs.safetensors\n"
-      "          fovea train translate pairs.safetensors --out runs/pairs");
+      "Examples:\n"
+      "  fovea prepare dates --set data.rows=500 --out dates.safetensors\n"
+      "  fovea prepare translate --set data.rows=500 --out phrases.safetensors\n"
+      "  fovea train dates dates.safetensors --epochs 1 --out runs/prepared");
   command->callback([=] {
     Setup setup = make_setup(*flags);
     check_out(*out, setup.source(), flags->config, *overwrite);

@@ -5,11 +5,12 @@
 #endif
 #include <torch/version.h>
 
+#include <algorithm>
 #include <climits>
 #include <iostream>
-#include <sstream>
 
 #include "cli/interrupt.h"
+#include "cli/mistakes.h"
 #include "cli/output.h"
 #include "fovea/base/error.h"
 #include "fovea/base/json.h"
@@ -24,14 +25,23 @@ namespace {
 
 constexpr size_t kLongestMessage = 8000;  // bytes; an error may repeat what it found in a file
 
+/// `fovea help train` is `fovea train --help`.
+std::vector<std::string> given_arguments(int argc, const char* const* argv) {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  if (!arguments.empty() && arguments[0] == "help") {
+    arguments.erase(arguments.begin());
+    arguments.resize(std::min<size_t>(arguments.size(), 1));
+    arguments.push_back("--help");
+  }
+  return arguments;
+}
+
 /// CLI11 takes an argument [a, b] for two and [] for none. A zero byte at its end, which no
 /// argument can have of itself, hides that it is in brackets; each option takes it off again.
-std::vector<std::string> kept_whole(int argc, const char* const* argv) {
-  std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i) {  // as CLI11 wants them: the last one first
-    arguments.emplace_back(argv[i]);
-    if (arguments.back().starts_with('[')) arguments.back() += '\0';
-  }
+std::vector<std::string> kept_whole(std::vector<std::string> arguments) {
+  for (std::string& argument : arguments)
+    if (argument.starts_with('[')) argument += '\0';
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   return arguments;
 }
 
@@ -70,17 +80,16 @@ int run_program(int argc, const char* const* argv) {
   FOVEA_COMMANDS(FOVEA_ROW)
 #undef FOVEA_ROW
   take_as_given(program);
+  const std::vector<std::string> arguments = given_arguments(argc, argv);
   try {
-    program.parse(kept_whole(argc, argv));
+    program.parse(kept_whole(arguments));
     std::cout << std::flush;
     if (std::cout.good()) return interrupted_status();
     std::cerr << "error: standard output cannot be written\n";
     return 1;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    std::ostringstream message;  // which may hold what the user typed
-    program.exit(error, message, message);
-    std::cerr << printable(message.str());
+    tell(concat("error: ", explain_mistake(program, arguments, error)));
     return 2;
   } catch (const Failed&) {
     return 1;
@@ -95,7 +104,7 @@ int run_program(int argc, const char* const* argv) {
     const std::string what = error.what();
     tell("error: " + what.substr(0, what.find('\n')));
   }
-  return 1;
+  return was_interrupted() ? interrupted_status() : 1;
 }
 
 }  // namespace fovea::cli

@@ -203,7 +203,10 @@ void add_prune(CLI::App& program) {
   command->add_flag("--json", flags->json, "the result as one JSON value");
   command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   command->footer(
-      "Examples:\n  fovea prune runs/first --keep 2\n  fovea prune runs/dates --heads 8 --curve");
+      "Examples:\n"
+      "  fovea prune runs/first --keep 2\n"
+      "  fovea prune runs/first --keep 3 --out runs/three --json\n"
+      "  fovea prune runs/tag --heads 1 --rows 20 --out runs/fewer-heads");
   command->callback([flags] { run_prune(*flags); });
 }
 

@@ -11,7 +11,13 @@ namespace fovea::cli {
 void add_scores(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "scores", "score functions, alignments and normalisers, with their formulas");
-  command->footer("Example:  fovea scores");
+  command->footer(
+      "Examples:\n"
+      "  fovea scores\n"
+      "  fovea train dates --set model.score=additive --set data.rows=500 --epochs 1 --out "
+      "runs/additive\n"
+      "  fovea train features --set model.normaliser=sparsemax --set data.rows=2000 --out "
+      "runs/sparse");
   command->callback([] {
     TextTable scores({"score", "formula", "parameters", "paper"});
     for (const ScoreEntry& row : score_table())

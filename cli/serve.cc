@@ -192,8 +192,12 @@ void add_serve(CLI::App& program) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer(
-      "Example:  fovea serve runs/dates --port 8080   and then open http://127.0.0.1:8080\n"
-      "Every flag is also an environment variable: --max-batch is FOVEA_MAX_BATCH.");
+      "Examples:\n"
+      "  fovea serve runs/first\n"
+      "  fovea serve runs/first runs/tag --port 8081\n"
+      "  fovea serve --model tags=runs/tag --port 8082\n"
+      "Then open http://127.0.0.1:8080 in a browser. Every flag is also an environment variable: "
+      "--max-batch is FOVEA_MAX_BATCH.");
   command->callback([flags] {
     flags->server.batching.max_wait =
         std::chrono::microseconds(int64_t(flags->max_wait_milliseconds * 1000));

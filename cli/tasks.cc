@@ -58,7 +58,11 @@ void add_tasks(CLI::App& program) {
   command->add_option("--model", flags->model, "of this model of the task, where each has its own");
   command->add_flag("--options", flags->options, "every option of every task");
   command->add_flag("--markdown", flags->markdown, "as a table for documents");
-  command->footer("Example:  fovea tasks translate --model transformer");
+  command->footer(
+      "Examples:\n"
+      "  fovea tasks\n"
+      "  fovea tasks features\n"
+      "  fovea tasks translate --model transformer");
   command->callback([flags] { run_tasks(*flags); });
 }
 

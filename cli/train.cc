@@ -301,9 +301,12 @@ void add_train(CLI::App& program) {
                     "say what was understood of the data, and how long the training would take; "
                     "write nothing");
   command->footer(
-      "Examples:\n  fovea train features people.csv --target income --dry-run\n"
-      "  fovea train features people.csv --target income --time 5m --out runs/people\n"
-      "  fovea train features --config tutorial --out runs/first");
+      "Examples:\n"
+      "  fovea train features --set data.rows=2000 --out runs/first\n"
+      "  fovea data features --set data.rows=1000 --out data/mine && fovea train features "
+      "data/mine "
+      "--target y --out runs/mine\n"
+      "  fovea train tag --set data.rows=500 --epochs 1 --out runs/tag");
   command->callback([flags] { run_train(*flags); });
 }
 

@@ -216,5 +216,17 @@ TEST(Kill, PoliteSignalsLeaveACheckpoint) {
   }
 }
 
+TEST(Interrupt, AComparisonEndsWithTheStatusOfItsSignal) {
+  TemporaryFolder folder;
+  const std::string out = (folder / "compared").string();
+  const pid_t child = start({"compare", "features", "--vary", "model.name=plain,linear", "--seeds",
+                             "500", "--out", out, "--quiet"});
+  for (int i = 0; i < 600 && !std::filesystem::exists(out); ++i) ::usleep(100'000);
+  ::usleep(1'000'000);
+  ::kill(child, SIGINT);
+  EXPECT_EQ(wait_for(child), 128 + SIGINT);
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
 }  // namespace
 }  // namespace fovea
