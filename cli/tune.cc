@@ -52,8 +52,7 @@ std::vector<Tunable> varied(const TuneFlags& flags) {
 void tell_trial(const TuneTrial& trial, bool is_new) {
   std::vector<std::string> options;
   for (const auto& [key, value] : trial.options) options.push_back(key + "=" + value);
-  tell(concat("trial ", trial.number, ", ", std::lround(100 * trial.share),
-              " % of a training: ",
+  tell(concat("trial ", trial.number, ", ", std::lround(100 * trial.share), " % of a training: ",
               trial.value ? format_number(*trial.value, 5) : "failed, " + trial.problem, "  (",
               format_duration(trial.seconds), ")  ",
               trial.number == 0 ? "usual options" : join(options, " "),
@@ -123,10 +122,11 @@ void add_tune(CLI::App& program) {
                       "folder for the trials and the best run (default: runs/TASK-tune); a search "
                       "that is there goes on");
   command->footer(
-      "Examples:\n  fovea tune features people.csv --target income --time 10m\n"
-      "  fovea tune documents reviews.csv --set model.name=han --trials 18 --out runs/search\n"
-      "  fovea tune features --vary training.learning_rate=0.0001..0.1 --vary "
-      "model.hidden=[32],[64],[64,64]");
+      "Examples:\n"
+      "  fovea tune features data/mine --target y --time 20s --out runs/tuned\n"
+      "  fovea tune features --set data.rows=500 --trials 4 --out runs/search\n"
+      "  fovea tune tag --set data.rows=200 --vary training.learning_rate=0.0001..0.01 --trials 3 "
+      "--out runs/rates");
   command->callback([flags] { run_tune(*flags); });
 }
 
