@@ -53,8 +53,16 @@ fs::path MediaTable::file_of(const std::string& cell) const {
   return fs::path(table_.path).parent_path() / path;
 }
 
-void read_files(int64_t count, const std::function<void(int64_t)>& read,
-                const std::function<std::string(int64_t)>& place_of, const FileProgress& progress) {
+void describe_bad_share(OptionList& list, double& share) {
+  describe_share(list, "max_bad_share", share,
+                 "files that cannot be read are named and left out, up to this share of them; 0: "
+                 "the first one stops (--strict)");
+}
+
+std::vector<bool> read_files(int64_t count, const std::function<void(int64_t)>& read,
+                             const std::function<std::string(int64_t)>& place_of,
+                             const FileProgress& progress, double max_bad_share,
+                             std::vector<std::string>& notes) {
   std::vector<std::optional<Error>> errors(static_cast<size_t>(count));
   std::mutex telling;
   int64_t done = 0;
@@ -68,9 +76,32 @@ void read_files(int64_t count, const std::function<void(int64_t)>& read,
     ++done;
     if (progress) progress(done, count);
   });
-  for (int64_t i = 0; i < count; ++i)
-    if (const auto& error = errors[size_t(i)])
-      fail(error->kind(), place_of(i), ": ", error->what());
+  std::vector<bool> bad;
+  std::vector<std::string> shown;
+  constexpr size_t kShown = 5;
+  int64_t bad_count = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto& error = errors[size_t(i)];
+    bad.push_back(error.has_value());
+    bad_count += error.has_value();
+    if (error && shown.size() < kShown) shown.push_back(concat(place_of(i), ": ", error->what()));
+  }
+  if (bad_count == 0) return bad;
+  const bool few = double(bad_count) <= max_bad_share * double(count);
+  if (!few)
+    for (int64_t i = 0; i < count; ++i)
+      if (const auto& error = errors[size_t(i)])
+        fail(error->kind(), place_of(i), ": ", error->what(),
+             max_bad_share == 0 || count == 1
+                 ? ""
+                 : concat("; ", format_count(bad_count), " of ", format_count(count),
+                          " files cannot be read, more than data.max_bad_share=", max_bad_share,
+                          " leaves out"));
+  if (bad_count > int64_t(kShown))
+    shown.push_back(concat("and ", format_count(bad_count - int64_t(kShown)), " more"));
+  notes.push_back(concat(format_count(bad_count), " of ", format_count(count),
+                         " files cannot be read and are left out: ", join(shown, "; ")));
+  return bad;
 }
 
 }  // namespace fovea

@@ -43,9 +43,15 @@ class MediaTable {
 /// Told how many files of how many are read; may be empty.
 using FileProgress = std::function<void(int64_t done, int64_t total)>;
 
-/// Calls read(i) for each i below `count`, side by side. What went wrong first, in this order, is
-/// thrown behind its place_of(i), whichever thread met it.
-void read_files(int64_t count, const std::function<void(int64_t)>& read,
-                const std::function<std::string(int64_t)>& place_of, const FileProgress& progress);
+/// The option max_bad_share.
+void describe_bad_share(OptionList& list, double& share);
+
+/// Calls read(i) for each i below `count`, side by side. Files that cannot be read are left out,
+/// up to this share of them: which ones is returned, and a note names them. When there are more,
+/// what went wrong first, in this order, is thrown behind its place_of(i).
+std::vector<bool> read_files(int64_t count, const std::function<void(int64_t)>& read,
+                             const std::function<std::string(int64_t)>& place_of,
+                             const FileProgress& progress, double max_bad_share,
+                             std::vector<std::string>& notes);
 
 }  // namespace fovea

@@ -52,13 +52,10 @@ class PictureData : public DataKind {
 
   /// A picture (data/media_input.h); it is resized to what the network sees.
   Example parse(const std::string& line) const override {
-    ReadImageOptions reading;
-    reading.channels = coding_.shape.channels;
-    reading.largest_image = options_.largest_image;
-    reading.background = 0;
-    const Image image =
-        resize(image_of_input(line, reading), coding_.shape.height, coding_.shape.width);
-    return encoder().example(tensor_of(image));
+    const PictureShape& shape = coding_.shape;
+    const Image image = image_of_input(line, options_.files.reading(shape.channels));
+    return encoder().example(
+        tensor_of(fit_image(image, shape.height, shape.width, options_.files.fit)));
   }
   Json input_schema() const override { return image_input_schema(); }
   Example erase(const Example& example, const std::string& axis,
@@ -259,7 +256,7 @@ TaskRow glimpse_task() {
       "glimpse", "which class a picture belongs to, from a few small looks at it",
       "glimpse -> place in the picture",
       "idx files (MNIST and its relatives), perhaps with .gz; a folder of PNG or JPEG pictures by "
-      "class",
+      "class; a CSV or TSV with columns image and label",
       make_glimpse_task};
 }
 

@@ -20,10 +20,23 @@ namespace {
 /// Pictures of each split, uint8 [I, 3, S, S].
 using SplitPictures = std::array<at::Tensor, kSplitCount>;
 
+/// Without the rows whose pictures cannot be read.
+void leave_out_bad(const std::vector<bool>& bad, std::vector<CaptionedImage>& rows,
+                   at::Tensor& pictures) {
+  std::vector<CaptionedImage> good;
+  std::vector<at::Tensor> kept;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (bad[i]) continue;
+    good.push_back(std::move(rows[i]));
+    kept.push_back(pictures[int64_t(i)]);
+  }
+  rows = std::move(good);
+  pictures = kept.empty() ? pictures.slice(0, 0, 0) : at::stack(kept);  // [I, 3, S, S]
+}
+
 /// Reads the pictures' files, side by side; synthetic ones are there already.
-SplitPictures read_pictures(const SplitRows<CaptionedImage>& rows,
-                            const CaptionsDataOptions& options, const FileProgress& progress,
-                            Notes& notes) {
+SplitPictures read_pictures(SplitRows<CaptionedImage>& rows, const CaptionsDataOptions& options,
+                            const FileProgress& progress, Notes& notes) {
   const int64_t side = options.image_size;
   SplitPictures pictures;
   struct Place {
@@ -43,14 +56,23 @@ SplitPictures read_pictures(const SplitRows<CaptionedImage>& rows,
     }
   }
   std::atomic<int64_t> animated = 0;
-  read_files(
+  const std::vector<bool> bad = read_files(
       int64_t(files.size()),
       [&](int64_t i) {
         const Image image = read_image(files[size_t(i)].row->image, options.reading());
         animated += image.animated;
         files[size_t(i)].pixels.copy_(tensor_of(fit_image(image, side, side, options.fit)));
       },
-      [&](int64_t i) { return files[size_t(i)].row->place; }, progress);
+      [&](int64_t i) { return files[size_t(i)].row->place; }, progress, options.max_bad_share,
+      notes);
+  if (std::count(bad.begin(), bad.end(), true) > 0) {  // then all rows have files
+    auto from = bad.begin();
+    for (int split = 0; split < kSplitCount; ++split) {
+      const auto to = from + std::ptrdiff_t(rows[split].size());
+      leave_out_bad({from, to}, rows[split], pictures[size_t(split)]);
+      from = to;
+    }
+  }
   if (animated > 0)
     notes.push_back(
         concat(format_count(animated), " pictures are animated; the first of each was taken"));
@@ -107,6 +129,7 @@ void CaptionsDataOptions::describe(OptionList& list) {
   describe_held_out(list, validation_fraction, "training pictures");
   describe_quotes(list, quotes);
   list.add("largest_image", largest_image, "pictures with more pixels are refused").at_least(1);
+  describe_bad_share(list, max_bad_share);
 }
 
 ReadImageOptions CaptionsDataOptions::reading() const {
@@ -126,7 +149,7 @@ Splits load_captions(const DataSource& source, const CaptionsDataOptions& option
       synthetic ? draw_captions(options.generator, options.image_size)
                 : open_captions(source, split, {{}, options.images, options.quotes});
   SplitPictures pictures;
-  const auto fit = [&](const SplitRows<CaptionedImage>& read, Notes& notes) {
+  const auto fit = [&](SplitRows<CaptionedImage>& read, Notes& notes) {
     pictures = read_pictures(read, options, loading.progress, notes);
     if (learns) learn_captions(read.train, options, coding);
     notes.push_back(concat("captions: ", coding.tokeniser->kind(), ", ",

@@ -24,6 +24,7 @@ struct CaptionsDataOptions {
   double validation_fraction = 0.1;
   std::string quotes = "auto";
   int64_t largest_image = 40'000'000;
+  double max_bad_share = 0.05;
   void describe(OptionList& list);
 
   ReadImageOptions reading() const;
@@ -42,8 +43,8 @@ struct CaptionLoading {
 };
 
 /// Reads a table, a folder or a prepared file, or draws the synthetic ones. A first call learns
-/// the tokeniser from the training captions. A picture that cannot be read is an error with the
-/// path:line that names it.
+/// the tokeniser from the training captions. Pictures that cannot be read are left out
+/// and named with path:line; more of them than max_bad_share are an error.
 Splits load_captions(const DataSource& source, const CaptionsDataOptions& options,
                      CaptionCoding& coding, const CaptionLoading& loading);
 

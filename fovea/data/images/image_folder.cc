@@ -3,12 +3,12 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/data/class_folders.h"
+#include "fovea/data/formats/bytes.h"
 #include "fovea/data/images/resize.h"
-#include "fovea/tensor/parallel.h"
 
 namespace fovea {
 
@@ -17,131 +17,198 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostBytes = int64_t{1} << 34;  // of all pictures of a split, in memory
+constexpr size_t kLookedAt = 256;                 // pictures that decide size and colours
+constexpr int kColourNoise = 24;                  // that JPEG leaves in a grey picture
 
 struct ImageFile {
   fs::path path;
-  std::string label;
+  std::string label, place;
 };
 
 bool is_picture_name(const fs::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = char(std::tolower(static_cast<unsigned char>(c)));
+  const std::string ending = small_ending(path);
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
 }
 
-/// What lies in the folder, by name, without what is hidden.
-std::vector<fs::path> sorted_entries(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (!entry.path().filename().string().starts_with(".")) entries.push_back(entry.path());
-  std::sort(entries.begin(), entries.end());
-  return entries;
-}
-
-std::vector<ImageFile> files_by_class(const fs::path& folder) {
-  std::vector<ImageFile> files;
-  for (const fs::path& label : sorted_entries(folder)) {
-    if (!fs::is_directory(label)) continue;
-    for (const fs::path& path : sorted_entries(label))
-      if (fs::is_regular_file(path) && is_picture_name(path))
-        files.push_back({path, label.filename().string()});
+bool has_colour(const Image& image) {
+  for (size_t i = 0; i + 2 < image.pixels.size(); i += 3) {
+    const auto [low, high] =
+        std::minmax({image.pixels[i], image.pixels[i + 1], image.pixels[i + 2]});
+    if (high - low > kColourNoise) return true;
   }
-  return files;
+  return false;
 }
 
-/// The folders called train, val and test.
-SplitFiles split_folders(const fs::path& folder) {
-  SplitFiles found;
-  for (const fs::path& path : sorted_entries(folder)) {
-    const int split = fs::is_directory(path) ? split_named(path.filename().string()) : -1;
-    if (split < 0) continue;
-    std::optional<fs::path>& place = found[size_t(split)];
-    require(!place, ErrorKind::BadData, folder.string(), ": holds both ",
-            place ? place->filename().string() : "", " and ", path.filename().string(),
-            "; remove one");
-    place = path;
+/// What all pictures become, by some of them; what cannot be read says so later.
+PictureShape choose_shape(const std::vector<ImageFile>& files, const ImageFileOptions& options,
+                          Notes& notes) {
+  const bool asks_colour = options.colours == "auto";
+  PictureShape shape{options.colours == "grey" ? 1 : 3, options.side, options.side};
+  bool colour = !asks_colour && shape.channels == 3, alike = true;
+  std::vector<int64_t> longer;
+  int64_t height = 0, width = 0;
+  const size_t count = std::min(files.size(), kLookedAt);
+  for (size_t i = 0; i < count; ++i) {
+    try {
+      const Image image = read_image(files[i * files.size() / count].path, options.reading(3));
+      colour = colour || (asks_colour && has_colour(image));
+      alike = alike && (longer.empty() || (image.height == height && image.width == width));
+      height = image.height, width = image.width;
+      longer.push_back(std::max(height, width));
+    } catch (const Error&) {
+    }
   }
-  return found;
+  if (asks_colour) shape.channels = colour ? 3 : 1;
+  if (longer.empty()) return {shape.channels, 1, 1};  // none can be read
+  const auto middle = longer.begin() + std::ptrdiff_t(longer.size() / 2);
+  std::nth_element(longer.begin(), middle, longer.end());
+  const bool keeps = alike && std::max(height, width) <= ImageFileOptions::kLargestSide;
+  if (options.side == 0) {
+    shape.height = keeps ? height : std::min(*middle, ImageFileOptions::kLargestSide);
+    shape.width = keeps ? width : shape.height;
+  }
+  if (!alike || height != shape.height || width != shape.width)
+    notes.push_back(concat("pictures of ", alike ? concat(width, " x ", height) : "several sizes",
+                           " become ", shape.width, " x ", shape.height, " pixels (data.image_size",
+                           alike && height == width ? "" : ", data.fit=" + options.fit, ")"));
+  return shape;
 }
 
-bool has_splits(const SplitFiles& folders) {
-  return std::any_of(folders.begin(), folders.end(), [](const auto& path) { return path; });
-}
+/// The pictures of one file or folder, all in one shape.
+class ImageFileReader {
+ public:
+  explicit ImageFileReader(const ImageFileOptions& options)
+      : options_(options), shape_(options.shape) {}
 
-struct DecodedFile {
-  Image image;
-  std::string hash;
+  /// `splits` are those of the files, or empty.
+  FileRows<LabelledImage> read(const std::vector<ImageFile>& files,
+                               const std::vector<Split>& splits = {}) {
+    FileRows<LabelledImage> result;
+    if (files.empty()) return result;
+    if (!shape_) shape_ = choose_shape(files, options_, result.notes);
+    const auto count = int64_t(files.size());
+    require(shape_->height * shape_->width <= kMostBytes / shape_->channels / count,
+            ErrorKind::BadData, files.front().place, " and others: ", format_count(count),
+            " pictures of ", shape_->height, " x ", shape_->width,
+            " pixels do not fit into memory; set data.image_size to less");
+    std::vector<LabelledImage> rows(files.size());
+    std::vector<std::string> hashes(files.size());
+    const std::vector<bool> bad = read_files(
+        count,
+        [&](int64_t i) {
+          const ImageFile& file = files[size_t(i)];
+          const ReadImageOptions reading = options_.reading(shape_->channels);
+          const std::string bytes = read_small_file(file.path, reading.largest_file);
+          const Image image = decode_image(bytes, file.path.string(), reading);
+          rows[size_t(i)] = {
+              tensor_of(fit_image(image, shape_->height, shape_->width, options_.fit)), file.label};
+          ContentHash hash;
+          hash.add(bytes);
+          hashes[size_t(i)] = hash.text();
+        },
+        [&](int64_t i) { return files[size_t(i)].place; }, {}, options_.max_bad_share,
+        result.notes);
+    ContentHash hash;
+    for (size_t i = 0; i < files.size(); ++i) {
+      if (bad[i]) continue;
+      hash.add(concat(files[i].label, " ", hashes[i], "\n"));
+      result.rows.push_back(std::move(rows[i]));
+      if (!splits.empty()) result.splits.push_back(splits[i]);
+    }
+    result.hash = hash.text();
+    return result;
+  }
+
+ private:
+  ImageFileOptions options_;
+  std::optional<PictureShape> shape_;  // the first files decide
 };
 
-DecodedFile decode(const ImageFile& file, const ReadImageOptions& options) {
-  require(int64_t(fs::file_size(file.path)) <= options.largest_file, ErrorKind::BadData,
-          file.path.string(), ": has more than ", format_count(options.largest_file), " bytes");
-  const std::string bytes = read_file(file.path);
-  ContentHash hash;
-  hash.add(bytes);
-  return {decode_image(bytes, file.path.string(), options), hash.text()};
-}
-
-/// Height and width that all pictures are to have.
-std::pair<int64_t, int64_t> size_of(const ImageFile& first, const ImageFolderOptions& options) {
-  if (options.side > 0) return {options.side, options.side};
-  const Image image = decode(first, options.reading).image;
-  return {image.height, image.width};
-}
-
-FileRows<LabelledImage> read_classes(const fs::path& folder, const ImageFolderOptions& options) {
-  const std::vector<ImageFile> files = files_by_class(folder);
-  FileRows<LabelledImage> rows;
-  if (files.empty()) return rows;
-  const auto [height, width] = size_of(files.front(), options);
-  const auto count = int64_t(files.size());
-  require(height * width <= kMostBytes / options.reading.channels / count, ErrorKind::BadData,
-          files.front().path.string(), " and others: ", format_count(count), " pictures of ",
-          height, " x ", width, " pixels do not fit into memory; set data.image_size to less");
-  rows.rows.resize(files.size());
-  std::vector<std::string> hashes(files.size());
-  run_parallel(count, [&](int64_t row) {
-    const ImageFile& file = files[size_t(row)];
-    DecodedFile decoded = decode(file, options.reading);
-    Image& image = decoded.image;
-    if (options.side > 0) image = resize(image, height, width);
-    require(image.height == height && image.width == width, ErrorKind::BadData, file.path.string(),
-            ": is ", image.height, " x ", image.width, " pixels, ",
-            files.front().path.filename().string(), " is ", height, " x ", width,
-            "; set data.image_size to make them alike");
-    rows.rows[size_t(row)] = {tensor_of(image), file.label};
-    hashes[size_t(row)] = decoded.hash;
-  });
-  ContentHash hash;
-  for (size_t row = 0; row < files.size(); ++row)
-    hash.add(concat(files[row].label, " ", hashes[row], "\n"));
-  rows.hash = hash.text();
+FileRows<LabelledImage> read_table_of_images(const fs::path& path, const DataSource& source,
+                                             const ImageFileOptions& options,
+                                             ImageFileReader& reader) {
+  const MediaTable media(path, {source.roles, options.images, "auto"}, "data.images", "png/{}.png");
+  const CsvTable& table = media.table();
+  const int64_t image = media.find("image", {"image", "file", "filename", "path", "picture"});
+  const int64_t label = media.find(source.roles.contains("target") ? "target" : "label",
+                                   {"label", "class", "category"});
+  const auto needed = [&](int64_t column, const char* role) {
+    require(column >= 0, ErrorKind::NotFound, table.path, ": there is no column '", role,
+            "'; say which one it is: --columns ", role,
+            "=NAME. The columns are: ", join(table.names));
+  };
+  needed(image, "image");
+  needed(label, "label");
+  const int64_t split = media.split_column();
+  std::vector<ImageFile> files;
+  std::vector<Split> splits;
+  int64_t empty = 0;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const std::string cell(trim(table.cell(row, image))), name(trim(table.cell(row, label)));
+    empty += cell.empty() || name.empty();
+    if (cell.empty() || name.empty()) continue;
+    files.push_back({media.file_of(cell), name, table.place(row)});
+    if (split >= 0) splits.push_back(split_in_cell(table.cell(row, split), table.place(row)));
+  }
+  FileRows<LabelledImage> rows = reader.read(files, splits);
+  require(!rows.rows.empty(), ErrorKind::BadData, table.path, ": names no pictures with a label");
+  if (empty > 0)
+    rows.notes.push_back(concat(table.path, ": ", format_count(empty),
+                                " rows without picture or label were left out"));
   return rows;
 }
 
 }  // namespace
 
+ReadImageOptions ImageFileOptions::reading(int64_t channels) const {
+  ReadImageOptions reading;
+  reading.channels = channels;
+  reading.largest_image = largest_image;
+  return reading;
+}
+
 bool holds_image_folders(const fs::path& path) {
-  if (!fs::is_directory(path)) return false;
-  const SplitFiles folders = split_folders(path);
-  if (!has_splits(folders)) return !files_by_class(path).empty();
-  return std::any_of(folders.begin(), folders.end(),
-                     [](const auto& folder) { return folder && !files_by_class(*folder).empty(); });
+  return holds_class_folders(path, is_picture_name);
+}
+
+bool holds_image_table(const fs::path& path) {
+  if (fs::is_directory(path)) {
+    const SplitFiles files = find_split_files(path, kMediaTableEndings);
+    return std::any_of(files.begin(), files.end(), [](const auto& file) { return file; });
+  }
+  const std::string ending = small_ending(path.extension() == ".gz" ? path.stem() : path);
+  return std::find(kMediaTableEndings.begin(), kMediaTableEndings.end(), ending) !=
+         kMediaTableEndings.end();
 }
 
 SplitRows<LabelledImage> read_image_folder(const DataSource& source, const SplitOptions& split,
-                                           const ImageFolderOptions& options) {
+                                           const ImageFileOptions& options) {
   require(holds_image_folders(source.path), ErrorKind::NotFound, source.path.string(),
           ": holds no pictures; expected CLASS/*.png or .jpg in it, or in train, val and test");
+  ImageFileReader files(options);
   Reader<LabelledImage> reader;
-  reader.read = [&](const fs::path& folder) { return read_classes(folder, options); };
-  reader.rows = "pictures";
-  reader.find = [&](const fs::path& folder) {
-    SplitFiles folders = split_folders(folder);
-    if (!has_splits(folders)) folders[source.whole ? kTest : kTrain] = folder;
-    return folders;
+  reader.read = [&](const fs::path& folder) {
+    std::vector<ImageFile> found;
+    for (ClassFile& file : files_by_class(folder, is_picture_name))
+      found.push_back({file.path, file.label, folder.string()});
+    return files.read(found);
   };
+  reader.rows = "pictures";
+  reader.find = [&](const fs::path& folder) { return find_class_folders(folder, source.whole); };
   reader.expected = "train/CLASS/*.png or .jpg";
+  return read_splits(source, split, reader);
+}
+
+SplitRows<LabelledImage> read_image_table(const DataSource& source, const SplitOptions& split,
+                                          const ImageFileOptions& options) {
+  check_roles(source, {"image", "label", "target", "split"});
+  ImageFileReader files(options);
+  Reader<LabelledImage> reader;
+  reader.endings = kMediaTableEndings;
+  reader.read = [&](const fs::path& path) {
+    return read_table_of_images(path, source, options, files);
+  };
+  reader.rows = "pictures";
   return read_splits(source, split, reader);
 }
 

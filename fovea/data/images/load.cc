@@ -11,7 +11,7 @@
 #include "fovea/base/json_field.h"
 #include "fovea/data/formats/idx.h"
 #include "fovea/data/images/idx_folder.h"
-#include "fovea/data/images/image_folder.h"
+#include "fovea/data/images/resize.h"
 #include "fovea/data/labels.h"
 
 namespace fovea {
@@ -39,21 +39,21 @@ std::vector<std::string> in_order(const std::set<std::string>& labels) {
 }
 
 SplitRows<LabelledImage> read_images(const DataSource& source, const GlimpseDataOptions& options,
-                                     bool needs_training, uint64_t seed) {
+                                     const GlimpseCoding& coding, uint64_t seed) {
   require(fs::exists(source.path), ErrorKind::NotFound, source.path.string(),
           ": no such file or folder");
-  const SplitOptions split{kTask, options.validation_fraction, seed, needs_training};
+  const SplitOptions split{kTask, options.validation_fraction, seed, !coding.fitted()};
+  ImageFileOptions files = options.files;
+  if (coding.fitted()) files.shape = coding.pictures;
+  const bool is_table = holds_image_table(source.path);
+  if (holds_image_folders(source.path) || !is_table) check_roles(source, {});
   if (holds_idx_images(source.path)) return read_idx_images(source, split);
-  if (holds_image_folders(source.path)) {
-    ImageFolderOptions how;
-    how.side = options.image_size;
-    how.reading.channels = options.channels();
-    how.reading.largest_image = options.largest_image;
-    return read_image_folder(source, split, how);
-  }
+  if (holds_image_folders(source.path)) return read_image_folder(source, split, files);
+  if (is_table) return read_image_table(source, split, files);
   fail(ErrorKind::NotFound, source.path.string(),
        ": holds neither idx files (train-images-idx3-ubyte, perhaps with .gz, and its labels) nor "
-       "pictures by class (CLASS/*.png or .jpg)");
+       "pictures by class (CLASS/*.png or .jpg), and is no table of their paths (columns image "
+       "and label)");
 }
 
 /// Whether dataset.json says that objects are what is not dark.
@@ -79,7 +79,8 @@ void fit_classes(const SplitRows<LabelledImage>& rows, const GlimpseDataOptions&
     }
   const at::Tensor& first = rows.train.at(0).pixels;
   coding.classes = in_order(all);
-  coding.shape = shape_of_views({first.size(0), first.size(1), first.size(2)}, options.views);
+  coding.pictures = {first.size(0), first.size(1), first.size(2)};
+  coding.shape = shape_of_views(coding.pictures, options.views);
   notes.push_back(concat(coding.classes.size(), " classes; the network sees ", coding.shape.height,
                          " x ", coding.shape.width, " pixels, ",
                          coding.shape.channels == 1 ? "grey" : "in colour"));
@@ -100,14 +101,22 @@ at::Tensor stack_pixels(const std::vector<LabelledImage>& rows) {
 void GlimpseDataOptions::describe(OptionList& list) {
   generator.describe(list);
   views.describe(list);
-  list.add("image_size", image_size,
-           "pictures of a folder are resized to so many pixels in each direction; 0: they all have "
-           "one size")
+  list.add("image_size", files.side,
+           concat("pixels of a side that picture files are brought to; 0: their own size where it "
+                  "is one of at most ",
+                  ImageFileOptions::kLargestSide, ", else a square of at most that"))
       .at_least(0)
       .at_most(4096);
-  list.add("colours", colours, "what is read of the pictures of a folder")
-      .choices({"grey", "colour"});
-  list.add("largest_image", largest_image, "pictures of more pixels are refused").at_least(1);
+  list.add("fit", files.fit,
+           "picture files of another shape: stretched, cut, or whole with a border")
+      .choices(fit_names());
+  list.add("colours", files.colours, "of picture files; auto: colour where one has any")
+      .choices({"auto", "grey", "colour"});
+  list.add("images", files.images,
+           "where a table's picture lies, {} being its cell: png/{}.png; empty: the cell is the "
+           "path");
+  list.add("largest_image", files.largest_image, "pictures of more pixels are refused").at_least(1);
+  describe_bad_share(list, files.max_bad_share);
   describe_share(list, "validation_fraction", validation_fraction,
                  "share of the training pictures held out when there are none for validation");
 }
@@ -116,7 +125,9 @@ Json GlimpseCoding::to_json() const {
   return {{"classes", classes},
           {"channels", shape.channels},
           {"height", shape.height},
-          {"width", shape.width}};
+          {"width", shape.width},
+          {"picture_height", pictures.height},
+          {"picture_width", pictures.width}};
 }
 
 GlimpseCoding GlimpseCoding::from_json(const Json& json, const std::string& where) {
@@ -127,6 +138,12 @@ GlimpseCoding GlimpseCoding::from_json(const Json& json, const std::string& wher
   coding.shape = {root.at("channels").integer(1, 3), root.at("height").integer(1, kLongestSide),
                   root.at("width").integer(1, kLongestSide)};
   const PictureShape& shape = coding.shape;
+  const auto own = [&](const char* key, int64_t seen) {
+    const auto found = root.find(key);
+    return found ? found->integer(1, seen) : seen;
+  };
+  coding.pictures = {shape.channels, own("picture_height", shape.height),
+                     own("picture_width", shape.width)};
   require(
       !coding.classes.empty() && shape.channels != 2 && shape.height * shape.width <= kMostPixels,
       ErrorKind::BadData, where, ": ", coding.classes.size(), " classes of pictures with ",
@@ -137,11 +154,10 @@ GlimpseCoding GlimpseCoding::from_json(const Json& json, const std::string& wher
 
 Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options,
                      GlimpseCoding& coding, int64_t glimpses, uint64_t seed) {
-  check_roles(source, {});
   const bool synthetic = source.path.empty();
-  SplitRows<LabelledImage> images = synthetic
-                                        ? draw_images(options.generator)
-                                        : read_images(source, options, !coding.fitted(), seed);
+  if (synthetic) check_roles(source, {});
+  SplitRows<LabelledImage> images =
+      synthetic ? draw_images(options.generator) : read_images(source, options, coding, seed);
   const bool knows_objects =
       synthetic || !options.views.is_plain() || says_objects_are_bright(source.path);
   const Random random = Random(seed).split("views");

@@ -1,5 +1,5 @@
 // The data of the task `glimpse`, from wherever it comes, in splits: idx files, a folder of
-// pictures by class, or synthetic digits.
+// pictures by class, a table of pictures, or synthetic digits.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fovea/data/images/encoder.h"
+#include "fovea/data/images/image_folder.h"
 #include "fovea/data/images/synthetic.h"
 #include "fovea/data/source.h"
 
@@ -17,18 +18,16 @@ namespace fovea {
 struct GlimpseDataOptions {
   SyntheticImagesOptions generator;
   ViewOptions views;
-  int64_t image_size = 0;
-  std::string colours = "grey";
-  int64_t largest_image = 40'000'000;
+  ImageFileOptions files;
   double validation_fraction = 0.1;
   void describe(OptionList& list);
-  int64_t channels() const { return colours == "grey" ? 1 : 3; }
 };
 
 /// What is learned from the data and kept in the run.
 struct GlimpseCoding {
   std::vector<std::string> classes;  // numbers by value, else by name
   PictureShape shape;                // what the network sees
+  PictureShape pictures;             // the same before a view is made of it (ViewOptions)
 
   bool fitted() const { return !classes.empty(); }
   Json to_json() const;

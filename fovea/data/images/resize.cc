@@ -110,14 +110,41 @@ Image resize_and_crop(const Image& image, int64_t height, int64_t width) {
   return result;
 }
 
+Image letterbox(const Image& image, int64_t height, int64_t width) {
+  const double scale =
+      std::min(double(height) / double(image.height), double(width) / double(image.width));
+  const auto scaled = [&](int64_t size, int64_t most) {
+    return std::clamp<int64_t>(std::llround(double(size) * scale), 1, most);
+  };
+  const Image inner = resize(image, scaled(image.height, height), scaled(image.width, width));
+  if (inner.height == height && inner.width == width) return inner;
+  Image result = make_image(height, width, image.channels);
+  result.animated = image.animated;
+  for (int64_t channel = 0; channel < image.channels; ++channel) {
+    double sum = 0;
+    for (size_t i = size_t(channel); i < inner.pixels.size(); i += size_t(image.channels))
+      sum += inner.pixels[i];
+    const auto mean = uint8_t(std::lround(sum / double(inner.height * inner.width)));
+    for (size_t i = size_t(channel); i < result.pixels.size(); i += size_t(image.channels))
+      result.pixels[i] = mean;
+  }
+  const int64_t top = (height - inner.height) / 2, left = (width - inner.width) / 2;
+  for (int64_t y = 0; y < inner.height; ++y)
+    std::copy_n(&inner.pixels[size_t(y * inner.width * image.channels)],
+                inner.width * image.channels, &result.at(top + y, left, 0));
+  return result;
+}
+
 std::vector<std::string> fit_names() {
-  return {"stretch", "crop"};
+  return {"stretch", "crop", "letterbox"};
 }
 
 Image fit_image(const Image& image, int64_t height, int64_t width, const std::string& fit) {
-  require(fit == "stretch" || fit == "crop", ErrorKind::InvalidArgument, "a picture cannot be '",
-          fit, "' to its size; known: ", join(fit_names()));
-  return fit == "crop" ? resize_and_crop(image, height, width) : resize(image, height, width);
+  if (fit == "stretch") return resize(image, height, width);
+  if (fit == "crop") return resize_and_crop(image, height, width);
+  if (fit == "letterbox") return letterbox(image, height, width);
+  fail(ErrorKind::InvalidArgument, "a picture cannot be '", fit,
+       "' to its size; known: ", join(fit_names()));
 }
 
 }  // namespace fovea

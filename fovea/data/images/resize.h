@@ -16,7 +16,10 @@ Image resize(const Image& image, int64_t height, int64_t width);
 /// The largest middle part with the shape height x width, in that size.
 Image resize_and_crop(const Image& image, int64_t height, int64_t width);
 
-/// One of fit_names(): "stretch" is resize(), "crop" resize_and_crop().
+/// All of the picture in its own shape, in the middle of height x width; around it its mean colour.
+Image letterbox(const Image& image, int64_t height, int64_t width);
+
+/// One of fit_names(): "stretch" is resize(), "crop" resize_and_crop(), "letterbox" letterbox().
 Image fit_image(const Image& image, int64_t height, int64_t width, const std::string& fit);
 std::vector<std::string> fit_names();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
@@ -33,15 +34,22 @@ class SoundFiles {
   }
 
   /// Reads the files, side by side.
-  SoundStore read(const SpeechDataOptions& options, const FileProgress& progress) {
+  SoundStore read(const SpeechDataOptions& options, const FileProgress& progress, Notes& notes) {
     const auto file = [&](int64_t i) -> const File& { return files_[size_t(i)]; };
-    read_files(
+    const std::vector<bool> bad = read_files(
         int64_t(files_.size()),
         [&](int64_t i) {
           sounds_[size_t(file(i).number)] = read_sound(file(i).path, options.reading());
         },
-        [&](int64_t i) { return file(i).place; }, progress);
+        [&](int64_t i) { return file(i).place; }, progress, options.max_bad_share, notes);
+    bad_.assign(sounds_.size(), false);
+    for (size_t i = 0; i < bad.size(); ++i) bad_[size_t(files_[i].number)] = bad[i];
     return store_of(sounds_, options.log_mel.sample_rate);
+  }
+  /// Whether one of these sounds could not be read.
+  bool is_bad(const std::vector<int64_t>& numbers) const {
+    return std::any_of(numbers.begin(), numbers.end(),
+                       [&](int64_t number) { return bad_[size_t(number)]; });
   }
 
  private:
@@ -53,6 +61,7 @@ class SoundFiles {
   std::map<std::string, int64_t> numbers_;
   std::vector<File> files_;
   std::vector<Sound> sounds_;
+  std::vector<bool> bad_;  // of each sound
 };
 
 /// When each word is heard, from what the table says of it. Empty where it says nothing.
@@ -105,14 +114,17 @@ SplitSpeech store_sounds(SplitRows<Utterance> texts, const SpeechDataOptions& op
         row.sounds.push_back(files.add(path, utterance.place));
       if (utterance.sounds.empty()) row.sounds.push_back(files.add(std::move(utterance.drawn)));
     }
-  speech.store = std::make_shared<SoundStore>(files.read(options, progress));
-  for (int split = 0; split < kSplitCount; ++split)
-    for (size_t i = 0; i < texts[split].size(); ++i) {
-      SpeechRow& row = speech[split][i];
+  speech.store = std::make_shared<SoundStore>(files.read(options, progress, speech.notes));
+  for (int split = 0; split < kSplitCount; ++split) {
+    const std::vector<SpeechRow> read = std::exchange(speech[split], {});
+    for (size_t i = 0; i < read.size(); ++i) {
+      if (files.is_bad(read[i].sounds)) continue;
+      SpeechRow& row = speech[split].emplace_back(read[i]);
       if (!texts[split][i].sounds.empty())
         check_length(row, *speech.store, options, texts[split][i].place);
       row.words = words_of(texts[split][i], row, *speech.store);
     }
+  }
   return speech;
 }
 
@@ -174,6 +186,7 @@ void SpeechDataOptions::describe(OptionList& list) {
   list.add("longest_sound", longest_sound, "seconds; longer sounds are refused")
       .above(0)
       .at_most(3600);
+  describe_bad_share(list, max_bad_share);
 }
 
 ReadSoundOptions SpeechDataOptions::reading() const {

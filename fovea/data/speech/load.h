@@ -25,6 +25,7 @@ struct SpeechDataOptions {
   std::string left_out;  // a speaker
   std::string quotes = "auto";
   double longest_sound = 60;
+  double max_bad_share = 0.05;
   void describe(OptionList& list);
 
   ReadSoundOptions reading() const;
@@ -48,8 +49,8 @@ SpeechFeatures features_of(const SpeechDataOptions& options, const SpeechCoding&
                            int64_t unit_frames);
 
 /// Reads a table, a folder or a prepared file, or draws the synthetic melodies. A first call learns
-/// the tokeniser from the training transcripts. A sound that cannot be read is an error with the
-/// path:line that names it.
+/// the tokeniser from the training transcripts. Utterances whose sounds cannot be read are
+/// left out and named with path:line; more such sounds than max_bad_share are an error.
 Splits load_speech(const DataSource& source, const SpeechDataOptions& options, SpeechCoding& coding,
                    const SpeechLoading& loading);
 

@@ -20,9 +20,8 @@ class ImageFolder : public ::testing::Test {
     folder.write(name, encode_png(make_image(height, width, 1, value)));
   }
   SplitRows<LabelledImage> read(int64_t side = 0, bool whole = false) const {
-    ImageFolderOptions options;
+    ImageFileOptions options;
     options.side = side;
-    options.reading.channels = 1;
     return read_image_folder({folder.path(), {}, whole}, {.fraction = 0, .needs_training = false},
                              options);
   }
@@ -61,13 +60,46 @@ TEST_F(ImageFolder, AllBecomeOneSize) {
   for (const LabelledImage& image : read(5).train)
     EXPECT_EQ(image.pixels.sizes(), at::IntArrayRef({1, 5, 5}));
   EXPECT_EQ(read(5).train.size(), 2u);
-  expect_error(ErrorKind::BadData, {"2.png", "9 x 3", "data.image_size"}, [&] { read(); });
+  const SplitRows<LabelledImage> by_themselves = read();
+  for (const LabelledImage& image : by_themselves.train)
+    EXPECT_EQ(image.pixels.sizes(), at::IntArrayRef({1, 9, 9})) << "the middle of the longer sides";
+  EXPECT_TRUE(has_note(by_themselves.notes, "several sizes become 9 x 9"));
+  write("cat/1.png", 400, 300, 9);
+  EXPECT_EQ(read().train[0].pixels.size(1), ImageFileOptions::kLargestSide);
+}
+
+TEST_F(ImageFolder, ColoursStayWhereThereAreAny) {
+  write("cat/1.png", 4, 4, 9);
+  write("dog/1.png", 4, 4, 200);
+  EXPECT_EQ(read().train[0].pixels.size(0), 1);
+  Image red = make_image(4, 4, 3, 9);
+  red.at(1, 1, 0) = 255;
+  folder.write("dog/2.png", encode_png(red));
+  EXPECT_EQ(read().train[0].pixels.size(0), 3);
+}
+
+TEST_F(ImageFolder, ATableNamesPicturesAndLabels) {
+  write("png/1.png", 4, 4, 9);
+  write("png/2.png", 8, 4, 9);
+  folder.write("labels.csv", "file,class,split\npng/1.png,a,train\npng/2.png,b,val\n,b,val\n");
+  const SplitRows<LabelledImage> rows =
+      read_image_table({folder / "labels.csv", {}}, {.fraction = 0}, {});
+  ASSERT_EQ(rows.train.size(), 1u);
+  ASSERT_EQ(rows.validation.size(), 1u);
+  EXPECT_EQ(rows.validation[0].label, "b");
+  EXPECT_TRUE(has_note(rows.notes, "1 rows without picture or label"));
 }
 
 TEST_F(ImageFolder, ABrokenPictureIsNamed) {
   write("cat/1.png", 4, 4, 9);
   folder.write("cat/2.png", "this is a text");
-  expect_error(ErrorKind::BadData, "2.png", [&] { read(); });
+  expect_error(ErrorKind::BadData, {"2.png", "1 of 2 files", "data.max_bad_share"},
+               [&] { read(); });
+  for (int i = 3; i < 40; ++i) write(concat("cat/", i, ".png"), 4, 4, 9);
+  const SplitRows<LabelledImage> rows = read();
+  EXPECT_EQ(rows.train.size(), 38u);
+  EXPECT_TRUE(has_note(rows.notes, "1 of 39 files cannot be read and are left out"));
+  EXPECT_TRUE(has_note(rows.notes, "2.png: is no picture"));
 }
 
 TEST_F(ImageFolder, NoPicturesAreNoData) {

@@ -69,8 +69,8 @@ TEST(GlimpsesData, AFolderOfPicturesIsReadToo) {
       folder.write(concat(label, "/", name), encode_png(make_image(7, 9, 3, 80)));
   }
   GlimpseDataOptions options = small();
-  options.image_size = 6;
-  options.colours = "colour";
+  options.files.side = 6;
+  options.files.colours = "colour";
   GlimpseCoding coding;
   const Splits splits = load_glimpses({folder.path(), {}}, options, coding, 2, 3);
   EXPECT_EQ(coding.classes, (std::vector<std::string>{"cat", "dog"}));
