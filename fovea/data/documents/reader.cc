@@ -1,8 +1,12 @@
 #include "fovea/data/documents/reader.h"
 
 #include <algorithm>
+#include <map>
 
+#include "fovea/data/class_folders.h"
 #include "fovea/data/code_points.h"
+#include "fovea/data/documents/text_files.h"
+#include "fovea/data/formats/line_stream.h"
 #include "fovea/data/formats/role_rows.h"
 
 namespace fovea {
@@ -48,6 +52,74 @@ bool read_sentences(const SortedJson& row, const std::string& place, LabelledTex
   return true;
 }
 
+const std::vector<std::string> kLineEndings = {".txt", ".ft", ".fasttext"};  // text_files.h
+
+/// What others call the columns text and label.
+const std::map<std::string, std::vector<std::string>> kOtherNames{
+    {"text", {"sentence", "review", "content", "comment", "message", "document", "tweet", "body"}},
+    {"label", {"class", "category", "sentiment", "target", "y"}}};
+
+/// The columns of a table, or the keys of its first JSON row; none where the first line is neither.
+std::vector<std::string> names_at_top(const fs::path& path) {
+  if (role_ending(path) == ".json") return {};  // may be all one line
+  LineStream lines(path);
+  std::string_view line;
+  if (!lines.next(line) || valid_utf8_prefix(line) < line.size()) return {};
+  if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+  std::vector<std::string> names;
+  if (is_json_name(path)) {
+    if (!SortedJson::accept(line)) return {};
+    const SortedJson row = parse_sorted_json(line, path.string());
+    if (row.is_object())
+      for (const auto& item : row.items()) names.push_back(item.key());
+    return names;
+  }
+  const char delimiter = csv_delimiter(path, line);
+  const bool quoted =
+      role_ending(path) == ".csv" && std::count(line.begin(), line.end(), '"') % 2 == 0;
+  for (const std::string& cell : quoted ? parse_csv_line(line, delimiter) : split(line, delimiter))
+    names.emplace_back(trim(cell));
+  return names;
+}
+
+/// The user's roles; a column that nobody named and that is missing may be called otherwise.
+Roles named_roles(const fs::path& path, const LabelledTextOptions& options, Notes& notes) {
+  Roles roles = options.roles;
+  if (!roles.contains("label") && roles.contains("target")) roles["label"] = roles["target"];
+  roles.erase("target");
+  if (!fs::exists(path)) return roles;
+  const std::vector<std::string> names = names_at_top(path);
+  const auto has = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const auto& [role, others] : kOtherNames) {
+    if (roles.contains(role) || has(role) || has("sentences")) continue;
+    std::vector<std::string> found;
+    for (const std::string& other : others)
+      if (has(other)) found.push_back(other);
+    if (found.size() != 1) continue;  // which of several is meant cannot be known
+    roles[role] = found;
+    notes.push_back(concat(path.string(), ": the ", role, " is the column '", found[0], "'"));
+  }
+  return roles;
+}
+
+/// Files of lines without a header end in .txt; one that names text and label is a table all the
+/// same.
+bool has_header_line(const fs::path& path) {
+  const std::string ending = role_ending(path);
+  if (std::find(kLineEndings.begin(), kLineEndings.end(), ending) == kLineEndings.end())
+    return true;
+  const std::vector<std::string> names = names_at_top(path);
+  return std::find(names.begin(), names.end(), "text") != names.end() &&
+         std::find(names.begin(), names.end(), "label") != names.end();
+}
+
+bool holds_split_files(const fs::path& folder, const std::vector<std::string>& endings) {
+  const SplitFiles files = find_split_files(folder, endings);
+  return std::any_of(files.begin(), files.end(), [](const auto& file) { return file; });
+}
+
 }  // namespace
 
 bool is_labelled_text(const fs::path& path) {
@@ -60,14 +132,14 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
   RoleOptions reading;
   reading.roles = {"text", "second", "label", "split"};
   reading.texts = {"text", "second"};
-  if (!is_json_lines(path)) reading.needed.push_back("text");  // in JSON sentences may stand for it
+  if (!is_json_name(path)) reading.needed.push_back("text");  // in JSON sentences may stand for it
   if (options.needs_label) reading.needed.push_back("label");
-  reading.named = options.roles;
+  FileRows<LabelledText> file;
+  reading.named = named_roles(path, options, file.notes);
   reading.quotes = options.quotes;
   reading.max_bytes = options.max_bytes;
   reading.example = "{\"text\": \"…\", \"label\": \"…\"}";
   const RoleReader reader(reading);
-  FileRows<LabelledText> file;
   int64_t without_text = 0, without_label = 0;
   file.hash = reader.read(path, [&](RoleRow& row) {
     LabelledText text{row.cells[kTextCell].value_or(""), row.cells[kSecondCell].value_or(""),
@@ -98,12 +170,30 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
 
 SplitRows<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
                                            LabelledTextOptions options) {
-  check_roles(source, {"text", "second", "label", "split"});
+  check_roles(source, {"text", "second", "label", "target", "split"});
   options.roles = source.roles;
   if (!split.split.empty()) options.roles["split"] = {split.split};
-  return read_splits<LabelledText>(source, split, {kRoleEndings, [&](const fs::path& path) {
-                                                     return read_labelled_text(path, options);
-                                                   }});
+  Reader<LabelledText> reader;
+  reader.endings = kRoleEndings;
+  reader.endings.insert(reader.endings.end(), kLineEndings.begin(), kLineEndings.end());
+  reader.read = [&](const fs::path& path) {
+    const bool is_folder = fs::is_directory(path),
+               fasttext = !is_folder && !is_json_name(path) && is_fasttext(path);
+    const bool is_table = !is_folder && !fasttext && has_header_line(path);
+    require(options.roles.empty() || is_table, ErrorKind::InvalidArgument, path.string(),
+            ": --columns: such a ", is_folder ? "folder" : "file", " has no columns to name");
+    if (is_folder) return read_text_folders(path, options.max_bytes);
+    if (fasttext) return read_fasttext(path, options.max_bytes);
+    return is_table ? read_labelled_text(path, options)
+                    : read_labelled_lines(path, options.max_bytes);
+  };
+  const bool by_class =
+      fs::is_directory(source.path) && !holds_split_files(source.path, reader.endings);
+  if (by_class && holds_text_folders(source.path)) {
+    reader.find = [&](const fs::path& folder) { return find_class_folders(folder, source.whole); };
+    reader.expected = "train/CLASS/*.txt";
+  }
+  return read_splits<LabelledText>(source, split, reader);
 }
 
 }  // namespace fovea

@@ -1,8 +1,9 @@
 // Texts with a label, one or two texts a row: CSV, TSV or JSONL, plain or gzip. Which column is
 // what is said by roles (--columns text=review,label=stars); without roles the columns are called
-// text, second and label. A JSONL row may hold "sentences", lists of words, in place of its text,
-// and "rationale", which of them people hold for decisive (ERASER, DeYoung et al. 2020).
-// docs/formats/labelled-text.md states the rules and what is refused.
+// text, second and label, or as is usual elsewhere (review, sentence, class, category). A JSONL row
+// may hold "sentences", lists of words, in place of its text, and "rationale", which of them people
+// hold for decisive (ERASER, DeYoung et al. 2020). docs/formats/labelled-text.md states the rules
+// and what is refused.
 #pragma once
 
 #include <filesystem>
@@ -34,8 +35,8 @@ struct LabelledTextOptions {
 FileRows<LabelledText> read_labelled_text(const std::filesystem::path& path,
                                           const LabelledTextOptions& options);
 
-/// A file, or a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson).
-/// `options.roles` are the source's.
+/// A file or a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson .json, and
+/// those of text_files.h), or a folder of texts by class. `options.roles` are the source's.
 SplitRows<LabelledText> open_labelled_text(const DataSource& source, const SplitOptions& split,
                                            LabelledTextOptions options);
 

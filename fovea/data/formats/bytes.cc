@@ -96,7 +96,7 @@ constexpr WideEncoding kWideEncodings[] = {{"\xFF\xFE\0\0"sv, "UTF-32", 4, true}
                                            {"\xFF\xFE"sv, "UTF-16", 2, true},
                                            {"\xFE\xFF"sv, "UTF-16", 2, false}};
 
-void append_utf8(std::string& text, uint32_t point) {
+void append_code_point(std::string& text, uint32_t point) {
   const auto tail = [&](int shift) { text += char(0x80 | (point >> shift & 0x3F)); };
   if (point < 0x80) {
     text += char(point);
@@ -139,7 +139,7 @@ std::string decode_wide(std::string_view content, const WideEncoding& encoding,
       point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
     }
     check(point < 0x110000 && !is_surrogate(point));
-    append_utf8(text, point);
+    append_code_point(text, point);
   }
   return text;
 }

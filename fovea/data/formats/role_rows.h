@@ -1,5 +1,5 @@
-// Rows whose cells have roles, one a line: CSV, TSV or JSONL, plain or gzip. Which column or key is
-// what is said by roles (--columns user=reviewerID); without, it is called as the role is.
+// Rows whose cells have roles: CSV, TSV or JSON (json_rows.h), plain or gzip. Which column or key
+// is what is said by roles (--columns user=reviewerID); without, it is called as the role is.
 #pragma once
 
 #include <algorithm>
@@ -11,19 +11,17 @@
 #include "fovea/base/error.h"
 #include "fovea/base/json.h"
 #include "fovea/data/formats/csv.h"
-#include "fovea/data/formats/text_lines.h"
+#include "fovea/data/formats/json_rows.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
 
-inline const std::vector<std::string> kRoleEndings = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson"};
+inline const std::vector<std::string> kRoleEndings = {".csv",   ".tsv",    ".tab",
+                                                      ".jsonl", ".ndjson", ".json"};
 
 /// The name's ending, without .gz.
 inline std::string role_ending(const std::filesystem::path& path) {
   return (path.extension() == ".gz" ? path.stem() : path).extension().string();
-}
-inline bool is_json_lines(const std::filesystem::path& path) {
-  return role_ending(path) == ".jsonl" || role_ending(path) == ".ndjson";
 }
 
 struct RoleOptions {
@@ -66,7 +64,7 @@ class RoleReader {
   /// the file's hash. BadData with path:line; NotFound for a column that is not there.
   template <class Take>
   std::string read(const std::filesystem::path& path, const Take& take) const {
-    return is_json_lines(path) ? read_lines(path, take) : read_table(path, take);
+    return is_json_name(path) ? read_lines(path, take) : read_table(path, take);
   }
 
   /// The same of a table that was read already.
@@ -133,13 +131,10 @@ class RoleReader {
 
   template <class Take>
   std::string read_lines(const std::filesystem::path& path, const Take& take) const {
-    TextLines lines(path, options_.max_bytes);
     const size_t split = names_.size() - 1;
     std::optional<bool> has_split;  // as the first row decides
-    for (std::string_view line; lines.next(line);) {
-      if (trim(line).empty()) continue;
-      RoleRow row{{}, lines.place()};
-      const SortedJson json = parse_json_row(line, row.place, options_.example);
+    const auto read_row = [&](const SortedJson& json, const std::string& place) {
+      RoleRow row{{}, place};
       row.json = &json;
       for (size_t role = 0; role <= split; ++role) row.cells.push_back(read_value(row, role));
       read_several(row);
@@ -150,8 +145,8 @@ class RoleReader {
       if (!*has_split) named.reset();
       if (*has_split && !named) missing(row, split);
       take(row);
-    }
-    return lines.hash();
+    };
+    return for_each_json_row(path, options_.max_bytes, options_.example, read_row);
   }
 
   std::optional<std::string> read_value(RoleRow& row, size_t role) const {

@@ -20,7 +20,11 @@ struct NamedFile {
   std::string stem, middle, ending;
 
   std::string name() const { return path.filename().string(); }
-  bool is_tsv() const { return ending == "tsv" || ending == "tab"; }
+  bool holds_both() const {  // sides
+    for (const char* own : {"tsv", "tab", "csv", "jsonl", "ndjson", "json"})
+      if (ending == own) return true;
+    return false;
+  }
 };
 
 std::vector<NamedFile> list_files(const fs::path& folder) {
@@ -83,7 +87,7 @@ class FolderReader {
     std::vector<PairFiles> found;
     for (const NamedFile& file : files_) {
       if (!belongs(file) || !fits(file, direction_)) continue;
-      if (file.is_tsv()) found.push_back({file.path, {}});
+      if (file.holds_both()) found.push_back({file.path, {}});
       const std::string target = target_ending(file.ending);
       if (target.empty()) continue;
       for (const NamedFile& other : files_)
@@ -118,7 +122,7 @@ class FolderReader {
   void check_unread(Belongs belongs) const {
     std::map<std::string, std::vector<NamedFile>> beside;  // by stem and middle
     for (const NamedFile& file : files_)
-      if (belongs(file) && looks_like_language(file.ending) && !file.is_tsv())
+      if (belongs(file) && looks_like_language(file.ending) && !file.holds_both())
         beside[file.stem + "." + file.middle].push_back(file);
     for (const auto& [name, files] : beside) {
       if (!direction_ && files.size() > 1)

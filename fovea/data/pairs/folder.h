@@ -20,7 +20,7 @@ struct PairFolderOptions {
 };
 
 struct PairFiles {
-  std::filesystem::path source, target;  // no target: both sides are in one TSV
+  std::filesystem::path source, target;  // no target: both sides are in one file
 };
 
 struct PairFolder {

@@ -29,7 +29,7 @@ void check_direction(const DataSource& source, const std::string& direction) {
 }
 
 FileRows<TextPair> read_pairs(const PairFiles& files, const TextPairsOptions& options) {
-  TextPairs read = files.target.empty() ? read_tsv_pairs(files.source, options)
+  TextPairs read = files.target.empty() ? read_file_pairs(files.source, options)
                                         : read_parallel_pairs(files.source, files.target, options);
   FileRows<TextPair> rows{std::move(read.pairs), std::move(read.splits), read.hash, {}};
   if (read.left_out > 0)
@@ -82,7 +82,7 @@ Splits load_pairs(const DataSource& source, const PairsOptions& options, PairTok
   Reader<TextPair> reader;
   reader.rows = "pairs";
   reader.group = {"source", [](const TextPair& pair) { return pair.source; }};
-  reader.expected = "train.tsv, or train.xx and train.yy with direction=xx-yy";
+  reader.expected = "train.tsv, .csv or .jsonl, or train.xx and train.yy with direction=xx-yy";
   reader.read = [&](const fs::path& path) { return read_pairs({path, targets[path]}, reading); };
   reader.find = [&](const fs::path& path) {
     const PairFolder folder = find_pair_files(path, {options.direction, options.test});

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/json_rows.h"
 #include "fovea/data/formats/text_lines.h"
 #include "fovea/data/formats/tsv_columns.h"
 
@@ -85,6 +88,80 @@ TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptio
       result.splits.push_back(split_in_cell(named, lines.place()));
   }
   return result;
+}
+
+namespace {
+
+/// The two sides of a JSON row by their keys, as the user or the first row says.
+Direction json_sides(const SortedJson& row, const TextPairsOptions& options,
+                     const std::string& place) {
+  if (!options.roles.empty())
+    return {single_role(options.roles, "source", "source"),
+            single_role(options.roles, "target", "target")};
+  if (row.contains("source") && row.contains("target")) return {"source", "target"};
+  if (!options.direction.empty()) return parse_direction(options.direction);
+  std::vector<std::string> keys;
+  for (const auto& item : row.items()) keys.push_back(item.key());
+  fail(ErrorKind::InvalidArgument, place, ": which of ", quoted_list(keys),
+       " is the source? Say it with --direction",
+       keys.size() == 2 ? concat(" ", keys[0], "-", keys[1], " or ", keys[1], "-", keys[0]) : "",
+       ", or --columns source=NAME --columns target=NAME");
+}
+
+TextPairs read_json_pairs(const std::filesystem::path& path, const TextPairsOptions& options) {
+  TextPairs result;
+  result.path = path.string();
+  std::optional<Direction> sides;
+  result.hash = for_each_json_row(
+      path, options.max_bytes, "{\"translation\": {\"de\": \"…\", \"en\": \"…\"}}",
+      [&](const SortedJson& row, const std::string& place) {
+        const auto inner = row.find("translation");
+        const SortedJson& texts = inner != row.end() && inner->is_object() ? *inner : row;
+        if (!sides) sides = json_sides(texts, options, place);
+        const auto text = [&](const std::string& key) {
+          const auto found = texts.find(key);
+          require(found != texts.end() && found->is_string(), ErrorKind::BadData, place,
+                  ": has no text '", key, "'");
+          return found->get<std::string>();
+        };
+        TextPair pair{text(sides->source), {text(sides->target)}, {}};
+        if (options.swap) swap_sides(pair);
+        add_pair(result, std::move(pair));
+      });
+  return result;
+}
+
+TextPairs read_csv_pairs(const std::filesystem::path& path, const TextPairsOptions& options) {
+  CsvOptions reading;
+  reading.max_bytes = options.max_bytes;
+  const CsvTable table = read_csv(path, reading);
+  const TsvColumns columns = find_tsv_columns(table.names, options, concat(table.path, ":1"));
+  require(columns.header, ErrorKind::InvalidArgument, table.path,
+          ": which column is the source? Say ",
+          "it with --columns source=NAME --columns target=NAME; the columns are ",
+          quoted_list(table.names));
+  TextPairs result;
+  result.path = table.path;
+  result.hash = table.hash;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    std::vector<std::string> cells;
+    for (int64_t column = 0; column < table.columns(); ++column)
+      cells.emplace_back(table.cell(row, column));
+    const size_t pairs = result.pairs.size();
+    const std::string named = columns.split ? cells[*columns.split] : "";
+    add_pair(result, pair_of(columns, cells, table.place(row)));
+    if (columns.split && result.pairs.size() > pairs)
+      result.splits.push_back(split_in_cell(named, table.place(row)));
+  }
+  return result;
+}
+
+}  // namespace
+
+TextPairs read_file_pairs(const std::filesystem::path& path, const TextPairsOptions& options) {
+  if (is_json_name(path)) return read_json_pairs(path, options);
+  const std::filesystem::path name = path.extension() == ".gz" ? path.stem() : path;
+  return name.extension() == ".csv" ? read_csv_pairs(path, options) : read_tsv_pairs(path, options);
 }
 
 TextPairs read_parallel_pairs(const std::filesystem::path& source,

@@ -40,6 +40,11 @@ struct TextPairs {
 /// with path:line; InvalidArgument when it cannot be known which column is the source.
 TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptions& options);
 
+/// A TSV; a CSV with a header that names the sides; or JSON (formats/json_rows.h): {"source": …,
+/// "target": …}, {"de": …, "en": …} or {"translation": {"de": …, "en": …}}, where languages need a
+/// direction or roles.
+TextPairs read_file_pairs(const std::filesystem::path& path, const TextPairsOptions& options);
+
 /// Line N of one file belongs to line N of the other. BadData when one has more lines.
 TextPairs read_parallel_pairs(const std::filesystem::path& source,
                               const std::filesystem::path& target, const TextPairsOptions& options);

@@ -68,10 +68,10 @@ TEST(TextPairs, EmptyLinesAndSidesAreLeftOutAndCounted) {
 TEST(TextPairs, BadLinesAreNamed) {
   refused(ErrorKind::BadData, {"p.tsv:2", "one column"}, "a\tx\nonly\nb\ty\n");
   refused(ErrorKind::BadData, {"p.tsv:3", "byte 4", "0xE9", "UTF-8"}, "a\tx\n\nb\tz\xE9\n");
-  refused(ErrorKind::BadData, {"p.tsv:1", "byte 1", "0xFF"},
+  refused(ErrorKind::BadData, {"p.tsv:1", "UTF-16"},
           std::string("\xFF\xFE"
-                      "a\0\t\0",
-                      6));
+                      "a\0\t\0x",
+                      7));
   refused(ErrorKind::BadData, {"p.tsv:1", "0xED"}, "\xED\xA0\x80\tx\n");  // half a surrogate pair
   const std::string fits(999998, 'a');
   EXPECT_EQ(read(fits + "\tx\r\n").pairs[0].source.size(), 999998u);
