@@ -207,9 +207,7 @@ ExplainTitles copy_titles() {
            {"read", "Slots that are read from, step by step"}}};
 }
 
-ModelSpec turing_machine_spec() {
-  const auto options = std::make_shared<TuringMachineOptions>();
-  const auto data = std::make_shared<CopyData>(options);
+TrainingOptions turing_machine_training() {
   TrainingOptions training;
   training.epochs = 6;
   training.schedule = "cosine";
@@ -219,8 +217,14 @@ ModelSpec turing_machine_spec() {
   training.clip_norm = 0.5;  // a rare large gradient would throw what is learned away
   training.monitor = {"bit_error", "loss"};
   training.usual_steps = 3000;
+  return training;
+}
+
+ModelSpec turing_machine_spec() {
+  const auto options = std::make_shared<TuringMachineOptions>();
+  const auto data = std::make_shared<CopyData>(options);
   ModelSpec spec = model_spec(
-      {"ntm"}, options, training,
+      {"ntm"}, options, turing_machine_training(),
       [data](const TuringMachineOptions& own) {
         return std::make_unique<TuringMachine>(own, data->bits());
       },
@@ -230,7 +234,8 @@ ModelSpec turing_machine_spec() {
   return spec;
 }
 
-ModelSpec copy_lstm_spec(TrainingOptions training) {
+ModelSpec copy_lstm_spec() {
+  TrainingOptions training = turing_machine_training();
   const auto data = std::make_shared<CopyData>(nullptr);
   training.epochs = 30;
   training.schedule = "constant";
@@ -251,7 +256,7 @@ ModelSpec copy_lstm_spec(TrainingOptions training) {
 
 static std::unique_ptr<Task> make_copy_task() {
   ModelSpec machine = turing_machine_spec();
-  ModelSpec lstm = copy_lstm_spec(machine.training);
+  ModelSpec lstm = copy_lstm_spec();
   const auto data = machine.data;
   const auto output = machine.output;
   return std::make_unique<Task>("copy", data, output,

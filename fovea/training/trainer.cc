@@ -66,8 +66,10 @@ std::string TrainingResult::summary() const {
     case TrainingEnd::Budget:
       break;
   }
-  return still_improving ? concat("still improving at the end, epoch ", last_epoch)
-                         : concat("all ", last_epoch, " epochs; best: ", best_epoch);
+  return still_improving
+             ? concat("still improving at the end, epoch ", last_epoch)
+             : concat("all ", planned_epochs, planned_epochs == 1 ? " epoch" : " epochs",
+                      "; best: ", best_epoch);
 }
 
 Json TrainingResult::to_json() const {
@@ -484,9 +486,10 @@ bool Trainer::note_gains(const EpochReport& report) {
   return options_.stop_rule == "either" ? stalled > 0 : stalled == monitored.size();
 }
 
-/// The last fifth of the reports gained more than 1 % on all before.
+/// The last fifth of the reports gained more than 1 % on all before; of few reports, half of that.
 bool Trainer::is_still_improving(const std::vector<EpochReport>& reports) const {
-  constexpr double kGain = 0.01;
+  constexpr size_t kFew = 10;
+  const double least_gain = reports.size() < kFew ? 0.005 : 0.01;
   const size_t last = std::max<size_t>(1, reports.size() / 5);
   if (reports.size() < 2) return false;
   double best[2] = {-INFINITY, -INFINITY};  // before, and then; higher is better
@@ -498,7 +501,7 @@ bool Trainer::is_still_improving(const std::vector<EpochReport>& reports) const 
     double& so_far = best[i + last >= reports.size()];
     if (value > so_far) so_far = value;
   }
-  return best[1] - best[0] > kGain * std::abs(best[0]);
+  return best[1] - best[0] > least_gain * std::abs(best[0]);
 }
 
 AverageReport Trainer::try_average(const TrainerHooks& hooks) {

@@ -68,9 +68,11 @@ TEST_F(TrainCommand, SaysHowItEnded) {
   ASSERT_EQ(trained.status, 0) << trained.err;
   EXPECT_TRUE(says(trained.err, "of at most 400: no gain since")) << trained.err;
   const Outcome short_one = train({path("flowers.csv"), "--target", "class", "--out", path("short"),
-                                   "--epochs", "3", "--set", "training.batch_size=16"});
+                                   "--epochs", "3", "--set", "training.schedule=constant"});
   EXPECT_TRUE(says(short_one.err, "still improving at the end")) << short_one.err;
   EXPECT_TRUE(says(short_one.err, "--resume --epochs 6")) << short_one.err;
+  EXPECT_TRUE(says(short_one.err, "95 % intervals of these 60 validation rows")) << "few rows";
+  EXPECT_TRUE(says(short_one.err, "--folds 5"));
   ASSERT_EQ(train({"--out", path("short"), "--resume", "--epochs", "6", "--quiet"}).status, 0);
   EXPECT_EQ(read_json_file(path("short/config.json"))["training"]["epochs"], 6);
 }
@@ -106,12 +108,12 @@ TEST_F(TrainCommand, ADryRunSaysWhatItUnderstoodAndWritesNothing) {
   const std::string data = flowers(143);
   const Outcome plain = train({data, "--target", "class", "--dry-run", "--out", path("run")});
   ASSERT_EQ(plain.status, 0) << plain.err;
-  for (const char* part : {"115 training, 28 validation", "aster: 38", "cedar", "at most", "rate",
+  for (const char* part : {"114 training, 29 validation", "aster: 39", "cedar", "at most", "rate",
                            "time", "memory", "parameters"})
     EXPECT_TRUE(says(plain.out, part)) << part << " not in\n" << plain.out;
   const Outcome json = train({data, "--target", "class", "--dry-run", "--json"});
   ASSERT_EQ(json.status, 0) << json.err;
-  EXPECT_EQ(json.json()["rows"]["train"], 115);
+  EXPECT_EQ(json.json()["rows"]["train"], 114);
   EXPECT_EQ(json.json()["classes"].size(), 3u);
   EXPECT_GT(json.json()["seconds"].get<double>(), 0);
   EXPECT_EQ(names_in("").size(), 1u) << "nothing but the data";

@@ -322,18 +322,10 @@ TEST_F(Writing, ResumeWithOtherInstructionsWarns) {
 
 TEST_F(Writing, ResumeWithMeansOfEpochsEqualsAnUninterruptedTraining) {
   const auto begin = [&](const std::string& out, const char* epochs) {
-    return fovea({"train",    "features",
-                  "--set",    "model.name=tutorial",
-                  "--set",    "data.numbers=standard",
-                  "--seed",   "2",
-                  "--set",    "training.patience=0",
-                  "--set",    "data.rows=200",
-                  "--set",    "training.learning_rate=1.5",
-                  "--set",    "training.average_epochs=2",
-                  "--set",    "training.batch_size=8",
-                  "--epochs", epochs,
-                  "--out",    path(out),
-                  "--quiet"})
+    return fovea({"train", "features", "--config", "tutorial", "--seed", "2", "--set",
+                  "data.rows=200", "--set", "training.learning_rate=1.5", "--set",
+                  "training.average_epochs=2", "--set", "training.batch_size=8", "--epochs", epochs,
+                  "--out", path(out), "--quiet"})
         .status;
   };
   ASSERT_EQ(begin("whole", "4"), 0);
