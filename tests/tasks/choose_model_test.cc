@@ -81,7 +81,7 @@ TEST(ChooseModel, AStoppedChoiceTakesThePreferredModel) {
 
 TEST(ChooseModel, FewRowsAreEnoughToTrain) {
   fovea::Setup setup = small_setup({"data.rows=5", "training.epochs=1"});
-  EXPECT_EQ(chosen(setup).model, setup.to_config()["model"]["name"]);
+  EXPECT_EQ(chosen(setup).model, setup.to_config()["model"]["name"].get<std::string>());
 }
 
 }  // namespace
