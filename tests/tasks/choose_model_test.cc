@@ -80,7 +80,7 @@ TEST(ChooseModel, AStoppedChoiceTakesThePreferredModel) {
 }
 
 TEST(ChooseModel, FewRowsAreEnoughToTrain) {
-  fovea::Setup setup = small_setup({"data.rows=5", "training.epochs=1"});
+  fovea::Setup setup = small_setup({"data.rows=12", "data.label=product", "training.epochs=1"});
   EXPECT_EQ(chosen(setup).model, setup.to_config()["model"]["name"].get<std::string>());
 }
 

@@ -26,9 +26,9 @@ class Pretrain : public ::testing::Test {
   fovea::Setup small(const std::vector<std::string>& more = {}) {
     fovea::Setup setup("pretrain");
     for (const char* assignment :
-         {"data.rows=40", "data.validation_rows=8", "data.test_rows=4", "data.longest=48",
-          "model.hidden=16", "model.layers=1", "model.heads=2", "model.maximum_length=64",
-          "training.epochs=2", "training.warmup_steps=2"})
+         {"config=tutorial", "data.rows=40", "data.validation_rows=8", "data.test_rows=4",
+          "data.longest=48", "model.hidden=16", "model.layers=1", "model.heads=2",
+          "model.maximum_length=64", "training.epochs=2", "training.warmup_steps=2"})
       setup.set(assignment);
     for (const std::string& assignment : more) setup.set(assignment);
     return setup;
@@ -116,10 +116,14 @@ TEST_F(Pretrain, BeginsFromARunOrAFolderWithItsSizesAndWords) {
   const auto weights = read_checked_weights(first / "model.safetensors");
   for (const std::string name : {"first", "exported"}) {
     fovea::Setup setup("pretrain");
-    for (const char* assignment : {"data.rows=20", "data.longest=32", "training.steps=1"})
-      setup.set(assignment);
+    for (const char* assignment : {"data.rows=20", "data.longest=32"}) setup.set(assignment);
     setup.set_from((folder / name).string());
-    const auto second = train_run("from " + name, std::move(setup));
+    const auto second = folder / ("from " + name);
+    RunFolder run(second);
+    TrainRequest request;
+    request.folder = &run;
+    request.untrained = true;
+    train(setup, request);
     const auto found = read_checked_weights(second / "model.safetensors");
     ASSERT_EQ(found.size(), weights.size());
     for (const auto& [key, tensor] : weights) EXPECT_TRUE(tensor.equal(found.at(key))) << key;
