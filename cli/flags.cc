@@ -72,8 +72,9 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--from", flags.from,
                      "documents, tag, pretrain: run or Hugging Face folder whose encoder and "
                      "tokeniser to begin with");
-  command.add_option("--epochs", flags.epochs,
-                     "passes over the training rows, at most (default: as many as suit the rows)");
+  command.add_option(
+      "--epochs", flags.epochs,
+      "passes over the training rows, at most (default: as many as suit the rows); 0: none");
   command.add_option("--time", flags.time,
                      "end after so long with the best weights so far: 90s, 5m, 1h");
   command.add_option("--threads", flags.threads, "CPU threads; 0: one per processor");

@@ -183,6 +183,7 @@ std::string end_text(const TrainCommandFlags& flags, const RunFolder& folder,
                      const TrainingResult& result) {
   const std::string go_on =
       concat("fovea train ", flags.task, " --out ", folder.path().string(), " --resume");
+  if (flags.epochs == 0) return "untrained, as --epochs 0 asks for";
   if (result.stopped) return "stopped; go on with: " + go_on;
   if (result.end == TrainingEnd::Time) return concat(result.summary(), "; go on with: ", go_on);
   if (!result.still_improving) return result.summary();
@@ -204,6 +205,8 @@ void run_train(const TrainCommandFlags& flags) {
           "--resume needs --out RUN: the run to go on with");
   require(!flags.resume || !flags.overwrite, ErrorKind::InvalidArgument,
           "--resume goes on with a run, --overwrite replaces it; give one of them");
+  require(flags.epochs != 0 || (!flags.resume && flags.folds == 0), ErrorKind::InvalidArgument,
+          "--epochs 0 keeps the first weights; it goes neither with --resume nor with --folds");
   require(flags.folds == 0 || !flags.resume, ErrorKind::InvalidArgument,
           "--folds begins anew; it does not go with --resume");
   Setup setup = flags.resume ? resumed_setup(flags, folder) : make_setup(flags);
@@ -223,6 +226,7 @@ void run_train(const TrainCommandFlags& flags) {
     request.choosing = [](const std::string& model, int64_t done, int64_t total) {
       tell(concat("choosing the model: ", done + 1, " of ", total, ", ", model));
     };
+  request.untrained = flags.epochs == 0;
   if (folds) request.folds = folds->to_json();
   request.loaded = [&](const Training& training) {
     for (const std::string& warning : training.warnings)

@@ -20,7 +20,7 @@ class Training:
 
     def train(self, out, *more):
         data = os.path.join(self.data, self.work.ours_reads) if self.work.ours_reads else self.data
-        command = [self.bench.fovea, "train", self.work.task, data, "--out", out, "--quiet", "--json", *self.bench.ours, *self.work.options, *more]
+        command = [self.bench.fovea, "train", self.work.task, data, "--config", "tutorial", "--out", out, "--quiet", "--json", *self.bench.ours, *self.work.options, *more]
         return run(command)
 
     def ours(self, *more):

@@ -35,7 +35,7 @@ class Writing:
                 run([bench.fovea, "data", "translate", "--out", self.data, *rows])
         if not os.path.exists(os.path.join(self.run, "model.safetensors")):
             note(f"{self.name}: trains a model to write with")
-            run([bench.fovea, "train", "translate", self.data, "--out", self.run, "--quiet", "--epochs", str(EPOCHS), *bench.ours, *COMMON, *options])
+            run([bench.fovea, "train", "translate", self.data, "--config", "tutorial", "--out", self.run, "--quiet", "--epochs", str(EPOCHS), *bench.ours, *COMMON, *options])
         self.peer = Peer(script, bench.settings)
         with open(os.path.join(self.data, "test.tsv")) as file:
             sources = [line.split("\t")[0].strip() for line in list(file)[1:]]

@@ -105,8 +105,8 @@ TEST_F(Export, AHuggingFaceFolderBecomesOnnx) {
 }
 
 TEST_F(Export, TwoFilesThatBelongTogetherSaySo) {
-  ASSERT_EQ(fovea({"train", "dates", "--quiet", "--out", path("dates"), "--set", "training.steps=1",
-                   "--set", "data.rows=100"})
+  ASSERT_EQ(fovea({"train", "dates", "--quiet", "--out", path("dates"), "--epochs", "0", "--set",
+                   "data.rows=100"})
                 .status,
             0);
   const std::vector<std::string> plain{"export", path("dates"), "--onnx", path("m.onnx")};

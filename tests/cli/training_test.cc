@@ -88,6 +88,20 @@ TEST_F(TrainCommand, GoesOnForMoreSteps) {
   EXPECT_EQ(more.json()["end"]["steps"], 50);
 }
 
+TEST_F(TrainCommand, NoEpochsKeepTheFirstWeights) {
+  const auto weights = [&](const char* out, const char* epochs) {
+    EXPECT_EQ(
+        train({"--set", "data.rows=100", "--epochs", epochs, "--out", path(out), "--quiet"}).status,
+        0);
+    return read_file(path(concat(out, "/model.safetensors")));
+  };
+  const std::string first = weights("first", "0");
+  EXPECT_EQ(weights("again", "0"), first);
+  EXPECT_NE(weights("trained", "1"), first);
+  EXPECT_EQ(fovea({"evaluate", path("first")}).status, 0);
+  EXPECT_NE(train({"--out", path("first"), "--resume", "--epochs", "0"}).status, 0);
+}
+
 TEST_F(TrainCommand, EndsInTime) {
   const Outcome trained =
       train({flowers(300), "--target", "class", "--out", path("run"), "--epochs", "100000000",

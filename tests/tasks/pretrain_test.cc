@@ -51,8 +51,8 @@ class Pretrain : public ::testing::Test {
 };
 
 TEST_F(Pretrain, TrainingLowersThePerplexity) {
-  fovea::Setup setup =
-      small({"training.epochs=12", "data.rows=200", "training.learning_rate=0.003"});
+  fovea::Setup setup = small({"training.epochs=12", "training.batch_size=32", "data.rows=200",
+                              "training.learning_rate=0.003"});
   std::vector<double> perplexities;
   TrainRequest request;
   request.hooks.epoch_ended = [&](const EpochReport& report) {
