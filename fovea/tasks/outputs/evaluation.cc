@@ -13,7 +13,11 @@ namespace {
 constexpr int64_t kMatrixClasses = 12;  // a confusion matrix of more is no longer read
 constexpr size_t kPairsShown = 10, kNameBytes = 24;
 
+/// At least so many digits, and all before the point: units of a target may be large.
 std::string shown(double value, int digits = 4) {
+  constexpr double kLargest = 1e15;
+  if (std::abs(value) >= 1 && std::abs(value) < kLargest)
+    digits = std::max(digits, static_cast<int>(std::log10(std::abs(value))) + 1);
   return std::isnan(value) ? "not a number" : format_number(value, digits);
 }
 
