@@ -92,6 +92,9 @@ void run_dry(const TrainCommandFlags& flags) {
   for (size_t i = 0; i < preview.class_counts.size(); ++i)
     add(i == 0 ? "classes" : "",
         concat(preview.classes[i], ": ", format_count(preview.class_counts[i])));
+  if (!setup.task().candidates().empty())
+    add("model", concat("the best of ", join(setup.task().candidates()),
+                        " on held-out rows; the layers above are those of the first"));
   const TrainingOptions& options = preview.plan.options;
   add("training", plan_text(preview.plan));
   add("optimiser", concat(options.optimiser, ", rate ", format_number(options.learning_rate, 3),

@@ -21,8 +21,9 @@ constexpr int64_t kMostTrainingRows = 6000;  // of a candidate
 constexpr int64_t kMostHeldOutRows = 4000;
 constexpr int64_t kChoiceBlocks = 10;  // of held-out rows, to know how far the loss varies
 constexpr int64_t kFewestOfBlock = 16;
-constexpr int64_t kMostPatience = 6;  // epochs; a candidate need not be trained to its very best
-constexpr double kBehind = 3;         // standard errors
+// A candidate need not be trained to its very best.
+constexpr int64_t kMostPatience = 6, kMostSteps = 1500;
+constexpr double kBehind = 3;  // standard errors
 
 /// Rows of one repeat: those to train on, and those to measure on in blocks.
 struct HeldOut {
@@ -68,6 +69,7 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   if (splits.validation) hooks.evaluate = [&] { return task.measure(*model, *splits.validation); };
   TrainingOptions options = setup.training();
   if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
+  if (options.epochs == 0 && options.steps == 0) options.steps = kMostSteps;
   Trainer(*model, options, seed).train(RowSubset(splits.train, rows.training), hooks);
   std::vector<double> losses;
   for (const auto& block : rows.blocks)

@@ -75,6 +75,7 @@ Json TrainingPreview::to_json(const Setup& setup) const {
 TrainingPreview preview_training(Setup& setup, const std::function<bool()>& should_stop) {
   TrainingPreview preview;
   TrainRequest request;
+  request.chooses = false;
   double begin = 0, timed = 0;
   int64_t rows = 0;  // that were timed
   request.loaded = [&](const Training& training) {

@@ -182,8 +182,9 @@ Training train(Setup& setup, const TrainRequest& request) {
   training.splits = setup.task().load(setup.source(), static_cast<uint64_t>(setup.common().seed));
   if (request.resume) check_same_data(manifest, *folder, training.splits);
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
-  training.choice =
-      choose_model(setup, training.splits, {request.choosing, request.hooks.should_stop});
+  if (request.chooses)
+    training.choice =
+        choose_model(setup, training.splits, {request.choosing, request.hooks.should_stop});
   setup.task().check_output(training.splits.validation != nullptr);
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));

@@ -32,6 +32,7 @@ struct TrainRequest {
   bool resume = false;
   bool overwrite = false;  // what stands in the folder
   bool untrained = false;  // the weights stay as `loaded` leaves them
+  bool chooses = true;     // no: where model.name leaves it open, the preferred model is taken
   Json folds = nullptr;    // for the manifest: what cross-validation found
   TrainerHooks hooks;      // evaluate is filled in
   std::function<void(const std::string& model, int64_t done, int64_t total)>
