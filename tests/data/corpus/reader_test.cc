@@ -55,7 +55,7 @@ TEST(Corpus, TheTextColumnOfATable) {
             (std::vector<Document>{{"One.", "Two lines."}, {"Three."}}));
   EXPECT_EQ(read("a.jsonl", "{\"text\": \"One.\\nTwo. Three.\"}\n", options("lines", "lines")),
             (std::vector<Document>{{"One.", "Two. Three."}}));
-  refused(ErrorKind::NotFound, {"no column 'text'"}, "a.csv", "review,stars\na,b\n");
+  refused(ErrorKind::NotFound, {"no column 'text'"}, "a.csv", "said,stars\na,b\n");
   refused(ErrorKind::InvalidArgument, {"a.txt", "no columns"}, "a.txt", "a\n", reading);
 }
 

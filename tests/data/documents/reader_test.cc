@@ -145,13 +145,27 @@ TEST(LabelledText, PairsOfTexts) {
 }
 
 TEST(LabelledText, ColumnsThatAreNotThere) {
-  refused(ErrorKind::NotFound, {"no column 'text'", "--columns text=NAME", "review, label"},
-          "a.csv", "review,label\na,b\n");
+  refused(ErrorKind::NotFound, {"no column 'text'", "--columns text=NAME", "said, label"}, "a.csv",
+          "said,label\na,b\n");
+  refused(ErrorKind::NotFound, {"no column 'text'"}, "a.csv", "review,comment,label\na,b,c\n");
   refused(ErrorKind::NotFound, {"no column 'label'", "--columns label=NAME"}, "a.csv",
           "text,stars\na,b\n");
   EXPECT_EQ(read("a.csv", "text,stars\na,b\n", {}, false).rows[0].label, "");
   EXPECT_EQ(read("a.jsonl", "{\"text\": \"a\"}\n", {}, false).rows.size(), 1u);
   refused(ErrorKind::BadData, {"a.csv:3", "cells"}, "a.csv", "text,label\na,b\nc\n");
+}
+
+TEST(LabelledText, ColumnsAreCalledOtherwiseElsewhere) {
+  for (const char* header :
+       {"review,sentiment", "\"review\",\"sentiment\"", "\uFEFFreview,class"}) {
+    const auto rows = read("a.csv", concat(header, "\na,b\n"));
+    ASSERT_EQ(rows.rows.size(), 1u);
+    EXPECT_EQ(rows.rows[0].text, "a");
+    EXPECT_EQ(rows.rows[0].label, "b");
+    EXPECT_TRUE(has_note(rows.notes, "the text is the column 'review'"));
+  }
+  EXPECT_EQ(read("a.csv", "body,text,label\na,b,c\n").rows[0].text, "b");
+  EXPECT_EQ(read("a.jsonl", "{\"sentence\": \"a\", \"label\": 1}\n").rows[0].text, "a");
 }
 
 TEST(LabelledText, ASplitColumnDecides) {
