@@ -15,8 +15,8 @@ void add_scores(CLI::App& program) {
       "Examples:\n"
       "  fovea scores\n"
       "  fovea train dates --set model.score=additive --set data.rows=500 --epochs 1 --out "
-      "runs/additive\n"
-      "  fovea train features --set model.normaliser=sparsemax --set data.rows=2000 --out "
+      "runs/score\n"
+      "  fovea train dates --set model.normaliser=sparsemax --set data.rows=500 --epochs 1 --out "
       "runs/sparse");
   command->callback([] {
     TextTable scores({"score", "formula", "parameters", "paper"});

@@ -309,7 +309,7 @@ void add_train(CLI::App& program) {
                     "write nothing");
   command->footer(
       "Examples:\n"
-      "  fovea train features --set data.rows=2000 --out runs/first\n"
+      "  fovea train features --set model.name=attention --set data.rows=2000 --out runs/first\n"
       "  fovea data features --set data.rows=1000 --out data/mine && fovea train features "
       "data/mine "
       "--target y --out runs/mine\n"

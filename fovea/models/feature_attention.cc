@@ -27,6 +27,12 @@ void FeatureAttentionOptions::describe(OptionList& list) {
       .within(1, 65536);
   list.add("dropout", dropout, "share of hidden units dropped in training").rate();
   normaliser.describe(list);  // model.normaliser, model.temperature, model.top_k
+  std::vector<std::string> learnable = normaliser_names();  // the constructor refuses the others
+  std::erase_if(learnable, [](const std::string& each) {
+    return !find_normaliser(each).traits.is_differentiable;
+  });
+  for (const Option& option : list.options())
+    if (option.key().ends_with("normaliser")) list.find(option.key()).choices(learnable);
 }
 
 namespace {
