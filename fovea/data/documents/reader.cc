@@ -6,7 +6,6 @@
 #include "fovea/data/class_folders.h"
 #include "fovea/data/code_points.h"
 #include "fovea/data/documents/text_files.h"
-#include "fovea/data/formats/line_stream.h"
 #include "fovea/data/formats/role_rows.h"
 
 namespace fovea {
@@ -62,10 +61,8 @@ const std::map<std::string, std::vector<std::string>> kOtherNames{
 /// The columns of a table, or the keys of its first JSON row; none where the first line is neither.
 std::vector<std::string> names_at_top(const fs::path& path) {
   if (role_ending(path) == ".json") return {};  // may be all one line
-  LineStream lines(path);
-  std::string_view line;
-  if (!lines.next(line) || valid_utf8_prefix(line) < line.size()) return {};
-  if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+  const std::string line = first_line(path);
+  if (line.empty() || valid_utf8_prefix(line) < line.size()) return {};
   std::vector<std::string> names;
   if (is_json_name(path)) {
     if (!SortedJson::accept(line)) return {};

@@ -55,11 +55,20 @@ std::string latin1_to_utf8(std::string_view bytes) {
 
 }  // namespace
 
+std::string first_line(const fs::path& path) {
+  try {
+    LineStream lines(path);
+    for (std::string_view line; lines.next(line);) {
+      if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+      if (!trim(line).empty()) return std::string(line);
+    }
+  } catch (const Error&) {
+  }
+  return "";
+}
+
 bool is_fasttext(const fs::path& path) {
-  LineStream lines(path);
-  for (std::string_view line; lines.next(line);)
-    if (!trim(line).empty()) return trim(line).starts_with(kLabelMark);
-  return false;
+  return trim(first_line(path)).starts_with(kLabelMark);
 }
 
 FileRows<LabelledText> read_fasttext(const fs::path& path, int64_t max_bytes) {

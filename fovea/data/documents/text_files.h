@@ -9,7 +9,11 @@
 
 namespace fovea {
 
-/// Whether the first line of the file that is not blank begins with __label__.
+/// The first line that is not blank, without a byte order mark; "" where there is none, and where
+/// the file cannot be read: who reads all of it says why.
+std::string first_line(const std::filesystem::path& path);
+
+/// Whether that line begins with __label__.
 bool is_fasttext(const std::filesystem::path& path);
 /// BadData with path:line for a text without a label, or with several.
 FileRows<LabelledText> read_fasttext(const std::filesystem::path& path, int64_t max_bytes);
