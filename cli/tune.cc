@@ -19,21 +19,8 @@ namespace {
 struct TuneFlags : TrainFlags {
   std::vector<std::string> vary;
   int64_t trials = 27;
-  std::string time, out;
+  std::string out;
 };
-
-/// "90s", "10m", "2h" or seconds.
-double parse_time_limit(const std::string& text) {
-  const std::string units = "smh";
-  const size_t unit = text.empty() ? std::string::npos : units.find(text.back());
-  const double factor = unit == std::string::npos ? 1 : unit == 0 ? 1 : unit == 1 ? 60 : 3600;
-  double value = 0;
-  const bool is_number =
-      parse_number(unit == std::string::npos ? text : text.substr(0, text.size() - 1), value);
-  require(is_number && value > 0 && value * factor < 1e9, ErrorKind::InvalidArgument, "--time ",
-          text, ": expected a time such as 90s, 10m or 2h");
-  return value * factor;
-}
 
 /// Options that were set on the command line keep their values.
 std::vector<Tunable> varied(const TuneFlags& flags) {
@@ -75,13 +62,14 @@ void print_search(const TuneResult& result, const TuneFlags& flags) {
   if (result.test) tell("test rows, looked at once: " + result.test->headline());
 }
 
-void run_tune(const TuneFlags& flags) {
+void run_tune(TuneFlags flags) {
   TuneRequest request;
+  if (flags.time) request.seconds = parse_duration(*flags.time);
+  flags.time.reset();  // not of each training
   request.make_setup = [&] { return make_setup(flags); };
   request.folder = flags.out.empty() ? "runs/" + flags.task + "-tune" : flags.out;
   request.tunables = varied(flags);
   request.trials = flags.trials;
-  if (!flags.time.empty()) request.seconds = parse_time_limit(flags.time);
   catch_interrupts();
   request.should_stop = was_interrupted;
   if (!flags.quiet) request.trial_ended = tell_trial;
@@ -111,7 +99,7 @@ void add_tune(CLI::App& program) {
   add_train_flags(*command, *flags);
   command->add_option("--trials", flags->trials, "combinations to try")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--time", flags->time, "for the whole search: 90s, 10m, 2h");
+  command->get_option("--time")->description("for the whole search: 90s, 10m, 2h");
   command
       ->add_option("--vary", flags->vary,
                    "in place of the usual options: key=a,b,c or key=low..high; give it again for "
