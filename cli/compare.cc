@@ -148,11 +148,11 @@ void add_compare(CLI::App& program) {
                       "folder for the trained models themselves, a run each");
   command->footer(
       "Examples:\n"
-      "  fovea compare features --vary model.name=attention,plain,linear --set data.rows=1000 "
+      "  fovea compare features --config tutorial --vary model.name=tutorial,tutorial-plain "
       "--seeds 2\n"
-      "  fovea compare features --vary training.learning_rate=0.01,0.1 --set data.rows=1000 "
-      "--seeds 2 --out rates\n"
-      "  fovea compare features --vary data.rows=500,1000 --seeds 2");
+      "  fovea compare features --vary training.learning_rate=0.001,0.01 --set data.rows=500 "
+      "--epochs 2 --seeds 2 --out rates\n"
+      "  fovea compare context --config tutorial --vary data.rows=500,1000 --seeds 2");
   command->callback([flags] { run_compare(*flags); });
 }
 

@@ -111,10 +111,11 @@ void add_tune(CLI::App& program) {
                       "that is there goes on");
   command->footer(
       "Examples:\n"
-      "  fovea tune features data/mine --target y --time 20s --out runs/tuned\n"
-      "  fovea tune features --set data.rows=500 --trials 4 --out runs/search\n"
-      "  fovea tune tag --set data.rows=200 --vary training.learning_rate=0.0001..0.01 --trials 3 "
-      "--out runs/rates");
+      "  fovea tune features data/mine --target y --time 10s --out runs/tuned\n"
+      "  fovea tune features --set data.rows=500 --set model.name=linear --trials 3 --out "
+      "runs/search\n"
+      "  fovea tune tag --set data.rows=100 --vary training.learning_rate=0.001..0.01 --trials 2 "
+      "--epochs 1 --out runs/rates");
   command->callback([flags] { run_tune(*flags); });
 }
 

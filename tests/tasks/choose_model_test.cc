@@ -81,7 +81,8 @@ TEST(ChooseModel, AStoppedChoiceTakesThePreferredModel) {
 
 TEST(ChooseModel, FewRowsAreEnoughToTrain) {
   fovea::Setup setup = small_setup({"data.rows=12", "data.label=product", "training.epochs=1"});
-  EXPECT_EQ(chosen(setup).model, setup.to_config()["model"]["name"].get<std::string>());
+  const std::string model = chosen(setup).model;
+  EXPECT_EQ(setup.to_config()["model"]["name"], model);
 }
 
 }  // namespace

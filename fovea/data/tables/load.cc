@@ -104,8 +104,9 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
                      TableEncoder& encoder, uint64_t seed) {
   const TableOptions table = with_roles(options.table, source);
   if (source.path.empty()) return load_built_in(options, encoder);
+  const std::string target = encoder.fitted() ? encoder.layout().target : table.target;
   const SplitOptions split{
-      "features", table.validation_fraction, seed, !encoder.fitted(), table.split, table.target};
+      "features", table.validation_fraction, seed, !encoder.fitted(), table.split, target};
   const SourceTables tables = open_source(source, split);
   fit_once(tables, table, "yes", encoder);
   // dataset.json: "truth": {"columns": ["x1", "x2"]}

@@ -137,7 +137,9 @@ void add_views(const AttentionMap& map, const Example& example, const ExplainOpt
   if (const std::string problem = check_map(shown); !problem.empty())
     explanation.notes.push_back(concat("map '", map.name, "' (", name_of(map.kind),
                                        ") is not what it should be: ", problem));
-  const bool is_mean = options.heads.all == Heads::Mean && options.heads.heads.empty();
+  const bool is_ensemble = std::ranges::count(options.ensembles, map.name) > 0;
+  const bool is_mean =
+      (options.heads.all == Heads::Mean || is_ensemble) && options.heads.heads.empty();
   if (is_mean || options.head > 0 || heads_of(map) == 1) {
     explanation.maps.push_back(make_view(shown, example, options));
     return;
