@@ -23,7 +23,8 @@ constexpr int64_t kChoiceBlocks = 10;  // of held-out rows, to know how far the 
 constexpr int64_t kFewestOfBlock = 16;
 // A candidate need not be trained to its very best.
 constexpr int64_t kMostPatience = 6, kMostSteps = 1500;
-constexpr double kBehind = 3;  // standard errors
+constexpr size_t kFewestBlocks = 4;  // that show how far differences vary
+constexpr double kBehind = 3;        // standard errors
 
 /// Rows of one repeat: those to train on, and those to measure on in blocks.
 struct HeldOut {
@@ -139,7 +140,8 @@ class Race {
   const Candidate& best() const { return candidates_[best_]; }
   bool is_behind(size_t candidate) const {
     const Candidate& own = candidates_[candidate];
-    return own.difference > kBehind * own.standard_error && own.difference > 0;
+    return losses_[candidate].size() >= kFewestBlocks && own.difference > 0 &&
+           own.difference > kBehind * own.standard_error;
   }
   const std::vector<Candidate>& candidates() const { return candidates_; }
 
