@@ -309,10 +309,9 @@ void add_train(CLI::App& program) {
                     "write nothing");
   command->footer(
       "Examples:\n"
-      "  fovea train features --set model.name=attention --set data.rows=2000 --out runs/first\n"
+      "  fovea train features --config tutorial --out runs/first\n"
       "  fovea data features --set data.rows=1000 --out data/mine && fovea train features "
-      "data/mine "
-      "--target y --out runs/mine\n"
+      "data/mine --target y --epochs 5 --out runs/mine\n"
       "  fovea train tag --set data.rows=500 --epochs 1 --out runs/tag");
   command->callback([flags] { run_train(*flags); });
 }

@@ -338,11 +338,12 @@ ModelSpec table_model(std::vector<std::string> names, Options options,
                       const std::shared_ptr<TableData>& data, const TrainingOptions& training) {
   const auto own = std::make_shared<Options>(std::move(options));
   const auto titles = [data, own] {
-    ExplainTitles titles{
-        "Where the model looks to predict " + data->layout().target,
-        {{"attention", "attention over columns"}, {"columns", "attention of columns to columns"}}};
-    if constexpr (requires { own->members_attend(); })
+    ExplainTitles titles{"Where the model looks to predict " + data->layout().target,
+                         {{"attention", "attention over columns"}}};
+    if constexpr (requires { own->members_attend(); }) {
       if (own->members_attend()) titles.ensembles = {"attention"};
+      if (own->is_transformer()) titles.maps["columns"] = "attention of columns to columns";
+    }
     return titles;
   };
   ModelSpec spec = model_spec(
