@@ -33,7 +33,7 @@ class Judgement : public ::testing::Test {
       table += concat("k", i, ",", format_number(age, 4), ",", north ? "north" : "\"south, far\"",
                       ",", score > 0 ? "yes" : "no", ",", format_number(100 + 10 * score, 5), "\n");
       rare += concat(format_number(age, 4), ",", north ? "north" : "south", ",",
-                     score > 2.9 ? "1" : "0", "\n");
+                     score > 3.4 ? "1" : "0", "\n");
     }
     file("people.csv", table);
     file("rare.csv", rare);
