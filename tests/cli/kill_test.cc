@@ -169,7 +169,7 @@ TEST(Kill, CompareLeavesNoOrphans) {
     EXPECT_EQ(children.size(), 3u);
     ::usleep(300'000);  // in the middle of a training
     ::kill(parent, signal);
-    EXPECT_EQ(wait_for(parent), signal == SIGKILL ? -SIGKILL : 1);
+    EXPECT_EQ(wait_for(parent), signal == SIGKILL ? -SIGKILL : 128 + signal);
     for (int i = 0; i < 500; ++i) {
       if (std::none_of(children.begin(), children.end(), is_alive)) break;
       ::usleep(10'000);
