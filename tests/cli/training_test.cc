@@ -36,9 +36,9 @@ class TrainCommand : public ::testing::Test {
   /// The quickest network: what is tried here is the training.
   Outcome train(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{"train", "features"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
     if (std::ranges::count(more, "--resume") == 0)
       arguments.insert(arguments.end(), {"--set", "model.name=linear"});
-    arguments.insert(arguments.end(), more.begin(), more.end());
     return fovea(arguments);
   }
   std::vector<std::string> names_in(const std::string& name) {
@@ -228,11 +228,12 @@ TEST_F(TrainCommand, ARunThatDidNotFinishSaysSo) {
 
 /// Standard error of the real program, which is no terminal here.
 TEST_F(TrainCommand, ProgressIsSaidWithoutATerminal) {
-  const std::string command = concat(
-      "FOVEA_PROGRESS_SECONDS=0.1 '", FOVEA_PROGRAM, "' train features '", flowers(3000),
-      "' --target class --epochs 100000 --set training.patience=0 --set training.path=autograd "
-      "--time 1.5s --out '",
-      path("run"), "' ");
+  const std::string command =
+      concat("FOVEA_PROGRESS_SECONDS=0.1 '", FOVEA_PROGRAM, "' train features '", flowers(3000),
+             "' --target class --epochs 100000 --set model.name=plain --set training.patience=0 "
+             "--set training.path=autograd "
+             "--time 1.5s --out '",
+             path("run"), "' ");
   ASSERT_EQ(std::system((command + "2>'" + path("err.txt") + "' >/dev/null").c_str()), 0);
   const std::string err = read_file(path("err.txt"));
   EXPECT_TRUE(says(err, "rows/s")) << err;
