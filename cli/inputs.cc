@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <set>
+#include <span>
 
 #include "cli/media.h"
 #include "cli/output.h"
 #include "fovea/base/error.h"
 #include "fovea/data/formats/bytes.h"
+#include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/text_encoding.h"
 #include "fovea/data/input_table.h"
 
 namespace fovea::cli {
@@ -93,6 +97,52 @@ std::vector<Example> read_lines(const Pipeline& pipeline, const std::string& con
   return examples;
 }
 
+std::vector<Example> read_rows(const Pipeline& pipeline, const CsvTable& table,
+                               std::vector<KeyColumn>& keys) {
+  const InputColumns& columns = pipeline.input_columns();
+  std::vector<std::string> known = columns.known;
+  for (const KeyColumn& key : keys) known.push_back(key.name);
+  const std::string note = unknown_columns_note(table, columns.needed, known);
+  if (!note.empty()) tell(note);
+  std::vector<Example> examples = pipeline.task().parse_table(table, columns);
+  for (const std::string& odd : pipeline.task().table_notes(table)) tell(odd);
+  add_keys(table, examples.size(), keys);
+  return examples;
+}
+
+/// A line of as many texts as there are columns, none of which training knows, above lines that it
+/// knows: a header with other names.
+void check_first_line(const Pipeline& pipeline, const std::vector<Example>& examples,
+                      const std::string& name) {
+  const InputColumns& columns = pipeline.input_columns();
+  if (examples.size() < 2 || columns.needed.size() < 2) return;
+  const size_t first = pipeline.task().input_notes(examples[0]).size();
+  const size_t second = pipeline.task().input_notes(examples[1]).size();
+  require(first < columns.needed.size() || second == first, ErrorKind::BadData, name,
+          ":1: training saw none of the values of the first line. If it is a header, it must have "
+          "the columns ",
+          quoted_list(columns.needed, 30));
+}
+
+/// What rows without a header hold that training did not.
+void tell_notes(const Pipeline& pipeline, std::span<const Example> examples,
+                const std::string& name) {
+  constexpr size_t kShown = 8;
+  std::vector<std::string> notes;
+  std::map<std::string, int64_t> counts;
+  for (const Example& example : examples)
+    for (const std::string& note : pipeline.task().input_notes(example))
+      if (counts[note]++ == 0) notes.push_back(note);
+  for (size_t i = 0; i < std::min(notes.size(), kShown); ++i)
+    tell(concat(name,
+                examples.size() > 1 ? concat(", ", format_count(counts[notes[i]]), " of ",
+                                             format_count(int64_t(examples.size())), " rows")
+                                    : "",
+                ": ", notes[i]));
+  if (notes.size() > kShown)
+    tell(concat(name, ": and ", notes.size() - kShown, " more such notes"));
+}
+
 std::vector<Example> read_file_of_inputs(const Pipeline& pipeline, const std::string& file,
                                          std::vector<KeyColumn>& keys) {
   std::string content = content_of(file);
@@ -101,16 +151,18 @@ std::vector<Example> read_file_of_inputs(const Pipeline& pipeline, const std::st
           ErrorKind::BadData, name, ": is empty");
   const InputColumns& columns = pipeline.input_columns();
   if (columns.needed.empty()) return read_lines(pipeline, content, name, keys);
-  if (!columns.texts) check_csv_text(content, name);
-  if (!has_header(content, name, columns)) return read_lines(pipeline, content, name, keys);
-  const CsvTable table = parse_input_table(std::move(content), name, columns);
-  std::vector<std::string> known = columns.known;
-  for (const KeyColumn& key : keys) known.push_back(key.name);
-  const std::string note = unknown_columns_note(table, columns.needed, known);
-  if (!note.empty()) tell(note);
-  std::vector<Example> examples = pipeline.task().parse_table(table, columns);
-  add_keys(table, examples.size(), keys);
-  return examples;
+  std::vector<std::string> notes;
+  if (!columns.texts) content = decode_table_text(std::move(content), name, notes);
+  for (const std::string& note : notes) tell(note);
+  if (!columns.texts && trim(content).starts_with('['))
+    return read_rows(pipeline, parse_json_table(std::move(content), name), keys);
+  if (!has_header(content, name, columns)) {
+    std::vector<Example> examples = read_lines(pipeline, content, name, keys);
+    check_first_line(pipeline, examples, name);
+    tell_notes(pipeline, examples, name);
+    return examples;
+  }
+  return read_rows(pipeline, parse_input_table(std::move(content), name, columns), keys);
 }
 
 /// Nothing is left out without being said.
@@ -142,6 +194,7 @@ std::vector<Example> read_all(const Pipeline& pipeline, InputFlags flags,
     add_keys(input, keys);
     examples.push_back(parse(pipeline, input));
   }
+  tell_notes(pipeline, examples, "input");
   std::string file = flags.file;
   if (flags.inputs.empty() && file.empty() && !::isatty(STDIN_FILENO)) file = "-";
   if (file.empty()) {

@@ -53,6 +53,7 @@ void split_by_column(SourceTables& tables, const CsvTable& table) {
 void open_file(SourceTables& tables, const DataSource& source, const SplitOptions& options) {
   CsvTable table = read_table(source.path);
   tables.hash = table.hash;
+  tables.notes = table.notes;
   tables.split_column = find_split_column(table, options.split);
   if (!tables.split_column.empty()) {
     split_by_column(tables, table);
@@ -69,6 +70,8 @@ void open_folder(SourceTables& tables, const DataSource& source, const SplitOpti
   for (int part = 0; part < kSplitCount; ++part)
     if (const auto path = find_file(source.path, kWords[size_t(part)], table_endings())) {
       *parts[part] = read_table(*path);
+      tables.notes.insert(tables.notes.end(), (*parts[part])->notes.begin(),
+                          (*parts[part])->notes.end());
       hash.add(concat(kWords[size_t(part)][0], "=", (*parts[part])->hash, "\n"));
     }
   const fs::path description = source.path / "dataset.json";

@@ -57,6 +57,11 @@ class DataKind {
                                            const InputColumns& columns) const;
   /// The rows as a linear baseline sees them; empty where that makes no sense.
   virtual LinearInputs linear_inputs(const Dataset& rows) const { return {}; }
+  /// What an input holds that training did not, one sentence each: unseen categories, numbers out
+  /// of range, unknown names.
+  virtual std::vector<std::string> input_notes(const Example& example) const { return {}; }
+  /// The same of all rows of a table of inputs, counted.
+  virtual std::vector<std::string> table_notes(const CsvTable& table) const { return {}; }
   /// Examples side by side.
   virtual Batch collate(std::span<const Example> examples) const;
   /// A row as a user would give it for an answer, to try a run with; null where there is no such.

@@ -78,8 +78,18 @@ class TableData : public DataKind {
   Json input_schema() const override {
     std::vector<RowColumn> columns;
     for (const TableColumn& column : encoder_.columns())
-      columns.push_back({column.name(), column.categories()});
+      columns.push_back({column.name(), column.categories(),
+                         column.kind() == ColumnKind::Date || column.kind() == ColumnKind::Text});
     return row_schema(columns);
+  }
+  std::vector<std::string> input_notes(const Example& example) const override {
+    std::vector<std::string> notes = encoder_.check(example);
+    const std::string unknown = unknown_names_note(example.given, encoder_.file_columns());
+    if (!unknown.empty()) notes.push_back(unknown);
+    return notes;
+  }
+  std::vector<std::string> table_notes(const CsvTable& table) const override {
+    return encoder_.check(table);
   }
   Json input(const Dataset& rows, int64_t row) const override {
     return row_object(layout().columns,

@@ -1,24 +1,41 @@
 #include "fovea/tasks/rows.h"
 
+#include <algorithm>
+
 namespace fovea {
 
-NamedCells cells_of(const Json& object) {
+NamedCells cells_of(const Json& object, const WriteNumber& write) {
   NamedCells cells;
   for (const auto& [name, value] : object.items()) {
     require(!value.is_object() && !value.is_array(), ErrorKind::BadData, "input: '", name,
             "' must be a text, a number or null");
-    cells[name] = value.is_string() ? value.get<std::string>()
-                  : value.is_null() ? ""
-                                    : value.dump();
+    cells[name] = value.is_string()            ? value.get<std::string>()
+                  : value.is_null()            ? ""
+                  : value.is_number() && write ? write(name, value.dump())
+                                               : value.dump();
   }
   return cells;
+}
+
+std::string unknown_names_note(const std::string& line, std::span<const std::string> known) {
+  if (!is_json_object(line)) return "";
+  std::vector<std::string> unknown;
+  for (const auto& [name, value] : parse_json(line, "input").items())
+    if (std::find(known.begin(), known.end(), name) == known.end()) unknown.push_back(name);
+  return unknown.empty() ? ""
+                         : concat(quoted_list(unknown),
+                                  unknown.size() == 1 ? ": this run does not know it; it is ignored"
+                                                      : ": this run does not know them; they are "
+                                                        "ignored");
 }
 
 Json row_schema(std::span<const RowColumn> columns) {
   Json properties = Json::object(), names = Json::array();
   for (const RowColumn& column : columns) {
     names.push_back(column.name);
-    if (column.categories.empty())
+    if (column.text)
+      properties[column.name] = {{"type", "string"}};
+    else if (column.categories.empty())
       properties[column.name] = {{"type", "number"}};
     else
       properties[column.name] = {{"type", "string"}, {"enum", column.categories}};

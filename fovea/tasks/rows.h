@@ -1,6 +1,7 @@
 // Raw rows typed by a user or read from a file, for the tasks whose input is a row of a table.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,13 +14,20 @@
 
 namespace fovea {
 
-/// A JSON object's values as cells: null is a missing cell.
-NamedCells cells_of(const Json& object);
+/// A JSON object's values as cells: null is a missing cell. `write` says how a plain number is
+/// written in the cells of a column; without it, plainly.
+using WriteNumber =
+    std::function<std::string(const std::string& column, const std::string& plain_number)>;
+NamedCells cells_of(const Json& object, const WriteNumber& write = {});
+
+/// "'order': unknown, ignored" of a JSON object with names that training did not know; else "".
+std::string unknown_names_note(const std::string& line, std::span<const std::string> known);
 
 /// JSON schema of a row: an object with one property per column, in their order.
 struct RowColumn {
   std::string name;
   std::vector<std::string> categories = {};  // empty: a number
+  bool text = false;                         // any text
 };
 Json row_schema(std::span<const RowColumn> columns);
 
@@ -32,10 +40,22 @@ double rounded(double value);
 /// One row, as a JSON object or as plain cells.
 template <class Encoder>
 auto parse_row(const Encoder& encoder, const std::string& line) {
-  if (is_json_object(line)) return encoder.encode_row(cells_of(parse_json(line, "input")));
+  if (is_json_object(line)) {
+    WriteNumber write;
+    if constexpr (requires { encoder.written("", ""); })
+      write = [&](const std::string& column, const std::string& plain_number) {
+        return encoder.written(column, plain_number);
+      };
+    return encoder.encode_row(cells_of(parse_json(line, "input"), write));
+  }
   require(!trim(line).empty(), ErrorKind::BadData,
           "the input is empty; expected a row such as 0.1,0.2,… or a JSON object");
-  return encoder.encode_row(parse_csv_line(line, delimiter_of(line)));
+  const std::vector<std::string> cells = parse_csv_line(line, delimiter_of(line));
+  if constexpr (requires { encoder.takes_cells(size_t{}); })
+    if (!encoder.takes_cells(cells.size()))  // 60,5;Bern: commas within numbers
+      if (auto other = parse_csv_line(line, ';'); encoder.takes_cells(other.size()))
+        return encoder.encode_row(other);
+  return encoder.encode_row(cells);
 }
 
 }  // namespace fovea

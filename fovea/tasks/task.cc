@@ -170,6 +170,13 @@ Evaluation Task::evaluate(const Model& model, const Dataset& rows,
   return evaluation;
 }
 
+Json Task::answer(const Example& example, const Prediction& prediction) const {
+  Json answer = output().answer(example, prediction);
+  const std::vector<std::string> notes = data().input_notes(example);
+  if (!notes.empty() && answer.is_object()) answer["notes"] = notes;
+  return answer;
+}
+
 std::vector<Json> Task::example_inputs(const Dataset& rows, int64_t count) const {
   std::vector<Json> inputs;
   for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {

@@ -58,6 +58,12 @@ class Task {
   std::vector<Example> parse_table(const CsvTable& table, const InputColumns& columns) const {
     return data().parse_table(table, columns);
   }
+  std::vector<std::string> input_notes(const Example& example) const {
+    return data().input_notes(example);
+  }
+  std::vector<std::string> table_notes(const CsvTable& table) const {
+    return data().table_notes(table);
+  }
   Json input_schema() const { return data().input_schema(); }
   Batch collate(std::span<const Example> examples) const { return data().collate(examples); }
   Example erase(const Example& example, const std::string& axis,
@@ -116,9 +122,8 @@ class Task {
               std::vector<Prediction>& predictions) const {
     output().finish(model, examples, predictions);
   }
-  Json answer(const Example& example, const Prediction& prediction) const {
-    return output().answer(example, prediction);
-  }
+  /// With "notes" where the input holds what training did not.
+  Json answer(const Example& example, const Prediction& prediction) const;
   std::string answer_line(const Example& example, const Prediction& prediction) const {
     return output().answer_line(example, prediction);
   }

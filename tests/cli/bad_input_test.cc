@@ -61,7 +61,8 @@ TEST_F(BadInput, RaggedRow) {
   expect_refused(train(file("ragged.csv", "a,b,y\n1,2,0\n1,2\n")), {"ragged.csv:3", "2", "3"});
 }
 TEST_F(BadInput, WrongEncoding) {
-  expect_refused(train(file("latin.csv", "a,b,y\n1,caf\xe9,0\n2,x,1\n")), {"latin.csv:2", "UTF-8"});
+  expect_refused(train(file("mixed.csv", "a,b,y\n1,caf\xC3\xA9,0\n2,caf\xe9,1\n")),
+                 {"mixed.csv:3", "UTF-8"});
 }
 TEST_F(BadInput, BinaryFile) {
   expect_refused(train(file("binary.csv", std::string("\x7f\x45\x4c\x46\0\0\1", 7))),

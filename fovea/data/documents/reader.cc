@@ -138,7 +138,7 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
   reading.example = "{\"text\": \"…\", \"label\": \"…\"}";
   const RoleReader reader(reading);
   int64_t without_text = 0, without_label = 0;
-  file.hash = reader.read(path, [&](RoleRow& row) {
+  const auto take = [&](RoleRow& row) {
     LabelledText text{row.cells[kTextCell].value_or(""), row.cells[kSecondCell].value_or(""),
                       std::string(trim(row.cells[kLabelCell].value_or("")))};
     if (row.json && !row.cells[kTextCell] && !read_sentences(*row.json, row.place, text))
@@ -152,7 +152,8 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
       if (row.cells[kSplitCell])
         file.splits.push_back(split_in_cell(*row.cells[kSplitCell], row.place));
     }
-  });
+  };
+  file.hash = reader.read(path, take, &file.notes);
   const auto note = [&](int64_t count, const char* what) {
     if (count > 0)
       file.notes.push_back(concat(path.string(), ": ", format_count(count), " rows without ", what,

@@ -49,9 +49,11 @@ bool is_missing(std::string_view trimmed) {
     case 2:
       return trimmed == "NA";
     case 3:
-      return trimmed == "N/A" || trimmed == "NaN" || trimmed == "nan";
+      return trimmed == "N/A" || trimmed == "n/a" || trimmed == "NaN" || trimmed == "nan" ||
+             trimmed == "NaT";
     case 4:
-      return trimmed == "null" || trimmed == "NULL" || trimmed == "None";
+      return trimmed == "null" || trimmed == "NULL" || trimmed == "None" || trimmed == "#N/A" ||
+             trimmed == "<NA>";
     default:
       return false;
   }

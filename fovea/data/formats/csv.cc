@@ -10,6 +10,7 @@
 #include "fovea/base/error.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/table.h"
+#include "fovea/data/formats/text_encoding.h"
 
 namespace fovea {
 
@@ -70,6 +71,14 @@ class CsvParser {
     return path_.empty() ? "input row" : concat(path_, ":", line);
   }
 
+  /// Of a record with more than `columns` cells those at its end that are empty.
+  void drop_empty_cells(int64_t columns) {
+    while (count_ > columns && ends_[ends_.size() - 2] == ends_.back()) {
+      ends_.pop_back();
+      --count_;
+    }
+  }
+
   /// The arena; the parser is spent.
   std::string take_text() {
     text_.resize(out_);
@@ -127,45 +136,11 @@ class CsvParser {
   std::vector<size_t> ends_{0};
 };
 
-bool is_ascii(const std::string& text) {
-  constexpr uint64_t kHighBits = 0x8080808080808080ull;
-  size_t at = 0;
-  for (uint64_t word; at + 8 <= text.size(); at += 8) {
-    std::memcpy(&word, text.data() + at, 8);
-    if (word & kHighBits) return false;
-  }
-  for (; at < text.size(); ++at)
-    if (text[at] & 0x80) return false;
-  return true;
-}
-
-/// Everything that can be said about the bytes before they are taken for cells.
-void check_encoding(const std::string& content, const std::string& path) {
-  const auto place = [&](size_t at) {
-    return concat(
-        path, ":",
-        1 + std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-  };
-  const size_t nul = content.find('\0');
-  if (nul != std::string::npos)
-    fail(ErrorKind::BadData, place(nul), ": a zero byte (at offset ", nul,
-         " of the file); a text file is needed");
-  if (is_ascii(content)) return;
-  const size_t valid = valid_utf8_prefix(content);
-  if (valid == content.size()) return;
-  char byte[8];
-  std::snprintf(byte, sizeof byte, "0x%02X", static_cast<unsigned char>(content[valid]));
-  fail(ErrorKind::BadData, place(valid), ": byte ", byte, " (at offset ", valid,
-       " of the file) is not valid UTF-8. Convert the file, for example: iconv -f ISO-8859-1 -t "
-       "UTF-8 ",
-       path);
-}
-
-/// The most frequent of comma, semicolon and tab outside quotes on the first line.
+/// The most frequent of comma, semicolon, tab and bar outside quotes on the first line.
 char detect_delimiter(std::string_view content) {
   content = content.substr(std::min(content.find_first_not_of("\r\n"), content.size()));
-  constexpr std::array<char, 3> kCandidates{',', ';', '\t'};
-  std::array<int64_t, 3> counts{};
+  constexpr std::array<char, 4> kCandidates{',', ';', '\t', '|'};
+  std::array<int64_t, kCandidates.size()> counts{};
   bool quoted = false;
   for (const char c : content) {
     if (c == '"') quoted = !quoted;
@@ -185,10 +160,8 @@ void read_header(CsvParser& parser, int64_t limit, std::vector<std::string>& nam
          ": the file is empty; a header line with the column names is needed");
   const std::string place = parser.place(parser.record_line());
   for (int64_t column = 0; column < parser.count(); ++column) {
-    const std::string name(trim(parser.cell(static_cast<size_t>(column))));
-    require(!name.empty(), ErrorKind::BadData, place, ": column ", column + 1,
-            " has no name; every column of the header needs one (a saved row index often has none: "
-            "leave it out)");
+    std::string name(trim(parser.cell(static_cast<size_t>(column))));
+    if (name.empty()) name = concat("Unnamed: ", column);  // a saved row index, a column too many
     const auto [known, fresh] = columns.emplace(name, column);
     require(fresh, ErrorKind::BadData, place, ": columns ", known->second + 1, " and ", column + 1,
             " are both called '", name, "'; names must differ");
@@ -197,12 +170,6 @@ void read_header(CsvParser& parser, int64_t limit, std::vector<std::string>& nam
 }
 
 }  // namespace
-
-void check_csv_text(const std::string& content, const std::string& name) {
-  check_encoding(content, name);
-  require(content.find('\r') == std::string::npos || content.find('\n') != std::string::npos,
-          ErrorKind::BadData, name, ":1: its lines end in CR alone; convert it: tr '\\r' '\\n'");
-}
 
 char csv_delimiter(const std::filesystem::path& path, std::string_view content) {
   const std::filesystem::path inner = path.extension() == ".gz" ? path.stem() : path;
@@ -218,28 +185,53 @@ CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options) 
 }
 
 CsvTable parse_csv(std::string content, const std::string& name, const CsvOptions& options) {
-  content = decode_text(std::move(content), name);
-  check_csv_text(content, name);
-  if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
   CsvTable table;
   table.path = name;
+  content = decode_table_text(std::move(content), name, table.notes);
   table.delimiter = options.delimiter != 0 ? options.delimiter : csv_delimiter(name, content);
   CsvParser parser(std::move(content), table.path, table.delimiter, options.quotes);
   auto cells = std::make_shared<CsvTable::Cells>();
   read_header(parser, options.max_columns, table.names, cells->columns);
   const size_t header = table.names.size();
   while (parser.next(options.max_columns)) {
+    parser.drop_empty_cells(table.columns());
     if (parser.count() != table.columns()) [[unlikely]]
       fail(ErrorKind::BadData, parser.place(parser.record_line()), ": the row has ", parser.count(),
            " cells, the header has ", table.columns(), " (separated by ",
            name_of_delimiter(table.delimiter), "; a cell that contains one must be quoted)");
     cells->lines.push_back(parser.record_line());
   }
-  require(!cells->lines.empty(), ErrorKind::BadData, table.path, ": has a header but no rows");
   std::vector<size_t>& ends = parser.ends();
+  // What a spreadsheet leaves behind the last row: cells that are all empty.
+  while (header > 1 && !cells->lines.empty() && ends[ends.size() - 1 - header] == ends.back()) {
+    ends.resize(ends.size() - header);
+    cells->lines.pop_back();
+  }
+  require(!cells->lines.empty(), ErrorKind::BadData, table.path, ": has a header but no rows");
   cells->ends.assign(ends.begin() + static_cast<std::ptrdiff_t>(header), ends.end());
   cells->text = parser.take_text();
   table.order_.resize(cells->lines.size());
+  std::iota(table.order_.begin(), table.order_.end(), int64_t{0});
+  table.cells_ = std::move(cells);
+  return table;
+}
+
+CsvTable make_table(const std::string& name, std::vector<std::string> names,
+                    const std::vector<std::vector<std::string>>& rows, std::vector<int64_t> lines) {
+  CsvTable table;
+  table.path = name;
+  table.names = std::move(names);
+  auto cells = std::make_shared<CsvTable::Cells>();
+  for (size_t i = 0; i < table.names.size(); ++i)
+    cells->columns.emplace(table.names[i], int64_t(i));
+  cells->ends.push_back(0);
+  for (const std::vector<std::string>& row : rows)
+    for (const std::string& cell : row) {
+      cells->text += cell;
+      cells->ends.push_back(cells->text.size());
+    }
+  cells->lines = std::move(lines);
+  table.order_.resize(rows.size());
   std::iota(table.order_.begin(), table.order_.end(), int64_t{0});
   table.cells_ = std::move(cells);
   return table;

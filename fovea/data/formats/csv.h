@@ -16,7 +16,7 @@ namespace fovea {
 
 struct CsvOptions {
   char delimiter = 0;  // 0: tab when the name ends in .tsv or .tab, else the most frequent of , ;
-                       // tab in the header
+                       // tab and | in the header
   bool quotes = true;  // "a ""quoted"" cell"; without, a quote is an ordinary character
   int64_t max_columns = 65536;
   int64_t max_bytes = int64_t{4} << 30;  // unpacked
@@ -26,9 +26,11 @@ struct CsvOptions {
 class CsvTable {
  public:
   std::string path;
-  std::vector<std::string> names;  // from the header, white space at the ends removed
+  std::vector<std::string> names;  // from the header, white space at the ends removed; one without
+                                   // a name is "Unnamed: 0", as pandas calls it
   std::string hash;                // ContentHash of the file's bytes
   char delimiter = ',';
+  std::vector<std::string> notes;  // what reading had to guess, one sentence each
 
   int64_t rows() const { return static_cast<int64_t>(order_.size()); }
   int64_t columns() const { return static_cast<int64_t>(names.size()); }
@@ -51,6 +53,8 @@ class CsvTable {
 
  private:
   friend CsvTable parse_csv(std::string, const std::string&, const CsvOptions&);
+  friend CsvTable make_table(const std::string&, std::vector<std::string>,
+                             const std::vector<std::vector<std::string>>&, std::vector<int64_t>);
   struct Cells {
     std::string text;                                  // all cells one after the other, unquoted
     std::vector<size_t> ends;                          // cell i is text[ends[i], ends[i+1])
@@ -67,8 +71,13 @@ CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options =
 /// The same of bytes that were read already: `name` stands for the path, the hash stays empty.
 CsvTable parse_csv(std::string content, const std::string& name, const CsvOptions& options = {});
 
-/// BadData, beginning with `name`, for bytes that are no UTF-8 text with lines that end in LF.
-void check_csv_text(const std::string& content, const std::string& name);
+/// The table of JSON content: an object a line, or a list of objects.
+CsvTable parse_json_table(std::string content, const std::string& name);
+
+/// A table of cells that were read elsewhere: every row has as many as there are names, and begins
+/// on its line.
+CsvTable make_table(const std::string& name, std::vector<std::string> names,
+                    const std::vector<std::vector<std::string>>& rows, std::vector<int64_t> lines);
 
 /// What parts the cells of a file of that name which begins so.
 char csv_delimiter(const std::filesystem::path& path, std::string_view content);

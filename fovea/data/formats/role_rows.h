@@ -61,10 +61,12 @@ class RoleReader {
   const std::vector<std::string>& several() const { return several_; }  // names
 
   /// take(row) for each row; its last cell is there only where a split column is in use. Returns
-  /// the file's hash. BadData with path:line; NotFound for a column that is not there.
+  /// the file's hash, and adds what reading had to guess to `notes`. BadData with path:line;
+  /// NotFound for a column that is not there.
   template <class Take>
-  std::string read(const std::filesystem::path& path, const Take& take) const {
-    return is_json_name(path) ? read_lines(path, take) : read_table(path, take);
+  std::string read(const std::filesystem::path& path, const Take& take,
+                   std::vector<std::string>* notes = nullptr) const {
+    return is_json_name(path) ? read_lines(path, take) : read_table(path, take, notes);
   }
 
   /// The same of a table that was read already.
@@ -119,12 +121,14 @@ class RoleReader {
   }
 
   template <class Take>
-  std::string read_table(const std::filesystem::path& path, const Take& take) const {
+  std::string read_table(const std::filesystem::path& path, const Take& take,
+                         std::vector<std::string>* notes) const {
     CsvOptions reading;
     reading.max_bytes = options_.max_bytes;
     reading.quotes =
         options_.quotes == "auto" ? role_ending(path) == ".csv" : options_.quotes == "yes";
     const CsvTable table = read_csv(path, reading);
+    if (notes) notes->insert(notes->end(), table.notes.begin(), table.notes.end());
     read(table, take);
     return table.hash;
   }

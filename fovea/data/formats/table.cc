@@ -5,7 +5,7 @@
 namespace fovea {
 
 // The table: one row for each NAME_format().
-#define FOVEA_TABLE_FORMATS(row) row(csv)
+#define FOVEA_TABLE_FORMATS(row) row(csv) row(json_table)
 
 #define FOVEA_DECLARE(name) TableFormat name##_format();
 FOVEA_TABLE_FORMATS(FOVEA_DECLARE)

@@ -37,7 +37,7 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
   reading.example = "{\"user\": \"…\", \"item\": \"…\", \"rating\": 4, \"text\": \"…\"}";
   FileRows<Review> file;
   std::array<int64_t, kText> without{};  // rows without a user, an item, a rating
-  file.hash = RoleReader(reading).read(path, [&](RoleRow& row) {
+  const auto take = [&](RoleRow& row) {
     for (const size_t role : {kUser, kItem, kRating})
       if (!row.cells[role] || trim(*row.cells[role]).empty()) {
         ++without[role];
@@ -51,7 +51,8 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
     review.place = row.place;
     if (row.cells[kSplit]) file.splits.push_back(split_in_cell(*row.cells[kSplit], row.place));
     file.rows.push_back(std::move(review));
-  });
+  };
+  file.hash = RoleReader(reading).read(path, take, &file.notes);
   for (const size_t role : {kUser, kItem, kRating})
     if (without[role] > 0)
       file.notes.push_back(concat(path.string(), ": ", format_count(without[role]),

@@ -2,21 +2,77 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/cells.h"
 
 namespace fovea {
 
-TableColumn TableColumn::of_numbers(std::string name, std::span<const double> values,
-                                    const NumberFit& fit) {
-  TableColumn column;
-  column.name_ = std::move(name);
-  column.number_encoding_ = NumberEncoding::fit(values, fit);
-  column.constant_ = column.number_encoding_.is_constant();
+namespace {
+
+double nan_share(std::span<const double> values) {
   const auto missing =
       std::count_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-  column.missing_share_ = double(missing) / double(values.size());
+  return double(missing) / double(values.size());
+}
+
+/// Far from all that training saw: a tenth of the range beyond it.
+bool is_far(double value, double low, double high) {
+  constexpr double kFar = 0.1;
+  const double room = kFar * (high - low);
+  return value < low - room || value > high + room;
+}
+
+}  // namespace
+
+const char* name_of(ColumnKind kind) {
+  switch (kind) {
+    case ColumnKind::Number:
+      return "number";
+    case ColumnKind::Category:
+      return "category";
+    case ColumnKind::Date:
+      return "date";
+    case ColumnKind::Text:
+      return "text";
+  }
+  return "number";
+}
+
+TableColumn TableColumn::of_numbers(std::string name, std::span<const double> values,
+                                    const NumberFit& fit, const NumberFormat& format) {
+  TableColumn column;
+  column.name_ = std::move(name);
+  column.format_ = format;
+  column.number_ = NumberEncoding::fit(values, fit);
+  column.constant_ = column.number_.is_constant();
+  column.missing_share_ = nan_share(values);
+  column.finish();
+  return column;
+}
+
+TableColumn TableColumn::of_dates(std::string name, std::span<const double> times,
+                                  const DateFormat& format, const NumberFit& fit) {
+  TableColumn column;
+  column.name_ = std::move(name);
+  column.kind_ = ColumnKind::Date;
+  column.calendar_ = CalendarEncoding::fit(times, format, fit);
+  column.constant_ = column.calendar_.is_constant();
+  column.missing_share_ = nan_share(times);
+  column.finish();
+  return column;
+}
+
+TableColumn TableColumn::of_words(std::string name, std::span<const std::string_view> cells,
+                                  int64_t most) {
+  TableColumn column;
+  column.name_ = std::move(name);
+  column.kind_ = ColumnKind::Text;
+  column.words_ = WordEncoding::fit(cells, most);
+  column.missing_share_ =
+      double(std::count_if(cells.begin(), cells.end(), is_missing)) / double(cells.size());
+  column.finish();
   return column;
 }
 
@@ -24,7 +80,7 @@ TableColumn TableColumn::of_texts(std::string name, std::span<const std::string_
                                   int64_t max_categories) {
   TableColumn column;
   column.name_ = std::move(name);
-  column.number_ = false;
+  column.kind_ = ColumnKind::Category;
   std::unordered_map<std::string_view, int64_t> counts;
   int64_t missing = 0;
   for (const std::string_view cell : cells) {
@@ -50,25 +106,44 @@ TableColumn TableColumn::of_texts(std::string name, std::span<const std::string_
   }
   column.missing_share_ = double(missing) / total;
   column.constant_ = sorted.size() == 1 && missing == 0;
-  column.index_categories();
+  column.finish();
   return column;
 }
 
-void TableColumn::index_categories() {
-  index_.clear();
-  for (size_t i = 0; i < categories_.size(); ++i) index_.emplace(categories_[i], int64_t(i));
+void TableColumn::finish() {
+  index_ = CategoryIndex(categories_);
+  inputs_ = int64_t(own_means().size()) + (missing_share_ > 0);
 }
 
-int64_t TableColumn::inputs() const {
-  const int64_t missing = missing_share_ > 0;
-  if (number_) return number_encoding_.inputs() + missing;
-  return constant_ ? 1 : int64_t(categories_.size()) + (other_share_ > 0) + missing;
+std::vector<double> TableColumn::own_means() const {
+  if (kind_ == ColumnKind::Number) return number_.input_means();
+  if (kind_ == ColumnKind::Date) return calendar_.input_means();
+  if (kind_ == ColumnKind::Text) return words_.input_means();
+  if (constant_) return {0};
+  std::vector<double> means = shares_;
+  if (other_share_ > 0) means.push_back(other_share_);
+  return means;
+}
+
+std::vector<double> TableColumn::input_means() const {
+  std::vector<double> means = own_means();
+  const bool zeros = kind_ == ColumnKind::Date || (is_number() && means.size() > 1);
+  if (zeros)  // what a missing number with pieces has; without pieces it is the mean
+    for (double& mean : means) mean *= 1 - missing_share_;
+  if (missing_share_ > 0) means.push_back(missing_share_);
+  return means;
 }
 
 std::vector<std::string> TableColumn::input_names() const {
   std::vector<std::string> names;
-  if (number_ || constant_) {
-    names = number_encoding_.input_names(name_);
+  if (is_number()) {
+    names = number_.input_names(name_);
+  } else if (kind_ == ColumnKind::Date) {
+    names = calendar_.input_names(name_);
+  } else if (kind_ == ColumnKind::Text) {
+    for (const std::string& word : words_.words()) names.push_back(concat(name_, "~", word));
+  } else if (constant_) {
+    names = {name_};
   } else {
     for (const std::string& category : categories_) names.push_back(concat(name_, "=", category));
     if (other_share_ > 0) names.push_back(name_ + "=(other)");
@@ -77,77 +152,113 @@ std::vector<std::string> TableColumn::input_names() const {
   return names;
 }
 
-std::vector<double> TableColumn::input_means() const {
-  std::vector<double> means;
-  if (constant_) {
-    means.push_back(0);
-  } else if (number_) {
-    means = number_encoding_.input_means();
-    if (means.size() > 1)  // without pieces a missing value is the mean
-      for (double& mean : means) mean *= 1 - missing_share_;
-  } else {
-    means = shares_;
-    if (other_share_ > 0) means.push_back(other_share_);
-  }
-  if (missing_share_ > 0) means.push_back(missing_share_);
-  return means;
-}
-
 std::vector<InputRole> TableColumn::input_roles() const {
-  std::vector<InputRole> roles(size_t(inputs()),
-                               number_ || constant_ ? InputRole::Piece : InputRole::Category);
-  if (number_ || constant_) roles.front() = InputRole::Value;
+  std::vector<InputRole> roles(size_t(inputs_), InputRole::Value);
+  if (is_number()) std::fill(roles.begin() + 1, roles.end(), InputRole::Piece);
+  if (kind_ == ColumnKind::Text) std::fill(roles.begin(), roles.end(), InputRole::Word);
+  if (kind_ == ColumnKind::Category && !constant_)
+    std::fill(roles.begin(), roles.end(), InputRole::Category);
+  if (kind_ == ColumnKind::Date) {
+    const std::vector<bool> pieces = calendar_.pieces();
+    for (size_t i = 0; i < pieces.size(); ++i)
+      if (pieces[i]) roles[i] = InputRole::Piece;
+  }
   if (missing_share_ > 0) roles.back() = InputRole::Missing;
   return roles;
 }
 
-void TableColumn::encode(double value, float* inputs) const {
-  if (!std::isnan(value)) return number_encoding_.encode(value, inputs);
-  if (missing_share_ > 0) inputs[number_encoding_.inputs()] = 1;
-  const std::vector<double>& means = number_encoding_.input_means();
-  if (missing_share_ > 0 && means.size() > 1) return;  // the pieces of a missing number are all 0
-  for (size_t i = 0; i < means.size(); ++i) inputs[i] = float(means[i]);
+bool TableColumn::is_missing_cell(std::string_view trimmed) const {
+  if (kind_ != ColumnKind::Number && kind_ != ColumnKind::Date) return is_missing(trimmed);
+  return is_missing_number(trimmed) ||
+         std::find(missing_words_.begin(), missing_words_.end(), trimmed) != missing_words_.end();
 }
 
-std::string TableColumn::decode(const float* inputs) const {
-  if (number_) {
-    if (missing_share_ > 0 && inputs[number_encoding_.inputs()] != 0) return "";
-    return format_number(number_encoding_.decode(inputs), 6);
-  }
-  if (constant_) return categories_.empty() ? "" : categories_.front();
-  for (size_t i = 0; i < categories_.size(); ++i)
-    if (inputs[i] != 0) return categories_[i];
-  return "";
+bool TableColumn::parse(std::string_view trimmed, double& value) const {
+  if (is_number()) return format_.parse(trimmed, value);
+  const std::optional<WrittenTime> time = calendar_.format().parse(trimmed);
+  if (time) value = time->in_days();
+  return time.has_value();
+}
+
+void TableColumn::encode(double value, float* inputs) const {
+  if (!std::isnan(value))
+    return is_number() ? number_.encode(value, inputs) : calendar_.encode(value, inputs);
+  if (missing_share_ > 0) inputs[inputs_ - 1] = 1;
+  // A missing number has no pieces where training saw some: the input for "missing" says it all.
+  if (missing_share_ > 0 && (inputs_ > 2 || kind_ == ColumnKind::Date)) return;
+  const std::vector<double> means = own_means();
+  for (size_t i = 0; i < means.size(); ++i) inputs[i] = float(means[i]);
 }
 
 bool TableColumn::encode(std::string_view cell, float* inputs) const {
   cell = trim_cell(cell);
-  const bool missing = is_missing(cell);
-  if (number_) {
+  const bool missing = is_missing_cell(cell);
+  if (kind_ == ColumnKind::Number || kind_ == ColumnKind::Date) {
     double value = NAN;
-    if (!missing && !parse_cell(cell, value)) return false;
+    if (!missing && !parse(cell, value)) return false;
     encode(value, inputs);
     return true;
   }
   if (constant_) return true;
   if (missing) {
-    if (missing_share_ > 0) inputs[categories_.size() + (other_share_ > 0)] = 1;
+    if (missing_share_ > 0) inputs[inputs_ - 1] = 1;
     return true;
   }
-  const auto known = index_.find(cell);
-  if (known != index_.end()) {
-    inputs[known->second] = 1;
+  if (kind_ == ColumnKind::Text) {
+    words_.encode(cell, inputs);
+    return true;
+  }
+  const int64_t known = index_.find(cell);
+  if (known >= 0) {
+    inputs[known] = 1;
   } else if (other_share_ > 0) {
     inputs[categories_.size()] = 1;
   }
   return true;
 }
 
+CellCheck TableColumn::check(std::string_view cell) const {
+  cell = trim_cell(cell);
+  if (is_missing_cell(cell)) return missing_share_ > 0 ? CellCheck::Usual : CellCheck::Missing;
+  if (kind_ == ColumnKind::Category)
+    return index_.find(cell) >= 0 || other_share_ > 0 ? CellCheck::Usual : CellCheck::Unseen;
+  if (kind_ == ColumnKind::Text) {
+    std::vector<float> inputs(words_.words().size(), 0.f);
+    return words_.encode(cell, inputs.data()) ? CellCheck::Usual : CellCheck::Unseen;
+  }
+  double value = 0;
+  if (!parse(cell, value)) return CellCheck::Unreadable;
+  const bool far = is_number() ? is_far(value, number_.low(), number_.high())
+                               : is_far(value, calendar_.low(), calendar_.high());
+  return far ? CellCheck::OutOfRange : CellCheck::Usual;
+}
+
+std::string TableColumn::decode(const float* inputs) const {
+  if (missing_share_ > 0 && inputs[inputs_ - 1] != 0) return "";
+  if (is_number()) return written(format_number(number_.decode(inputs), 6));
+  if (kind_ == ColumnKind::Date) return calendar_.format().format(calendar_.decode(inputs));
+  if (kind_ == ColumnKind::Text) return words_.decode(inputs);
+  if (constant_) return categories_.empty() ? "" : categories_.front();
+  for (size_t i = 0; i < categories_.size(); ++i)
+    if (inputs[i] != 0) return categories_[i];
+  return "";
+}
+
+std::string TableColumn::written(const std::string& plain_number) const {
+  return is_number() ? format_.written(plain_number) : plain_number;
+}
+
 Json TableColumn::to_json() const {
-  Json json{{"name", name_}, {"type", number_ ? "number" : "category"}, {"constant", constant_}};
+  Json json{{"name", name_}, {"type", name_of(kind_)}, {"constant", constant_}};
   json["missing_share"] = missing_share_;
-  if (number_) {
-    json.update(number_encoding_.to_json());
+  if (!missing_words_.empty()) json["missing_words"] = missing_words_;
+  if (is_number()) {
+    json.update(number_.to_json());
+    if (!format_.is_plain()) json["format"] = format_.to_json();
+  } else if (kind_ == ColumnKind::Date) {
+    json["calendar"] = calendar_.to_json();
+  } else if (kind_ == ColumnKind::Text) {
+    json.update(words_.to_json());
   } else {
     json["categories"] = categories_;
     json["shares"] = shares_;
@@ -157,23 +268,29 @@ Json TableColumn::to_json() const {
 }
 
 TableColumn TableColumn::from_json(const Field& field) {
+  constexpr ColumnKind kKinds[] = {ColumnKind::Number, ColumnKind::Category, ColumnKind::Date,
+                                   ColumnKind::Text};
   TableColumn column;
   column.name_ = field.at("name").text();
-  const std::string type = field.at("type").text();
-  column.number_ = type == "number";
-  field.at("type").expect(column.number_ || type == "category", "number or category");
+  column.kind_ = field.at("type").one_of(kKinds);
   column.constant_ = field.at("constant").mark();
   column.missing_share_ = field.at("missing_share").finite();
-  if (column.number_) {
-    column.number_encoding_ = NumberEncoding::from_json(field);
+  if (const auto words = field.find("missing_words")) column.missing_words_ = words->texts();
+  if (column.is_number()) {
+    column.number_ = NumberEncoding::from_json(field);
+    if (const auto format = field.find("format")) column.format_ = NumberFormat::from_json(*format);
+  } else if (column.kind_ == ColumnKind::Date) {
+    column.calendar_ = CalendarEncoding::from_json(field.at("calendar"));
+  } else if (column.kind_ == ColumnKind::Text) {
+    column.words_ = WordEncoding::from_json(field);
   } else {
     column.categories_ = field.at("categories").texts();
     column.shares_ = field.at("shares").finites(column.categories_.size());
     column.other_share_ = field.at("other_share").finite();
-    column.index_categories();
     require(!column.constant_ || column.missing_share_ <= 0, ErrorKind::BadData, field.place(),
             ": a column that is always the same has no missing cells");
   }
+  column.finish();
   return column;
 }
 

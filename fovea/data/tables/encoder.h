@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,10 @@ namespace fovea {
 struct TableOptions {
   std::string target;  // empty: a column called target, label, class or y
   std::string split;   // empty: a column called split whose cells are train, val, …, test
-  std::vector<std::string> drop;      // columns to leave out
-  std::vector<std::string> features;  // only these columns; empty: all that remain
+  std::vector<std::string> drop;        // columns to leave out
+  std::vector<std::string> features;    // only these columns; empty: all that remain
+  std::vector<std::string> keep;        // although every row has another value
+  std::vector<std::string> categories;  // although they are numbers
   std::string target_kind = "auto";
   std::string standardise = "auto";
   std::string numbers = "pieces";
@@ -65,6 +68,8 @@ class TableDataset : public ColumnDataset {
   TableDataset(NamedTensors columns, std::shared_ptr<const TableLayout> layout,
                int64_t dropped_rows);
   Example example(int64_t row) const override;
+  /// The cells behind the inputs, one for each column of the layout, for pictures and notes.
+  void set_cells(CsvTable table, std::vector<int64_t> columns);
   /// Only these columns matter: planted truth for every row.
   void set_truth(const std::vector<std::string>& columns);
   int64_t dropped_rows() const { return dropped_rows_; }  // rows of the file without a target
@@ -72,6 +77,8 @@ class TableDataset : public ColumnDataset {
  private:
   std::shared_ptr<const TableLayout> layout_;
   at::Tensor truth_;  // [1, C] bool, or undefined
+  std::optional<CsvTable> cells_;
+  std::vector<int64_t> cell_columns_;
   int64_t dropped_rows_;
 };
 
@@ -98,20 +105,35 @@ class TableEncoder {
   /// Every row, and no target: for prediction.
   std::shared_ptr<TableDataset> encode_inputs(const CsvTable& table) const;
 
-  /// One raw row for prediction, with labelled axes and no target.
+  /// What the rows hold that training did not, one sentence for each column: unseen categories,
+  /// numbers out of range, missing cells.
+  std::vector<std::string> check(const CsvTable& table) const;
+  /// The same of one row that was encoded with its cells.
+  std::vector<std::string> check(const Example& row) const;
+
+  /// One raw row for prediction, with labelled axes and no target. Names that training did not know
+  /// are ignored where all others are there.
   Example encode_row(const NamedCells& row) const;
   /// Cells in the order of the input columns, of the training file, or of the training file without
   /// the target.
   Example encode_row(const std::vector<std::string>& cells) const;
+  /// Whether a row may have as many.
+  bool takes_cells(size_t count) const {
+    return count == columns_.size() || count == file_columns_.size() ||
+           count + 1 == file_columns_.size();
+  }
 
   /// The row [I] as a user would write it, one cell per column.
   std::vector<std::string> decode_row(const at::Tensor& inputs) const;
   const std::vector<TableColumn>& columns() const { return columns_; }
+  /// A plain number as the cells of that column are written.
+  std::string written(const std::string& column, const std::string& plain_number) const;
 
  private:
   void finish();
   void note_columns();
   at::Tensor encode_columns(const CsvTable& table) const;
+  std::vector<int64_t> places_of(const CsvTable& table) const;  // of the columns in the table
   std::vector<TableColumn> columns_;
   TableTarget target_;
   std::vector<std::string> file_columns_, notes_;

@@ -1,10 +1,11 @@
-// The half of TableEncoder that learns; table.cc is the half that applies what was learnt.
+// The half of TableEncoder that learns; encoder.cc is the half that applies what was learnt.
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <optional>
 
 #include "fovea/base/error.h"
 #include "fovea/data/tables/encoder.h"
+#include "fovea/data/tables/infer.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
 
@@ -12,17 +13,26 @@ namespace fovea {
 
 namespace {
 
+/// The first eight.
+std::string shortened_list(std::vector<std::string> items) {
+  constexpr size_t kShown = 8;
+  const size_t more = items.size() > kShown ? items.size() - kShown : 0;
+  items.resize(items.size() - more);
+  return concat(join(items), more > 0 ? concat(" and ", more, " more") : "");
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// The columns to learn from, in the order of the file.
 std::vector<std::string> choose_features(const std::vector<std::string>& names,
                                          const std::string& target, const TableOptions& options,
                                          const std::string& where) {
-  const auto has = [](const std::vector<std::string>& list, const std::string& name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
-  };
-  for (const auto* list : {&options.drop, &options.features})
+  for (const auto* list : {&options.drop, &options.features, &options.keep, &options.categories})
     for (const std::string& name : *list) {
-      require(has(names, name), ErrorKind::NotFound, where, ": there is no column '", name, "'",
-              suggestion(name, names), "; the columns are: ", quoted_list(names, 30));
+      require(contains(names, name), ErrorKind::NotFound, where, ": there is no column '", name,
+              "'", suggestion(name, names), "; the columns are: ", quoted_list(names, 30));
       require(name != target, ErrorKind::InvalidArgument, "column '", name,
               "' is the target: it cannot be ", list == &options.drop ? "dropped" : "an input",
               " as well");
@@ -30,39 +40,12 @@ std::vector<std::string> choose_features(const std::vector<std::string>& names,
   std::vector<std::string> chosen;
   for (const std::string& name : names) {
     const bool wanted =
-        options.features.empty() ? name != options.split : has(options.features, name);
-    if (wanted && name != target && !has(options.drop, name)) chosen.push_back(name);
+        options.features.empty() ? name != options.split : contains(options.features, name);
+    if (wanted && name != target && !contains(options.drop, name)) chosen.push_back(name);
   }
   require(!chosen.empty(), ErrorKind::BadData, where, ": no column is left to predict '", target,
           "' from");
   return chosen;
-}
-
-/// One column of the training rows, read as numbers until a cell says otherwise.
-struct ColumnCells {
-  std::vector<std::string_view> texts;
-  std::vector<double> numbers;  // NaN where missing
-  int64_t present = 0, not_numbers = 0, first_not_number = -1;
-};
-
-ColumnCells read_column(const CsvTable& table, int64_t column) {
-  ColumnCells cells;
-  cells.texts.reserve(size_t(table.rows()));
-  cells.numbers.reserve(size_t(table.rows()));
-  for (int64_t row = 0; row < table.rows(); ++row) {
-    const std::string_view cell = trim_cell(table.cell(row, column));
-    double value = NAN;
-    if (!is_missing(cell)) {
-      ++cells.present;
-      if (!parse_cell(cell, value)) {
-        value = NAN;
-        if (cells.not_numbers++ == 0) cells.first_not_number = row;
-      }
-    }
-    cells.texts.push_back(cell);
-    cells.numbers.push_back(value);
-  }
-  return cells;
 }
 
 /// The target of each training row, for the trees that cut numbers into pieces.
@@ -106,7 +89,7 @@ void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
   TableEncoder fresh;
   fresh.file_columns_ = train.names;
   const std::string target = choose_target(train, options.target);
-  const CsvTable rows = rows_with(train, train.column(target));
+  const CsvTable rows = TableTarget::known_rows(train, target);
   fresh.target_ = TableTarget::fit(rows, target, options.target_kind);
   TargetRows target_rows;
   for (int64_t row = 0, at = rows.column(target); row < rows.rows(); ++row)
@@ -115,36 +98,40 @@ void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
   const std::vector<std::string> names = choose_features(train.names, target, options, train.path);
   const NumberFit numbers = number_fit(options, options.standardise != "no", target_rows,
                                        rows.rows(), int64_t(names.size()));
-  std::vector<std::optional<TableColumn>> columns(names.size());
-  std::vector<std::string> notes(names.size());
+  std::vector<InferredColumn> inferred(names.size());
   run_parallel(int64_t(names.size()), [&](int64_t i) {
     const std::string& name = names[size_t(i)];
-    const ColumnCells cells = read_column(rows, rows.column(name));
-    if (cells.present == 0) {
-      notes[size_t(i)] = concat("column '", name, "' has no values: it is left out");
-      return;
-    }
-    if (cells.not_numbers == 0) {
-      columns[size_t(i)] = TableColumn::of_numbers(name, cells.numbers, numbers);
-      return;
-    }
-    columns[size_t(i)] = TableColumn::of_texts(name, cells.texts, options.max_categories);
-    if (cells.not_numbers * 10 < cells.present)
-      notes[size_t(i)] = concat("column '", name, "' is read as categories because '",
-                                cells.texts[size_t(cells.first_not_number)], "' at ",
-                                rows.place(cells.first_not_number), " is not a number (",
-                                format_count(cells.not_numbers), " such cells)");
+    inferred[size_t(i)] =
+        infer_column(rows, name,
+                     {numbers, options.max_categories,
+                      contains(options.keep, name) || contains(options.features, name),
+                      contains(options.categories, name)});
   });
+  std::vector<std::string> empty, identifiers;
   for (size_t i = 0; i < names.size(); ++i) {
-    if (columns[i]) fresh.columns_.push_back(*std::move(columns[i]));
-    if (!notes[i].empty()) fresh.notes_.push_back(notes[i]);
+    if (!inferred[i].column)
+      (inferred[i].is_identifier ? identifiers : empty).push_back(names[i]);
+    else
+      fresh.columns_.push_back(*std::move(inferred[i].column));
+    if (!inferred[i].note.empty()) fresh.notes_.push_back(inferred[i].note);
   }
+  if (!empty.empty())
+    fresh.notes_.push_back(concat("left out: ", quoted_list(empty),
+                                  empty.size() == 1 ? " has no values" : " have no values"));
+  if (!identifiers.empty())
+    fresh.notes_.push_back(
+        concat("left out: ", quoted_list(identifiers), identifiers.size() == 1 ? " has" : " have",
+               " another value in every row; --set data.keep=", join(identifiers, ","), " keeps ",
+               identifiers.size() == 1 ? "it" : "them"));
   require(!fresh.columns_.empty(), ErrorKind::BadData, train.path,
-          ": every column beside the target '", target, "' is empty");
+          ": no column beside the target '", target, "' can be learnt from. ",
+          join(fresh.notes_, ". "));
   fresh.finish();
   fresh.note_columns();
 
-  fresh.notes_.insert(fresh.notes_.begin(), fresh.target_.sentence(target_rows.counts));
+  std::vector<std::string> about = fresh.target_.advice(target_rows.counts);
+  about.insert(about.begin(), fresh.target_.sentence(target_rows.counts));
+  fresh.notes_.insert(fresh.notes_.begin(), about.begin(), about.end());
   *this = std::move(fresh);
 }
 
@@ -182,10 +169,10 @@ void TableEncoder::fit(const NumberTable& train, const TableOptions& options) {
 }
 
 void TableEncoder::note_columns() {
-  int64_t numbers = 0;
+  std::array<int64_t, 4> kinds{};
   std::vector<std::string> constant, capped, missing;
   for (const TableColumn& column : columns_) {
-    numbers += column.is_number();
+    ++kinds[size_t(column.kind())];
     if (column.is_constant()) constant.push_back(column.name());
     if (column.other_share() > 0)
       capped.push_back(concat(column.name(), " (", format_number(100 * column.other_share(), 3),
@@ -194,15 +181,23 @@ void TableEncoder::note_columns() {
       missing.push_back(
           concat(column.name(), " (", format_number(100 * column.missing_share(), 3), " %)"));
   }
-  notes_.push_back(concat(columns_.size(), " columns: ", numbers, " numbers, ",
-                          int64_t(columns_.size()) - numbers, " categories; ",
-                          layout_->input_names.size(), " inputs"));
+  std::string summary =
+      concat(columns_.size(), " columns: ", kinds[0], " numbers, ", kinds[1], " categories");
+  if (kinds[2] > 0) summary += concat(", ", kinds[2], " dates");
+  if (kinds[3] > 0) summary += concat(", ", kinds[3], " free texts");
+  notes_.push_back(concat(summary, "; ", layout_->input_names.size(), " inputs"));
+  if (columns_.size() == 1 && kinds[3] == 1)
+    notes_.push_back(concat("'", columns_[0].name(),
+                            "' is free text and the only column: fovea train documents --columns "
+                            "text=",
+                            columns_[0].name(), ",label=", target_.name(), " reads it better"));
   if (!constant.empty())
     notes_.push_back(concat("always the same, encoded as zeros: ", quoted_list(constant)));
   if (!missing.empty())
-    notes_.push_back(concat("missing values get an input of their own: ", join(missing)));
+    notes_.push_back(concat("missing values get an input of their own: ", shortened_list(missing)));
   if (!capped.empty())
-    notes_.push_back(concat("rare categories are taken together as 'other': ", join(capped)));
+    notes_.push_back(
+        concat("rare categories are taken together as 'other': ", shortened_list(capped)));
 }
 
 }  // namespace fovea

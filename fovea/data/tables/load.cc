@@ -108,13 +108,19 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
   const SplitOptions split{
       "features", table.validation_fraction, seed, !encoder.fitted(), table.split, target};
   const SourceTables tables = open_source(source, split);
+  const bool restored = encoder.fitted();
   fit_once(tables, table, "yes", encoder);
   // dataset.json: "truth": {"columns": ["x1", "x2"]}
   const auto truth = read_truth(tables, source,
                                 [](const Field& planted) { return planted.at("columns").texts(); });
-  return encode_tables(tables, encoder, [&](TableDataset& data) {
+  Splits splits = encode_tables(tables, encoder, [&](TableDataset& data) {
     if (truth) data.set_truth(*truth);
   });
+  if (!restored) return splits;
+  for (int part = 0; part < kSplitCount; ++part)  // new rows, perhaps unlike those of training
+    if (tables[part])
+      for (const std::string& note : encoder.check(*tables[part])) splits.notes.push_back(note);
+  return splits;
 }
 
 void write_features_data(const std::filesystem::path& folder, const FeaturesDataOptions& options) {

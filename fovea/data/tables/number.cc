@@ -99,7 +99,10 @@ void NumberEncoding::encode(double value, float* inputs) const {
 
 double NumberEncoding::decode(const float* inputs) const {
   if (constant_) return mean_;
-  return standardised_ ? double(inputs[0]) * deviation_ + mean_ : double(inputs[0]);
+  if (!standardised_) return double(inputs[0]);
+  constexpr double kRounding = 1e-5;  // of float32: what is nearly 0 is 0
+  const double value = double(inputs[0]) * deviation_ + mean_;
+  return std::abs(value) < kRounding * deviation_ ? 0 : value;
 }
 
 Json NumberEncoding::to_json() const {

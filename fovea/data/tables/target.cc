@@ -17,6 +17,7 @@ constexpr size_t kMaxClasses = 1000;
 
 /// The target's training cells, read once.
 struct TargetCells {
+  NumberFormat format;
   std::vector<std::string_view> texts;
   std::vector<double> numbers;  // empty unless every cell is a number
   int64_t first_text = -1;      // row of the first cell that is not a number
@@ -25,17 +26,28 @@ struct TargetCells {
   size_t distinct() const { return std::max(distinct_numbers.size(), distinct_texts.size()); }
 };
 
+bool read_numbers(TargetCells& cells) {
+  cells.numbers.clear();
+  cells.first_text = -1;
+  for (size_t row = 0; row < cells.texts.size() && cells.first_text < 0; ++row) {
+    double value = 0;
+    if (cells.format.parse(cells.texts[row], value))
+      cells.numbers.push_back(value);
+    else
+      cells.first_text = int64_t(row);
+  }
+  return cells.first_text < 0;
+}
+
 TargetCells read_target(const CsvTable& table, int64_t column) {
   TargetCells cells;
-  for (int64_t row = 0; row < table.rows(); ++row) {
+  for (int64_t row = 0; row < table.rows(); ++row)
     cells.texts.push_back(trim_cell(table.cell(row, column)));
-    double value;
-    if (cells.first_text >= 0) continue;
-    if (parse_cell(cells.texts.back(), value)) {
-      cells.numbers.push_back(value);
-    } else {
-      cells.first_text = row;
-    }
+  if (!read_numbers(cells)) {
+    const int64_t first_text = cells.first_text;
+    const auto format = NumberFormat::infer(cells.texts, table.delimiter);
+    cells.format = format.value_or(NumberFormat());
+    if (!format || !read_numbers(cells)) cells.format = {}, cells.first_text = first_text;
   }
   if (cells.first_text >= 0) {
     cells.numbers.clear();
@@ -81,6 +93,22 @@ std::vector<std::string> first_spellings(const TargetCells& cells) {
 
 }  // namespace
 
+CsvTable TableTarget::known_rows(const CsvTable& table, const std::string& name) {
+  const int64_t column = table.column(name);
+  const CsvTable present = rows_with(table, column);
+  std::vector<std::string_view> cells;
+  std::vector<int64_t> known;
+  bool dashes = false;
+  for (int64_t row = 0; row < present.rows(); ++row) {
+    cells.push_back(trim_cell(present.cell(row, column)));
+    if (!is_missing_number(cells.back()))
+      known.push_back(row);
+    else
+      dashes = true;
+  }
+  return dashes && NumberFormat::infer(cells, table.delimiter) ? present.select(known) : present;
+}
+
 const char* name_of(TargetKind kind) {
   switch (kind) {
     case TargetKind::TwoClasses:
@@ -103,6 +131,7 @@ TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
           "'; nothing can be learnt");
   TableTarget target;
   target.name_ = name;
+  target.format_ = cells.format;
   target.kind_ = kind == "auto" ? infer_kind(cells) : parse_kind(kind);
   if (target.kind_ == TargetKind::Number) {
     if (cells.first_text >= 0)
@@ -115,6 +144,8 @@ TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
       squares += (value - target.mean_) * (value - target.mean_);
     target.deviation_ = std::sqrt(squares / double(cells.numbers.size()));
     require(target.deviation_ > 0, ErrorKind::BadData, subject, " varies too little to be learnt");
+    target.whole_ = std::all_of(cells.numbers.begin(), cells.numbers.end(),
+                                [](double value) { return value == std::floor(value); });
     return target;
   }
   require(target.kind_ == TargetKind::Classes || cells.distinct() == 2, ErrorKind::BadData, subject,
@@ -128,6 +159,7 @@ TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
                       "' at ", table.place(cells.first_text), ")"));
   target.class_numbers_ = cells.distinct_numbers;
   target.classes_ = cells.first_text >= 0 ? cells.distinct_texts : first_spellings(cells);
+  target.class_index_ = CategoryIndex(target.classes_);
   return target;
 }
 
@@ -140,16 +172,13 @@ TableTarget TableTarget::of_two_classes(std::string name, std::vector<std::strin
     if (parse_cell(text, value)) target.class_numbers_.push_back(value);
   }
   if (target.class_numbers_.size() != target.classes_.size()) target.class_numbers_.clear();
+  target.class_index_ = CategoryIndex(target.classes_);
   return target;
 }
 
 int64_t TableTarget::class_index(std::string_view trimmed) const {
-  if (class_numbers_.empty()) {
-    const auto found = std::lower_bound(classes_.begin(), classes_.end(), trimmed);
-    return found != classes_.end() && *found == trimmed ? found - classes_.begin() : -1;
-  }
   double value;
-  if (!parse_cell(trimmed, value)) return -1;
+  if (class_numbers_.empty() || !format_.parse(trimmed, value)) return class_index_.find(trimmed);
   const auto found = std::lower_bound(class_numbers_.begin(), class_numbers_.end(), value);
   return found != class_numbers_.end() && *found == value ? found - class_numbers_.begin() : -1;
 }
@@ -157,7 +186,7 @@ int64_t TableTarget::class_index(std::string_view trimmed) const {
 double TableTarget::encode(std::string_view trimmed, const CsvTable& table, int64_t row) const {
   if (kind_ == TargetKind::Number) {
     double value;
-    if (!parse_cell(trimmed, value))
+    if (!format_.parse(trimmed, value))
       fail(ErrorKind::BadData, table.place(row), ": target '", name_, "' is '", trimmed,
            "', a number is expected");
     return (value - mean_) / deviation_;
@@ -188,8 +217,31 @@ std::string TableTarget::sentence(std::span<const int64_t> class_counts) const {
                 classes_[size_t(most - class_counts.begin())], ")");
 }
 
+std::vector<std::string> TableTarget::advice(std::span<const int64_t> class_counts) const {
+  std::vector<std::string> advice;
+  if (kind_ == TargetKind::Number && whole_)
+    advice.push_back(concat("target '", name_,
+                            "': whole numbers; --set data.target_kind=classes makes classes of "
+                            "them"));
+  if (kind_ == TargetKind::Classes && !class_numbers_.empty())
+    advice.push_back(concat("target '", name_,
+                            "': its classes are numbers; --set data.target_kind=number predicts a "
+                            "number"));
+  constexpr double kRare = 0.05;
+  double total = 0;
+  for (const int64_t count : class_counts) total += double(count);
+  if (kind_ != TargetKind::TwoClasses || class_counts.size() != 2) return advice;
+  const size_t rare = class_counts[1] <= class_counts[0] ? 1 : 0;
+  if (double(class_counts[rare]) < kRare * total)
+    advice.push_back(concat("only ", format_number(100 * double(class_counts[rare]) / total, 3),
+                            " % of the rows are '", classes_[rare],
+                            "': accuracy says little, look at auc"));
+  return advice;
+}
+
 Json TableTarget::to_json() const {
   Json json{{"name", name_}, {"kind", name_of(kind_)}};
+  if (!format_.is_plain()) json["format"] = format_.to_json();
   if (kind_ == TargetKind::Number) {
     json["mean"] = mean_;
     json["deviation"] = deviation_;
@@ -204,6 +256,7 @@ TableTarget TableTarget::from_json(const Field& field) {
   TableTarget target;
   target.name_ = field.at("name").text();
   target.kind_ = parse_kind(field.at("kind").text());
+  if (const auto format = field.find("format")) target.format_ = NumberFormat::from_json(*format);
   if (target.kind_ == TargetKind::Number) {
     target.mean_ = field.at("mean").finite();
     target.deviation_ = field.at("deviation").deviation();
@@ -219,6 +272,7 @@ TableTarget TableTarget::from_json(const Field& field) {
   require(target.class_numbers_.empty() || target.class_numbers_.size() == target.classes_.size(),
           ErrorKind::BadData, field.place(), ": has ", target.classes_.size(), " classes and ",
           target.class_numbers_.size(), " class numbers");
+  target.class_index_ = CategoryIndex(target.classes_);
   return target;
 }
 

@@ -1,7 +1,7 @@
 // The column to predict: two classes (the second in natural order is the positive one), several
 // classes, or a number, which is standardised inside. The kind is inferred unless it is told:
 // exactly two different values are two classes; text is classes; whole numbers with at most 20
-// different values are classes; any other numbers are a number.
+// different values are classes; any other numbers are a number, money and percentages too.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 
 #include "fovea/base/json_field.h"
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/number_format.h"
+#include "fovea/data/tables/categories.h"
 
 namespace fovea {
 
@@ -25,6 +27,8 @@ class TableTarget {
   /// From the rows of `table` that have a target; `kind` is "auto" or a name of TargetKind. BadData
   /// when nothing can be learnt.
   static TableTarget fit(const CsvTable& table, const std::string& name, const std::string& kind);
+  /// The rows that have a target: where the others are numbers, "-" is none.
+  static CsvTable known_rows(const CsvTable& table, const std::string& name);
   /// Two classes that are known beforehand.
   static TableTarget of_two_classes(std::string name, std::vector<std::string> classes);
 
@@ -43,6 +47,8 @@ class TableTarget {
 
   /// "target 'income': two classes 0, 1 (24.1 % are 1)".
   std::string sentence(std::span<const int64_t> class_counts) const;
+  /// What else a user should know: how the kind can be changed, a rare class.
+  std::vector<std::string> advice(std::span<const int64_t> class_counts) const;
 
  private:
   int64_t class_index(std::string_view trimmed) const;  // or -1
@@ -51,6 +57,9 @@ class TableTarget {
   std::vector<std::string> classes_;  // as first spelt in the training file
   std::vector<double>
       class_numbers_;  // their values when all are numbers, so that 1 and 1.0 are one class
+  CategoryIndex class_index_;
+  NumberFormat format_;
+  bool whole_ = false;  // a number that is always a whole one
   double mean_ = 0, deviation_ = 1;
 };
 

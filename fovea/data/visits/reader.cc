@@ -94,8 +94,12 @@ void VisitsOptions::describe(OptionList& list) {
 
 FileRows<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& options) {
   VisitRows rows(options);
-  const std::string hash = rows.reader().read(path, [&](RoleRow& row) { rows(row); });
-  return rows.take(path.string(), hash);
+  std::vector<std::string> notes;
+  const std::string hash = rows.reader().read(
+      path, [&](RoleRow& row) { rows(row); }, &notes);
+  FileRows<PatientRecord> file = rows.take(path.string(), hash);
+  file.notes.insert(file.notes.begin(), notes.begin(), notes.end());
+  return file;
 }
 
 FileRows<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options) {

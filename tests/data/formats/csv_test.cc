@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "fovea/data/formats/table.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -116,13 +117,14 @@ TEST(Csv, BadFilesGiveOneClearError) {
       {"header only", "a,b\n", {"a header but no rows"}},
       {"too few cells", "a,b,c\n1,2,3\n\n1,2\n", {"bad.csv:4", "2 cells", "header has 3"}},
       {"too many cells", "a,b\n1,2\n1,2,3\n", {"bad.csv:3", "3 cells", "header has 2", "quoted"}},
-      {"latin-1", "a,b\nok,1\ncaf\xe9,2\n", {"bad.csv:3", "0xE9", "offset 12", "iconv"}},
-      {"utf-16", std::string("\xFF\xFE") + "a", {"UTF-16", "iconv"}},
+      {"neither", "a,b\n\xC3\xA9,1\ncaf\xe9,2\n", {"bad.csv:3", "0xE9", "offset 12", "iconv"}},
+      {"no character", "a,b\nok,1\ncaf\x81,2\n", {"bad.csv:3", "0x81", "iconv"}},
+      {"utf-16 cut short", std::string("\xFF\xFE") + "a", {"UTF-16", "cut short"}},
+      {"a web page", "\n<!DOCTYPE html>\n<html>", {"bad.csv", "web page"}},
       {"zero byte", std::string("a,b\n1,\0\n", 8), {"bad.csv:2", "zero byte", "offset 6"}},
       {"open quote", "a,b\n1,2\n3,\"x\n5,6\n", {"bad.csv:3", "never closed"}},
       {"text after a quote", "a,b\n\"x\"y,2\n", {"bad.csv:2", "after a closing quote"}},
       {"same name twice", "a,b, a\n1,2,3\n", {"bad.csv:1", "columns 1 and 3", "'a'"}},
-      {"no name", "a,,c\n1,2,3\n", {"bad.csv:1", "column 2 has no name"}},
       {"old line ends", "a,b\r1,2\r", {"CR alone"}},
   };
   for (const BadFile& file : files) {
@@ -130,8 +132,65 @@ TEST(Csv, BadFilesGiveOneClearError) {
     expect_error(ErrorKind::BadData, file.words,
                  [&] { read_csv(folder.write("bad.csv", file.content)); });
   }
-  expect_error(ErrorKind::BadData, {"latin1.csv:3", "0xE9"},
-               [&] { read_csv(fixture("latin1.csv")); });
+}
+
+TEST(Csv, WhatSpreadsheetsWrite) {
+  const TemporaryFolder folder;
+  const auto utf16 = [](std::string_view text, bool little) {
+    std::string bytes = little ? "\xFF\xFE" : "\xFE\xFF";
+    for (const char c : text) bytes += little ? std::string{c, '\0'} : std::string{'\0', c};
+    return bytes;
+  };
+  const std::string euro = std::string("\xAC\x20", 2);  // U+20AC, little endian
+  for (const std::string& content :
+       {utf16("a;b\r\n1;x\r\n", true), utf16("a;b\r\n1;x\r\n", false),
+        std::string("sep=;\r\na;b\r\n1;x\r\n"), std::string("\xEF\xBB\xBFsep=;\na;b\n1;x\n"),
+        std::string("a;b\n1;x;;\n;\n;;\n"), std::string("a|b\n1|x\n")}) {
+    const CsvTable table = read_csv(folder.write("t.csv", content));
+    EXPECT_EQ(table.names, (Cells{"a", "b"})) << content;
+    ASSERT_EQ(table.rows(), 1) << content;
+    EXPECT_EQ(row_of(table, 0), (Cells{"1", "x"})) << content;
+    EXPECT_TRUE(table.notes.empty());
+  }
+  const CsvTable money =
+      read_csv(folder.write("t.csv", utf16("a;b\n1;", true) + euro + utf16("\n", true).substr(2)));
+  EXPECT_EQ(money.cell(0, 1), "€");
+  EXPECT_EQ(read_csv(folder.write("t.csv", "sep=;\na;b\n1;x\n")).place(0),
+            (folder.path() / "t.csv").string() + ":3");
+  const CsvTable western = read_csv(folder.write("t.csv", "a,b\nok,1\ncaf\xe9 \x80,2\n"));
+  EXPECT_EQ(western.cell(1, 0), "café €");
+  ASSERT_EQ(western.notes.size(), 1u);
+  EXPECT_NE(western.notes[0].find("t.csv:3: byte 0xE9"), std::string::npos) << western.notes[0];
+  EXPECT_NE(western.notes[0].find("Windows-1252"), std::string::npos);
+  EXPECT_EQ(read_csv(fixture("latin1.csv")).notes.size(), 1u);
+}
+
+TEST(Csv, ColumnsWithoutANameGetOne) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(read_csv(folder.write("t.csv", ",a,b,\n0,1,2,\n")).names,
+            (Cells{"Unnamed: 0", "a", "b", "Unnamed: 3"}));
+}
+
+TEST(Csv, TablesAsJson) {
+  const TemporaryFolder folder;
+  const std::string rows = R"({"a": 1, "b": "x"})"
+                           "\n\n"
+                           R"({"b": null, "a": 2.5, "c": true})"
+                           "\n";
+  const CsvTable lines = read_table(folder.write("t.jsonl", rows));
+  EXPECT_EQ(lines.names, (Cells{"a", "b", "c"}));
+  ASSERT_EQ(lines.rows(), 2);
+  EXPECT_EQ(row_of(lines, 0), (Cells{"1", "x", ""}));
+  EXPECT_EQ(row_of(lines, 1), (Cells{"2.5", "", "true"}));
+  EXPECT_EQ(lines.place(1), (folder.path() / "t.jsonl").string() + ":3");
+  const CsvTable list = read_table(folder.write("t.json", R"([{"a": 1, "b": "x"}, {"a": 2}])"));
+  EXPECT_EQ(row_of(list, 1), (Cells{"2", ""}));
+  expect_error(ErrorKind::BadData, {"t.jsonl:2", "'a'", "list"},
+               [&] { read_table(folder.write("t.jsonl", "{\"a\": 1}\n{\"a\": [1]}\n")); });
+  expect_error(ErrorKind::BadData, {"t.jsonl:1", "object"},
+               [&] { read_table(folder.write("t.jsonl", "3\n")); });
+  expect_error(ErrorKind::BadData, {"t.json", "no rows"},
+               [&] { read_table(folder.write("t.json", "[]")); });
 }
 
 TEST(Csv, NoSuchFileAndFolder) {

@@ -157,8 +157,8 @@ TEST(TableColumn, BadJson) {
   pieces["edges"] = {1, 2, 3};
   expect_error(ErrorKind::BadData, {"column: input_means", "expected 3"},
                [&] { TableColumn::from_json(Field::root(pieces, "column")); });
-  json["type"] = "date";
-  expect_error(ErrorKind::BadData, {"column: type", "\"date\"", "number or category"},
+  json["type"] = "vector";
+  expect_error(ErrorKind::BadData, {"column: type", "\"vector\"", "number, category, date"},
                [&] { TableColumn::from_json(Field::root(json, "column")); });
 }
 

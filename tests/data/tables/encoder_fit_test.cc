@@ -108,17 +108,152 @@ TEST(TableFit, EmptyAndConstantColumns) {
   EXPECT_EQ(encoder.layout().columns, (Names{"a", "k"}));
   EXPECT_TRUE(has_note(encoder.notes(), "'none' has no values"));
   EXPECT_TRUE(has_note(encoder.notes(), "encoded as zeros: 'k'"));
-  expect_error(ErrorKind::BadData, {"every column beside the target"},
+  expect_error(ErrorKind::BadData, {"no column beside the target", "'a' has no values"},
                [&] { fit(read_csv(folder.write("u.csv", "a,y\n,0\n,1\n")), {}); });
+}
+
+/// `cell(i)` in 40 rows, with a target that changes.
+template <class Cell>
+std::string column_of(const std::string& name, const Cell& cell, char delimiter = ',') {
+  std::string text = concat(name, delimiter, "y\n");
+  for (int i = 0; i < 40; ++i) text += concat(cell(i), delimiter, i % 2, "\n");
+  return text;
 }
 
 TEST(TableFit, AlmostNumbersAreNoted) {
   const TemporaryFolder folder;
-  std::string text = "a,y\n";
-  for (int i = 0; i < 20; ++i) text += std::to_string(i) + "," + std::to_string(i % 2) + "\n";
-  const TableEncoder encoder = fit(read_csv(folder.write("t.csv", text + "oops,1\n")), {});
-  EXPECT_TRUE(has_note(encoder.notes(), "'a' is read as categories because 'oops'"));
-  EXPECT_TRUE(has_note(encoder.notes(), "t.csv:22"));
+  const auto with = [&](int strays) {
+    return fit(read_csv(folder.write("t.csv", column_of("a",
+                                                        [&](int i) {
+                                                          return i >= 40 - strays
+                                                                     ? concat("oops", i)
+                                                                     : concat(i * i);
+                                                        }))),
+               {});
+  };
+  const TableEncoder few = with(2);
+  EXPECT_TRUE(few.columns()[0].is_number());
+  EXPECT_TRUE(has_note(few.notes(), "'a' is read as numbers; 'oops38', 'oops39'"));
+  EXPECT_TRUE(has_note(few.notes(), "t.csv:40"));
+  EXPECT_EQ(few.columns()[0].missing_share(), 0.05);
+  EXPECT_EQ(few.columns()[0].check("oops38"), CellCheck::Usual) << "missing, as in training";
+  EXPECT_EQ(few.columns()[0].check("hello"), CellCheck::Unreadable);
+  const TableEncoder many = with(3);
+  EXPECT_EQ(many.columns()[0].kind(), ColumnKind::Category);
+  EXPECT_TRUE(has_note(many.notes(), "'a' is read as categories because 'oops37'"));
+}
+
+TEST(TableFit, NumbersAsPeopleWriteThem) {
+  const TemporaryFolder folder;
+  struct Case {
+    std::string delimiter;
+    std::vector<std::string> cells;
+    std::vector<double> low_and_high;
+  };
+  const std::vector<Case> cases{
+      {";", {"33.374,10", "1.200,00", "7,5"}, {7.5, 33374.1}},
+      {",", {"\"33,374.10\"", "\"1,200.00\"", "7.5"}, {7.5, 33374.1}},
+      {",", {"$7", "\"$1,200\"", "-"}, {7, 1200}},
+      {",", {"12 %", "7.5 %", "0 %"}, {0, 12}},
+      {",", {"\"(1,200)\"", "\"1,300\"", "5"}, {-1200, 1300}},
+      {",", {"1'234.50", "7", "+5"}, {5, 1234.5}},
+      {";", {"1 234,5", "7,25", "n.a."}, {7.25, 1234.5}},
+      {",", {"36 months", "60 months", "12 months"}, {12, 60}},
+      {",", {"1.234", "1.500", "2.000"}, {1.234, 2}},
+      {",", {"\"1,234\"", "\"2,500\"", "7"}, {7, 2500}},
+      {";", {"1,234", "2,500", "7,125"}, {1.234, 7.125}},
+  };
+  for (const Case& one : cases) {
+    const TableEncoder encoder =
+        fit(read_csv(folder.write(
+                "t.csv", column_of(
+                             "a", [&](int i) { return one.cells[size_t(i) % one.cells.size()]; },
+                             one.delimiter[0]))),
+            {});
+    const TableColumn& column = encoder.columns()[0];
+    ASSERT_TRUE(column.is_number()) << one.cells[0];
+    EXPECT_DOUBLE_EQ(column.number().low(), one.low_and_high[0]) << one.cells[0];
+    EXPECT_DOUBLE_EQ(column.number().high(), one.low_and_high[1]) << one.cells[0];
+    const TableEncoder again = TableEncoder::from_json(encoder.to_json());
+    const Example left = encoder.encode_row(Names{"7"}), right = again.encode_row(Names{"7"});
+    EXPECT_TRUE(torch::equal(left.tensors.at("inputs"), right.tensors.at("inputs")));
+  }
+  for (const char* text : {"1.2.3.4", "12-15", "3A", "Room 5", "5 apples,6 pears"}) {
+    const std::vector<std::string> words = split(text, ',');
+    const TableEncoder encoder = fit(
+        read_csv(folder.write(
+            "t.csv", column_of("a", [&](int i) { return i % 3 ? words.front() : words.back(); }))),
+        {});
+    EXPECT_EQ(encoder.columns()[0].kind(), ColumnKind::Category) << text;
+  }
+}
+
+TEST(TableFit, IdentifiersAreLeftOutAndSaid) {
+  const TemporaryFolder folder;
+  std::string text = "order_id,row,uuid,size,weight,y\n";
+  for (int i = 0; i < 60; ++i)
+    text += concat(91000 + i * 37 % 61 * 101, ",", i + 1, ",a", i * 7919 % 100003, "f,",
+                   1000 + i * 37 % 61 * 17, ",", i * 0.37, ",", i % 2, "\n");
+  const CsvTable table = read_csv(folder.write("t.csv", text));
+  const TableEncoder encoder = fit(table, {});
+  EXPECT_EQ(encoder.layout().columns, (Names{"size", "weight"}))
+      << "measurements may all be different";
+  EXPECT_TRUE(has_note(encoder.notes(), "left out: 'order_id', 'row', 'uuid'"));
+  EXPECT_TRUE(has_note(encoder.notes(), "data.keep=order_id,row,uuid"));
+  TableOptions options;
+  options.keep = {"row", "uuid"};
+  EXPECT_EQ(fit(table, options).layout().columns, (Names{"row", "uuid", "size", "weight"}));
+  options.keep.clear();
+  options.categories = {"size"};
+  EXPECT_EQ(fit(table, options).columns()[0].kind(), ColumnKind::Category);
+}
+
+TEST(TableFit, DatesBecomePartsOfOneColumn) {
+  const TemporaryFolder folder;
+  const auto day = [](int i) { return concat("2011-", i % 4 < 2 ? "01" : "07", "-", 10 + i % 20); };
+  const TableEncoder encoder = fit(
+      read_csv(folder.write(
+          "t.csv",
+          column_of("when", [&](int i) { return concat(day(i), " ", 10 + i % 12, ":30:00"); }))),
+      {});
+  const TableColumn& column = encoder.columns()[0];
+  ASSERT_EQ(column.kind(), ColumnKind::Date);
+  const Names names = column.input_names();
+  for (const char* part : {"when.days", "when.month", "when.month.sin", "when.weekday.cos",
+                           "when.hour", "when.hour.sin"})
+    EXPECT_TRUE(has_note(names, part)) << part;
+  EXPECT_EQ(std::count(names.begin(), names.end(), "when.year"), 0) << "always the same";
+  EXPECT_EQ(column.input_roles().size(), names.size());
+  EXPECT_EQ(column.input_means().size(), names.size());
+  std::vector<float> inputs(names.size(), 0.f);
+  ASSERT_TRUE(column.encode("2011-07-12T15:30", inputs.data()));
+  EXPECT_EQ(column.decode(inputs.data()), "2011-07-12 15:30:00");
+  EXPECT_EQ(column.check("2031-01-01"), CellCheck::OutOfRange);
+  EXPECT_EQ(column.check("soon"), CellCheck::Unreadable);
+  const TableEncoder again = TableEncoder::from_json(Json::parse(encoder.to_json().dump()));
+  std::vector<float> same(names.size(), 0.f);
+  ASSERT_TRUE(again.columns()[0].encode("2011-07-12T15:30", same.data()));
+  EXPECT_EQ(same, inputs);
+}
+
+TEST(TableFit, FreeTextBecomesWords) {
+  const TemporaryFolder folder;
+  const auto note = [](int i) {
+    return concat(i % 2 ? "the parcel never came, number " : "quick delivery and friendly staff ",
+                  i);
+  };
+  const TableEncoder encoder =
+      fit(read_csv(folder.write(
+              "t.csv", column_of("note", [&](int i) { return concat("\"", note(i), "\""); }))),
+          {});
+  const TableColumn& column = encoder.columns()[0];
+  ASSERT_EQ(column.kind(), ColumnKind::Text);
+  EXPECT_TRUE(has_note(encoder.notes(), "fovea train documents --columns text=note,label=y"));
+  std::vector<float> inputs(size_t(column.inputs()), 0.f);
+  ASSERT_TRUE(column.encode("The QUICK staff!", inputs.data()));
+  EXPECT_EQ(column.decode(inputs.data()), "quick staff");
+  EXPECT_EQ(column.check("zebra"), CellCheck::Unseen);
+  EXPECT_EQ(column.input_roles()[0], InputRole::Word);
 }
 
 TEST(TableFit, TargetsThatCannotBeLearnt) {
@@ -132,8 +267,8 @@ TEST(TableFit, TargetsThatCannotBeLearnt) {
 TEST(TableFit, ManyCategoriesAreCapped) {
   const TemporaryFolder folder;
   std::string text = "name,y\n";
-  for (int i = 0; i < 300; ++i)
-    text += "n" + std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  for (int i = 0; i < 600; ++i)
+    text += "n" + std::to_string(i % 300) + "," + std::to_string(i % 2) + "\n";
   const CsvTable table = read_csv(folder.write("t.csv", text));
   EXPECT_EQ(fit(table, {}).layout().input_names.size(), 101u);
   EXPECT_TRUE(has_note(fit(table, {}).notes(), "name (66.7 % of the rows)"));

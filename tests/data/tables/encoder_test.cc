@@ -76,6 +76,38 @@ TEST_F(TableTest, UnseenCategoriesAreZeros) {
   EXPECT_EQ(example.tensors.at("inputs").slice(0, 2, 6).sum().item<float>(), 0);
 }
 
+TEST_F(TableTest, CategoriesMayDifferInCase) {
+  const at::Tensor known =
+      encoder_.encode_row(Names{"50", "Private", "Basel", "13"}).tensors.at("inputs");
+  EXPECT_TRUE(torch::equal(
+      encoder_.encode_row(Names{"50", " PRIVATE ", "basel", "13"}).tensors.at("inputs"), known));
+}
+
+TEST_F(TableTest, WhatTrainingNeverSawIsSaid) {
+  const CsvTable table = read_csv(folder_.write(
+      "new.csv",
+      "age,workclass,city,hours\n500,Private,Ulm,40\n30,Alien,Bonn,40\n30,private,,40\n"));
+  const Names notes = encoder_.check(table);
+  EXPECT_TRUE(has_note(notes, "new.csv: 1 of 3 rows: column 'age' is '500': out of the training"));
+  EXPECT_TRUE(has_note(notes, "1 of 3 rows: column 'workclass' is 'Alien': training never saw it"));
+  EXPECT_TRUE(has_note(notes, "2 of 3 rows: column 'city' is 'Ulm', 'Bonn'"));
+  EXPECT_TRUE(has_note(notes, "1 of 3 rows: column 'city' is empty: training saw no missing"));
+  EXPECT_EQ(notes.size(), 3u);
+  const auto examples = encoder_.encode_inputs(table);
+  EXPECT_EQ(encoder_.check(examples->example(1)).size(), 2u);
+  EXPECT_TRUE(encoder_.check(encoder_.encode_row(Names{"50", "Private", "Basel", "13"})).empty());
+}
+
+TEST_F(TableTest, UnknownNamesAreNoMistakeWhereAllOthersAreThere) {
+  EXPECT_TRUE(encoder_
+                  .encode_row(NamedCells{{"hours", "13"},
+                                         {"city", "Basel"},
+                                         {"workclass", "Private"},
+                                         {"age", "50"},
+                                         {"order", "7"}})
+                  .tensors.contains("inputs"));
+}
+
 TEST_F(TableTest, BadRawRows) {
   expect_error(ErrorKind::BadData, {"column 'age'", "'fifty'", "number"}, [&] {
     encoder_.encode_row(Names{"fifty", "Private", "Basel", "13"});

@@ -1,0 +1,46 @@
+// Numbers as people write them: "33.374,10", "33,374.10", "1 234,5", "1'234.50", "$1,200", "12 %",
+// "(1,200)". What a cell means is decided for a whole column from the training rows, and kept: a
+// column of plain numbers such as 1.234 is never read otherwise.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fovea/base/json_field.h"
+
+namespace fovea {
+
+class NumberFormat {
+ public:
+  /// The format in which every cell that is not missing is a number; none where there is none.
+  /// Where a comma could be either, the file's delimiter decides: a semicolon goes with decimal
+  /// commas.
+  static std::optional<NumberFormat> infer(std::span<const std::string_view> trimmed_cells,
+                                           char delimiter);
+
+  Json to_json() const;
+  static NumberFormat from_json(const Field& field);
+
+  /// Plain numbers are read in every format that does not forbid it: "1200" is one with "$1,200".
+  bool parse(std::string_view trimmed, double& value) const;
+  bool is_plain() const { return decimal_ == '.' && group_ == 0 && unit_.empty(); }
+  /// Whether another reading of the same cells was possible: '1,234' is 1234 or 1.234.
+  bool is_guess() const { return guess_; }
+  /// A plain number as it would be written in this format.
+  std::string written(std::string plain_number) const;
+  /// "'33.374,10' is read as 33374.1".
+  std::string sentence(std::string_view example) const;
+
+ private:
+  char decimal_ = '.';
+  char group_ = 0;    // between thousands: , . ' or a blank; 0: none
+  std::string unit_;  // beside the number: "$", "%", "kg"
+  bool guess_ = false;
+};
+
+/// A cell that stands for a missing number: is_missing() and -, --, n.a., na and the like.
+bool is_missing_number(std::string_view trimmed);
+
+}  // namespace fovea

@@ -1,0 +1,254 @@
+// Tables as strangers have them: other columns, other spellings, other formats. Nothing is silently
+// wrong: it is read as it was meant, or said, or refused with what to do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fovea/base/file.h"
+#include "tests/cli/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+using testing::fovea;
+using testing::Outcome;
+using testing::TemporaryFolder;
+
+class StrangersTables : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    shared = std::make_unique<TemporaryFolder>();
+    std::string rows = "customer_id,age,city,plan,active,since,left\n";
+    for (int i = 0; i < 120; ++i)
+      rows += concat(1000 + i, ",", 20 + i % 50, ",", i % 3 ? "Bern" : "Basel", ",",
+                     i % 2 ? "Basic" : "Premium", ",", i % 4 ? "TRUE" : "FALSE", ",2021-0",
+                     1 + i % 9, "-15,", i % 2 ? "yes" : "no", "\n");
+    write_file(shared->path() / "people.csv", rows);
+    trained = fovea({"train", "features", (shared->path() / "people.csv").string(), "--target",
+                     "left", "--out", run(), "--epochs", "1", "--set", "model.name=linear"});
+    ASSERT_EQ(trained.status, 0) << trained.err;
+  }
+  static void TearDownTestSuite() { shared.reset(); }
+
+  static std::string run() { return (shared->path() / "run").string(); }
+  static Outcome ask(const std::string& name, const std::string& content) {
+    return fovea({"predict", run(), "--input", file(name, content)});
+  }
+  static std::string file(const std::string& name, const std::string& content) {
+    write_file(shared->path() / name, content);
+    return (shared->path() / name).string();
+  }
+  static Outcome train(const std::string& data, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{
+        "train",       "features", data, "--out", (shared->path() / "other").string(),
+        "--overwrite", "--epochs", "1",  "--set", "model.name=linear"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return fovea(arguments);
+  }
+  static int64_t lines(const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  }
+  static bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+  static void expect_refused(const Outcome& outcome, const std::vector<std::string>& parts) {
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.out, "");
+    for (const std::string& part : parts)
+      EXPECT_TRUE(holds(outcome.err, part)) << part << " not in: " << outcome.err;
+  }
+  inline static std::unique_ptr<TemporaryFolder> shared;
+  inline static Outcome trained;
+};
+
+constexpr const char* kHeader = "age,city,plan,active,since\n";
+constexpr const char* kRows = "30,Bern,Basic,TRUE,2021-03-15\n40,Basel,Premium,FALSE,2021-04-15\n";
+
+TEST_F(StrangersTables, TrainingSaysWhatItUnderstood) {
+  EXPECT_TRUE(holds(trained.err, "left out: 'customer_id'")) << trained.err;
+  EXPECT_TRUE(holds(trained.err, "data.keep=customer_id")) << trained.err;
+  EXPECT_TRUE(holds(trained.err, "5 columns: 1 numbers, 3 categories, 1 dates")) << trained.err;
+}
+
+TEST_F(StrangersTables, AColumnMoreIsIgnoredWhereverItStands) {
+  const Outcome plain = ask("plain.csv", std::string(kHeader) + kRows);
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  EXPECT_EQ(plain.err, "");
+  ASSERT_EQ(lines(plain.out), 2);
+  const std::vector<std::pair<std::string, std::string>> more = {
+      {"first.csv",
+       "order,age,city,plan,active,since\n1,30,Bern,Basic,TRUE,2021-03-15\n"
+       "2,40,Basel,Premium,FALSE,2021-04-15\n"},
+      {"middle.csv",
+       "age,city,note,plan,active,since\n30,Bern,,Basic,TRUE,2021-03-15\n"
+       "40,Basel,\"a, b\",Premium,FALSE,2021-04-15\n"},
+      {"last.csv",
+       "since,active,plan,city,age,left,split,zip\n2021-03-15,TRUE,Basic,Bern,30,,test,1\n"
+       "2021-04-15,FALSE,Premium,Basel,40,,test,2\n"},
+      {"pandas.csv",
+       ",age,city,plan,active,since\n0,30,Bern,Basic,TRUE,2021-03-15\n"
+       "1,40,Basel,Premium,FALSE,2021-04-15\n"}};
+  for (const auto& [name, content] : more) {
+    const Outcome outcome = ask(name, content);
+    EXPECT_EQ(outcome.status, 0) << name << outcome.err;
+    EXPECT_EQ(outcome.out, plain.out) << name;
+    EXPECT_EQ(lines(outcome.err), 1) << name << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, "ignored")) << outcome.err;
+  }
+  EXPECT_EQ(ask("rows.csv", kRows).out, plain.out) << "no header";
+  EXPECT_EQ(
+      ask("all.csv", "1,30,Bern,Basic,TRUE,2021-03-15,no\n2,40,Basel,Premium,FALSE,2021-04-15,no\n")
+          .out,
+      plain.out)
+      << "all columns of the training file";
+}
+
+TEST_F(StrangersTables, AHeaderThatLacksAColumnIsRefused) {
+  expect_refused(ask("less.csv", "age,city,plan,since\n30,Bern,Basic,2021-03-15\n"),
+                 {"less.csv:1", "'active'"});
+  expect_refused(ask("renamed.csv", "age,town,plan,active,since\n30,Bern,Basic,TRUE,2021-03-15\n"),
+                 {"'city'", "'town'"});
+  expect_refused(ask("near.csv", "age,citty,plan,active,since\n30,Bern,Basic,TRUE,2021-03-15\n"),
+                 {"'city'", "did you mean 'citty'"});
+  expect_refused(ask("only.csv", kHeader), {"only.csv", "no rows"});
+  expect_refused(
+      ask("twice.csv", "age,age,city,plan,active,since\n3,3,Bern,Basic,TRUE,2021-03-15\n"),
+      {"'age'"});
+  expect_refused(ask("few.csv", "30,Bern\n"), {"few.csv:1", "2 cells"});
+  expect_refused(ask("many.csv", "1,2,3,4,5,6,7,8,9\n"), {"many.csv:1", "9 cells"});
+  expect_refused(ask("other.csv", std::string("a,b,c,d,e\n") + kRows), {"other.csv:1"});
+}
+
+TEST_F(StrangersTables, AHeaderWithOtherNamesIsNoRowOfCategories) {
+  std::string rows = "colour,shape,y\n";
+  for (int i = 0; i < 40; ++i)
+    rows += concat(i % 2 ? "red" : "blue", ",", i % 3 ? "round" : "flat", ",", i % 2, "\n");
+  ASSERT_EQ(train(file("shapes.csv", rows)).status, 0);
+  const std::string other = (shared->path() / "other").string();
+  expect_refused(fovea({"predict", other, "--input",
+                        file("farben.csv", "farbe,form\nred,round\nblue,flat\n")}),
+                 {"farben.csv:1", "'colour', 'shape'"});
+}
+
+TEST_F(StrangersTables, JsonMayHaveMoreKeys) {
+  const std::string row =
+      R"({"age": 30, "city": "Bern", "plan": "Basic", "active": true, "since": "2021-03-15"})";
+  const Outcome plain = ask("plain.jsonl", row);
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  EXPECT_EQ(plain.err, "");
+  std::string more = row;
+  more.insert(1, "\"order\": 5, ");
+  const Outcome outcome = ask("more.jsonl", more);
+  EXPECT_EQ(outcome.out, plain.out) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "'order'")) << outcome.err;
+  EXPECT_EQ(ask("list.json", "[" + row + ",\n" + row + "]").out, plain.out + plain.out);
+  expect_refused(ask("less.jsonl", R"({"age": 30, "city": "Bern"})"), {"less.jsonl:1", "'plan'"});
+  expect_refused(ask("slip.jsonl", R"({"agee": 30})"), {"'agee'", "did you mean 'age'"});
+}
+
+TEST_F(StrangersTables, SpellingsOfCategoriesAndTruthValues) {
+  const Outcome plain = ask("plain.csv", std::string(kHeader) + kRows);
+  const Outcome other = ask("other.csv", std::string(kHeader) +
+                                             "30,bern,BASIC,true,2021-03-15\n"
+                                             "40, basel , premium,No,15.04.2021\n");
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_EQ(other.out, plain.out);
+  EXPECT_EQ(other.err, "");
+}
+
+TEST_F(StrangersTables, WhatTrainingNeverSawIsSaid) {
+  const std::string content = std::string(kHeader) +
+                              "900,Bonn,Basic,TRUE,2021-03-15\n40,Ulm,Basic,FALSE,2021-03-15\n"
+                              "50,Bern,Basic,,2021-03-15\n";
+  const Outcome outcome = ask("new.csv", content);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(lines(outcome.out), 3);
+  for (const char* part :
+       {"new.csv: 1 of 3 rows: column 'age' is '900'", "20 to 69", "2 of 3 rows: column 'city'",
+        "'Bonn', 'Ulm'", "column 'active' is empty"})
+    EXPECT_TRUE(holds(outcome.err, part)) << part << " not in " << outcome.err;
+  const Json answers =
+      fovea({"predict", run(), "--input", file("new.csv", content), "--json"}).json();
+  EXPECT_EQ(answers[0]["notes"].size(), 2u) << answers;
+  EXPECT_EQ(answers[1]["notes"].size(), 1u) << answers;
+  EXPECT_FALSE(fovea({"predict", run(), "30,Bern,Basic,TRUE,2021-03-15", "--json"})
+                   .json()[0]
+                   .contains("notes"));
+  EXPECT_TRUE(holds(fovea({"predict", run(), "30,Ulm,Basic,TRUE,2021-03-15"}).err, "'Ulm'"));
+  const Outcome measured =
+      fovea({"evaluate", run(),
+             file("later.csv",
+                  "age,city,plan,active,since,left\n30,Ulm,Basic,TRUE,2021-03-15,yes\n"
+                  "30,Bern,Basic,TRUE,2021-03-15,NO\n")});
+  EXPECT_EQ(measured.status, 0) << measured.err;
+  EXPECT_TRUE(holds(measured.err, "later.csv: 1 of 2 rows: column 'city' is 'Ulm'"))
+      << measured.err;
+}
+
+TEST_F(StrangersTables, TextWhereANumberOrADateIsDue) {
+  expect_refused(ask("t.csv", std::string(kHeader) + kRows + "old,Bern,Basic,TRUE,2021-03-15\n"),
+                 {"t.csv:4", "'age'", "'old'", "number"});
+  expect_refused(ask("t.csv", std::string(kHeader) + "30,Bern,Basic,TRUE,soon\n"),
+                 {"t.csv:2", "'since'", "'soon'", "date"});
+}
+
+TEST_F(StrangersTables, MoneyIsANumberAlsoAsATarget) {
+  std::string rows = "Fläche;Ort;Preis\n";
+  for (int i = 0; i < 60; ++i)
+    rows += concat(50 + i, ",5;", i % 2 ? "Bern" : "Basel", ";", 1 + i % 7, ".", 100 + 11 * i,
+                   ",50 €\n");
+  const Outcome outcome = train(file("flats.csv", rows), {"--target", "Preis"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "target 'Preis': a number, mean ")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "'50,5' is read as 50.5") || holds(outcome.err, "is read as 5"))
+      << outcome.err;
+  const std::string other = (shared->path() / "other").string();
+  const Outcome comma = fovea({"predict", other, "60,5;Bern", "--json"});
+  ASSERT_EQ(comma.status, 0) << comma.err;
+  EXPECT_GT(comma.json()[0]["value"], 1000);
+  const Outcome plain = fovea({"predict", other, R"({"Fläche": 60.5, "Ort": "Bern"})", "--json"});
+  EXPECT_EQ(plain.json()[0]["value"], comma.json()[0]["value"]) << "a JSON number is a plain one";
+  EXPECT_EQ(plain.err, "");
+}
+
+TEST_F(StrangersTables, WhatSpreadsheetsWrite) {
+  std::string plain = "x;name;y\r\n";
+  for (int i = 0; i < 40; ++i)
+    plain += concat(i, ",25;", i % 2 ? "caf\xE9" : "bar", ";", i % 2, "\r\n");
+  const Outcome western = train(file("western.csv", "sep=;\r\n" + plain));
+  ASSERT_EQ(western.status, 0) << western.err;
+  EXPECT_TRUE(holds(western.err, "Windows-1252")) << western.err;
+  EXPECT_TRUE(holds(western.err, "2 columns: 1 numbers, 1 categories")) << western.err;
+  std::string wide = "\xFF\xFE";
+  for (const char c : plain) wide += {c, '\0'};
+  EXPECT_EQ(train(file("wide.csv", wide)).status, 0);
+  const Outcome asked = fovea({"predict", (shared->path() / "other").string(), "--input",
+                               file("ask.csv", "x;name\r\n1,25;caf\xE9\r\n;\r\n")});
+  EXPECT_EQ(asked.status, 0) << asked.err;
+  EXPECT_EQ(lines(asked.out), 1);
+}
+
+TEST_F(StrangersTables, RowsAsJsonLines) {
+  std::string rows;
+  for (int i = 0; i < 40; ++i)
+    rows += concat("{\"x\": ", i, ", \"ok\": ", i % 2 ? "true" : "false", ", \"y\": \"",
+                   i % 2 ? "a" : "b", "\"}\n");
+  const Outcome outcome = train(file("rows.jsonl", rows));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::string other = (shared->path() / "other").string();
+  EXPECT_EQ(fovea({"evaluate", other, file("rows2.jsonl", rows)}).status, 0);
+  EXPECT_EQ(lines(fovea({"predict", other, "--input", file("rows3.jsonl", rows)}).out), 40);
+}
+
+TEST_F(StrangersTables, OtherFormatsAreAnsweredWithWhatToDo) {
+  const std::string excel = file("t.xlsx", std::string("PK\x03\x04....xl/workbook.xml", 22));
+  const std::string parquet = file("t.parquet", std::string("PAR1\0\0", 6));
+  expect_refused(train(excel), {"t.xlsx", "Excel", "read_excel", "t.csv"});
+  expect_refused(train(parquet), {"t.parquet", "Parquet", "read_parquet", "t.csv"});
+  expect_refused(fovea({"predict", run(), "--input", excel}), {"Excel", "read_excel"});
+  expect_refused(fovea({"evaluate", run(), parquet}), {"Parquet"});
+}
+
+}  // namespace
+}  // namespace fovea
