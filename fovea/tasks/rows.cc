@@ -20,7 +20,8 @@ NamedCells cells_of(const Json& object, const WriteNumber& write) {
 std::string unknown_names_note(const std::string& line, std::span<const std::string> known) {
   if (!is_json_object(line)) return "";
   std::vector<std::string> unknown;
-  for (const auto& [name, value] : parse_json(line, "input").items())
+  const Json object = parse_json(line, "input");
+  for (const auto& [name, value] : object.items())
     if (std::find(known.begin(), known.end(), name) == known.end()) unknown.push_back(name);
   return unknown.empty() ? ""
                          : concat(quoted_list(unknown),
