@@ -50,10 +50,14 @@ auto parse_row(const Encoder& encoder, const std::string& line) {
   }
   require(!trim(line).empty(), ErrorKind::BadData,
           "the input is empty; expected a row such as 0.1,0.2,… or a JSON object");
-  const std::vector<std::string> cells = parse_csv_line(line, delimiter_of(line));
+  char delimiter = delimiter_of(line);
+  if constexpr (requires { encoder.delimiter(); })  // 60,5;Bern: commas within numbers
+    if (line.find(encoder.delimiter()) != std::string::npos) delimiter = encoder.delimiter();
+  const std::vector<std::string> cells = parse_csv_line(line, delimiter);
   if constexpr (requires { encoder.takes_cells(size_t{}); })
-    if (!encoder.takes_cells(cells.size()))  // 60,5;Bern: commas within numbers
-      if (auto other = parse_csv_line(line, ';'); encoder.takes_cells(other.size()))
+    if (!encoder.takes_cells(cells.size()))
+      if (auto other = parse_csv_line(line, delimiter == ';' ? ',' : ';');
+          encoder.takes_cells(other.size()))
         return encoder.encode_row(other);
   return encoder.encode_row(cells);
 }

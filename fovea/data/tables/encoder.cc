@@ -300,11 +300,9 @@ Json TableEncoder::to_json() const {
   Json columns = Json::array();
   for (const TableColumn& column : columns_) columns.push_back(column.to_json());
   require(fitted(), ErrorKind::Internal, "the table encoder was neither fitted nor loaded");
-  return Json{{"format", "fovea-table"},
-              {"version", 1},
-              {"target", target_.to_json()},
-              {"columns", columns},
-              {"file_columns", file_columns_}};
+  return Json{{"format", "fovea-table"},       {"version", 1},
+              {"target", target_.to_json()},   {"columns", columns},
+              {"file_columns", file_columns_}, {"delimiter", std::string(1, delimiter_)}};
 }
 
 TableEncoder TableEncoder::from_json(const Json& json, const std::string& where) {
@@ -315,6 +313,12 @@ TableEncoder TableEncoder::from_json(const Json& json, const std::string& where)
   root.at("columns").each(
       {}, [&](const Field& column) { encoder.columns_.push_back(TableColumn::from_json(column)); });
   encoder.file_columns_ = root.at("file_columns").texts();
+  if (const auto delimiter = root.find("delimiter")) {
+    const std::string text = delimiter->text();
+    delimiter->expect(text == "," || text == ";" || text == "\t" || text == "|",
+                      "a comma, semicolon, tab or bar");
+    encoder.delimiter_ = text[0];
+  }
   require(!encoder.columns_.empty(), ErrorKind::BadData, where, ": it has no columns");
   encoder.finish();
   return encoder;

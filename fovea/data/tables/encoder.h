@@ -117,6 +117,8 @@ class TableEncoder {
   /// Cells in the order of the input columns, of the training file, or of the training file without
   /// the target.
   Example encode_row(const std::vector<std::string>& cells) const;
+  /// What parts the cells of the training file.
+  char delimiter() const { return delimiter_; }
   /// Whether a row may have as many.
   bool takes_cells(size_t count) const {
     return count == columns_.size() || count == file_columns_.size() ||
@@ -137,6 +139,7 @@ class TableEncoder {
   std::vector<TableColumn> columns_;
   TableTarget target_;
   std::vector<std::string> file_columns_, notes_;
+  char delimiter_ = ',';
   std::shared_ptr<const TableLayout> layout_;
 };
 

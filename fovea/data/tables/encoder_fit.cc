@@ -88,6 +88,7 @@ NumberFit number_fit(const TableOptions& options, bool standardise, const Target
 void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
   TableEncoder fresh;
   fresh.file_columns_ = train.names;
+  fresh.delimiter_ = train.delimiter;
   const std::string target = choose_target(train, options.target);
   const CsvTable rows = TableTarget::known_rows(train, target);
   fresh.target_ = TableTarget::fit(rows, target, options.target_kind);
