@@ -22,7 +22,7 @@ constexpr int64_t kMostHeldOutRows = 4000;
 constexpr int64_t kChoiceBlocks = 10;  // of held-out rows, to know how far the loss varies
 constexpr int64_t kFewestOfBlock = 16;
 // A candidate need not be trained to its very best.
-constexpr int64_t kMostPatience = 6, kMostSteps = 1500;
+constexpr int64_t kMostPatience = 6, kMostSteps = 1500, kMostStepsOfRepeats = 600;
 constexpr size_t kFewestBlocks = 4;  // that show how far differences vary
 constexpr double kBehind = 3;        // standard errors
 
@@ -70,7 +70,8 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   if (splits.validation) hooks.evaluate = [&] { return task.measure(*model, *splits.validation); };
   TrainingOptions options = setup.training();
   if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
-  if (options.epochs == 0 && options.steps == 0) options.steps = kMostSteps;
+  if (options.epochs == 0 && options.steps == 0)
+    options.steps = splits.train->size() < kSmallTable ? kMostStepsOfRepeats : kMostSteps;
   Trainer(*model, options, seed).train(RowSubset(splits.train, rows.training), hooks);
   std::vector<double> losses;
   for (const auto& block : rows.blocks)

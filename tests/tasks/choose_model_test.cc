@@ -13,8 +13,9 @@ namespace {
 Setup small_setup(const std::vector<std::string>& assignments) {
   fovea::Setup setup("features");
   for (const char* assignment :
-       {"data.rows=600", "data.columns=4", "model.hidden=16", "model.members=2",
-        "training.epochs=30", "training.batch_size=32", "training.learning_rate=0.01"})
+       {"data.rows=200", "data.columns=4", "model.hidden=8", "model.members=2", "model.width=8",
+        "model.heads=2", "model.layers=1", "training.epochs=3", "training.batch_size=32",
+        "training.learning_rate=0.01"})
     setup.set(assignment);
   for (const std::string& assignment : assignments) setup.set(assignment);
   return setup;
@@ -28,7 +29,8 @@ ModelChoice chosen(fovea::Setup& setup) {
 }
 
 TEST(ChooseModel, ALinearModelIsNotChosenForAProduct) {
-  fovea::Setup setup = small_setup({"data.label=product"});
+  fovea::Setup setup =
+      small_setup({"data.label=product", "data.columns=2", "data.rows=600", "training.epochs=12"});
   const ModelChoice choice = chosen(setup);
   EXPECT_NE(choice.model, "linear");
   EXPECT_EQ(setup.to_config()["model"]["name"], choice.model);
@@ -40,7 +42,7 @@ TEST(ChooseModel, ALinearModelIsNotChosenForAProduct) {
 }
 
 TEST(ChooseModel, IsTheSameAgain) {
-  fovea::Setup first = small_setup({"data.rows=200"}), second = small_setup({"data.rows=200"});
+  fovea::Setup first = small_setup({}), second = small_setup({});
   const Json a = chosen(first).to_json(), b = chosen(second).to_json();
   for (size_t i = 0; i < a["candidates"].size(); ++i)
     EXPECT_EQ(a["candidates"][i]["loss"], b["candidates"][i]["loss"]);
@@ -54,10 +56,10 @@ TEST(ChooseModel, ANamedModelLeavesNothingToChoose) {
 }
 
 TEST(ChooseModel, OptionsThatWereGivenHoldForTheChosenOne) {
-  fovea::Setup setup = small_setup({"model.hidden=7", "data.rows=200"});
+  fovea::Setup setup = small_setup({"model.hidden=7"});
   const ModelChoice choice = chosen(setup);
   EXPECT_EQ(setup.to_config()["model"]["hidden"], Json::array({7})) << choice.model;
-  EXPECT_EQ(setup.training().epochs, 30);
+  EXPECT_EQ(setup.training().epochs, 3);
 }
 
 TEST(ChooseModel, OptionsOfALibraryUserHoldToo) {
