@@ -6,6 +6,7 @@
 
 Needs Debian's python3-xgboost, python3-sklearn and python3-pandas.
 """
+import itertools
 import json
 import math
 import subprocess
@@ -103,7 +104,6 @@ def peers(train, test, target, tune=True):
         inputs[name], test_inputs[name] = inputs[name].astype(known), test_inputs[name].astype(known)
     dense, dense_test = pd.get_dummies(inputs), pd.get_dummies(test_inputs)
     dense.columns = dense_test.columns = [f"f{i}" for i in range(dense.shape[1])]
-    rows = []
     for name, fit, x, test_x in (
             ("linear", lambda: linear_model(is_number, texts, numbers).fit(inputs.astype({t: object for t in texts}), y),
              inputs, test_inputs.astype({t: object for t in texts})),
@@ -111,8 +111,7 @@ def peers(train, test, target, tune=True):
             ("XGBoost tuned", lambda: tuned_boosting(is_number, dense, y), dense, dense_test))[:3 if tune else 1]:
         begin = time.time()
         model = fit()
-        rows.append((name, score(model, test_x, test_y, is_number), time.time() - begin))
-    return rows
+        yield name, score(model, test_x, test_y, is_number), time.time() - begin
 
 
 def yours(fovea, data, names):
@@ -124,8 +123,8 @@ def yours(fovea, data, names):
         target = TARGETS[name]
         train, test = (pd.read_csv(next(folder.glob(f"{part}.csv*")), na_values=MISSING, skipinitialspace=True) for part in ("train", "test"))
         metrics, model, seconds = run_fovea(fovea, folder, target, ["--split", "test"])
-        rows = [(f"fovea ({model})", metrics, seconds), *peers(train, test, target)]
-        for who, values, taken in rows:
+        ours = f"fovea ({model})", metrics, seconds
+        for who, values, taken in itertools.chain([ours], peers(train, test, target)):
             shown = ", ".join(f"{key} {values[key]:.4f}" for key in ("accuracy", "auc", "r2") if key in values)
             print(f"| {name} | {len(train):,} x {train.shape[1] - 1} | {who} | {shown} | {taken:.0f} |", flush=True)
 
@@ -177,7 +176,7 @@ def sweep(fovea):
                     part.to_csv(Path(folder) / f"{name}.csv", index=False)
                 metrics, model, taken = run_fovea(fovea, folder, "y", ["--split", "test"])
             seconds += taken / 2
-            _, linear, _ = peers(train, test, "y", tune=False)[0]
+            _, linear, _ = next(peers(train, test, "y", tune=False))
             key = "r2" if "r2" in linear else "auc"
             behind.append(linear[key] - metrics.get(key, .5))
             shown = metrics.get(key, .5), linear[key], model

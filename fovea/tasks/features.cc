@@ -428,6 +428,7 @@ static std::unique_ptr<Task> make_features_task() {
   specs.push_back(table_model<FeatureAttention, FeatureAttentionOptions>(
       {"tutorial", "tutorial-plain", "tutorial-linear"}, {}, data, tutorial_training()));
   specs.back().configs["tutorial"] = tutorial_settings();
+  specs.back().training.learning_rate = 5e-3;
   // ./dev new model adds rows above
   return std::make_unique<Task>("features", data, std::make_shared<TargetOutput>(data),
                                 std::move(specs));

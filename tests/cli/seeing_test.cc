@@ -25,7 +25,8 @@ class Seeing : public ::testing::Test {
     const std::string run = path("run" + seed);
     const Outcome outcome =
         fovea({"train", "features", "--set", "data.rows=2000", "--epochs", "3", "--seed", seed,
-               "--out", run, "--quiet", "--set", "model.name=attention"});
+               "--out", run, "--quiet", "--set", "model.name=attention", "--set", "model.hidden=16",
+               "--set", "model.members=2"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return run;
   }
