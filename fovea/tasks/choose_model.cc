@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kSmallTable = 3000;  // fewer rows are cut several times
 constexpr int64_t kChoiceRepeats = 5;
-constexpr int64_t kMostTrainingRows = 6000;  // of a candidate
+constexpr int64_t kFirstTrainingRows = 6000, kMostTrainingRows = 24'000;  // of a candidate
 constexpr int64_t kMostHeldOutRows = 4000;
 constexpr int64_t kChoiceBlocks = 10;  // of held-out rows, to know how far the loss varies
 constexpr int64_t kFewestOfBlock = 16;
@@ -30,8 +30,11 @@ constexpr double kBehind = 3;        // standard errors
 struct HeldOut {
   std::vector<int64_t> training;
   std::vector<std::vector<int64_t>> blocks;
+  bool larger = false;  // with more rows than before: what was measured with fewer does not count
 };
 
+/// A small table is cut several times. A large one is cut once, and who is still in the race then
+/// is trained on more of it: what is best for a few thousand rows need not be best for all.
 std::vector<HeldOut> hold_out_repeatedly(int64_t rows, uint64_t seed) {
   const int64_t repeats = rows < kSmallTable ? kChoiceRepeats : 1;
   const int64_t held = std::min(rows / 5, kMostHeldOutRows);
@@ -45,9 +48,15 @@ std::vector<HeldOut> hold_out_repeatedly(int64_t rows, uint64_t seed) {
     for (int64_t block = 0; block < blocks; ++block)
       own.blocks.emplace_back(rotated.begin() + held * block / blocks,
                               rotated.begin() + held * (block + 1) / blocks);
-    const int64_t end = std::min(rows, held + kMostTrainingRows);
-    own.training.assign(rotated.begin() + held, rotated.begin() + end);
+    own.training.assign(rotated.begin() + held,
+                        rotated.begin() + std::min(rows, held + kFirstTrainingRows));
   }
+  if (rows - held < 2 * kFirstTrainingRows) return all;
+  HeldOut larger = all[0];
+  larger.larger = true;
+  larger.training.assign(order.begin() + held,
+                         order.begin() + std::min(rows, held + kMostTrainingRows));
+  all.push_back(std::move(larger));
   return all;
 }
 
@@ -67,7 +76,9 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   model->to(setup.prepare_device());
   TrainerHooks hooks;
   hooks.should_stop = should_stop;
-  if (splits.validation) hooks.evaluate = [&] { return task.measure(*model, *splits.validation); };
+  std::shared_ptr<const Dataset> validation;
+  if (splits.validation) validation = sample_rows(splits.validation, kMostHeldOutRows);
+  if (validation) hooks.evaluate = [&] { return task.measure(*model, *validation); };
   TrainingOptions options = setup.training();
   if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
   if (options.epochs == 0 && options.steps == 0)
@@ -110,45 +121,45 @@ double seconds_now() {
 /// The race: who is clearly behind after some repeats does not run the others.
 class Race {
  public:
-  explicit Race(const std::vector<std::string>& names) : losses_(names.size()) {
+  explicit Race(const std::vector<std::string>& names)
+      : losses_(names.size()), runs_(names.size(), true) {
     for (const std::string& name : names) candidates_.push_back({name});
   }
 
-  void add(size_t candidate, const std::vector<double>& losses, double seconds) {
+  bool runs(size_t candidate) const { return runs_[candidate]; }
+  void add(size_t candidate, const std::vector<double>& losses, const HeldOut& rows,
+           double seconds) {
+    if (rows.larger) losses_[candidate].clear();
     losses_[candidate].insert(losses_[candidate].end(), losses.begin(), losses.end());
     candidates_[candidate].seconds += seconds;
   }
-  /// Differences are taken block by block: what is hard for one is hard for all. Who did not run
-  /// all repeats cannot be the best.
+  /// Of those that still run. Differences are taken block by block: what is hard for one is hard
+  /// for all.
   void compare() {
-    size_t blocks = 0;
-    for (const auto& own : losses_) blocks = std::max(blocks, own.size());
     double lowest = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < losses_.size(); ++i) {
-      const double loss = mean_and_error(losses_[i]).mean;
-      if (losses_[i].size() == blocks && loss < lowest) lowest = loss, best_ = i;
+      if (!runs_[i]) continue;
+      candidates_[i].loss = mean_and_error(losses_[i]).mean;
+      if (candidates_[i].loss < lowest) lowest = candidates_[i].loss, best_ = i;
     }
     for (size_t i = 0; i < losses_.size(); ++i) {
+      if (!runs_[i]) continue;
       std::vector<double> differences;
       for (size_t block = 0; block < losses_[i].size(); ++block)
         differences.push_back(losses_[i][block] - losses_[best_][block]);
-      const MeanAndError own = mean_and_error(differences);
-      candidates_[i].loss = lowest + own.mean;
-      candidates_[i].difference = own.mean;
-      candidates_[i].standard_error = own.standard_error;
+      const auto [difference, error] = mean_and_error(differences);
+      candidates_[i].difference = difference;
+      candidates_[i].standard_error = error;
+      runs_[i] = differences.size() < kFewestBlocks || i == best_ || difference <= kBehind * error;
     }
   }
   const Candidate& best() const { return candidates_[best_]; }
-  bool is_behind(size_t candidate) const {
-    const Candidate& own = candidates_[candidate];
-    return losses_[candidate].size() >= kFewestBlocks && own.difference > 0 &&
-           own.difference > kBehind * own.standard_error;
-  }
   const std::vector<Candidate>& candidates() const { return candidates_; }
 
  private:
   std::vector<std::vector<double>> losses_;  // of each candidate, block by block
   std::vector<Candidate> candidates_;
+  std::vector<bool> runs_;
   size_t best_ = 0;
 };
 
@@ -204,8 +215,8 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   choice.model = names[0];
   const int64_t rows = splits.train->size();
   const auto repeats = hold_out_repeatedly(rows, static_cast<uint64_t>(setup.common().seed));
-  choice.repeats = int64_t(repeats.size());
-  choice.training_rows = int64_t(repeats[0].training.size());
+  choice.repeats = repeats.back().larger ? 1 : int64_t(repeats.size());
+  choice.training_rows = int64_t(repeats.back().training.size());
   for (const auto& block : repeats[0].blocks) choice.held_out_rows += int64_t(block.size());
 
   Race race(names);
@@ -213,14 +224,14 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   const bool possible = choice.held_out_rows > 0;
   for (size_t repeat = 0; possible && repeat < repeats.size(); ++repeat) {
     for (size_t i = 0; i < names.size() && !stopped(); ++i) {
-      if (repeat > 0 && race.is_behind(i)) continue;
+      if (!race.runs(i)) continue;
       if (hooks.progress)
         hooks.progress(names[i], int64_t(repeat * names.size() + i),
                        int64_t(repeats.size() * names.size()));
       setup.set("model.name", names[i]);
       const double begin = seconds_now();
       const auto losses = block_losses(setup, splits, repeats[repeat], hooks.should_stop);
-      race.add(i, losses, seconds_now() - begin);
+      race.add(i, losses, repeats[repeat], seconds_now() - begin);
     }
     if (stopped()) break;
     race.compare();

@@ -1,9 +1,10 @@
 // model.name=auto: the network is chosen on the data. Each candidate is trained on some of the
 // training rows and measured on others, which none of them sees in training; small data are cut
-// several times. The preferred candidate, the task's first, is taken unless another is better by
-// more than one standard error of the difference (the one-standard-error rule, Breiman et al.
-// 1984). Which rows, how many and how long follows from the data and the seed alone, so the choice
-// is the same on every machine.
+// several times, large data once, with more rows for those that are close. Whoever is clearly
+// behind leaves the race. The preferred candidate, the task's first, is taken unless another is
+// better by more than one standard error of the difference (the one-standard-error rule, Breiman et
+// al. 1984). Which rows, how many and how long follows from the data and the seed alone, so the
+// choice is the same on every machine.
 #pragma once
 
 #include <functional>

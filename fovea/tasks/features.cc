@@ -394,7 +394,7 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
   options.name = name;
   TrainingOptions training;
   training.usual_steps = 6000;
-  training.patience = 12;
+  training.patience = 8;
   training.batch_size = 256;
   training.micro_batches = 2;
   training.optimiser = "adamw";
