@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy]…
 # The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -295,11 +295,43 @@ forecast() {
   heading "forecast, planted lag, with and without attention, 3 seeds"
   $fovea compare forecast --config tutorial --vary model.attention=soft,none --seeds 3 --quiet
 }
+# ETT in the protocol of the papers: 12 months for training, 4 for validation, 4 for the test; windows of 336 steps, all seven series,
+# standardised by the training steps. Published: DLinear (Zeng et al. 2023). SERIES_MODELS and SERIES_HORIZONS choose a part of it.
+series() {
+  needs ett || return 0
+  heading "ETTh1 and ETTm1: MSE and MAE, standardised, over all windows of the test"
+  printf '%-6s %8s  %-8s %7s %7s  %9s %9s  %s\n' data horizon model MSE MAE published "1.02 of it" seconds
+  local set steps horizon model published
+  for set in ETTh1 ETTm1; do
+    steps=2880 published=(0.375 0.405 0.439 0.472)
+    [[ $set == ETTm1 ]] && steps=11520 published=(0.299 0.335 0.369 0.425)
+    local place=0
+    for horizon in 96 192 336 720; do
+      if [[ " ${SERIES_HORIZONS:-96 192 336 720} " == *" $horizon "* ]]; then
+        for model in ${SERIES_MODELS:-linear patches}; do
+          local out begin
+          out=$(mktemp -d)/run begin=$SECONDS
+          $fovea train forecast "$data/ett/$set.csv.gz" --out "$out" --quiet "${device[@]}" --set model.name="$model" \
+            --set data.window=336 --set data.horizon=$horizon --set data.calendar=no \
+            --set data.train_steps=$((3 * steps)) --set data.validation_steps=$steps --set data.test_steps=$steps >/dev/null
+          local seconds=$((SECONDS - begin))
+          $fovea evaluate "$out" --split test --json | tr -d '\n ' |
+            sed -E 's/.*"mse_standardised":([^,}]+).*"mae_standardised":([^,}]+).*/\1 \2/' |
+            awk -v set=$set -v horizon=$horizon -v model="$model" -v published="${published[$place]}" -v seconds=$seconds \
+              '{printf "%-6s %8d  %-8s %7.3f %7.3f  %9.3f %9.4f  %d\n", set, horizon, model, $1, $2, published, 1.02 * published, seconds}'
+          rm -rf "$(dirname "$out")"
+        done
+      fi
+      place=$((place + 1))
+    done
+  done
+}
 faithfulness() {
   for task in features context dates translate forecast; do
     heading "$task: should the attention be believed? 200 rows of the test (or validation) part; mean of 3 seeds (lowest to highest)"
     epochs=()
     [[ $task == translate ]] && epochs=(--epochs 2)
+    [[ $task == forecast ]] && epochs=(--set model.name=seq2seq)
     for seed in 0 1 2; do
       out=$(mktemp -d)/run
       $fovea train "$task" --config tutorial --seed "$seed" "${epochs[@]}" --out "$out" --quiet >/dev/null
@@ -324,7 +356,7 @@ mean_of_tables() {
            printf has[key] ? sprintf("  random %.3f\n", base[key] / n[key]) : "\n"}}'
 }
 
-for part in "${@:-features context why adult breast dates scores alignments phrases forecast faithfulness locales multi30k tatoeba transformer imdb wnut17 pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy}"; do
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast series faithfulness locales multi30k tatoeba transformer imdb wnut17 pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     "$name"

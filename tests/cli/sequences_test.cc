@@ -136,7 +136,10 @@ TEST_F(Sequences, ParallelFilesAndBuiltInData) {
 }
 
 TEST_F(Sequences, ForecastFromTrainingToPicture) {
-  ASSERT_EQ(train("forecast", {"--set", "data.rows=300", "--set", "data.window=14"}).status, 0);
+  ASSERT_EQ(train("forecast", {"--set", "data.rows=300", "--set", "data.window=14", "--set",
+                               "model.name=seq2seq"})
+                .status,
+            0);
   const Json metrics = fovea({"evaluate", path("run"), "--json"}).json()["metrics"];
   EXPECT_TRUE(metrics.contains("mae") && metrics.contains("attention_truth"));
   EXPECT_EQ(fovea({"explain", path("run"), "--out", path("map.svg")}).status, 0);
@@ -148,9 +151,10 @@ TEST_F(Sequences, ListsInBracketsAreOneInput) {
   std::string series = "y\n";
   for (int i = 0; i < 60; ++i) series += concat(i % 7, "\n");
   write_file(path("series.csv"), series);
-  const Outcome trained = fovea({"train", "forecast", path("series.csv"), "--target", "y", "--set",
-                                 "model.hidden=8", "--set", "data.window=4", "--set",
-                                 "data.horizon=2", "--epochs", "1", "--quiet", "--out", path("f")});
+  const Outcome trained =
+      fovea({"train", "forecast", path("series.csv"), "--target", "y", "--set",
+             "model.name=seq2seq", "--set", "model.hidden=8", "--set", "data.window=4", "--set",
+             "data.horizon=2", "--epochs", "1", "--quiet", "--out", path("f")});
   ASSERT_EQ(trained.status, 0) << trained.err;
   const Outcome list = fovea({"predict", path("f"), "[1, 2, 3, 4]"});
   const Outcome line = fovea({"predict", path("f"), "1,2,3,4"});

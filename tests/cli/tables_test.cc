@@ -39,7 +39,7 @@ class Tables : public ::testing::Test {
     train("visits", visits, {"--set", "model.name=logistic", "--set", "data.minimum_count=1"});
     train("forecast", series,
           {"--columns", "input=a,input=b,target=a,time=day", "--set", "data.window=6", "--set",
-           "data.horizon=2", "--set", "model.hidden=8"});
+           "data.horizon=2", "--set", "model.name=seq2seq", "--set", "model.hidden=8"});
     train("documents", texts,
           {"--set", "model.name=han", "--set", "model.hidden=8", "--set", "model.embedding=8"});
     train("dates", dates, {"--set", "model.hidden=8", "--set", "model.embedding=4"}, ".tsv");

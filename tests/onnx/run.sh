@@ -23,7 +23,7 @@ export_run() {
 }
 make_run features features --set model.name=attention --set data.numbers=standard --set data.rows=4000 --epochs 4
 make_run context context
-make_run forecast forecast --epochs 1 --set model.hidden=16
+make_run forecast forecast --epochs 1 --set model.name=seq2seq --set model.hidden=16
 few=(--set data.validation_rows=50 --set data.test_rows=50 --set model.hidden=32)
 make_run dates dates "${few[@]}" --set data.rows=2000 --epochs 1
 make_run translate translate "${few[@]}" --set data.rows=300 --epochs 1 --set data.tokens=characters

@@ -68,7 +68,7 @@ void refuse_text(const CsvTable& table, int64_t row, int64_t column) {
        "', a number is expected; leave the cell empty where it is missing");
 }
 
-int64_t fill_gaps(std::vector<double>& values, int64_t maximum_gap) {
+int64_t fill_gaps(std::span<double> values, int64_t maximum_gap) {
   const auto count = int64_t(values.size());
   int64_t filled = 0, last = -1;  // `last` is the step of the last known value
   for (int64_t step = 0; step < count; ++step) {

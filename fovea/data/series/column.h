@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ std::vector<double> read_series(const CsvTable& table, const std::string& name);
 
 /// Fills gaps of at most `maximum_gap` steps that have a known value on both sides. Returns how
 /// many values it filled in.
-int64_t fill_gaps(std::vector<double>& values, int64_t maximum_gap);
+int64_t fill_gaps(std::span<double> values, int64_t maximum_gap);
 
 struct SeriesTimes {
   std::vector<std::string> labels;  // the cells; empty when the table has no such column

@@ -1,19 +1,28 @@
 // The half of SeriesEncoder that learns; encoder.cc is the half that applies what was learnt.
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/cells.h"
 #include "fovea/data/series/column.h"
-#include "fovea/data/series/encoder.h"
+#include "fovea/data/series/known.h"
 
 namespace fovea {
 
 namespace {
 
 using Names = std::vector<std::string>;
+
+constexpr int64_t kUsualHorizon = 6;   // where nothing repeats itself
+constexpr int64_t kUsualWindow = 336;  // at most, where a season is not longer
+
+/// Columns of numbers of the training rows.
+struct SeriesNumbers {
+  Names columns;
+  std::vector<std::vector<double>> values;  // per column, NaN where missing
+};
 
 bool holds(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -33,14 +42,69 @@ std::string choose_time(const CsvTable& table, const std::string& wanted) {
   return "";
 }
 
-/// A column with a role of its own is no series, and no series counts twice.
-void check_asked(const CsvTable& table, const Names& asked, const std::string& time,
-                 const std::string& split) {
+/// Whether times begin anew where the column's cell changes: rows of several series.
+bool parts_times(const CsvTable& table, int64_t column, int64_t time) {
+  std::map<std::string, std::set<std::string>> seen;
+  bool repeated = false;
+  std::set<std::string> all;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const std::string name(trim_cell(table.cell(row, column)));
+    const std::string label(trim_cell(table.cell(row, time)));
+    if (!seen[name].insert(label).second) return false;  // no time twice in one series
+    repeated = !all.insert(label).second || repeated;
+  }
+  return repeated && seen.size() > 1;
+}
+
+/// The name of the column that says which series a row belongs to, or "".
+std::string choose_series(const CsvTable& table, const std::string& wanted,
+                          const std::string& time) {
+  if (wanted == "none") return "";
+  if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
+  if (time.empty()) return "";
+  for (const std::string usual : {"series", "series_id", "unique_id", "item_id", "id"})
+    if (const int64_t column = table.find(usual);
+        column >= 0 && usual != time && parts_times(table, column, table.column(time)))
+      return usual;
+  return "";
+}
+
+/// What each column is for, besides being a series.
+struct ColumnRoles {
+  std::string time, split, series;
+  Names known, fixed;
+
+  const char* role_of(const std::string& name) const {
+    return name == time         ? "the time"
+           : name == split      ? "the split"
+           : name == series     ? "the name of the series"
+           : holds(known, name) ? "known in advance"
+           : holds(fixed, name) ? "static"
+                                : nullptr;
+  }
+};
+
+/// A column with a role of its own is no series.
+void check_asked(const CsvTable& table, const Names& asked, const ColumnRoles& roles) {
   for (const std::string& name : asked) {
     table.column(name);
-    require(name != time && name != split, ErrorKind::InvalidArgument, "column '", name,
-            "' is the ", name == time ? "time" : "split", ": it cannot be a series as well");
+    const char* role = roles.role_of(name);
+    require(role == nullptr, ErrorKind::InvalidArgument, "column '", name, "' is ",
+            role ? role : "", ": it cannot be a series as well");
   }
+}
+
+/// How long windows and horizons are where nothing is said: a season ahead, from several seasons,
+/// as far as `steps` training steps have room for many windows.
+void choose_lengths(SeriesLayout& layout, int64_t steps) {
+  const int64_t season = layout.season;
+  if (layout.horizon == 0)
+    layout.horizon = std::clamp<int64_t>(season > 1 ? season : kUsualHorizon, 1,
+                                         std::max<int64_t>(1, steps / 8));
+  if (layout.window > 0) return;
+  const int64_t wanted = std::max({steps / 20, 4 * season, 2 * layout.horizon});
+  const int64_t most = std::min(std::max(kUsualWindow, 4 * season), steps / 3);
+  layout.window = std::max<int64_t>(1, std::min(wanted, most));
 }
 
 void check_once(const Names& names, const char* role) {
@@ -51,11 +115,11 @@ void check_once(const Names& names, const char* role) {
 }
 
 /// The columns to read: those asked for, or all that are neither time nor split.
-Names candidates(const CsvTable& table, const SeriesOptions& options, const std::string& time) {
+Names candidates(const CsvTable& table, const SeriesOptions& options, const ColumnRoles& roles) {
   Names names = options.input_columns;
   if (names.empty()) {
     for (const std::string& name : table.names)
-      if (name != time && name != options.split) names.push_back(name);
+      if (roles.role_of(name) == nullptr) names.push_back(name);
   } else {
     for (const std::string& name : options.target_columns)
       if (!holds(names, name)) names.push_back(name);
@@ -66,9 +130,9 @@ Names candidates(const CsvTable& table, const SeriesOptions& options, const std:
 /// Reads the candidates. A column of text is noted and left out, unless it was asked for by name or
 /// looks like numbers with a slip: fewer than one cell in ten is text.
 SeriesNumbers read_candidates(const CsvTable& table, const SeriesOptions& options,
-                              const std::string& time, Names& notes) {
-  SeriesNumbers numbers{table.path, {}, {}};
-  for (const std::string& name : candidates(table, options, time)) {
+                              const ColumnRoles& roles, Names& notes) {
+  SeriesNumbers numbers;
+  for (const std::string& name : candidates(table, options, roles)) {
     const bool asked = holds(options.input_columns, name) || holds(options.target_columns, name);
     const int64_t column = table.column(name);
     SeriesColumn read = read_series_column(table, column);
@@ -91,52 +155,67 @@ SeriesNumbers read_candidates(const CsvTable& table, const SeriesOptions& option
   return numbers;
 }
 
-struct Scale {
-  double mean = 0, deviation = 1;
-  bool constant = false;
-};
-
-/// Mean and deviation of the known values.
-Scale fit_scale(const std::vector<double>& values) {
-  double sum = 0, squares = 0;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  int64_t count = 0;
-  for (const double value : values)
-    if (!std::isnan(value)) {
-      sum += value, ++count;
-      low = std::min(low, value), high = std::max(high, value);
-    }
-  // By its values, not by its deviation: rounding gives 0.1, 0.1, 0.1 a deviation above 0.
-  if (count == 0 || low == high) return {count == 0 ? 0 : low, 1, true};
-  Scale scale{sum / double(count), 1, false};
-  for (const double value : values)
-    if (!std::isnan(value)) squares += (value - scale.mean) * (value - scale.mean);
-  scale.deviation = std::sqrt(squares / double(count));
-  return scale;
-}
-
-size_t find_series(const SeriesNumbers& numbers, const std::string& name) {
+size_t find_series(const SeriesNumbers& numbers, const std::string& name, const std::string& path) {
   const auto found = std::find(numbers.columns.begin(), numbers.columns.end(), name);
-  require(found != numbers.columns.end(), ErrorKind::NotFound, numbers.name, " has no series '",
-          name, "'", suggestion(name, numbers.columns), "; it has ", quoted_list(numbers.columns));
+  require(found != numbers.columns.end(), ErrorKind::NotFound, path, " has no series '", name, "'",
+          suggestion(name, numbers.columns), "; it has ", quoted_list(numbers.columns));
   return size_t(found - numbers.columns.begin());
 }
 
 }  // namespace
 
-void SeriesEncoder::learn(const SeriesNumbers& train, const SeriesOptions& options) {
+void SeriesEncoder::fit(const CsvTable& table, const SeriesOptions& given, const Cut& cut) {
+  SeriesEncoder fresh;
+  Names& notes = fresh.notes_;
+  fresh.file_columns_ = table.names;
+  SeriesOptions options = given;
   check_once(options.input_columns, "inputs");
   check_once(options.target_columns, "targets");
-  require(options.window >= 1 && options.horizon >= 1 && options.stride >= 1,
+  require(options.stride >= 1 && options.window >= 0 && options.horizon >= 0,
           ErrorKind::InvalidArgument, "window ", options.window, ", horizon ", options.horizon,
-          " and stride ", options.stride, " cannot be; each is at least 1");
+          " and stride ", options.stride, " cannot be; a stride is at least 1");
+  ColumnRoles roles;
+  roles.split = options.split;
+  roles.time = choose_time(table, options.time);
+  roles.series = choose_series(table, options.series, roles.time);
+  roles.known = options.known_columns;
+  roles.fixed = options.static_columns;
+  check_asked(table, options.input_columns, roles);
+  check_asked(table, options.target_columns, roles);
+  for (const Names* names : {&roles.known, &roles.fixed})
+    for (const std::string& name : *names) table.column(name);
+  require(roles.fixed.empty() || !roles.series.empty(), ErrorKind::InvalidArgument,
+          "data.static_columns says what is the same in all rows of a series: name the column that "
+          "says which series a row belongs to with --columns series=…");
+  if (!roles.time.empty()) notes.push_back(concat("column '", roles.time, "' names the steps"));
+  SeriesSteps steps = lay_out_steps(table, roles.time, roles.series);
+  if (!roles.time.empty() && steps.times.empty())
+    notes.push_back(concat("the order of column '", roles.time,
+                           "' is not checked: only numbers and yyyy-mm-dd can be compared"));
+  if (!roles.series.empty())
+    notes.push_back(concat("column '", roles.series, "' says which of ",
+                           format_count(int64_t(steps.blocks.size())), " series a row belongs to"));
+
+  // The training steps, and their rows in the table.
+  std::vector<SeriesBlock> train;
+  std::vector<int64_t> rows;
+  for (const SeriesBlock& block : steps.blocks) {
+    train.push_back(
+        {block.name, block.begin, block.begin + (cut ? cut(block.size()).train : block.size())});
+    for (int64_t step = train.back().begin; step < train.back().end; ++step)
+      if (steps.rows[size_t(step)] >= 0) rows.push_back(steps.rows[size_t(step)]);
+  }
+  const SeriesNumbers numbers = read_candidates(table.select(rows), options, roles, notes);
+
   SeriesLayout layout;
-  layout.time = options.time;
+  layout.time = roles.time;
+  layout.series_column = roles.series;
   layout.window = options.window;
   layout.horizon = options.horizon;
   layout.stride = options.stride;
   layout.maximum_gap = options.maximum_gap;
-  layout.series = options.input_columns.empty() ? train.columns : options.input_columns;
+  layout.interval = steps.interval;
+  layout.series = options.input_columns.empty() ? numbers.columns : options.input_columns;
   layout.inputs = int64_t(layout.series.size());
   const Names targets = options.target_columns.empty() ? layout.series : options.target_columns;
   for (const std::string& name : targets) {
@@ -144,41 +223,71 @@ void SeriesEncoder::learn(const SeriesNumbers& train, const SeriesOptions& optio
     if (found == layout.series.end()) found = layout.series.insert(found, name);
     layout.targets.push_back(found - layout.series.begin());
   }
-
+  const bool standardise = options.standardise != "no";
   std::vector<bool> constant;
   for (const std::string& name : layout.series) {
-    const Scale scale = fit_scale(train.values[find_series(train, name)]);
-    const bool standardise = options.standardise != "no";
+    const std::vector<double>& values = numbers.values[find_series(numbers, name, table.path)];
+    bool same = false;
+    const SeriesScale scale = fit_series_scale(values, &same);
     layout.means.push_back(standardise ? scale.mean : 0);
     layout.deviations.push_back(standardise ? scale.deviation : 1);
-    constant.push_back(scale.constant);
-    if (scale.constant)
-      notes_.push_back(concat("series '", name, "' is always ", format_number(scale.mean)));
+    constant.push_back(same);
+    if (same) notes.push_back(concat("series '", name, "' is always ", format_number(scale.mean)));
+    size_t first = 0;  // rows of the training part, block after block
+    for (const SeriesBlock& block : train) {
+      size_t count = 0;
+      for (int64_t step = block.begin; step < block.end; ++step)
+        count += steps.rows[size_t(step)] >= 0;
+      if (!roles.series.empty() && standardise)
+        layout.scales[block.name].push_back(
+            fit_series_scale(std::span(values).subspan(first, count)));
+      first += count;
+    }
   }
   require(std::any_of(layout.targets.begin(), layout.targets.end(),
                       [&](int64_t place) { return !constant[size_t(place)]; }),
-          ErrorKind::BadData, train.name, ": ", quoted_list(targets), " never ",
+          ErrorKind::BadData, table.path, ": ", quoted_list(targets), " never ",
           targets.size() == 1 ? "changes" : "change", "; nothing can be learnt");
-  notes_.insert(notes_.begin(), concat("forecast of ", quoted_list(targets), ", ", layout.horizon,
-                                       layout.horizon == 1 ? " step" : " steps", " ahead, from ",
-                                       layout.window, layout.window == 1 ? " step" : " steps",
-                                       " of ", quoted_list(layout.input_names())));
-  layout_ = std::make_shared<const SeriesLayout>(std::move(layout));
-}
 
-void SeriesEncoder::fit(const CsvTable& train, const SeriesOptions& options) {
-  SeriesEncoder fresh;
-  fresh.file_columns_ = train.names;
-  SeriesOptions resolved = options;
-  resolved.time = choose_time(train, options.time);
-  check_asked(train, options.input_columns, resolved.time, options.split);
-  check_asked(train, options.target_columns, resolved.time, options.split);
-  if (!resolved.time.empty())
-    fresh.notes_.push_back(concat("column '", resolved.time, "' names the steps"));
-  if (!read_times(train, resolved.time).comparable)
-    fresh.notes_.push_back(concat("the order of column '", resolved.time,
-                                  "' is not checked: only numbers and yyyy-mm-dd can be compared"));
-  fresh.learn(read_candidates(train, resolved, resolved.time, fresh.notes_), resolved);
+  const auto longest = std::max_element(
+      train.begin(), train.end(),
+      [](const SeriesBlock& a, const SeriesBlock& b) { return a.size() < b.size(); });
+  layout.season = options.season;
+  if (layout.season == 0) {
+    const int64_t by_calendar = steps.even ? calendar_season(steps.interval) : 1;
+    const std::vector<double>& first = numbers.values[find_series(numbers, targets[0], table.path)];
+    const size_t own =
+        roles.series.empty() ? first.size() : std::min(first.size(), size_t(train[0].size()));
+    layout.season = by_calendar > 1 ? by_calendar : find_season(std::span(first).first(own));
+    notes.push_back(
+        layout.season == 1
+            ? std::string("no season was found; the naive baseline repeats the last step")
+            : concat("season of ", layout.season, " steps, ",
+                     by_calendar > 1 ? concat("by steps that are ", steps.interval.text(), " apart")
+                                     : std::string("by autocorrelation"),
+                     "; data.season=… sets another"));
+  }
+  choose_lengths(layout, longest->size());
+  if (options.calendar != "no" && !steps.times.empty() && steps.interval.known())
+    layout.calendar = calendar_cycles(steps.interval, longest->size());
+  require(options.calendar != "yes" || !layout.calendar.empty(), ErrorKind::InvalidArgument,
+          "data.calendar=yes, but ",
+          roles.time.empty() ? "there is no time column" : "the times say nothing of the calendar",
+          "; dates such as 2014-05-03 17:20 do, once training covers two days, weeks or years");
+  if (!layout.calendar.empty())
+    notes.push_back(concat("known in advance, from column '", roles.time,
+                           "': ", join(layout.calendar), " (data.calendar=no leaves them out)"));
+  for (const Names* names : {&roles.known, &roles.fixed})
+    for (const std::string& name : *names) {
+      std::vector<std::string_view> cells;
+      for (const int64_t row : rows) cells.push_back(table.cell(row, table.column(name)));
+      layout.known.push_back(fit_known_column(name, names == &roles.fixed, cells, notes));
+    }
+  notes.insert(notes.begin(), concat("forecast of ", quoted_list(targets), ", ", layout.horizon,
+                                     layout.horizon == 1 ? " step" : " steps", " ahead, from ",
+                                     layout.window, layout.window == 1 ? " step" : " steps", " of ",
+                                     quoted_list(layout.input_names())));
+  fresh.layout_ = std::make_shared<const SeriesLayout>(std::move(layout));
   *this = std::move(fresh);
 }
 

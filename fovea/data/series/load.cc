@@ -1,7 +1,6 @@
 #include "fovea/data/series/load.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "fovea/base/error.h"
@@ -11,6 +10,8 @@
 namespace fovea {
 
 namespace {
+
+constexpr int64_t kMostWindowSteps = 65536;  // of a window, as the options have it
 
 /// dataset.json: "truth": {"lag": 12, "input": "x", "target": "y"}.
 struct LagTruth {
@@ -24,12 +25,6 @@ struct LagTruth {
            std::find(inputs.begin(), inputs.end(), input) != inputs.end();
   }
 };
-
-CsvTable select_rows(const CsvTable& table, int64_t begin, int64_t count) {
-  std::vector<int64_t> rows(static_cast<size_t>(count));
-  std::iota(rows.begin(), rows.end(), begin);
-  return table.select(rows);
-}
 
 /// The line of the file on which a row begins.
 int64_t line_number(const CsvTable& table, int64_t row) {
@@ -55,23 +50,6 @@ void check_blocks(const SourceTables& tables) {
             "' alternate; each split of a series must be one block of rows");
 }
 
-/// Gives a source without validation split one, and a single file without splits a test split too.
-void hold_out_last(SourceTables& tables, const SeriesOptions& options, bool has_splits) {
-  if (!tables.train || tables.validation) return;
-  const CsvTable all = *std::move(tables.train);
-  const TimeSplit steps = split_in_time(all.rows(), options.validation_fraction,
-                                        has_splits ? 0 : options.test_fraction);
-  int64_t begin = 0;
-  for (int split = 0; split < kSplitCount; begin += steps[split++])
-    if (steps[split] > 0) tables[split] = select_rows(all, begin, steps[split]);
-  if (!has_splits)
-    tables.notes.push_back(note_steps(steps));
-  else if (steps.validation > 0)
-    tables.notes.push_back(concat("validation: the last ", format_count(steps.validation),
-                                  " of the ", format_count(all.rows()),
-                                  " training steps; no window crosses the border"));
-}
-
 /// What dataset.json says about the columns, where the user said nothing.
 void apply_description(const Json& description, const std::filesystem::path& path,
                        SeriesOptions& options) {
@@ -82,6 +60,8 @@ void apply_description(const Json& description, const std::filesystem::path& pat
   };
   fill("input_columns", options.input_columns);
   fill("target_columns", options.target_columns);
+  if (options.window == 0) options.window = root.integer_or("window", 0, 1, kMostWindowSteps);
+  if (options.horizon == 0) options.horizon = root.integer_or("horizon", 0, 1, kMostWindowSteps);
 }
 
 LagTruth to_lag_truth(const Field& planted) {
@@ -90,10 +70,10 @@ LagTruth to_lag_truth(const Field& planted) {
 }
 
 /// The windows of one split, with notes; null when it holds none.
-std::shared_ptr<SeriesDataset> encode_windows(const SeriesEncoder& encoder, const CsvTable& table,
-                                              const std::string& split, bool needed, Notes& notes) {
-  const SeriesLayout& layout = encoder.layout();
-  auto data = encoder.encode(table);
+std::shared_ptr<SeriesDataset> checked_windows(const std::shared_ptr<SeriesDataset>& data,
+                                               const SeriesLayout& layout, const std::string& split,
+                                               bool needed, Notes& notes) {
+  if (!data) return nullptr;
   if (data->filled_cells() > 0)
     notes.push_back(concat("missing cells of the ", split,
                            " split that were interpolated: ", format_count(data->filled_cells())));
@@ -115,6 +95,26 @@ std::shared_ptr<SeriesDataset> encode_windows(const SeriesEncoder& encoder, cons
   return nullptr;
 }
 
+/// What is said of the cut of one series, or of all of them.
+std::string note_cut(const SeriesOptions& options, const SeriesSteps& steps, bool with_test) {
+  TimeSplit sum;
+  int64_t rest = 0;
+  for (const SeriesBlock& block : steps.blocks) {
+    const TimeSplit own = options.cut(block.size(), with_test);
+    sum.train += own.train, sum.validation += own.validation, sum.test += own.test;
+    rest += block.size() - own.train - own.validation - own.test;
+  }
+  const std::string border = options.look_back
+                                 ? "windows may begin before the border that they forecast behind"
+                                 : "no window crosses a border";
+  if (!with_test && sum.validation > 0)
+    return concat("validation: the last ", format_count(sum.validation), " of the ",
+                  format_count(sum.train + sum.validation), " training steps; ", border);
+  return concat(format_count(sum.train), " training, ", format_count(sum.validation),
+                " validation and ", format_count(sum.test), " test steps, in time order; ", border,
+                rest > 0 ? concat("; the last ", format_count(rest), " steps are left out") : "");
+}
+
 SourceTables open_series(const DataSource& source, const SeriesOptions& options,
                          bool needs_training) {
   SourceTables tables = open_source(source, {.task = "forecast",
@@ -123,7 +123,6 @@ SourceTables open_series(const DataSource& source, const SeriesOptions& options,
                                              .split = options.split});
   const bool folder = std::filesystem::is_directory(source.path);
   if (!folder && !tables.split_column.empty()) check_blocks(tables);
-  hold_out_last(tables, options, folder || !tables.split_column.empty());
   return tables;
 }
 
@@ -134,10 +133,13 @@ SyntheticTables draw(const SeriesDataOptions& options) {
 
 /// What --columns says wins over what the options held.
 SeriesOptions with_roles(SeriesOptions options, const DataSource& source) {
-  check_roles(source, {"input", "target", "time", "split"});
+  check_roles(source, {"input", "target", "known", "static", "series", "time", "split"});
   const Roles& roles = source.roles;
   if (roles.contains("input")) options.input_columns = roles.at("input");
   if (roles.contains("target")) options.target_columns = roles.at("target");
+  if (roles.contains("known")) options.known_columns = roles.at("known");
+  if (roles.contains("static")) options.static_columns = roles.at("static");
+  options.series = single_role(roles, "series", options.series);
   options.time = single_role(roles, "time", options.time);
   options.split = single_role(roles, "split", options.split);
   return options;
@@ -157,7 +159,19 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
   const SourceTables tables =
       synthetic ? parse_tables(draw(options)) : open_series(source, rows, fitting);
   if (fitting) apply_description(tables.description, source.path / "dataset.json", rows);
-  fit_once(tables, rows, "yes", encoder);
+  const bool given =
+      synthetic || std::filesystem::is_directory(source.path) || !tables.split_column.empty();
+  // Without a validation split the training steps are cut; a single file gives the test as well.
+  const bool is_cut = !synthetic && tables.train && !tables.validation;
+  const SeriesEncoder::Cut cut = [rows, given](int64_t steps) { return rows.cut(steps, !given); };
+  if (fitting) {
+    rows.split = tables.split_column;
+    if (rows.standardise == "auto")
+      rows.standardise = tables.description.is_object()
+                             ? tables.description.value("standardise", std::string("yes"))
+                             : std::string("yes");
+    encoder.fit(*tables.train, rows, is_cut ? cut : SeriesEncoder::Cut{});
+  }
   const SeriesLayout& layout = encoder.layout();
   const int64_t lag = options.generator.lag;
   require(!synthetic || (layout.horizon < lag && lag <= layout.window), ErrorKind::InvalidArgument,
@@ -170,15 +184,27 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
   splits.notes.insert(splits.notes.end(), tables.notes.begin(), tables.notes.end());
   for (int split = 0; split < kSplitCount; ++split)
     if (tables[split]) note_unknown_columns(*tables[split], encoder.file_columns(), splits.notes);
+  if (is_cut)
+    splits.notes.push_back(note_cut(
+        rows, lay_out_steps(*tables.train, layout.time, layout.series_column, layout.interval),
+        !given));
   const auto truth = read_truth(tables, source, to_lag_truth);
-  for (int split = 0; split < kSplitCount; ++split) {
-    if (!tables[split]) continue;
+  const auto add = [&](int split, const std::shared_ptr<SeriesDataset>& windows) {
     const bool needed = split == kTrain && (fitting || synthetic);
-    const auto data =
-        encode_windows(encoder, *tables[split], kSplitNames[split], needed, splits.notes);
+    const auto data = checked_windows(windows, layout, kSplitNames[split], needed, splits.notes);
     if (data && truth && truth->holds_for(layout))
       data->set_truth(lagged_positions(truth->lag, layout.window, layout.horizon));
     splits[split] = data;
+  };
+  for (int split = 0; split < kSplitCount; ++split) {
+    if (!tables[split]) continue;
+    if (split == kTrain && is_cut) {
+      const auto parts = encoder.encode_splits(*tables.train, cut, rows.look_back, &splits.notes);
+      for (int part = 0; part < kSplitCount; ++part)
+        if (parts[size_t(part)]) add(part, parts[size_t(part)]);
+    } else {
+      add(split, encoder.encode(*tables[split], &splits.notes));
+    }
   }
   require(splits.train || splits.validation || splits.test, ErrorKind::BadData,
           source.path.string(), ": ", splits.notes.empty() ? "no window" : splits.notes.back());

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kMaxValues = int64_t{1} << 28;  // as text a few GB
 
+constexpr int64_t kSyntheticWindow = 24, kSyntheticHorizon = 6;  // where the user says nothing else
+
 /// k / 1e6 with whole k is the number nearest to its decimal text: the division rounds correctly.
 double in_millionths(double value) {
   return std::round(value * 1e6) / 1e6;
@@ -98,6 +100,8 @@ SyntheticTables draw_series(const SyntheticSeriesOptions& options, double valida
   drawn.generator = options_json(options);
   drawn.description = {{"input_columns", inputs},
                        {"target_columns", std::vector<std::string>{"y"}},
+                       {"window", kSyntheticWindow},
+                       {"horizon", kSyntheticHorizon},
                        {"truth", {{"lag", options.lag}, {"input", "x"}, {"target", "y"}}},
                        {"standardise", "no"}};  // drawn with mean 0 and deviation 1
   ContentHash hash;

@@ -20,6 +20,7 @@ SeriesDataOptions small_windows() {
   options.rows.window = 3;
   options.rows.horizon = 2;
   options.rows.standardise = "no";
+  options.rows.look_back = false;
   return options;
 }
 
@@ -228,6 +229,150 @@ TEST(SeriesData, RolesAndDescriptions) {
     describe(truth);
     expect_error(ErrorKind::BadData, {"dataset.json", "truth.lag"}, [&] { load({}); });
   }
+}
+
+TEST(SeriesData, LaterSplitsMayLookBackButNeverForecastBefore) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("t.csv", ramp(0, 100));
+  SeriesDataOptions options = small_windows();
+  options.rows.look_back = true;
+  SeriesEncoder encoder;
+  const Splits splits = load_series({path, {}, false}, options, encoder, 1);
+  EXPECT_EQ(range(*splits.train), (std::pair<float, float>{0, 69}));
+  EXPECT_EQ(range(*splits.validation), (std::pair<float, float>{67, 89}));
+  EXPECT_EQ(range(*splits.test), (std::pair<float, float>{87, 99}));
+  EXPECT_EQ(splits.validation->example(0).tensors.at("target").min().item<float>(), 70);
+  EXPECT_EQ(splits.test->size(), 9);
+  EXPECT_TRUE(has_note(splits.notes, "70 training, 20 validation and 10 test steps"));
+}
+
+TEST(SeriesData, StepsInsteadOfFractions) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("t.csv", ramp(0, 100));
+  SeriesDataOptions options = small_windows();
+  options.rows.train_steps = 40;
+  options.rows.validation_steps = 20;
+  options.rows.test_steps = 30;
+  SeriesEncoder encoder;
+  const Splits splits = load_series({path, {}, false}, options, encoder, 1);
+  EXPECT_EQ(range(*splits.train), (std::pair<float, float>{0, 39}));
+  EXPECT_EQ(range(*splits.validation), (std::pair<float, float>{40, 59}));
+  EXPECT_EQ(range(*splits.test), (std::pair<float, float>{60, 89}));
+  EXPECT_TRUE(has_note(splits.notes, "the last 10 steps are left out"));
+  options.rows.test_steps = 50;
+  SeriesEncoder fresh;
+  expect_error(ErrorKind::InvalidArgument, {"40 + 20 + 50", "has 100"}, [&] {
+    load_series({path, {}, false}, options, fresh, 1);
+  });
+}
+
+/// Rows of two shops, day by day; y is 10 on holidays, and 100 more in shop b.
+std::string shops(int64_t days) {
+  std::string text = "date,shop,kind,holiday,y\n";
+  for (int64_t day = 0; day < days; ++day)
+    for (const char* shop : {"a", "b"}) {
+      const bool holiday = day % 5 == 0;
+      text += concat("2024-0", 1 + day / 28, "-", day % 28 < 9 ? "0" : "", day % 28 + 1, ",", shop,
+                     ",", *shop == 'a' ? "small" : "large", ",", holiday ? "yes" : "no", ",",
+                     (holiday ? 10 : 0) + day % 3 + (*shop == 'b' ? 100 : 0), "\n");
+    }
+  return text;
+}
+
+TEST(SeriesData, SeveralSeriesInOneFile) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("shops.csv", shops(28));
+  SeriesDataOptions options = small_windows();
+  options.rows.standardise = "yes";
+  options.rows.calendar = "no";
+  const Roles roles{
+      {"target", {"y"}}, {"series", {"shop"}}, {"known", {"holiday"}}, {"static", {"kind"}}};
+  SeriesEncoder encoder;
+  const Splits splits = load_series({path, roles, false}, options, encoder, 1);
+  const SeriesLayout& layout = encoder.layout();
+  EXPECT_EQ(layout.input_names(), Names{"y"});
+  EXPECT_EQ(layout.known_width(), 4);  // no, yes; large, small
+  EXPECT_NEAR(layout.scales.at("b")[0].mean - layout.scales.at("a")[0].mean, 100, 1e-9);
+  EXPECT_TRUE(has_note(splits.notes, "which of 2 series"));
+  // Each series has 28 steps, 20 of them for training: 16 windows.
+  ASSERT_EQ(splits.train->size(), 2 * 16);
+  const Example first = splits.train->example(0), last = splits.train->example(31);
+  EXPECT_EQ(first.axis("series").labels, Names{"a"});
+  EXPECT_EQ(last.axis("series").labels, Names{"b"});
+  EXPECT_EQ(first.tensors.at("known").sizes(), (at::IntArrayRef{5, 4}));
+  EXPECT_EQ(first.tensors.at("known")[0][1].item<float>(), 1);  // day 0 is a holiday
+  EXPECT_EQ(first.tensors.at("known")[1][1].item<float>(), 0);
+  // Standardised by its own series, both look the same.
+  EXPECT_TRUE(splits.train->example(16).tensors.at("source").allclose(first.tensors.at("source")));
+  const SeriesEncoder again = SeriesEncoder::from_json(Json::parse(encoder.to_json().dump()));
+  EXPECT_EQ(again.to_json(), encoder.to_json());
+
+  // For prediction: one window for each series, with the rows to come.
+  const std::string header = "date,shop,kind,holiday,y\n";
+  std::string rows = header;
+  for (const char* shop : {"b", "new"})
+    for (int day = 1; day <= 5; ++day)
+      rows += concat("2024-03-0", day, ",", shop, ",small,no,", day <= 3 ? concat(200 + day) : "",
+                     "\n");
+  const auto inputs = again.encode_inputs(read_csv(folder.write("now.csv", rows)));
+  ASSERT_EQ(inputs->size(), 2);
+  EXPECT_EQ(inputs->example(1).axis("series").labels, Names{"new"});
+  EXPECT_NEAR(inputs->example(1).tensors.at("source").mean().item<double>(), 0, 1e-5);
+  const CsvTable table = read_csv(folder.write(
+      "past.csv",
+      header + "2024-03-01,a,small,no,1\n2024-03-02,a,small,no,1\n2024-03-03,a,small,no,2\n"));
+  expect_error(ErrorKind::BadData, {"past.csv", "2 steps to predict", "'holiday'"},
+               [&] { again.encode_inputs(table); });
+  const Example typed = again.encode_row(
+      R"({"shop": "a", "y": [1, 2, 3], "holiday": ["no", "yes", "no", "no", "yes"], "kind": "small"})");
+  EXPECT_EQ(typed.tensors.at("known")[4][1].item<float>(), 1);
+  for (const char* less : {R"({"y": [1, 2, 3], "kind": "small"})",
+                           R"({"y": [1, 2, 3], "kind": "small", "holiday": ["no"]})", "1,2,3"})
+    expect_error(ErrorKind::BadData, {"'holiday'", "known in advance"},
+                 [&] { again.encode_row(less); });
+}
+
+TEST(SeriesData, TheColumnOfSeriesIsFoundWhereTimesBeginAnew) {
+  const TemporaryFolder folder;
+  std::string text = shops(28);
+  text.replace(text.find("shop"), 4, "id");
+  SeriesDataOptions options = small_windows();
+  SeriesEncoder encoder;
+  load_series({folder.write("t.csv", text), {}, false}, options, encoder, 1);
+  EXPECT_EQ(encoder.layout().series_column, "id");
+  options.rows.static_columns = {"kind"};
+  options.rows.series = "none";
+  options.rows.time = "none";
+  SeriesEncoder none;
+  expect_error(ErrorKind::InvalidArgument, {"static_columns", "series="}, [&] {
+    load_series({folder.path() / "t.csv", {}, false}, options, none, 1);
+  });
+}
+
+TEST(SeriesData, LengthsSeasonsAndCalendarFitTheData) {
+  const TemporaryFolder folder;
+  std::string hours = "date,y\n", days = hours, bare = "y\n";
+  for (int i = 0; i < 2000; ++i)
+    hours += concat("2024-0", 1 + i / 24 / 28, "-", i / 24 % 28 < 9 ? "0" : "", i / 24 % 28 + 1,
+                    " ", i % 24 < 10 ? "0" : "", i % 24, ":00,", (i * 7) % 24, "\n");
+  for (int i = 0; i < 84; ++i)
+    days += concat("2024-0", 1 + i / 28, "-", i % 28 < 9 ? "0" : "", i % 28 + 1, ",", i % 7, "\n");
+  for (int i = 0; i < 200; ++i) bare += concat(i % 10, "\n");
+  const auto layout = [&](const std::string& text) {
+    SeriesEncoder encoder;
+    const Splits splits = load_series({folder.write("t.csv", text), {}, false}, {}, encoder, 1);
+    EXPECT_TRUE(splits.train && splits.validation && splits.test);
+    return encoder.layout();
+  };
+  const SeriesLayout hourly = layout(hours);
+  EXPECT_EQ(hourly.season, 24);
+  EXPECT_EQ(hourly.horizon, 24);
+  EXPECT_EQ(hourly.window, 96);
+  EXPECT_EQ(hourly.calendar[0], "hour");
+  EXPECT_EQ(layout(days).horizon, 7);
+  const SeriesLayout plain = layout(bare);
+  EXPECT_EQ(plain.season, 10);  // by autocorrelation
+  EXPECT_TRUE(plain.calendar.empty());
 }
 
 TEST(SeriesData, OptionsAreDescribedOnce) {

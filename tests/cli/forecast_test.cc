@@ -1,0 +1,147 @@
+// The way of a user through forecasts of files of their own: several series in one file, dates,
+// holidays, intervals.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fovea/base/file.h"
+#include "tests/cli/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace fovea {
+namespace {
+
+using testing::fovea;
+using testing::Outcome;
+using testing::TemporaryFolder;
+
+/// Day `day` of 2024 in months of 28 days.
+std::string date(int day) {
+  const auto two = [](int value) { return concat(value < 10 ? "0" : "", value); };
+  return concat("2024-", two(1 + day / 28), "-", two(day % 28 + 1));
+}
+
+class Forecast : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) { return (folder / name).string(); }
+  std::string file(const std::string& name, const std::string& content) {
+    write_file(path(name), content);
+    return path(name);
+  }
+  Outcome train(const std::string& data, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"train",   "forecast",  data, "--out",      path("run"),
+                                       "--quiet", "--threads", "1",  "--overwrite"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return fovea(arguments);
+  }
+  /// Weeks of y = 10 times the weekday, and 50 on top where a promotion runs.
+  std::string sales(int days) {
+    std::string text = "date,y,promotion\n";
+    for (int day = 0; day < days; ++day)
+      text += concat(date(day), ",", 10 * (day % 7) + (day % 11 == 0 ? 50 : 0), ",",
+                     day % 11 == 0 ? "yes" : "no", "\n");
+    return text;
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(Forecast, KnownColumnsCalendarAndIntervals) {
+  const Outcome trained = train(
+      file("sales.csv", sales(280)),
+      {"--columns", "target=y,known=promotion,time=date", "--set", "model.name=linear", "--set",
+       "model.quantiles=0.1,0.5,0.9", "--epochs", "40", "--set", "training.learning_rate=0.02"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Json metrics = fovea({"evaluate", path("run"), "--json"}).json()["metrics"];
+  for (const char* name :
+       {"mae", "rmse", "mse_standardised", "mae_standardised", "r2", "coverage", "width"})
+    EXPECT_TRUE(metrics.contains(name)) << name;
+  EXPECT_GT(metrics["r2"].get<double>(), 0.8);
+
+  // The rows to come say when a promotion runs.
+  std::string now = sales(60);
+  for (int day = 60; day < 67; ++day)
+    now += concat(date(day), ",,", day == 62 ? "yes" : "no", "\n");
+  const Outcome predicted =
+      fovea({"predict", path("run"), "--input", file("now.csv", now), "--json"});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  const Json answer = predicted.json()[0];
+  ASSERT_EQ(answer["y"].size(), 7u);
+  EXPECT_LE(answer["y_low"][3].get<double>(), answer["y"][3].get<double>());
+  EXPECT_GE(answer["y_high"][3].get<double>(), answer["y"][3].get<double>());
+  EXPECT_NEAR(answer["y"][2].get<double>(), 10 * (62 % 7) + 50, 20);
+  EXPECT_NEAR(answer["y"][3].get<double>(), 10 * (63 % 7), 20);
+  const Outcome line = fovea({"predict", path("run"), "--input", path("now.csv")});
+  EXPECT_NE(line.out.find(" ["), std::string::npos) << line.out;
+  // Without them the forecast cannot be made.
+  const Outcome short_ = fovea({"predict", path("run"), "--input", path("sales.csv")});
+  EXPECT_EQ(short_.status, 1);
+  EXPECT_NE(short_.err.find("7 steps to predict"), std::string::npos) << short_.err;
+  EXPECT_NE(short_.err.find("promotion"), std::string::npos) << short_.err;
+}
+
+TEST_F(Forecast, SeveralSeriesInOneFile) {
+  std::string text = "date,shop,y\n";
+  for (int day = 0; day < 120; ++day)
+    for (const int shop : {1, 2, 3})
+      text += concat(date(day), ",s", shop, ",", 1000 * shop + 10 * (day % 7) * shop, "\n");
+  const Outcome trained =
+      train(file("shops.csv", text),
+            {"--columns", "target=y,series=shop", "--epochs", "2", "--set", "model.name=patches",
+             "--set", "model.hidden=8", "--set", "model.heads=2"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Outcome predicted = fovea({"predict", path("run"), "--input", path("shops.csv"), "--json"});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  ASSERT_EQ(predicted.json().size(), 3u);
+  EXPECT_EQ(predicted.json()[2]["shop"], "s3");
+  EXPECT_NEAR(predicted.json()[2]["y"][0].get<double>(), 3090, 300);
+  EXPECT_EQ(fovea({"doctor", path("run")}).status, 0);
+  const Outcome explained =
+      fovea({"explain", path("run"), "--input", path("shops.csv"), "--out", path("map.svg")});
+  EXPECT_EQ(explained.status, 0) << explained.err;
+  const Outcome faithful =
+      fovea({"explain", path("run"), "--faithfulness", "--rows", "5", "--quiet"});
+  EXPECT_EQ(faithful.status, 0) << faithful.err;
+}
+
+TEST_F(Forecast, EveryNetworkGoesTheWholeWay) {
+  std::string text = "date,a,b\n";
+  for (int day = 0; day < 150; ++day)
+    text += concat(date(day), ",", std::sin(day * 0.9) * 5, ",", day % 7, "\n");
+  const std::string data = file("two.csv", text);
+  for (const char* model : {"patches", "linear", "seq2seq"}) {
+    const Outcome trained = train(data, {"--epochs", "1", "--set", concat("model.name=", model),
+                                         "--set", "data.horizon=3", "--set", "data.window=14"});
+    ASSERT_EQ(trained.status, 0) << model << trained.err;
+    EXPECT_EQ(fovea({"evaluate", path("run")}).status, 0) << model;
+    EXPECT_EQ(fovea({"predict", path("run"), "--input", data}).status, 0) << model;
+    const Outcome explained = fovea({"explain", path("run"), "--out", path("all.svg")});
+    EXPECT_EQ(explained.status, 0) << model << explained.err;
+    const Outcome one = fovea({"explain", path("run"), "--input", data, "--out", path("one.json")});
+    EXPECT_EQ(one.status, 0) << model << one.err;
+    const Outcome doctor = fovea({"doctor", path("run")});
+    EXPECT_EQ(doctor.status, 0) << model << doctor.err;
+  }
+  const Outcome revin = train(data, {"--epochs", "1", "--set", "model.name=seq2seq", "--set",
+                                     "model.revin=yes", "--set", "data.window=14"});
+  EXPECT_EQ(revin.status, 0) << revin.err;
+}
+
+TEST_F(Forecast, MistakesAreNamed) {
+  const std::string data = file("sales.csv", sales(120));
+  const auto refused = [&](std::vector<std::string> more, const std::vector<std::string>& words) {
+    const Outcome outcome = train(data, std::move(more));
+    EXPECT_EQ(outcome.status, 1) << outcome.out;
+    for (const std::string& word : words)
+      EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " not in: " << outcome.err;
+  };
+  refused({"--columns", "target=y,known=promo"}, {"promo", "promotion"});
+  refused({"--columns", "target=y,static=promotion"}, {"series="});
+  refused({"--set", "model.name=linear", "--set", "model.quantiles=0.9,0.1"},
+          {"model.quantiles", "ascend"});
+  refused({"--columns", "target=y,known=promotion", "--set", "model.name=seq2seq"},
+          {"linear", "patches"});
+  refused({"--set", "data.train_steps=5000"}, {"5,000", "120"});
+}
+
+}  // namespace
+}  // namespace fovea
