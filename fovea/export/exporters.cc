@@ -9,7 +9,8 @@ namespace fovea {
 #define FOVEA_EXPORTERS(row)                                                                     \
   row(feature_attention) row(table_network) row(context_attention) row(seq2seq) row(transformer) \
       row(bert_pretrainer) row(bert_classifier) row(bert_tagger) row(lstm_tagger)                \
-          row(hierarchical) row(show_attend_tell) row(recurrent_glimpses) row(image_baseline)
+          row(hierarchical) row(show_attend_tell) row(recurrent_glimpses) row(image_baseline)    \
+              row(series_linear) row(series_patches)
 
 using Exporter = std::optional<ExportedParts>(const Model&, const ExportOptions&);
 #define FOVEA_DECLARE(name) Exporter export_##name;

@@ -43,7 +43,7 @@ std::vector<Weights> layers_of(const Weights& stack) {
 }
 
 EncodedValues encode(const Weights& stack, Value x, const Value& keep) {
-  const Value visible = keep.defined() ? among_themselves(keep) : keep;  // [B, 1, N, N]
+  const Value visible = keep.defined() ? among_themselves(keep) : Value();  // [B, 1, N, N]
   const std::vector<Weights> layers = layers_of(stack);
   EncodedValues encoded;
   for (size_t i = 0; i < layers.size(); ++i) {
