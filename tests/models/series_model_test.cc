@@ -28,6 +28,7 @@ Batch windows(const SeriesShape& shape, int64_t rows = 3) {
     return random.split(name).normal_tensor({rows, steps, width}, 1, 2, at::kFloat);
   };
   batch.tensors["source"] = draw("source", shape.window, shape.inputs);
+  batch.tensors["source.keep"] = torch::ones({rows, shape.window}, at::kBool);
   batch.tensors["target"] = draw("target", shape.horizon, int64_t(shape.targets.size()));
   if (shape.known > 0)
     batch.tensors["known"] = draw("known", shape.window + shape.horizon, shape.known);

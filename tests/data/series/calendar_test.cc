@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "fovea/tensor/random.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -59,7 +60,7 @@ TEST(Calendar, SeasonsByTheIntervalAndByRepetition) {
   for (int i = 0; i < 300; ++i) {
     wave.push_back(std::sin(2 * M_PI * i / 11) + 0.02 * i);
     trend.push_back(0.5 * i);
-    noise.push_back(std::fmod(std::sin(i * 12.9898) * 43758.5453, 1));
+    noise.push_back(Random(3).normal(uint64_t(i)));
   }
   wave[17] = NAN;
   EXPECT_EQ(find_season(wave), 11);

@@ -294,16 +294,16 @@ TEST(SeriesData, SeveralSeriesInOneFile) {
   EXPECT_EQ(layout.known_width(), 4);  // no, yes; large, small
   EXPECT_NEAR(layout.scales.at("b")[0].mean - layout.scales.at("a")[0].mean, 100, 1e-9);
   EXPECT_TRUE(has_note(splits.notes, "which of 2 series"));
-  // Each series has 28 steps, 20 of them for training: 16 windows.
-  ASSERT_EQ(splits.train->size(), 2 * 16);
-  const Example first = splits.train->example(0), last = splits.train->example(31);
+  // Each series has 28 steps, 19 of them for training: 15 windows.
+  ASSERT_EQ(splits.train->size(), 2 * 15);
+  const Example first = splits.train->example(0), last = splits.train->example(29);
   EXPECT_EQ(first.axis("series").labels, Names{"a"});
   EXPECT_EQ(last.axis("series").labels, Names{"b"});
   EXPECT_EQ(first.tensors.at("known").sizes(), (at::IntArrayRef{5, 4}));
   EXPECT_EQ(first.tensors.at("known")[0][1].item<float>(), 1);  // day 0 is a holiday
   EXPECT_EQ(first.tensors.at("known")[1][1].item<float>(), 0);
   // Standardised by its own series, both look the same.
-  EXPECT_TRUE(splits.train->example(16).tensors.at("source").allclose(first.tensors.at("source")));
+  EXPECT_TRUE(splits.train->example(15).tensors.at("source").allclose(first.tensors.at("source")));
   const SeriesEncoder again = SeriesEncoder::from_json(Json::parse(encoder.to_json().dump()));
   EXPECT_EQ(again.to_json(), encoder.to_json());
 
