@@ -35,16 +35,23 @@ std::vector<double> scores_of(const float* row, size_t tags) {
   return scores;
 }
 
+/// What a tag's score gains by the one before it.
+double move_score(const at::Tensor& transition, size_t before, size_t after, size_t tags) {
+  return transition.defined() ? transition.data_ptr<float>()[before * tags + after] : 0;
+}
+
 /// One word further.
-void extend(Path& path, const std::vector<double>& own, const TagRules& rules) {
+void extend(Path& path, const std::vector<double>& own, const TagRules& rules,
+            const at::Tensor& transition) {
   const size_t tags = own.size();
   std::vector<double> score(tags);
   std::vector<size_t> before(tags);
   for (size_t after = 0; after < tags; ++after) {
     double best = -INFINITY;
-    for (size_t tag = 0; tag < tags; ++tag)
-      if (rules.may_follow[tag][after] && path.score[tag] > best)
-        best = path.score[tag], before[after] = tag;
+    for (size_t tag = 0; tag < tags; ++tag) {
+      const double joined = path.score[tag] + move_score(transition, tag, after, tags);
+      if (rules.may_follow[tag][after] && joined > best) best = joined, before[after] = tag;
+    }
     score[after] = best + own[after];
   }
   path.score = std::move(score);
@@ -72,10 +79,12 @@ TagRules free_rules(int64_t tags) {
   return {all, std::vector<std::vector<bool>>(all.size(), all)};
 }
 
-Decoded best_tags(const at::Tensor& log_probabilities, const TagRules& rules) {
-  const at::Tensor table = log_probabilities.to(at::kCPU, at::kFloat).contiguous();  // [W, K]
-  require(table.dim() == 2 && table.size(1) == rules.tags(), ErrorKind::Internal,
-          "log-probabilities ", table.sizes(), " for ", rules.tags(), " tags");
+Decoded best_tags(const at::Tensor& scores, const TagRules& rules, const TagChain& chain) {
+  const at::Tensor table = scores.to(at::kCPU, at::kFloat).contiguous();  // [W, K]
+  require(table.dim() == 2 && table.size(1) == rules.tags(), ErrorKind::Internal, "scores ",
+          table.sizes(), " for ", rules.tags(), " tags");
+  const at::Tensor transition =
+      chain.transition.defined() ? chain.transition.to(at::kFloat).contiguous() : at::Tensor();
   const int64_t words = table.size(0);
   const auto tags = static_cast<size_t>(rules.tags());
   Decoded found;
@@ -83,9 +92,12 @@ Decoded best_tags(const at::Tensor& log_probabilities, const TagRules& rules) {
   const float* row = table.data_ptr<float>();
   Path path{scores_of(row, tags), {}};
   for (size_t tag = 0; tag < tags; ++tag)
-    if (!rules.may_begin[tag]) path.score[tag] = -INFINITY;
+    if (!rules.may_begin[tag])
+      path.score[tag] = -INFINITY;
+    else if (chain.begin.defined())
+      path.score[tag] += chain.begin[int64_t(tag)].item<double>();
   for (int64_t word = 1; word < words; ++word)
-    extend(path, scores_of(row + word * int64_t(tags), tags), rules);
+    extend(path, scores_of(row + word * int64_t(tags), tags), rules, transition);
 
   auto tag = static_cast<size_t>(std::max_element(path.score.begin(), path.score.end()) -
                                  path.score.begin());
@@ -93,9 +105,13 @@ Decoded best_tags(const at::Tensor& log_probabilities, const TagRules& rules) {
   for (int64_t word = words - 1;; --word) {
     found.tokens[size_t(word)] = int64_t(tag);
     found.log_probability += row[word * int64_t(tags) + int64_t(tag)];
-    if (word == 0) return found;
-    tag = path.before[size_t(word) - 1][tag];
+    if (word == 0) break;
+    const size_t before = path.before[size_t(word) - 1][tag];
+    found.log_probability += move_score(transition, before, tag, tags);
+    tag = before;
   }
+  if (chain.begin.defined()) found.log_probability += chain.begin[int64_t(tag)].item<double>();
+  return found;
 }
 
 }  // namespace fovea

@@ -1,4 +1,5 @@
 #include "fovea/models/lstm_tagger.h"
+#include "fovea/base/error.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/multi_head.h"
 #include "fovea/export/recurrent.h"
@@ -47,6 +48,9 @@ Value read_words(const Weights& parameters, Graph& graph) {
 }  // namespace
 
 static ExportedParts lstm_tagger_parts(const LstmTagger& model, const ExportOptions& options) {
+  require(!model.options().crf && !model.options().features, ErrorKind::Unsupported,
+          "export: model.crf and model.features of a tagger have no ONNX form; train with --set "
+          "model.crf=no --set model.features=no");
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("lstm_tagger", "A tag for every word of a sentence");
   const Value x = read_words(parameters, *graph);  // [B, W, E]

@@ -34,12 +34,17 @@ void LstmTaggerOptions::describe(OptionList& list) {
   list.add("heads", heads, "attention heads; must divide 2 x hidden").at_least(1);
   list.add("dropout", dropout, "of embeddings, between layers and of what attention adds").rate();
   list.add("word_dropout", word_dropout, "share of the words taken for unknown in training").rate();
+  list.add("crf", crf, "tags that stand beside each other are scored as well: a linear-chain CRF");
+  list.add("features", features,
+           "a word's case, beginnings, endings and neighbours are scored directly, besides the "
+           "network");
+  list.add("feature_dropout", feature_dropout, "share of these left out in training").rate();
   list.add("pruned_heads", pruned_heads,
            "heads that were taken out, map:head,… as attention:2,3; empty: none");
 }
 
 LstmTagger::LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRules rules)
-    : Tagger(std::move(rules)), options_(std::move(options)), shape_(shape) {
+    : Tagger(std::move(rules), options.crf), options_(std::move(options)), shape_(shape) {
   const auto& o = options_;
   const int64_t width = 2 * o.hidden;
   require(o.letter_width % 2 == 1, ErrorKind::InvalidArgument,
@@ -67,6 +72,7 @@ LstmTagger::LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRule
   prune_heads(head_blocks(), parse_pruned_heads(o.pruned_heads));
   norm_ = register_module("norm", std::make_shared<LayerNorm>(width));
   output_ = register_projection(*this, "output", {width, tags()});
+  if (o.features) features_ = register_parameter("features", at::zeros({shape_.features, tags()}));
 }
 
 std::vector<HeadBlock> LstmTagger::head_blocks() const {
@@ -86,13 +92,17 @@ void LstmTagger::initialise(const Random& random) {
   attention_->initialise(random.split("attention"));
   norm_->initialise();
   output_->initialise(random.split("output"));
+  if (features_.defined()) features_.zero_();
+  if (chain_) chain_->initialise();
 }
 
 Schema LstmTagger::schema() const {
-  return {{"words", at::kLong, {-1, -1}},
-          {"words.keep", at::kBool, {-1, -1}},
-          {"letters", at::kLong, {-1, -1, -1}},
-          {"target", at::kLong, {-1, -1}}};
+  Schema schema{{"words", at::kLong, {-1, -1}},
+                {"words.keep", at::kBool, {-1, -1}},
+                {"letters", at::kLong, {-1, -1, -1}},
+                {"target", at::kLong, {-1, -1}}};
+  if (features_.defined()) schema.push_back({"features", at::kLong, {-1, -1, -1}});
+  return schema;
 }
 
 std::vector<LayerSummary> LstmTagger::summary() const {
@@ -110,7 +120,10 @@ std::vector<LayerSummary> LstmTagger::summary() const {
   layers.push_back({concat("attention (", o.heads, " heads)"),
                     {2 * o.hidden},
                     count_parameters(*attention_) + count_parameters(*norm_)});
-  layers.push_back({"output (softmax of each word)", {tags()}, count_parameters(*output_)});
+  if (features_.defined()) layers.push_back({"features of words", {tags()}, features_.numel()});
+  layers.push_back({chain_ ? "output (linear-chain CRF)" : "output (softmax of each word)",
+                    {tags()},
+                    count_parameters(*output_) + (chain_ ? count_parameters(*chain_) : 0)});
   return layers;
 }
 
@@ -143,6 +156,18 @@ Tensor LstmTagger::embed(const Batch& batch, const Random* random) const {
   return torch::cat({known, spell(batch.at("letters"))}, -1);
 }
 
+Tensor LstmTagger::feature_scores(const Batch& batch, const Random* random) const {
+  const Tensor& features = batch.at("features");              // [B, W, F]
+  Tensor kept = (features != 0).to(features_.scalar_type());  // [B, W, F]
+  if (random && options_.feature_dropout > 0)
+    kept = kept *
+           random->split("features")
+               .bernoulli_tensor(features.sizes(), 1 - options_.feature_dropout, at::kFloat)
+               .to(kept.device()) /
+           (1 - options_.feature_dropout);
+  return (embedding_lookup(features_, features) * kept.unsqueeze(-1)).sum(2);  // [B, W, K]
+}
+
 Tensor LstmTagger::logits_of(const Batch& batch, const Random* random, Tap* tap) const {
   const Tensor& keep = batch.at("words.keep");  // [B, W]
   if (keep.size(1) == 0) return at::zeros({batch.size, 0, tags()}, words_->weight.options());
@@ -169,7 +194,8 @@ Tensor LstmTagger::logits_of(const Batch& batch, const Random* random, Tap* tap)
   input.map = kMap;
   const Tensor looked = attention_->forward_self(input, tap).attended.context;
   const Tensor a = norm_->forward(h + dropped(looked, "looked"));  // [B, W, 2 H]
-  return output_->forward(a);                                      // [B, W, K]
+  const Tensor scores = output_->forward(a);                       // [B, W, K]
+  return features_.defined() ? scores + feature_scores(batch, random) : scores;
 }
 
 }  // namespace fovea

@@ -1,7 +1,10 @@
 // A tagger that needs no pretraining: words, their letters, their neighbours, the whole sentence.
 //   e_w   [E word; max over the letters of a convolution over them]   letters as in Ma and Hovy
 //   2016 h     BiLSTM over e                                              Huang et al. 2015 a
-//   norm(h + multi-head attention of h to itself) s_w   V a_w + c
+//   norm(h + multi-head attention of h to itself)
+//   s_w   V a_w + c, and with features the sum of what each of them says: F[f], f among the word,
+//         its case, its beginnings and endings, and its neighbours (data/tags/word_features.h)
+//   p     softmax(s_w) of each word, or with crf a linear chain over s (Lample et al. 2016)
 // The letters tell what a word that was never seen may be: capitals, digits, endings. In training
 // some words are taken for unknown, so that the unknown one has learned something.
 #pragma once
@@ -30,6 +33,9 @@ struct LstmTaggerOptions {
   int64_t heads = 4;
   double dropout = 0.4;
   double word_dropout = 0.1;
+  bool crf = false;
+  bool features = false;
+  double feature_dropout = 0.3;
   std::string pruned_heads;  // attention/pruned_heads.h
   void describe(OptionList& list);
 };
@@ -38,6 +44,7 @@ struct LstmTaggerOptions {
 struct LstmTaggerShape {
   int64_t words = 0, letters = 0;
   int64_t unknown_word = 1;
+  int64_t features = 0;  // hashed, 0 is none
 };
 
 class LstmTagger : public Tagger {
@@ -59,6 +66,7 @@ class LstmTagger : public Tagger {
  private:
   at::Tensor spell(const at::Tensor& letters) const;                 // [B, W, L] -> [B, W, F]
   at::Tensor embed(const Batch& batch, const Random* random) const;  // -> [B, W, E]
+  at::Tensor feature_scores(const Batch& batch, const Random* random) const;  // -> [B, W, K]
 
   LstmTaggerOptions options_;
   LstmTaggerShape shape_;
@@ -69,6 +77,7 @@ class LstmTagger : public Tagger {
   std::shared_ptr<MultiHeadAttention> attention_;
   std::shared_ptr<LayerNorm> norm_;
   std::shared_ptr<Projection> output_;
+  at::Tensor features_;  // [shape.features, K], where they are used
 };
 
 }  // namespace fovea

@@ -9,12 +9,6 @@ namespace {
 
 using at::Tensor;
 
-/// logits [B, W, K], tags [B, W] -> [B, W], 0 where `keep` is false.
-Tensor log_probabilities(const Tensor& logits, const Tensor& tags, const Tensor& keep) {
-  const Tensor own = logits.log_softmax(-1).gather(-1, tags.unsqueeze(-1)).squeeze(-1);
-  return own.masked_fill(~keep, 0);
-}
-
 /// The chosen tags side by side: [B, W], 0 at padding.
 Tensor chosen_tags(const Predictions& predictions, const Tensor& keep) {
   const Tensor lengths = keep.sum(1).cpu();
@@ -32,6 +26,17 @@ Tensor chosen_tags(const Predictions& predictions, const Tensor& keep) {
 }
 
 }  // namespace
+
+Tagger::Tagger(TagRules rules, bool chain) : rules_(std::move(rules)) {
+  if (chain) chain_ = register_module("chain", std::make_shared<LinearChain>(tags()));
+}
+
+Tensor Tagger::log_probabilities(const Tensor& logits, const Tensor& tags,
+                                 const Tensor& keep) const {
+  if (chain_) return chain_->log_probabilities(logits, tags, keep);
+  const Tensor own = logits.log_softmax(-1).gather(-1, tags.unsqueeze(-1)).squeeze(-1);
+  return own.masked_fill(~keep, 0);
+}
 
 Loss Tagger::loss(const Batch& batch, const StepContext& context) {
   const Tensor& keep = batch.at("words.keep");
@@ -53,12 +58,20 @@ double Tagger::negative_log_likelihood(const Batch& batch) const {
 
 Predictions Tagger::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
-  const Tensor log_scores = logits_of(batch, nullptr, nullptr).log_softmax(-1).cpu();  // [B, W, K]
-  const Tensor lengths = batch.at("words.keep").sum(1).cpu();
+  const Tensor logits = logits_of(batch, nullptr, nullptr);  // [B, W, K]
+  const Tensor scores = logits.log_softmax(-1).cpu();        // the same for every path of a chain
+  const Tensor& keep = batch.at("words.keep");
+  const Tensor lengths = keep.sum(1).cpu();
+  TagChain chain;
+  if (chain_) chain = {chain_->begin().detach().cpu(), chain_->transition().detach().cpu()};
   Predictions predictions;
   for (int64_t row = 0; row < batch.size; ++row)
     predictions.outputs.push_back(
-        {best_tags(log_scores[row].narrow(0, 0, lengths[row].item<int64_t>()), rules_)});
+        {best_tags(scores[row].narrow(0, 0, lengths[row].item<int64_t>()), rules_, chain)});
+  if (!chain_) return predictions;
+  const Tensor sums = log_probabilities(logits, chosen_tags(predictions, keep), keep).sum(1).cpu();
+  for (int64_t row = 0; row < batch.size; ++row)
+    predictions.outputs[size_t(row)][0].log_probability = sums[row].item<double>();
   return predictions;
 }
 

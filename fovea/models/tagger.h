@@ -1,25 +1,28 @@
 // What all models share that give every word of a sentence a tag:
-//   p(tag of word w) = softmax(s_w)
-//   loss      mean over the real words of -log p(right tag)
+//   p(tag of word w) = softmax(s_w), or p(all tags) by a linear chain (nn/ops/linear_chain.h)
+//   loss      -log p(right tags), divided by the real words
 //   answer    the likeliest tags among the sequences that decoding/tags.h allows
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "fovea/decoding/tags.h"
 #include "fovea/models/model.h"
+#include "fovea/nn/ops/linear_chain.h"
 
 namespace fovea {
 
 class Tagger : public Model {
  public:
-  explicit Tagger(TagRules rules) : rules_(std::move(rules)) {}
+  /// `chain`: with scores of neighbouring tags.
+  explicit Tagger(TagRules rules, bool chain = false);
 
   /// A batch holds "words.keep" bool [B, W] and, to learn from, "target" [B, W] with 0 at padding.
   Loss loss(const Batch& batch, const StepContext& context) override;
   /// Decoded outputs: the tokens are the words' tags.
   Predictions predict(const Batch& batch) const override;
-  /// Log-probability of each word's tag: [B, W], 0 at padding.
+  /// Log-probability of each word's tag, in a chain given the tags before it: [B, W], 0 at padding.
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
 
   /// Sum of -log p of the right tags over the real words of the batch.
@@ -29,8 +32,13 @@ class Tagger : public Model {
   /// -> s [B, W, K]
   virtual at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const = 0;
   int64_t tags() const { return rules_.tags(); }
+  std::shared_ptr<LinearChain> chain_;  // null: every word by itself
 
  private:
+  /// logits [B, W, K], tags [B, W] -> [B, W], 0 where `keep` is false.
+  at::Tensor log_probabilities(const at::Tensor& logits, const at::Tensor& tags,
+                               const at::Tensor& keep) const;
+
   TagRules rules_;
 };
 

@@ -1,5 +1,7 @@
 // The task `documents`: which class a text, or a pair of texts, belongs to. BERT reads pieces of
-// words; hierarchical attention (han) reads sentences of words, and shows which of both decided.
+// words; hierarchical attention (han) reads sentences of words, and shows which of both decided;
+// words reads a bag of words and bigrams, and says what each word adds.
+#include <algorithm>
 #include <optional>
 
 #include "fovea/base/error.h"
@@ -7,6 +9,7 @@
 #include "fovea/data/tokenisers/word_vectors.h"
 #include "fovea/models/bert_classifier.h"
 #include "fovea/models/hierarchical.h"
+#include "fovea/models/words.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/pretrained.h"
@@ -171,19 +174,85 @@ class SentenceDocuments : public DocumentsData {
   std::optional<WordVectors> vectors_;
 };
 
+/// The different units of every row, each with the value 1.
+SparseClasses count_units(const Dataset& rows) {
+  SparseClasses all;
+  for (int64_t row = 0; row < rows.size(); ++row) {
+    const Batch batch = rows.batch(std::span(&row, 1));
+    const at::Tensor &units = batch.at("units"), &shares = batch.at("shares");  // [1, W, 2]
+    std::vector<int64_t> own;
+    for (int64_t i = 0; i < units.numel(); ++i)
+      if (shares.data_ptr<float>()[i] > 0) own.push_back(units.data_ptr<int64_t>()[i]);
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    all.columns.insert(all.columns.end(), own.begin(), own.end());
+    all.offsets.push_back(int64_t(all.columns.size()));
+    all.classes.push_back(batch.at("target").item<int64_t>());
+  }
+  all.values.assign(all.columns.size(), 1);
+  return all;
+}
+
+/// As a bag of words and bigrams.
+class BagDocuments : public DocumentsData {
+ public:
+  BagDocuments() : DocumentsData(TextsAs::Bag) {}
+
+  Splits load(const DataSource& source, uint64_t seed) override {
+    const bool is_first = !coding_.fitted();
+    Splits splits = DocumentsData::load(source, seed);
+    if (is_first) train_ = splits.train, validation_ = splits.validation;
+    return splits;
+  }
+  /// What the training rows count decides the first weights.
+  void fit(Words& model) {
+    if (!train_) return;
+    model.fit(count_units(*train_), validation_ ? count_units(*validation_) : SparseClasses());
+    train_ = validation_ = nullptr;
+  }
+  WordsShape shape() const {
+    WordsShape shape{coding_.words->size(), classes(), coding_.class_counts, {}};
+    for (int64_t unit = 0; unit < shape.units; ++unit)
+      shape.is_bigram.push_back(!Vocabulary::is_special(unit) &&
+                                coding_.words->token(unit).find(' ') != std::string::npos);
+    return shape;
+  }
+  void save(const RunFolder& folder) const override {
+    DocumentsData::save(folder);
+    folder.write_asset("words.json", coding_.words->to_json());
+  }
+  void restore(const RunFolder& folder) override {
+    DocumentsData::restore(folder);
+    coding_.words = std::make_shared<const Vocabulary>(Vocabulary::from_json(
+        folder.read_asset("words.json"), folder.asset("words.json").string()));
+  }
+  Batch collate(std::span<const Example> examples) const override { return collate_bags(examples); }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    if (axis != "words") return DataKind::erase(example, axis, units);
+    return erase_bag_words(example, units);
+  }
+
+ protected:
+  Example encode(const LabelledDocument& document) const override {
+    return BagEncoder{coding_.words, options_.bag}.example(document);
+  }
+
+ private:
+  std::shared_ptr<const Dataset> train_, validation_;  // until fit()
+};
+
 ClassesOutput::Classes classes_of(const std::shared_ptr<const DocumentsData>& data) {
   return [data]() -> const auto& {
     return data->coding().classes;
   };
 }
 
-/// The document of a hierarchy is called by its class.
-class HierarchyOutput : public ClassesOutput {
+/// The document that looks at its words or sentences is called by its class.
+class WholeDocumentOutput : public ClassesOutput {
  public:
-  explicit HierarchyOutput(const std::shared_ptr<const DocumentsData>& data)
-      : ClassesOutput(
-            classes_of(data), kUnits,
-            {{"sentences", "attention_truth_sentences"}, {"words", "attention_truth_words"}}) {}
+  WholeDocumentOutput(const std::shared_ptr<const DocumentsData>& data, std::vector<Truth> truths)
+      : ClassesOutput(classes_of(data), kUnits, std::move(truths)) {}
   Example describe_output(const Example& example, const Prediction& prediction) const override {
     Example described = example;
     for (Axis& axis : described.axes)
@@ -275,7 +344,9 @@ ModelSpec han_spec() {
             {{"sentences", "sentences of the document"}, {"words", "words of each sentence"}}};
       });
   spec.data = data;
-  spec.output = std::make_shared<HierarchyOutput>(data);
+  spec.output = std::make_shared<WholeDocumentOutput>(
+      data, std::vector<ClassesOutput::Truth>{{"sentences", "attention_truth_sentences"},
+                                              {"words", "attention_truth_words"}});
   spec.load_pretrained = [](const std::filesystem::path&) {
     fail(ErrorKind::InvalidArgument,
          "--from: model.name=han takes no other run; data.vectors=FILE gives it word vectors");
@@ -287,16 +358,48 @@ ModelSpec han_spec() {
   return spec;
 }
 
+ModelSpec words_spec() {
+  const auto data = std::make_shared<BagDocuments>();
+  TrainingOptions training = classifier_training();  // goes on from Words::fit()
+  training.epochs = 3;
+  training.batch_size = 64;
+  training.optimiser = "adam";
+  training.learning_rate = 2e-3;
+  training.weight_decay = 0;
+  training.warmup_steps = 0;
+  training.clip_norm = 0;
+  training.monitor = {"loss"};
+  ModelSpec spec = model_spec(
+      {"words"}, std::make_shared<WordsOptions>(), training,
+      [data](const WordsOptions& own) { return std::make_unique<Words>(own, data->shape()); },
+      [] {
+        return ExplainTitles{
+            "Which words decided",
+            {{"words", "words of the document"}, {"contributions", "what each word adds"}}};
+      });
+  spec.training = training;  // few epochs at any size: it goes on from fit()
+  spec.data = data;
+  spec.output =
+      std::make_shared<WholeDocumentOutput>(data, std::vector<ClassesOutput::Truth>{{"words"}});
+  spec.load_pretrained = [](const std::filesystem::path&) {
+    fail(ErrorKind::InvalidArgument,
+         "--from: model.name=words starts from nothing; add --set model.name=bert");
+  };
+  spec.copy_pretrained = [data](Model& model) { data->fit(dynamic_cast<Words&>(model)); };
+  return spec;
+}
+
 }  // namespace
 
 static std::unique_ptr<Task> make_documents_task() {
   const ModelSpec bert = bert_classifier_spec();
-  return std::make_unique<Task>("documents", bert.data, bert.output, std::vector{bert, han_spec()});
+  return std::make_unique<Task>("documents", bert.data, bert.output,
+                                std::vector{bert, han_spec(), words_spec()});
 }
 
 TaskRow documents_task() {
   return {"documents", "which class a text, or a pair of texts, belongs to",
-          "token -> token, or document -> sentence -> word",
+          "token -> token, document -> sentence -> word, or document -> word",
           "CSV, TSV or JSONL with a text, perhaps a second one, and a label; a folder of such",
           make_documents_task};
 }

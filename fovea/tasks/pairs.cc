@@ -415,6 +415,7 @@ static std::unique_ptr<Task> make_translate_task() {
   defaults.pairs.task = "translate";
   defaults.pairs.tokens = "unigram";
   defaults.pairs.vocabulary_size = 8000;
+  defaults.pairs.pairs_per_piece = 3;
   defaults.pairs.maximum_length = 100;
   defaults.seq2seq.hidden = 256;
   defaults.seq2seq.embedding = 128;

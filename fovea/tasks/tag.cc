@@ -4,6 +4,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/tags/load.h"
+#include "fovea/data/tags/word_features.h"
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/lstm_tagger.h"
 #include "fovea/tasks/catalogue.h"
@@ -138,13 +139,16 @@ TrainingOptions tagger_training() {
 
 ModelSpec lstm_tagger_spec() {
   const auto data = std::make_shared<WordTags>();
+  const auto options = std::make_shared<LstmTaggerOptions>();
+  options->crf = options->features = true;
   ModelSpec spec = model_spec(
-      {"lstm"}, std::make_shared<LstmTaggerOptions>(), tagger_training(),
+      {"lstm"}, options, tagger_training(),
       [data](const LstmTaggerOptions& own) {
         const WordEncoder& words = *data->coding().words;
         return std::make_unique<LstmTagger>(
             own,
-            LstmTaggerShape{words.words().size(), words.letters().size(), Vocabulary::kUnknown},
+            LstmTaggerShape{words.words().size(), words.letters().size(), Vocabulary::kUnknown,
+                            kFeatureNumbers},
             data->rules());
       },
       tagger_titles("words look at words"));

@@ -88,5 +88,16 @@ TEST(Tags, RefusesWhatCannotBegin) {
   EXPECT_THROW(best_tags(torch::zeros({2, 4}), iob_rules(kTags)), Error);
 }
 
+TEST(Tags, NeighboursCountWithAChain) {
+  // Each word for itself likes tag 0; tag 1 behind tag 1 is worth more, and beginning with it too.
+  const TagChain chain{torch::tensor({0.0F, 2.0F}), torch::tensor({{0.0F, 0.0F}, {0.0F, 3.0F}})};
+  const Decoded found =
+      best_tags(torch::tensor({{1.0F, 0.0F}, {1.0F, 0.0F}}), free_rules(2), chain);
+  EXPECT_EQ(found.tokens, (std::vector<int64_t>{1, 1}));
+  EXPECT_NEAR(found.log_probability, 5, 1e-6);
+  const Decoded alone = best_tags(torch::tensor({{1.0F, 0.0F}, {1.0F, 0.0F}}), free_rules(2));
+  EXPECT_EQ(alone.tokens, (std::vector<int64_t>{0, 0}));
+}
+
 }  // namespace
 }  // namespace fovea

@@ -1,4 +1,5 @@
-// What the taggers must do: BERT, BERT in windows, and the BiLSTM with and without letters.
+// What the taggers must do: BERT, BERT in windows, and the BiLSTM with and without letters, and
+// with features and a linear chain of tags.
 #include "fovea/models/tagger.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +46,8 @@ struct Case {
 };
 
 std::shared_ptr<Tagger> make_lstm(const LstmTaggerOptions& options, TagRules rules) {
-  return std::make_shared<LstmTagger>(options, LstmTaggerShape{kPieces, 6, 1}, std::move(rules));
+  return std::make_shared<LstmTagger>(options, LstmTaggerShape{kPieces, 6, 1, kPieces},
+                                      std::move(rules));
 }
 
 std::vector<Case> cases() {
@@ -61,6 +63,12 @@ std::vector<Case> cases() {
                    options.layers = 2;
                    return make_lstm(options, rules);
                  }});
+  all.push_back({"lstm_chain", "words", [](TagRules rules) {
+                   LstmTaggerOptions options = small_lstm();
+                   options.crf = options.features = true;
+                   options.feature_dropout = 0;
+                   return make_lstm(options, rules);
+                 }});
   return all;
 }
 
@@ -72,6 +80,7 @@ Batch batch_for(const Case& one, int64_t rows, int64_t longest = 7, int64_t extr
     batch.tensors["words"] = torch::arange(1, words + 1).expand({rows, words}).contiguous();
   else
     batch.tensors["words"] = batch.at("tokens").narrow(1, 1, words).contiguous();
+  batch.tensors["features"] = batch.at("words").unsqueeze(-1);
   return batch;
 }
 

@@ -17,12 +17,12 @@ constexpr LabelWords kWords{"text", "label", "NAME"};
 using Texts = SplitRows<LabelledText>;
 
 Json generator_json(const DocumentsDataOptions& options, TextsAs as) {
-  return as == TextsAs::Pieces ? options_json(options.texts) : options_json(options.documents);
+  return as == TextsAs::Sentences ? options_json(options.documents) : options_json(options.texts);
 }
 
 Texts draw_rows(const DocumentsDataOptions& options, TextsAs as) {
   Texts texts =
-      as == TextsAs::Pieces ? draw_texts(options.texts) : draw_documents(options.documents);
+      as == TextsAs::Sentences ? draw_documents(options.documents) : draw_texts(options.texts);
   texts.hash = hash_of_built_in("documents", generator_json(options, as));
   return texts;
 }
@@ -118,6 +118,17 @@ void note_lengths(const HierarchicalDataset& rows, const HierarchicalDataOptions
                          split, " texts are unknown"));
 }
 
+void note_lengths(const BagDataset& rows, const BagDataOptions& options, const char* split,
+                  Notes& notes) {
+  const std::string all = concat(" of ", format_count(rows.size()), " ", split, " texts ");
+  if (rows.cut_documents() > 0)
+    notes.push_back(concat(format_count(rows.cut_documents()), all, "were cut to ",
+                           options.maximum_words, " words and lost ",
+                           format_count(rows.cut_words()), " (data.maximum_words)"));
+  if (rows.empty_documents() > 0)
+    notes.push_back(concat(format_count(rows.empty_documents()), all, "have no known word"));
+}
+
 std::string class_note(const DocumentCoding& coding) {
   std::vector<std::string> shown;
   for (size_t i = 0; i < std::min<size_t>(coding.classes.size(), 10); ++i)
@@ -141,9 +152,17 @@ std::string learn_coding(const std::vector<LabelledText>& train,
     return concat(format_count(coding.tokeniser->size()), " pieces",
                   coding.pairs ? ", pairs of texts" : "");
   }
+  if (as == TextsAs::Bag) {
+    if (!coding.words)
+      coding.words = std::make_shared<const Vocabulary>(learn_units(
+          to_documents(train, coding, kTrain), int64_t(coding.classes.size()), options.bag));
+    return concat(format_count(coding.words->size() - Vocabulary::kSpecial), " words",
+                  options.bag.bigrams ? " and bigrams" : "",
+                  coding.pairs ? ", pairs of texts" : "");
+  }
   require(!coding.pairs, ErrorKind::BadData,
           "the data has pairs of texts (column second); model.name=han reads one text a row, "
-          "model.name=bert reads both");
+          "model.name=words and bert read both");
   if (!coding.words) coding.words = learn_vocabulary(train, options.sentences);
   return concat(format_count(coding.words->size() - Vocabulary::kSpecial), " words");
 }
@@ -157,6 +176,12 @@ std::shared_ptr<Dataset> encode(std::vector<LabelledDocument> documents,
         std::move(documents), DocumentEncoder{coding.tokeniser, options.packing, coding.pairs},
         where);
     note_lengths(*rows, options.packing, split, notes);
+    return rows;
+  }
+  if (as == TextsAs::Bag) {
+    auto rows = std::make_shared<BagDataset>(std::move(documents),
+                                             BagEncoder{coding.words, options.bag}, where);
+    note_lengths(*rows, options.bag, split, notes);
     return rows;
   }
   auto rows = std::make_shared<HierarchicalDataset>(
@@ -175,6 +200,9 @@ void DocumentsDataOptions::describe(OptionList& list, TextsAs as) {
              "most pieces of a vocabulary that is learned from the training texts")
         .at_least(100);
     list.add("lowercase", lowercase, "a vocabulary that is learned knows no case and no accents");
+  } else if (as == TextsAs::Bag) {
+    texts.describe(list);
+    bag.describe(list);
   } else {
     documents.describe(list);
     sentences.describe(list);

@@ -10,22 +10,24 @@
 #include "fovea/data/documents/encoder.h"
 #include "fovea/data/documents/sentences.h"
 #include "fovea/data/documents/synthetic.h"
+#include "fovea/data/documents/words.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
 
-/// What a model takes texts for: pieces of words one after the other (encoder.h), or sentences of
-/// words (sentences.h).
-enum class TextsAs { Pieces, Sentences };
+/// What a model takes texts for: pieces of words one after the other (encoder.h), sentences of words
+/// (sentences.h), or a bag of words and bigrams (words.h).
+enum class TextsAs { Pieces, Sentences, Bag };
 
 /// Everything under data. for this task.
 struct DocumentsDataOptions {
-  SyntheticTextsOptions texts;          // pieces: the generator
+  SyntheticTextsOptions texts;          // pieces, bag: the generator
   PackingOptions packing;               // pieces
   int64_t vocabulary_size = 8000;       // pieces, where no tokeniser is given
   bool lowercase = true;                // likewise
   SyntheticDocumentsOptions documents;  // sentences: the generator
   HierarchicalDataOptions sentences;
+  BagDataOptions bag;
   double validation_fraction = 0.1;
   std::string quotes = "auto";
   void describe(OptionList& list, TextsAs texts);

@@ -20,6 +20,7 @@ struct PairsOptions {
   std::string target_tokens = "same";
   bool shared_vocabulary = false;
   int64_t vocabulary_size = 0;  // of each side; 0: no limit
+  int64_t pairs_per_piece = 0;  // unigram, bpe: fewer pieces for fewer pairs; 0: vocabulary_size
   int64_t minimum_count = 1;
   int64_t maximum_length = 0;  // tokens of either side, in training; 0: no limit
   int64_t minimum_length = 1;

@@ -9,6 +9,16 @@ namespace fovea {
 
 namespace {
 
+constexpr int64_t kFewestPieces = 1000;
+
+/// Pieces that are seen a few times only are learned by heart: the fewer pairs, the fewer pieces.
+int64_t vocabulary_limit(const PairsOptions& options, const std::string& tokens, int64_t pairs) {
+  const bool is_pieces = tokens == "unigram" || tokens == "bpe";
+  if (!is_pieces || options.pairs_per_piece == 0) return options.vocabulary_size;
+  const int64_t suits = std::max(kFewestPieces, pairs / options.pairs_per_piece);
+  return options.vocabulary_size == 0 ? suits : std::min(options.vocabulary_size, suits);
+}
+
 /// Learns what is missing from the training pairs.
 void learn_tokenisers(const std::vector<TextPair>& train, const PairsOptions& options,
                       PairTokenisers& tokenisers) {
@@ -21,14 +31,19 @@ void learn_tokenisers(const std::vector<TextPair>& train, const PairsOptions& op
     sources.push_back(pair.source);
     targets.push_back(pair.references.at(0));
   }
-  TokeniserOptions learning{options.tokens, options.vocabulary_size, options.minimum_count};
+  const auto count = static_cast<int64_t>(train.size());
+  TokeniserOptions learning{options.tokens, vocabulary_limit(options, options.tokens, count),
+                            options.minimum_count};
   if (options.shared_vocabulary) {
     std::move(targets.begin(), targets.end(), std::back_inserter(sources));
     tokenisers.source = tokenisers.target = Tokeniser::learn(learning, sources);
     return;
   }
   tokenisers.source = Tokeniser::learn(learning, sources);
-  if (!same) learning.kind = options.target_tokens;
+  if (!same) {
+    learning.kind = options.target_tokens;
+    learning.size = vocabulary_limit(options, options.target_tokens, count);
+  }
   tokenisers.target = Tokeniser::learn(learning, targets);
 }
 
@@ -99,6 +114,10 @@ void PairsOptions::describe(OptionList& list) {
   list.add("shared_vocabulary", shared_vocabulary, "one vocabulary for both sides");
   list.add("vocabulary_size", vocabulary_size,
            "most symbols of a vocabulary; 0: no limit (unigram and bpe need one)")
+      .at_least(0);
+  list.add("pairs_per_piece", pairs_per_piece,
+           "unigram and bpe: at most one piece for so many training pairs, but 1,000 at least; "
+           "0: as vocabulary_size says")
       .at_least(0);
   list.add("minimum_count", minimum_count,
            "characters and words that training saw less often are unknown")

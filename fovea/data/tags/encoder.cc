@@ -9,6 +9,7 @@
 #include "fovea/data/code_points.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/padding.h"
+#include "fovea/data/tags/word_features.h"
 #include "fovea/data/tokenisers/tokeniser.h"
 
 namespace fovea {
@@ -211,6 +212,8 @@ Example WordEncoder::example(const Sentence& sentence) const {
               letters.data_ptr<int64_t>() + word * longest);
   example.tensors["words"] = numbers(ids);
   example.tensors["letters"] = letters;
+  example.tensors["features"] =
+      numbers(word_features(sentence.words)).view({int64_t(ids.size()), kWordFeatures});
   example.axes.push_back(word_axis(sentence));
   add_tags_and_truth(sentence, own, example);
   return example;
@@ -230,6 +233,7 @@ Batch WordEncoder::collate(std::span<const Example> examples) const {
     letters[row].narrow(0, 0, own.size(0)).narrow(1, 0, own.size(1)).copy_(own);
   }
   batch.tensors["letters"] = letters;
+  batch.tensors["features"] = pad_tensors(examples, "features");  // [B, W, F]
   return batch;
 }
 
@@ -237,12 +241,19 @@ Example WordEncoder::erase(const Example& example, std::span<const int64_t> unit
   Example erased = example;
   Tensor &words = erased.tensors.at("words"), &letters = erased.tensors.at("letters");
   check_units(units, words.size(0));
+  Tensor& features = erased.tensors.at("features");
   words = words.clone();
   letters = letters.clone();
+  features = features.clone();
   for (const int64_t unit : units) {  // a word of as many letters, none of them known
     words.data_ptr<int64_t>()[unit] = Vocabulary::kUnknown;
     const Tensor own = letters[unit];
     own.masked_fill_(own != Vocabulary::kPadding, Vocabulary::kUnknown);
+    features[unit].zero_();
+    if (unit + 1 < words.size(0))
+      features[unit + 1].narrow(0, kOwnFeatures, kNeighbourFeatures).zero_();
+    if (unit > 0)
+      features[unit - 1].narrow(0, kOwnFeatures + kNeighbourFeatures, kNeighbourFeatures).zero_();
   }
   return erased;
 }

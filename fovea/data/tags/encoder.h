@@ -3,7 +3,8 @@
 //   pieces   tokens [T], segments [T] as packed_text.h has them, words [W]: at which token each
 //   word
 //            begins; axes "tokens" and "words"
-//   words    words [W], letters [W, L]: their numbers in two vocabularies; axis "words"
+//   words    words [W], letters [W, L]: their numbers in two vocabularies; features [W, F]
+//            (word_features.h); axis "words"
 // and target [W], where the tags are known. A word that stands in several windows (packing.h) is
 // read where it is farthest from both ends.
 #pragma once
