@@ -14,11 +14,8 @@ static ExportedParts bert_classifier_parts(const BertClassifier& model,
   const bool first = model.options().pooling == "cls";
   const Value summary = first ? pooled(encoder, bert.hidden) : mean_of_real(bert);  // [B, D]
 
-  graph->output({"probabilities",
-                 ElementType::Float,
-                 {"batch", model.shape().classes},
-                 "of each class, in the order of the run's classes"},
-                softmax(parameters.linear("output", summary)));
+  output_probabilities(*graph, softmax(parameters.linear("output", summary)),
+                       model.shape().classes, options);
   if (options.attention) put_out_attention(*graph, bert);
   return one_part(std::move(graph));
 }

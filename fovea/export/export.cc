@@ -72,8 +72,6 @@ void note_origin(const Pipeline& run, const std::string& part, onnx::Graph& grap
   graph.note("fovea.task", run.task_name());
   graph.note("fovea.part", part);
   graph.note("fovea.model", run.setup().to_config().at("model").dump());
-  // The graph gives what the network gives; a run's answers are p^(1/T), normalised, and begin at
-  // its threshold.
   if (const Json answers = run.task().fitted_answers(); answers.is_object())
     graph.note("fovea.answers", answers.dump());
   note_assets(run.folder(), graph);
@@ -104,7 +102,10 @@ std::vector<std::filesystem::path> export_onnx(const Pipeline& run,
                                                const std::filesystem::path& file,
                                                const ExportOptions& options) {
   check_path(file);
-  const ExportedParts parts = export_model(run.model(), options);
+  ExportOptions calibrated = options;
+  if (const Json answers = run.task().fitted_answers(); answers.is_object())
+    calibrated.temperature = answers.value("temperature", 1.0);
+  const ExportedParts parts = export_model(run.model(), calibrated);
   std::vector<std::string> contents;
   ContentHash hash;
   for (const ExportedPart& part : parts) {

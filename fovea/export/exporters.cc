@@ -1,6 +1,7 @@
 #include "fovea/export/exporters.h"
 
 #include "fovea/base/error.h"
+#include "fovea/export/operators.h"
 
 namespace fovea {
 
@@ -9,8 +10,8 @@ namespace fovea {
 #define FOVEA_EXPORTERS(row)                                                                     \
   row(feature_attention) row(table_network) row(context_attention) row(seq2seq) row(transformer) \
       row(bert_pretrainer) row(bert_classifier) row(bert_tagger) row(lstm_tagger)                \
-          row(hierarchical) row(show_attend_tell) row(recurrent_glimpses) row(image_baseline)    \
-              row(series_linear) row(series_patches)
+          row(hierarchical) row(words) row(show_attend_tell) row(recurrent_glimpses)             \
+              row(image_baseline) row(series_linear) row(series_patches)
 
 using Exporter = std::optional<ExportedParts>(const Model&, const ExportOptions&);
 #define FOVEA_DECLARE(name) Exporter export_##name;
@@ -21,6 +22,20 @@ ExportedParts one_part(std::unique_ptr<onnx::Graph> graph) {
   ExportedParts parts;
   parts.push_back({"model", std::move(graph)});
   return parts;
+}
+
+void output_probabilities(onnx::Graph& graph, const onnx::Value& probabilities, int64_t classes,
+                          const ExportOptions& options) {
+  constexpr double kSmallest = 1e-30;  // as with_temperature() has it
+  onnx::Value result = probabilities;
+  if (options.temperature != 1)
+    result = onnx::softmax(graph.node("Log", {graph.node("Max", {result, graph.number(kSmallest)})}) /
+                           options.temperature);
+  graph.output({"probabilities",
+                onnx::ElementType::Float,
+                {"batch", classes},
+                "of each class, in the order of the run's classes"},
+               result);
 }
 
 ExportedParts export_model(const Model& model, const ExportOptions& options) {

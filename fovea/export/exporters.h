@@ -14,6 +14,7 @@ namespace fovea {
 
 struct ExportOptions {
   bool attention = false;  // the weights are outputs too
+  double temperature = 1;  // of the classes' probabilities: the graph answers as the run does
 };
 
 /// One file of an exported model.
@@ -24,6 +25,10 @@ struct ExportedPart {
 using ExportedParts = std::vector<ExportedPart>;
 /// A model that is one file.
 ExportedParts one_part(std::unique_ptr<onnx::Graph> graph);
+
+/// The output "probabilities" [batch, classes] of a classifier, calibrated.
+void output_probabilities(onnx::Graph& graph, const onnx::Value& probabilities, int64_t classes,
+                          const ExportOptions& options);
 
 /// What `exporter` makes of the model, when it is a Kind.
 template <class Kind, class Exporter>

@@ -33,11 +33,9 @@ static ExportedParts feature_attention_parts(const FeatureAttention& model,
     graph->output({"value", ElementType::Float, {"batch", 1}, "the prediction, encoded"}, result);
   } else {
     const bool two = shape.loss == TabularLoss::BinaryCrossEntropy;
-    graph->output({"probabilities",
-                   ElementType::Float,
-                   {"batch", two ? 2 : shape.outputs},
-                   "of each class, in the order of the run's classes"},
-                  two ? join({sigmoid(-result), sigmoid(result)}, 1) : softmax(result));
+    output_probabilities(*graph,
+                         two ? join({sigmoid(-result), sigmoid(result)}, 1) : softmax(result),
+                         two ? 2 : shape.outputs, options);
   }
   if (options.attention && weights.defined())
     graph->output({"attention", ElementType::Float, {"batch", columns}, "weight of each column"},

@@ -19,11 +19,6 @@ Port image_port(const PictureInput& input) {
           input.channels == 1 ? "grey, 0 to 255" : "red, green and blue, each 0 to 255"};
 }
 
-void give_probabilities(Graph& graph, const PictureInput& input, const Value& logits) {
-  graph.output({"probabilities", ElementType::Float, {"batch", input.classes}, "of each class"},
-               softmax(logits));
-}
-
 Value mean_pool(const Value& x, int64_t size, int64_t stride) {
   return x.graph().node("AveragePool", {x},
                         {{"kernel_shape", std::vector<int64_t>(2, size)},
@@ -125,7 +120,8 @@ static ExportedParts recurrent_glimpses_parts(const RecurrentGlimpses& model,
     const Value input = weights.linear("core_input", glimpse);  // [B, D]
     state = relu(t == 0 ? input : input + weights.linear("core_state", state));
   }
-  give_probabilities(*graph, model.input(), weights.linear("classify", state));
+  output_probabilities(*graph, softmax(weights.linear("classify", state)), model.input().classes,
+                       options);
   if (options.attention)
     graph->output({"glimpses", ElementType::Float, all_places, "where it looked: x and y, -1 to 1"},
                   join(path, 1));
@@ -148,7 +144,7 @@ static ExportedParts image_baseline_parts(const ImageBaseline& model, const Expo
   }
   x = relu(weights.linear("first", reshape(x, {0, -1})));
   if (!model.options().is_cnn()) x = relu(weights.linear("second", x));
-  give_probabilities(*graph, input, weights.linear("classify", x));
+  output_probabilities(*graph, softmax(weights.linear("classify", x)), input.classes, options);
   return one_part(std::move(graph));
 }
 

@@ -89,11 +89,8 @@ static ExportedParts hierarchical_parts(const HierarchicalAttention& model,
       pool(pooling, parameters.under("sentence_pooling"),
            read(parameters.under("sentence_encoder"), sentences, has_words), has_words, width,
            model.shape().longest_document);
-  graph->output({"probabilities",
-                 ElementType::Float,
-                 {"batch", model.shape().classes},
-                 "of each class, in the order of the run's classes"},
-                softmax(parameters.linear("output", of_sentences.summary)));
+  output_probabilities(*graph, softmax(parameters.linear("output", of_sentences.summary)),
+                       model.shape().classes, options);
   if (!options.attention || !of_words.weights.defined()) return one_part(std::move(graph));
   graph->output({"sentence_attention",
                  ElementType::Float,

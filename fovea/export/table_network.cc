@@ -89,12 +89,10 @@ ExportedParts table_network_parts(const TableNetwork& model, const ExportOptions
                   mean(result));
   } else {
     const bool two = shape.loss == TabularLoss::BinaryCrossEntropy;
-    graph->output(
-        {"probabilities",
-         ElementType::Float,
-         {"batch", two ? 2 : shape.outputs},
-         "of each class, in the order of the run's classes"},
-        two ? join({mean(sigmoid(-result)), mean(sigmoid(result))}, 1) : mean(softmax(result)));
+    output_probabilities(
+        *graph,
+        two ? join({mean(sigmoid(-result)), mean(sigmoid(result))}, 1) : mean(softmax(result)),
+        two ? 2 : shape.outputs, options);
   }
   if (options.attention && looked.weights.defined())
     graph->output({"attention", ElementType::Float, {"batch", columns}, "weight of each column"},

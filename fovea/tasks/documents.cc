@@ -1,6 +1,6 @@
-// The task `documents`: which class a text, or a pair of texts, belongs to. BERT reads pieces of
-// words; hierarchical attention (han) reads sentences of words, and shows which of both decided;
-// words reads a bag of words and bigrams, and says what each word adds.
+// The task `documents`: which class a text, or a pair of texts, belongs to. words reads a bag of
+// words and bigrams, and says what each word adds; hierarchical attention (han) reads sentences of
+// words, and shows which of both decided; BERT reads pieces of words.
 #include <algorithm>
 #include <optional>
 
@@ -226,6 +226,9 @@ class BagDocuments : public DocumentsData {
     coding_.words = std::make_shared<const Vocabulary>(Vocabulary::from_json(
         folder.read_asset("words.json"), folder.asset("words.json").string()));
   }
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    return count_tokens(rows, "units", coding_.words->size());
+  }
   Batch collate(std::span<const Example> examples) const override { return collate_bags(examples); }
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override {
@@ -378,6 +381,8 @@ ModelSpec words_spec() {
             {{"words", "words of the document"}, {"contributions", "what each word adds"}}};
       });
   spec.training = training;  // few epochs at any size: it goes on from fit()
+  spec.configs["tutorial"] = bert_classifier_spec().configs["tutorial"];
+  spec.configs["tutorial"]["model"]["name"] = "bert";
   spec.data = data;
   spec.output =
       std::make_shared<WholeDocumentOutput>(data, std::vector<ClassesOutput::Truth>{{"words"}});
@@ -392,9 +397,9 @@ ModelSpec words_spec() {
 }  // namespace
 
 static std::unique_ptr<Task> make_documents_task() {
-  const ModelSpec bert = bert_classifier_spec();
-  return std::make_unique<Task>("documents", bert.data, bert.output,
-                                std::vector{bert, han_spec(), words_spec()});
+  const ModelSpec words = words_spec();
+  return std::make_unique<Task>("documents", words.data, words.output,
+                                std::vector{words, han_spec(), bert_classifier_spec()});
 }
 
 TaskRow documents_task() {

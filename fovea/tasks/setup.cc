@@ -48,11 +48,14 @@ void Setup::describe_again() {
 }
 
 void Setup::choose_model(const std::string& name) {
+  model_is_given_ = true;
   if (task_->choose_model(name)) describe_again();
 }
 
 void Setup::look_at_start() {
-  if (common().from.empty() != described_from_.empty()) describe_again();
+  if (common().from.empty() == described_from_.empty()) return;
+  if (!model_is_given_) task_->choose_model(task_->fine_tuned_model());
+  describe_again();
 }
 
 void Setup::use_config(const std::string& name) {

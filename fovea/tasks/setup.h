@@ -41,7 +41,7 @@ class Setup {
   /// "key=value". Where a task has several models with options of their own, model.name chooses
   /// among them, before or after the other options are set; the model's own defaults, those of the
   /// training included, then stand for what is not set. So it is with `from`, whose training is
-  /// fine_tuning_defaults().
+  /// fine_tuning_defaults() and whose usual model is fine_tuned_model().
   void set(const std::string& assignment);
   void set(const std::string& key, const std::string& value);
   /// All keys of a nested JSON object; `where` names the file in an error. Its key "config" names
@@ -83,6 +83,7 @@ class Setup {
   std::unique_ptr<Task> task_;
   std::unique_ptr<State> state_;
   std::string described_from_;
+  bool model_is_given_ = false;
   int64_t fold_ = -1;                                    // all
   std::vector<std::function<void(OptionList&)>> given_;  // what was set, in this order
 };

@@ -43,6 +43,12 @@ bool Task::choose_model(const std::string& name) {
   return true;
 }
 
+const std::string& Task::fine_tuned_model() const {
+  for (const ModelSpec& spec : specs_)
+    if (spec.fine_tuning) return spec.names[0];
+  return specs_[0].names[0];
+}
+
 const ModelSpec& Task::spec() const {
   for (const ModelSpec& spec : specs_)
     if (std::ranges::count(spec.names, model_name()) > 0) return spec;

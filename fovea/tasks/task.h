@@ -26,6 +26,8 @@ class Task {
   /// Makes describe(), training_defaults() and make_model() those of this model. False when that
   /// changes nothing: it is the one already, or there is no such model.
   bool choose_model(const std::string& name);
+  /// The usual model of a training that begins with another run or folder, --from.
+  const std::string& fine_tuned_model() const;
   /// One model for each list of options; empty: there is only one list.
   std::vector<std::string> option_lists() const;
   /// Adds a network, for programs outside of the library.

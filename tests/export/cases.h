@@ -30,6 +30,7 @@ std::vector<ExportCase> transformer_cases();
 std::vector<ExportCase> bert_cases();
 std::vector<ExportCase> lstm_tagger_cases();
 std::vector<ExportCase> hierarchical_cases();
+std::vector<ExportCase> words_cases();
 std::vector<ExportCase> caption_cases();
 std::vector<ExportCase> glimpse_cases();
 std::vector<ExportCase> series_cases();

@@ -30,7 +30,7 @@ make_run translate translate "${few[@]}" --set data.rows=300 --epochs 1 --set da
 make_run transformer dates "${few[@]}" --set data.rows=2000 --epochs 3 --set model.name=transformer --set model.heads=4 \
   --set model.layers=2 --set training.learning_rate=0.005 --set training.warmup_steps=20
 bert=(--epochs 1 --set data.rows=200 --set model.hidden=16 --set model.layers=2 --set model.heads=2)
-make_run documents documents "${bert[@]}"
+make_run documents documents --set model.name=bert "${bert[@]}"
 make_run pretrain pretrain "${bert[@]}"
 "$program" export "$work/runs/pretrain" --hugging-face "$work/runs/hugging-face" >/dev/null
 export_run hugging-face

@@ -1,0 +1,48 @@
+#include "fovea/models/words.h"
+#include "fovea/tensor/torch.h"
+#include "tests/export/cases.h"
+
+namespace fovea::testing {
+
+namespace {
+
+constexpr int64_t kUnits = 20, kClasses = 3;
+
+/// Bags of falling length, the last of several without a known word.
+Batch bags(int64_t rows, int64_t length) {
+  const Random random(53);
+  const at::Tensor units = at::zeros({rows, length, 2}, at::kLong);
+  const at::Tensor shares = at::zeros({rows, length, 2});
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < (rows == 1 ? length : length * (rows - 1 - row) / (rows - 1)); ++i)
+      for (int64_t unit = 0; unit < 2; ++unit) {
+        units[row][i][unit] =
+            1 + int64_t(random.below(uint64_t(row * 1000 + i * 10 + unit), kUnits - 1));
+        shares[row][i][unit] = 1.0 / double(1 + (i + unit) % 3);
+      }
+  return {{{"units", units}, {"shares", shares}}, rows};
+}
+
+}  // namespace
+
+std::vector<ExportCase> words_cases() {
+  const auto model = std::make_shared<Words>(WordsOptions(), WordsShape{kUnits, kClasses, {}, {}});
+  randomise(*model, 12);
+  const auto answers = [model](int64_t rows, int64_t length) -> Json {
+    torch::NoGradGuard no_gradients;
+    const Batch batch = bags(rows, length);
+    Tap tap;
+    const Predictions predictions = model->predict(batch);
+    model->replay(batch, predictions, &tap);
+    return {{"inputs",
+             {{"units", tensor_json(batch.at("units"))}, {"shares", tensor_json(batch.at("shares"))}}},
+            {"outputs",
+             {{"probabilities", tensor_json(predictions.scores)},
+              {"attention", tensor_json(
+                                tap.map("words").weights.squeeze(1).squeeze(1).contiguous())}}}};
+  };
+  return {{"words", [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
+           answers}};
+}
+
+}  // namespace fovea::testing
