@@ -29,8 +29,9 @@ void output_probabilities(onnx::Graph& graph, const onnx::Value& probabilities, 
   constexpr double kSmallest = 1e-30;  // as with_temperature() has it
   onnx::Value result = probabilities;
   if (options.temperature != 1)
-    result = onnx::softmax(graph.node("Log", {graph.node("Max", {result, graph.number(kSmallest)})}) /
-                           options.temperature);
+    result =
+        onnx::softmax(graph.node("Log", {graph.node("Max", {result, graph.number(kSmallest)})}) /
+                      options.temperature);
   graph.output({"probabilities",
                 onnx::ElementType::Float,
                 {"batch", classes},

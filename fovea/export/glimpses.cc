@@ -128,7 +128,8 @@ static ExportedParts recurrent_glimpses_parts(const RecurrentGlimpses& model,
   return one_part(std::move(graph));
 }
 
-static ExportedParts image_baseline_parts(const ImageBaseline& model, const ExportOptions& options) {
+static ExportedParts image_baseline_parts(const ImageBaseline& model,
+                                          const ExportOptions& options) {
   const Weights weights(model);
   const PictureInput& input = model.input();
   auto graph = std::make_unique<Graph>("image_baseline", "Classifies a picture that it sees whole");

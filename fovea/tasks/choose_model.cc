@@ -25,6 +25,7 @@ constexpr int64_t kFewestOfBlock = 16;
 constexpr int64_t kMostPatience = 6, kMostSteps = 1500, kMostStepsOfRepeats = 600;
 constexpr size_t kFewestBlocks = 4;  // that show how far differences vary
 constexpr double kBehind = 3;        // standard errors
+constexpr double kShareOfTime = 0.3;  // of training.seconds, where it is given
 
 /// Rows of one repeat: those to train on, and those to measure on in blocks.
 struct HeldOut {
@@ -68,6 +69,7 @@ double loss_in(const Metrics& metrics) {
 
 /// The loss of the setup's model on every block, after training on the other rows.
 std::vector<double> block_losses(const Setup& setup, const Splits& splits, const HeldOut& rows,
+                                 double most_seconds,
                                  const std::function<bool()>& should_stop) {
   const auto seed = static_cast<uint64_t>(setup.common().seed);
   const Task& task = setup.task();
@@ -83,6 +85,7 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
   if (options.epochs == 0 && options.steps == 0)
     options.steps = splits.train->size() < kSmallTable ? kMostStepsOfRepeats : kMostSteps;
+  options.seconds = most_seconds;
   Trainer(*model, options, seed).train(RowSubset(splits.train, rows.training), hooks);
   std::vector<double> losses;
   for (const auto& block : rows.blocks)
@@ -220,6 +223,15 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   for (const auto& block : repeats[0].blocks) choice.held_out_rows += int64_t(block.size());
 
   Race race(names);
+  const double end = seconds_now() + kShareOfTime * setup.training().seconds;
+  // With a time to keep, each of those that may still run gets the same share of it.
+  const auto share_of_time = [&](size_t repeat, size_t candidate) {
+    if (setup.training().seconds == 0) return 0.0;
+    size_t runs = 0;
+    for (size_t i = 0; i < names.size(); ++i)
+      runs += race.runs(i) * (repeats.size() - repeat - (i < candidate));
+    return std::max(0.01, (end - seconds_now()) / double(runs));
+  };
   const auto stopped = [&] { return hooks.should_stop && hooks.should_stop(); };
   const bool possible = choice.held_out_rows > 0;
   for (size_t repeat = 0; possible && repeat < repeats.size(); ++repeat) {
@@ -228,9 +240,11 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
       if (hooks.progress)
         hooks.progress(names[i], int64_t(repeat * names.size() + i),
                        int64_t(repeats.size() * names.size()));
+      const double most_seconds = share_of_time(repeat, i);
       setup.set("model.name", names[i]);
       const double begin = seconds_now();
-      const auto losses = block_losses(setup, splits, repeats[repeat], hooks.should_stop);
+      const auto losses =
+          block_losses(setup, splits, repeats[repeat], most_seconds, hooks.should_stop);
       race.add(i, losses, repeats[repeat], seconds_now() - begin);
     }
     if (stopped()) break;

@@ -4,7 +4,7 @@
 // behind leaves the race. The preferred candidate, the task's first, is taken unless another is
 // better by more than one standard error of the difference (the one-standard-error rule, Breiman et
 // al. 1984). Which rows, how many and how long follows from the data and the seed alone, so the
-// choice is the same on every machine.
+// choice is the same on every machine; with training.seconds a share of them bounds it.
 #pragma once
 
 #include <functional>

@@ -401,6 +401,7 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
   training.weight_decay = 0.01;
   training.clip_norm = 1;
   training.warmup_steps = 100;
+  training.ema = 0.998;
   if (name == "transformer") {
     options.hidden = {64};
     options.members = 1;
@@ -409,6 +410,7 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
   if (name == "linear") {
     training.learning_rate = 1e-2;
     training.weight_decay = 0;  // it has a penalty of its own
+    training.ema = 0;
   }
   ModelSpec spec = table_model<TableNetwork>({name}, options, data, training);
   spec.configs["tutorial"] = tutorial_settings();

@@ -98,7 +98,7 @@ void check_state(const Model& model, const std::map<std::string, at::Tensor>& te
 
 using Weights = std::map<std::string, at::Tensor>;
 
-const std::string kModel = "model.", kBest = "best.";
+const std::string kModel = "model.", kBest = "best.", kAverage = "average";
 
 /// Of the weights after one of the last epochs, 0 the oldest.
 std::string recent_prefix(size_t index) {
@@ -173,6 +173,7 @@ void write_checkpoint(const RunFolder& folder, const Model& model, Optimiser& op
     add_weights(tensors, recent_prefix(i), state.recent[i]);
   tensors["optimiser.first"] = optimiser.first();
   tensors["optimiser.second"] = optimiser.second();
+  if (state.average.defined()) tensors[kAverage] = state.average;
   Json json = state.to_json();
   json["steps"] = optimiser.steps();
   json["restarted_at"] = optimiser.restarted_at();
@@ -215,6 +216,13 @@ TrainerState read_checkpoint(const RunFolder& folder, Model& model, Optimiser& o
     if (weights.empty()) break;
     check_state(model, weights, where);
     state.recent.push_back(std::move(weights));
+  }
+  if (const auto average = file.tensors.find(kAverage); average != file.tensors.end()) {
+    require(average->second.sizes() == optimiser.flat().sizes(), ErrorKind::BadData, where,
+            ": the average of the weights is ", average->second.sizes(), ", the model needs ",
+            optimiser.flat().sizes());
+    state.average = average->second.to(optimiser.flat().device(), /*non_blocking=*/false,
+                                       /*copy=*/true);
   }
   state.best = take_weights(file.tensors, kBest);
   if (!state.best.empty()) check_state(model, state.best, where);

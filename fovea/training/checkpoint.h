@@ -33,6 +33,7 @@ struct TrainerState {
   bool stopped_early = false;  // patience ran out
   /// Weights after the last epochs, the newest last, for training.average_epochs.
   std::vector<std::map<std::string, at::Tensor>> recent;
+  at::Tensor average;  // of all weights, training.ema, as Optimiser::flat(); undefined: none
   /// Weights of the best epoch where model.safetensors holds a mean instead; else empty.
   std::map<std::string, at::Tensor> best;
 

@@ -107,6 +107,12 @@ void TrainingOptions::describe(OptionList& list) {
            "where it is no worse than the best epoch; 0: off")
       .at_least(0)
       .at_most(100);
+  list.add(
+          "ema", ema,
+          "decay of an exponential moving average of the weights over the steps, which is measured "
+          "and kept in place of the weights; 0: off")
+      .at_least(0)
+      .below(1);
 }
 
 }  // namespace fovea

@@ -51,6 +51,7 @@ struct TrainingOptions {
   double minimum_gain = 0;
   double checkpoint_seconds = 10;
   int64_t average_epochs = 0;
+  double ema = 0;
 
   // What suits the task, for the plan (plan.h); no options, since the plan is what a run keeps.
   int64_t usual_steps = 2000;  // up to some thousand rows

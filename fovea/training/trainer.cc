@@ -113,7 +113,9 @@ bool Trainer::uses_fused_path(const Dataset& rows) const {
   require(possible || options_.path != "fused", ErrorKind::InvalidArgument,
           "training.path=fused: this model with these options, data and device has no fused path; "
           "use auto");
-  return possible && options_.path != "autograd";
+  require(options_.ema == 0 || options_.path != "fused", ErrorKind::InvalidArgument,
+          "training.ema: the fused path has no average of the weights; use training.path=auto");
+  return possible && options_.path != "autograd" && options_.ema == 0;
 }
 
 int64_t Trainer::count_steps(const Dataset& rows) const {
@@ -149,6 +151,8 @@ void Trainer::start(const Dataset& rows, bool resume) {
     else  // before the first report those that training began with
       best_weights_ = copy_of(read_checked_weights(folder_->model()));
   }
+  if (options_.ema > 0 && !state_.average.defined())
+    state_.average = optimiser_->flat().detach().clone();
   if (best_weights_.empty()) best_weights_ = copy_of(state_of(model_));
   if (!folder_) return;
   MetricsLog(folder_->metrics()).keep(state_.reports);
@@ -347,7 +351,7 @@ void Trainer::train_whole(const Dataset& rows, std::span<const std::vector<int64
     std::optional<SeededOnce> draws;
     if (!device.is_cpu()) draws.emplace(device, step.context.random.split("device").key());
     sums += cuda_graphs_ ? cuda_graphs_->run(step.batch, work) : work(step.batch);
-    optimiser_->step();
+    step_optimiser();
     if (i + 1 < batches.size()) next = begin(i + 1);  // a GPU is still at work
   }
 }
@@ -404,8 +408,26 @@ at::Tensor Trainer::train_micro_batches(const Dataset& rows, std::span<const int
     }
     if (is_first) sum.zero_();
   });
-  optimiser_->step();
+  step_optimiser();
   return torch::tensor({sum, units}, torch::kFloat64);
+}
+
+void Trainer::step_optimiser() {
+  optimiser_->step();
+  if (options_.ema == 0) return;
+  torch::NoGradGuard no_gradients;
+  // The first steps count less: the weights were random not long ago.
+  const double steps = double(optimiser_->steps()),
+               decay = std::min(options_.ema, (1 + steps) / (10 + steps));
+  state_.average.lerp_(optimiser_->flat(), 1 - decay);
+}
+
+void Trainer::swap_average() {
+  if (options_.ema == 0) return;
+  torch::NoGradGuard no_gradients;
+  const at::Tensor weights = optimiser_->flat().clone();
+  optimiser_->flat().copy_(state_.average);
+  state_.average.copy_(weights);
 }
 
 void Trainer::restart(const std::string& what, const TrainerHooks& hooks) {
@@ -414,6 +436,7 @@ void Trainer::restart(const std::string& what, const TrainerHooks& hooks) {
           "training.clip_norm, or look for extreme values in the data");
   state_.restarts += 1;
   load_state(model_, best_weights_, "the best weights");
+  if (options_.ema > 0) state_.average = optimiser_->flat().detach().clone();
   optimiser_->restart();
   optimiser_->schedule().scale /= 2;
   if (hooks.note)
@@ -434,6 +457,7 @@ EpochReport Trainer::report_epoch(const TrainerHooks& hooks) {
                      {},
                      false};
   const double begin = now();
+  swap_average();
   if (hooks.evaluate) report.validation = hooks.evaluate();
   evaluation_ = std::max(evaluation_, now() - begin);
   state_.reports += 1;
@@ -442,6 +466,7 @@ EpochReport Trainer::report_epoch(const TrainerHooks& hooks) {
   const bool stop = note_gains(report);
   report.best = state_.best_epoch == report.epoch;
   if (report.best) best_weights_ = copy_of(state_of(model_)), best_is_written_ = false;
+  swap_average();  // training goes on from the weights themselves
   optimiser_->schedule().epoch_ended(report.best);
   if (folder_) {
     folder_->require_still_ours();

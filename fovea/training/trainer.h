@@ -116,6 +116,8 @@ class Trainer {
   /// On the model's device: {sum of the loss over the batch's units, their number}, [2].
   at::Tensor loss_and_gradient(const Batch& batch, const StepContext& context);
   at::Tensor train_micro_batches(const Dataset& rows, std::span<const int64_t> picked);
+  void step_optimiser();  // and the average of training.ema
+  void swap_average();    // with the weights; nothing without training.ema
   EpochReport report_epoch(const TrainerHooks& hooks);
   bool note_gains(const EpochReport& report);  // true: time to stop
   bool is_still_improving(const std::vector<EpochReport>& reports) const;

@@ -34,12 +34,13 @@ std::vector<ExportCase> words_cases() {
     Tap tap;
     const Predictions predictions = model->predict(batch);
     model->replay(batch, predictions, &tap);
-    return {{"inputs",
-             {{"units", tensor_json(batch.at("units"))}, {"shares", tensor_json(batch.at("shares"))}}},
-            {"outputs",
-             {{"probabilities", tensor_json(predictions.scores)},
-              {"attention", tensor_json(
-                                tap.map("words").weights.squeeze(1).squeeze(1).contiguous())}}}};
+    return {
+        {"inputs",
+         {{"units", tensor_json(batch.at("units"))}, {"shares", tensor_json(batch.at("shares"))}}},
+        {"outputs",
+         {{"probabilities", tensor_json(predictions.scores)},
+          {"attention",
+           tensor_json(tap.map("words").weights.squeeze(1).squeeze(1).contiguous())}}}};
   };
   return {{"words", [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
            answers}};

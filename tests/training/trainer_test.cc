@@ -121,6 +121,7 @@ struct ResumeCase {
   const char* path;
   double dropout;
   int64_t rows;
+  double ema = 0;
 };
 
 class Resume : public ::testing::TestWithParam<ResumeCase> {};
@@ -132,6 +133,7 @@ TEST_P(Resume, EqualsAnUninterruptedRunBitForBit) {
   TrainingOptions options = quick(3, 64, GetParam().path);
   options.schedule = "plateau";
   options.plateau_patience = 0;
+  options.ema = GetParam().ema;
   TemporaryFolder folders;
   RunFolder whole(folders / "whole"), parts(folders / "parts");
   whole.claim();
@@ -171,7 +173,8 @@ TEST_P(Resume, EqualsAnUninterruptedRunBitForBit) {
 INSTANTIATE_TEST_SUITE_P(Gears, Resume,
                          ::testing::Values(ResumeCase{"fused", "fused", 0, 20000},
                                            ResumeCase{"autograd", "autograd", 0, 9000},
-                                           ResumeCase{"dropout", "autograd", 0.3, 9000}),
+                                           ResumeCase{"dropout", "autograd", 0.3, 9000},
+                                           ResumeCase{"ema", "autograd", 0, 9000, 0.9}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(Trainer, ReportsTheMeanLossOfAllRows) {
@@ -266,6 +269,25 @@ TEST(Trainer, GoesOnForMoreEpochsAfterAMean) {
   // An uninterrupted training never tries it.
   EXPECT_FALSE(train(four, 4, saying({5, 6, 9, 9, 9}), /*resume=*/false));
   EXPECT_EQ(read_file(two.model()), read_file(four.model()));
+}
+
+TEST(Trainer, KeepsTheMovingAverageOfTheWeights) {
+  const Rows rows = table_rows(96);
+  const auto train = [&](int64_t steps, double ema) {
+    auto model = table_model();
+    TrainingOptions options = quick(0, 32, "autograd");
+    options.steps = steps;
+    options.ema = ema;
+    Trainer(*model, options, 1).train(rows, saying({1}));
+    return flat_parameters(*model);
+  };
+  at::Tensor average = flat_parameters(*table_model());
+  for (int64_t step = 1; step <= 3; ++step) {
+    const double decay = std::min(0.25, (1.0 + double(step)) / (10.0 + double(step)));
+    average = decay * average + (1 - decay) * train(step, 0);
+  }
+  EXPECT_LT(largest_difference(train(3, 0.25), average), 1e-6);
+  EXPECT_GT(largest_difference(train(3, 0), average), 1e-3);
 }
 
 TEST(Trainer, StopsEarlyAndKeepsTheBest) {

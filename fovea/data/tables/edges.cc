@@ -18,13 +18,14 @@ struct TreeNode {
 /// Grows the tree on rows that are sorted by their values.
 class EdgeTree {
  public:
-  EdgeTree(std::span<const double> values, const SplitTarget& target, int64_t bins)
+  EdgeTree(std::span<const double> values, const SplitTarget& target)
       : target_(target) {
     for (int64_t row = 0; row < int64_t(values.size()); ++row)
       if (!std::isnan(values[size_t(row)])) sorted_.push_back({values[size_t(row)], row});
     std::sort(sorted_.begin(), sorted_.end());
-    constexpr int64_t kSmallestLeaf = 5;
-    smallest_leaf_ = std::max(kSmallestLeaf, int64_t(sorted_.size()) / (8 * bins));
+    // Small enough for values that stand out, such as sums that a rule prescribes.
+    constexpr int64_t kSmallestLeaf = 8, kMostLeaves = 2000;
+    smallest_leaf_ = std::max(kSmallestLeaf, int64_t(sorted_.size()) / kMostLeaves);
     left_.resize(size_t(target.class_count));
     right_.resize(size_t(target.class_count));
   }
@@ -100,7 +101,7 @@ class EdgeTree {
   }
 
   /// gain = S_l² / n_l + S_r² / n_r - S² / n. Of noise alone it is about the variance, and the best
-  /// of many places seldom above eight times as much.
+  /// of many places seldom above kNoise times as much where there are few.
   TreeNode best_value_split(TreeNode node) const {
     double sum = 0, squares = 0;
     for (int64_t i = node.begin; i < node.end; ++i) {
@@ -148,7 +149,7 @@ class EdgeTree {
     return node;
   }
 
-  static constexpr double kNoise = 8;
+  static constexpr double kNoise = 3;
   SplitTarget target_;
   int64_t smallest_leaf_ = 1;
   std::vector<std::pair<double, int64_t>> sorted_;  // value, row
@@ -168,7 +169,7 @@ UsualRange usual_range(std::span<const double> sorted) {
 std::vector<double> fit_edges(std::span<const double> values, const SplitTarget& target,
                               int64_t bins) {
   if (bins < 1) return {};
-  EdgeTree tree(values, target, bins);
+  EdgeTree tree(values, target);
   if (tree.rows() == 0) return {};
   std::vector<double> edges = tree.few_values(bins + 1);
   if (!edges.empty()) return edges.size() == 1 ? std::vector<double>{} : edges;
