@@ -383,6 +383,7 @@ TrainingOptions tutorial_training() {
 
 Json tutorial_settings() {
   Json settings = tutorial_config(tutorial_training());
+  settings["data"]["rows"] = 100'000;
   settings["data"]["numbers"] = "standard";
   settings["output"]["calibrate"] = false;
   return settings;

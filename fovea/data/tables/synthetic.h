@@ -15,7 +15,7 @@
 namespace fovea {
 
 struct FeaturesGeneratorOptions {
-  int64_t rows = 100000;
+  int64_t rows = 10000;
   int64_t columns = 10;     // D, unless `noise` is given
   int64_t informative = 2;  // k: x1 … xk
   int64_t noise = -1;       // when not below 0: D = informative + noise
