@@ -1,7 +1,7 @@
 // The task `documents`: which class a text, or a pair of texts, belongs to. words reads a bag of
 // words and bigrams, and says what each word adds; hierarchical attention (han) reads sentences of
 // words, and shows which of both decided; BERT reads pieces of words.
-#include <algorithm>
+#include <map>
 #include <optional>
 
 #include "fovea/base/error.h"
@@ -174,22 +174,30 @@ class SentenceDocuments : public DocumentsData {
   std::optional<WordVectors> vectors_;
 };
 
-/// The different units of every row, each with the value 1.
-SparseClasses count_units(const Dataset& rows) {
-  SparseClasses all;
+/// How often each of `units` words and bigrams stands in each row.
+LinearInputs count_units(const Dataset& rows, int64_t units) {
+  LinearInputs inputs;
+  inputs.width = units;
   for (int64_t row = 0; row < rows.size(); ++row) {
     const Batch batch = rows.batch(std::span(&row, 1));
-    const at::Tensor &units = batch.at("units"), &shares = batch.at("shares");  // [1, W, 2]
-    std::vector<int64_t> own;
-    for (int64_t i = 0; i < units.numel(); ++i)
-      if (shares.data_ptr<float>()[i] > 0) own.push_back(units.data_ptr<int64_t>()[i]);
-    std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
-    all.columns.insert(all.columns.end(), own.begin(), own.end());
-    all.offsets.push_back(int64_t(all.columns.size()));
-    all.classes.push_back(batch.at("target").item<int64_t>());
+    const at::Tensor &all = batch.at("units"), &shares = batch.at("shares");  // [1, W, 2]
+    std::map<int64_t, float> counts;
+    for (int64_t i = 0; i < all.numel(); ++i)
+      if (shares.data_ptr<float>()[i] > 0) ++counts[all.data_ptr<int64_t>()[i]];
+    inputs.add_row({counts.begin(), counts.end()});
   }
+  return inputs;
+}
+
+/// The different units of each row, with the value 1, and its class.
+SparseClasses different_units(const Dataset& rows, int64_t units) {
+  LinearInputs counts = count_units(rows, units);
+  SparseClasses all;
+  all.offsets = std::move(counts.offsets);
+  all.columns = std::move(counts.features);
   all.values.assign(all.columns.size(), 1);
+  for (int64_t row = 0; row < rows.size(); ++row)
+    all.classes.push_back(rows.batch(std::span(&row, 1)).at("target").item<int64_t>());
   return all;
 }
 
@@ -207,7 +215,9 @@ class BagDocuments : public DocumentsData {
   /// What the training rows count decides the first weights.
   void fit(Words& model) {
     if (!train_) return;
-    model.fit(count_units(*train_), validation_ ? count_units(*validation_) : SparseClasses());
+    const int64_t units = coding_.words->size();
+    model.fit(different_units(*train_, units),
+              validation_ ? different_units(*validation_, units) : SparseClasses());
     train_ = validation_ = nullptr;
   }
   WordsShape shape() const {
@@ -227,7 +237,7 @@ class BagDocuments : public DocumentsData {
         folder.read_asset("words.json"), folder.asset("words.json").string()));
   }
   LinearInputs linear_inputs(const Dataset& rows) const override {
-    return count_tokens(rows, "units", coding_.words->size());
+    return count_units(rows, coding_.words->size());
   }
   Batch collate(std::span<const Example> examples) const override { return collate_bags(examples); }
   Example erase(const Example& example, const std::string& axis,

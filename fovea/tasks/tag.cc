@@ -152,6 +152,7 @@ ModelSpec lstm_tagger_spec() {
             data->rules());
       },
       tagger_titles("words look at words"));
+  spec.configs["tutorial"]["model"] = {{"crf", false}, {"features", false}};
   spec.data = data;
   spec.output = tags_output(data);
   spec.load_pretrained = [](const std::filesystem::path&) {

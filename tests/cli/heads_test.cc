@@ -18,9 +18,9 @@ class HeadCommands : public ::testing::Test {
  protected:
   void SetUp() override {
     const Outcome outcome =
-        fovea({"train", "documents", "--set", "data.rows=60", "--set", "data.validation_rows=20",
-               "--set", "model.layers=2", "--set", "model.hidden=16", "--set", "model.heads=4",
-               "--epochs", "1", "--out", run, "--quiet"});
+        fovea({"train", "documents", "--set", "model.name=bert", "--set", "data.rows=60", "--set",
+               "data.validation_rows=20", "--set", "model.layers=2", "--set", "model.hidden=16",
+               "--set", "model.heads=4", "--epochs", "1", "--out", run, "--quiet"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
   }
   std::string path(const std::string& name) { return (folder / name).string(); }

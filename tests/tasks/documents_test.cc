@@ -17,9 +17,9 @@ using testing::TemporaryFolder;
 
 using Assignments = std::vector<std::string>;
 
-const Assignments kSmall = {"data.rows=200",    "data.validation_rows=20", "data.test_rows=20",
-                            "model.layers=1",   "model.hidden=16",         "model.heads=2",
-                            "training.epochs=1"};
+const Assignments kSmall = {"model.name=bert",   "data.rows=200",    "data.validation_rows=20",
+                            "data.test_rows=20", "model.layers=1",   "model.hidden=16",
+                            "model.heads=2",     "training.epochs=1"};
 const Assignments kSmallHan = {"model.name=han",    "data.rows=200",      "data.validation_rows=20",
                                "data.test_rows=20", "model.embedding=16", "model.hidden=8",
                                "training.epochs=1"};

@@ -39,7 +39,9 @@ const std::vector<Case> kCases = {
     {"BertTagger",
      "tag",
      {"model.name=bert", "model.layers=2", "model.hidden=16", "model.heads=4"}},
-    {"BertClassifier", "documents", {"model.layers=2", "model.hidden=16", "model.heads=4"}},
+    {"BertClassifier",
+     "documents",
+     {"model.name=bert", "model.layers=2", "model.hidden=16", "model.heads=4"}},
     {"BertPretrainer",
      "pretrain",
      {"model.layers=2", "model.hidden=16", "model.heads=4", "data.longest=32"}}};

@@ -22,7 +22,7 @@ train caption --set data.rows=400 --set model.channels=16,32,64 --set model.conv
 "$program" explain "$work/runs/features" --out "$work/output/features.json" >/dev/null
 "$program" explain "$work/runs/context" --out "$work/output/context.json" >/dev/null
 "$program" explain "$work/runs/dates" "9 May 2018" --faithfulness --quiet --out "$work/output/dates.json" >/dev/null
-"$program" train documents --set data.rows=400 --set model.heads=4 --epochs 1 --out "$work/documents" --quiet >/dev/null
+"$program" train documents --set model.name=bert --set data.rows=400 --set model.heads=4 --epochs 1 --out "$work/documents" --quiet >/dev/null
 "$program" explain "$work/documents" "a fine film" --out "$work/output/documents.json" >/dev/null
 "$program" explain "$work/runs/caption" --out "$work/output/caption.json" >/dev/null
 "$program" explain "$work/runs/forecast" --out "$work/output/forecast.json" >/dev/null
