@@ -1,5 +1,4 @@
 #include "fovea/models/lstm_tagger.h"
-#include "fovea/base/error.h"
 #include "fovea/export/exporters.h"
 #include "fovea/export/multi_head.h"
 #include "fovea/export/recurrent.h"
@@ -45,12 +44,35 @@ Value read_words(const Weights& parameters, Graph& graph) {
   return join({known, spell(parameters, letters)}, 2);
 }
 
+/// What the features of each word say about its tag: [B, W, K].
+Value score_features(const Weights& parameters, Graph& graph) {
+  const Value features =
+      graph.input({"word_features",
+                   ElementType::Int64,
+                   {"batch", "words", "features"},
+                   "numbers of each word's features, hashes of what it looks like; 0: none"});
+  const Value known = unsqueeze(~(features == graph.integer(0)), {3});  // [B, W, F, 1]
+  return sum(masked(rows_of(parameters.value(graph, "features"), features), known, 0), 2, false);
+}
+
+/// What the search over tags adds: the scores of a first tag, and from each tag to each.
+void output_chain(const Weights& parameters, Graph& graph) {
+  const int64_t tags = parameters.tensor("chain.begin").size(0);
+  const auto output = [&](const Port& port, const char* name) {
+    graph.output(port, graph.node("Identity", {parameters.value(graph, name)}));
+  };
+  output({"begin", ElementType::Float, {tags}, "score of each tag at the first word"},
+         "chain.begin");
+  output({"transition",
+          ElementType::Float,
+          {tags, tags},
+          "score of each tag (column) behind each (row)"},
+         "chain.transition");
+}
+
 }  // namespace
 
 static ExportedParts lstm_tagger_parts(const LstmTagger& model, const ExportOptions& options) {
-  require(!model.options().crf && !model.options().features, ErrorKind::Unsupported,
-          "export: model.crf and model.features of a tagger have no ONNX form; train with --set "
-          "model.crf=no --set model.features=no");
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("lstm_tagger", "A tag for every word of a sentence");
   const Value x = read_words(parameters, *graph);  // [B, W, E]
@@ -66,7 +88,10 @@ static ExportedParts lstm_tagger_parts(const LstmTagger& model, const ExportOpti
   const AttendedValues looked = attention.look_at_itself(h, {{}, among_themselves(keep)}).attended;
   const Value a = parameters.layer_norm("norm", h + looked.context);  // [B, W, 2 H]
 
-  graph->output(tags_port(parameters), log_softmax(parameters.linear("output", a)));
+  Value scores = parameters.linear("output", a);  // [B, W, K]
+  if (parameters.has("features")) scores = scores + score_features(parameters, *graph);
+  graph->output(tags_port(parameters), log_softmax(scores));
+  if (parameters.has("chain.begin")) output_chain(parameters, *graph);
   if (options.attention && attention.heads() > 0)
     graph->output({"attention",
                    ElementType::Float,

@@ -6,7 +6,7 @@ namespace fovea::testing {
 
 namespace {
 
-constexpr int64_t kWords = 12, kLetters = 9, kTags = 4;
+constexpr int64_t kWords = 12, kLetters = 9, kTags = 4, kFeatures = 30;
 
 struct OpenTagger : LstmTagger {
   using LstmTagger::logits_of;
@@ -30,20 +30,25 @@ Batch sentences(int64_t rows, int64_t length) {
             1 + int64_t(random.split("letters").below(place * 10 + uint64_t(j), kLetters - 1));
     }
   }
-  batch.tensors = {{"words", words}, {"words.keep", words != 0}, {"letters", letters}};
+  at::Tensor features = at::zeros({rows, length, 3}, at::kLong);  // some are none
+  for (int64_t i = 0; i < features.numel(); ++i)
+    features.view(-1)[i] = int64_t(random.split("features").below(uint64_t(i), kFeatures));
+  batch.tensors = {
+      {"words", words}, {"words.keep", words != 0}, {"letters", letters}, {"features", features}};
   return batch;
 }
 
 ExportCase make_case(const std::string& name, const std::string& letters, int64_t layers,
-                     bool pruned) {
+                     bool pruned, bool chain = false) {
   LstmTaggerOptions options;
+  options.crf = options.features = chain;
   options.embedding = 6, options.letters = letters, options.letter_embedding = 4;
   options.letter_filters = 5, options.hidden = 4, options.layers = layers, options.heads = 2;
-  const auto model = std::make_shared<OpenTagger>(options, LstmTaggerShape{kWords, kLetters, 1},
-                                                  free_rules(kTags));
+  const auto model = std::make_shared<OpenTagger>(
+      options, LstmTaggerShape{kWords, kLetters, 1, kFeatures}, free_rules(kTags));
   randomise(*model, 10);
   if (pruned) prune_heads(*model);
-  const auto answers = [model, letters](int64_t rows, int64_t length) -> Json {
+  const auto answers = [model, letters, chain](int64_t rows, int64_t length) -> Json {
     torch::NoGradGuard no_gradients;
     const Batch batch = sentences(rows, length);
     Tap tap;
@@ -51,10 +56,14 @@ ExportCase make_case(const std::string& name, const std::string& letters, int64_
     Json inputs{{"words", tensor_json(batch.at("words"))},
                 {"keep", tensor_json(batch.at("words.keep"))}};
     if (letters == "cnn") inputs["letters"] = tensor_json(batch.at("letters"));
-    return {{"inputs", inputs},
-            {"outputs",
-             {{"log_probabilities", tensor_json(logits.log_softmax(-1))},
-              {"attention", tensor_json(tap.map("attention").weights)}}}};
+    Json outputs{{"log_probabilities", tensor_json(logits.log_softmax(-1))},
+                 {"attention", tensor_json(tap.map("attention").weights)}};
+    if (chain) {
+      inputs["word_features"] = tensor_json(batch.at("features"));
+      outputs["begin"] = tensor_json(model->named_parameters()["chain.begin"]);
+      outputs["transition"] = tensor_json(model->named_parameters()["chain.transition"]);
+    }
+    return {{"inputs", inputs}, {"outputs", outputs}};
   };
   return {"lstm-tagger-" + name,
           [model](const ExportOptions& chosen) { return export_model(*model, chosen); }, answers};
@@ -64,7 +73,7 @@ ExportCase make_case(const std::string& name, const std::string& letters, int64_
 
 std::vector<ExportCase> lstm_tagger_cases() {
   return {make_case("letters", "cnn", 1, false), make_case("words-alone", "none", 2, false),
-          make_case("pruned", "none", 1, true)};
+          make_case("pruned", "none", 1, true), make_case("chain", "cnn", 1, false, true)};
 }
 
 }  // namespace fovea::testing
