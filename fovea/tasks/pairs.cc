@@ -18,6 +18,7 @@
 #include "fovea/models/transformer.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/length_buckets.h"
+#include "fovea/tasks/outputs/nearest_sentence.h"
 #include "fovea/tasks/outputs/sequence.h"
 #include "fovea/tensor/torch.h"
 
@@ -88,6 +89,9 @@ class PairsData : public DataKind {
       text = json["source"].get<std::string>();
     }
     return encode_source(*tokenisers_.source, text);
+  }
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    return count_tokens(rows, "source", tokenisers_.source->vocabulary().size());
   }
   Json input_schema() const override { return {{"type", "string"}}; }
   bool takes_plain_text() const override { return true; }
@@ -163,6 +167,27 @@ class PairsOutput : public SequenceOutput {
     if (const auto share = attention_on_links(model, rows))
       metrics.push_back({"attention_truth", *share, true});
     return metrics;
+  }
+
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override {
+    Evaluation evaluation = SequenceOutput::evaluate(model, rows, progress);
+    if (is_translation_) evaluation.main = "bleu";
+    return evaluation;
+  }
+
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override {
+    return is_translation_ ? fit_nearest_sentence(train, inputs) : NamedTensors();
+  }
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override {
+    GeneratedRows copied;
+    copied.outputs = nearest_sentences(fitted, inputs);
+    for (int64_t row = 0; row < rows.size(); ++row)
+      copied.references.push_back(rows.references(row));
+    return {{"nearest sentence",
+             {{"bleu", corpus_bleu(copied.outputs, copied.references).score, true},
+              {"chrf", corpus_chrf(copied.outputs, copied.references), true}}}};
   }
 
   std::vector<std::string> metric_notes(const Dataset& rows) const override {
@@ -340,6 +365,7 @@ struct PairsDefaults {
   Seq2SeqOptions seq2seq;
   TransformerOptions transformer;
   TrainingOptions training, transformer_training;
+  Json tutorial = Json::object();  // of seq2seq: what its tutorial sets besides
   bool is_translation = false;
 };
 
@@ -372,6 +398,8 @@ std::unique_ptr<Task> make_pairs_task(const PairsDefaults& defaults, PairsGenera
       }));
   specs.back().output =
       std::make_shared<TransformerPairsOutput>(data, decoding, defaults.is_translation);
+  for (ModelSpec& spec : specs) spec.configs["tutorial"]["data"] = {{"pairs_per_piece", 0}};
+  specs[0].configs["tutorial"].merge_patch(defaults.tutorial);
   return std::make_unique<Task>(
       defaults.pairs.task, data,
       std::make_shared<PairsOutput>(data, decoding, defaults.is_translation), std::move(specs));
@@ -415,12 +443,18 @@ static std::unique_ptr<Task> make_translate_task() {
   defaults.pairs.task = "translate";
   defaults.pairs.tokens = "unigram";
   defaults.pairs.vocabulary_size = 8000;
-  defaults.pairs.pairs_per_piece = 3;
+  defaults.pairs.pairs_per_piece = 4;
   defaults.pairs.maximum_length = 100;
   defaults.seq2seq.hidden = 256;
   defaults.seq2seq.embedding = 128;
-  defaults.seq2seq.dropout = 0.2;
+  // A few thousand pairs are soon known by heart.
+  defaults.seq2seq.dropout = 0.3;
+  defaults.seq2seq.tie_embeddings = true;
+  defaults.seq2seq.label_smoothing = 0.1;
   defaults.seq2seq.score.name = "general";
+  defaults.tutorial = {
+      {"model", {{"dropout", 0.2}, {"tie_embeddings", false}, {"label_smoothing", 0.0}}},
+      {"training", {{"learning_rate", 1e-3}}}};
   TrainingOptions& training = defaults.training;
   training.epochs = 10;
   training.batch_size = 64;
@@ -431,10 +465,11 @@ static std::unique_ptr<Task> make_translate_task() {
   training.warmup_steps = 200;
   training.clip_norm = 1;
   training.monitor = {"bleu"};
-  training.usual_steps = 5000;
+  training.usual_steps = 4000;
   training.most_epochs = 100;
   training.evaluate_rows = 500;  // each of them is written by the decoder
   defaults.transformer_training = training;
+  training.learning_rate = 2e-3;
   defaults.transformer_training.warmup_steps = 1000;
   defaults.transformer_training.beta2 = 0.98;
   defaults.transformer_training.epsilon = 1e-9;
