@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy]…
 # The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -55,6 +55,21 @@ yours() {
 sweep() {
   heading "the default command on generated tables, beside linear models"
   /usr/bin/python3 scripts/results_tables.py sweep $fovea
+}
+texts() {
+  needs imdb && needs goemotions || return 0
+  heading "the default command on texts, beside fastText and TF-IDF with logistic regression"
+  /usr/bin/python3 scripts/results_texts.py texts $fovea "$data"
+}
+names() {
+  needs ner_wnut17 || return 0
+  heading "WNUT17 without pretrained weights, the default command, 3 seeds"
+  /usr/bin/python3 scripts/results_texts.py names $fovea "$data"
+}
+pairs() {
+  needs multi30k || return 0
+  heading "12,000 pairs of Multi30k, the default command, beside the nearest training sentence"
+  /usr/bin/python3 scripts/results_texts.py pairs $fovea "$data"
 }
 adult() {
   needs tabular_adult || return 0
