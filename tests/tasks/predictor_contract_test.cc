@@ -156,8 +156,8 @@ TEST_P(PredictorContract, ExampleInputsCanBeGivenBack) {
   EXPECT_EQ(pipeline->predict(parsed).size(), inputs.size());
   // Numbers were shortened for people, texts were not.
   std::string name;
-  for (const char* known :
-       {"words", "tokens", "source", "inputs", "user_words", "image", "nodes", "codes", "pages"})
+  for (const char* known : {"words", "units", "tokens", "source", "inputs", "user_words", "image",
+                            "nodes", "codes", "pages"})
     if (examples[0].tensors.count(known)) name = known;
   const at::Tensor tensor = examples[0].tensors.at(name);
   if (tensor.is_floating_point())
