@@ -11,6 +11,7 @@
 #include "fovea/models/graph_attention.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
+#include "fovea/tasks/rows.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 
@@ -131,6 +132,7 @@ class GraphData : public DataKind {
     require(json.contains("features"), ErrorKind::BadData,
             "input: has neither \"node\" nor \"features\"; expected {\"node\": name}, or a new ",
             "node, {\"features\": …, \"neighbours\": [nodes]}");
+    check_slips(json, {"neighbours"});
     DescribedNode node;
     node.features = features_in(json["features"], coding().features);
     const Json neighbours = json.value("neighbours", Json::array());
@@ -141,6 +143,12 @@ class GraphData : public DataKind {
     node.neighbours.erase(std::unique(node.neighbours.begin(), node.neighbours.end()),
                           node.neighbours.end());
     return encoder().example(node);
+  }
+  /// A .csv or .tsv with the names of nodes in a column.
+  InputColumns input_columns(const Roles&) const override {
+    InputColumns columns{{"node"}, {}, {}};
+    columns.texts = true;  // a name may hold a comma
+    return columns;
   }
   Json input_schema() const override {
     const Json names{{"type", "array"}, {"items", {{"type", "string"}}}};

@@ -122,7 +122,10 @@ Explanation Pipeline::explain(const Example& example, const Prediction& predicti
   options.answer = [&task](const Example& example, const Prediction& prediction) {
     return task.answer(example, prediction);
   };
-  return explain_prediction(*this, example, prediction, options);
+  Explanation explanation = explain_prediction(*this, example, prediction, options);
+  if (!example.given.empty())  // what was typed, on the page too
+    for (const std::string& note : task.input_notes(example)) explanation.notes.push_back(note);
+  return explanation;
 }
 
 }  // namespace fovea

@@ -12,6 +12,7 @@
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tasks/rows.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 
@@ -116,6 +117,7 @@ class RatingsData : public DataKind {
   /// {"user_reviews": ["a text", {"text": …, "rating": 4}], "item_reviews": […]}.
   Example parse(const std::string& line) const override {
     const Json json = is_json_object(line) ? parse_json(line, "input") : parse_user_item(line);
+    if (reads()) check_slips(json, {"user_reviews", "item_reviews"});
     const RatingEncoder encoder = this->encoder();
     const std::string names[] = {name_in(json, "user"), name_in(json, "item")};
     const RatingTarget target{coding_.store->user(names[kUserSide]),

@@ -30,6 +30,16 @@ std::string unknown_names_note(const std::string& line, std::span<const std::str
                                                         "ignored");
 }
 
+void check_slips(const Json& object, const std::vector<std::string>& known) {
+  constexpr size_t kShortest = 4;  // of shorter names, others are near by chance
+  for (const auto& [name, value] : object.items()) {
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+    const std::string meant = name.size() < kShortest ? "" : nearest(name, known);
+    require(is_known || meant.empty(), ErrorKind::BadData, "input: '", shorten_bytes(name, 100),
+            "' is not known (did you mean '", meant, "'?)");
+  }
+}
+
 Json row_schema(std::span<const RowColumn> columns) {
   Json properties = Json::object(), names = Json::array();
   for (const RowColumn& column : columns) {

@@ -23,6 +23,10 @@ NamedCells cells_of(const Json& object, const WriteNumber& write = {});
 /// "'order': unknown, ignored" of a JSON object with names that training did not know; else "".
 std::string unknown_names_note(const std::string& line, std::span<const std::string> known);
 
+/// BadData for a name that is nearly one of `known`: a slip that would go unseen, since other names
+/// are ignored.
+void check_slips(const Json& object, const std::vector<std::string>& known);
+
 /// JSON schema of a row: an object with one property per column, in their order.
 struct RowColumn {
   std::string name;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <unordered_set>
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/cells.h"
@@ -73,10 +74,36 @@ PatientRecord record_in(const Json& json) {
 }
 
 PatientRecord record_of_line(const std::string& line) {
+  require(
+      line.find('\t') == std::string::npos, ErrorKind::BadData,
+      "input: has tabs, as a row of a table has; a table of visits needs a header with the names "
+      "of its columns, and codes alone have blanks between them");
   PatientRecord record;
   for (const std::string& codes : split(line, ';'))
     record.visits.push_back({parse_codes(codes, " "), {}});
   return record;
+}
+
+/// "3 of 40 codes are unknown, too rare in training or never seen there: 'X1', …", or nothing.
+std::vector<std::string> unknown_codes_notes(std::span<const Example> patients,
+                                             const std::string& place) {
+  int64_t all = 0, unknown = 0;
+  std::vector<std::string> names;
+  std::unordered_set<std::string> known;
+  for (const Example& patient : patients) {
+    const at::Tensor codes = patient.tensors.at("codes").contiguous();  // [K]
+    const std::vector<std::string>& labels = patient.axis("codes").labels;
+    all += codes.numel();
+    for (int64_t i = 0; i < codes.numel(); ++i) {
+      if (codes.data_ptr<int64_t>()[i] != Vocabulary::kUnknown) continue;
+      ++unknown;
+      if (known.insert(labels[size_t(i)]).second) names.push_back(labels[size_t(i)]);
+    }
+  }
+  if (unknown == 0) return {};
+  return {
+      concat(place, format_count(unknown), " of ", format_count(all),
+             " codes are unknown, too rare in training or never seen there: ", quoted_list(names))};
 }
 
 class VisitsData : public DataKind {
@@ -146,6 +173,17 @@ class VisitsData : public DataKind {
   /// One visit a row, as in training, and an input for each patient.
   std::vector<Example> parse_table(const CsvTable& table, const InputColumns&) const override {
     return all_examples(*encode_patients(table, options_, coding_));
+  }
+  std::vector<std::string> input_notes(const Example& example) const override {
+    std::vector<std::string> notes = unknown_codes_notes({&example, 1}, "");
+    const Axis& visits = example.axis("visits");
+    if (coding_.times && is_json_object(example.given) && visits.labels.size() > 1 &&
+        visits.times.empty())
+      notes.push_back("the visits have no \"time\"; those of training had");
+    return notes;
+  }
+  std::vector<std::string> table_notes(const CsvTable& table) const override {
+    return unknown_codes_notes(parse_table(table, {}), table.path + ": ");
   }
   Json input_schema() const override {
     const Json codes{{"type", "array"}, {"items", {{"type", "string"}}}};

@@ -44,6 +44,11 @@ class Tables : public ::testing::Test {
           {"--set", "model.name=han", "--set", "model.hidden=8", "--set", "model.embedding=8"});
     train("dates", dates, {"--set", "model.hidden=8", "--set", "model.embedding=4"}, ".tsv");
     train("context", contexts, {});
+    ASSERT_EQ(fovea({"train", "graph", "--set", "data.nodes=300", "--set", "data.train_each=10",
+                     "--set", "data.validation_nodes=50", "--set", "data.test_nodes=50", "--epochs",
+                     "1", "--quiet", "--out", run("graph")})
+                  .status,
+              0);
   }
   static void TearDownTestSuite() { folder.reset(); }
 
@@ -216,6 +221,27 @@ TEST_F(Tables, Visits) {
   EXPECT_EQ(times(outcome.err, "'ward'"), 1) << outcome.err;
   expect_refused(ask("visits", "less.csv", "patient,time\nq,1\n"), {"less.csv", "'codes'"});
   EXPECT_EQ(lines(ask("visits", "lines.txt", "x y; z\nz\n").out), 2);
+  expect_refused(ask("visits", "bare.tsv", "q\t1\tx y\nq\t2\tz\n"), {"bare.tsv:1", "header"});
+  const std::string unseen =
+      "1 of 2 codes are unknown, too rare in training or never seen there: 'new'";
+  const Outcome strange = ask("visits", "odd.csv", "patient,time,codes\nq,1,x new\n");
+  EXPECT_EQ(times(strange.err, "odd.csv: " + unseen), 1) << strange.err;
+  EXPECT_EQ(times(fovea({"predict", run("visits"), "x new"}).err, unseen), 1);
+  const Outcome timeless =
+      fovea({"predict", run("visits"), R"({"visits": [["x"], ["new", "z"]]})", "--json"});
+  EXPECT_EQ(timeless.json()[0]["notes"].size(), 2u) << timeless.out;
+}
+
+TEST_F(Tables, Nodes) {
+  const std::string plain = ask("graph", "nodes.txt", "n1\nn2\n").out;
+  EXPECT_EQ(lines(plain), 2);
+  EXPECT_EQ(ask("graph", "nodes.csv", "node\nn1\nn2\n").out, plain);
+  const Outcome more = ask("graph", "more.csv", "when,node\n1,n1\n2,n2\n");
+  EXPECT_EQ(more.out, plain) << more.err;
+  EXPECT_EQ(times(more.err, "'when'"), 1) << more.err;
+  expect_refused(ask("graph", "gone.csv", "node\nn1\nnobody\n"), {"gone.csv:3", "'nobody'"});
+  expect_refused(fovea({"predict", run("graph"), R"({"features": [], "neighbors": ["n1"]})"}),
+                 {"'neighbors'", "did you mean 'neighbours'?"});
 }
 
 TEST_F(Tables, Context) {
