@@ -60,7 +60,7 @@ void add_export(CLI::App& program) {
       "Examples:\n"
       "  fovea export runs/first --onnx first.onnx\n"
       "  fovea export runs/first --onnx seen.onnx --attention\n"
-      "  fovea export runs/tag --onnx tag.onnx");
+      "  fovea export runs/mine --onnx mine.onnx");
   command->callback([flags] { run_export(*flags); });
 }
 
