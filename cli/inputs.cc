@@ -102,6 +102,7 @@ std::vector<Example> read_rows(const Pipeline& pipeline, const CsvTable& table,
   const InputColumns& columns = pipeline.input_columns();
   std::vector<std::string> known = columns.known;
   for (const KeyColumn& key : keys) known.push_back(key.name);
+  for (const std::string& note : table.notes) tell(note);
   const std::string note = unknown_columns_note(table, columns.needed, known);
   if (!note.empty()) tell(note);
   std::vector<Example> examples = pipeline.task().parse_table(table, columns);

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/number_format.h"
 #include "fovea/data/formats/table.h"
 #include "fovea/tensor/random.h"
 
@@ -202,6 +205,28 @@ RowSplit split_rows(int64_t rows, double fraction, uint64_t seed) {
   return split;
 }
 
+namespace {
+
+/// Texts, or few values: not a number to predict.
+bool are_classes(const std::map<std::string, int64_t>& values) {
+  constexpr size_t kFewValues = 20;
+  std::vector<std::string_view> cells;
+  for (const auto& [cell, place] : values) cells.push_back(trim_cell(cell));
+  return values.size() <= kFewValues || !NumberFormat::infer(cells, ',');
+}
+
+/// A class whose only rows are held out could not be learnt: its first row is for training.
+void keep_every_class(std::span<const int64_t> class_of, RowSplit& split) {
+  std::set<int64_t> learnt;
+  for (const int64_t row : split.train) learnt.insert(class_of[size_t(row)]);
+  std::vector<int64_t> held;
+  for (const int64_t row : split.validation)
+    (learnt.insert(class_of[size_t(row)]).second ? split.train : held).push_back(row);
+  if (!held.empty()) split.validation = std::move(held);
+}
+
+}  // namespace
+
 RowSplit hold_out_rows(int64_t rows, const SplitOptions& options,
                        std::span<const std::string> classes) {
   require(options.folds <= rows, ErrorKind::InvalidArgument, "--folds ", options.folds,
@@ -224,6 +249,7 @@ RowSplit hold_out_rows(int64_t rows, const SplitOptions& options,
                                         : (i + 1) * count / rows > i * count / rows;
     (held ? split.validation : split.train).push_back(order[size_t(i)]);
   }
+  if (stratified && are_classes(numbers)) keep_every_class(class_of, split);
   std::sort(split.validation.begin(), split.validation.end());
   std::sort(split.train.begin(), split.train.end());
   return split;

@@ -176,6 +176,9 @@ TEST_F(StrangersTables, WhatTrainingNeverSawIsSaid) {
                    .json()[0]
                    .contains("notes"));
   EXPECT_TRUE(holds(fovea({"predict", run(), "30,Ulm,Basic,TRUE,2021-03-15"}).err, "'Ulm'"));
+  const Json explained = fovea({"explain", run(), "30,Ulm,Basic,TRUE,2021-03-15", "--json"}).json();
+  const Json& picture = explained.is_array() ? explained[0] : explained;
+  EXPECT_TRUE(holds(picture["notes"].dump(), "'Ulm'")) << picture["notes"];
   const Outcome measured =
       fovea({"evaluate", run(),
              file("later.csv",
@@ -191,6 +194,8 @@ TEST_F(StrangersTables, TextWhereANumberOrADateIsDue) {
                  {"t.csv:4", "'age'", "'old'", "number"});
   expect_refused(ask("t.csv", std::string(kHeader) + "30,Bern,Basic,TRUE,soon\n"),
                  {"t.csv:2", "'since'", "'soon'", "date"});
+  expect_refused(ask("t.csv", std::string(kHeader) + "30,Bern,Basic,TRUE,12/31/2021\n"),
+                 {"t.csv:2", "'12/31/2021'", "day first", "2024-12-31"});
 }
 
 TEST_F(StrangersTables, MoneyIsANumberAlsoAsATarget) {
@@ -227,6 +232,119 @@ TEST_F(StrangersTables, WhatSpreadsheetsWrite) {
                                file("ask.csv", "x;name\r\n1,25;caf\xE9\r\n;\r\n")});
   EXPECT_EQ(asked.status, 0) << asked.err;
   EXPECT_EQ(lines(asked.out), 1);
+  EXPECT_TRUE(holds(asked.err, "ask.csv: 1 row at its end is empty and left out")) << asked.err;
+}
+
+TEST_F(StrangersTables, PointsPartThousandsWhereCommasAreDecimal) {
+  std::string rows = "Breite;Stück;Preis\n";
+  for (int i = 0; i < 60; ++i)
+    rows += concat(10 + i, ",5;", i % 3 ? "1." : "", 200 + i, ";", 1 + i % 5, ".", 100 + i, "\n");
+  const Outcome outcome = train(file("stock.csv", rows), {"--target", "Preis"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "since the file has decimal commas")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "target 'Preis': a number, mean 3")) << outcome.err;
+  const std::string other = (shared->path() / "other").string();
+  const Outcome far = fovea({"predict", other, "20,5;1.234;"});
+  EXPECT_EQ(far.err, "") << "1.234 is within 200 and 1259";
+  EXPECT_TRUE(holds(fovea({"predict", other, "20,5;9.000;"}).err, "out of the training range"));
+}
+
+TEST_F(StrangersTables, AHeaderThatIsMissingOrStandsBelow) {
+  std::string rows;
+  for (int i = 0; i < 30; ++i) rows += concat(i % 7, ",", i % 5 * 0.5, ",", i % 2, "\n");
+  const std::string missing = "is it missing?";
+  expect_refused(train(file("bare.csv", rows), {"--target", "y"}), {"bare.csv", "'y'", missing});
+  expect_refused(fovea({"evaluate", run(), file("bare.csv", rows)}), {"bare.csv"});
+  expect_refused(train(file("same.csv", "3,3,0\n" + rows)), {"same.csv:1", missing});
+  expect_refused(train(file("title.csv", "Sales of 2024,,\na,b,y\n" + rows)),
+                 {"title.csv", "remove what stands above it"});
+  expect_refused(train(file("remark.csv", "# Sales of 2024\na,b,y\n" + rows)),
+                 {"remark.csv:2", "'# Sales of 2024'"});
+  expect_refused(train(file("blanks.csv", "a b y\n1 2 0\n"), {"--target", "y"}), {"not by blanks"});
+}
+
+TEST_F(StrangersTables, AMeasurementNeedsTheTarget) {
+  expect_refused(fovea({"evaluate", run(), file("new.csv", std::string(kHeader) + kRows)}),
+                 {"new.csv", "'left', the target", "fovea predict"});
+}
+
+TEST_F(StrangersTables, ClassesOfFewRows) {
+  std::string rows = "a,b,kind\n";
+  for (int i = 0; i < 60; ++i)
+    rows += concat(i % 9, ",", i % 4, ",", i == 5 ? "rare" : i % 2 ? "red" : "Red", "\n");
+  for (const char* seed : {"0", "1", "2", "3", "4", "5"}) {
+    const Outcome outcome =
+        train(file("rare.csv", rows), {"--target", "kind", "--set", concat("seed=", seed)});
+    EXPECT_EQ(outcome.status, 0) << seed << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, "3 classes Red, rare, red")) << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, "'Red' and 'red' differ only in case")) << outcome.err;
+  }
+  std::string names = "a,b,name\n";
+  for (int i = 0; i < 60; ++i) names += concat(i % 9, ",", i % 4, ",n", i, "\n");
+  expect_refused(train(file("names.csv", names), {"--target", "name"}),
+                 {"names.csv", "'name'", "different values", "rather than a class"});
+  expect_refused(train(file("two.csv", "a,y\n1,yes\n2,no\n")), {"two.csv", "1 training row"});
+  expect_refused(train(file("one.csv", "a,y\n1,yes\n")), {"one.csv", "1 training row"});
+}
+
+TEST_F(StrangersTables, AddressesAreNoTextAndFailedFormulasNoNumber) {
+  std::string rows = "mail,sum,size,y\n";
+  for (int i = 0; i < 60; ++i)
+    rows += concat("anna.", i, "@bern.ch,", i % 9 ? concat(i * 7 % 50) : "#DIV/0!", ",", i % 4, ",",
+                   i % 2, "\n");
+  const Outcome outcome = train(file("sums.csv", rows));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "left out: 'mail'")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "2 columns: 2 numbers")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "missing values get an input of their own: sum")) << outcome.err;
+}
+
+TEST_F(StrangersTables, WhatNobodyExpects) {
+  const auto rows = [](const std::string& header, const auto& row) {
+    std::string content = header + "\n";
+    for (int i = 0; i < 60; ++i) content += row(i);
+    return content;
+  };
+  struct Case {
+    const char* name;
+    std::string content;
+  };
+  const std::vector<Case> read = {
+      {"ends.csv",
+       rows("a,b,y\r",
+            [](int i) { return concat(i % 9, ",", i % 4, ",", i % 2, i % 3 ? "\n" : "\r\n"); })},
+      {"lines.csv",
+       rows("a,b,y", [](int i) { return concat(i % 9, ",\"x\ny", i % 4, "\",", i % 2, "\n"); })},
+      {"emoji.csv", rows("😀,b,y", [](int i) { return concat("🎉,", i % 4, ",", i % 2, "\n"); })},
+      {"arabic.csv",
+       rows("الاسم,y", [](int i) { return concat(i % 3 ? "علي," : "محمد,", i % 2, "\n"); })},
+      {"long.csv", rows("a,b,y",
+                        [](int i) {
+                          return concat(std::string(i % 2 ? 100'000 : 1, 'x'), ",", i % 4, ",",
+                                        i % 2, "\n");
+                        })},
+      {"gaps.csv", rows("a,,y", [](int i) { return concat(i % 9, ",,", i % 2, "\n"); })},
+      {"bar.csv", rows("a|b|y", [](int i) { return concat(i % 9, "|", i % 4, "|", i % 2, "\n"); })},
+      {"list.json", rows("[",
+                         [](int i) {
+                           return concat(i ? "," : "", "{\"a\": ", i % 9, ", \"y\": ", i % 2,
+                                         "}\n");
+                         }) +
+                        "]"},
+      {"blank.csv", "\n\n" + rows("a,y", [](int i) { return concat(i % 9, ",", i % 2, "\n\n"); })}};
+  for (const Case& one : read) {
+    const Outcome outcome = train(file(one.name, one.content));
+    EXPECT_EQ(outcome.status, 0) << one.name << ": " << outcome.err;
+  }
+  expect_refused(train(file("twice.csv", "a,a,y\n1,2,0\n")), {"twice.csv:1", "'a'"});
+  expect_refused(train(file("zero.csv", std::string("a,y\n1,0\n\0,1\n", 11))), {"zero.csv:3"});
+  expect_refused(train(file("mac.csv", "a,y\r1,0\r2,1\r")), {"mac.csv", "CR", "tr "});
+  expect_refused(train(file("open.csv", "a,y\n1,0\n\"2,1\n3,0\n")), {"open.csv:3", "quote"});
+  expect_refused(train(file("plain.csv.gz", "a,y\n1,0\n")), {"plain.csv.gz", "gzip"});
+  expect_refused(train(file("columns.json", R"({"a": [1, 2], "y": [0, 1]})")),
+                 {"columns.json:1", "orient='records'"});
+  expect_refused(train(file("pretty.jsonl", "{\n\"a\": 1\n}\n")),
+                 {"pretty.jsonl:1", "an object on each line"});
 }
 
 TEST_F(StrangersTables, RowsAsJsonLines) {

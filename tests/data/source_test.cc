@@ -66,6 +66,17 @@ TEST(Source, ClassesAreSpreadEvenlyOverWhatIsHeldOut) {
   EXPECT_EQ(hold_out_rows(200, options(), numbers).validation, split_rows(200, 0.25, 1).validation);
 }
 
+TEST(Source, AClassOfOneRowIsForTraining) {
+  std::vector<std::string> classes(60, "usual");
+  classes[5] = "rare", classes[17] = "unique";
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const RowSplit split = hold_out_rows(60, options(0.2, seed), classes);
+    for (const int64_t row : {5, 17})
+      EXPECT_TRUE(std::binary_search(split.train.begin(), split.train.end(), row)) << seed;
+    EXPECT_EQ(split.train.size() + split.validation.size(), 60u);
+  }
+}
+
 TEST(Source, EveryRowIsInOneFold) {
   std::vector<std::string> classes;
   for (int row = 0; row < 103; ++row) classes.push_back(row % 10 == 0 ? "rare" : "usual");

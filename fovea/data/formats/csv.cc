@@ -152,6 +152,20 @@ char detect_delimiter(std::string_view content) {
                                          counts.begin())];
 }
 
+/// What may be wrong with the first line where a column is not found.
+std::string header_advice(std::span<const std::string> names) {
+  if (names.size() == 1 && names[0].find(' ') != std::string::npos)
+    return ". Cells are parted by comma, semicolon, tab or bar, not by blanks";
+  if (names.size() > 2 && names[1] == "Unnamed: 1" && names.back().starts_with("Unnamed: "))
+    return ". The first line must be the header; remove what stands above it";
+  double value = 0;
+  const bool numbers = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return parse_number(name, value);
+  });
+  return numbers ? ". The first line must be a header, the names of the columns; is it missing?"
+                 : "";
+}
+
 /// Reads the names into `names` and their places into `columns`.
 void read_header(CsvParser& parser, int64_t limit, std::vector<std::string>& names,
                  std::unordered_map<std::string, int64_t>& columns) {
@@ -164,7 +178,7 @@ void read_header(CsvParser& parser, int64_t limit, std::vector<std::string>& nam
     if (name.empty()) name = concat("Unnamed: ", column);  // a saved row index, a column too many
     const auto [known, fresh] = columns.emplace(name, column);
     require(fresh, ErrorKind::BadData, place, ": columns ", known->second + 1, " and ", column + 1,
-            " are both called '", name, "'; names must differ");
+            " are both called '", name, "'; names must differ", header_advice({&name, 1}));
     names.push_back(name);
   }
 }
@@ -198,15 +212,24 @@ CsvTable parse_csv(std::string content, const std::string& name, const CsvOption
     if (parser.count() != table.columns()) [[unlikely]]
       fail(ErrorKind::BadData, parser.place(parser.record_line()), ": the row has ", parser.count(),
            " cells, the header has ", table.columns(), " (separated by ",
-           name_of_delimiter(table.delimiter), "; a cell that contains one must be quoted)");
+           name_of_delimiter(table.delimiter), "; a cell that contains one must be quoted)",
+           table.columns() == 1
+               ? concat("; is '", shorten_bytes(table.names[0], 60), "' a remark above the header?")
+               : "");
     cells->lines.push_back(parser.record_line());
   }
   std::vector<size_t>& ends = parser.ends();
   // What a spreadsheet leaves behind the last row: cells that are all empty.
-  while (header > 1 && !cells->lines.empty() && ends[ends.size() - 1 - header] == ends.back()) {
+  int64_t empty = 0;
+  for (; header > 1 && !cells->lines.empty() && ends[ends.size() - 1 - header] == ends.back();
+       ++empty) {
     ends.resize(ends.size() - header);
     cells->lines.pop_back();
   }
+  if (empty > 0)
+    table.notes.push_back(concat(table.path, ": ", format_count(empty),
+                                 empty == 1 ? " row at its end is empty and left out"
+                                            : " rows at its end are empty and left out"));
   require(!cells->lines.empty(), ErrorKind::BadData, table.path, ": has a header but no rows");
   cells->ends.assign(ends.begin() + static_cast<std::ptrdiff_t>(header), ends.end());
   cells->text = parser.take_text();
@@ -252,7 +275,8 @@ int64_t CsvTable::column(const std::string& name) const {
   constexpr size_t kShown = 30;
   const std::span<const std::string> shown(names.data(), std::min(names.size(), kShown));
   fail(ErrorKind::NotFound, path, ": there is no column '", name, "'", suggestion(name, names),
-       "; the columns are: ", join(shown), names.size() > kShown ? ", …" : "");
+       "; the columns are: ", join(shown), names.size() > kShown ? ", …" : "",
+       header_advice(names));
 }
 
 CsvTable CsvTable::select(std::span<const int64_t> rows) const {

@@ -24,8 +24,10 @@ struct JsonRows {
             ": expected a JSON object with the columns as keys");
     std::vector<std::string> cells(names.size());
     for (const auto& [key, value] : object.items()) {
-      require(!value.is_structured(), ErrorKind::BadData, place, ": '", shorten_bytes(key, 64),
-              "' is a list or an object; a cell is a text, a number, true, false or null");
+      require(
+          !value.is_structured(), ErrorKind::BadData, place, ": '", shorten_bytes(key, 64),
+          "' is a list or an object; a cell is a text, a number, true, false or null, and a row "
+          "is an object (pandas: to_json(PATH, orient='records', lines=True))");
       const auto [known, fresh] = columns.emplace(key, names.size());
       if (fresh) names.push_back(key), cells.emplace_back();
       require(names.size() <= size_t(CsvOptions{}.max_columns), ErrorKind::BadData, place,
@@ -56,6 +58,10 @@ CsvTable parse_json_table(std::string raw, const std::string& name) {
       const std::string_view text = trim(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
       const std::string place = concat(name, ":", line);
+      require(
+          text.empty() || text.back() == '}', ErrorKind::BadData, place,
+          ": the line is not a whole JSON object; expected an object on each line, or a list of "
+          "objects");
       if (!text.empty()) found.add(parse_json(text, place), line, place);
     }
   }

@@ -144,6 +144,9 @@ bool speaks_against_groups(const WrittenNumber& written, char group) {
 
 bool is_missing_number(std::string_view trimmed) {
   if (is_missing(trimmed)) return true;
+  if (trimmed.starts_with('#'))  // a formula of a spreadsheet that failed
+    for (const char* mark : {"#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"})
+      if (trimmed == mark) return true;
   if (trimmed.size() > 5) return false;
   for (const char* mark : {"-", "--", "–", "—", ".", "na", "Na", "n.a.", "N.A.", "n.a", "none"})
     if (trimmed == mark) return true;
@@ -186,6 +189,24 @@ std::optional<NumberFormat> NumberFormat::infer(std::span<const std::string_view
   }
   format.decimal_ = kForms[chosen].first;
   format.group_ = kForms[chosen].second;
+  return format;
+}
+
+std::optional<NumberFormat> NumberFormat::infer_thousands(
+    std::span<const std::string_view> trimmed_cells) {
+  NumberFormat format;
+  format.decimal_ = ',';
+  format.group_ = '.';
+  bool any = false;
+  for (const std::string_view cell : trimmed_cells) {
+    if (is_missing_number(cell)) continue;
+    double value = 0;
+    const bool grouped = cell.find('.') != std::string_view::npos;
+    if (!format.parse(cell, value) || (grouped && cell.find_first_of("123456789") > cell.find('.')))
+      return {};
+    any |= grouped;
+  }
+  if (!any) return {};
   return format;
 }
 

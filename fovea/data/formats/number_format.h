@@ -1,6 +1,6 @@
 // Numbers as people write them: "33.374,10", "33,374.10", "1 234,5", "1'234.50", "$1,200", "12 %",
-// "(1,200)". What a cell means is decided for a whole column from the training rows, and kept: a
-// column of plain numbers such as 1.234 is never read otherwise.
+// "(1,200)". What a cell means is decided for a whole column from the training rows, and kept. A
+// column of plain numbers such as 1.234 is read otherwise only where the file has decimal commas.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,18 @@ class NumberFormat {
   static std::optional<NumberFormat> infer(std::span<const std::string_view> trimmed_cells,
                                            char delimiter);
 
+  /// Of plain numbers in a file with decimal commas: 1.234 is 1234, unless a cell speaks against
+  /// it.
+  static std::optional<NumberFormat> infer_thousands(
+      std::span<const std::string_view> trimmed_cells);
+
   Json to_json() const;
   static NumberFormat from_json(const Field& field);
 
   /// Plain numbers are read in every format that does not forbid it: "1200" is one with "$1,200".
   bool parse(std::string_view trimmed, double& value) const;
   bool is_plain() const { return decimal_ == '.' && group_ == 0 && unit_.empty(); }
+  bool has_decimal_comma() const { return decimal_ == ','; }
   /// Whether another reading of the same cells was possible: '1,234' is 1234 or 1.234.
   bool is_guess() const { return guess_; }
   /// A plain number as it would be written in this format.

@@ -64,6 +64,7 @@ class TableColumn {
   double mean() const { return number_.mean(); }
   double deviation() const { return number_.deviation(); }
   const NumberEncoding& number() const { return number_; }
+  const CalendarEncoding& calendar() const { return calendar_; }
   double missing_share() const { return missing_share_; }
   double other_share() const { return other_share_; }
   const std::vector<std::string>& categories() const { return categories_; }

@@ -21,6 +21,18 @@ at::Tensor empty_inputs(int64_t rows, int64_t inputs) {
   return torch::zeros({rows, inputs}, torch::kFloat32);
 }
 
+/// What an unreadable cell should be: "a number is expected: …".
+std::string expected_cell(const TableColumn& column) {
+  const std::string expected = concat("a ", name_of(column.kind()), " is expected");
+  if (column.kind() != ColumnKind::Date)
+    return concat(expected, ": the training rows had only numbers there");
+  const DateFormat& format = column.calendar().format();
+  if (!format.has_date())
+    return concat(expected, ": a time such as 17:30, as in the training rows");
+  return concat(expected, " such as 2024-12-31 or, as in the training rows, with the ",
+                format.day_first() ? "day first: 31.12.2024" : "month first: 12/31/2024");
+}
+
 /// Cells of one column that training has not seen the like of.
 struct OddCells {
   int64_t count = 0;
@@ -161,9 +173,8 @@ at::Tensor TableEncoder::encode_columns(const CsvTable& table) const {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const std::string_view cell = table.cell(row, places[i]);
       if (!columns_[i].encode(cell, next)) [[unlikely]]
-        fail(ErrorKind::BadData, table.place(row), ": column '", columns_[i].name(), "' is '", cell,
-             "', a ", name_of(columns_[i].kind()), " is expected: the training rows had only ",
-             name_of(columns_[i].kind()), "s there");
+        fail(ErrorKind::BadData, table.place(row), ": column '", columns_[i].name(), "' is '",
+             shorten_bytes(cell, 100), "', ", expected_cell(columns_[i]));
       next += columns_[i].inputs();
     }
   });
@@ -207,7 +218,11 @@ std::vector<std::string> TableEncoder::check(const Example& row) const {
 }
 
 std::shared_ptr<TableDataset> TableEncoder::encode(const CsvTable& all) const {
-  const int64_t column = all.column(layout().target);
+  const std::string& name = layout().target;
+  const int64_t column = all.find(name);
+  require(column >= 0, ErrorKind::NotFound, all.path, ": there is no column '", name,
+          "', the target to measure by", suggestion(name, all.names),
+          "; answers alone need none: fovea predict RUN --input ", all.path);
   const CsvTable table = TableTarget::known_rows(all, layout().target);
   require(table.rows() > 0, ErrorKind::BadData, all.path, ": target '", layout().target,
           "' is missing in every row");
@@ -264,7 +279,7 @@ Example TableEncoder::encode_row(const NamedCells& row) const {
   for (const TableColumn& column : columns_) {
     const std::string& cell = named_cell(row, column.name());
     require(column.encode(cell, next), ErrorKind::BadData, "input row: column '", column.name(),
-            "' is '", cell, "', a ", name_of(column.kind()), " is expected");
+            "' is '", shorten_bytes(cell, 100), "', ", expected_cell(column));
     next += column.inputs();
   }
   example.tensors["inputs"] = inputs[0];  // [I]

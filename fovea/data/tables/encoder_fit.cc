@@ -91,7 +91,8 @@ void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
   fresh.delimiter_ = train.delimiter;
   const std::string target = choose_target(train, options.target);
   const CsvTable rows = TableTarget::known_rows(train, target);
-  fresh.target_ = TableTarget::fit(rows, target, options.target_kind);
+  const bool decimal_commas = has_decimal_commas(rows);
+  fresh.target_ = TableTarget::fit(rows, target, options.target_kind, decimal_commas);
   TargetRows target_rows;
   for (int64_t row = 0, at = rows.column(target); row < rows.rows(); ++row)
     target_rows.add(fresh.target_, fresh.target_.encode(trim_cell(rows.cell(row, at)), rows, row));
@@ -106,7 +107,7 @@ void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
         infer_column(rows, name,
                      {numbers, options.max_categories,
                       contains(options.keep, name) || contains(options.features, name),
-                      contains(options.categories, name)});
+                      contains(options.categories, name), decimal_commas});
   });
   std::vector<std::string> empty, identifiers;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -114,6 +114,18 @@ InferredColumn date_column(const std::string& name, const ColumnCells& cells,
   return inferred;
 }
 
+/// With blanks between them: an address such as anna@bern.ch is one.
+int64_t blank_separated_words(std::string_view cell) {
+  int64_t words = 0;
+  bool inside = false;
+  for (const char c : cell) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n';
+    words += !blank && !inside;
+    inside = !blank;
+  }
+  return words;
+}
+
 /// How many different cells there are, and words in one of them.
 struct TextShape {
   double distinct_share = 0, words = 0;
@@ -123,7 +135,7 @@ TextShape text_shape(const ColumnCells& cells) {
   std::unordered_set<std::string_view> distinct;
   int64_t words = 0;
   for (const std::string_view cell : cells.texts)
-    if (!is_missing(cell) && distinct.insert(cell).second) words += int64_t(words_in(cell).size());
+    if (!is_missing(cell) && distinct.insert(cell).second) words += blank_separated_words(cell);
   return {double(distinct.size()) / double(cells.present), double(words) / double(distinct.size())};
 }
 
@@ -132,15 +144,17 @@ InferredColumn text_column(const std::string& name, const ColumnCells& cells,
   constexpr double kMostlyDistinct = 0.5, kNearlyDistinct = 0.95, kSeveralWords = 3;
   const TextShape shape = text_shape(cells);
   const bool enough = cells.present >= kEnoughToJudge;
+  const bool almost_numbers = cells.not_numbers * 10 < cells.present;  // a mistake in the file?
   if (enough && shape.distinct_share >= kMostlyDistinct && shape.words >= kSeveralWords) {
     constexpr int64_t kFewRows = 2000, kFewWords = 256, kManyWords = 1024;
     TableColumn column =
         TableColumn::of_words(name, cells.texts, cells.present < kFewRows ? kFewWords : kManyWords);
     if (column.inputs() > 1) return {std::move(column)};
   }
-  if (enough && shape.distinct_share >= kNearlyDistinct && !options.keep) return {{}, true};
+  if (enough && shape.distinct_share >= kNearlyDistinct && !options.keep && !almost_numbers)
+    return {{}, true};
   InferredColumn inferred{TableColumn::of_texts(name, cells.texts, options.max_categories)};
-  if (cells.not_numbers * 10 < cells.present)
+  if (almost_numbers)
     inferred.note = concat("column '", name, "' is read as categories because '",
                            cells.texts[size_t(cells.first_not_number)], "' at ",
                            table.place(cells.first_not_number), " is not a number (",
@@ -170,6 +184,19 @@ std::optional<InferredColumn> number_column_with_strays(const std::string& name,
 
 }  // namespace
 
+bool has_decimal_commas(const CsvTable& table) {
+  constexpr int64_t kEnoughRows = 1000;
+  std::vector<std::string_view> cells;
+  for (int64_t column = 0; column < table.columns(); ++column) {
+    cells.clear();
+    for (int64_t row = 0; row < std::min(table.rows(), kEnoughRows); ++row)
+      cells.push_back(trim_cell(table.cell(row, column)));
+    const auto format = NumberFormat::infer(cells, table.delimiter);
+    if (format && format->has_decimal_comma() && !format->is_guess()) return true;
+  }
+  return false;
+}
+
 InferredColumn infer_column(const CsvTable& table, const std::string& name,
                             const InferOptions& options) {
   const ColumnCells cells = read_column_cells(table, table.column(name));
@@ -180,7 +207,16 @@ InferredColumn infer_column(const CsvTable& table, const std::string& name,
       if (const auto format = DateFormat::infer(cells.texts))
         return date_column(name, cells, options, *format);
     if (!options.keep && are_identifiers(name, cells)) return {{}, true};
-    return number_column(name, cells, options, {});
+    const auto thousands =
+        options.decimal_commas ? NumberFormat::infer_thousands(cells.texts) : std::nullopt;
+    if (!thousands) return number_column(name, cells, options, {});
+    InferredColumn inferred = number_column(name, cells, options, *thousands);
+    const auto example =
+        std::find_if(cells.texts.begin(), cells.texts.end(),
+                     [](std::string_view cell) { return cell.find('.') < cell.size(); });
+    inferred.note = concat("column '", name, "': ", thousands->sentence(*example),
+                           ", since the file has decimal commas");
+    return inferred;
   }
   if (const auto format = NumberFormat::infer(cells.texts, table.delimiter)) {
     InferredColumn inferred = number_column(name, cells, options, *format);

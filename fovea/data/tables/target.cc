@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_set>
 
 #include "fovea/base/error.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr size_t kMaxIntegerClasses =
     20;  // more different whole numbers than this are a number to predict
 constexpr size_t kMaxClasses = 1000;
+constexpr int64_t kEnoughTargets = 20;  // rows: fewer may all differ by chance
 
 /// The target's training cells, read once.
 struct TargetCells {
@@ -39,11 +41,17 @@ bool read_numbers(TargetCells& cells) {
   return cells.first_text < 0;
 }
 
-TargetCells read_target(const CsvTable& table, int64_t column) {
+TargetCells read_target(const CsvTable& table, int64_t column, bool decimal_commas) {
   TargetCells cells;
   for (int64_t row = 0; row < table.rows(); ++row)
     cells.texts.push_back(trim_cell(table.cell(row, column)));
-  if (!read_numbers(cells)) {
+  if (read_numbers(cells)) {
+    if (decimal_commas)
+      if (const auto format = NumberFormat::infer_thousands(cells.texts)) {
+        cells.format = *format;
+        read_numbers(cells);
+      }
+  } else {
     const int64_t first_text = cells.first_text;
     const auto format = NumberFormat::infer(cells.texts, table.delimiter);
     cells.format = format.value_or(NumberFormat());
@@ -122,13 +130,14 @@ const char* name_of(TargetKind kind) {
 }
 
 TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
-                             const std::string& kind) {
+                             const std::string& kind, bool decimal_commas) {
   const std::string subject = concat(table.path, ": target '", name, "'");
   require(table.rows() > 0, ErrorKind::BadData, subject,
           " is missing in every row; nothing can be learnt");
-  const TargetCells cells = read_target(table, table.column(name));
-  require(cells.distinct() > 1, ErrorKind::BadData, subject, " is always '", cells.texts[0],
-          "'; nothing can be learnt");
+  const TargetCells cells = read_target(table, table.column(name), decimal_commas);
+  require(cells.distinct() > 1, ErrorKind::BadData, subject, " is always '",
+          shorten_bytes(cells.texts[0], 100), "' in the ", format_count(table.rows()),
+          table.rows() == 1 ? " training row" : " training rows", "; nothing can be learnt");
   TableTarget target;
   target.name_ = name;
   target.format_ = cells.format;
@@ -150,6 +159,13 @@ TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
   }
   require(target.kind_ == TargetKind::Classes || cells.distinct() == 2, ErrorKind::BadData, subject,
           " has ", cells.distinct(), " different values; target_kind=two-classes needs exactly 2");
+  const bool identifiers = cells.first_text >= 0 && table.rows() >= kEnoughTargets &&
+                           int64_t(cells.distinct()) > table.rows() / 2;
+  require(
+      !identifiers || kind != "auto", ErrorKind::BadData, subject, " has ",
+      format_count(int64_t(cells.distinct())), " different values in ", format_count(table.rows()),
+      " rows: is it a name or a text rather than a class? --set data.target_kind=classes learns "
+      "it all the same");
   if (cells.distinct() > kMaxClasses)
     fail(ErrorKind::BadData, subject, " has ", format_count(int64_t(cells.distinct())),
          " classes; at most ", format_count(kMaxClasses), " can be learnt",
@@ -227,6 +243,16 @@ std::vector<std::string> TableTarget::advice(std::span<const int64_t> class_coun
     advice.push_back(concat("target '", name_,
                             "': its classes are numbers; --set data.target_kind=number predicts a "
                             "number"));
+  std::map<std::string, std::string> spellings;
+  for (const std::string& name : classes_) {
+    std::string lower = name;
+    for (char& c : lower)
+      if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+    const auto [known, fresh] = spellings.emplace(lower, name);
+    if (!fresh)
+      advice.push_back(concat("target '", name_, "': the classes '", known->second, "' and '", name,
+                              "' differ only in case; if they are the same, write them alike"));
+  }
   constexpr double kRare = 0.05;
   double total = 0;
   for (const int64_t count : class_counts) total += double(count);

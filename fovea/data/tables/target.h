@@ -25,8 +25,9 @@ const char* name_of(TargetKind kind);
 class TableTarget {
  public:
   /// From the rows of `table` that have a target; `kind` is "auto" or a name of TargetKind. BadData
-  /// when nothing can be learnt.
-  static TableTarget fit(const CsvTable& table, const std::string& name, const std::string& kind);
+  /// when nothing can be learnt. `decimal_commas`: the file has them, so that 1.234 may be 1234.
+  static TableTarget fit(const CsvTable& table, const std::string& name, const std::string& kind,
+                         bool decimal_commas = false);
   /// The rows that have a target: where the others are numbers, "-" is none.
   static CsvTable known_rows(const CsvTable& table, const std::string& name);
   /// Two classes that are known beforehand.
