@@ -91,7 +91,8 @@ TEST(Export, EveryCaseHasPortsThatExplainThemselves) {
            {&part.graph->description().inputs, &part.graph->description().outputs})
         for (const Port& port : *ports) {
           EXPECT_FALSE(port.help.empty()) << one.name << " " << port.name;
-          if (port.name == "steps" || port.name == "previous_steps") continue;  // one for all
+          const std::set<std::string> one_for_all{"steps", "previous_steps", "begin", "transition"};
+          if (one_for_all.contains(port.name)) continue;
           if (port.name.starts_with("masked_")) continue;  // those of all rows in one list
           const auto batch = std::find(port.shape.begin(), port.shape.end(),
                                        onnx::Dimension(std::string("batch")));

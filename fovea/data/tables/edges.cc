@@ -101,7 +101,7 @@ class EdgeTree {
   }
 
   /// gain = S_l² / n_l + S_r² / n_r - S² / n. Of noise alone it is about the variance, and the best
-  /// of many places seldom above kNoise times as much where there are few.
+  /// of many places seldom above kNoise times as much.
   TreeNode best_value_split(TreeNode node) const {
     double sum = 0, squares = 0;
     for (int64_t i = node.begin; i < node.end; ++i) {
@@ -149,7 +149,7 @@ class EdgeTree {
     return node;
   }
 
-  static constexpr double kNoise = 3;
+  static constexpr double kNoise = 8;
   SplitTarget target_;
   int64_t smallest_leaf_ = 1;
   std::vector<std::pair<double, int64_t>> sorted_;  // value, row
