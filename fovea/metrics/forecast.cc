@@ -86,6 +86,9 @@ Tensor ForecastErrors::mean_absolute() const {
 Tensor ForecastErrors::mean_squared() const {
   return mean(kSquaredUnit);
 }
+Tensor ForecastErrors::mean_absolute_standardised() const {
+  return mean(kAbsolute);
+}
 Tensor ForecastErrors::mean_squared_standardised() const {
   return mean(kSquared);
 }

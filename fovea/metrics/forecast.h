@@ -29,6 +29,7 @@ class ForecastErrors {
   /// mae [T, O] and the mean squared error [T, O], in the units of the series.
   at::Tensor mean_absolute() const;
   at::Tensor mean_squared() const;
+  at::Tensor mean_absolute_standardised() const;
   at::Tensor mean_squared_standardised() const;
 
  private:

@@ -2,6 +2,7 @@
 // holidays, intervals.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "fovea/base/file.h"
@@ -15,10 +16,12 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-/// Day `day` of 2024 in months of 28 days.
+/// `day` days after the first of 2024, a Monday.
 std::string date(int day) {
-  const auto two = [](int value) { return concat(value < 10 ? "0" : "", value); };
-  return concat("2024-", two(1 + day / 28), "-", two(day % 28 + 1));
+  using namespace std::chrono;
+  const year_month_day own(sys_days(January / 1 / 2024) + days(day));
+  const auto two = [](unsigned value) { return concat(value < 10 ? "0" : "", value); };
+  return concat(int(own.year()), "-", two(unsigned(own.month())), "-", two(unsigned(own.day())));
 }
 
 class Forecast : public ::testing::Test {
@@ -94,9 +97,15 @@ TEST_F(Forecast, SeveralSeriesInOneFile) {
   ASSERT_EQ(predicted.json().size(), 3u);
   EXPECT_EQ(predicted.json()[2]["shop"], "s3");
   EXPECT_NEAR(predicted.json()[2]["y"][0].get<double>(), 3090, 300);
+  const Json evaluated = fovea({"evaluate", path("run"), "--json"}).json();
+  ASSERT_EQ(evaluated["by_series"].size(), 3u);
+  EXPECT_EQ(evaluated["by_series"][2]["series"], "s3");
+  EXPECT_NEAR(evaluated["by_series"][2]["mae of seasonal naive"].get<double>(), 0, 1e-2);
+  EXPECT_NEAR(evaluated["baselines"]["seasonal naive"]["mae"].get<double>(), 0, 1e-2);
+  EXPECT_EQ(evaluated["by_step"].size(), 7u);
   EXPECT_EQ(fovea({"doctor", path("run")}).status, 0);
   const Outcome explained =
-      fovea({"explain", path("run"), "--input", path("shops.csv"), "--out", path("map.svg")});
+      fovea({"explain", path("run"), "--input", path("shops.csv"), "--out", path("maps.html")});
   EXPECT_EQ(explained.status, 0) << explained.err;
   const Outcome faithful =
       fovea({"explain", path("run"), "--faithfulness", "--rows", "5", "--quiet"});
@@ -124,6 +133,40 @@ TEST_F(Forecast, EveryNetworkGoesTheWholeWay) {
   const Outcome revin = train(data, {"--epochs", "1", "--set", "model.name=seq2seq", "--set",
                                      "model.revin=yes", "--set", "data.window=14"});
   EXPECT_EQ(revin.status, 0) << revin.err;
+}
+
+/// Numbers that grow by one a day: a season back is 7 too low, whatever is forecast.
+TEST_F(Forecast, EvaluateShowsBaselinesSeriesAndStepsInTheUnit) {
+  std::string text = "date,load,height\n";
+  for (int day = 0; day < 400; ++day)
+    text += concat(date(day), ",", 1000 + day, ",", 0.5 * std::sin(day * 0.7), "\n");
+  const std::string data = file("ramp.csv", text);
+  ASSERT_EQ(train(data, {"--columns", "target=load,input=load", "--epochs", "1"}).status, 0);
+  const Outcome shown = fovea({"evaluate", path("run")});
+  ASSERT_EQ(shown.status, 0) << shown.err;
+  for (const char* word : {"seasonal naive", "linear regression", "series", "load", "t+1", "t+7"})
+    EXPECT_NE(shown.out.find(word), std::string::npos) << word << " not in: " << shown.out;
+  const Json one = fovea({"evaluate", path("run"), "--json"}).json();
+  EXPECT_EQ(one["main"]["metric"], "mae");
+  EXPECT_NEAR(one["baselines"]["seasonal naive"]["mae"].get<double>(), 7, 1e-3);
+  EXPECT_LT(one["baselines"]["linear regression"]["mae"].get<double>(), 1);
+  ASSERT_EQ(one["by_step"].size(), 7u);
+  double sum = 0;
+  for (const Json& step : one["by_step"]) sum += step["mae"].get<double>() / 7;
+  EXPECT_NEAR(sum, one["metrics"]["mae"].get<double>(), 1e-6);
+  EXPECT_NEAR(one["by_step"][6]["mae of seasonal naive"].get<double>(), 7, 1e-3);
+  EXPECT_LE(one["main"]["low"].get<double>(), one["main"]["value"].get<double>());
+
+  ASSERT_EQ(train(data, {"--epochs", "1"}).status, 0);
+  const Json two = fovea({"evaluate", path("run"), "--json"}).json();
+  EXPECT_EQ(two["main"]["metric"], "mae_standardised");  // load and height have units of their own
+  EXPECT_EQ(two["by_series"][1]["series"], "height");
+  EXPECT_LT(two["by_series"][1]["mae"].get<double>(), 1);
+  EXPECT_TRUE(two["by_step"][0].contains("mae height"));
+
+  // Nothing of the target's own past is known: the mean is what is left.
+  ASSERT_EQ(train(data, {"--columns", "target=load,input=height", "--epochs", "1"}).status, 0);
+  EXPECT_TRUE(fovea({"evaluate", path("run"), "--json"}).json()["baselines"].contains("mean"));
 }
 
 TEST_F(Forecast, MistakesAreNamed) {

@@ -130,6 +130,34 @@ TextTable entity_table(const Evaluation& evaluation) {
   return table;
 }
 
+std::string errors_text(const ErrorTable& errors) {
+  std::vector<std::string> header{errors.by};
+  header.insert(header.end(), errors.columns.begin(), errors.columns.end());
+  TextTable table(header);
+  const size_t count = errors.shown.empty() ? errors.names.size() : errors.shown.size();
+  for (size_t i = 0; i < count; ++i) {
+    const size_t place = errors.shown.empty() ? i : errors.shown[i];
+    std::vector<std::string> row{shorten_bytes(errors.names[place], kNameBytes)};
+    for (const double value : errors.rows[place]) row.push_back(shown(value));
+    table.add(std::move(row));
+  }
+  std::string text = table.plain();
+  if (count < errors.names.size())
+    text += concat("(", count, " of ", errors.names.size(), "; --json has all)\n");
+  return text;
+}
+
+Json errors_json(const ErrorTable& errors) {
+  Json json = Json::array();
+  for (size_t i = 0; i < errors.names.size(); ++i) {
+    Json row{{errors.by, errors.names[i]}};
+    for (size_t column = 0; column < errors.columns.size(); ++column)
+      row[errors.columns[column]] = json_number(errors.rows[i][column]);
+    json.push_back(std::move(row));
+  }
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Metrics& metrics) {
@@ -216,6 +244,7 @@ std::string Evaluation::text() const {
                            "calibration error ", shown(*uncalibrated_error), " before, ",
                            shown(find("calibration_error")->value), " after\n"));
   if (residuals) parts.push_back(residuals_text(*this));
+  for (const ErrorTable& table : errors) parts.push_back(errors_text(table));
   if (!entities.empty()) parts.push_back(entity_table(*this).plain());
   return join(parts, "\n");
 }
@@ -270,6 +299,7 @@ Json Evaluation::to_json() const {
                                             {"target", json_number(one.target)},
                                             {"prediction", json_number(one.prediction)}});
   }
+  for (const ErrorTable& table : errors) json["by_" + table.by] = errors_json(table);
   for (const auto& [type, score] : entities)
     json["entities"][type] = {{"precision", score.precision()},
                               {"recall", score.recall()},

@@ -24,6 +24,15 @@ struct WorstRow {
   double target = 0, prediction = 0;
 };
 
+/// Errors of the parts of an answer: of each series, of each step ahead.
+struct ErrorTable {
+  std::string by;                              // "series", "step"
+  std::vector<std::string> columns;            // "mae", …
+  std::vector<std::string> names = {};         // of the rows
+  std::vector<std::vector<double>> rows = {};  // a number for each column
+  std::vector<size_t> shown = {};              // rows for a terminal; empty: all of them
+};
+
 struct Evaluation {
   Metrics metrics;
   std::string main;                  // which of them decides; "": none
@@ -42,6 +51,9 @@ struct Evaluation {
   std::string target;
   std::optional<Residuals> residuals;
   std::vector<WorstRow> worst;
+
+  // Forecasts, in the unit of each series.
+  std::vector<ErrorTable> errors;
 
   // Tags.
   std::vector<std::pair<std::string, EntityScore>> entities;  // by type

@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kRowsAtOnce = 256;
 constexpr int64_t kBaselineRows =
     20000;  // windows of single series that the linear one learns from
+constexpr size_t kShownRows = 12, kShownTargets = 8;
+constexpr int64_t kFewestBlocks = 5;  // of windows that share no step to forecast
 
 std::vector<int64_t> rows_of_batch(const Dataset& rows, int64_t batch) {
   std::vector<int64_t> picked(
@@ -43,6 +45,46 @@ double pinball(const at::Tensor& quantiles, const at::Tensor& target,
   const at::Tensor level = torch::tensor(levels, quantiles.options());
   const at::Tensor difference = target.unsqueeze(-1) - quantiles;
   return at::maximum(level * difference, (level - 1) * difference).mean().item<double>();
+}
+
+/// Windows that follow each other share most of what they forecast: resampled are blocks of
+/// `length` of them (Künsch 1989). Nothing where there are too few.
+std::optional<Interval> block_interval(const std::vector<double>& windows, int64_t length) {
+  const auto count = int64_t(windows.size());
+  const int64_t blocks = (count + length - 1) / length;
+  if (blocks < kFewestBlocks) return {};
+  std::vector<double> sums(size_t(blocks), 0), sizes(size_t(blocks), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    sums[size_t(i / length)] += windows[size_t(i)];
+    sizes[size_t(i / length)] += 1;
+  }
+  return bootstrap_interval(blocks, [&](std::span<const double> times) -> std::optional<double> {
+    double sum = 0, size = 0;
+    for (size_t block = 0; block < sums.size(); ++block) {
+      sum += times[block] * sums[block];
+      size += times[block] * sizes[block];
+    }
+    return sum / size;
+  });
+}
+
+/// The first, the last and some between them.
+std::vector<size_t> spread_rows(size_t count) {
+  std::vector<size_t> rows;
+  if (count <= kShownRows) return rows;
+  for (size_t i = 0; i < kShownRows; ++i) rows.push_back(i * (count - 1) / (kShownRows - 1));
+  return rows;
+}
+
+/// Those with the largest number in `column`.
+std::vector<size_t> worst_rows(const ErrorTable& table, size_t column) {
+  if (table.rows.size() <= kShownRows) return {};
+  std::vector<size_t> rows(table.rows.size());
+  std::iota(rows.begin(), rows.end(), size_t(0));
+  std::ranges::stable_sort(rows, std::greater(),
+                           [&](size_t row) { return table.rows[row][column]; });
+  rows.resize(kShownRows);
+  return rows;
 }
 
 Json numbers_json(const at::Tensor& values) {
@@ -87,6 +129,7 @@ ForecastReport ForecastOutput::report_of(const Dataset& rows, const Forecaster& 
     ForecastErrors all;
     std::map<int64_t, ForecastErrors> by_series;
     std::map<int64_t, int64_t> first_rows;  // of each series
+    std::vector<double> windows;
     double loss = 0;
     std::optional<double> truth;
   };
@@ -102,6 +145,11 @@ ForecastReport ForecastOutput::report_of(const Dataset& rows, const Forecaster& 
     Part& part = parts[size_t(index)];
     part.all.add(found.values, target, deviation, found.low, found.high);
     part.truth = found.attention_truth;
+    at::Tensor error = (found.values - target).abs();  // [B, T, O]
+    if (has_one_unit()) error = error * deviation.unsqueeze(1);
+    const at::Tensor of_windows = error.mean({1, 2}).to(at::kDouble).contiguous();  // [B]
+    part.windows.assign(of_windows.data_ptr<double>(),
+                        of_windows.data_ptr<double>() + of_windows.numel());
     if (found.quantiles.defined())
       part.loss = pinball(found.quantiles, target, network_().quantiles) * double(picked.size());
     if (!batch.has("series")) return;
@@ -133,6 +181,7 @@ ForecastReport ForecastOutput::report_of(const Dataset& rows, const Forecaster& 
   for (const Part& part : parts) {
     report.all.add(part.all);
     report.loss += part.loss / double(rows.size());
+    report.windows.insert(report.windows.end(), part.windows.begin(), part.windows.end());
     if (part.truth) truth += *part.truth * part.all.windows(), truth_windows += part.all.windows();
     for (const auto& [series, errors] : part.by_series) by_series[series].add(errors);
     first_rows.insert(part.first_rows.begin(), part.first_rows.end());
@@ -166,17 +215,89 @@ ForecastReport ForecastOutput::report(const Model& model, const Dataset& rows,
   return report_of(rows, forecast, model.device().is_cpu(), progress);
 }
 
-Metrics ForecastOutput::measure(const Model& model, const Dataset& rows,
-                                const RowProgress& progress) const {
-  const ForecastReport found = report(model, rows, progress);
-  Metrics metrics{{"loss", found.loss}};
-  const Metrics errors = found.all.metrics();
+Metrics ForecastReport::metrics() const {
+  Metrics metrics{{"loss", loss}};
+  const Metrics errors = all.metrics();
   metrics.insert(metrics.end(), errors.begin(), errors.end());
-  if (found.attention_truth) metrics.push_back({"attention_truth", *found.attention_truth, true});
+  if (attention_truth) metrics.push_back({"attention_truth", *attention_truth, true});
   return metrics;
 }
 
-NamedTensors ForecastOutput::fit_baselines(const Dataset& train) const {
+Metrics ForecastOutput::measure(const Model& model, const Dataset& rows,
+                                const RowProgress& progress) const {
+  return report(model, rows, progress).metrics();
+}
+
+Evaluation ForecastOutput::evaluate(const Model& model, const Dataset& rows,
+                                    const RowProgress& progress) const {
+  const SeriesLayout& layout = layout_();
+  const ForecastReport found = report(model, rows, progress);
+  Evaluation evaluation;
+  evaluation.metrics = found.metrics();
+  evaluation.main = has_one_unit() ? "mae" : "mae_standardised";
+  evaluation.interval =
+      block_interval(found.windows, (layout.horizon + layout.stride - 1) / layout.stride);
+  const ForecastReport naive = report_baselines({}, rows).at(0).second;
+  evaluation.errors = {errors_by_series(found, naive), errors_by_step(found, naive)};
+  return evaluation;
+}
+
+ErrorTable ForecastOutput::errors_by_series(const ForecastReport& model,
+                                            const ForecastReport& naive) const {
+  ErrorTable table{"series", {"mae", "rmse", "mae_standardised", concat("mae of ", naive_name())}};
+  const std::vector<std::string> targets = layout_().target_names();
+  const auto add = [&](const std::string& series, const ForecastErrors& own,
+                       const ForecastErrors& other) {
+    const auto mean = [](const at::Tensor& errors, size_t target) {  // [T, O]
+      return errors.select(1, int64_t(target)).mean().item<double>();
+    };
+    for (size_t target = 0; target < targets.size(); ++target) {
+      table.names.push_back(series.empty()        ? targets[target]
+                            : targets.size() == 1 ? series
+                                                  : concat(series, ": ", targets[target]));
+      table.rows.push_back(
+          {mean(own.mean_absolute(), target), std::sqrt(mean(own.mean_squared(), target)),
+           mean(own.mean_absolute_standardised(), target), mean(other.mean_absolute(), target)});
+    }
+  };
+  if (model.by_series.empty()) add("", model.all, naive.all);
+  for (size_t i = 0; i < model.by_series.size(); ++i)
+    add(model.by_series[i].first, model.by_series[i].second, naive.by_series.at(i).second);
+  table.shown = worst_rows(table, 2);
+  return table;
+}
+
+ErrorTable ForecastOutput::errors_by_step(const ForecastReport& model,
+                                          const ForecastReport& naive) const {
+  ErrorTable table{"step", {}};
+  std::vector<at::Tensor> columns;  // [T] each
+  const auto add = [&](const std::string& name, const at::Tensor& errors) {
+    table.columns.push_back(name);
+    columns.push_back(errors.contiguous());
+  };
+  const std::vector<std::string> targets = layout_().target_names();
+  if (has_one_unit()) {
+    add("mae", model.all.mean_absolute().select(1, 0));
+    add("rmse", model.all.mean_squared().select(1, 0).sqrt());
+    add(concat("mae of ", naive_name()), naive.all.mean_absolute().select(1, 0));
+  } else if (targets.size() <= kShownTargets) {
+    for (size_t target = 0; target < targets.size(); ++target)
+      add(concat("mae ", targets[target]), model.all.mean_absolute().select(1, int64_t(target)));
+  } else {  // the units of many series say nothing together
+    add("mae_standardised", model.all.mean_absolute_standardised().mean(1));
+    add(concat("mae_standardised of ", naive_name()),
+        naive.all.mean_absolute_standardised().mean(1));
+  }
+  for (int64_t step = 0; step < layout_().horizon; ++step) {
+    table.names.push_back(concat("t+", step + 1));
+    std::vector<double>& row = table.rows.emplace_back();
+    for (const at::Tensor& column : columns) row.push_back(column.data_ptr<double>()[step]);
+  }
+  table.shown = spread_rows(table.names.size());
+  return table;
+}
+
+NamedTensors ForecastOutput::fit_baselines(const Dataset& train, const LinearInputs&) const {
   torch::NoGradGuard no_gradients;
   const SeriesLayout& layout = layout_();
   LinearForecast linear(layout.window, layout.horizon);
@@ -190,8 +311,15 @@ NamedTensors ForecastOutput::fit_baselines(const Dataset& train) const {
     linear.add(batch.at("source"), batch.at("target"), target_inputs());
     picked.clear();
   }
-  const at::Tensor map = linear.solve();
-  return map.defined() ? NamedTensors{{"linear", map}} : NamedTensors{};
+  NamedTensors fitted{{"season", torch::tensor({double(layout.season)}, at::kFloat)}};
+  if (const at::Tensor map = linear.solve(); map.defined()) fitted["linear"] = map;
+  return fitted;
+}
+
+std::string ForecastOutput::naive_name() const {
+  const SeriesLayout& layout = layout_();
+  if (std::ranges::all_of(target_inputs(), [](int64_t input) { return input < 0; })) return "mean";
+  return layout.season > 1 && layout.season <= layout.window ? "seasonal naive" : "naive";
 }
 
 std::vector<std::pair<std::string, ForecastReport>> ForecastOutput::report_baselines(
@@ -207,31 +335,34 @@ std::vector<std::pair<std::string, ForecastReport>> ForecastOutput::report_basel
                                          },
                                          true, {}));
   };
-  add(layout.season > 1 && layout.season <= layout.window
-          ? concat("seasonal naive (", layout.season, " steps)")
-          : std::string("naive (the last step)"),
-      [&](const at::Tensor& source) {
-        return seasonal_naive(source, target_inputs(), layout.season, layout.horizon);
-      });
+  add(naive_name(), [&](const at::Tensor& source) {
+    return seasonal_naive(source, target_inputs(), layout.season, layout.horizon);
+  });
   if (const auto map = fitted.find("linear"); map != fitted.end())
-    add("linear", [&](const at::Tensor& source) {
+    add("linear regression", [&](const at::Tensor& source) {
       return LinearForecast::forecast(map->second, source, target_inputs());
     });
   return reports;
 }
 
-std::vector<std::string> ForecastOutput::metric_notes(const Dataset& rows) const {
+std::vector<BaselineResult> ForecastOutput::measure_baselines(const NamedTensors& fitted,
+                                                              const Dataset& rows,
+                                                              const LinearInputs&) const {
+  std::vector<BaselineResult> results;
+  for (const auto& [name, found] : report_baselines(fitted, rows))
+    results.push_back({name, found.all.metrics()});
+  return results;
+}
+
+std::vector<std::string> ForecastOutput::metric_notes(const Dataset&) const {
   const SeriesLayout& layout = layout_();
   std::vector<std::string> notes{
       concat("mae and rmse in the unit of ",
              layout.targets.size() == 1 ? "'" + layout.target_names()[0] + "'" : "each series",
              "; _standardised by the deviation of its training steps")};
-  for (const auto& [name, report] : report_baselines({}, rows)) {
-    std::vector<std::string> metrics;
-    for (const Metric& metric : report.all.metrics())
-      metrics.push_back(concat(metric.name, " ", format_number(metric.value)));
-    notes.push_back(concat("baseline: ", name, ": ", join(metrics)));
-  }
+  if (const std::string name = naive_name(); name != "mean")
+    notes.push_back(concat(name, " repeats the last ",
+                           name == "naive" ? "step" : concat(layout.season, " steps, a season")));
   const std::vector<double> levels = network_().quantiles;
   if (levels.size() > 1)
     notes.push_back(concat("coverage: the share of numbers between the quantiles ", levels.front(),

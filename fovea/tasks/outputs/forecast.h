@@ -19,9 +19,11 @@ namespace fovea {
 /// Errors of a model, or of a baseline, on some rows.
 struct ForecastReport {
   ForecastErrors all;
-  double loss = 0;                                                // what training minimises
-  std::optional<double> attention_truth;                          // where it is planted
+  double loss = 0;                        // what training minimises
+  std::optional<double> attention_truth;  // where it is planted
+  Metrics metrics() const;
   std::vector<std::pair<std::string, ForecastErrors>> by_series;  // where rows name their series
+  std::vector<double> windows;  // of each the absolute error, as the main metric measures it
 };
 
 class ForecastOutput : public OutputKind {
@@ -37,10 +39,16 @@ class ForecastOutput : public OutputKind {
   /// loss (squared error, or pinball with quantiles, standardised) and those of ForecastErrors.
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override;
+  /// Beside it the errors by series and by step ahead, and an interval of the main metric: mae, or
+  /// mae_standardised of targets with units of their own.
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override;
   ForecastReport report(const Model& model, const Dataset& rows, const RowProgress& progress) const;
 
-  /// Seasonal naive needs nothing, the linear forecast its map: "linear" [S, T].
-  NamedTensors fit_baselines(const Dataset& train) const;
+  /// "season" [1] of seasonal naive, and "linear" [S, T], where a target is an input.
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override;
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override;
   std::vector<std::pair<std::string, ForecastReport>> report_baselines(const NamedTensors& fitted,
                                                                        const Dataset& rows) const;
   std::vector<std::string> metric_notes(const Dataset& rows) const override;
@@ -63,6 +71,11 @@ class ForecastOutput : public OutputKind {
   Forecasts split(const at::Tensor& values) const;
   at::Tensor target_scale(const at::Tensor& scale) const;  // [B, 2, series] -> [B, 2, O]
   std::vector<int64_t> target_inputs() const;
+  std::string naive_name() const;  // of the simplest baseline: it repeats a season or a step
+  bool has_one_unit() const { return layout_().targets.size() == 1; }
+  /// Of the model, beside the simplest baseline.
+  ErrorTable errors_by_series(const ForecastReport& model, const ForecastReport& naive) const;
+  ErrorTable errors_by_step(const ForecastReport& model, const ForecastReport& naive) const;
   /// [T, O] standardised -> in the units of the example's series.
   at::Tensor in_units(const at::Tensor& values, const Example& example) const;
 
