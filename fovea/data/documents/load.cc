@@ -162,7 +162,7 @@ std::string learn_coding(const std::vector<LabelledText>& train,
   }
   require(!coding.pairs, ErrorKind::BadData,
           "the data has pairs of texts (column second); model.name=han reads one text a row, "
-          "model.name=words and bert read both");
+          "model.name=words and model.name=bert read both");
   if (!coding.words) coding.words = learn_vocabulary(train, options.sentences);
   return concat(format_count(coding.words->size() - Vocabulary::kSpecial), " words");
 }
