@@ -251,16 +251,17 @@ TEST_F(StrangersTables, PointsPartThousandsWhereCommasAreDecimal) {
 
 TEST_F(StrangersTables, AHeaderThatIsMissingOrStandsBelow) {
   std::string rows;
-  for (int i = 0; i < 30; ++i) rows += concat(i % 7, ",", i % 5 * 0.5, ",", i % 2, "\n");
+  for (int i = 0; i < 30; ++i) rows += concat(i % 7 + 3, ",", i % 5 + 0.5, ",", i % 2, "\n");
   const std::string missing = "is it missing?";
   expect_refused(train(file("bare.csv", rows), {"--target", "y"}), {"bare.csv", "'y'", missing});
   expect_refused(fovea({"evaluate", run(), file("bare.csv", rows)}), {"bare.csv"});
   expect_refused(train(file("same.csv", "3,3,0\n" + rows)), {"same.csv:1", missing});
-  expect_refused(train(file("title.csv", "Sales of 2024,,\na,b,y\n" + rows)),
+  expect_refused(train(file("title.csv", "Sales of 2024,,\na,b,y\n" + rows), {"--target", "y"}),
                  {"title.csv", "remove what stands above it"});
   expect_refused(train(file("remark.csv", "# Sales of 2024\na,b,y\n" + rows)),
                  {"remark.csv:2", "'# Sales of 2024'"});
-  expect_refused(train(file("blanks.csv", "a b y\n1 2 0\n"), {"--target", "y"}), {"not by blanks"});
+  expect_refused(train(file("blanks.csv", "a b y\n1 2 0\n3 4 1\n"), {"--target", "y"}),
+                 {"not by blanks"});
 }
 
 TEST_F(StrangersTables, AMeasurementNeedsTheTarget) {

@@ -159,20 +159,22 @@ TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
   }
   require(target.kind_ == TargetKind::Classes || cells.distinct() == 2, ErrorKind::BadData, subject,
           " has ", cells.distinct(), " different values; target_kind=two-classes needs exactly 2");
-  const bool identifiers = cells.first_text >= 0 && table.rows() >= kEnoughTargets &&
-                           int64_t(cells.distinct()) > table.rows() / 2;
-  require(
-      !identifiers || kind != "auto", ErrorKind::BadData, subject, " has ",
-      format_count(int64_t(cells.distinct())), " different values in ", format_count(table.rows()),
-      " rows: is it a name or a text rather than a class? --set data.target_kind=classes learns "
-      "it all the same");
+  const std::string no_number =
+      cells.first_text < 0 ? ""
+                           : concat(" (it is no number because of '",
+                                    shorten_bytes(cells.texts[size_t(cells.first_text)], 100),
+                                    "' at ", table.place(cells.first_text), ")");
   if (cells.distinct() > kMaxClasses)
     fail(ErrorKind::BadData, subject, " has ", format_count(int64_t(cells.distinct())),
          " classes; at most ", format_count(kMaxClasses), " can be learnt",
-         cells.first_text < 0
-             ? "; with target_kind=number it is a number"
-             : concat(" (it is no number because of '", cells.texts[size_t(cells.first_text)],
-                      "' at ", table.place(cells.first_text), ")"));
+         cells.first_text < 0 ? "; with target_kind=number it is a number" : no_number);
+  const bool identifiers = cells.first_text >= 0 && table.rows() >= kEnoughTargets &&
+                           int64_t(cells.distinct()) > table.rows() / 2;
+  require(!identifiers || kind != "auto", ErrorKind::BadData, subject, " has ",
+          format_count(int64_t(cells.distinct())), " different values in ",
+          format_count(table.rows()), " rows", no_number,
+          ": is it a name or a text rather than a class? --set data.target_kind=classes learns it "
+          "all the same");
   target.class_numbers_ = cells.distinct_numbers;
   target.classes_ = cells.first_text >= 0 ? cells.distinct_texts : first_spellings(cells);
   target.class_index_ = CategoryIndex(target.classes_);
