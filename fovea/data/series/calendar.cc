@@ -8,6 +8,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/number_format.h"
 
 namespace fovea {
 
@@ -63,6 +64,23 @@ double rounded_seconds(double days) {
   return std::round(days * kSecondsOfDay) / kSecondsOfDay;
 }
 
+bool is_digits(const std::string& text) {
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Whether the dates are a whole number of one interval apart, with few missing.
+bool is_even(const DateFormat& format, std::span<const std::string_view> cells) {
+  std::vector<std::vector<double>> times(1);
+  for (const std::string_view cell : cells)
+    if (const auto time = format.parse(cell)) times[0].push_back(time->in_days());
+  std::ranges::sort(times[0]);
+  times[0].erase(std::unique(times[0].begin(), times[0].end()), times[0].end());
+  const StepInterval interval = find_interval(times, true);
+  if (!interval.known()) return false;
+  const auto steps = interval.steps_between(times[0].front(), times[0].back());
+  return steps && *steps < 2 * int64_t(times[0].size());
+}
+
 }  // namespace
 
 StepTimes parse_step_times(std::span<const std::string> labels) {
@@ -90,6 +108,22 @@ StepTimes parse_step_times(std::span<const std::string> labels) {
     times.dates = true;
   }
   return times;
+}
+
+std::optional<DateFormat> find_date_format(std::span<const std::string> labels) {
+  const StepTimes plain = parse_step_times(labels);
+  const bool compact = std::ranges::all_of(  // 20110131 is no number
+      labels, [](const std::string& label) { return label.size() == 8 && is_digits(label); });
+  if (!plain.values.empty() && !(compact && !plain.dates)) return {};
+  const std::vector<std::string_view> cells(labels.begin(), labels.end());
+  if (std::ranges::any_of(cells, is_missing_number)) return {};
+  std::optional<DateFormat> format = DateFormat::infer(cells);
+  if (!format || !format->has_date()) return {};
+  if (!format->is_guess()) return format;
+  Json swapped = format->to_json();
+  swapped["day_first"] = !format->day_first();
+  const DateFormat other = DateFormat::from_json(Field::root(swapped, "date format"));
+  return is_even(other, cells) && !is_even(*format, cells) ? other : format;
 }
 
 std::string format_step_time(double time, bool dates, const std::string& like) {
@@ -185,7 +219,7 @@ int64_t calendar_season(const StepInterval& interval) {
 int64_t find_season(std::span<const double> all) {
   const auto values = all.subspan(all.size() - std::min<size_t>(all.size(), kStepsForSeason));
   const auto count = int64_t(values.size());
-  const int64_t longest = std::min(kLongestSeason, count / 3);
+  const int64_t longest = std::min(kLongestSeason, count / 4);
   if (longest < 3) return 1;
   // Without its straight line: a trend is alike at every lag.
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -204,8 +238,8 @@ int64_t find_season(std::span<const double> all) {
       power += rest[size_t(i)] * rest[size_t(i)];
     }
   if (!(power > 0)) return 1;
-  std::vector<double> correlation(size_t(longest) + 2, 0);
-  for (int64_t lag = 1; lag <= longest + 1; ++lag) {
+  std::vector<double> correlation(2 * size_t(longest) + 2, 0);
+  for (int64_t lag = 1; lag <= 2 * longest + 1; ++lag) {
     double sum = 0;
     for (int64_t i = lag; i < count; ++i) sum += rest[size_t(i)] * rest[size_t(i - lag)];
     correlation[size_t(lag)] = sum / power * double(count) / double(count - lag);
@@ -215,9 +249,15 @@ int64_t find_season(std::span<const double> all) {
   for (int64_t lag = 2; lag <= longest; ++lag) {
     const double here = correlation[size_t(lag)];
     const bool peak = here > correlation[size_t(lag - 1)] && here >= correlation[size_t(lag + 1)];
+    if (!peak) continue;
+    // What wanders comes back by chance, but not twice.
+    const auto again = correlation.begin() + 2 * lag;
+    const double second = *std::max_element(
+        again - lag / 20 - 1, again + std::min<int64_t>(lag / 20 + 2, correlation.end() - again));
+    if (second < here / 2) continue;
     // A multiple of a season repeats as well as the season itself: only what is clearly higher
     // wins.
-    if (peak && here > height * (best > 1 ? 1.05 : 1)) best = lag, height = here;
+    if (here > height * (best > 1 ? 1.05 : 1)) best = lag, height = here;
   }
   return best;
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/formats/date_format.h"
+
 namespace fovea {
 
 /// Times of steps as numbers that ascend. Dates, and seconds or milliseconds since 1970, are days
@@ -17,6 +19,11 @@ struct StepTimes {
   bool dates = false;
 };
 StepTimes parse_step_times(std::span<const std::string> labels);
+
+/// How to read labels that are dates as people write them (31.01.2011, 1/31/2011, Jan 2011,
+/// 20110131); nothing where parse_step_times() can, or nobody. Where day and month could be either,
+/// the reading that is equally spaced wins.
+std::optional<DateFormat> find_date_format(std::span<const std::string> labels);
 
 /// The text of a time, in the form of `like`, another time of the same column.
 std::string format_step_time(double time, bool dates, const std::string& like);

@@ -38,14 +38,14 @@ std::vector<double> parse_labels(const std::vector<std::string>& labels) {
 
 }  // namespace
 
-SeriesColumn read_series_column(const CsvTable& table, int64_t column) {
+SeriesColumn read_series_column(const CsvTable& table, int64_t column, const NumberFormat* format) {
   SeriesColumn read;
   read.values.assign(size_t(table.rows()), NAN);
   for (int64_t row = 0; row < table.rows(); ++row) {
     const std::string_view cell = trim_cell(table.cell(row, column));
-    if (is_missing(cell)) continue;
+    if (format ? is_missing_number(cell) : is_missing(cell)) continue;
     double value = 0;
-    if (parse_cell(cell, value)) {
+    if (format ? format->parse(cell, value) : parse_cell(cell, value)) {
       read.values[size_t(row)] = value;
       ++read.numbers;
     } else {
@@ -55,9 +55,10 @@ SeriesColumn read_series_column(const CsvTable& table, int64_t column) {
   return read;
 }
 
-std::vector<double> read_series(const CsvTable& table, const std::string& name) {
+std::vector<double> read_series(const CsvTable& table, const std::string& name,
+                                const NumberFormat* format) {
   const int64_t column = table.column(name);
-  SeriesColumn read = read_series_column(table, column);
+  SeriesColumn read = read_series_column(table, column, format);
   if (read.texts > 0) refuse_text(table, read.first_text, column);
   return std::move(read.values);
 }
@@ -85,7 +86,7 @@ int64_t fill_gaps(std::span<double> values, int64_t maximum_gap) {
   return filled;
 }
 
-SeriesTimes read_times(const CsvTable& table, const std::string& name) {
+SeriesTimes read_times(const CsvTable& table, const std::string& name, const DateFormat* format) {
   SeriesTimes times;
   const int64_t column = name.empty() ? -1 : table.find(name);
   if (column < 0) return times;
@@ -95,7 +96,8 @@ SeriesTimes read_times(const CsvTable& table, const std::string& name) {
     if (is_missing(cell))
       fail(ErrorKind::BadData, table.place(row), ": the time '", name,
            "' is missing; fill it in, or read the file without it (data.time=none)");
-    times.labels.emplace_back(cell);
+    const auto written = format ? format->parse(cell) : std::nullopt;
+    times.labels.push_back(written ? format->format(written->in_days()) : std::string(cell));
   }
   const std::vector<double> numbers = parse_labels(times.labels);
   times.comparable = !numbers.empty() || sort_as_text(times.labels);
@@ -105,7 +107,8 @@ SeriesTimes read_times(const CsvTable& table, const std::string& name) {
     if (!ascends)
       fail(ErrorKind::BadData, table.place(int64_t(row)), ": the time '", times.labels[row],
            "' in column '", name, "' does not come after '", times.labels[row - 1],
-           "'; sort the rows, one row a step, or read the file without it (data.time=none)");
+           "'; sort the rows, one row a step, or say which column tells several series apart "
+           "(--columns series=COLUMN), or read the file without it (data.time=none)");
   }
   return times;
 }

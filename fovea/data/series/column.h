@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/date_format.h"
+#include "fovea/data/formats/number_format.h"
 
 namespace fovea {
 
@@ -18,10 +20,13 @@ struct SeriesColumn {
   int64_t first_text = -1;  // row
 };
 
-SeriesColumn read_series_column(const CsvTable& table, int64_t column);
+/// `format`: how the numbers are written, where they are not plain ones.
+SeriesColumn read_series_column(const CsvTable& table, int64_t column,
+                                const NumberFormat* format = nullptr);
 
 /// The column's numbers, NaN where missing. NotFound; BadData with path:line for text.
-std::vector<double> read_series(const CsvTable& table, const std::string& name);
+std::vector<double> read_series(const CsvTable& table, const std::string& name,
+                                const NumberFormat* format = nullptr);
 
 /// Throws the BadData of read_series for the text in `row`.
 [[noreturn]] void refuse_text(const CsvTable& table, int64_t row, int64_t column);
@@ -37,6 +42,8 @@ struct SeriesTimes {
 
 /// The time cells. BadData with path:line for a missing one, and where a comparable one does not
 /// come after the one before: steps out of order would be windows of nonsense.
-SeriesTimes read_times(const CsvTable& table, const std::string& name);
+/// `format`: how the cells are written, where that is not yyyy-mm-dd, which the labels then are.
+SeriesTimes read_times(const CsvTable& table, const std::string& name,
+                       const DateFormat* format = nullptr);
 
 }  // namespace fovea

@@ -156,6 +156,11 @@ int64_t SeriesLayout::known_width() const {
   return width;
 }
 
+const NumberFormat* SeriesLayout::format_of(const std::string& name) const {
+  const auto found = formats.find(name);
+  return found == formats.end() ? nullptr : &found->second;
+}
+
 std::vector<SeriesScale> SeriesLayout::scales_of(const std::string& name) const {
   if (const auto found = scales.find(name); found != scales.end()) return found->second;
   std::vector<SeriesScale> common;
@@ -357,7 +362,7 @@ std::array<std::shared_ptr<SeriesDataset>, kSplitCount> SeriesEncoder::encode_sp
   const auto arrays = std::make_shared<SeriesArrays>();
   Values values;
   for (const std::string& name : layout_->series) {
-    const std::vector<double> rows = read_series(table, name);
+    const std::vector<double> rows = read_series(table, name, layout_->format_of(name));
     std::vector<double>& own = values.emplace_back();
     for (const int64_t row : steps.rows) own.push_back(row < 0 ? NAN : rows[size_t(row)]);
   }

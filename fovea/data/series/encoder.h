@@ -22,6 +22,7 @@
 #include "fovea/base/options.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/number_format.h"
 #include "fovea/data/load.h"
 #include "fovea/data/series/steps.h"
 
@@ -81,6 +82,7 @@ struct SeriesLayout {
   StepInterval interval = {};
   std::vector<std::string> calendar = {};  // cycles (calendar.h)
   std::vector<KnownColumn> known = {};
+  std::map<std::string, NumberFormat> formats = {};  // of series whose numbers are not plain ones
 
   std::vector<std::string> input_names() const;
   std::vector<std::string> target_names() const;
@@ -88,6 +90,8 @@ struct SeriesLayout {
   int64_t known_width() const;  // K
   /// Of series `name`; those of all series where it is not known.
   std::vector<SeriesScale> scales_of(const std::string& name) const;
+  /// How the numbers of a series are written; null: plainly.
+  const NumberFormat* format_of(const std::string& name) const;
 };
 
 /// Steps side by side, encoded once for all splits that are cut from them.

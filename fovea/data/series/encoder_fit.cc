@@ -1,5 +1,6 @@
 // The half of SeriesEncoder that learns; encoder.cc is the half that applies what was learnt.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -22,24 +23,49 @@ constexpr int64_t kUsualWindow = 336;  // at most, where a season is not longer
 struct SeriesNumbers {
   Names columns;
   std::vector<std::vector<double>> values;  // per column, NaN where missing
+  std::map<std::string, NumberFormat> formats;
 };
 
 bool holds(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The time column's name, or "".
-std::string choose_time(const CsvTable& table, const std::string& wanted) {
-  if (wanted == "none") return "";
-  if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
-  for (const std::string usual : {"time", "date", "datetime", "timestamp"})
-    for (const std::string& name : table.names) {
-      std::string lower = name;
-      for (char& c : lower)
-        if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-      if (lower == usual) return name;
-    }
-  return "";
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return text;
+}
+
+Names trimmed_column(const CsvTable& table, int64_t column) {
+  Names cells;
+  for (int64_t row = 0; row < table.rows(); ++row)
+    cells.emplace_back(trim_cell(table.cell(row, column)));
+  return cells;
+}
+
+/// Every cell is a date: the year alone, or a number of any kind, is none.
+bool holds_dates(const CsvTable& table, int64_t column) {
+  if (table.rows() == 0) return false;
+  double number = 0;
+  const std::string first(trim_cell(table.cell(0, column)));
+  if (is_missing(first) || parse_cell(first, number)) return false;
+  const Names cells = trimmed_column(table, column);
+  return parse_step_times(cells).dates || find_date_format(cells).has_value();
+}
+
+/// The first column that counts the rows: 1949, 1950, …
+bool counts_rows(const CsvTable& table) {
+  constexpr std::array kCounters = {"",    "unnamed: 0", "index",  "year", "month", "week",
+                                    "day", "hour",       "period", "step", "row",   "t"};
+  if (table.rows() < 3 || table.names.size() < 2 ||
+      std::ranges::find(kCounters, lower_case(table.names[0])) == kCounters.end())
+    return false;
+  const SeriesColumn read = read_series_column(table, 0);
+  if (read.numbers < table.rows()) return false;
+  const double step = read.values[1] - read.values[0];
+  for (size_t row = 1; row < read.values.size(); ++row)
+    if (!(read.values[row] - read.values[row - 1] == step)) return false;
+  return step > 0;
 }
 
 /// Whether times begin anew where the column's cell changes: rows of several series.
@@ -56,17 +82,66 @@ bool parts_times(const CsvTable& table, int64_t column, int64_t time) {
   return repeated && seen.size() > 1;
 }
 
-/// The name of the column that says which series a row belongs to, or "".
-std::string choose_series(const CsvTable& table, const std::string& wanted,
-                          const std::string& time) {
+/// Words, or whole numbers, that come back in at least kStepsOfSeries rows each on average.
+bool may_name_series(const CsvTable& table, int64_t column, bool words) {
+  constexpr int64_t kStepsOfSeries = 5;
+  std::set<std::string> names;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const std::string cell(trim_cell(table.cell(row, column)));
+    double number = 0;
+    const bool is_number = parse_cell(cell, number);
+    if (is_missing(cell) || is_number == words || (is_number && number != std::floor(number)))
+      return false;
+    names.insert(cell);
+    if (int64_t(names.size()) * kStepsOfSeries > table.rows()) return false;
+  }
+  return names.size() > 1;
+}
+
+/// The name of the column that says which series a row belongs to, or "": one of the usual names,
+/// or the first that tells apart rows of one time. `taken` are those with another role.
+std::string choose_series(const CsvTable& table, const std::string& wanted, const std::string& time,
+                          const Names& taken) {
   if (wanted == "none") return "";
   if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
   if (time.empty()) return "";
+  const int64_t times = table.column(time);
   for (const std::string usual : {"series", "series_id", "unique_id", "item_id", "id"})
     if (const int64_t column = table.find(usual);
-        column >= 0 && usual != time && parts_times(table, column, table.column(time)))
+        column >= 0 && usual != time && parts_times(table, column, times))
       return usual;
+  const Names cells = trimmed_column(table, times);
+  if (std::set<std::string>(cells.begin(), cells.end()).size() == cells.size()) return "";
+  for (const bool words : {true, false})
+    for (size_t column = 0; column < table.names.size(); ++column)
+      if (const std::string& name = table.names[column];
+          name != time && !holds(taken, name) && may_name_series(table, int64_t(column), words) &&
+          parts_times(table, int64_t(column), times))
+        return name;
   return "";
+}
+
+/// The time column's name, or "": one of the usual names, one that holds dates in order, or one
+/// that counts the rows.
+std::string choose_time(const CsvTable& table, const std::string& wanted, const Names& taken) {
+  if (wanted == "none") return "";
+  if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
+  for (const std::string usual : {"time", "date", "datetime", "timestamp", "ds"})
+    for (const std::string& name : table.names)
+      if (lower_case(name) == usual) return name;
+  for (size_t column = 0; column < table.names.size(); ++column) {
+    const std::string& name = table.names[column];
+    if (holds(taken, name) || !holds_dates(table, int64_t(column))) continue;
+    Names cells = trimmed_column(table, int64_t(column));
+    if (const auto format = find_date_format(cells))
+      for (std::string& cell : cells) cell = format->format(format->parse(cell)->in_days());
+    const std::vector<double> times = parse_step_times(cells).values;
+    if (std::is_sorted(times.begin(), times.end()) ||
+        std::is_sorted(times.rbegin(), times.rend()) ||
+        !choose_series(table, "", name, taken).empty())
+      return name;
+  }
+  return counts_rows(table) && !holds(taken, table.names[0]) ? table.names[0] : "";
 }
 
 /// What each column is for, besides being a series.
@@ -136,6 +211,16 @@ SeriesNumbers read_candidates(const CsvTable& table, const SeriesOptions& option
     const bool asked = holds(options.input_columns, name) || holds(options.target_columns, name);
     const int64_t column = table.column(name);
     SeriesColumn read = read_series_column(table, column);
+    if (read.texts > 0) {  // numbers as people write them
+      const Names cells = trimmed_column(table, column);
+      const std::vector<std::string_view> texts(cells.begin(), cells.end());
+      if (const auto format = NumberFormat::infer(texts, table.delimiter)) {
+        notes.push_back(
+            concat("column '", name, "': ", format->sentence(cells[size_t(read.first_text)])));
+        read = read_series_column(table, column, &*format);
+        numbers.formats.emplace(name, *format);
+      }
+    }
     if (read.texts > 0) {
       if (asked || read.texts * 10 < read.texts + read.numbers)
         refuse_text(table, read.first_text, column);
@@ -176,10 +261,14 @@ void SeriesEncoder::fit(const CsvTable& table, const SeriesOptions& given, const
           " and stride ", options.stride, " cannot be; a stride is at least 1");
   ColumnRoles roles;
   roles.split = options.split;
-  roles.time = choose_time(table, options.time);
-  roles.series = choose_series(table, options.series, roles.time);
   roles.known = options.known_columns;
   roles.fixed = options.static_columns;
+  Names taken{options.split, options.series};
+  for (const Names* names :
+       {&options.input_columns, &options.target_columns, &roles.known, &roles.fixed})
+    taken.insert(taken.end(), names->begin(), names->end());
+  roles.time = choose_time(table, options.time, taken);
+  roles.series = choose_series(table, options.series, roles.time, taken);
   check_asked(table, options.input_columns, roles);
   check_asked(table, options.target_columns, roles);
   for (const Names* names : {&roles.known, &roles.fixed})
@@ -191,7 +280,7 @@ void SeriesEncoder::fit(const CsvTable& table, const SeriesOptions& given, const
   SeriesSteps steps = lay_out_steps(table, roles.time, roles.series);
   if (!roles.time.empty() && steps.times.empty())
     notes.push_back(concat("the order of column '", roles.time,
-                           "' is not checked: only numbers and yyyy-mm-dd can be compared"));
+                           "' is not checked: it holds neither numbers nor dates"));
   if (!roles.series.empty())
     notes.push_back(concat("column '", roles.series, "' says which of ",
                            format_count(int64_t(steps.blocks.size())), " series a row belongs to"));
@@ -214,7 +303,8 @@ void SeriesEncoder::fit(const CsvTable& table, const SeriesOptions& given, const
   layout.horizon = options.horizon;
   layout.stride = options.stride;
   layout.maximum_gap = options.maximum_gap;
-  layout.interval = steps.interval;
+  if (steps.even) layout.interval = steps.interval;  // else nobody knows when the next step is
+  layout.formats = numbers.formats;
   layout.series = options.input_columns.empty() ? numbers.columns : options.input_columns;
   layout.inputs = int64_t(layout.series.size());
   const Names targets = options.target_columns.empty() ? layout.series : options.target_columns;
@@ -268,8 +358,8 @@ void SeriesEncoder::fit(const CsvTable& table, const SeriesOptions& given, const
                      "; data.season=… sets another"));
   }
   choose_lengths(layout, longest->size());
-  if (options.calendar != "no" && !steps.times.empty() && steps.interval.known())
-    layout.calendar = calendar_cycles(steps.interval, longest->size());
+  if (options.calendar != "no" && layout.interval.known())
+    layout.calendar = calendar_cycles(layout.interval, longest->size());
   require(options.calendar != "yes" || !layout.calendar.empty(), ErrorKind::InvalidArgument,
           "data.calendar=yes, but ",
           roles.time.empty() ? "there is no time column" : "the times say nothing of the calendar",

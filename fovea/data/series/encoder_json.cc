@@ -46,9 +46,12 @@ void read_what_is_known(const Field& root, SeriesLayout& layout) {
 Json SeriesEncoder::to_json() const {
   const SeriesLayout& known = layout();
   Json series = Json::array();
-  for (size_t i = 0; i < known.series.size(); ++i)
+  for (size_t i = 0; i < known.series.size(); ++i) {
     series.push_back(
         {{"name", known.series[i]}, {"mean", known.means[i]}, {"deviation", known.deviations[i]}});
+    if (const NumberFormat* format = known.format_of(known.series[i]))
+      series.back()["format"] = format->to_json();
+  }
   Json by_series = Json::object();
   for (const auto& [name, scales] : known.scales)
     for (const SeriesScale& scale : scales)
@@ -96,6 +99,8 @@ SeriesEncoder SeriesEncoder::from_json(const Json& json, const std::string& wher
     layout.series.push_back(series.at("name").text());
     layout.means.push_back(series.at("mean").finite());
     layout.deviations.push_back(series.at("deviation").deviation());
+    if (const auto format = series.find("format"))
+      layout.formats.emplace(layout.series.back(), NumberFormat::from_json(*format));
   });
   layout.inputs = root.at("inputs").integer(1, int64_t(layout.series.size()));
   root.at("targets").each({}, [&](const Field& target) {

@@ -82,6 +82,9 @@ TypedSteps read_object(const Json& object, const SeriesLayout& layout,
   require(times.is_array() && times.size() >= count, ErrorKind::BadData, "input: '", layout.time,
           "' must be a list with one entry for each of the ", count, " steps");
   for (size_t i = 0; i < count; ++i) steps.times.push_back(cell_text(times[i]));
+  if (const auto format = find_date_format(steps.times))
+    for (std::string& time : steps.times)
+      if (const auto written = format->parse(time)) time = format->format(written->in_days());
   return steps;
 }
 
@@ -207,7 +210,8 @@ std::shared_ptr<SeriesDataset> SeriesEncoder::encode_inputs(const CsvTable& tabl
   const SeriesSteps steps =
       lay_out_steps(table, layout().time, layout_->series_column, layout_->interval);
   Values values;
-  for (const std::string& name : layout_->input_names()) values.push_back(read_series(table, name));
+  for (const std::string& name : layout_->input_names())
+    values.push_back(read_series(table, name, layout_->format_of(name)));
   const bool has_future = std::ranges::any_of(
       layout_->known, [](const KnownColumn& column) { return !column.is_static; });
   const auto is_empty = [&](int64_t step) {

@@ -51,7 +51,10 @@ std::vector<std::string> raw_labels(const CsvTable& table, int64_t column,
 }
 
 /// Newest first, as many tables of prices are.
-bool descends(const std::vector<std::string>& labels) {
+bool descends(std::vector<std::string> labels, const DateFormat* format) {
+  for (std::string& label : labels)
+    if (const auto written = format ? format->parse(label) : std::nullopt)
+      label = format->format(written->in_days());
   const StepTimes times = parse_step_times(labels);
   if (times.values.size() < 3) return false;
   return std::adjacent_find(times.values.begin(), times.values.end(),
@@ -59,14 +62,14 @@ bool descends(const std::vector<std::string>& labels) {
 }
 
 /// Fills labels and times; false where times cannot be read.
-bool read_group_times(const CsvTable& table, const std::string& time, SeriesRows& group,
-                      bool& dates, int64_t& reversed) {
+bool read_group_times(const CsvTable& table, const std::string& time, const DateFormat* format,
+                      SeriesRows& group, bool& dates, int64_t& reversed) {
   const int64_t column = table.column(time);
-  if (descends(raw_labels(table, column, group.rows))) {
+  if (descends(raw_labels(table, column, group.rows), format)) {
     std::reverse(group.rows.begin(), group.rows.end());
     ++reversed;
   }
-  group.labels = read_times(table.select(group.rows), time).labels;
+  group.labels = read_times(table.select(group.rows), time, format).labels;
   StepTimes times = parse_step_times(group.labels);
   group.times = std::move(times.values);
   dates = times.dates;
@@ -116,12 +119,27 @@ SeriesSteps lay_out_steps(const CsvTable& table, const std::string& time, const 
   const bool has_time = !time.empty() && table.find(time) >= 0;
   bool readable = has_time, dates = false, fill = false;
   int64_t reversed = 0;
+  std::optional<DateFormat> format;
+  if (has_time) {
+    std::vector<int64_t> all(size_t(table.rows()));
+    std::iota(all.begin(), all.end(), 0);
+    format = find_date_format(raw_labels(table, table.column(time), all));
+  }
   for (SeriesRows& group : groups)
     if (has_time) {
       bool group_dates = false;
-      readable = read_group_times(table, time, group, group_dates, reversed) && readable;
+      readable = read_group_times(table, time, format ? &*format : nullptr, group, group_dates,
+                                  reversed) &&
+                 readable;
       dates = dates || group_dates;
     }
+  if (format && table.rows() > 0) {
+    const std::string first(trim_cell(table.cell(0, table.column(time))));
+    steps.notes.push_back(
+        concat(table.path, ": the times in column '", time, "' are read as dates: '", first,
+               "' is ", format->format(format->parse(first)->in_days()),
+               format->is_guess() ? "; day and month could be the other way round" : ""));
+  }
   if (reversed > 0)
     steps.notes.push_back(concat(table.path, ": the times in column '", time,
                                  "' descend: the rows are read from the last to the first"));

@@ -35,6 +35,28 @@ TEST(Calendar, IntervalsAndTheirWords) {
   EXPECT_FALSE(interval_of({"7"}).known());
 }
 
+/// The labels as yyyy-mm-dd, or as they are.
+Names read_written(Names labels) {
+  if (const auto format = find_date_format(labels))
+    for (std::string& label : labels) label = format->format(format->parse(label)->in_days());
+  return labels;
+}
+
+TEST(Calendar, DatesAsPeopleWriteThem) {
+  EXPECT_EQ(read_written({"30.01.2024", "31.01.2024", "01.02.2024"})[2], "2024-02-01");
+  EXPECT_EQ(read_written({"1/30/2024", "1/31/2024", "2/1/2024"})[2], "2024-02-01");
+  EXPECT_EQ(read_written({"2024-01", "2024-02"})[1], "2024-02-01");
+  EXPECT_EQ(read_written({"Jan 2024", "Feb 2024"})[1], "2024-02-01");
+  EXPECT_EQ(read_written({"20240131", "20240201"})[1], "2024-02-01");
+  EXPECT_EQ(read_written({"31.01.2024 23:00", "01.02.2024 00:00"})[1], "2024-02-01 00:00:00");
+  // Every cell could be either: the firsts of months are equally spaced, days of January are not.
+  EXPECT_EQ(read_written({"01/11/2023", "01/12/2023", "01/01/2024", "01/02/2024"})[3],
+            "2024-02-01");
+  for (const Names& kept : {Names{"2024-01-31", "2024-02-01"}, Names{"1", "2"}, Names{"a", "b"},
+                            Names{"31.01.2024", "-"}, Names{"10000000", "10000001"}})
+    EXPECT_FALSE(find_date_format(kept).has_value()) << kept[0];
+}
+
 TEST(Calendar, TimesAfterAndBetween) {
   const Names months{"2023-12-31", "2024-01-31", "2024-02-29"};
   const StepInterval month = interval_of(months);
@@ -66,6 +88,13 @@ TEST(Calendar, SeasonsByTheIntervalAndByRepetition) {
   EXPECT_EQ(find_season(wave), 11);
   EXPECT_EQ(find_season(trend), 1);
   EXPECT_EQ(find_season(noise), 1);
+  int found = 0;  // what wanders has no season; some look as if they had
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<double> walk{0};
+    for (int i = 1; i < 490; ++i) walk.push_back(walk.back() + Random(seed).normal(uint64_t(i)));
+    found += find_season(walk) > 1;
+  }
+  EXPECT_LE(found, 1);
   EXPECT_EQ(find_season(std::vector<double>{1, 2, 1}), 1);
 }
 

@@ -375,6 +375,65 @@ TEST(SeriesData, LengthsSeasonsAndCalendarFitTheData) {
   EXPECT_TRUE(plain.calendar.empty());
 }
 
+TEST(SeriesData, ColumnsAreWhatStrangersWrite) {
+  const TemporaryFolder folder;
+  SeriesEncoder encoder;
+  Names notes;
+  const auto layout = [&](const std::string& text) {
+    encoder = {};
+    notes = load_series({folder.write("t.csv", text), {}, false}, {}, encoder, 1).notes;
+    return encoder.layout();
+  };
+  std::string months = "Month,Sales\n", prices = "Datum;Kurs\n", years = "Year,Sales\n",
+              shops = "when,shop,region,sales\n", numbered = "day,store,units\n";
+  for (int i = 0; i < 120; ++i) {
+    months +=
+        concat(1990 + i / 12, "-", i % 12 < 9 ? "0" : "", i % 12 + 1, ",", 100 + i % 12, "\n");
+    prices += concat(i % 28 < 9 ? "0" : "", i % 28 + 1, ".0", i / 28 + 1, ".2024;1.2", i % 7, i % 5,
+                     ",5\n");
+    years += concat(1800 + i, ",", (i * i) % 17, "\n");
+    for (const char* shop : {"b", "a"}) {
+      const std::string day =
+          concat("2024-0", i / 28 + 1, "-", i % 28 < 9 ? "0" : "", i % 28 + 1, ",");
+      shops += concat(day, shop, ",north,", i % 7, "\n");
+      numbered +=
+          concat(day, shop[0] == 'a' ? 1 : 2, ",", i % 7 + (shop[0] == 'a' ? 100 : 0), "\n");
+    }
+  }
+  const SeriesLayout monthly = layout(months);
+  EXPECT_EQ(monthly.time, "Month");
+  EXPECT_EQ(monthly.interval.text(), "1 month");
+  EXPECT_EQ(monthly.season, 12);
+  EXPECT_EQ(monthly.series, Names{"Sales"});
+
+  const SeriesLayout priced = layout(prices);
+  EXPECT_EQ(priced.time, "Datum");
+  EXPECT_NEAR(priced.means[0], 1232, 20);  // 1.234,5
+  EXPECT_TRUE(has_note(notes, "column 'Kurs'"));
+  const SeriesEncoder again = SeriesEncoder::from_json(encoder.to_json());
+  const CsvTable table = read_csv(folder.path() / "t.csv");
+  EXPECT_TRUE(torch::equal(encoder.encode_inputs(table)->example(0).tensors.at("source"),
+                           again.encode_inputs(table)->example(0).tensors.at("source")));
+
+  EXPECT_EQ(layout(years).time, "Year");
+  EXPECT_EQ(encoder.layout().series, Names{"Sales"});
+  EXPECT_EQ(layout(ramp(0, 100)).series, Names{"a"});  // the only column is no counter
+
+  const SeriesLayout long_format = layout(shops);
+  EXPECT_EQ(long_format.time, "when");
+  EXPECT_EQ(long_format.series_column, "shop");
+  EXPECT_EQ(long_format.series, Names{"sales"});
+  EXPECT_EQ(layout(numbered).series_column, "store");
+  // Two columns tell the rows apart only together.
+  std::string both = "date,shop,item,sales\n";
+  for (int i = 0; i < 50; ++i)
+    for (const char* shop : {"a", "b"})
+      for (const char* item : {"x", "y"})
+        both += concat("2024-0", i / 28 + 1, "-", i % 28 < 9 ? "0" : "", i % 28 + 1, ",", shop, ",",
+                       item, ",", i, "\n");
+  expect_error(ErrorKind::BadData, {"t.csv:3", "--columns series="}, [&] { layout(both); });
+}
+
 TEST(SeriesData, OptionsAreDescribedOnce) {
   SeriesDataOptions options;
   OptionList list;
