@@ -41,7 +41,7 @@ void SeriesPatchesOptions::describe(OptionList& list) {
   list.add("patch_length", patch_length,
            "steps of a patch; 0: 16, or an eighth of a window shorter than 128")
       .within(0, 65536);
-  list.add("patch_stride", patch_stride, "steps from one patch to the next; 0: half of a patch")
+  list.add("patch_stride", patch_stride, "steps from one patch to the next; 0: side by side")
       .within(0, 65536);
   list.add("hidden", hidden, "numbers per patch").at_least(1);
   list.add("layers", layers, "layers of the encoder").within(1, 64);
@@ -55,7 +55,7 @@ PatchPlaces::PatchPlaces(int64_t window, const SeriesPatchesOptions& options)
     : length(options.patch_length > 0
                  ? std::min(options.patch_length, window)
                  : std::clamp<int64_t>(window / kPatchesOfShortWindow, 1, kPatchLength)),
-      stride(options.patch_stride > 0 ? options.patch_stride : std::max<int64_t>(1, length / 2)) {
+      stride(options.patch_stride > 0 ? options.patch_stride : length) {
   for (int64_t first = 0; first < window && first + length <= window + stride; first += stride) {
     std::vector<int64_t>& patch = steps.emplace_back();
     for (int64_t step = first; step < first + length; ++step)

@@ -18,8 +18,8 @@ struct SeriesPatchesOptions {
   std::string name = "patches";
   SeriesModelOptions series;
   int64_t patch_length = 0;  // 0: 16, or an eighth of a short window
-  int64_t patch_stride = 0;  // 0: half of it
-  int64_t hidden = 32;       // D
+  int64_t patch_stride = 0;  // 0: as long, side by side
+  int64_t hidden = 16;       // D
   int64_t layers = 2;
   int64_t heads = 4;
   int64_t feed_forward = 0;  // 0: 4 D

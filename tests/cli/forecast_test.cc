@@ -135,6 +135,30 @@ TEST_F(Forecast, EveryNetworkGoesTheWholeWay) {
   EXPECT_EQ(revin.status, 0) << revin.err;
 }
 
+/// No option but the file: rows of several series, and what comes after the last of each.
+TEST_F(Forecast, AFileInLongFormatNeedsNoOptions) {
+  std::string text = "ds,store,sales\n";
+  for (int day = 0; day < 200; ++day)
+    for (const char* store : {"north", "south"})
+      text += concat(date(day), ",", store, ",", (store[0] == 'n' ? 100 : 5000) + day % 7, "\n");
+  const std::string data = file("long.csv", text);
+  const Outcome trained =
+      fovea({"train", "forecast", data, "--out", path("run"), "--threads", "1"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_NE(trained.err.find("column 'store' says which of 2 series"), std::string::npos)
+      << trained.err;
+  EXPECT_NE(trained.err.find("season of 7 steps"), std::string::npos) << trained.err;
+  const Outcome predicted = fovea({"predict", path("run"), "--input", data, "--json"});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  ASSERT_EQ(predicted.json().size(), 2u);
+  EXPECT_EQ(predicted.json()[1]["store"], "south");
+  EXPECT_EQ(predicted.json()[1]["ds"][0], date(200));
+  EXPECT_EQ(predicted.json()[1]["ds"][6], date(206));
+  for (int step = 0; step < 7; ++step)
+    EXPECT_NEAR(predicted.json()[1]["sales"][size_t(step)].get<double>(), 5000 + (200 + step) % 7,
+                1.5);
+}
+
 /// Numbers that grow by one a day: a season back is 7 too low, whatever is forecast.
 TEST_F(Forecast, EvaluateShowsBaselinesSeriesAndStepsInTheUnit) {
   std::string text = "date,load,height\n";

@@ -152,12 +152,16 @@ TEST(SeriesPatches, EqualWeightsAreOneMatrixOverAllPatches) {
 }
 
 TEST(SeriesPatches, PlacesAreThoseOfThePaper) {
-  const PatchPlaces places(336, SeriesPatchesOptions{});
+  SeriesPatchesOptions overlapping;
+  overlapping.patch_stride = 8;
+  const PatchPlaces places(336, overlapping);
   EXPECT_EQ(places.count(), 42);
   EXPECT_EQ(places.length, 16);
   EXPECT_EQ(places.steps[0].front(), 0);
   EXPECT_EQ(places.steps[41].front(), 328);
-  EXPECT_EQ(places.steps[41].back(), 335);  // repeated
+  EXPECT_EQ(places.steps[41].back(), 335);                          // repeated
+  EXPECT_EQ(PatchPlaces(336, SeriesPatchesOptions{}).count(), 21);  // side by side
+  EXPECT_EQ(PatchPlaces(336, SeriesPatchesOptions{}).steps[20].back(), 335);
   EXPECT_EQ(PatchPlaces(1, SeriesPatchesOptions{}).count(), 1);
   EXPECT_EQ(PatchPlaces(24, SeriesPatchesOptions{}).length, 3);
 }

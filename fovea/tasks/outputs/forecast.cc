@@ -69,7 +69,7 @@ std::optional<Interval> block_interval(const std::vector<double>& windows, int64
 }
 
 /// The first, the last and some between them.
-std::vector<size_t> spread_rows(size_t count) {
+std::vector<size_t> spread_steps(size_t count) {
   std::vector<size_t> rows;
   if (count <= kShownRows) return rows;
   for (size_t i = 0; i < kShownRows; ++i) rows.push_back(i * (count - 1) / (kShownRows - 1));
@@ -293,7 +293,7 @@ ErrorTable ForecastOutput::errors_by_step(const ForecastReport& model,
     std::vector<double>& row = table.rows.emplace_back();
     for (const at::Tensor& column : columns) row.push_back(column.data_ptr<double>()[step]);
   }
-  table.shown = spread_rows(table.names.size());
+  table.shown = spread_steps(table.names.size());
   return table;
 }
 
@@ -376,12 +376,26 @@ at::Tensor ForecastOutput::in_units(const at::Tensor& values, const Example& exa
   return values.to(at::kDouble) * scale[1] + scale[0];                       // [T, O]
 }
 
+std::vector<std::string> ForecastOutput::forecast_times(const Example& example) const {
+  const SeriesLayout& layout = layout_();
+  const std::string& last = example.axis("source").labels.back();
+  if (layout.time.empty() || !layout.interval.known()) return {};
+  const StepTimes now = parse_step_times({&last, 1});
+  if (now.values.empty() || now.dates != layout.interval.dates) return {};
+  std::vector<std::string> times;
+  for (int64_t step = 1; step <= layout.horizon; ++step)
+    times.push_back(format_step_time(layout.interval.after(now.values[0], step), now.dates, last));
+  return times;
+}
+
 Json ForecastOutput::answer(const Example& example, const Prediction& prediction) const {
   const Forecasts found = split(prediction.values.cpu().unsqueeze(0));
   const std::vector<std::string> names = layout_().target_names();
   Json json = Json::object();
   if (!layout_().series_column.empty())
     json[layout_().series_column] = example.axis("series").labels.at(0);
+  if (const std::vector<std::string> times = forecast_times(example); !times.empty())
+    json[layout_().time] = times;
   const auto add = [&](const at::Tensor& values, const std::string& suffix) {
     const at::Tensor own = in_units(values[0], example);  // [T, O]
     for (size_t series = 0; series < names.size(); ++series)

@@ -76,6 +76,8 @@ class ForecastOutput : public OutputKind {
   /// Of the model, beside the simplest baseline.
   ErrorTable errors_by_series(const ForecastReport& model, const ForecastReport& naive) const;
   ErrorTable errors_by_step(const ForecastReport& model, const ForecastReport& naive) const;
+  /// When the forecast steps are, [T]; empty where the times before do not tell.
+  std::vector<std::string> forecast_times(const Example& example) const;
   /// [T, O] standardised -> in the units of the example's series.
   at::Tensor in_units(const at::Tensor& values, const Example& example) const;
 
