@@ -23,8 +23,8 @@ constexpr int64_t kChoiceBlocks = 10;  // of held-out rows, to know how far the 
 constexpr int64_t kFewestOfBlock = 16;
 // A candidate need not be trained to its very best.
 constexpr int64_t kMostPatience = 6, kMostSteps = 1500, kMostStepsOfRepeats = 600;
-constexpr size_t kFewestBlocks = 4;  // that show how far differences vary
-constexpr double kBehind = 3;        // standard errors
+constexpr size_t kFewestBlocks = 4;   // that show how far differences vary
+constexpr double kBehind = 3;         // standard errors
 constexpr double kShareOfTime = 0.3;  // of training.seconds, where it is given
 
 /// Rows of one repeat: those to train on, and those to measure on in blocks.
@@ -69,8 +69,7 @@ double loss_in(const Metrics& metrics) {
 
 /// The loss of the setup's model on every block, after training on the other rows.
 std::vector<double> block_losses(const Setup& setup, const Splits& splits, const HeldOut& rows,
-                                 double most_seconds,
-                                 const std::function<bool()>& should_stop) {
+                                 double most_seconds, const std::function<bool()>& should_stop) {
   const auto seed = static_cast<uint64_t>(setup.common().seed);
   const Task& task = setup.task();
   const auto model = task.make_model();
@@ -156,7 +155,6 @@ class Race {
       runs_[i] = differences.size() < kFewestBlocks || i == best_ || difference <= kBehind * error;
     }
   }
-  const Candidate& best() const { return candidates_[best_]; }
   const std::vector<Candidate>& candidates() const { return candidates_; }
 
  private:
@@ -166,21 +164,27 @@ class Race {
   size_t best_ = 0;
 };
 
-void take_best(const std::vector<Candidate>& candidates, const Candidate& best,
-               ModelChoice& choice) {
-  const Candidate& preferred = candidates[0];
-  if (best.model == preferred.model) {
-    choice.reason = "it has the lowest loss";
-  } else if (preferred.difference <= preferred.standard_error) {
-    choice.reason = concat("it is within one standard error of ", best.model);
-  } else {
-    choice.model = best.model;
-    choice.reason = concat("its loss is lower than that of ", preferred.model,
-                           " by more than one standard error");
-  }
-}
-
 }  // namespace
+
+void take_best(ModelChoice& choice) {
+  constexpr double kMostBehind = 0.05;  // of the loss: few rows have large standard errors
+  const auto& candidates = choice.candidates;
+  const Candidate& best = *std::ranges::min_element(candidates, {}, [](const Candidate& one) {
+    return std::isnan(one.difference) ? INFINITY : one.difference;
+  });
+  const auto is_close = [](const Candidate& one) { return one.difference <= one.standard_error; };
+  const Candidate& preferred = candidates[0];
+  const Candidate* taken = &best;
+  if (is_close(preferred) && preferred.difference <= kMostBehind * std::abs(best.loss))
+    taken = &preferred;
+  else  // the simplest, which are the last
+    for (size_t i = 1; i < candidates.size(); ++i)
+      if (is_close(candidates[i])) taken = &candidates[i];
+  choice.model = taken->model;
+  choice.reason = taken == &best ? "it has the lowest loss"
+                                 : concat("it is within one standard error of ", best.model,
+                                          taken == &preferred ? "" : " and simpler");
+}
 
 TextTable ModelChoice::table() const {
   TextTable table({"model", "loss", "behind the best", "seconds"});
@@ -256,7 +260,7 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
     choice.reason = "the choice was stopped";
   } else {
     choice.candidates = race.candidates();
-    take_best(choice.candidates, race.best(), choice);
+    take_best(choice);
   }
   setup.set("model.name", choice.model);
   return choice;

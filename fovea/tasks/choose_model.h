@@ -1,10 +1,11 @@
 // model.name=auto: the network is chosen on the data. Each candidate is trained on some of the
 // training rows and measured on others, which none of them sees in training; small data are cut
 // several times, large data once, with more rows for those that are close. Whoever is clearly
-// behind leaves the race. The preferred candidate, the task's first, is taken unless another is
-// better by more than one standard error of the difference (the one-standard-error rule, Breiman et
-// al. 1984). Which rows, how many and how long follows from the data and the seed alone, so the
-// choice is the same on every machine; with training.seconds a share of them bounds it.
+// behind leaves the race. The preferred candidate, the task's first, or else the simplest one is
+// taken unless another is better by more than one standard error of the difference (the
+// one-standard-error rule, Breiman et al. 1984). Which rows, how many and how long follows from the
+// data and the seed alone, so the choice is the same on every machine; with training.seconds a
+// share of them bounds it.
 #pragma once
 
 #include <functional>
@@ -34,6 +35,11 @@ struct ModelChoice {
   TextTable table() const;
   Json to_json() const;
 };
+
+/// Decides by what the candidates have measured: the first one where it is within one standard
+/// error of the best and within 5 % of its loss; otherwise the last, simplest one within one
+/// standard error.
+void take_best(ModelChoice& choice);
 
 struct ChooseHooks {
   std::function<void(const std::string& model, int64_t done, int64_t total)>

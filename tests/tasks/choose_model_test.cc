@@ -41,6 +41,27 @@ TEST(ChooseModel, ALinearModelIsNotChosenForAProduct) {
   EXPECT_FALSE(choice.reason.empty());
 }
 
+std::string taken(std::vector<Candidate> candidates) {
+  ModelChoice choice;
+  choice.candidates = std::move(candidates);
+  take_best(choice);
+  return choice.model;
+}
+
+TEST(ChooseModel, ThePreferredOneMayBeALittleBehindButNotMuch) {
+  EXPECT_EQ(taken({{"attention", .51, .01, .02}, {"plain", .5, 0, 0}, {"linear", .7, .2, .01}}),
+            "attention");
+  EXPECT_EQ(taken({{"attention", .53, .03, .02}, {"plain", .5, 0, 0}, {"linear", .7, .2, .01}}),
+            "plain");
+  // Few rows: everything is within one standard error.
+  EXPECT_EQ(taken({{"attention", .9, .4, .5}, {"plain", .5, 0, 0}, {"linear", .6, .1, .5}}),
+            "linear");
+  EXPECT_EQ(taken({{"attention", NAN, NAN, NAN}, {"plain", .5, 0, 0}, {"linear", .7, .2, .01}}),
+            "plain");
+  EXPECT_EQ(taken({{"attention", .5, 0, 0}, {"plain", .5, 0, 0}, {"linear", .7, .2, .01}}),
+            "attention");
+}
+
 TEST(ChooseModel, IsTheSameAgain) {
   fovea::Setup first = small_setup({}), second = small_setup({});
   const Json a = chosen(first).to_json(), b = chosen(second).to_json();
