@@ -89,9 +89,8 @@ Json result_json(const PruneResult& result, const RunFolder& folder) {
 /// "-" where the network of that stage has no such metric: without heads there are no maps to
 /// measure.
 std::string metric_text(const PrunedStage& stage, const std::string& name) {
-  for (const Metric& metric : stage.metrics)
-    if (metric.name == name) return format_number(metric.value, 5);
-  return "-";
+  const Metric* metric = find_metric(stage.metrics, name);
+  return metric ? format_number(metric->value, 5) : "-";
 }
 
 /// A column per stage.

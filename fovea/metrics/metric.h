@@ -1,7 +1,9 @@
 // A named result, and which way is better: what evaluation prints and early stopping reads.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fovea {
@@ -13,5 +15,11 @@ struct Metric {
 };
 
 using Metrics = std::vector<Metric>;
+
+/// Null where there is none of this name.
+inline const Metric* find_metric(const Metrics& metrics, std::string_view name) {
+  const auto found = std::ranges::find(metrics, name, &Metric::name);
+  return found == metrics.end() ? nullptr : &*found;
+}
 
 }  // namespace fovea

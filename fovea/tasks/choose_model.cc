@@ -62,9 +62,9 @@ std::vector<HeldOut> hold_out_repeatedly(int64_t rows, uint64_t seed) {
 }
 
 double loss_in(const Metrics& metrics) {
-  for (const Metric& metric : metrics)
-    if (metric.name == "loss") return metric.value;
-  fail(ErrorKind::Internal, "a task whose model is chosen must measure the loss");
+  const Metric* loss = find_metric(metrics, "loss");
+  require(loss != nullptr, ErrorKind::Internal, "a task whose model is chosen measures the loss");
+  return loss->value;
 }
 
 /// The loss of the setup's model on every block, after training on the other rows.

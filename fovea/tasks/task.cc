@@ -105,7 +105,6 @@ TrainingOptions fit_to_rows(TrainingOptions tutorial) {
   // A few rows give few values of an accuracy: where it stands still, the loss decides.
   if (tutorial.monitor.size() == 1 && tutorial.monitor[0] != "loss")
     tutorial.monitor.push_back("loss");
-  if (tutorial.patience == 0) tutorial.patience = kByBudget;
   return tutorial;
 }
 

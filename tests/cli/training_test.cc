@@ -175,6 +175,15 @@ TEST_F(TrainCommand, SettingsByName) {
   EXPECT_TRUE(says(fovea({"tasks", "features"}).out, "--config NAME: tutorial"));
 }
 
+TEST_F(TrainCommand, AForecastIsNotStoppedEarly) {  // most is gained at the end
+  for (const char* model : {"linear", "patches"}) {
+    const Outcome plan = fovea(
+        {"train", "forecast", "--dry-run", "--json", "--set", std::string("model.name=") + model});
+    ASSERT_EQ(plan.status, 0) << plan.err;
+    EXPECT_TRUE(says(plan.out, "\"patience\": 0")) << plan.out;
+  }
+}
+
 TEST_F(TrainCommand, ARefusedTrainingLeavesNoFolder) {
   const std::string data = flowers(60);
   write_file(path("empty.csv"), "x,y,class\n");

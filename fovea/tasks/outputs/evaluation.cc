@@ -26,11 +26,6 @@ std::string half_text(const Interval& interval) {
   return format_number(interval.half(), 2);
 }
 
-const Metric* find_metric(const Metrics& metrics, const std::string& name) {
-  const auto found = std::ranges::find(metrics, name, &Metric::name);
-  return found == metrics.end() ? nullptr : &*found;
-}
-
 Json json_number(double value) {
   return std::isfinite(value) ? Json(value) : Json();
 }
