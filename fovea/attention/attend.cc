@@ -133,6 +133,7 @@ Attended attend(const AttendInput& in, Tap* tap) {
 
   auto scores =
       in.score ? in.score->score({query, memory.keys, previous, in.sharpness}) : in.scores;
+  if (in.bias.defined()) scores = scores + in.bias.to(scores.dtype());
   if (in.slopes.defined())
     scores = scores + distance_bias(in, scores.size(2), scores.size(3)).to(scores.dtype());
   require(scores.size(-1) == memory.size(), ErrorKind::InvalidArgument, "scores of shape ",

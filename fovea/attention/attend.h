@@ -1,5 +1,6 @@
 // The one call of attention: scores, normaliser and alignment together.
 //   e = score(query, keys)
+//   e = e + bias, where the caller has one                  (T5's relative positions, Raffel 2020)
 //   e = e - slope_h |position of the query - position of the key|, with slopes    (ALiBi, Press
 //   2022) a = normalise(e over the keys that mask and alignment leave), times the Gaussian for
 //   local-p context = a values
@@ -54,6 +55,7 @@ struct AttendInput {
   at::Tensor chosen;   // int64 [B, H, Q]: choices of hard or gumbel to repeat; may be undefined
   double dropout = 0;  // of the weights, after they are reported; needs random
   at::Tensor slopes;   // [H]: ALiBi; may be undefined
+  at::Tensor bias;     // [1 or B, H, Q, K], added to the scores; may be undefined
   bool keep_weights = true;  // no: Attended::weights may stay undefined
   bool caller_clears_fully_masked =
       false;  // what fully_masked queries see may be anything finite, not only 0

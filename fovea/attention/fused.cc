@@ -298,6 +298,7 @@ bool can_fuse(const AttendInput& in, const Tap* tap) {
   const Tensor& keys = in.memory.keys;
   if (!in.score->dot_scale(keys.size(-1)) || !in.normaliser.traits().is_fused) return false;
   if (in.sharpness.defined() || in.chosen.defined() || in.memory.broken.defined()) return false;
+  if (in.bias.defined()) return false;
   if (in.alignment && !in.alignment->is_band()) return false;
   if (in.query.dim() != 4 || keys.size(1) != in.memory.values.size(1) ||
       in.query.size(1) % keys.size(1) != 0 || in.query.size(3) != keys.size(3))

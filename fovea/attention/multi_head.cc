@@ -97,22 +97,25 @@ void MultiHeadOptions::describe(OptionList& list) {
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options) : options_(options) {
   const int64_t width = options.width, heads = options.heads;
-  require(width > 0 && heads > 0 && width % heads == 0, ErrorKind::InvalidArgument, "a width of ",
-          width, " cannot be shared by ", heads, " heads; the heads must divide the width");
+  const bool divides = width > 0 && heads > 0 && (options.head_size > 0 || width % heads == 0);
+  require(divides, ErrorKind::InvalidArgument, "a width of ", width, " cannot be shared by ", heads,
+          " heads; the heads must divide the width");
+  if (options_.head_size == 0) options_.head_size = width / heads;
   if (options_.key_heads == 0) options_.key_heads = heads;
   require(options_.key_heads > 0 && heads % options_.key_heads == 0, ErrorKind::InvalidArgument,
           heads, " heads cannot share ", options_.key_heads,
           " heads of keys; the key heads must divide the heads");
-  require(options_.positions != "rotary" || width / heads % 2 == 0, ErrorKind::InvalidArgument,
-          "rotary positions turn pairs of numbers; a head of ", width / heads,
-          " has none to spare");
-  options_.score.query_size = options_.score.key_size = width / heads;
+  require(options_.positions != "rotary" || head_size() % 2 == 0, ErrorKind::InvalidArgument,
+          "rotary positions turn pairs of numbers; a head of ", head_size(), " has none to spare");
+  if (options_.positions == "rotary") rates_ = rotary_rates(head_size(), options_.rotary);
+  options_.score.query_size = options_.score.key_size = head_size();
   heads_ = numbers_up_to(heads);
   key_heads_ = numbers_up_to(options_.key_heads);
   const int64_t rows = value_part().first + value_part().rows;
   in_proj_weight = register_parameter("in_proj_weight", at::zeros({rows, width}));
   if (options.bias) in_proj_bias = register_parameter("in_proj_bias", at::zeros({rows}));
-  out_proj = register_projection(*this, "out_proj", {width, width, options.bias});
+  out_proj = register_projection(*this, "out_proj",
+                                 {heads * head_size(), width, options.bias && options.output_bias});
   score_ = register_module("score", make_score(options_.score, Random(0)));
   if (options_.positions == "alibi") slopes_ = alibi_slopes(heads);
 }
@@ -167,7 +170,7 @@ std::vector<Tensor> MultiHeadAttention::project(const Tensor& x,
 }
 
 Tensor MultiHeadAttention::turned(const Tensor& x, int64_t first_position) const {
-  return options_.positions == "rotary" ? rotate_by_position(x, first_position) : x;
+  return rates_.defined() ? rotate_by_position(x, first_position, rates_) : x;
 }
 
 Memory MultiHeadAttention::remember(const Tensor& keys, const Tensor& values, const KeepMask& mask,
@@ -246,6 +249,7 @@ Attended MultiHeadAttention::look(const MultiHeadInput& input, const Tensor& que
   inner.random = input.random;
   inner.dropout = is_training() && input.random ? options_.dropout : 0;
   if (slopes_.defined()) inner.slopes = slopes_.to(query.device());
+  inner.bias = input.bias;
   inner.keep_weights = input.keep_weights;
   inner.caller_clears_fully_masked = true;
   inner.map = input.map;
@@ -299,11 +303,24 @@ void MultiHeadAttention::prune(const std::vector<int64_t>& numbers) {
   keep_places(key_heads_, keys);
 }
 
-Tensor rotate_by_position(const Tensor& x, int64_t first) {
+Tensor rotary_rates(int64_t size, const RotaryOptions& o) {
+  const int64_t half = size / 2;
+  const Tensor rates =
+      at::exp(at::arange(half, at::kDouble) * (-std::log(o.base) / double(half)));  // [d/2]
+  if (o.scaling == "none") return rates;
+  if (o.scaling == "linear") return rates / o.factor;
+  require(o.scaling == "llama3", ErrorKind::InvalidArgument, "rotary scaling '", o.scaling,
+          "' is not known; known: none, linear, llama3");
+  const Tensor turns = rates * (double(o.original_length) / (2 * M_PI));  // in the original length
+  const Tensor fast = ((turns - o.low) / (o.high - o.low)).clamp(0, 1);
+  return rates * (fast + (1 - fast) / o.factor);
+}
+
+Tensor rotate_by_position(const Tensor& x, int64_t first, const Tensor& rates) {
   const int64_t half = x.size(-1) / 2;
   const auto options = x.options().dtype(at::kDouble);
-  const auto rate = at::exp(at::arange(half, options) * (-std::log(10000.0) / double(half)));
-  const auto angle = at::outer(at::arange(first, first + x.size(2), options), rate);  // [N, d/2]
+  const auto angle =
+      at::outer(at::arange(first, first + x.size(2), options), rates.to(x.device()));  // [N, d/2]
   const auto cosine = angle.cos().to(x.dtype()), sine = angle.sin().to(x.dtype());
   const auto low = x.narrow(-1, 0, half), high = x.narrow(-1, half, half);
   return at::cat({low * cosine - high * sine, low * sine + high * cosine}, -1);

@@ -6,7 +6,8 @@
 //   W^V
 //                  are shorter then
 //   rotary         queries and keys are turned by their position, dimension i together with i + d/2
-//                  by the angle position / 10000^(2i/d) (Su 2021)
+//                  by the angle position / 10000^(2i/d) (Su 2021); another base and slower turns
+//                  for longer texts: RotaryOptions
 //   alibi          a penalty for distance, slope 2^(-8h/H) for head h = 1 … H (Press 2022)
 #pragma once
 
@@ -22,14 +23,29 @@
 
 namespace fovea {
 
+/// How fast queries and keys are turned.
+struct RotaryOptions {
+  double base = 10000;
+  // Longer texts than the network was trained with (transformers' rope_scaling):
+  //   linear  every turn slower by the factor
+  //   llama3  slow turns, those of a wavelength over original_length / low, slower by the factor;
+  //           fast ones, under original_length / high, as they were; a blend between (Llama 3.1)
+  std::string scaling = "none";
+  double factor = 1, low = 1, high = 4;
+  int64_t original_length = 8192;
+};
+
 struct MultiHeadOptions {
   int64_t width = 64;     // D
-  int64_t heads = 4;      // H, must divide the width
+  int64_t heads = 4;      // H, must divide the width unless head_size is given
+  int64_t head_size = 0;  // d; 0: D / H
   int64_t key_heads = 0;  // heads of keys and values, must divide the heads; 0: as many
   double dropout = 0;     // of the weights, in training
   bool bias = true;
+  bool output_bias = true;         // of out_proj, where `bias`
   std::string positions = "none";  // none, rotary or alibi
-  ScoreOptions score;              // query_size and key_size are set to D / heads
+  RotaryOptions rotary;
+  ScoreOptions score;  // query_size and key_size are set to d
   NormaliserOptions normaliser;
   void describe(OptionList& list);
 };
@@ -39,6 +55,7 @@ struct MultiHeadInput {
   Memory memory;                         // from MultiHeadAttention::remember()
   KeepMask mask;                         // of this call, on top of the memory's
   const Alignment* alignment = nullptr;  // null: global
+  at::Tensor bias;                       // [1 or B, H, Q, K], added to the scores; may be undefined
   int64_t first_position = 0;            // of query 0
   std::optional<Random> random;          // for dropout in training, and for hard and gumbel
   bool keep_weights = true;              // no: Attended::weights may stay undefined
@@ -83,21 +100,21 @@ class MultiHeadAttention : public torch::nn::Module {
   /// The numbers of the heads that are there, in the order of their maps.
   const std::vector<int64_t>& heads() const { return heads_; }
   int64_t built_heads() const { return options_.heads; }
-  int64_t head_size() const { return options_.width / options_.heads; }
+  int64_t head_size() const { return options_.head_size; }
 
-  // With nothing pruned H' = H; D' = key heads times D / H
-  at::Tensor in_proj_weight;             // [H' D / H + 2 D', D]
-  at::Tensor in_proj_bias;               // [H' D / H + 2 D'], undefined without bias
-  std::shared_ptr<Projection> out_proj;  // weight [D, H' D / H]
+  // With nothing pruned H' = H; D' = key heads times d
+  at::Tensor in_proj_weight;             // [H' d + 2 D', D]
+  at::Tensor in_proj_bias;               // [H' d + 2 D'], undefined without bias
+  std::shared_ptr<Projection> out_proj;  // weight [D, H' d]
 
  private:
   struct Part {
-    int64_t first, rows, heads;  // of in_proj; rows = heads times D / H
+    int64_t first, rows, heads;  // of in_proj; rows = heads times d
   };
   Part query_part() const;
   Part key_part() const;
   Part value_part() const;
-  /// Parts that lie side by side in in_proj, by one product. x [B, N, D] -> [B, h, N, D / H] each
+  /// Parts that lie side by side in in_proj, by one product. x [B, N, D] -> [B, h, N, d] each
   std::vector<at::Tensor> project(const at::Tensor& x, const std::vector<Part>& parts) const;
   at::Tensor turned(const at::Tensor& x, int64_t first_position) const;  // rotary, or x
   Attended look(const MultiHeadInput& input, const at::Tensor& query, const Memory& memory,
@@ -106,11 +123,15 @@ class MultiHeadAttention : public torch::nn::Module {
   MultiHeadOptions options_;
   std::vector<int64_t> heads_, key_heads_;  // those that are there
   at::Tensor slopes_;                       // [H'], alibi
+  at::Tensor rates_;                        // [d / 2], rotary
   std::shared_ptr<ScoreFunction> score_;
 };
 
-/// x [B, H, N, d] turned by the positions first, first + 1, …; d must be even.
-at::Tensor rotate_by_position(const at::Tensor& x, int64_t first);
+/// Of each pair of numbers, the turn from one position to the next: float64 [size / 2].
+at::Tensor rotary_rates(int64_t size, const RotaryOptions& options);
+
+/// x [B, H, N, d] turned by the positions first, first + 1, …; d must be even. rates [d / 2].
+at::Tensor rotate_by_position(const at::Tensor& x, int64_t first, const at::Tensor& rates);
 
 /// 2^(-8h/H) for h = 1 … H: [H].
 at::Tensor alibi_slopes(int64_t heads);

@@ -7,17 +7,10 @@ namespace fovea {
 
 namespace {
 
-/// A linear layer from `in` to `out`.
-void add_linear(std::vector<WeightNames>& names, const std::string& ours, const std::string& theirs,
-                int64_t out, int64_t in) {
-  names.push_back({ours + ".weight", {theirs + ".weight"}, {out, in}});
-  names.push_back({ours + ".bias", {theirs + ".bias"}, {out}});
-}
-
 void add_norm(std::vector<WeightNames>& names, const std::string& ours, const std::string& theirs,
               int64_t width) {
   for (const char* part : {".weight", ".bias"})
-    names.push_back({ours + part, {theirs + ".LayerNorm" + part}, {width}});
+    names.push_back({ours + part, {theirs + ".LayerNorm" + part}, {{width}}});
 }
 
 /// `name` with another ending where it ends in `old`.
@@ -29,9 +22,11 @@ std::string renamed(const std::string& name, const std::string& old, const std::
 
 std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary) {
   std::vector<WeightNames> names{
-      {"tokens.weight", {"embeddings.word_embeddings.weight"}, {vocabulary, o.hidden}},
-      {"positions.weight", {"embeddings.position_embeddings.weight"}, {o.maximum_length, o.hidden}},
-      {"segments.weight", {"embeddings.token_type_embeddings.weight"}, {o.segments, o.hidden}}};
+      {"tokens.weight", {"embeddings.word_embeddings.weight"}, {{vocabulary, o.hidden}}},
+      {"positions.weight",
+       {"embeddings.position_embeddings.weight"},
+       {{o.maximum_length, o.hidden}}},
+      {"segments.weight", {"embeddings.token_type_embeddings.weight"}, {{o.segments, o.hidden}}}};
   add_norm(names, "norm", "embeddings", o.hidden);
   add_linear(names, "pooler", "pooler.dense", o.hidden, o.hidden);
   std::vector<int64_t> widths(size_t(o.layers), o.hidden);  // of the heads that a layer has
@@ -44,8 +39,10 @@ std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary)
     const auto thirds = [&](const char* part) {
       return std::vector{self + "query." + part, self + "key." + part, self + "value." + part};
     };
-    names.push_back({own + ".self_attn.in_proj_weight", thirds("weight"), {width, o.hidden}});
-    names.push_back({own + ".self_attn.in_proj_bias", thirds("bias"), {width}});
+    const auto thrice = [](std::vector<int64_t> shape) { return std::vector(3, shape); };
+    names.push_back(
+        {own + ".self_attn.in_proj_weight", thirds("weight"), thrice({width, o.hidden})});
+    names.push_back({own + ".self_attn.in_proj_bias", thirds("bias"), thrice({width})});
     add_linear(names, own + ".self_attn.out_proj", other + ".attention.output.dense", o.hidden,
                width);
     add_norm(names, own + ".norm1", other + ".attention.output", o.hidden);
@@ -57,7 +54,7 @@ std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary)
 }
 
 std::vector<WeightNames> masked_head_names(int64_t hidden, int64_t vocabulary) {
-  std::vector<WeightNames> names{{"masked.bias", {"cls.predictions.bias"}, {vocabulary}}};
+  std::vector<WeightNames> names{{"masked.bias", {"cls.predictions.bias"}, {{vocabulary}}}};
   add_linear(names, "masked.dense", "cls.predictions.transform.dense", hidden, hidden);
   add_norm(names, "masked.norm", "cls.predictions.transform", hidden);
   return names;
@@ -73,37 +70,6 @@ std::string hugging_face_name(const std::string& name) {
   const std::string plain = name.starts_with("bert.") ? name.substr(5) : name;
   return renamed(renamed(plain, "LayerNorm.gamma", "LayerNorm.weight"), "LayerNorm.beta",
                  "LayerNorm.bias");
-}
-
-WeightShapes shapes_of(std::span<const WeightNames> names) {
-  WeightShapes shapes;
-  for (const WeightNames& weight : names)
-    for (const std::string& name : weight.theirs) shapes[name] = weight.shape;
-  return shapes;
-}
-
-WeightMap from_hugging_face(std::span<const WeightNames> names, const WeightMap& theirs) {
-  WeightMap ours;
-  for (const WeightNames& weight : names) {
-    std::vector<at::Tensor> parts;
-    for (const std::string& name : weight.theirs)
-      if (const auto found = theirs.find(name); found != theirs.end())
-        parts.push_back(found->second.to(at::kFloat));
-    if (parts.size() == weight.theirs.size())
-      ours[weight.ours] = parts.size() == 1 ? parts[0] : at::cat(parts);
-  }
-  return ours;
-}
-
-WeightMap to_hugging_face(std::span<const WeightNames> names, const WeightMap& ours) {
-  WeightMap theirs;
-  for (const WeightNames& weight : names) {
-    const auto found = ours.find(weight.ours);
-    if (found == ours.end()) continue;
-    const auto parts = found->second.chunk(int64_t(weight.theirs.size()));
-    for (size_t i = 0; i < parts.size(); ++i) theirs[weight.theirs[i]] = parts[i].contiguous();
-  }
-  return theirs;
 }
 
 }  // namespace fovea

@@ -25,6 +25,7 @@
 #include "fovea/models/table_answers.h"
 #include "fovea/models/table_embedding.h"
 #include "fovea/models/table_shape.h"
+#include "fovea/nn/ops/layer_norm.h"
 #include "fovea/nn/transformer/transformer_stack.h"
 
 namespace fovea {

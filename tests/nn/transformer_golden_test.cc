@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "fovea/nn/ops/layer_norm.h"
 #include "fovea/nn/transformer/transformer_layer.h"
 #include "fovea/tensor/kernel_path.h"
 #include "tests/support/golden.h"

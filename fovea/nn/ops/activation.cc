@@ -243,11 +243,22 @@ class ProjectionFunction : public torch::autograd::Function<ProjectionFunction> 
 
 }  // namespace
 
+bool has_kernel(const std::string& name) {
+  return name == "relu" || name == "gelu";
+}
+
 Activation activation_named(const std::string& name) {
-  if (name == "relu") return Activation::Relu;
-  require(name == "gelu", ErrorKind::InvalidArgument, "there is no activation '", name,
+  require(has_kernel(name), ErrorKind::InvalidArgument, "there is no activation '", name,
           "'; known: relu, gelu");
-  return Activation::Gelu;
+  return name == "relu" ? Activation::Relu : Activation::Gelu;
+}
+
+Tensor activate(const Tensor& u, const std::string& name) {
+  if (name == "silu") return at::silu(u);
+  if (name == "gelu-tanh") return at::gelu(u, "tanh");
+  require(has_kernel(name), ErrorKind::InvalidArgument, "there is no activation '", name,
+          "'; known: relu, gelu, gelu-tanh, silu");
+  return activated_reference(u, activation_named(name));
 }
 
 Tensor activate(const Tensor& x, const Tensor& bias, Activation kind) {

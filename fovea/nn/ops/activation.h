@@ -20,6 +20,12 @@ using kernels::Activation;
 
 /// "relu" or "gelu".
 Activation activation_named(const std::string& name);
+bool has_kernel(const std::string& name);
+
+/// By name, through tensor operations: those, and
+///   gelu-tanh  gelu with tanh in place of Phi, as GPT-2 has it
+///   silu       u / (1 + exp(-u)), as Llama has it
+at::Tensor activate(const at::Tensor& u, const std::string& name);
 
 /// act(x + bias): x [..., width], bias [width] -> [..., width]
 at::Tensor activate(const at::Tensor& x, const at::Tensor& bias, Activation kind);

@@ -7,31 +7,17 @@
 // scope, the sum float32.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <torch/nn/module.h>
-
-#include "fovea/tensor/random.h"
+#include "fovea/nn/ops/norm.h"
 
 namespace fovea {
 
-/// residual + dropout(x) and what the norm makes of it.
-struct AddedNorm {
-  at::Tensor sum;     // [..., width]
-  at::Tensor output;  // [..., width]
-};
-
-class LayerNorm : public torch::nn::Module {
+class LayerNorm : public Norm {
  public:
   explicit LayerNorm(int64_t width, double epsilon = 1e-5);
-  void initialise();  // ones and zeros
-
-  /// x [..., width] -> [..., width]
-  at::Tensor forward(const at::Tensor& x) const;
-
-  /// The norm of residual + dropout(x); without `random` nothing is dropped. On a GPU the output is
-  /// rounded in a bf16 scope, as what multiplies it would do, unless it is the next residual.
+  void initialise() override;
+  at::Tensor forward(const at::Tensor& x) const override;
   AddedNorm add(const at::Tensor& residual, const at::Tensor& x, double rate, const Random* random,
-                bool is_residual = false) const;
+                bool is_residual = false) const override;
 
   double epsilon() const { return epsilon_; }
 
@@ -43,9 +29,5 @@ class LayerNorm : public torch::nn::Module {
 
   double epsilon_;
 };
-
-/// residual + dropout(x) without a norm behind it; without `random` nothing is dropped.
-at::Tensor add_dropped(const at::Tensor& residual, const at::Tensor& x, double rate,
-                       const Random* random);
 
 }  // namespace fovea

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "fovea/base/options.h"
+#include "fovea/nn/ops/layer_norm.h"
 #include "fovea/nn/transformer/positions.h"
 #include "fovea/nn/transformer/transformer_stack.h"
 

@@ -63,8 +63,9 @@ PackedProjection PackedDecoderLayer::hidden_projection(const FeedForward& part) 
 
 bool PackedDecoderLayer::fits(const TransformerDecoderLayer& layer,
                               const TransformerMemory& memory) {
-  return layer.options_.window == 0 && is_plain(*layer.self_attn_) &&
-         is_plain(*layer.multihead_attn_) && SourceKeys::fits(memory.source);
+  return layer.options_.window == 0 && layer.multihead_attn_ && is_plain(*layer.self_attn_) &&
+         is_plain(*layer.multihead_attn_) && layer.feed_forward_->activation_ &&
+         layer.feed_forward_->linear1_->bias.defined() && SourceKeys::fits(memory.source);
 }
 
 PackedDecoderLayer::PackedDecoderLayer(const TransformerDecoderLayer& layer,
@@ -109,7 +110,7 @@ Tensor PackedDecoderLayer::think(const Tensor& x) const {
   const FeedForward& part = *layer_.feed_forward_;
   if (part.activation_ == Activation::Relu)
     return narrow_.forward(hidden_.forward(x, Finish::Relu));
-  return narrow_.forward(activate(hidden_.forward(x), part.linear1_->bias, part.activation_));
+  return narrow_.forward(activate(hidden_.forward(x), part.linear1_->bias, *part.activation_));
 }
 
 Tensor PackedDecoderLayer::step(const Tensor& x, const StepLists& lists) {

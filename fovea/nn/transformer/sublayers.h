@@ -11,7 +11,7 @@ namespace fovea {
 
 /// One sublayer, f, and the norm that it is wrapped with.
 struct Sublayer {
-  const LayerNorm& norm;
+  const Norm& norm;
   const char* dropout;  // name of its random numbers
   std::function<at::Tensor(const at::Tensor&)> run;
 };

@@ -15,8 +15,13 @@ MultiHeadOptions attention_options(const TransformerLayerOptions& o, const std::
   options.width = o.width;
   options.heads = o.heads;
   options.key_heads = o.key_heads;
+  options.head_size = o.head_size;
   options.dropout = o.attention_dropout;
+  options.bias = o.bias;
+  options.output_bias = o.output_bias;
   options.positions = positions;
+  options.rotary = o.rotary;
+  options.score.name = o.score;
   return options;
 }
 
@@ -41,6 +46,11 @@ void check(const TransformerLayerOptions& o) {
   require(o.norm == "post" || o.norm == "pre", ErrorKind::InvalidArgument,
           "model.norm must be post or pre, found '", o.norm, "'");
   require(o.window >= 0, ErrorKind::InvalidArgument, "model.window must not be negative");
+}
+
+std::shared_ptr<Norm> register_norm(torch::nn::Module& owner, const char* name,
+                                    const TransformerLayerOptions& o) {
+  return owner.register_module(name, make_norm(o.norm_name, o.width, o.epsilon));
 }
 
 /// What the sequence may see of itself: everything, or a window.
@@ -71,10 +81,16 @@ Tensor run_sublayers(const TransformerLayerOptions& o, Tensor x, const LayerCall
 }
 
 FeedForward::FeedForward(torch::nn::Module& owner, const TransformerLayerOptions& o)
-    : linear1_(register_projection(owner, "linear1", {o.width, o.feed_forward})),
-      linear2_(register_projection(owner, "linear2", {o.feed_forward, o.width})),
-      activation_(activation_named(o.activation)),
-      dropout_(o.hidden_dropout) {}
+    : linear1_(register_projection(
+          owner, "linear1",
+          {o.width, o.gated ? 2 * o.feed_forward : o.feed_forward, o.feed_forward_bias})),
+      linear2_(
+          register_projection(owner, "linear2", {o.feed_forward, o.width, o.feed_forward_bias})),
+      name_(o.activation),
+      gated_(o.gated),
+      dropout_(o.hidden_dropout) {
+  if (!gated_ && has_kernel(name_)) activation_ = activation_named(name_);
+}
 
 void FeedForward::initialise(const Random& random) {
   linear1_->initialise(random.split("linear1"));
@@ -84,9 +100,18 @@ void FeedForward::initialise(const Random& random) {
 Tensor FeedForward::forward(const Tensor& x, const LayerCall& call) const {
   std::optional<Random> random;
   if (call.random && dropout_ > 0) random = call.random->split("hidden");
-  const Tensor hidden = activated_projection(x, linear1_->weight, linear1_->bias, activation_,
-                                             dropout_, random ? &*random : nullptr);  // [B, N, F]
-  return linear2_->forward(hidden);
+  const Random* drawn = random ? &*random : nullptr;
+  if (activation_)
+    return linear2_->forward(
+        activated_projection(x, linear1_->weight, linear1_->bias, *activation_, dropout_, drawn));
+  Tensor hidden = linear1_->forward(x);  // [B, N, F], or 2 F
+  if (gated_) {
+    const auto halves = hidden.chunk(2, -1);
+    hidden = activate(halves[0], name_) * halves[1];
+  } else {
+    hidden = activate(hidden, name_);
+  }
+  return linear2_->forward(dropout(hidden, dropout_, drawn, "hidden"));
 }
 
 TransformerEncoderLayer::TransformerEncoderLayer(const TransformerLayerOptions& options)
@@ -95,8 +120,8 @@ TransformerEncoderLayer::TransformerEncoderLayer(const TransformerLayerOptions& 
   self_attn_ = register_module("self_attn", std::make_shared<MultiHeadAttention>(
                                                 attention_options(options, options.positions)));
   feed_forward_ = std::make_unique<FeedForward>(*this, options);
-  norm1_ = register_module("norm1", std::make_shared<LayerNorm>(options.width, options.epsilon));
-  norm2_ = register_module("norm2", std::make_shared<LayerNorm>(options.width, options.epsilon));
+  norm1_ = register_norm(*this, "norm1", options);
+  norm2_ = register_norm(*this, "norm2", options);
 }
 
 void TransformerEncoderLayer::initialise(const Random& random) {
@@ -110,6 +135,7 @@ Tensor TransformerEncoderLayer::forward(const Tensor& x, const KeepMask& mask, c
   const auto look = [&](const Tensor& inner) {
     MultiHeadInput own = input_of(inner, map, call, "attention");
     own.mask = mask & window_of(options_, inner.size(1), inner.size(1), 0);
+    own.bias = call.bias;
     return self_attn_->forward_self(own, call.tap).attended.context;
   };
   const auto think = [&](const Tensor& inner) { return feed_forward_->forward(inner, call); };
@@ -118,7 +144,10 @@ Tensor TransformerEncoderLayer::forward(const Tensor& x, const KeepMask& mask, c
 }
 
 TransformerMemory TransformerMemory::select(const Tensor& rows) const {
-  return {written.values.defined() ? written.select(rows) : written, source.select(rows)};
+  const auto chosen = [&](const Memory& memory) {
+    return memory.values.defined() ? memory.select(rows) : memory;
+  };
+  return {chosen(written), chosen(source)};
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(const TransformerLayerOptions& options)
@@ -127,23 +156,26 @@ TransformerDecoderLayer::TransformerDecoderLayer(const TransformerLayerOptions& 
   self_attn_ = register_module("self_attn", std::make_shared<MultiHeadAttention>(
                                                 attention_options(options, options.positions)));
   // Positions of the target say nothing of positions in the source.
-  multihead_attn_ = register_module(
-      "multihead_attn", std::make_shared<MultiHeadAttention>(attention_options(options, "none")));
+  if (options.looks_at_source)
+    multihead_attn_ = register_module(
+        "multihead_attn", std::make_shared<MultiHeadAttention>(attention_options(options, "none")));
   feed_forward_ = std::make_unique<FeedForward>(*this, options);
-  norm1_ = register_module("norm1", std::make_shared<LayerNorm>(options.width, options.epsilon));
-  norm2_ = register_module("norm2", std::make_shared<LayerNorm>(options.width, options.epsilon));
-  norm3_ = register_module("norm3", std::make_shared<LayerNorm>(options.width, options.epsilon));
+  norm1_ = register_norm(*this, "norm1", options);
+  norm2_ = register_norm(*this, "norm2", options);
+  if (options.looks_at_source) norm3_ = register_norm(*this, "norm3", options);
 }
 
 void TransformerDecoderLayer::initialise(const Random& random) {
   self_attn_->initialise(random.split("self_attn"));
-  multihead_attn_->initialise(random.split("multihead_attn"));
+  if (multihead_attn_) multihead_attn_->initialise(random.split("multihead_attn"));
   feed_forward_->initialise(random);
-  for (const auto& norm : {norm1_, norm2_, norm3_}) norm->initialise();
+  for (const auto& norm : {norm1_, norm2_, norm3_})
+    if (norm) norm->initialise();
 }
 
 TransformerMemory TransformerDecoderLayer::look_at(const Tensor& encoded,
                                                    const KeepMask& mask) const {
+  if (!multihead_attn_) return {};
   return {{}, multihead_attn_->remember(encoded, encoded, mask)};
 }
 
@@ -155,18 +187,22 @@ Tensor TransformerDecoderLayer::forward(const Tensor& x, int64_t first, Transfor
     MultiHeadInput own = input_of(inner, own_map, call, "attention");
     own.first_position = first;
     own.memory = memory.written;
+    own.bias = call.bias;
     if (queries > 1) own.mask = KeepMask::causal(queries, keys, first);
     own.mask = own.mask & window_of(options_, queries, keys, first);
     auto looked = self_attn_->forward_self(own, call.tap);
     if (grow) memory.written = std::move(looked.memory);
     return looked.attended.context;
   };
+  const auto think = [&](const Tensor& inner) { return feed_forward_->forward(inner, call); };
+  if (!multihead_attn_)
+    return run_sublayers(options_, x, call,
+                         {{*norm1_, "dropout1", look_back}, {*norm2_, "dropout2", think}});
   const auto look_at_source = [&](const Tensor& inner) {
     MultiHeadInput other = input_of(inner, source_map, call, "source attention");
     other.memory = memory.source;
     return multihead_attn_->forward(other, call.tap).context;
   };
-  const auto think = [&](const Tensor& inner) { return feed_forward_->forward(inner, call); };
   return run_sublayers(options_, x, call,
                        {{*norm1_, "dropout1", look_back},
                         {*norm2_, "dropout2", look_at_source},

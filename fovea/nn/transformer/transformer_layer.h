@@ -3,8 +3,9 @@
 // linear2, norm1, norm2, norm3), so that their state dicts fit. Each part f of a layer is wrapped:
 //   post  x = norm(x + dropout(f(x)))                 the paper's
 //   pre   x = x + dropout(f(norm(x)))                 steadier to train; the stack ends with a norm
-// f is attention of the sequence to itself, in a decoder then to the source, and last the feed-
-// forward part W2 dropout(act(W1 x + b1)) + b2.
+// f is attention of the sequence to itself, in a decoder then to the source (unless it has none, as
+// in GPT-2 and Llama), and last the feed-forward part W2 dropout(act(W1 x + b1)) + b2; a gated one
+// has W1 of twice the rows and multiplies act of the first half with the second (Shazeer 2020).
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@
 
 #include "fovea/attention/multi_head.h"
 #include "fovea/nn/ops/activation.h"
-#include "fovea/nn/ops/layer_norm.h"
+#include "fovea/nn/ops/norm.h"
 
 namespace fovea {
 
@@ -20,22 +21,32 @@ struct TransformerLayerOptions {
   int64_t width = 256;
   int64_t heads = 4;
   int64_t key_heads = 0;  // 0: as many as heads
+  int64_t head_size = 0;  // 0: width / heads
   int64_t feed_forward = 1024;
   std::string norm = "post";        // post or pre
-  std::string activation = "relu";  // relu or gelu
+  std::string norm_name = "layer";  // layer or rms
+  std::string activation = "relu";  // relu, gelu, gelu-tanh or silu
+  bool gated = false;               // the feed-forward part
+  bool bias = true;                 // of queries, keys and values
+  bool output_bias = true;          // of what attention hands on
+  bool feed_forward_bias = true;    // of both its layers
+  bool looks_at_source = true;      // a decoder's
   std::string positions = "none";   // of the attention to itself: none, rotary or alibi
-  int64_t window = 0;               // it looks at most so far on each side; 0: everywhere
-  double dropout = 0;               // of what each part adds
-  double attention_dropout = 0;     // of the attention weights
-  double hidden_dropout = 0;        // inside the feed-forward part
-  double epsilon = 1e-5;            // of the norms
+  RotaryOptions rotary;
+  std::string score = "scaled-dot";  // or dot, as T5 has it
+  int64_t window = 0;                // it looks at most so far on each side; 0: everywhere
+  double dropout = 0;                // of what each part adds
+  double attention_dropout = 0;      // of the attention weights
+  double hidden_dropout = 0;         // inside the feed-forward part
+  double epsilon = 1e-5;             // of the norms
 };
 
 /// What one call of a layer needs besides its input.
 struct LayerCall {
   std::optional<Random> random;  // dropout; without it there is none
   Tap* tap = nullptr;
-  int64_t layer = 0;  // from 1, for the maps
+  int64_t layer = 0;     // from 1, for the maps
+  at::Tensor bias = {};  // [1, H, Q, K], added to the scores of the attention to itself
 };
 
 /// W2 dropout(act(W1 x + b1)) + b2.
@@ -48,7 +59,9 @@ class FeedForward {
  private:
   friend class PackedDecoderLayer;
   std::shared_ptr<Projection> linear1_, linear2_;
-  Activation activation_;
+  std::optional<Activation> activation_;  // where there is a kernel for it
+  std::string name_;                      // of the activation
+  bool gated_;
   double dropout_;
 };
 
@@ -67,14 +80,14 @@ class TransformerEncoderLayer : public torch::nn::Module {
  private:
   TransformerLayerOptions options_;
   std::shared_ptr<MultiHeadAttention> self_attn_;
-  std::shared_ptr<LayerNorm> norm1_, norm2_;
+  std::shared_ptr<Norm> norm1_, norm2_;
   std::unique_ptr<FeedForward> feed_forward_;
 };
 
 /// What a decoder layer looks at: its own past, and the source.
 struct TransformerMemory {
   Memory written;  // empty at first
-  Memory source;
+  Memory source;   // empty where there is none
   TransformerMemory select(const at::Tensor& rows) const;
 };
 
@@ -83,7 +96,8 @@ class TransformerDecoderLayer : public torch::nn::Module {
   explicit TransformerDecoderLayer(const TransformerLayerOptions& options);
   void initialise(const Random& random);
 
-  /// The source's keys and values, once per source. encoded [B, S, D]
+  /// The source's keys and values, once per source. encoded [B, S, D]; undefined where it looks at
+  /// none.
   TransformerMemory look_at(const at::Tensor& encoded, const KeepMask& mask) const;
 
   /// x [B, N, D] stands at the positions first … first + N - 1, after what memory.written holds;
@@ -100,7 +114,7 @@ class TransformerDecoderLayer : public torch::nn::Module {
   friend class PackedDecoderLayer;  // incremental_transformer.h: the same, position by position
   TransformerLayerOptions options_;
   std::shared_ptr<MultiHeadAttention> self_attn_, multihead_attn_;
-  std::shared_ptr<LayerNorm> norm1_, norm2_, norm3_;
+  std::shared_ptr<Norm> norm1_, norm2_, norm3_;  // norm3_ where it looks at a source
   std::unique_ptr<FeedForward> feed_forward_;
 };
 

@@ -25,21 +25,22 @@ std::vector<std::shared_ptr<Layer>> make_layers(torch::nn::Module& owner,
   return layers;
 }
 
-std::shared_ptr<LayerNorm> make_norm(torch::nn::Module& owner,
-                                     const TransformerLayerOptions& options) {
-  if (options.norm != "pre") return nullptr;
-  return owner.register_module("norm", std::make_shared<LayerNorm>(options.width, options.epsilon));
+std::shared_ptr<Norm> last_norm(torch::nn::Module& owner, const TransformerLayerOptions& o) {
+  if (o.norm != "pre") return nullptr;
+  return owner.register_module("norm", make_norm(o.norm_name, o.width, o.epsilon));
 }
 
 template <class Layers>
-void initialise_layers(const Layers& layers, const std::shared_ptr<LayerNorm>& norm,
+void initialise_layers(const Layers& layers, const std::shared_ptr<Norm>& norm,
                        const Random& random) {
   for (size_t i = 0; i < layers.size(); ++i) layers[i]->initialise(random.split(i));
   if (norm) norm->initialise();
 }
 
-LayerCall call_of(size_t layer, const std::optional<Random>& random, Tap* tap) {
+LayerCall call_of(size_t layer, const std::optional<Random>& random, Tap* tap,
+                  const Tensor& bias = {}) {
   LayerCall call;
+  call.bias = bias;
   if (random) call.random = random->split(layer);
   call.tap = tap;
   call.layer = int64_t(layer) + 1;
@@ -50,17 +51,18 @@ LayerCall call_of(size_t layer, const std::optional<Random>& random, Tap* tap) {
 
 TransformerEncoder::TransformerEncoder(const TransformerLayerOptions& options, int64_t layers)
     : layers_(make_layers<TransformerEncoderLayer>(*this, options, layers)),
-      norm_(make_norm(*this, options)) {}
+      norm_(last_norm(*this, options)) {}
 
 void TransformerEncoder::initialise(const Random& random) {
   initialise_layers(layers_, norm_, random);
 }
 
 Tensor TransformerEncoder::forward(Tensor x, const KeepMask& mask, const MapLabel& map,
-                                   const std::optional<Random>& random, Tap* tap) const {
+                                   const std::optional<Random>& random, Tap* tap,
+                                   const Tensor& bias) const {
   for (size_t i = 0; i < layers_.size(); ++i) {
     stop_if_asked();
-    x = layers_[i]->forward(x, mask, map, call_of(i, random, tap));
+    x = layers_[i]->forward(x, mask, map, call_of(i, random, tap, bias));
   }
   return norm_ ? norm_->forward(x) : x;
 }
@@ -74,7 +76,7 @@ std::vector<HeadBlock> TransformerEncoder::head_blocks(const std::string& map) c
 
 TransformerDecoder::TransformerDecoder(const TransformerLayerOptions& options, int64_t layers)
     : layers_(make_layers<TransformerDecoderLayer>(*this, options, layers)),
-      norm_(make_norm(*this, options)) {}
+      norm_(last_norm(*this, options)) {}
 
 void TransformerDecoder::initialise(const Random& random) {
   initialise_layers(layers_, norm_, random);
@@ -104,7 +106,8 @@ std::vector<HeadBlock> TransformerDecoder::head_blocks(const std::string& own_ma
   for (size_t i = 0; i < layers_.size(); ++i)
     blocks.push_back({own_map, int64_t(i) + 1, layers_[i]->attention()});
   for (size_t i = 0; i < layers_.size(); ++i)
-    blocks.push_back({source_map, int64_t(i) + 1, layers_[i]->source_attention()});
+    if (layers_[i]->source_attention())
+      blocks.push_back({source_map, int64_t(i) + 1, layers_[i]->source_attention()});
   return blocks;
 }
 

@@ -16,9 +16,11 @@ class TransformerEncoder : public torch::nn::Module {
   TransformerEncoder(const TransformerLayerOptions& options, int64_t layers);
   void initialise(const Random& random);
 
-  /// x [B, N, D] -> [B, N, D]; one map a layer is reported under `map`.
+  /// x [B, N, D] -> [B, N, D]; one map a layer is reported under `map`. bias [1, H, N, N] or
+  /// undefined: added to the scores of every layer.
   at::Tensor forward(at::Tensor x, const KeepMask& mask, const MapLabel& map,
-                     const std::optional<Random>& random, Tap* tap) const;
+                     const std::optional<Random>& random, Tap* tap,
+                     const at::Tensor& bias = {}) const;
 
   int64_t size() const { return int64_t(layers_.size()); }
   /// The attention of each layer, whose maps are called `map`.
@@ -26,7 +28,7 @@ class TransformerEncoder : public torch::nn::Module {
 
  private:
   std::vector<std::shared_ptr<TransformerEncoderLayer>> layers_;
-  std::shared_ptr<LayerNorm> norm_;  // pre-norm only
+  std::shared_ptr<Norm> norm_;  // pre-norm only
 };
 
 class TransformerDecoder : public torch::nn::Module {
@@ -56,7 +58,7 @@ class TransformerDecoder : public torch::nn::Module {
                  const MapLabel& own_map, const MapLabel& source_map,
                  const std::optional<Random>& random, Tap* tap) const;
   std::vector<std::shared_ptr<TransformerDecoderLayer>> layers_;
-  std::shared_ptr<LayerNorm> norm_;  // pre-norm only
+  std::shared_ptr<Norm> norm_;  // pre-norm only
 };
 
 }  // namespace fovea

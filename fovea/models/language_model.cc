@@ -1,0 +1,293 @@
+#include "fovea/models/language_model.h"
+
+#include <cmath>
+
+#include "fovea/base/error.h"
+#include "fovea/models/initialise.h"
+#include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/torch.h"
+
+namespace fovea {
+
+namespace {
+
+using at::Tensor;
+
+constexpr double kDeviation = 0.02;
+constexpr int64_t kNoTarget = -100;    // of cross_entropy()
+constexpr int64_t kUsualLength = 100;  // new tokens, where decoding.maximum_length is 0
+
+const MapLabel kTokens{LanguageModel::kMap, "tokens", "tokens"};
+
+TransformerLayerOptions layer_of(const LanguageModelOptions& o) {
+  const bool is_llama = o.name == "llama";
+  TransformerLayerOptions layer;
+  layer.width = o.hidden;
+  layer.heads = o.heads;
+  layer.key_heads = o.key_heads;
+  layer.head_size = o.head_size;
+  layer.feed_forward = o.feed_forward;
+  layer.norm = "pre";
+  layer.norm_name = is_llama ? "rms" : "layer";
+  layer.activation = o.activation;
+  layer.gated = is_llama;
+  layer.bias = !is_llama || o.query_bias || o.output_bias;
+  layer.output_bias = !is_llama || o.output_bias;
+  layer.feed_forward_bias = !is_llama || o.forward_bias;
+  layer.looks_at_source = false;
+  layer.positions = is_llama ? "rotary" : "none";
+  layer.rotary = o.rotary;
+  layer.window = o.window > 0 ? o.window - 1 : 0;
+  layer.dropout = o.dropout;
+  layer.attention_dropout = o.attention_dropout;
+  layer.epsilon = o.epsilon;
+  return layer;
+}
+
+/// Each row's tokens moved by one: what position n should predict, kNoTarget behind the last.
+Tensor next_tokens(const Batch& batch) {
+  const Tensor &tokens = batch.at("tokens"), &keep = batch.at("tokens.keep");  // [B, N]
+  const int64_t length = tokens.size(1) - 1;
+  return tokens.narrow(1, 1, length).masked_fill(~keep.narrow(1, 1, length), kNoTarget);
+}
+
+/// log p of each target; 0 where there is none. logits [B, N, V], targets [B, N] -> [B, N]
+Tensor log_likelihood(const Tensor& logits, const Tensor& targets) {
+  const Tensor is_real = targets != kNoTarget;
+  const Tensor chosen = at::log_softmax(logits, -1)
+                            .gather(-1, targets.masked_fill(~is_real, 0).unsqueeze(-1))
+                            .squeeze(-1);
+  return chosen.masked_fill(~is_real, 0);
+}
+
+}  // namespace
+
+void LanguageModelOptions::describe(OptionList& list) {
+  list.add("name", name, "which layout: GPT-2's, or Llama's, which Mistral and Qwen2 share")
+      .choices({"gpt2", "llama"});
+  list.add("layers", layers, "stacked layers").within(1, 256);
+  list.add("hidden", hidden, "numbers per position").at_least(1);
+  list.add("heads", heads, "attention heads; must divide model.hidden").at_least(1);
+  list.add("key_heads", key_heads,
+           "heads of keys and values, which several heads share; 0: as many")
+      .at_least(0);
+  list.add("head_size", head_size, "numbers per head; 0: hidden / heads").at_least(0);
+  list.add("feed_forward", feed_forward,
+           "hidden units of the feed-forward part; 0: 4 x hidden, of llama two thirds of that")
+      .at_least(0);
+  list.add("maximum_length", maximum_length, "positions: the longest text").at_least(2);
+  list.add("window", window, "a position sees itself and so many before it, less one; 0: all")
+      .at_least(0);
+  list.add("activation", activation, "of the feed-forward part; empty: as the layout has it")
+      .choices({"", "relu", "gelu", "gelu-tanh", "silu"});
+  list.add("query_bias", query_bias, "llama: queries, keys and values have a bias, as in Qwen2");
+  list.add("output_bias", output_bias, "llama: what attention hands on has a bias");
+  list.add("forward_bias", forward_bias, "llama: the feed-forward part has biases");
+  list.add("rotary_base", rotary.base, "llama: base of the turns by position").above(1);
+  list.add("rotary_scaling", rotary.scaling, "llama: slower turns for longer texts")
+      .choices({"none", "linear", "llama3"});
+  list.add("rotary_factor", rotary.factor, "how much slower").above(0);
+  list.add("rotary_low", rotary.low, "llama3: turns in the original length that are slow").above(0);
+  list.add("rotary_high", rotary.high, "llama3: turns in the original length that are fast")
+      .above(0);
+  list.add("rotary_length", rotary.original_length, "llama3: the original length").at_least(1);
+  list.add("epsilon", epsilon, "of the norms; 0: as the layout has it").at_least(0);
+  list.add("tie_embeddings", tie_embeddings, "the output matrix is the embedding");
+  list.add("dropout", dropout, "of embeddings and of what each part of a layer adds").rate();
+  list.add("attention_dropout", attention_dropout, "of the attention weights").rate();
+  list.add("pruned_heads", pruned_heads,
+           "heads that were taken out, map.layer:head,…;… as attention.2:1,4; empty: none");
+}
+
+LanguageModelOptions LanguageModelOptions::whole() const {
+  LanguageModelOptions filled = *this;
+  const bool is_llama = name == "llama";
+  if (key_heads == 0) filled.key_heads = heads;
+  if (head_size == 0) filled.head_size = hidden / std::max<int64_t>(1, heads);
+  if (feed_forward == 0) filled.feed_forward = is_llama ? 8 * hidden / 3 : 4 * hidden;
+  if (activation.empty()) filled.activation = is_llama ? "silu" : "gelu-tanh";
+  if (epsilon == 0) filled.epsilon = is_llama ? 1e-6 : 1e-5;
+  return filled;
+}
+
+LanguageModel::LanguageModel(LanguageModelOptions options, SearchOptions search,
+                             LanguageShape shape)
+    : options_(options.whole()),
+      search_(std::move(search)),
+      shape_(shape),
+      tokens_(register_module("tokens", torch::nn::Embedding(shape.vocabulary, options_.hidden))) {
+  require(options.head_size > 0 || options_.hidden % options_.heads == 0,
+          ErrorKind::InvalidArgument, "model.heads=", options_.heads,
+          " does not divide model.hidden=", options_.hidden);
+  if (options_.name == "gpt2")
+    positions_ =
+        register_module("positions", std::make_shared<Positions>(PositionOptions{
+                                         "learned", options_.hidden, options_.maximum_length}));
+  decoder_ = register_module(
+      "decoder", std::make_shared<TransformerDecoder>(layer_of(options_), options_.layers));
+  if (!options_.tie_embeddings)
+    output_weight_ =
+        register_parameter("output_weight", at::zeros({shape_.vocabulary, options_.hidden}));
+  prune_heads(head_blocks(), parse_pruned_heads(options_.pruned_heads));
+}
+
+void LanguageModel::initialise(const Random& random) {
+  torch::NoGradGuard no_gradients;
+  const double added = kDeviation / std::sqrt(2.0 * double(options_.layers));
+  for (auto& item : named_parameters()) {
+    const std::string& name = item.key();
+    const bool is_added = name.ends_with("out_proj.weight") || name.ends_with("linear2.weight");
+    if (item.value().dim() == 2)
+      initialise_normal(item.value(), is_added ? added : kDeviation, random.split(name));
+    else
+      item.value().fill_(name.find("norm") != std::string::npos && name.ends_with("weight") ? 1
+                                                                                            : 0);
+  }
+}
+
+Schema LanguageModel::schema() const {
+  return {{"tokens", at::kLong, {-1, -1}}, {"tokens.keep", at::kBool, {-1, -1}}};
+}
+
+std::vector<LayerSummary> LanguageModel::summary() const {
+  const LanguageModelOptions& o = options_;
+  const int64_t places = positions_ ? count_parameters(*positions_) : 0;
+  return {{concat("embedding (", shape_.vocabulary, " tokens)"),
+           {o.hidden},
+           count_parameters(*tokens_) + places},
+          {concat(o.name, " (", o.layers, " layers, ", o.heads, " heads",
+                  o.key_heads < o.heads ? concat(" on ", o.key_heads) : "", ")"),
+           {o.hidden},
+           count_parameters(*decoder_)},
+          {o.tie_embeddings ? "output (softmax, tied)" : "output (softmax)",
+           {shape_.vocabulary},
+           output_weight_.defined() ? output_weight_.numel() : 0}};
+}
+
+ParameterRule LanguageModel::rule_of(const std::string& name) const {
+  const bool is_matrix = name.ends_with("weight") && name.find("norm") == std::string::npos;
+  return {1, is_matrix};  // as GPT-2 and its followers have it
+}
+
+Tensor LanguageModel::embed(const Tensor& tokens, int64_t first) const {
+  require(first + tokens.size(1) <= options_.maximum_length, ErrorKind::BadData, "a text of ",
+          first + tokens.size(1), " tokens does not fit the ", options_.maximum_length,
+          " positions of the network (model.maximum_length)");
+  const Tensor x = embedding_lookup(tokens_->weight, tokens);
+  return positions_ ? positions_->add(x, first) : x;
+}
+
+Tensor LanguageModel::states(const Tensor& tokens, const Random* random, Tap* tap) const {
+  Tensor x = leaf_of(tap, "tokens", embed(tokens, 0));  // [B, N, D]
+  x = dropout(x, options_.dropout, random, "embedding");
+  std::vector<TransformerMemory> memories(size_t(options_.layers));
+  std::optional<Random> own;
+  if (random) own = random->split("decoder");
+  return decoder_->forward(x, memories, kTokens, {}, own, tap);
+}
+
+OutputLayer LanguageModel::output_layer() const {
+  return {output_weight_.defined() ? output_weight_ : tokens_->weight, {}};
+}
+
+Tensor LanguageModel::logits(const Tensor& states) const {
+  return torch::linear(states, output_layer().weight);
+}
+
+Loss LanguageModel::loss(const Batch& batch, const StepContext& context) {
+  const bool draws = options_.dropout > 0 || options_.attention_dropout > 0;
+  const Tensor targets = next_tokens(batch);  // [B, N - 1]
+  const Tensor inputs = batch.at("tokens").narrow(1, 0, targets.size(1));
+  const Tensor x = states(inputs, draws ? &context.random : nullptr, nullptr);
+  Loss loss;
+  loss.units = (targets != kNoTarget).sum();
+  loss.objective =
+      cross_entropy(x.flatten(0, 1), output_layer(), targets.flatten(), {0, kNoTarget});
+  return loss;
+}
+
+std::pair<double, int64_t> LanguageModel::negative_log_likelihood(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  const Tensor targets = next_tokens(batch);
+  const Tensor inputs = batch.at("tokens").narrow(1, 0, targets.size(1));
+  const Tensor likelihood = log_likelihood(logits(states(inputs, nullptr, nullptr)), targets);
+  return {-likelihood.sum(at::kDouble).item<double>(),
+          (targets != kNoTarget).sum().item<int64_t>()};
+}
+
+Predictions LanguageModel::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  Predictions predictions;
+  const Tensor lengths = batch.at("tokens.keep").sum(1).cpu();  // [B]
+  for (int64_t row = 0; row < batch.size; ++row) {
+    const int64_t length = lengths[row].item<int64_t>();
+    predictions.outputs.push_back(
+        continue_prompt(batch.at("tokens")[row].narrow(0, 0, length), row));
+  }
+  return predictions;
+}
+
+std::vector<Decoded> LanguageModel::continue_prompt(const Tensor& prompt, int64_t row) const {
+  const int64_t length = prompt.size(0), room = options_.maximum_length - length;
+  require(length > 0, ErrorKind::BadData, "the prompt is empty: it needs one token at least");
+  require(room > 0, ErrorKind::BadData, "the prompt has ", length, " tokens, which leaves no room ",
+          "for more in the ", options_.maximum_length,
+          " positions of the network (model.maximum_length)");
+  std::vector<TransformerMemory> memories(size_t(options_.layers));
+  Tensor x;  // [R, D]: states of the newest tokens
+  SearchProblem problem;
+  problem.inputs = 1;
+  problem.begin = prompt[length - 1].item<int64_t>();
+  problem.end = shape_.end;
+  problem.maximum_length = {
+      std::min(room, search_.maximum_length > 0 ? search_.maximum_length : kUsualLength)};
+  problem.numbers = {row};
+  problem.device = prompt.device();
+  const auto found = search(search_, problem, [&](const StepInput& in) -> StepOutput {
+    if (in.origin.defined())
+      for (TransformerMemory& memory : memories) memory = memory.select(in.origin);
+    const bool is_first = in.position == 0;
+    const Tensor tokens = is_first ? prompt.unsqueeze(0) : in.tokens.unsqueeze(1);  // [R, N]
+    const int64_t first = is_first ? 0 : length + in.position - 1;
+    x = decoder_->step(embed(tokens, first), first, memories).select(1, -1);
+    return {at::log_softmax(logits(x).to(at::kFloat), -1), {}};
+  });
+  std::vector<Decoded> outputs;
+  for (const Hypothesis& one : found[0]) outputs.push_back({one.tokens, one.log_probability, ""});
+  return outputs;
+}
+
+Tensor LanguageModel::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
+  const Tensor lengths = batch.at("tokens.keep").sum(1).cpu();  // [B]
+  int64_t longest = 0, most = 0;
+  for (int64_t row = 0; row < batch.size; ++row) {
+    const auto made = int64_t(predictions.outputs[size_t(row)].at(0).tokens.size());
+    longest = std::max(longest, lengths[row].item<int64_t>() + made);
+    most = std::max(most, made);
+  }
+  const auto numbers = at::TensorOptions(at::kLong);
+  Tensor whole = at::zeros({batch.size, longest}, numbers);              // prompt and continuation
+  Tensor targets = at::full({batch.size, longest}, kNoTarget, numbers);  // of the continuation
+  const Tensor prompts = batch.at("tokens").cpu();
+  for (int64_t row = 0; row < batch.size; ++row) {
+    const int64_t length = lengths[row].item<int64_t>();
+    const auto& made = predictions.outputs[size_t(row)][0].tokens;
+    const auto count = int64_t(made.size());
+    const Tensor tokens = torch::tensor(made, numbers);
+    whole[row].narrow(0, 0, length).copy_(prompts[row].narrow(0, 0, length));
+    whole[row].narrow(0, length, count).copy_(tokens);
+    if (count > 0) targets[row].narrow(0, length - 1, count).copy_(tokens);
+  }
+  const Tensor likelihood =
+      log_likelihood(logits(states(whole.narrow(1, 0, longest - 1).to(device()), nullptr, tap)),
+                     targets.narrow(1, 0, longest - 1).to(device()));  // [B, N - 1]
+  Tensor units = at::zeros({batch.size, most}, likelihood.options());
+  for (int64_t row = 0; row < batch.size; ++row) {
+    const auto count = int64_t(predictions.outputs[size_t(row)][0].tokens.size());
+    const int64_t first = lengths[row].item<int64_t>() - 1;
+    if (count > 0) units[row].narrow(0, 0, count).copy_(likelihood[row].narrow(0, first, count));
+  }
+  return units;
+}
+
+}  // namespace fovea

@@ -1,0 +1,98 @@
+// A decoder-only Transformer that predicts the next token, in the layouts of GPT-2 (Radford et al.
+// 2019) and of Llama (Touvron et al. 2023), which Mistral and Qwen2 share:
+//   x       E[token], in GPT-2 with a learned position
+//   h       pre-norm layers of nn/transformer/transformer_layer.h, each position sees those before
+//   it
+//           gpt2   layer norm, gelu (tanh form), biases everywhere
+//           llama  RMS norm, rotary positions, gated feed-forward part with silu, no biases
+//   p       softmax(W norm(h)), W the embedding where tied
+//   loss    mean over the real positions but the first of -log p(token)
+// Generating keeps keys and values of what is there, so a step costs the work of one position.
+#pragma once
+
+#include <torch/nn/modules/embedding.h>
+
+#include <memory>
+#include <string>
+
+#include "fovea/decoding/search.h"
+#include "fovea/models/model.h"
+#include "fovea/nn/ops/cross_entropy.h"
+#include "fovea/nn/transformer/positions.h"
+#include "fovea/nn/transformer/transformer_stack.h"
+
+namespace fovea {
+
+struct LanguageModelOptions {
+  std::string name = "gpt2";
+  int64_t layers = 4, hidden = 128, heads = 4;
+  int64_t key_heads = 0;     // 0: as many as heads
+  int64_t head_size = 0;     // 0: hidden / heads
+  int64_t feed_forward = 0;  // 0: 4 x hidden; llama: two thirds of that
+  int64_t maximum_length = 256;
+  int64_t window = 0;         // a position sees itself and so many before it, less one; 0: all
+  std::string activation;     // empty: the layout's
+  bool query_bias = false;    // llama: of queries, keys and values, as Qwen2 has it
+  bool output_bias = false;   // llama: of what attention hands on
+  bool forward_bias = false;  // llama: of the feed-forward part
+  RotaryOptions rotary;       // llama
+  double epsilon = 0;         // of the norms; 0: the layout's
+  bool tie_embeddings = true;
+  double dropout = 0.1;
+  double attention_dropout = 0.1;
+  std::string pruned_heads;  // attention/pruned_heads.h; the map is "attention"
+  void describe(OptionList& list);
+  /// With everything filled in that the layout decides.
+  LanguageModelOptions whole() const;
+};
+
+/// What the tokeniser decides.
+struct LanguageShape {
+  int64_t vocabulary = 0;
+  int64_t end = -1;  // the token after which nothing comes; -1: there is none
+};
+
+class LanguageModel : public Model {
+ public:
+  LanguageModel(LanguageModelOptions options, SearchOptions search, LanguageShape shape);
+  const LanguageModelOptions& options() const { return options_; }
+  const LanguageShape& shape() const { return shape_; }
+
+  /// N(0, 0.02) for matrices and tables, less for what is added to the residual, as GPT-2 has it.
+  void initialise(const Random& random) override;
+  Schema schema() const override;
+  std::vector<LayerSummary> summary() const override;
+  ParameterRule rule_of(const std::string& name) const override;
+  std::vector<HeadBlock> head_blocks() const override { return decoder_->head_blocks(kMap, ""); }
+  Loss loss(const Batch& batch, const StepContext& context) override;
+  /// What comes after each row's tokens, as `decoding` says.
+  Predictions predict(const Batch& batch) const override;
+  /// Log-probability of each generated token: [B, U]. Maps: "attention", one a layer, from all
+  /// tokens but the last to all tokens but the last.
+  at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
+
+  /// tokens int64 [B, N] -> the last layer's states, normalised [B, N, D]
+  at::Tensor states(const at::Tensor& tokens, const Random* random, Tap* tap) const;
+  /// [..., D] -> [..., V]
+  at::Tensor logits(const at::Tensor& states) const;
+  /// Sum of -log p over the real positions but the first of each row, and their number.
+  std::pair<double, int64_t> negative_log_likelihood(const Batch& batch) const;
+
+  static constexpr const char* kMap = "attention";
+
+ private:
+  at::Tensor embed(const at::Tensor& tokens, int64_t first) const;  // [B, N] -> [B, N, D]
+  OutputLayer output_layer() const;
+  /// The continuations of one prompt, best first. prompt int64 [N]
+  std::vector<Decoded> continue_prompt(const at::Tensor& prompt, int64_t row) const;
+
+  LanguageModelOptions options_;
+  SearchOptions search_;
+  LanguageShape shape_;
+  torch::nn::Embedding tokens_;
+  std::shared_ptr<Positions> positions_;  // gpt2
+  std::shared_ptr<TransformerDecoder> decoder_;
+  at::Tensor output_weight_;  // [V, D], unless tied
+};
+
+}  // namespace fovea
