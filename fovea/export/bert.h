@@ -14,12 +14,12 @@ struct BertValues {
   AllWeights weights;
 };
 
-/// The inputs "tokens", "keep" and, with `segments`, "segments", through the encoder whose
-/// parameters are `encoder`. `window`: the most tokens of a row, noted in the file.
-BertValues run_bert(Graph& graph, const Weights& encoder, bool segments, int64_t window);
+/// The inputs "tokens", "keep" and, with `segments`, "segments" where it has some, through the part
+/// "encoder" of the model, a BertEncoder. `window`: the most tokens of a row, noted in the file.
+BertValues run_bert(Graph& graph, const Weights& model, bool segments, int64_t window);
 
 /// tanh(W h_1 + b): [B, N, D] -> [B, D].
-Value pooled(const Weights& encoder, const Value& hidden);
+Value pooled(const Weights& model, const Value& hidden);
 
 /// Mean of the real positions: [B, D]; 0 where there are none.
 Value mean_of_real(const BertValues& bert);

@@ -8,11 +8,11 @@ namespace fovea {
 static ExportedParts bert_classifier_parts(const BertClassifier& model,
                                            const ExportOptions& options) {
   using namespace onnx;
-  const Weights parameters(model), encoder = parameters.under("encoder");
+  const Weights parameters(model);
   auto graph = std::make_unique<Graph>("bert_classifier", "Which class a text belongs to");
-  const BertValues bert = run_bert(*graph, encoder, /*segments=*/true, model.shape().window);
+  const BertValues bert = run_bert(*graph, parameters, /*segments=*/true, model.shape().window);
   const bool first = model.options().pooling == "cls";
-  const Value summary = first ? pooled(encoder, bert.hidden) : mean_of_real(bert);  // [B, D]
+  const Value summary = first ? pooled(parameters, bert.hidden) : mean_of_real(bert);  // [B, D]
 
   output_probabilities(*graph, softmax(parameters.linear("output", summary)), model.shape().classes,
                        options);

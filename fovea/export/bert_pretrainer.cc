@@ -41,11 +41,11 @@ void put_out_guesses(Graph& graph, const Weights& parameters, const BertValues& 
 
 static ExportedParts bert_pretrainer_parts(const BertPretrainer& model,
                                            const ExportOptions& options) {
-  const Weights parameters(model), encoder = parameters.under("encoder");
+  const Weights parameters(model);
   const BertOptions& sizes = model.encoder().options();
   auto graph = std::make_unique<Graph>("bert", "States and embeddings of texts");
-  const BertValues bert = run_bert(*graph, encoder, /*segments=*/true, sizes.maximum_length);
-  const Value first = pooled(encoder, bert.hidden);  // [B, D]
+  const BertValues bert = run_bert(*graph, parameters, /*segments=*/true, sizes.maximum_length);
+  const Value first = pooled(parameters, bert.hidden);  // [B, D]
 
   const Shape by_row{"batch", sizes.hidden};
   graph->output({"embedding", ElementType::Float, by_row,

@@ -19,8 +19,7 @@ static ExportedParts bert_tagger_parts(const BertTagger& model, const ExportOpti
   using namespace onnx;
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("bert_tagger", "A tag for every word of a sentence");
-  const BertValues bert =
-      run_bert(*graph, parameters.under("encoder"), /*segments=*/false, model.window());
+  const BertValues bert = run_bert(*graph, parameters, /*segments=*/false, model.window());
   const Value words = graph->input({"words",
                                     ElementType::Int64,
                                     {"batch", "words"},

@@ -95,6 +95,8 @@ BertPretrainer::BertPretrainer(BertPretrainerOptions options, BertPretrainerShap
   encoder_ = register_module("encoder",
                              std::make_shared<BertEncoder>(options_.encoder, shape_.vocabulary));
   const BertOptions& o = encoder_->options();
+  require(o.embedding == o.hidden, ErrorKind::InvalidArgument, "model.embedding=", o.embedding,
+          ": the head for masked words needs tables as wide as model.hidden=", o.hidden);
   if (shape_.masked_words)
     masked_ = register_module("masked", std::make_shared<MaskedWordHead>(o, shape_.vocabulary));
   if (shape_.next_sentence) next_ = register_projection(*this, "next", {o.hidden, 2});

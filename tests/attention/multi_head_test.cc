@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "fovea/base/error.h"
@@ -139,6 +140,35 @@ TEST(MultiHead, RefusesWhatCannotWork) {
   MultiHeadInput in;
   in.query = kX[0], in.memory = made()->remember(kX, kX, kMask);
   EXPECT_THROW(made()->forward(in), Error);
+}
+
+// Llama 3.1: a turn that is slow in the original length is slower by the factor, a fast one stays.
+TEST(Rotary, LongerTextsTurnSlower) {
+  RotaryOptions options;
+  const at::Tensor plain = rotary_rates(8, options);
+  EXPECT_NEAR(plain[0].item<double>(), 1, 1e-12);
+  EXPECT_NEAR(plain[3].item<double>(), std::pow(10000, -0.75), 1e-12);
+  options.factor = 8;
+  options.scaling = "linear";
+  EXPECT_LT(distance(rotary_rates(8, options) * 8, plain), 1e-12);
+  options.scaling = "llama3", options.original_length = 1000;
+  const at::Tensor scaled = rotary_rates(8, options);
+  EXPECT_EQ(scaled[0].item<double>(), plain[0].item<double>()) << "159 turns in 1,000 positions";
+  EXPECT_NEAR(scaled[3].item<double>(), plain[3].item<double>() / 8, 1e-12) << "0.16 turns";
+  const double turns = 0.01 * 1000 / (2 * M_PI), fast = (turns - 1) / 3;  // 1.59: between 1 and 4
+  EXPECT_NEAR(scaled[2].item<double>(), 0.01 * (fast + (1 - fast) / 8), 1e-12);
+}
+
+TEST(MultiHead, ABiasMovesTheScores) {
+  const auto module = made();
+  MultiHeadInput in;
+  in.query = kX;
+  const Attended plain = module->forward_self(in).attended;
+  in.bias = at::zeros({1, 2, 5, 5}, at::kDouble);
+  in.bias.select(1, 1).select(-1, 3).fill_(50);  // head 1 looks at key 3 alone
+  const Attended moved = module->forward_self(in).attended;
+  EXPECT_LT(distance(moved.weights.select(1, 0), plain.weights.select(1, 0)), 1e-12);
+  EXPECT_GT(moved.weights.select(1, 1).select(-1, 3).min().item<double>(), 0.999);
 }
 
 }  // namespace

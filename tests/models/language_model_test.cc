@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fovea/base/error.h"
 #include "fovea/models/language_names.h"
 #include "fovea/tensor/safetensors.h"
 #include "tests/models/contract.h"

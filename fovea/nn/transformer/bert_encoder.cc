@@ -46,7 +46,13 @@ void BertOptions::describe(OptionList& list) {
   list.add("feed_forward", feed_forward, "hidden units of the feed-forward part; 0: 4 x the width")
       .at_least(0);
   list.add("maximum_length", maximum_length, "positions, [CLS] and [SEP] included").at_least(3);
-  list.add("segments", segments, "kinds of segment: 2 for pairs of texts").at_least(1);
+  list.add("segments", segments, "kinds of segment: 2 for pairs of texts; 0: none").at_least(0);
+  list.add("first_position", first_position, "of the first token, as RoBERTa counts: 2")
+      .at_least(0);
+  list.add("embedding", embedding, "numbers per token in the tables, as in ELECTRA; 0: hidden")
+      .at_least(0);
+  list.add("pooler_activation", pooler_activation, "of the layer over the first token")
+      .choices({"tanh", "relu", "gelu"});
   list.add("dropout", dropout, "of embeddings and of what each part of a layer adds").rate();
   list.add("attention_dropout", attention_dropout, "of the attention weights").rate();
   list.add("epsilon", epsilon, "of the norms").above(0);
@@ -63,22 +69,25 @@ BertOptions BertOptions::whole() const {
   }
   if (heads == 0) filled.heads = std::max<int64_t>(1, filled.hidden / kHeadWidth);
   if (feed_forward == 0) filled.feed_forward = 4 * filled.hidden;
+  if (embedding == 0) filled.embedding = filled.hidden;
   return filled;
 }
 
 BertEncoder::BertEncoder(const BertOptions& options, int64_t vocabulary)
     : options_(options.whole()),
-      tokens_(register_module("tokens", torch::nn::Embedding(vocabulary, options_.hidden))),
-      segments_(
-          register_module("segments", torch::nn::Embedding(options_.segments, options_.hidden))),
-      positions_(
-          register_module("positions", std::make_shared<Positions>(PositionOptions{
-                                           "learned", options_.hidden, options_.maximum_length}))),
-      norm_(
-          register_module("norm", std::make_shared<LayerNorm>(options_.hidden, options_.epsilon))),
-      encoder_(register_module(
-          "encoder", std::make_shared<TransformerEncoder>(layer_of(options_), options_.layers))),
-      pooler_(register_projection(*this, "pooler", {options_.hidden, options_.hidden})) {
+      tokens_(register_module("tokens", torch::nn::Embedding(vocabulary, options_.embedding))) {
+  const BertOptions& o = options_;
+  if (o.segments > 0)
+    segments_ = register_module("segments", torch::nn::Embedding(o.segments, o.embedding));
+  positions_ = register_module("positions",
+                               std::make_shared<Positions>(PositionOptions{
+                                   "learned", o.embedding, o.maximum_length + o.first_position}));
+  norm_ = register_module("norm", std::make_shared<LayerNorm>(o.embedding, o.epsilon));
+  if (o.embedding != o.hidden)
+    widening_ = register_projection(*this, "widening", {o.embedding, o.hidden});
+  encoder_ =
+      register_module("encoder", std::make_shared<TransformerEncoder>(layer_of(o), o.layers));
+  pooler_ = register_projection(*this, "pooler", {o.hidden, o.hidden});
   prune_heads(head_blocks(), parse_pruned_heads(options_.pruned_heads));
 }
 
@@ -100,11 +109,13 @@ Tensor BertEncoder::embed(const Tensor& tokens, Tap* tap) const {
 
 Tensor BertEncoder::forward(const BertInput& input, const Random* random, Tap* tap) const {
   const Tensor words = input.words.defined() ? input.words : embed(input.tokens, tap);
-  Tensor x = positions_->add(words, 0);
-  x = x + (input.segments.defined() ? embedding_lookup(segments_->weight, input.segments)
-                                    : segments_->weight[0]);
-  x = norm_->forward(x);  // [B, N, D]
+  Tensor x = positions_->add(words, options_.first_position);
+  if (segments_)
+    x = x + (input.segments.defined() ? embedding_lookup(segments_->weight, input.segments)
+                                      : segments_->weight[0]);
+  x = norm_->forward(x);  // [B, N, E]
   x = dropout(x, options_.dropout, random, "embedding");
+  if (widening_) x = widening_->forward(x);  // [B, N, D]
   KeepMask mask = KeepMask::from_keep(input.keep);
   if (tap) mask = mask & KeepMask::from_queries(input.keep);
   std::optional<Random> own;
@@ -113,7 +124,9 @@ Tensor BertEncoder::forward(const BertInput& input, const Random* random, Tap* t
 }
 
 Tensor BertEncoder::pooled(const Tensor& hidden) const {
-  return pooler_->forward(hidden.select(1, 0)).tanh();
+  const Tensor first = pooler_->forward(hidden.select(1, 0));
+  return options_.pooler_activation == "tanh" ? first.tanh()
+                                              : activate(first, options_.pooler_activation);
 }
 
 Tensor mean_of_real(const Tensor& hidden, const Tensor& keep) {

@@ -2,8 +2,11 @@
 //   x      norm(E[token] + P[position] + S[segment]), dropout
 //   h      post-norm Transformer layers with GELU over x, every real token sees every other
 //   pooled tanh(W h_1 + b), of the first token, [CLS]
-// Sizes by name, Turc et al. 2019: tiny 2 x 128, mini 4 x 256, small 4 x 512, medium 8 x 512,
-// base 12 x 768, each with heads of 64 and a feed-forward part of 4 times the width.
+// Its kin differ in a few places: RoBERTa (Liu 2019) counts positions from 2; DistilBERT (Sanh
+// 2019) has no segments, and relu in place of tanh; ELECTRA (Clark 2020) has narrower tables, a
+// layer that widens them, and gelu in place of tanh. Sizes by name, Turc et al. 2019: tiny 2 x 128,
+// mini 4 x 256, small 4 x 512, medium 8 x 512, base 12 x 768, each with heads of 64 and a
+// feed-forward part of 4 times the width.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,7 +27,10 @@ struct BertOptions {
   std::string size = "tiny";
   int64_t layers = 0, hidden = 0, heads = 0, feed_forward = 0;  // 0: as `size` says
   int64_t maximum_length = 512;
-  int64_t segments = 2;
+  int64_t segments = 2;                    // 0: none
+  int64_t first_position = 0;              // of the first token, in the table of positions
+  int64_t embedding = 0;                   // width of the tables; 0: hidden
+  std::string pooler_activation = "tanh";  // tanh, relu or gelu
   double dropout = 0.1;
   double attention_dropout = 0.1;
   double epsilon = 1e-12;
@@ -63,9 +69,10 @@ class BertEncoder : public torch::nn::Module {
 
  private:
   BertOptions options_;
-  torch::nn::Embedding tokens_, segments_;
+  torch::nn::Embedding tokens_, segments_{nullptr};  // segments_: where there are some
   std::shared_ptr<Positions> positions_;
   std::shared_ptr<LayerNorm> norm_;
+  std::shared_ptr<Projection> widening_;  // where the tables are narrower
   std::shared_ptr<TransformerEncoder> encoder_;
   std::shared_ptr<Projection> pooler_;
 };
