@@ -247,9 +247,11 @@ ModelSpec patches_spec() {
   const auto data = std::make_shared<SeriesData>(options, true);
   TrainingOptions training = window_training();
   training.learning_rate = 1e-3;
-  // Windows that follow each other are nearly the same: few at a time tell as much as many.
-  training.batch_size = 16;
+  // Windows that follow each other are nearly the same: few at a time tell as much as many. The mean
+  // of the last weights is steadier where the horizon is long.
+  training.batch_size = 32;
   training.micro_batches = 1;
+  training.ema = 0.995;
   ModelSpec spec = model_spec(
       {"patches"}, options, training,
       [data](const SeriesPatchesOptions& own) {
