@@ -1,6 +1,7 @@
 // A BERT of ours as a Hugging Face folder.
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/data/tokenisers/hugging_face/files.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -73,49 +74,6 @@ Json tokeniser_config_of(const WordPiece& tokeniser, int64_t longest) {
           {"mask_token", "[MASK]"}};
 }
 
-/// tokenizer.json, which knows more than vocab.txt: what is kept whole, how long a word may be.
-Json tokeniser_json_of(const WordPiece& tokeniser) {
-  const WordPieceOptions& o = tokeniser.options();
-  std::vector<std::string> whole(std::begin(WordPiece::kSpecialNames),
-                                 std::end(WordPiece::kSpecialNames));
-  for (const Json& text : tokeniser.to_json()["whole"]) whole.push_back(text.get<std::string>());
-  Json added = Json::array(), vocabulary = Json::object();
-  for (const std::string& text : whole)
-    added.push_back({{"id", tokeniser.id(text)},
-                     {"content", text},
-                     {"single_word", false},
-                     {"lstrip", false},
-                     {"rstrip", false},
-                     {"normalized", false},
-                     {"special", true}});
-  auto& items = vocabulary.get_ref<Json::object_t&>();
-  for (int64_t id = 0; id < tokeniser.size(); ++id)  // emplace_back: a search for each is too slow
-    items.Container::emplace_back(tokeniser.piece(id), id);
-  const WordPiece::Special& special = tokeniser.special();
-  return {{"version", "1.0"},
-          {"truncation", nullptr},
-          {"padding", nullptr},
-          {"added_tokens", added},
-          {"normalizer",
-           {{"type", "BertNormalizer"},
-            {"clean_text", o.clean_text},
-            {"handle_chinese_chars", o.split_ideographs},
-            {"strip_accents", o.strip_accents ? Json(*o.strip_accents) : Json()},
-            {"lowercase", o.lowercase}}},
-          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-          {"post_processor",
-           {{"type", "BertProcessing"},
-            {"sep", Json::array({"[SEP]", special.separator})},
-            {"cls", Json::array({"[CLS]", special.begin})}}},
-          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
-          {"model",
-           {{"type", "WordPiece"},
-            {"unk_token", "[UNK]"},
-            {"continuing_subword_prefix", "##"},
-            {"max_input_chars_per_word", o.longest_word},
-            {"vocab", std::move(vocabulary)}}}};
-}
-
 }  // namespace
 
 void write_hugging_face(const std::filesystem::path& folder, const PretrainedBert& bert) {
@@ -124,7 +82,7 @@ void write_hugging_face(const std::filesystem::path& folder, const PretrainedBer
   AtomicFolder whole(folder);
   write_safetensors(whole.path() / "model.safetensors", weights_of(bert), {{"format", "pt"}});
   bert.tokeniser->write_vocabulary(whole.path() / "vocab.txt");
-  write_json_file(whole.path() / "tokenizer.json", tokeniser_json_of(*bert.tokeniser));
+  write_json_file(whole.path() / "tokenizer.json", wordpiece_tokenizer_json(*bert.tokeniser));
   write_json_file(whole.path() / "tokenizer_config.json",
                   tokeniser_config_of(*bert.tokeniser, bert.options.maximum_length));
   write_json_file(whole.path() / "config.json", config_of(bert));

@@ -1,5 +1,6 @@
 #include "fovea/data/tokenisers/bert_words.h"
 
+#include "fovea/data/code_points.h"
 #include "fovea/data/tokenisers/kinds.h"
 
 namespace fovea {
@@ -65,13 +66,8 @@ inline bool BertWords::take_ascii(unsigned char byte) {
 
 /// Puts the next character, which is not ASCII, cleaned into pending_.
 void BertWords::decode() {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text_[at_ + i]); };
-  const size_t length = byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-  char32_t code = byte(0) & (0x7F >> length);
-  for (size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3F);
-  at_ += length;
   ++position_;
-  clean(code);
+  clean(next_code_point(text_, at_));
 }
 
 void BertWords::clean(char32_t code) {
@@ -101,14 +97,7 @@ void BertWords::clean(char32_t code) {
 
 void BertWords::append(char32_t code) {
   const size_t before = word_.size();
-  if (code < 0x80) {
-    word_.push_back(char(code));
-  } else {
-    const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
-    constexpr unsigned kLeads[] = {0, 0xC0, 0xE0, 0xF0};
-    word_.push_back(char(kLeads[tail] | code >> (6 * tail)));
-    for (int i = tail - 1; i >= 0; --i) word_.push_back(char(0x80 | (code >> (6 * i) & 0x3F)));
-  }
+  append_code_point(code, word_);
   begins_.insert(begins_.end(), word_.size() - before, position_ - 1);
   ends_.insert(ends_.end(), word_.size() - before, position_);
   ++letters_;

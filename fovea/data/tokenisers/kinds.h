@@ -1,5 +1,6 @@
 // What the files of this folder give to tokeniser.cc, which lists the kinds in its table, and the
-// little Unicode that they share. Nobody outside the folder but tokeniser.cc includes this header.
+// little Unicode that they share with hugging_face/. Nobody outside the folder includes this
+// header.
 #pragma once
 
 #include <memory>
@@ -29,6 +30,13 @@ std::shared_ptr<const Tokeniser> restore_sentencepiece(const std::string& kind,
                                                        Vocabulary vocabulary, std::string model,
                                                        const std::string& where);
 
+struct ScoredPiece {
+  std::string text;
+  double score = 0;  // the logarithm of its probability
+};
+/// At most `size` pieces of a unigram model (Kudo 2018), as SentencePiece learns them.
+std::vector<ScoredPiece> learn_unigram_pieces(int64_t size, std::span<const std::string> texts);
+
 enum class Boundary { Character, Word, Sentence };
 /// The parts of `text` between neighbouring boundaries; together they are the whole of it.
 std::vector<std::string_view> segments(std::string_view text, Boundary boundary);
@@ -42,8 +50,21 @@ enum class CodeSort : uint8_t { Letter, White, Control, Punctuation, Mark };
 CodeSort sort_of(char32_t code);
 /// Normal form D of one code point, at the end of `into`.
 void append_decomposed(char32_t code, std::u32string& into);
+/// Normal form KD of one code point, at the end of `into`.
+void append_compatibility_decomposed(char32_t code, std::u32string& into);
+/// The one code point that the two compose to in normal form C, or 0.
+char32_t composed(char32_t first, char32_t second);
+uint8_t combining_class(char32_t code);
+bool is_white_space(char32_t code);  // the property White_Space
+bool is_mark(char32_t code);         // any M
+bool is_numeric(char32_t code);      // any N
+/// \w of regular expressions: letters, marks, digits, connectors, joiners.
+bool is_word_character(char32_t code);
+/// A number for each script; -1 where a code point has none.
+int script_of(char32_t code);
 /// Lower case without looking at the neighbours, at the end of `into`.
 void append_lower(char32_t code, std::u32string& into);
+bool has_icu();
 /// Unsupported in a build without ICU.
 void require_icu();
 

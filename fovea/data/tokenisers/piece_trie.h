@@ -36,15 +36,21 @@ class PieceTrie {
     return true;
   }
 
-  /// The longest piece at the front of `text`.
-  Match longest(Tree tree, std::string_view text) const {
-    Match best;
+  /// Calls visit(Match) for each piece at the front of `text`, the shortest first.
+  template <class Visit>
+  void each_prefix(Tree tree, std::string_view text, const Visit& visit) const {
     uint32_t node = tree;
     for (size_t at = 0; at < text.size(); ++at) {
       node = slots_[place(key_of(node, text[at]))].child;
-      if (node == 0) break;
-      if (ids_[node] >= 0) best = {at + 1, ids_[node]};
+      if (node == 0) return;
+      if (ids_[node] >= 0) visit(Match{at + 1, ids_[node]});
     }
+  }
+
+  /// The longest piece at the front of `text`.
+  Match longest(Tree tree, std::string_view text) const {
+    Match best;
+    each_prefix(tree, text, [&](const Match& match) { best = match; });
     return best;
   }
 

@@ -199,6 +199,17 @@ std::shared_ptr<const Tokeniser> learn_sentencepiece(const TokeniserOptions& opt
                                                   std::move(bytes), std::move(model));
 }
 
+std::vector<ScoredPiece> learn_unigram_pieces(int64_t size, std::span<const std::string> texts) {
+  const TokeniserOptions options{"unigram", size + Vocabulary::kSpecial};
+  const ModelPointer model = load(train(options, texts), "the tokeniser just learned");
+  const std::vector<std::string> pieces = model->pieces();
+  const std::vector<double> scores = model->scores();
+  std::vector<ScoredPiece> learned;
+  for (size_t i = Vocabulary::kSpecial; i < pieces.size(); ++i)
+    learned.push_back({pieces[i], scores[i]});
+  return learned;
+}
+
 std::shared_ptr<const Tokeniser> restore_sentencepiece(const std::string& kind,
                                                        Vocabulary vocabulary, std::string bytes,
                                                        const std::string& where) {

@@ -39,6 +39,13 @@ class Model : public SentencePieceModel {
     return pieces;
   }
 
+  std::vector<double> scores() const override {
+    std::vector<double> scores;
+    for (int id = 0; id < processor_.GetPieceSize(); ++id)
+      scores.push_back(double(processor_.GetScore(id)));
+    return scores;
+  }
+
   std::vector<Piece> encode(std::string_view text) const override {
     const auto encoded = processor_.EncodeAsImmutableProto(text);
     std::vector<Piece> pieces;

@@ -25,6 +25,7 @@ class SentencePieceModel {
   };
   virtual ~SentencePieceModel() = default;
   virtual std::vector<std::string> pieces() const = 0;  // by their numbers
+  virtual std::vector<double> scores() const = 0;  // of the pieces: logarithms of probabilities
   virtual std::vector<Piece> encode(std::string_view text) const = 0;
 };
 

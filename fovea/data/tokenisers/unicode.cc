@@ -1,10 +1,12 @@
-// All that the tokenisers need of ICU: boundaries, normal forms C and D, sorts of code points.
+// What the tokenisers need of ICU: boundaries, normal forms, sorts of code points. Regular
+// expressions are in hugging_face/regex.cc.
 #ifdef FOVEA_WITH_ICU
 #include <unicode/brkiter.h>
 #include <unicode/bytestream.h>
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
+#include <unicode/uscript.h>
 #include <unicode/utext.h>
 #include <unicode/utf8.h>
 #endif
@@ -55,6 +57,23 @@ std::unique_ptr<icu::BreakIterator> make_iterator(Boundary boundary) {
                        : boundary == Boundary::Word    ? words
                                                        : sentences;
   return std::unique_ptr<icu::BreakIterator>(wanted->clone());
+}
+
+const icu::Normalizer2& normal_form(const icu::Normalizer2* (*load)(UErrorCode&)) {
+  UErrorCode status = U_ZERO_ERROR;
+  const icu::Normalizer2* form = load(status);
+  check(status, "loading a normal form");
+  return *form;
+}
+
+void append_parts(const icu::Normalizer2& form, char32_t code, std::u32string& into) {
+  icu::UnicodeString parts;
+  if (!form.getDecomposition(static_cast<UChar32>(code), parts)) {
+    into.push_back(code);
+    return;
+  }
+  for (int32_t at = 0; at < parts.length(); at = parts.moveIndex32(at, 1))
+    into.push_back(static_cast<char32_t>(parts.char32At(at)));
 }
 
 }  // namespace
@@ -126,19 +145,48 @@ CodeSort sort_of(char32_t code) {
 }
 
 void append_decomposed(char32_t code, std::u32string& into) {
-  static const icu::Normalizer2* const nfd = [] {
-    UErrorCode status = U_ZERO_ERROR;
-    const icu::Normalizer2* made = icu::Normalizer2::getNFDInstance(status);
-    check(status, "loading normal form D");
-    return made;
-  }();
-  icu::UnicodeString parts;
-  if (!nfd->getDecomposition(static_cast<UChar32>(code), parts)) {
-    into.push_back(code);
-    return;
-  }
-  for (int32_t at = 0; at < parts.length(); at = parts.moveIndex32(at, 1))
-    into.push_back(static_cast<char32_t>(parts.char32At(at)));
+  static const icu::Normalizer2& nfd = normal_form(icu::Normalizer2::getNFDInstance);
+  append_parts(nfd, code, into);
+}
+
+void append_compatibility_decomposed(char32_t code, std::u32string& into) {
+  static const icu::Normalizer2& nfkd = normal_form(icu::Normalizer2::getNFKDInstance);
+  append_parts(nfkd, code, into);
+}
+
+char32_t composed(char32_t first, char32_t second) {
+  static const icu::Normalizer2& nfc = normal_form(icu::Normalizer2::getNFCInstance);
+  const UChar32 found = nfc.composePair(static_cast<UChar32>(first), static_cast<UChar32>(second));
+  return found < 0 ? 0 : static_cast<char32_t>(found);
+}
+
+uint8_t combining_class(char32_t code) {
+  return u_getCombiningClass(static_cast<UChar32>(code));
+}
+
+bool is_white_space(char32_t code) {
+  if (code < 0x80) return code == ' ' || (code >= '\t' && code <= '\r');
+  return u_isUWhiteSpace(static_cast<UChar32>(code));
+}
+
+bool is_mark(char32_t code) {
+  return (U_GET_GC_MASK(static_cast<UChar32>(code)) & U_GC_M_MASK) != 0;
+}
+
+bool is_numeric(char32_t code) {
+  return (U_GET_GC_MASK(static_cast<UChar32>(code)) & U_GC_N_MASK) != 0;
+}
+
+bool is_word_character(char32_t code) {
+  const auto point = static_cast<UChar32>(code);
+  return u_isUAlphabetic(point) || code == 0x200C || code == 0x200D ||
+         (U_GET_GC_MASK(point) & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0;
+}
+
+int script_of(char32_t code) {
+  UErrorCode status = U_ZERO_ERROR;
+  const UScriptCode script = uscript_getScript(static_cast<UChar32>(code), &status);
+  return U_FAILURE(status) || script == USCRIPT_UNKNOWN ? -1 : int(script);
 }
 
 void append_lower(char32_t code, std::u32string& into) {
@@ -150,6 +198,10 @@ void append_lower(char32_t code, std::u32string& into) {
   }
 }
 
+bool has_icu() {
+  return true;
+}
+
 void require_icu() {}
 
 #else
@@ -158,8 +210,9 @@ namespace {
 
 [[noreturn]] void no_icu() {
   fail(ErrorKind::Unsupported,
-       "this build has no ICU, which the tokenisers 'characters', 'words' and 'wordpiece' and the "
-       "cutting of sentences need; install ICU (libicu-dev) and build with FOVEA_WITH_ICU=ON, or "
+       "this build has no ICU, which the tokenisers 'characters', 'words' and 'wordpiece', every "
+       "tokenizer.json and the cutting of sentences need; install ICU (libicu-dev) and build with "
+       "FOVEA_WITH_ICU=ON, or "
        "use a prepared file");
 }
 
@@ -182,6 +235,33 @@ void append_decomposed(char32_t, std::u32string&) {
 }
 void append_lower(char32_t, std::u32string&) {
   no_icu();
+}
+void append_compatibility_decomposed(char32_t, std::u32string&) {
+  no_icu();
+}
+char32_t composed(char32_t, char32_t) {
+  no_icu();
+}
+uint8_t combining_class(char32_t) {
+  no_icu();
+}
+bool is_white_space(char32_t) {
+  no_icu();
+}
+bool is_mark(char32_t) {
+  no_icu();
+}
+bool is_numeric(char32_t) {
+  no_icu();
+}
+bool is_word_character(char32_t) {
+  no_icu();
+}
+int script_of(char32_t) {
+  no_icu();
+}
+bool has_icu() {
+  return false;
 }
 void require_icu() {
   no_icu();
