@@ -22,12 +22,6 @@ namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
-std::string content_of(const std::string& file) {
-  if (file != "-") return read_text(file, kMostBytes).content;
-  return decode_text({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()},
-                     "standard input");
-}
-
 Example parse(const Pipeline& pipeline, const std::string& line) {
   return pipeline.parse(with_media(line, pipeline.task().input_schema()));
 }
@@ -146,7 +140,7 @@ void tell_notes(const Pipeline& pipeline, std::span<const Example> examples,
 
 std::vector<Example> read_file_of_inputs(const Pipeline& pipeline, const std::string& file,
                                          std::vector<KeyColumn>& keys) {
-  std::string content = content_of(file);
+  std::string content = read_content(file);
   const std::string name = file == "-" ? "standard input" : file;
   require(!content.empty() && (!trim(content).empty() || pipeline.task().takes_plain_text()),
           ErrorKind::BadData, name, ": is empty");
@@ -209,6 +203,12 @@ std::vector<Example> read_all(const Pipeline& pipeline, InputFlags flags,
 }
 
 }  // namespace
+
+std::string read_content(const std::string& file) {
+  if (file != "-") return read_text(file, kMostBytes).content;
+  return decode_text({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()},
+                     "standard input");
+}
 
 KeyedInputs read_keyed_inputs(const Pipeline& pipeline, const InputFlags& flags,
                               const std::vector<std::string>& keys) {

@@ -14,6 +14,9 @@ struct InputFlags {
   std::string file;  // one input a line, or a table with a header; "-" is standard input
 };
 
+/// The whole of a text file, or of standard input where `file` is "-", as UTF-8.
+std::string read_content(const std::string& file);
+
 /// One column of the inputs, as they have it: a cell for each example.
 struct KeyColumn {
   std::string name;

@@ -13,8 +13,8 @@ int run_program(int argc, const char* const* argv);
 /// The commands, in the order of the help: each is a file, whose add_NAME() adds it to the program.
 #define FOVEA_COMMANDS(row)                                                                        \
   row(tasks) row(scores) row(data) row(prepare) row(train) row(evaluate) row(predict) row(explain) \
-      row(compare) row(tune) row(heads) row(prune) row(serve) row(export) row(doctor)              \
-          row(completion)
+      row(compare) row(tune) row(heads) row(prune) row(serve) row(export) row(tokenise)            \
+          row(doctor) row(completion)
 
 #define FOVEA_DECLARE(name) void add_##name(CLI::App& program);
 FOVEA_COMMANDS(FOVEA_DECLARE)
