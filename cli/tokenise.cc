@@ -18,7 +18,7 @@ struct TokeniseFlags {
   std::vector<std::string> texts;
   std::optional<std::string> pair, train, decode, out;
   std::optional<int64_t> size, minimum_count;
-  bool no_special_tokens = false, cased = false, json = false;
+  bool no_special_tokens = false, whole = false, cased = false, json = false;
 };
 
 Json offsets_json(const std::vector<Offsets>& offsets) {
@@ -122,7 +122,11 @@ void run_tokenise(const TokeniseFlags& flags) {
           "which tokeniser? Give a tokenizer.json or the folder that it lies in");
   require(flags.paths.size() <= 2, ErrorKind::InvalidArgument, "found ", flags.paths.size(),
           " paths; expected a tokeniser and one file of texts");
-  const HuggingFaceTokeniser tokeniser = HuggingFaceTokeniser::load(flags.paths[0]);
+  HuggingFaceTokeniser tokeniser = HuggingFaceTokeniser::load(flags.paths[0]);
+  if (flags.whole) {
+    tokeniser.set_truncation(nullptr);
+    tokeniser.set_padding(nullptr);
+  }
   if (flags.decode)
     return put_line(tokeniser.decode(read_ids(*flags.decode), flags.no_special_tokens));
   const bool has_file = flags.paths.size() == 2;
@@ -163,6 +167,8 @@ void add_tokenise(CLI::App& program) {
   command->add_option("--decode", flags->decode, "ids to turn back into a text: \"101 7592 102\"");
   command->add_flag("--no-special-tokens", flags->no_special_tokens,
                     "nothing around the texts; with --decode: special tokens are left out");
+  command->add_flag("--whole", flags->whole,
+                    "neither truncated nor padded, whatever the file says");
   command->add_flag("--json", flags->json, "one JSON object a text");
   command->add_option("--train", flags->train, "learn a tokeniser: bpe, wordpiece or unigram");
   command->add_option("--size", flags->size, "most tokens to learn (default 30000)");

@@ -77,7 +77,7 @@ class WordCache {
   }
 
  private:
-  static constexpr size_t kLongestWord = 256, kMostWords = 10000;
+  static constexpr size_t kLongestWord = 256, kMostWords = 50000;
   struct Hash {
     using is_transparent = void;
     size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }

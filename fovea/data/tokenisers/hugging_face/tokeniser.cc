@@ -215,14 +215,14 @@ Encoding HuggingFaceTokeniser::Parts::to_encoding(std::vector<Tokens> results, s
   return encoding;
 }
 
-HuggingFaceTokeniser::HuggingFaceTokeniser(std::unique_ptr<const Parts> parts)
+HuggingFaceTokeniser::HuggingFaceTokeniser(std::unique_ptr<Parts> parts)
     : parts_(std::move(parts)) {}
 HuggingFaceTokeniser::HuggingFaceTokeniser(HuggingFaceTokeniser&&) noexcept = default;
 HuggingFaceTokeniser& HuggingFaceTokeniser::operator=(HuggingFaceTokeniser&&) noexcept = default;
 HuggingFaceTokeniser::~HuggingFaceTokeniser() = default;
 
 HuggingFaceTokeniser HuggingFaceTokeniser::from_json(const Json& json, const std::string& where) {
-  return HuggingFaceTokeniser(std::make_unique<const Parts>(json, where));
+  return HuggingFaceTokeniser(std::make_unique<Parts>(json, where));
 }
 
 HuggingFaceTokeniser HuggingFaceTokeniser::load(const std::filesystem::path& path) {
@@ -244,6 +244,19 @@ Json HuggingFaceTokeniser::to_json() const {
 
 void HuggingFaceTokeniser::save(const std::filesystem::path& path) const {
   write_json_file(path, to_json());
+}
+
+void HuggingFaceTokeniser::set_truncation(const Json& truncation) {
+  parts_->truncation.reset();
+  if (!truncation.is_null())
+    parts_->truncation = hugging_face::Truncation::read(Field(truncation, "truncation"));
+  parts_->description["truncation"] = truncation;
+}
+
+void HuggingFaceTokeniser::set_padding(const Json& padding) {
+  parts_->padding.reset();
+  if (!padding.is_null()) parts_->padding = hugging_face::Padding::read(Field(padding, "padding"));
+  parts_->description["padding"] = padding;
 }
 
 Encoding HuggingFaceTokeniser::encode(std::string_view text, std::optional<std::string_view> pair,

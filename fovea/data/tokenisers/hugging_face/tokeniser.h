@@ -38,8 +38,12 @@ class HuggingFaceTokeniser {
   /// Writes tokenizer.json, to a temporary name first.
   void save(const std::filesystem::path& path) const;
 
-  /// BadData for invalid UTF-8; Unsupported without ICU. Safe in several threads. Truncation and
-  /// padding are the file's.
+  /// In place of the file's own, in its form; null: none. BadData where it is wrong.
+  void set_truncation(const Json& truncation);
+  void set_padding(const Json& padding);
+
+  /// BadData for invalid UTF-8; Unsupported without ICU. Safe in several threads. Texts are
+  /// truncated and padded as the file says, or set_truncation() and set_padding().
   Encoding encode(std::string_view text, std::optional<std::string_view> pair = {},
                   bool add_special_tokens = true) const;
   /// Words that are cut already, as taggers have them: offsets count within each word.
@@ -59,8 +63,8 @@ class HuggingFaceTokeniser {
 
  private:
   struct Parts;
-  explicit HuggingFaceTokeniser(std::unique_ptr<const Parts> parts);
-  std::unique_ptr<const Parts> parts_;
+  explicit HuggingFaceTokeniser(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace fovea

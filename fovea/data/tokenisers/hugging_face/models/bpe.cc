@@ -2,6 +2,7 @@
 // neighbours whose merge was learned first becomes one piece, until no pair is left. A queue holds
 // the pairs, so that a word of n characters takes n log n steps.
 #include <algorithm>
+#include <bit>
 #include <queue>
 
 #include "fovea/data/code_points.h"
@@ -40,6 +41,43 @@ std::vector<PiecePair> read_merges(const Field& merges) {
   }
   return pairs;
 }
+
+struct Merge {
+  uint32_t rank = 0;
+  int64_t id = 0;  // of the piece that the two become
+};
+
+/// Merges by their pairs, in one flat table: every pair of neighbours is looked up.
+class MergeTable {
+ public:
+  void reserve(size_t count) { slots_.resize(std::bit_ceil(2 * count + 2)); }
+  void set(int64_t left, int64_t right, Merge merge) {
+    const uint64_t key = key_of(left, right);
+    slots_[place(key)] = {key, merge};
+  }
+  const Merge* find(int64_t left, int64_t right) const {
+    const Slot& slot = slots_[place(key_of(left, right))];
+    return slot.key == kFree ? nullptr : &slot.merge;
+  }
+
+ private:
+  static constexpr uint64_t kFree = UINT64_MAX;
+  struct Slot {
+    uint64_t key = kFree;
+    Merge merge;
+  };
+  static uint64_t key_of(int64_t left, int64_t right) {
+    return uint64_t(left) << 32 | uint64_t(right);
+  }
+  /// Of the key, or where it would be put. The table is at most half full.
+  size_t place(uint64_t key) const {
+    constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;
+    size_t at = (key * kGolden >> 32) & (slots_.size() - 1);
+    while (slots_[at].key != kFree && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+  std::vector<Slot> slots_;
+};
 
 class BpeModel : public Model {
  public:
@@ -89,10 +127,6 @@ class BpeModel : public Model {
   }
 
  private:
-  struct Merge {
-    uint32_t rank;
-    int64_t id;
-  };
   struct Symbol {
     int64_t id;
     uint32_t bytes;  // 0: it was merged into the one before
@@ -106,10 +140,6 @@ class BpeModel : public Model {
       return rank != other.rank ? rank > other.rank : at > other.at;
     }
   };
-
-  static uint64_t key_of(int64_t left, int64_t right) {
-    return uint64_t(left) << 32 | uint64_t(right);
-  }
 
   void add_merges(const Field& field) {
     const std::vector<PiecePair> pairs = read_merges(field);
@@ -129,14 +159,9 @@ class BpeModel : public Model {
               prefix_, "' of pieces inside a word");
       const int64_t left = id_of(pair.left), right = id_of(pair.right);
       const int64_t joined = id_of(pair.left + pair.right.substr(prefix_.size()));
-      merges_.insert_or_assign(key_of(left, right), Merge{uint32_t(order_.size()), joined});
+      merges_.set(left, right, {uint32_t(order_.size()), joined});
       order_.emplace_back(left, right);
     }
-  }
-
-  const Merge* find_merge(int64_t left, int64_t right) const {
-    const auto found = merges_.find(key_of(left, right));
-    return found == merges_.end() ? nullptr : &found->second;
   }
 
   /// The characters of a word as pieces. One that is none becomes bytes or unknown; without either
@@ -195,12 +220,12 @@ class BpeModel : public Model {
     std::vector<Candidate> first;
     first.reserve(symbols.size());
     for (size_t i = 1; i < symbols.size(); ++i)
-      if (const Merge* merge = find_merge(symbols[i - 1].id, symbols[i].id))
+      if (const Merge* merge = merges_.find(symbols[i - 1].id, symbols[i].id))
         first.push_back({merge->rank, int32_t(i - 1), merge->id});
     std::priority_queue<Candidate> queue(std::less<Candidate>(), std::move(first));
     const auto offer = [&](int32_t left, int32_t right) {
       if (left < 0 || right < 0) return;
-      const Merge* merge = find_merge(symbols[size_t(left)].id, symbols[size_t(right)].id);
+      const Merge* merge = merges_.find(symbols[size_t(left)].id, symbols[size_t(right)].id);
       if (merge != nullptr) queue.push({merge->rank, left, merge->id});
     };
     while (!queue.empty()) {
@@ -209,7 +234,7 @@ class BpeModel : public Model {
       Symbol& left = symbols[size_t(best.at)];
       if (left.bytes == 0 || left.next < 0) continue;
       Symbol& right = symbols[size_t(left.next)];
-      const Merge* merge = find_merge(left.id, right.id);
+      const Merge* merge = merges_.find(left.id, right.id);
       if (merge == nullptr || merge->id != best.id) continue;  // out of date
       left.id = best.id;
       left.bytes += right.bytes;
@@ -236,7 +261,7 @@ class BpeModel : public Model {
   std::string prefix_, suffix_, unknown_token_;
   int64_t unknown_;
   bool fuse_unknown_, byte_fallback_, ignore_merges_;
-  std::unordered_map<uint64_t, Merge> merges_;
+  MergeTable merges_;
   std::vector<std::pair<int64_t, int64_t>> order_;  // the merges as they were learned
   WordCache cache_;
 };
