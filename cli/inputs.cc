@@ -149,8 +149,11 @@ std::vector<Example> read_file_of_inputs(const Pipeline& pipeline, const std::st
   std::vector<std::string> notes;
   if (!columns.texts) content = decode_table_text(std::move(content), name, notes);
   for (const std::string& note : notes) tell(note);
-  if (!columns.texts && trim(content).starts_with('['))
-    return read_rows(pipeline, parse_json_table(std::move(content), name), keys);
+  if (!columns.texts && trim(content).starts_with('[')) {
+    CsvTable table = parse_json_table(std::move(content), name);
+    if (const std::string note = match_names(table, columns.needed); !note.empty()) tell(note);
+    return read_rows(pipeline, table, keys);
+  }
   if (!has_header(content, name, columns)) {
     std::vector<Example> examples = read_lines(pipeline, content, name, keys);
     check_first_line(pipeline, examples, name);

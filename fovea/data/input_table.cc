@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "fovea/base/error.h"
@@ -100,6 +101,36 @@ bool contains_name(std::span<const std::string> names, const std::string& name) 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// For each of `names` the one of `wanted` that it stands for: where only the case differs, and no
+/// other name stands for it; else itself.
+std::vector<std::string> meant_names(std::span<const std::string> names,
+                                     std::span<const std::string> wanted) {
+  const std::unordered_set<std::string> given(names.begin(), names.end());
+  std::unordered_map<std::string, std::string> by_lower;  // "": several
+  for (const std::string& one : wanted)
+    if (const auto [known, fresh] = by_lower.emplace(lower_case_name(one), one);
+        !fresh && known->second != one)
+      known->second.clear();
+  std::unordered_map<std::string, int64_t> times;
+  for (const std::string& name : names) ++times[lower_case_name(name)];
+  std::vector<std::string> meant;
+  for (const std::string& name : names) {
+    const std::string lower = lower_case_name(name);
+    const auto found = by_lower.find(lower);
+    const bool stands = found != by_lower.end() && !found->second.empty() && times[lower] == 1 &&
+                        !given.contains(found->second);
+    meant.push_back(stands ? found->second : name);
+  }
+  return meant;
+}
+
+std::vector<std::string> all_names(const InputColumns& columns) {
+  std::vector<std::string> names = columns.needed;
+  for (const std::string& name : columns.known)
+    if (!contains_name(columns.needed, name)) names.push_back(name);
+  return names;
+}
+
 /// The names that a first line would give to columns; none for a line that cannot be a header.
 std::vector<std::string> names_in(std::string_view content, const std::string& name) {
   InputRecord record;
@@ -124,14 +155,6 @@ bool all_known(std::span<const std::string> names, const InputColumns& columns) 
   });
 }
 
-/// A name among `names` that was perhaps meant: the same in another case, or a near one.
-std::string meant(const std::string& wanted, std::span<const std::string> names) {
-  for (const std::string& name : names)
-    if (lower_case_name(name) == lower_case_name(wanted))
-      return concat(" (did you mean '", name, "'? Names must be the same, case too)");
-  return suggestion(wanted, names);
-}
-
 /// A line that names columns, though not those that it should: numbers are no evidence, since a
 /// column may be called 1.
 bool names_some(std::span<const std::string> names, const InputColumns& columns) {
@@ -145,7 +168,7 @@ bool names_some(std::span<const std::string> names, const InputColumns& columns)
 }  // namespace
 
 bool has_header(std::string_view content, const std::string& name, const InputColumns& columns) {
-  const std::vector<std::string> names = names_in(content, name);
+  const std::vector<std::string> names = meant_names(names_in(content, name), all_names(columns));
   if (names.empty()) return false;
   const bool known = all_known(names, columns);
   if (columns.texts && !is_table_name(name) && (names.size() < 2 || !known)) return false;
@@ -155,17 +178,19 @@ bool has_header(std::string_view content, const std::string& name, const InputCo
   for (const std::string& needed : columns.needed)
     require(contains_name(names, needed), ErrorKind::BadData, name,
             ":1: the first line names columns, but '", needed, "' is not among them",
-            meant(needed, names), "; this run needs ", quoted_list(columns.needed, 30),
+            suggestion(needed, names), "; this run needs ", quoted_list(columns.needed, 30),
             ". Rows without a header have no names of columns in their first line");
   return true;
 }
 
 bool is_header_line(const std::string& line, const InputColumns& columns) {
   if (columns.texts || columns.needed.empty() || begins_json(line)) return false;
-  if (line.find(columns.needed.front()) == std::string::npos) return false;  // nearly always
+  const std::string first = lower_case_name(columns.needed.front());
+  if (lower_case_name(line).find(first) == std::string::npos) return false;  // nearly always
   std::vector<std::string> names;
   for (const std::string& cell : parse_csv_line(line, delimiter_of(line)))
     names.emplace_back(trim(cell));
+  names = meant_names(names, columns.needed);
   return holds_needed(names, columns) && !std::all_of(names.begin(), names.end(), is_number);
 }
 
@@ -176,7 +201,26 @@ CsvTable parse_input_table(std::string content, const std::string& name,
   options.quotes = columns.quotes == "auto"
                        ? options.delimiter != '\t' || table_ending(name) == ".csv"
                        : columns.quotes == "yes";
-  return parse_csv(std::move(content), name, options);
+  CsvTable table = parse_csv(std::move(content), name, options);
+  const std::string note = match_names(table, all_names(columns));
+  if (!note.empty()) table.notes.push_back(note);
+  return table;
+}
+
+std::string match_names(CsvTable& table, std::span<const std::string> names) {
+  const std::vector<std::string> meant = meant_names(table.names, names);
+  std::vector<std::string> changed;
+  for (size_t i = 0; i < meant.size(); ++i)
+    if (meant[i] != table.names[i])
+      changed.push_back(concat("'", table.names[i], "' as '", meant[i], "'"));
+  if (changed.empty()) return "";
+  constexpr size_t kShown = 5;
+  const size_t count = changed.size();
+  changed.resize(std::min(count, kShown));
+  table.names = meant;
+  return concat(table.path,
+                ": columns whose names differ only in their case are taken for the same: ",
+                join(changed), count > kShown ? concat(" and ", count - kShown, " more") : "");
 }
 
 Json input_object(const CsvTable& table, int64_t row, const InputColumns& columns) {

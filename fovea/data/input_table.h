@@ -1,6 +1,7 @@
 // Tables of inputs, for answers. One rule for every task: the first line of a file is a header when
-// it holds the columns that the run needs, in any order and among any others. Whatever names some
-// of them, but not all, is a mistake and never taken for a row.
+// it holds the columns that the run needs, in any order and among any others; a name that differs
+// only in its case is the same. Whatever names some of them, but not all, is a mistake and never
+// taken for a row.
 #pragma once
 
 #include <span>
@@ -26,13 +27,17 @@ struct InputColumns {
 };
 
 /// Whether the first line of `content` is a header. BadData, beginning with `name`, where it names
-/// some of the needed columns but not all, or only in another case.
+/// some of the needed columns but not all.
 bool has_header(std::string_view content, const std::string& name, const InputColumns& columns);
 
 /// Whether one line, which can only be a row, is a header.
 bool is_header_line(const std::string& line, const InputColumns& columns);
 
-/// The table that has_header() found.
+/// Columns whose names differ from these only in their case get these. A sentence that says so, or
+/// "".
+std::string match_names(CsvTable& table, std::span<const std::string> names);
+
+/// The table that has_header() found, with the names that the run knows.
 CsvTable parse_input_table(std::string content, const std::string& name,
                            const InputColumns& columns);
 

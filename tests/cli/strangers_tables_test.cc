@@ -131,6 +131,28 @@ TEST_F(StrangersTables, AHeaderWithOtherNamesIsNoRowOfCategories) {
                  {"farben.csv:1", "'colour', 'shape'"});
 }
 
+TEST_F(StrangersTables, NamesInAnotherCaseAreTheSame) {
+  const std::string rows =
+      "31,Bern,Basic,TRUE,2021-03-15,yes\n55,Basel,Premium,FALSE,2021-04-15,no\n";
+  const Outcome same = ask("same.csv", "age,city,plan,active,since,left\n" + rows);
+  const Outcome other = ask("other.csv", "Age,CITY,plan,active,Since,Left\n" + rows);
+  ASSERT_EQ(other.status, 0) << other.err;
+  EXPECT_EQ(other.out, same.out);
+  EXPECT_TRUE(holds(other.err, "differ only in their case")) << other.err;
+  EXPECT_TRUE(holds(other.err, "'Age' as 'age'")) << other.err;
+  const size_t said = other.err.find("differ only in their case");
+  EXPECT_EQ(other.err.find("differ only in their case", said + 1), std::string::npos);
+  EXPECT_FALSE(holds(same.err, "differ only")) << same.err;
+  const Outcome measured =
+      fovea({"evaluate", run(), file("measured.csv", "Age,CITY,plan,active,Since,Left\n" + rows)});
+  ASSERT_EQ(measured.status, 0) << measured.err;
+  EXPECT_TRUE(holds(measured.err, "'Left' as 'left'")) << measured.err;
+  // Two columns that differ in their case alone: neither can be meant for the other.
+  expect_refused(
+      ask("both.csv", "Age,AGE,city,plan,active,since\n31,31,Bern,Basic,TRUE,2021-03-15\n"),
+      {"'age'"});
+}
+
 TEST_F(StrangersTables, JsonMayHaveMoreKeys) {
   const std::string row =
       R"({"age": 30, "city": "Bern", "plan": "Basic", "active": true, "since": "2021-03-15"})";

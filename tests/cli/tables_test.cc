@@ -152,10 +152,8 @@ TEST_F(Tables, AHeaderThatLacksAColumnIsNoRow) {
   expect_refused(ask("features", "a.csv", "order,size\n1,small\n2,large\n"), {"a.csv", "'colour'"});
   expect_refused(ask("features", "b.csv", "color,size\nred,small\n"),
                  {"b.csv", "'colour'", "did you mean 'color'"});
-  expect_refused(ask("features", "c.csv", "Colour,SIZE\nred,small\n"),
+  expect_refused(ask("features", "c.csv", "Colour,COLOUR,size\nred,red,small\n"),
                  {"c.csv", "'colour'", "did you mean 'Colour'"});
-  expect_refused(ask("features", "d.csv", "COLOUR,size,buys\nred,small,no\n"),
-                 {"'colour'", "did you mean 'COLOUR'"});
   expect_refused(ask("features", "e.csv", "colour,size\n"), {"e.csv", "no rows"});
   expect_refused(ask("features", "f.csv", "colour,size,size\nred,small,large\n"), {"'size'"});
   expect_refused(ask("features", "g.csv", "a,b,c,d\n1,2,3,4\n"), {"g.csv:1", "4 cells"});
@@ -208,8 +206,9 @@ TEST_F(Tables, Ratings) {
   EXPECT_EQ(more.out, plain) << more.err;
   EXPECT_EQ(times(more.err, "'when'"), 1) << more.err;
   expect_refused(ask("ratings", "less.csv", "user,article\nu1,i1\n"), {"less.csv", "'item'"});
-  expect_refused(ask("ratings", "case.csv", "User,Item\nu1,i1\n"),
-                 {"'user'", "did you mean 'User'"});
+  const Outcome other = ask("ratings", "case.csv", "User,Item\nu1,i1\nu2,i2\n");
+  EXPECT_EQ(other.out, plain) << other.err;
+  EXPECT_EQ(times(other.err, "'User' as 'user'"), 1) << other.err;
   expect_refused(ask("ratings", "gap.csv", "user,item\nu1,\n"), {"gap.csv:2", "item"});
 }
 
@@ -264,7 +263,8 @@ TEST_F(Tables, Forecast) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(lines(outcome.out), 1);
   EXPECT_EQ(times(outcome.err, "'note'"), 1) << outcome.err;
-  expect_refused(ask("forecast", "less.csv", table("day,B,a,note")), {"less.csv", "'b'"});
+  expect_refused(ask("forecast", "less.csv", table("day,c,a,note")), {"less.csv", "'b'"});
+  EXPECT_EQ(ask("forecast", "case.csv", table("day,B,a,note")).out, outcome.out);
 }
 
 TEST_F(Tables, Texts) {
@@ -283,8 +283,9 @@ TEST_F(Tables, Texts) {
   const Outcome unknown = ask("documents", "id.csv", "id,text\n1,a fine film\n");
   EXPECT_EQ(lines(unknown.out), 1);
   EXPECT_EQ(times(unknown.err, "'id'"), 1) << unknown.err;
-  expect_refused(ask("documents", "case.csv", "label,Text\ngood,a fine film\n"),
-                 {"'text'", "did you mean 'Text'"});
+  const Outcome other = ask("documents", "case.csv", "label,Text\ngood,a fine film\n");
+  EXPECT_EQ(other.out, unknown.out);
+  EXPECT_EQ(times(other.err, "'Text' as 'text'"), 1) << other.err;
 }
 
 TEST_F(Tables, Pairs) {

@@ -266,7 +266,9 @@ std::string CsvTable::place(int64_t row) const {
 
 int64_t CsvTable::find(const std::string& name) const {
   const auto found = cells_->columns.find(name);
-  return found == cells_->columns.end() ? -1 : found->second;
+  if (found != cells_->columns.end() && names[size_t(found->second)] == name) return found->second;
+  const auto renamed = std::find(names.begin(), names.end(), name);  // input_table.h, match_names()
+  return renamed == names.end() ? -1 : renamed - names.begin();
 }
 
 int64_t CsvTable::column(const std::string& name) const {

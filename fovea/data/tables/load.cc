@@ -107,8 +107,13 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
   const std::string target = encoder.fitted() ? encoder.layout().target : table.target;
   const SplitOptions split{
       "features", table.validation_fraction, seed, !encoder.fitted(), table.split, target};
-  const SourceTables tables = open_source(source, split);
+  SourceTables tables = open_source(source, split);
   const bool restored = encoder.fitted();
+  for (int part = 0; restored && part < kSplitCount; ++part)
+    if (tables[part])
+      if (const std::string note = match_names(*tables[part], encoder.file_columns());
+          !note.empty())
+        tables.notes.push_back(note);
   fit_once(tables, table, "yes", encoder);
   // dataset.json: "truth": {"columns": ["x1", "x2"]}
   const auto truth = read_truth(tables, source,
