@@ -160,7 +160,8 @@ class TargetOutput : public ClassesOutput {
       : ClassesOutput([data]() -> const auto& { return data->layout().classes; }),
         number_([data] {
           const TableLayout& layout = data->layout();
-          return NumberOutput::Target{layout.target, layout.target_mean, layout.target_deviation};
+          return NumberOutput::Target{layout.target, layout.target_mean, layout.target_deviation,
+                                      layout.target_transform};
         }),
         data_(data) {}
 
@@ -233,6 +234,15 @@ class TargetOutput : public ClassesOutput {
 
   Metrics measure_numbers(const at::Tensor& values, const at::Tensor& target) const {
     const double deviation = data_->layout().target_deviation;
+    const TargetTransform& transform = data_->layout().target_transform;
+    if (!transform.is_none()) {  // the loss is of what is learned, all else in the target's unit
+      const at::Tensor numbers = transform.decode_prediction(values),
+                       wanted = transform.decode(target);
+      Metrics metrics = number_metrics(numbers, wanted);
+      metrics[0].value = mean_squared_error(values, target);
+      metrics.insert(metrics.begin() + 1, {"rmse", root_mean_squared_error(numbers, wanted)});
+      return metrics;
+    }
     Metrics metrics = number_metrics(values, target, deviation);
     metrics.insert(metrics.begin() + 1,
                    {"rmse", root_mean_squared_error(values, target) * deviation});

@@ -187,11 +187,13 @@ class RatingOutput : public OutputKind {
     return evaluation;
   }
   NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override {
-    return fit_number_baselines(train, inputs);
+    if (train.size() == 0) return {};
+    return fit_number_baselines(targets_of(train), inputs);
   }
   std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
                                                 const LinearInputs& inputs) const override {
-    return measure_number_baselines(fitted, rows, inputs,
+    if (rows.size() == 0) return {};
+    return measure_number_baselines(fitted, targets_of(rows), inputs,
                                     [](const at::Tensor& rating) { return rating; });
   }
   Json answer(const Example& example, const Prediction& prediction) const override {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "fovea/base/file.h"
 #include "tests/cli/program.h"
@@ -51,6 +52,9 @@ class StrangersTables : public ::testing::Test {
   }
   static bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
+  }
+  static double ridge_error(const Outcome& trained) {
+    return trained.json()["evaluation"]["baselines"]["ridge regression"]["mae"];
   }
   static void expect_refused(const Outcome& outcome, const std::vector<std::string>& parts) {
     EXPECT_EQ(outcome.status, 1);
@@ -237,6 +241,49 @@ TEST_F(StrangersTables, MoneyIsANumberAlsoAsATarget) {
   const Outcome plain = fovea({"predict", other, R"({"Fläche": 60.5, "Ort": "Bern"})", "--json"});
   EXPECT_EQ(plain.json()[0]["value"], comma.json()[0]["value"]) << "a JSON number is a plain one";
   EXPECT_EQ(plain.err, "");
+}
+
+TEST_F(StrangersTables, SkewedNumbersAreLearnedAsLogarithmsAndAnsweredInTheirUnit) {
+  std::string rows = "size,price\n";
+  for (int i = 0; i < 300; ++i) {
+    const int size = i * 7 % 20 + i * 11 % 23 + i * 13 % 29;
+    rows += concat(size, ",$", int64_t(10 * std::exp(0.12 * size)), "\n");
+  }
+  const std::string data = file("prices.csv", rows);
+  const auto train_on = [&](const std::string& transform) {
+    return fovea({"train", "features", data, "--target", "price", "--out",
+                  (shared->path() / "prices").string(), "--overwrite", "--set", "model.name=linear",
+                  "--set", "data.target_transform=" + transform, "--json"});
+  };
+  const Outcome usual = train_on("auto"), plain = train_on("none"), ranks = train_on("quantile");
+  for (const Outcome* outcome : {&usual, &plain, &ranks})
+    ASSERT_EQ(outcome->status, 0) << outcome->err;
+  EXPECT_TRUE(holds(usual.err, "its logarithm is learned")) << usual.err;
+  EXPECT_FALSE(holds(plain.err, "is learned")) << plain.err;
+  // The logarithm is linear in the size; r2, of dollars, shows it.
+  EXPECT_GT(usual.json()["metrics"]["r2"].get<double>(), 0.999);
+  EXPECT_LT(plain.json()["metrics"]["r2"].get<double>(), 0.9);
+  EXPECT_GT(ranks.json()["metrics"]["r2"].get<double>(),
+            plain.json()["metrics"]["r2"].get<double>());
+  // The ridge baseline learns dollars, whatever the network learns.
+  for (const Outcome* outcome : {&usual, &ranks})
+    EXPECT_NEAR(ridge_error(*outcome), ridge_error(plain), 2);
+  ASSERT_EQ(train_on("log").status, 0);
+  const std::string folder = (shared->path() / "prices").string();
+  const Outcome answer = fovea({"predict", folder, "30", "--json"});
+  ASSERT_EQ(answer.status, 0) << answer.err;
+  EXPECT_NEAR(answer.json()[0]["value"].get<double>(), 10 * std::exp(3.6), 5) << answer.out;
+  const Outcome explained = fovea({"explain", folder, "30"});
+  EXPECT_TRUE(explained.status == 0 || holds(explained.err, "no attention")) << explained.err;
+  const Outcome measured = fovea({"evaluate", folder, data, "--json"});
+  ASSERT_EQ(measured.status, 0) << measured.err;
+  EXPECT_GT(measured.json()["metrics"]["r2"].get<double>(), 0.999);
+  expect_refused(fovea({"evaluate", folder, file("below.csv", "size,price\n3,-5\n4,7\n")}),
+                 {"below.csv:2", "no logarithm", "target_transform=quantile"});
+  expect_refused(fovea({"train", "features", file("debts.csv", "a,y\n1,-5\n2,1.5\n3,2.5\n4,8.5\n"),
+                        "--target", "y", "--set", "data.target_transform=log", "--set",
+                        "data.target_kind=number", "--out", (shared->path() / "no").string()}),
+                 {"below 0", "target_transform=quantile"});
 }
 
 TEST_F(StrangersTables, WhatSpreadsheetsWrite) {

@@ -94,6 +94,11 @@ void TableOptions::describe(OptionList& list) {
   list.add("categories", categories, "columns to read as categories although they are numbers");
   list.add("target_kind", target_kind, "what the target is")
       .choices({"auto", "two-classes", "classes", "number"});
+  list.add(
+          "target_transform", target_transform,
+          "what is learned of a number: itself, its logarithm or its quantile; auto: the logarithm "
+          "where it is above 0 and very skewed. Answers and metrics are in its own unit always")
+      .choices({"auto", "none", "log", "quantile"});
   list.add("standardise", standardise,
            "numbers to mean 0, deviation 1; auto: yes for a file of yours, no for built-in data")
       .choices({"auto", "yes", "no"});
@@ -155,6 +160,7 @@ void TableEncoder::finish() {
   layout->classes = target_.classes();
   layout->target_mean = target_.mean();
   layout->target_deviation = target_.deviation();
+  layout->target_transform = target_.transform();
   layout_ = std::move(layout);
 }
 

@@ -31,6 +31,7 @@ struct TableOptions {
   std::vector<std::string> keep;        // although every row has another value
   std::vector<std::string> categories;  // although they are numbers
   std::string target_kind = "auto";
+  std::string target_transform = "auto";  // of a number: target_transform.h
   std::string standardise = "auto";
   std::string numbers = "pieces";
   int64_t bins = 0;  // pieces of a number at most; 0: by rows and columns
@@ -50,8 +51,9 @@ struct TableLayout {
   std::vector<double> input_means;  // [I], over the training rows: what an erased column becomes
   std::string target;
   TargetKind kind = TargetKind::TwoClasses;
-  std::vector<std::string> classes;  // for two classes the second is the positive one
-  double target_mean = 0, target_deviation = 1;
+  std::vector<std::string> classes;              // for two classes the second is the positive one
+  double target_mean = 0, target_deviation = 1;  // of a number
+  TargetTransform target_transform;
 };
 
 /// Numbers that never were text: the built-in data.

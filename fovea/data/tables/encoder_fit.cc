@@ -92,7 +92,8 @@ void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
   const std::string target = choose_target(train, options.target);
   const CsvTable rows = TableTarget::known_rows(train, target);
   const bool decimal_commas = has_decimal_commas(rows);
-  fresh.target_ = TableTarget::fit(rows, target, options.target_kind, decimal_commas);
+  fresh.target_ =
+      TableTarget::fit(rows, target, options.target_kind, decimal_commas, options.target_transform);
   TargetRows target_rows;
   for (int64_t row = 0, at = rows.column(target); row < rows.rows(); ++row)
     target_rows.add(fresh.target_, fresh.target_.encode(trim_cell(rows.cell(row, at)), rows, row));

@@ -130,7 +130,8 @@ const char* name_of(TargetKind kind) {
 }
 
 TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
-                             const std::string& kind, bool decimal_commas) {
+                             const std::string& kind, bool decimal_commas,
+                             const std::string& transform) {
   const std::string subject = concat(table.path, ": target '", name, "'");
   require(table.rows() > 0, ErrorKind::BadData, subject,
           " is missing in every row; nothing can be learnt");
@@ -153,6 +154,7 @@ TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
       squares += (value - target.mean_) * (value - target.mean_);
     target.deviation_ = std::sqrt(squares / double(cells.numbers.size()));
     require(target.deviation_ > 0, ErrorKind::BadData, subject, " varies too little to be learnt");
+    target.transform_ = TargetTransform::fit(transform, cells.numbers, subject);
     target.whole_ = std::all_of(cells.numbers.begin(), cells.numbers.end(),
                                 [](double value) { return value == std::floor(value); });
     return target;
@@ -207,7 +209,13 @@ double TableTarget::encode(std::string_view trimmed, const CsvTable& table, int6
     if (!format_.parse(trimmed, value))
       fail(ErrorKind::BadData, table.place(row), ": target '", name_, "' is '", trimmed,
            "', a number is expected");
-    return (value - mean_) / deviation_;
+    if (transform_.is_none()) return (value - mean_) / deviation_;
+    const double encoded = transform_.encode(value);
+    require(std::isfinite(encoded), ErrorKind::BadData, table.place(row), ": target '", name_,
+            "' is '", trimmed,
+            "', which has no logarithm as those of the training rows have; "
+            "--set data.target_transform=quantile takes any number");
+    return encoded;
   }
   const int64_t index = class_index(trimmed);
   if (index < 0)
@@ -218,8 +226,13 @@ double TableTarget::encode(std::string_view trimmed, const CsvTable& table, int6
 
 std::string TableTarget::sentence(std::span<const int64_t> class_counts) const {
   if (kind_ == TargetKind::Number)
-    return concat("target '", name_, "': a number, mean ", format_number(mean_), ", deviation ",
-                  format_number(deviation_));
+    return concat(
+        "target '", name_, "': a number, mean ", format_number(mean_), ", deviation ",
+        format_number(deviation_),
+        transform_.is_none()
+            ? ""
+            : concat("; its ", transform_.name() == "log" ? "logarithm is" : "quantiles are",
+                     " learned (data.target_transform)"));
   double total = 0;
   for (const int64_t count : class_counts) total += double(count);
   if (kind_ == TargetKind::TwoClasses)
@@ -273,6 +286,7 @@ Json TableTarget::to_json() const {
   if (kind_ == TargetKind::Number) {
     json["mean"] = mean_;
     json["deviation"] = deviation_;
+    if (!transform_.is_none()) json["transform"] = transform_.to_json();
   } else {
     json["classes"] = classes_;
     json["class_numbers"] = class_numbers_;
@@ -288,6 +302,8 @@ TableTarget TableTarget::from_json(const Field& field) {
   if (target.kind_ == TargetKind::Number) {
     target.mean_ = field.at("mean").finite();
     target.deviation_ = field.at("deviation").deviation();
+    if (const auto transform = field.find("transform"))
+      target.transform_ = TargetTransform::from_json(*transform);
     return target;
   }
   const Field classes = field.at("classes");

@@ -14,6 +14,7 @@
 #include "fovea/data/formats/csv.h"
 #include "fovea/data/formats/number_format.h"
 #include "fovea/data/tables/categories.h"
+#include "fovea/data/tables/target_transform.h"
 
 namespace fovea {
 
@@ -26,8 +27,9 @@ class TableTarget {
  public:
   /// From the rows of `table` that have a target; `kind` is "auto" or a name of TargetKind. BadData
   /// when nothing can be learnt. `decimal_commas`: the file has them, so that 1.234 may be 1234.
+  /// `transform` of numbers: target_transform.h.
   static TableTarget fit(const CsvTable& table, const std::string& name, const std::string& kind,
-                         bool decimal_commas = false);
+                         bool decimal_commas = false, const std::string& transform = "none");
   /// The rows that have a target: where the others are numbers, "-" is none.
   static CsvTable known_rows(const CsvTable& table, const std::string& name);
   /// Two classes that are known beforehand.
@@ -41,6 +43,7 @@ class TableTarget {
   const std::vector<std::string>& classes() const { return classes_; }
   double mean() const { return mean_; }
   double deviation() const { return deviation_; }
+  const TargetTransform& transform() const { return transform_; }
 
   /// The class index, or the standardised number. BadData, beginning with `place`, for what
   /// training has never seen.
@@ -60,8 +63,9 @@ class TableTarget {
       class_numbers_;  // their values when all are numbers, so that 1 and 1.0 are one class
   CategoryIndex class_index_;
   NumberFormat format_;
-  bool whole_ = false;  // a number that is always a whole one
-  double mean_ = 0, deviation_ = 1;
+  bool whole_ = false;               // a number that is always a whole one
+  double mean_ = 0, deviation_ = 1;  // of numbers, in their own unit
+  TargetTransform transform_;
 };
 
 }  // namespace fovea

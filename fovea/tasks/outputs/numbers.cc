@@ -53,10 +53,8 @@ void judge_numbers(const PredictedNumbers& numbers, const std::string& target,
     evaluation.worst.push_back({row + 1, right[row], value[row]});
 }
 
-NamedTensors fit_number_baselines(const Dataset& train, const LinearInputs& inputs) {
-  if (train.size() == 0) return {};
-  const at::Tensor target = targets_of(train);  // [N]
-  if (target.dim() != 1) return {};
+NamedTensors fit_number_baselines(const at::Tensor& target, const LinearInputs& inputs) {
+  if (target.dim() != 1 || target.numel() == 0) return {};
   const at::Tensor sorted = std::get<0>(target.sort());
   const int64_t count = target.size(0);
   NamedTensors fitted{{"mean", target.mean().reshape({1})},
@@ -69,14 +67,13 @@ NamedTensors fit_number_baselines(const Dataset& train, const LinearInputs& inpu
 }
 
 std::vector<BaselineResult> measure_number_baselines(
-    const NamedTensors& fitted, const Dataset& rows, const LinearInputs& inputs,
+    const NamedTensors& fitted, const at::Tensor& target, const LinearInputs& inputs,
     const std::function<at::Tensor(const at::Tensor&)>& original) {
-  if (fitted.count("mean") == 0 || rows.size() == 0) return {};
-  const at::Tensor encoded = targets_of(rows), target = original(encoded);  // [N]
+  if (fitted.count("mean") == 0 || target.numel() == 0) return {};
   std::vector<BaselineResult> results;
   for (const char* name : {"mean", "median"})
     results.push_back(
-        {name, judged_numbers({original(fitted.at(name).expand_as(encoded)), target})});
+        {name, judged_numbers({original(fitted.at(name).expand_as(target)), target})});
   if (inputs.empty() || fitted.count("ridge.weight") == 0) return results;
   const LinearModel linear{fitted.at("ridge.weight"), fitted.at("ridge.bias")};
   results.push_back(
@@ -85,7 +82,19 @@ std::vector<BaselineResult> measure_number_baselines(
 }
 
 at::Tensor NumberOutput::Target::original(const at::Tensor& encoded) const {
-  return encoded.to(at::kDouble) * deviation + mean;
+  return transform.is_none() ? from_standard(encoded) : transform.decode(encoded);
+}
+
+at::Tensor NumberOutput::Target::predicted(const at::Tensor& encoded) const {
+  return transform.is_none() ? from_standard(encoded) : transform.decode_prediction(encoded);
+}
+
+at::Tensor NumberOutput::Target::from_standard(const at::Tensor& numbers) const {
+  return numbers.to(at::kDouble) * deviation + mean;
+}
+
+at::Tensor NumberOutput::Target::to_standard(const at::Tensor& encoded) const {
+  return transform.is_none() ? encoded : (transform.decode(encoded) - mean) / deviation;
 }
 
 Evaluation NumberOutput::evaluate(const Metrics& measured, const at::Tensor& values,
@@ -93,7 +102,7 @@ Evaluation NumberOutput::evaluate(const Metrics& measured, const at::Tensor& val
   const Target known = target_();
   Evaluation evaluation;
   evaluation.metrics = measured;
-  judge_numbers({known.original(values), known.original(target)}, known.name, evaluation);
+  judge_numbers({known.predicted(values), known.original(target)}, known.name, evaluation);
   return evaluation;
 }
 
@@ -106,9 +115,11 @@ Evaluation NumberOutput::evaluate(const Model& model, const Dataset& rows,
 std::vector<BaselineResult> NumberOutput::measure_baselines(const NamedTensors& fitted,
                                                             const Dataset& rows,
                                                             const LinearInputs& inputs) const {
+  if (rows.size() == 0) return {};
   const Target known = target_();
   return measure_number_baselines(
-      fitted, rows, inputs, [&](const at::Tensor& encoded) { return known.original(encoded); });
+      fitted, known.original(targets_of(rows)), inputs,
+      [&](const at::Tensor& numbers) { return known.from_standard(numbers); });
 }
 
 Metrics NumberOutput::measure(const Model& model, const Dataset& rows, const RowProgress&) const {
@@ -117,8 +128,7 @@ Metrics NumberOutput::measure(const Model& model, const Dataset& rows, const Row
 }
 
 Json NumberOutput::answer(const Example&, const Prediction& prediction) const {
-  const Target target = target_();
-  return {{"value", prediction.values[0].item<double>() * target.deviation + target.mean}};
+  return {{"value", target_().predicted(prediction.values.narrow(0, 0, 1)).item<double>()}};
 }
 
 Json NumberOutput::answer_row(const Example& example, const Prediction& prediction) const {

@@ -4,12 +4,13 @@
 #include <functional>
 #include <string>
 
+#include "fovea/data/tables/target_transform.h"
 #include "fovea/tasks/outputs/output.h"
 
 namespace fovea {
 
 /// loss, which is the mean squared error, mae in the unit of the target and, where it is defined,
-/// r2. Values are encoded: target = deviation * value + mean.
+/// r2. Values are standardised: target = deviation * value + mean.
 Metrics number_metrics(const at::Tensor& values, const at::Tensor& target, double deviation = 1);
 
 /// Numbers in the unit of the target [N], and what they should be [N].
@@ -24,11 +25,11 @@ Metrics judged_numbers(const PredictedNumbers& numbers);
 void judge_numbers(const PredictedNumbers& numbers, const std::string& target,
                    Evaluation& evaluation);
 
-/// mean, median and, with inputs, ridge regression; in the unit in which the targets of rows are.
-NamedTensors fit_number_baselines(const Dataset& train, const LinearInputs& inputs);
-/// `original` gives targets of rows in their own unit.
+/// mean, median and, with inputs, ridge regression; in the unit of the targets [N].
+NamedTensors fit_number_baselines(const at::Tensor& target, const LinearInputs& inputs);
+/// `target` [N] in its own unit; `original` gives the fitted numbers in it.
 std::vector<BaselineResult> measure_number_baselines(
-    const NamedTensors& fitted, const Dataset& rows, const LinearInputs& inputs,
+    const NamedTensors& fitted, const at::Tensor& target, const LinearInputs& inputs,
     const std::function<at::Tensor(const at::Tensor&)>& original);
 
 class NumberOutput : public OutputKind {
@@ -36,7 +37,12 @@ class NumberOutput : public OutputKind {
   struct Target {
     std::string name;
     double mean = 0, deviation = 1;
-    at::Tensor original(const at::Tensor& encoded) const;
+    TargetTransform transform = {};
+
+    at::Tensor original(const at::Tensor& encoded) const;       // of the rows
+    at::Tensor predicted(const at::Tensor& encoded) const;      // of a network
+    at::Tensor from_standard(const at::Tensor& numbers) const;  // of baselines, which learn the
+    at::Tensor to_standard(const at::Tensor& encoded) const;    // number itself, standardised
   };
 
   /// `target` as the encodings know it.
@@ -51,7 +57,8 @@ class NumberOutput : public OutputKind {
   Evaluation evaluate(const Metrics& measured, const at::Tensor& values,
                       const at::Tensor& target) const;
   NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override {
-    return fit_number_baselines(train, inputs);
+    if (train.size() == 0) return {};
+    return fit_number_baselines(target_().to_standard(targets_of(train)), inputs);
   }
   std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
                                                 const LinearInputs& inputs) const override;
