@@ -79,7 +79,8 @@ class TableData : public DataKind {
     std::vector<RowColumn> columns;
     for (const TableColumn& column : encoder_.columns())
       columns.push_back({column.name(), column.categories(),
-                         column.kind() == ColumnKind::Date || column.kind() == ColumnKind::Text});
+                         column.kind() == ColumnKind::Date || column.kind() == ColumnKind::Text,
+                         column.missing_share() > 0});
     return row_schema(columns);
   }
   std::vector<std::string> input_notes(const Example& example) const override {

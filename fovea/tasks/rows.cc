@@ -44,12 +44,13 @@ Json row_schema(std::span<const RowColumn> columns) {
   Json properties = Json::object(), names = Json::array();
   for (const RowColumn& column : columns) {
     names.push_back(column.name);
-    if (column.text)
-      properties[column.name] = {{"type", "string"}};
-    else if (column.categories.empty())
-      properties[column.name] = {{"type", "number"}};
-    else
-      properties[column.name] = {{"type", "string"}, {"enum", column.categories}};
+    Json& property = properties[column.name];
+    const bool is_number = !column.text && column.categories.empty();
+    property["type"] = is_number ? "number" : "string";
+    if (!is_number && !column.text) property["enum"] = column.categories;
+    if (!column.may_be_missing) continue;
+    property["type"] = {property["type"], "null"};
+    if (property.contains("enum")) property["enum"].push_back(nullptr);
   }
   return {{"type", "object"}, {"properties", properties}, {"required", names}};
 }

@@ -32,6 +32,7 @@ struct RowColumn {
   std::string name;
   std::vector<std::string> categories = {};  // empty: a number
   bool text = false;                         // any text
+  bool may_be_missing = false;               // training saw missing values: null is one
 };
 Json row_schema(std::span<const RowColumn> columns);
 

@@ -11,6 +11,13 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/runs" "$work/output"
 train() { "$program" train "$1" --out "$work/runs/$1" --quiet "${@:2}" >/dev/null; }
 train features --set model.name=attention --set data.rows=4000 --epochs 4
+# Money, percentages, categories and missing cells, as people's tables have them.
+for ((i = 0; i < 400; ++i)); do
+  ((i % 5)) && age=$((20 + i * 13 % 50)) || age=
+  plan=$([[ $((i % 3)) == 0 ]] && echo Pro || echo Basic)
+  echo "\"\$$((1 + i % 4)),$((100 + i * 37 % 900))\",$((i * 7 % 30)) %,$plan,$age,$((i % 4 > 1))"
+done | sed '1i price,discount,plan,age,late' >"$work/orders.csv"
+"$program" train features "$work/orders.csv" --target late --set model.name=attention --epochs 3 --out "$work/runs/orders" --quiet >/dev/null
 train context
 train dates --set data.rows=4000 --epochs 1
 train translate --set data.rows=3000 --epochs 1

@@ -15,41 +15,56 @@ function isNumber(property) {
   return !property.enum && ["number", "integer"].some((type) => [property.type].flat().includes(type));
 }
 
+function mayBeMissing(property) {
+  return [property.type].flat().includes("null");
+}
+
+function isSameWord(a, b) {
+  return String(a).toLowerCase() === String(b).toLowerCase();
+}
+
+/** The one that is the same, or else the only one that differs in its case alone; undefined where there is none. */
+function matching(values, wanted) {
+  const alike = values.filter((value) => isSameWord(value, wanted));
+  return alike.find((value) => String(value) === wanted) ?? (alike.length === 1 ? alike[0] : undefined);
+}
+
 function fieldOf(name, property, changed) {
   const attributes = {name, on: {input: changed}};
   if (property.enum) {
-    const options = ["", ...property.enum].map((value) =>
+    const options = ["", ...property.enum.filter((value) => value !== null)].map((value) =>
       element("option", {value: String(value), text: String(value)}),
     );
     return element("select", attributes, ...options);
   }
-  const type = isNumber(property)
-    ? {type: "number", step: "any", inputmode: "decimal"}
-    : {type: "text", dir: "auto"};
-  return element("input", {...attributes, ...type, autocomplete: "off", spellcheck: "false"});
+  // Numbers as people write them, $1,200 or 12 %: the server reads them as those of the training file.
+  const type = isNumber(property) ? {inputmode: "decimal"} : {dir: "auto"};
+  return element("input", {...attributes, ...type, type: "text", autocomplete: "off", spellcheck: "false"});
 }
 
-/** The value of one column from its text; undefined where there is none. */
+/** The value of one column from its text; where there is none, null if the column may be empty, else undefined. */
 function valueOf(name, property, written) {
   const trimmed = written.trim();
-  if (trimmed === "") return undefined;
+  if (trimmed === "") return mayBeMissing(property) ? null : undefined;
   if (property.enum) {
-    const found = property.enum.find((value) => String(value) === trimmed);
-    if (found === undefined) throw new Error(`${name}: “${trimmed}” is not one of ${property.enum}.`);
+    const known = property.enum.filter((value) => value !== null);
+    const found = matching(known, trimmed);
+    if (found === undefined) throw new Error(`${name}: “${trimmed}” is not one of ${known}.`);
     return found;
   }
   if (!isNumber(property)) return written;
   const number = Number(trimmed);
-  if (!Number.isFinite(number)) throw new Error(`${name}: “${trimmed}” is not a number.`);
-  return number;
+  if (Number.isFinite(number)) return number;
+  if (!/\p{Nd}/u.test(trimmed)) throw new Error(`${name}: “${trimmed}” is not a number.`);
+  return trimmed;
 }
 
 function rowOf(pairs, schema) {
   const input = {};
   for (const [name, written] of pairs) {
-    const property = schema.properties[name];
-    const value = property && valueOf(name, property, String(written ?? ""));
-    if (value !== undefined) input[name] = value;
+    const own = matching(Object.keys(schema.properties), name);
+    const value = own && valueOf(own, schema.properties[own], String(written ?? ""));
+    if (value !== undefined) input[own] = value;
   }
   return input;
 }
@@ -90,6 +105,7 @@ export const row = {
 
   caption(input) {
     return Object.entries(input)
+      .filter(([, value]) => value !== null)
       .map(([name, value]) => `${name} ${value}`)
       .join(", ");
   },
@@ -112,14 +128,18 @@ export const row = {
     );
     return {
       read() {
-        const wrong = Array.from(fields.keys()).filter((name) => fields.get(name).validity.badInput);
-        if (wrong.length > 0) return {problem: `Not a number: ${wrong.join(", ")}.`};
-        const input = rowOf(
-          Array.from(fields, ([name, field]) => [name, field.value]),
-          schema,
-        );
-        const absent = missing(input, schema);
-        return absent.length > 0 ? {problem: `Still empty: ${absent.join(", ")}.`} : {input};
+        const isEmpty = Array.from(fields.values()).every((field) => field.value.trim() === "");
+        if (isEmpty) return {problem: "The row is empty."};
+        try {
+          const input = rowOf(
+            Array.from(fields, ([name, field]) => [name, field.value]),
+            schema,
+          );
+          const absent = missing(input, schema);
+          return absent.length > 0 ? {problem: `Still empty: ${absent.join(", ")}.`} : {input};
+        } catch (failure) {
+          return {problem: failure.message};
+        }
       },
       write,
       focus: () => fields.values().next().value?.focus(),
