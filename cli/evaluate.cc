@@ -24,6 +24,11 @@ void add_evaluate(CLI::App& program) {
     Pipeline pipeline = Pipeline::load(flags->run, flags->device, flags->assignments);
     for (const std::string& note : pipeline.notes()) tell(note);
     const auto rows = choose_rows(pipeline, *flags);
+    if (flags->split == "validation" && flags->data.empty() && flags->source.empty() &&
+        pipeline.use_held_out_weights())
+      tell(
+          "measured with the weights that have not seen these rows; answers come from weights "
+          "that were then learned from all rows");
     Evaluation evaluation;
     {
       Progress progress("measuring", rows->size(), "rows");

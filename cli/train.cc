@@ -62,11 +62,13 @@ void print_summary(const Training& training) {
   for (const std::string& note : training.splits.notes) tell(note);
   if (training.choice) print_choice(*training.choice);
   std::cerr << layer_table(training.model->summary(), count_parameters(*training.model)).plain();
-  tell(plan_text(training.plan));
+  tell(training.fitted ? "fitted without steps (L-BFGS), the penalty by cross-validation"
+                       : plan_text(training.plan));
 }
 
 /// The rows of all steps.
 int64_t planned_rows(const Training& training) {
+  if (training.fitted) return 0;
   return int64_t(double(training.plan.steps) / double(training.plan.steps_per_epoch) *
                  double(training.splits.train->size()));
 }
@@ -179,14 +181,19 @@ void tell_few_rows(const Setup& setup, const Training& training) {
   const bool foldable = setup.task().has_folds() && !setup.common().data_path.empty();
   tell(concat("only ", format_count(training.splits.validation->size()), " validation rows",
               foldable ? "; --folds 5 measures on all rows" : ""));
+  if (training.refitted_rows > 0)
+    tell(concat("few rows: the run's weights were then learned again from all ",
+                format_count(training.refitted_rows), " rows"));
 }
 
 /// How the training ended, and the command that goes on with it.
 std::string end_text(const TrainCommandFlags& flags, const RunFolder& folder,
-                     const TrainingResult& result) {
+                     const Training& training) {
+  const TrainingResult& result = training.result;
   const std::string go_on =
       concat("fovea train ", flags.task, " --out ", folder.path().string(), " --resume");
   if (flags.epochs == 0) return "untrained, as --epochs 0 asks for";
+  if (training.fitted && !result.stopped) return "";
   if (result.stopped) return "stopped; go on with: " + go_on;
   if (result.end == TrainingEnd::Time) return concat(result.summary(), "; go on with: ", go_on);
   if (!result.still_improving) return result.summary();
@@ -253,7 +260,8 @@ void run_train(const TrainCommandFlags& flags) {
   progress.reset();
 
   const TrainingResult& result = training.result;
-  if (result.stopped || !flags.quiet) tell(end_text(flags, folder, result));
+  const std::string end = end_text(flags, folder, training);
+  if (!end.empty() && (result.stopped || !flags.quiet)) tell(end);
   if (flags.json) {
     Json json{{"task", flags.task},
               {"run", folder.path().string()},
@@ -262,6 +270,8 @@ void run_train(const TrainCommandFlags& flags) {
               {"best_epoch", result.best_epoch},
               {"averaged_epochs", result.average.best ? result.average.epochs : 0},
               {"parameters", count_parameters(*training.model)},
+              {"fitted", training.fitted},
+              {"refitted_rows", training.refitted_rows},
               {"seconds", result.seconds},
               {"epochs", Json::array()},
               {"metrics", metrics_json(training.validation)}};
@@ -273,7 +283,9 @@ void run_train(const TrainCommandFlags& flags) {
     return;
   }
   if (!flags.quiet && !training.validation.empty()) {
-    if (result.average.best)
+    if (training.fitted)
+      std::cerr << "fitted";
+    else if (result.average.best)
       std::cerr << "mean of the last " << result.average.epochs << " epochs";
     else
       std::cerr << "best epoch " << result.best_epoch;

@@ -149,6 +149,12 @@ void TableNetwork::initialise(const Random& random) {
   output_bias_.zero_();
 }
 
+void TableNetwork::set_linear(const Tensor& weight, const Tensor& bias) {
+  torch::NoGradGuard no_gradients;
+  linear_->weight.copy_(weight);
+  linear_->bias.copy_(bias);
+}
+
 Schema TableNetwork::schema() const {
   const auto target = shape_.loss == TabularLoss::CrossEntropy ? torch::kInt64 : torch::kFloat32;
   return {{"inputs", torch::kFloat32, {-1, int64_t(shape_.column_of_input.size())}},

@@ -55,6 +55,14 @@ class TableNetwork : public Model {
   const TableNetworkOptions& options() const { return options_; }  // with width, as it is
   const FeatureShape& shape() const { return shape_; }
 
+  /// Whether a convex problem decides all weights: linear, with the usual loss.
+  bool is_convex() const {
+    return options_.is_linear() &&
+           (shape_.loss != kernels::TabularLoss::SquaredError || options_.loss.loss == "squared");
+  }
+  /// Weights [O, P] and biases [O] of linear.
+  void set_linear(const at::Tensor& weight, const at::Tensor& bias);
+
   void initialise(const Random& random) override;
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;

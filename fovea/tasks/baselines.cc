@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -70,12 +71,13 @@ at::Tensor transposed_product(const LinearInputs& inputs, const at::Tensor& erro
 /// The mean loss with an L2 penalty, as a function of weights and biases one after the other.
 class LinearObjective {
  public:
-  LinearObjective(const LinearInputs& inputs, const at::Tensor& targets, LinearLoss loss,
-                  int64_t outputs)
-      : inputs_(inputs), loss_(loss), outputs_(outputs) {
-    const bool several = loss == LinearLoss::Logistic && outputs > 1;
-    targets_ = several ? at::one_hot(targets.to(at::kLong), outputs).to(at::kFloat)
+  LinearObjective(const LinearInputs& inputs, const at::Tensor& targets, const LinearFit& fit)
+      : inputs_(inputs), fit_(fit), outputs_(fit.outputs) {
+    const bool several = fit.loss == LinearLoss::Logistic && outputs_ > 1;
+    targets_ = several ? at::one_hot(targets.to(at::kLong), outputs_).to(at::kFloat)
                        : targets.to(at::kFloat).unsqueeze(1);  // [N, O]
+    if (fit.row_weights.defined())
+      row_weights_ = fit.row_weights.to(at::kFloat).unsqueeze(1);  // [N, 1]
   }
 
   int64_t size() const { return outputs_ * (inputs_.features_count() + 1); }
@@ -90,7 +92,7 @@ class LinearObjective {
     const at::Tensor outputs = product(inputs_, now.weight) + now.bias;  // [N, O]
     const auto rows = double(inputs_.rows());
     at::Tensor losses, errors;  // [N, O]
-    if (loss_ == LinearLoss::Squared) {
+    if (fit_.loss == LinearLoss::Squared) {
       errors = outputs - targets_;
       losses = errors.square() / 2;
     } else if (outputs_ == 1) {
@@ -101,30 +103,33 @@ class LinearObjective {
       errors = log_shares.exp() - targets_;
       losses = -log_shares * targets_;
     }
+    if (row_weights_.defined()) errors = errors * row_weights_, losses = losses * row_weights_;
     const at::Tensor weight = place.narrow(0, 0, place.size(0) - outputs_);
-    gradient = torch::cat({transposed_product(inputs_, errors).flatten().to(at::kDouble) + weight,
+    gradient = torch::cat({transposed_product(inputs_, errors).flatten().to(at::kDouble) +
+                               fit_.penalty * weight,
                            errors.sum(0).to(at::kDouble)}) /
                rows;
-    return (losses.sum(at::kDouble).item<double>() + weight.square().sum().item<double>() / 2) /
+    return (losses.sum(at::kDouble).item<double>() +
+            fit_.penalty * weight.square().sum().item<double>() / 2) /
            rows;
   }
 
  private:
   const LinearInputs& inputs_;
-  LinearLoss loss_;
+  const LinearFit& fit_;
   int64_t outputs_;
-  at::Tensor targets_;
+  at::Tensor targets_, row_weights_;
 };
 
-/// Where a convex function is smallest, by L-BFGS with backtracking.
-at::Tensor minimise_objective(const LinearObjective& objective) {
+/// Where a convex function is smallest, by L-BFGS with backtracking, from `place` on.
+at::Tensor minimise_objective(const LinearObjective& objective, at::Tensor place) {
   constexpr double kFlat = 1e-5;
   struct Change {
     at::Tensor place, gradient;
     double curvature;
   };
   std::deque<Change> changes;
-  at::Tensor place = torch::zeros({objective.size()}, at::kDouble), gradient;
+  at::Tensor gradient;
   double value = objective.at(place, gradient);
   for (int64_t iteration = 0; iteration < kMostIterations; ++iteration) {
     if (gradient.abs().max().item<double>() < kFlat) break;
@@ -161,6 +166,41 @@ at::Tensor minimise_objective(const LinearObjective& objective) {
     value = next_value;
   }
   return place;
+}
+
+/// Rows, what they should be, and how that is learned.
+struct LinearRows {
+  LinearInputs inputs;
+  at::Tensor targets;
+  LinearFit fit;
+
+  LinearRows select(const at::Tensor& mask) const {  // [N] bool
+    const at::Tensor index = mask.nonzero().flatten().contiguous();
+    const int64_t* first = index.data_ptr<int64_t>();
+    LinearRows some{select_rows(inputs, {first, first + index.numel()}),
+                    targets.index_select(0, index), fit};
+    if (fit.row_weights.defined()) some.fit.row_weights = fit.row_weights.index_select(0, index);
+    return some;
+  }
+  /// Multiplications of one pass.
+  double work() const {
+    return double(fit.outputs) * (inputs.dense.defined()
+                                      ? double(inputs.rows()) * double(inputs.features_count())
+                                      : double(inputs.values.size()));
+  }
+};
+
+/// Of many rows an even choice.
+LinearRows affordable_rows(LinearRows rows) {
+  const int64_t count = rows.inputs.rows();
+  require(!rows.inputs.empty() && count == rows.targets.size(0), ErrorKind::Internal,
+          "a linear model of ", count, " rows and ", rows.targets.size(0), " targets");
+  const double share = kMostWork / std::max(rows.work(), 1.0);
+  if (share >= 1) return rows;
+  const auto most = std::max<int64_t>(int64_t(share * double(count)), 2);
+  const at::Tensor picked = torch::zeros({count}, torch::kBool);
+  for (int64_t i = 0; i < most; ++i) picked.data_ptr<bool>()[i * count / most] = true;
+  return rows.select(picked);
 }
 
 }  // namespace
@@ -236,26 +276,46 @@ at::Tensor LinearModel::outputs(const LinearInputs& inputs) const {
   return product(inputs, weight) + bias;  // [N, O]
 }
 
-LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, LinearLoss loss,
-                       int64_t outputs) {
+LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets,
+                       const LinearFit& fit) {
   torch::NoGradGuard no_gradients;
-  require(!inputs.empty() && inputs.rows() == targets.size(0), ErrorKind::Internal,
-          "a linear model of ", inputs.rows(), " rows and ", targets.size(0), " targets");
-  const double of_row = double(outputs) * (inputs.dense.defined() ? double(inputs.features_count())
-                                                                  : double(inputs.values.size()) /
-                                                                        double(inputs.rows()));
-  const auto most = int64_t(kMostWork / std::max(of_row, 1.0));
-  if (inputs.rows() <= most) {
-    const LinearObjective objective(inputs, targets, loss, outputs);
-    return objective.model(minimise_objective(objective));
+  const LinearRows rows = affordable_rows({inputs, targets, fit});
+  const LinearObjective objective(rows.inputs, rows.targets, rows.fit);
+  return objective.model(
+      minimise_objective(objective, torch::zeros({objective.size()}, at::kDouble)));
+}
+
+double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, LinearFit fit) {
+  constexpr int64_t kPenaltyFolds = 5;
+  constexpr double kWorkOfFolds = 1e6;
+  constexpr int kFirst = 8, kLast = -4;  // 10^4 to 10^-2, two to a power of ten
+  torch::NoGradGuard no_gradients;
+  const LinearRows rows = affordable_rows({inputs, targets, std::move(fit)});
+  const int64_t count = rows.inputs.rows();
+  if (count < 2 * kPenaltyFolds) return 1;
+  // Rows of like targets are dealt to the folds in turn, so that each fold has its share of all.
+  const at::Tensor mixed =
+      torch::tensor(Random(0).split("penalty").permutation(count), torch::kInt64);
+  const at::Tensor by_target =
+      mixed.index_select(0, rows.targets.index_select(0, mixed).argsort(/*stable=*/true));
+  const at::Tensor fold_of = torch::empty({count}, torch::kInt64)
+                                 .index_copy_(0, by_target, torch::arange(count) % kPenaltyFolds);
+  std::vector<double> losses(size_t(kFirst - kLast + 1), 0);
+  const int64_t folds = rows.work() <= kWorkOfFolds ? kPenaltyFolds : 1;
+  for (int64_t fold = 0; fold < folds; ++fold) {
+    LinearRows seen = rows.select(fold_of != fold), held = rows.select(fold_of == fold);
+    held.fit.penalty = 0;
+    const LinearObjective learns(seen.inputs, seen.targets, seen.fit);
+    const LinearObjective judges(held.inputs, held.targets, held.fit);
+    at::Tensor place = torch::zeros({learns.size()}, at::kDouble), gradient;
+    for (size_t i = 0; i < losses.size(); ++i) {  // each begins where the last one ended
+      seen.fit.penalty = std::pow(10, double(kFirst - int(i)) / 2);
+      place = minimise_objective(learns, place);
+      losses[i] += judges.at(place, gradient);
+    }
   }
-  std::vector<int64_t> picked;  // an even choice
-  for (int64_t i = 0; i < std::max<int64_t>(most, 2); ++i)
-    picked.push_back(i * inputs.rows() / std::max<int64_t>(most, 2));
-  const LinearInputs some = select_rows(inputs, picked);
-  const LinearObjective objective(some, targets.index_select(0, torch::tensor(picked)), loss,
-                                  outputs);
-  return objective.model(minimise_objective(objective));
+  const auto best = std::ranges::min_element(losses) - losses.begin();
+  return std::pow(10, double(kFirst - int(best)) / 2);
 }
 
 at::Tensor targets_of(const Dataset& rows) {

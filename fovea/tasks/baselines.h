@@ -47,10 +47,21 @@ struct LinearModel {
   at::Tensor outputs(const LinearInputs& inputs) const;  // [N, O]
 };
 
-/// O is 1 for numbers and for two classes, else the number of classes. Targets [N] are class
-/// numbers, or numbers. Of many rows an even choice is taken, so that it stays a matter of seconds.
-LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, LinearLoss loss,
-                       int64_t outputs);
+struct LinearFit {
+  LinearLoss loss = LinearLoss::Logistic;
+  int64_t outputs = 1;          // 1 for numbers and for two classes, else the number of classes
+  double penalty = 1;           // of |w|^2 / 2 beside the sum of the losses: 1 / C, or alpha
+  at::Tensor row_weights = {};  // [N], their mean is 1; undefined: all alike
+};
+
+/// Targets [N] are class numbers, or numbers. Of many rows an even choice is taken, so that it
+/// stays a matter of seconds.
+LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, const LinearFit& fit);
+
+/// The penalty, of some between 0.01 and 10,000, whose models have the lowest loss on rows that
+/// they were not fitted on: five folds, of many rows one fifth. As RidgeCV and
+/// LogisticRegressionCV choose it.
+double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, LinearFit fit);
 
 /// The targets of all rows [N], in double precision.
 at::Tensor targets_of(const Dataset& rows);

@@ -22,16 +22,18 @@ constexpr int64_t kMostHeldOutRows = 4000;
 constexpr int64_t kChoiceBlocks = 10;  // of held-out rows, to know how far the loss varies
 constexpr int64_t kFewestOfBlock = 16;
 // A candidate need not be trained to its very best.
-constexpr int64_t kMostPatience = 6, kMostSteps = 1500, kMostStepsOfRepeats = 600;
-constexpr size_t kFewestBlocks = 4;   // that show how far differences vary
-constexpr double kBehind = 3;         // standard errors
-constexpr double kShareOfTime = 0.3;  // of training.seconds, where it is given
+constexpr int64_t kMostPatience = 6, kMostSteps = 1500;
+constexpr int64_t kMostStepsOfSeveral = 600;  // where several repeats or more rows are to follow
+constexpr size_t kFewestBlocks = 4;           // that show how far differences vary
+constexpr double kBehind = 3;                 // standard errors
+constexpr double kShareOfTime = 0.3;          // of training.seconds, where it is given
 
 /// Rows of one repeat: those to train on, and those to measure on in blocks.
 struct HeldOut {
   std::vector<int64_t> training;
   std::vector<std::vector<int64_t>> blocks;
   bool larger = false;  // with more rows than before: what was measured with fewer does not count
+  bool is_last = true;  // of one cut: nothing follows
 };
 
 /// A small table is cut several times. A large one is cut once, and who is still in the race then
@@ -52,13 +54,29 @@ std::vector<HeldOut> hold_out_repeatedly(int64_t rows, uint64_t seed) {
     own.training.assign(rotated.begin() + held,
                         rotated.begin() + std::min(rows, held + kFirstTrainingRows));
   }
+  if (repeats > 1)
+    for (HeldOut& own : all) own.is_last = false;
   if (rows - held < 2 * kFirstTrainingRows) return all;
   HeldOut larger = all[0];
+  all[0].is_last = false;
   larger.larger = true;
   larger.training.assign(order.begin() + held,
                          order.begin() + std::min(rows, held + kMostTrainingRows));
   all.push_back(std::move(larger));
   return all;
+}
+
+/// Repeats train on much the same rows, so that their losses vary less than those of other rows
+/// would: their variance is too small by 1 + repeats * held out / trained on (Nadeau and Bengio
+/// 2003).
+double overlap_factor(const std::vector<HeldOut>& repeats) {
+  if (repeats.size() == 1 || repeats.back().larger) return 1;
+  double held = 0;
+  for (const auto& block : repeats[0].blocks) held += double(block.size());
+  const double factor =
+      std::sqrt(1 + double(repeats.size()) * held / double(repeats[0].training.size()));
+  // Five losses of a few rows each do not tell their own deviation well.
+  return held < double(kFewestOfBlock) ? 2 * factor : factor;
 }
 
 double loss_in(const Metrics& metrics) {
@@ -75,6 +93,14 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   const auto model = task.make_model();
   model->initialise(Random(seed).split("weights"));
   model->to(setup.prepare_device());
+  const RowSubset training(splits.train, rows.training);
+  const auto measure_blocks = [&] {
+    std::vector<double> losses;
+    for (const auto& block : rows.blocks)
+      losses.push_back(loss_in(task.measure(*model, RowSubset(splits.train, block))));
+    return losses;
+  };
+  if (!setup.has_budget() && task.fit(*model, training)) return measure_blocks();
   TrainerHooks hooks;
   hooks.should_stop = should_stop;
   std::shared_ptr<const Dataset> validation;
@@ -83,13 +109,10 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   TrainingOptions options = setup.training();
   if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
   if (options.epochs == 0 && options.steps == 0)
-    options.steps = splits.train->size() < kSmallTable ? kMostStepsOfRepeats : kMostSteps;
+    options.steps = rows.is_last ? kMostSteps : kMostStepsOfSeveral;
   options.seconds = most_seconds;
-  Trainer(*model, options, seed).train(RowSubset(splits.train, rows.training), hooks);
-  std::vector<double> losses;
-  for (const auto& block : rows.blocks)
-    losses.push_back(loss_in(task.measure(*model, RowSubset(splits.train, block))));
-  return losses;
+  Trainer(*model, options, seed).train(training, hooks);
+  return measure_blocks();
 }
 
 /// Options of the model and the training that are not the usual ones, so that they hold for every
@@ -123,8 +146,8 @@ double seconds_now() {
 /// The race: who is clearly behind after some repeats does not run the others.
 class Race {
  public:
-  explicit Race(const std::vector<std::string>& names)
-      : losses_(names.size()), runs_(names.size(), true) {
+  Race(const std::vector<std::string>& names, double overlap)
+      : losses_(names.size()), runs_(names.size(), true), overlap_(overlap) {
     for (const std::string& name : names) candidates_.push_back({name});
   }
 
@@ -151,8 +174,9 @@ class Race {
         differences.push_back(losses_[i][block] - losses_[best_][block]);
       const auto [difference, error] = mean_and_error(differences);
       candidates_[i].difference = difference;
-      candidates_[i].standard_error = error;
-      runs_[i] = differences.size() < kFewestBlocks || i == best_ || difference <= kBehind * error;
+      candidates_[i].standard_error = overlap_ * error;
+      runs_[i] = differences.size() < kFewestBlocks || i == best_ ||
+                 difference <= kBehind * candidates_[i].standard_error;
     }
   }
   const std::vector<Candidate>& candidates() const { return candidates_; }
@@ -161,25 +185,27 @@ class Race {
   std::vector<std::vector<double>> losses_;  // of each candidate, block by block
   std::vector<Candidate> candidates_;
   std::vector<bool> runs_;
+  double overlap_;
   size_t best_ = 0;
 };
 
 }  // namespace
 
 void take_best(ModelChoice& choice) {
-  constexpr double kMostBehind = 0.05;  // of the loss: few rows have large standard errors
+  constexpr double kMostBehind = 0.05;  // of the loss
   const auto& candidates = choice.candidates;
   const Candidate& best = *std::ranges::min_element(candidates, {}, [](const Candidate& one) {
     return std::isnan(one.difference) ? INFINITY : one.difference;
   });
   const auto is_close = [](const Candidate& one) { return one.difference <= one.standard_error; };
   const Candidate& preferred = candidates[0];
-  const Candidate* taken = &best;
-  if (is_close(preferred) && preferred.difference <= kMostBehind * std::abs(best.loss))
-    taken = &preferred;
-  else  // the simplest, which are the last
-    for (size_t i = 1; i < candidates.size(); ++i)
-      if (is_close(candidates[i])) taken = &candidates[i];
+  const Candidate* taken = &best;  // the simplest of those that are close: these are the last
+  for (size_t i = 1; i < candidates.size(); ++i)
+    if (is_close(candidates[i])) taken = &candidates[i];
+  // Few rows have large standard errors, and tell nothing in favour of the preferred one.
+  const double doubt =
+      std::max({preferred.difference, preferred.standard_error, taken->standard_error});
+  if (is_close(preferred) && doubt <= kMostBehind * std::abs(best.loss)) taken = &preferred;
   choice.model = taken->model;
   choice.reason = taken == &best ? "it has the lowest loss"
                                  : concat("it is within one standard error of ", best.model,
@@ -226,7 +252,7 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   choice.training_rows = int64_t(repeats.back().training.size());
   for (const auto& block : repeats[0].blocks) choice.held_out_rows += int64_t(block.size());
 
-  Race race(names);
+  Race race(names, overlap_factor(repeats));
   const double end = seconds_now() + kShareOfTime * setup.training().seconds;
   // With a time to keep, each of those that may still run gets the same share of it.
   const auto share_of_time = [&](size_t repeat, size_t candidate) {

@@ -37,8 +37,8 @@ struct ModelChoice {
 };
 
 /// Decides by what the candidates have measured: the first one where it is within one standard
-/// error of the best and within 5 % of its loss; otherwise the last, simplest one within one
-/// standard error.
+/// error of the best and both are within 5 % of its loss; otherwise, and where the standard error
+/// is larger, the last, simplest one within one standard error.
 void take_best(ModelChoice& choice);
 
 struct ChooseHooks {

@@ -10,6 +10,7 @@
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/metrics/regression.h"
+#include "fovea/models/classifier.h"
 #include "fovea/models/feature_attention.h"
 #include "fovea/models/table_network.h"
 #include "fovea/tasks/catalogue.h"
@@ -17,6 +18,7 @@
 #include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tasks/train.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
@@ -40,7 +42,7 @@ class TableData : public DataKind {
 
   void describe(OptionList& list) override { options_.describe(list); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    Splits splits = load_features(source, options_, encoder_, seed);
+    Splits splits = load_features(source, options_, encoder_, seed, &held_out_);
     train_rows_ = splits.train ? splits.train->size() : 0;
     class_counts_.assign(layout().classes.size(), 0);
     if (splits.train && layout().kind != TargetKind::Number)
@@ -50,6 +52,8 @@ class TableData : public DataKind {
     return splits;
   }
   int64_t train_rows() const { return train_rows_; }  // 0 before load()
+  /// Whether load() cut the validation rows off the training rows.
+  bool held_out() const { return held_out_; }
   /// Training rows of each class; empty before load().
   const std::vector<int64_t>& class_counts() const { return class_counts_; }
   void write(const std::filesystem::path& folder) const override {
@@ -123,6 +127,7 @@ class TableData : public DataKind {
   TableEncoder encoder_;
   std::vector<int64_t> class_counts_;
   int64_t train_rows_ = 0;
+  bool held_out_ = false;
 };
 
 /// Where a model looks on many rows.
@@ -400,6 +405,27 @@ Json tutorial_settings() {
   return settings;
 }
 
+/// Logistic or ridge regression, its penalty by cross-validation. False for other losses.
+bool fit_convex(const TableData& data, TableNetwork& network, const Dataset& rows) {
+  if (!network.is_convex()) return false;
+  const FeatureShape& shape = network.shape();
+  const at::Tensor target = targets_of(rows);  // [N]
+  LinearFit fit;
+  fit.loss = shape.loss == TabularLoss::SquaredError ? LinearLoss::Squared : LinearLoss::Logistic;
+  fit.outputs = shape.outputs;
+  const at::Tensor of_classes =
+      class_weights_of(network.options().loss.class_weights, shape.class_counts);  // [C]
+  if (fit.loss == LinearLoss::Logistic && of_classes.defined()) {
+    const at::Tensor of_rows = of_classes.cpu().index_select(0, target.to(torch::kInt64));
+    fit.row_weights = of_rows / of_rows.mean();  // [N]
+  }
+  const LinearInputs inputs = data.linear_inputs(rows);
+  fit.penalty = choose_penalty(inputs, target, fit);
+  const LinearModel linear = fit_linear(inputs, target, fit);
+  network.set_linear(linear.weight, linear.bias);
+  return true;
+}
+
 /// A network of table_network.h with what suits it.
 ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>& data) {
   TableNetworkOptions options;
@@ -425,6 +451,11 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
     training.ema = 0;
   }
   ModelSpec spec = table_model<TableNetwork>({name}, options, data, training);
+  spec.refits = [data] { return data->held_out() && data->train_rows() < kFewRows; };
+  if (name == "linear")
+    spec.fit = [data](Model& model, const Dataset& rows) {
+      return fit_convex(*data, dynamic_cast<TableNetwork&>(model), rows);
+    };
   spec.configs["tutorial"] = tutorial_settings();
   if (name == "auto") spec.configs["tutorial"]["model"]["name"] = "tutorial";
   return spec;

@@ -31,6 +31,7 @@ int64_t steps_of_best(const TrainingResult& result) {
 }  // namespace
 
 int64_t FoldsResult::median_steps() const {
+  if (best_steps.empty()) return 0;
   std::vector<int64_t> steps = best_steps;
   const auto middle = steps.begin() + std::ptrdiff_t(steps.size() / 2);
   std::nth_element(steps.begin(), middle, steps.end());
@@ -74,7 +75,8 @@ FoldsResult cross_validate(const FoldsRequest& request) {
     require(!request.should_stop || !request.should_stop(), ErrorKind::InvalidArgument,
             "--folds: interrupted; nothing was written");
     result.metrics.push_back(training.validation);
-    result.best_steps.push_back(std::max<int64_t>(1, steps_of_best(training.result)));
+    if (!training.fitted)
+      result.best_steps.push_back(std::max<int64_t>(1, steps_of_best(training.result)));
     result.batch_size = training.plan.options.batch_size;
     if (request.fold_ended) request.fold_ended(fold + 1, training);
   }
@@ -83,6 +85,7 @@ FoldsResult cross_validate(const FoldsRequest& request) {
 
 void use_all_folds(Setup& setup, const FoldsResult& result) {
   setup.common().folds = result.folds();
+  if (result.best_steps.empty()) return;  // fitted without steps
   TrainingOptions& training = setup.training();
   training.epochs = 0;
   training.steps = result.median_steps();

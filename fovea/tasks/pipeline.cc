@@ -3,6 +3,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
 #include "fovea/tasks/hugging_face.h"
+#include "fovea/tasks/refit.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -52,7 +53,15 @@ void Pipeline::restore_answers() {
   require(validation != nullptr, ErrorKind::InvalidArgument,
           "this threshold is chosen on validation rows, and the data of this run has none; give a "
           "number");
+  const bool refitted = use_held_out_weights();
   setup_.task().fit_answers(*model_, *validation);
+  if (refitted) load_state(*model_, read_weights(folder_), folder_.model().string());
+}
+
+bool Pipeline::use_held_out_weights() {
+  if (!has_held_out_weights(folder_)) return false;
+  load_state(*model_, read_checked_weights(folder_.held_out()), folder_.held_out().string());
+  return true;
 }
 
 Evaluation Pipeline::evaluate(const Dataset& rows) const {

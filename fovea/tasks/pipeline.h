@@ -42,6 +42,9 @@ class Pipeline : public TaskPredictor {
   Splits load_data(const std::string& path, const std::vector<std::string>& columns = {},
                    const std::string& target_path = "");
   Metrics measure(const Dataset& rows) const { return setup_.task().measure(*model_, rows); }
+  /// For the run's own validation rows: from here on with the weights that have not seen them,
+  /// where the run keeps such beside those that have (refit.h). Whether it does.
+  bool use_held_out_weights();
   /// In full, beside the baselines of the run.
   Evaluation evaluate(const Dataset& rows) const;
   /// `heads`: their mean for pictures, all or some of them for reports.

@@ -60,6 +60,11 @@ class Setup {
   void set_from(const std::string& run_or_folder);
   Json to_config() const;  // without the format version
 
+  /// Whether it is said how long to train: epochs, steps or seconds; not by folds (folds.h).
+  bool has_budget() const {
+    const bool said = training().epochs > 0 || training().steps > 0 || training().seconds > 0;
+    return said && common().folds == 0;
+  }
   /// Whether training.monitor is another than the task's.
   bool monitors_are_given() const {
     return training().monitor != task().training_defaults().monitor;

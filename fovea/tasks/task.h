@@ -87,6 +87,11 @@ class Task {
   std::vector<std::string> open_pretrained(const std::filesystem::path& folder);
   /// Copies the weights that load_pretrained() read into a model with fresh ones.
   void copy_pretrained(Model& model) const;
+  /// ModelSpec::fit and refits.
+  bool fit(Model& model, const Dataset& train) const {
+    return spec().fit && spec().fit(model, train);
+  }
+  bool refits() const { return spec().refits && spec().refits(); }
   /// Keeps only what attention looks at most, for `fovea prune`. Unsupported where that has no
   /// meaning.
   std::vector<std::string> keep_most_attended(const Model& model, const Dataset& rows,

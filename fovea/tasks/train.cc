@@ -6,6 +6,7 @@
 #include "fovea/base/json_field.h"
 #include "fovea/data/row_subset.h"
 #include "fovea/kernels/instruction_set.h"
+#include "fovea/tasks/refit.h"
 #include "fovea/tasks/version.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -37,6 +38,7 @@ Json manifest_of(const Setup& setup, const Training& training, const RunFolder& 
       {"files", folder.hashes_of_assets()},
       {"training", {{"finished", false}}}};
   if (training.choice) manifest["choice"] = training.choice->to_json();
+  if (training.refits) manifest["refits"] = true;
   return manifest;
 }
 
@@ -49,12 +51,13 @@ void note_unfinished(const RunFolder& folder) {
 }
 
 /// In the manifest: whether and how the training came to its end.
-void note_end(const RunFolder& folder, const TrainingResult& result) {
+void note_end(const RunFolder& folder, const Training& done) {
   folder.require_still_ours();
   Json manifest = read_json_file(folder.manifest());
   Json& training = manifest["training"];
-  training = result.to_json();
-  training["finished"] = !result.stopped;
+  training = done.result.to_json();
+  if (done.fitted) training["reason"] = "fitted", training["summary"] = "fitted without steps";
+  training["finished"] = !done.result.stopped;
   write_json_file(folder.manifest(), manifest);
 }
 
@@ -175,6 +178,7 @@ Training train(Setup& setup, const TrainRequest& request) {
     manifest = read_json_file(folder->manifest());
     check_run(*folder);
     training.warnings = warnings_of(manifest, *folder);
+    undo_refit(*folder);
     setup.task().restore(*folder);
   } else if (!from.empty()) {
     setup.task().load_pretrained(from);
@@ -190,10 +194,16 @@ Training train(Setup& setup, const TrainRequest& request) {
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
   if (!request.resume) setup.task().copy_pretrained(*training.model);
   training.model->to(device);
+  training.refits = request.resume
+                        ? Field::root(manifest, "manifest.json").find("refits").has_value()
+                        : folder && !request.untrained && training.splits.validation &&
+                              !setup.has_budget() && setup.task().refits();
+  training.fitted = !request.untrained && !setup.has_budget() &&
+                    setup.task().fit(*training.model, *training.splits.train);
   Trainer trainer(*training.model, setup.training(), static_cast<uint64_t>(setup.common().seed),
                   folder);
   training.plan = trainer.plan(*training.splits.train);
-  setup.training() = training.plan.options;
+  if (!training.fitted) setup.training() = training.plan.options;
   training.fused = trainer.uses_fused_path(*training.splits.train);
   // One look before anything is written: of metrics that the task does not monitor by itself.
   const auto& validation = training.splits.validation;
@@ -216,13 +226,15 @@ Training train(Setup& setup, const TrainRequest& request) {
   if (looked_at) hooks.evaluate = [&] { return setup.task().measure(*training.model, *looked_at); };
   hooks.seconds_spent =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (request.untrained)
+  if (request.untrained || training.fitted)
     trainer.write_untrained(*training.splits.train);
   else
     training.result = trainer.train(*training.splits.train, hooks, request.resume);
-  if (folder) note_end(*folder, training.result);
+  if (folder) note_end(*folder, training);
   if (validation) training.validation = setup.task().measure(*training.model, *validation);
   if (validation && folder && !training.result.stopped) judge_run(setup, training, *folder);
+  if (training.refits && validation && !training.result.stopped)
+    refit_on_all_rows(setup, training, *folder, request.hooks);
   return training;
 }
 

@@ -17,8 +17,12 @@ struct Training {
   TrainingResult result;
   TrainingPlan plan;
   bool fused = false;                 // training.path
+  bool fitted = false;                // without steps: the weights are those of a convex problem
+  bool refits = false;                // few rows: afterwards on all of them (refit.h)
+  int64_t refitted_rows = 0;          // that the model has seen then; 0: it was not refitted
   std::optional<ModelChoice> choice;  // where model.name left it open
-  Metrics validation;                 // of the best weights; empty without validation rows
+  Metrics validation;                 // of the best weights; empty without validation rows. Of
+                                      // those before a refit
   /// The same in full, beside the baselines; empty without a folder, and of a training that was
   /// stopped.
   Evaluation evaluation;

@@ -58,8 +58,8 @@ bool is_run(const RunFolder& folder) {
 
 /// What a new run replaces. config.json is the first: without it nobody takes the rest for a run.
 std::vector<fs::path> files_of(const RunFolder& folder) {
-  std::vector<fs::path> files{folder.config(), folder.last(), folder.model(), folder.metrics(),
-                              folder.manifest()};
+  std::vector<fs::path> files{folder.config(),   folder.last(),    folder.model(),
+                              folder.held_out(), folder.metrics(), folder.manifest()};
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder.path() / "assets", none))
     files.push_back(entry.path());

@@ -35,6 +35,8 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const { return path_ / "config.json"; }
   std::filesystem::path model() const { return path_ / "model.safetensors"; }
+  /// Weights that have not seen the validation rows, where those of model() have (tasks/refit.h).
+  std::filesystem::path held_out() const { return path_ / "held_out.safetensors"; }
   std::filesystem::path last() const { return path_ / "last.safetensors"; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path manifest() const { return path_ / "manifest.json"; }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
@@ -52,14 +53,14 @@ LinearInputs sparse(const at::Tensor& dense) {
 
 TEST(Baselines, LogisticRegressionOfTwoClasses) {
   const WavyRows rows = wavy_rows();
-  const LinearModel model = fit_linear(rows.inputs, rows.two, LinearLoss::Logistic, 1);
+  const LinearModel model = fit_linear(rows.inputs, rows.two, {LinearLoss::Logistic, 1});
   EXPECT_TRUE(model.weight[0].allclose(torch::tensor(kTwo), 1e-3, 1e-3)) << model.weight;
   EXPECT_NEAR(model.bias.item<double>(), kTwoBias, 1e-3);
 }
 
 TEST(Baselines, LogisticRegressionOfSeveralClasses) {
   const WavyRows rows = wavy_rows();
-  const LinearModel model = fit_linear(rows.inputs, rows.three, LinearLoss::Logistic, 3);
+  const LinearModel model = fit_linear(rows.inputs, rows.three, {LinearLoss::Logistic, 3});
   EXPECT_TRUE(model.weight[0].allclose(torch::tensor(kThree), 1e-3, 1e-3)) << model.weight;
   const at::Tensor first = model.outputs(rows.inputs).softmax(1)[0];
   EXPECT_TRUE(first.allclose(torch::tensor(kFirstRow), 1e-3, 1e-3)) << first;
@@ -67,7 +68,7 @@ TEST(Baselines, LogisticRegressionOfSeveralClasses) {
 
 TEST(Baselines, RidgeRegression) {
   const WavyRows rows = wavy_rows();
-  const LinearModel model = fit_linear(rows.inputs, rows.number, LinearLoss::Squared, 1);
+  const LinearModel model = fit_linear(rows.inputs, rows.number, {LinearLoss::Squared, 1});
   EXPECT_TRUE(model.weight[0].allclose(torch::tensor(kRidge), 1e-3, 1e-3)) << model.weight;
   EXPECT_NEAR(model.bias.item<double>(), kRidgeBias, 1e-3);
 }
@@ -78,8 +79,8 @@ TEST(Baselines, ListsOfFeaturesGiveWhatATableGives) {
   for (const auto& [target, loss, outputs] : {std::tuple{rows.two, LinearLoss::Logistic, 1},
                                               {rows.three, LinearLoss::Logistic, 3},
                                               {rows.number, LinearLoss::Squared, 1}}) {
-    const LinearModel dense = fit_linear(rows.inputs, target, loss, outputs);
-    const LinearModel other = fit_linear(lists, target, loss, outputs);
+    const LinearModel dense = fit_linear(rows.inputs, target, {loss, outputs});
+    const LinearModel other = fit_linear(lists, target, {loss, outputs});
     EXPECT_TRUE(other.weight.allclose(dense.weight, 1e-3, 1e-3));
     EXPECT_TRUE(other.outputs(lists).allclose(dense.outputs(rows.inputs), 1e-3, 2e-3));
   }
@@ -100,9 +101,38 @@ TEST(Baselines, TokensAreWeighedAsByScikitLearn) {
                         [&] { weigh_tokens(counts, torch::ones({5})); });
 }
 
+TEST(Baselines, AWeightOfTwoIsARowThatStandsThereTwice) {
+  const WavyRows rows = wavy_rows();
+  LinearInputs twice;
+  twice.dense = torch::cat({rows.inputs.dense, rows.inputs.dense.slice(0, 0, kRows / 2)});
+  const at::Tensor targets = torch::cat({rows.two, rows.two.slice(0, 0, kRows / 2)});
+  at::Tensor weights = torch::ones({kRows});
+  weights.slice(0, 0, kRows / 2).fill_(2);
+  LinearFit fit{LinearLoss::Logistic, 1, 1, weights};
+  const LinearModel weighted = fit_linear(rows.inputs, rows.two, fit);
+  const LinearModel repeated = fit_linear(twice, targets, {LinearLoss::Logistic, 1});
+  EXPECT_TRUE(weighted.weight.allclose(repeated.weight, 1e-3, 1e-3)) << weighted.weight;
+  EXPECT_NEAR(weighted.bias.item<double>(), repeated.bias.item<double>(), 1e-3);
+}
+
+TEST(Baselines, NoiseIsPenalisedMoreThanALaw) {
+  const Random random(3);
+  LinearInputs inputs;
+  inputs.dense = random.split("inputs").normal_tensor({120, 20}, 0, 1, torch::kFloat);
+  const at::Tensor noise = random.split("noise").normal_tensor({120}, 0, 1, torch::kFloat);
+  const at::Tensor law = inputs.dense.select(1, 0) * 2 - inputs.dense.select(1, 1) + 0.1 * noise;
+  const LinearFit squared{LinearLoss::Squared};
+  EXPECT_LE(choose_penalty(inputs, law, squared), 3.2);
+  EXPECT_GE(choose_penalty(inputs, noise, squared), 300);
+  const LinearFit logistic{LinearLoss::Logistic};
+  EXPECT_LE(choose_penalty(inputs, law.gt(0).to(torch::kLong), logistic), 3.2);
+  EXPECT_GE(choose_penalty(inputs, noise.gt(0).to(torch::kLong), logistic), 30);
+  EXPECT_EQ(choose_penalty(inputs, law, squared), choose_penalty(inputs, law, squared));
+}
+
 TEST(Baselines, OtherInputsThanThoseOfTheFitAreRefused) {
   const WavyRows rows = wavy_rows();
-  const LinearModel model = fit_linear(rows.inputs, rows.two, LinearLoss::Logistic, 1);
+  const LinearModel model = fit_linear(rows.inputs, rows.two, {LinearLoss::Logistic, 1});
   LinearInputs wider;
   wider.dense = torch::zeros({2, 7});
   testing::expect_error(ErrorKind::BadData, "7", [&] { model.outputs(wider); });

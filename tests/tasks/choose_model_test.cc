@@ -56,6 +56,10 @@ TEST(ChooseModel, ThePreferredOneMayBeALittleBehindButNotMuch) {
   // Few rows: everything is within one standard error.
   EXPECT_EQ(taken({{"attention", .9, .4, .5}, {"plain", .5, 0, 0}, {"linear", .6, .1, .5}}),
             "linear");
+  EXPECT_EQ(taken({{"attention", .5, 0, 0}, {"plain", .6, .1, .05}, {"linear", .55, .05, .06}}),
+            "linear");
+  EXPECT_EQ(taken({{"attention", .5, 0, 0}, {"plain", .51, .01, .01}, {"linear", .51, .01, .02}}),
+            "attention");
   EXPECT_EQ(taken({{"attention", NAN, NAN, NAN}, {"plain", .5, 0, 0}, {"linear", .7, .2, .01}}),
             "plain");
   EXPECT_EQ(taken({{"attention", .5, 0, 0}, {"plain", .5, 0, 0}, {"linear", .7, .2, .01}}),

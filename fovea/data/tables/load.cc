@@ -6,6 +6,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
+#include "fovea/data/formats/table.h"
 #include "fovea/data/load_tables.h"
 #include "fovea/tensor/torch.h"
 
@@ -101,13 +102,17 @@ void FeaturesDataOptions::describe(OptionList& list) {
 }
 
 Splits load_features(const DataSource& source, const FeaturesDataOptions& options,
-                     TableEncoder& encoder, uint64_t seed) {
+                     TableEncoder& encoder, uint64_t seed, bool* held_out) {
   const TableOptions table = with_roles(options.table, source);
+  if (held_out) *held_out = false;
   if (source.path.empty()) return load_built_in(options, encoder);
   const std::string target = encoder.fitted() ? encoder.layout().target : table.target;
   const SplitOptions split{
       "features", table.validation_fraction, seed, !encoder.fitted(), table.split, target};
   SourceTables tables = open_source(source, split);
+  if (held_out && tables.validation && tables.split_column.empty())
+    *held_out = !std::filesystem::is_directory(source.path) ||
+                !find_split_files(source.path, table_endings())[kValidation];
   const bool restored = encoder.fitted();
   for (int part = 0; restored && part < kSplitCount; ++part)
     if (tables[part])

@@ -19,9 +19,10 @@ struct FeaturesDataOptions {
 
 /// Reads or draws the data. An encoder that is not fitted yet learns from the training rows; one
 /// that is (restored from a run) is used as it is, and then a source without training rows will do.
-/// `seed` chooses the rows to hold out.
+/// `seed` chooses the rows to hold out; `held_out`, if given, is told whether that was done: files
+/// may have validation rows of their own.
 Splits load_features(const DataSource& source, const FeaturesDataOptions& options,
-                     TableEncoder& encoder, uint64_t seed);
+                     TableEncoder& encoder, uint64_t seed, bool* held_out = nullptr);
 
 /// Writes the built-in data as train.csv, val.csv and dataset.json: loading the folder gives the
 /// same tensors, bit for bit.

@@ -174,7 +174,7 @@ NamedTensors ClassesOutput::fit_baselines(const Dataset& train, const LinearInpu
   if (counts_tokens) fitted[kInverseFrequencies] = inverse_frequencies(inputs);
   const LinearModel linear =
       fit_linear(counts_tokens ? weigh_tokens(inputs, fitted.at(kInverseFrequencies)) : inputs,
-                 target, LinearLoss::Logistic, count == 2 ? 1 : count);
+                 target, {LinearLoss::Logistic, count == 2 ? 1 : count});
   fitted[kLogisticWeight] = linear.weight;
   fitted[kLogisticBias] = linear.bias;
   return fitted;

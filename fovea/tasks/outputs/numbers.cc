@@ -60,7 +60,7 @@ NamedTensors fit_number_baselines(const at::Tensor& target, const LinearInputs& 
   NamedTensors fitted{{"mean", target.mean().reshape({1})},
                       {"median", ((sorted[(count - 1) / 2] + sorted[count / 2]) / 2).reshape({1})}};
   if (inputs.empty()) return fitted;
-  const LinearModel linear = fit_linear(inputs, target, LinearLoss::Squared, 1);
+  const LinearModel linear = fit_linear(inputs, target, {LinearLoss::Squared});
   fitted["ridge.weight"] = linear.weight;
   fitted["ridge.bias"] = linear.bias;
   return fitted;
