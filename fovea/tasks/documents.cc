@@ -3,6 +3,7 @@
 // words, and shows which of both decided; BERT reads pieces of words.
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "fovea/base/error.h"
 #include "fovea/data/documents/load.h"
@@ -118,19 +119,10 @@ class PieceDocuments : public DocumentsData {
   std::shared_ptr<const PretrainedBert> pretrained_;
 };
 
-/// As hierarchical attention reads them, perhaps with word vectors to begin with.
-class SentenceDocuments : public DocumentsData {
+/// As words of a vocabulary, which the run keeps.
+class WordDocuments : public DocumentsData {
  public:
-  explicit SentenceDocuments(std::shared_ptr<HierarchicalOptions> model)
-      : DocumentsData(TextsAs::Sentences), model_(std::move(model)) {}
-  const std::optional<WordVectors>& vectors() const { return vectors_; }
-
-  Splits load(const DataSource& source, uint64_t seed) override {
-    const bool is_first = !coding_.fitted();
-    Splits splits = DocumentsData::load(source, seed);
-    if (is_first && !options_.sentences.vectors.empty()) read_vectors(splits.notes);
-    return splits;
-  }
+  using DocumentsData::DocumentsData;
   void save(const RunFolder& folder) const override {
     DocumentsData::save(folder);
     folder.write_asset("words.json", coding_.words->to_json());
@@ -139,6 +131,21 @@ class SentenceDocuments : public DocumentsData {
     DocumentsData::restore(folder);
     coding_.words = std::make_shared<const Vocabulary>(Vocabulary::from_json(
         folder.read_asset("words.json"), folder.asset("words.json").string()));
+  }
+};
+
+/// As hierarchical attention reads them, perhaps with word vectors to begin with.
+class SentenceDocuments : public WordDocuments {
+ public:
+  explicit SentenceDocuments(std::shared_ptr<HierarchicalOptions> model)
+      : WordDocuments(TextsAs::Sentences), model_(std::move(model)) {}
+  const std::optional<WordVectors>& vectors() const { return vectors_; }
+
+  Splits load(const DataSource& source, uint64_t seed) override {
+    const bool is_first = !coding_.fitted();
+    Splits splits = DocumentsData::load(source, seed);
+    if (is_first && !options_.sentences.vectors.empty()) read_vectors(splits.notes);
+    return splits;
   }
   LinearInputs linear_inputs(const Dataset& rows) const override {
     return count_tokens(rows, "words", coding_.words->size());
@@ -190,8 +197,7 @@ LinearInputs count_units(const Dataset& rows, int64_t units) {
 }
 
 /// The different units of each row, with the value 1, and its class.
-SparseClasses different_units(const Dataset& rows, int64_t units) {
-  LinearInputs counts = count_units(rows, units);
+SparseClasses different_units(const Dataset& rows, LinearInputs counts) {
   SparseClasses all;
   all.offsets = std::move(counts.offsets);
   all.columns = std::move(counts.features);
@@ -202,9 +208,9 @@ SparseClasses different_units(const Dataset& rows, int64_t units) {
 }
 
 /// As a bag of words and bigrams.
-class BagDocuments : public DocumentsData {
+class BagDocuments : public WordDocuments {
  public:
-  BagDocuments() : DocumentsData(TextsAs::Bag) {}
+  BagDocuments() : WordDocuments(TextsAs::Bag) {}
 
   Splits load(const DataSource& source, uint64_t seed) override {
     const bool is_first = !coding_.fitted();
@@ -215,10 +221,11 @@ class BagDocuments : public DocumentsData {
   /// What the training rows count decides the first weights.
   void fit(Words& model) {
     if (!train_) return;
-    const int64_t units = coding_.words->size();
-    model.fit(different_units(*train_, units),
-              validation_ ? different_units(*validation_, units) : SparseClasses());
-    train_ = validation_ = nullptr;
+    counts_ = count(*train_);
+    model.fit(different_units(*train_, *counts_),
+              validation_ ? different_units(*validation_, count(*validation_)) : SparseClasses());
+    counted_ = std::exchange(train_, nullptr);
+    validation_ = nullptr;
   }
   WordsShape shape() const {
     WordsShape shape{coding_.words->size(), classes(), coding_.class_counts, {}};
@@ -227,17 +234,10 @@ class BagDocuments : public DocumentsData {
                                 coding_.words->token(unit).find(' ') != std::string::npos);
     return shape;
   }
-  void save(const RunFolder& folder) const override {
-    DocumentsData::save(folder);
-    folder.write_asset("words.json", coding_.words->to_json());
-  }
-  void restore(const RunFolder& folder) override {
-    DocumentsData::restore(folder);
-    coding_.words = std::make_shared<const Vocabulary>(Vocabulary::from_json(
-        folder.read_asset("words.json"), folder.asset("words.json").string()));
-  }
   LinearInputs linear_inputs(const Dataset& rows) const override {
-    return count_units(rows, coding_.words->size());
+    if (!counts_ || &rows != counted_.get()) return count(rows);
+    counted_ = nullptr;
+    return *std::exchange(counts_, std::nullopt);
   }
   Batch collate(std::span<const Example> examples) const override { return collate_bags(examples); }
   Example erase(const Example& example, const std::string& axis,
@@ -252,7 +252,12 @@ class BagDocuments : public DocumentsData {
   }
 
  private:
+  LinearInputs count(const Dataset& rows) const { return count_units(rows, coding_.words->size()); }
+
   std::shared_ptr<const Dataset> train_, validation_;  // until fit()
+  // The training rows, which fit() counted and the baselines ask for right after it, once.
+  mutable std::optional<LinearInputs> counts_;
+  mutable std::shared_ptr<const Dataset> counted_;
 };
 
 ClassesOutput::Classes classes_of(const std::shared_ptr<const DocumentsData>& data) {
