@@ -1,3 +1,4 @@
+#include <chrono>
 #include <iostream>
 
 #include "cli/flags.h"
@@ -5,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/base/error.h"
+#include "fovea/data/code_points.h"
 #include "fovea/data/formats/line_stream.h"
 #include "fovea/data/tokenisers/hugging_face/files.h"
 #include "fovea/data/tokenisers/hugging_face/train.h"
@@ -18,7 +20,7 @@ struct TokeniseFlags {
   std::vector<std::string> texts;
   std::optional<std::string> pair, train, decode, out;
   std::optional<int64_t> size, minimum_count;
-  bool no_special_tokens = false, whole = false, cased = false, json = false;
+  bool no_special_tokens = false, whole = false, cased = false, count = false, json = false;
 };
 
 Json offsets_json(const std::vector<Offsets>& offsets) {
@@ -74,6 +76,34 @@ void show(const HuggingFaceTokeniser& tokeniser, std::string_view text,
     tell(concat("truncated: ", encoding.overflowing.size(),
                 " more windows; --json shows all of them"));
 }
+
+/// What --count says of all texts together.
+struct TokenCount {
+  int64_t texts = 0, bytes = 0, characters = 0, tokens = 0;
+  double seconds = 0;
+
+  void add(const HuggingFaceTokeniser& tokeniser, std::string_view text, bool special_tokens) {
+    const auto start = std::chrono::steady_clock::now();
+    tokens += int64_t(tokeniser.encode(text, {}, special_tokens).size());
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ++texts;
+    bytes += int64_t(text.size());
+    characters += count_code_points(text);
+  }
+
+  void print(bool json) const {
+    if (json) {
+      std::cout << Json{{"texts", texts}, {"characters", characters}, {"tokens", tokens}}.dump()
+                << "\n";
+    } else {
+      TextTable table({"texts", "characters", "tokens", "characters a token"});
+      table.add({format_count(texts), format_count(characters), format_count(tokens),
+                 format_number(tokens > 0 ? double(characters) / double(tokens) : 0, 3)});
+      std::cout << table.plain();
+    }
+    if (seconds > 0) tell(concat(format_number(double(bytes) / 1e6 / seconds, 3), " MB/s"));
+  }
+};
 
 /// "101 7592" or "101,7592".
 std::vector<int64_t> read_ids(const std::string& text) {
@@ -132,15 +162,18 @@ void run_tokenise(const TokeniseFlags& flags) {
   const bool has_file = flags.paths.size() == 2;
   require(has_file != !flags.texts.empty(), ErrorKind::InvalidArgument,
           "expected either --text TEXT or a file with a text a line (- is standard input)");
+  require(!(flags.count && flags.pair), ErrorKind::InvalidArgument,
+          "--count counts single texts; leave --pair out");
   bool first = true;
+  TokenCount count;
   const auto show_next = [&](std::string_view text) {
+    if (flags.count) return count.add(tokeniser, text, !flags.no_special_tokens);
     if (!first && !flags.json) std::cout << "\n";
     first = false;
     show(tokeniser, text, flags);
   };
   for (const std::string& text : flags.texts) show_next(text);
-  if (!has_file) return;
-  const std::string content = read_content(flags.paths[1]);
+  const std::string content = has_file ? read_content(flags.paths[1]) : "";
   for (std::string_view rest = content; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
@@ -148,6 +181,7 @@ void run_tokenise(const TokeniseFlags& flags) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     show_next(line);
   }
+  if (flags.count) count.print(flags.json);
 }
 
 }  // namespace
@@ -169,6 +203,7 @@ void add_tokenise(CLI::App& program) {
                     "nothing around the texts; with --decode: special tokens are left out");
   command->add_flag("--whole", flags->whole,
                     "neither truncated nor padded, whatever the file says");
+  command->add_flag("--count", flags->count, "only how many tokens the texts have, and how fast");
   command->add_flag("--json", flags->json, "one JSON object a text");
   command->add_option("--train", flags->train, "learn a tokeniser: bpe, wordpiece or unigram");
   command->add_option("--size", flags->size, "most tokens to learn (default 30000)");

@@ -52,6 +52,15 @@ TEST_F(Tokenise, AFileHasATextALine) {
   EXPECT_NE(outcome.out.find("{\"ids\":[2,3]"), std::string::npos) << outcome.out;
 }
 
+TEST_F(Tokenise, CountsTheTokensOfAFile) {
+  const std::string file = folder.write("texts.txt", "A man\nTwo\n").string();
+  const Outcome outcome = fovea({"tokenise", golden("bert"), file, "--count", "--json"});
+  EXPECT_EQ(outcome.json(), Json({{"texts", 2}, {"characters", 8}, {"tokens", 7}})) << outcome.err;
+  EXPECT_NE(outcome.err.find("MB/s"), std::string::npos);
+  EXPECT_NE(fovea({"tokenise", golden("bert"), file, "--count"}).out.find("1.14"),
+            std::string::npos);
+}
+
 TEST_F(Tokenise, Decodes) {
   EXPECT_EQ(fovea({"tokenise", golden("bert"), "--decode", "2 29, 110 3"}).out,
             "[CLS] a man [SEP]\n");
