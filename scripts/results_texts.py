@@ -2,7 +2,7 @@
 """The default command on texts beside what people use instead: fastText, and TF-IDF with logistic regression.
 
   results_texts.py texts FOVEA DATA [NAME…]    DATA/imdb, cuts of it, DATA/goemotions: accuracy on the test texts, and seconds
-  results_texts.py names FOVEA DATA            DATA/ner_wnut17: F1 of entities, three seeds, without pretrained weights
+  results_texts.py names FOVEA DATA            DATA/ner_wnut17: F1 of entities, three seeds, without pretrained weights, and with texts without tags
   results_texts.py pairs FOVEA DATA            12,000 pairs of DATA/multi30k: BLEU beside the nearest training sentence
 
 Seconds are those from the files to the metric. Needs Debian's fasttext, python3-sklearn and python3-pandas.
@@ -115,11 +115,26 @@ def texts(fovea, data, names):
             print(f"| {name} | {len(train):,}, {len(test):,}, {train.label.nunique()} | {who} | {accuracy:.4f} | {taken:.0f} |", flush=True)
 
 
+def untagged_texts(data, folder):
+    """English texts of other tasks, none of WNUT17: reviews, comments, Wikipedia (SQuAD), example sentences (Tatoeba)."""
+    paths = [data / "imdb" / "train.tsv.gz", data / "imdb" / "test.tsv.gz", data / "goemotions" / "train.tsv.gz"]
+    contexts = {}
+    for name in "train", "dev":
+        with gzip.open(data / "squad" / f"{name}.jsonl.gz", "rt") as file:
+            contexts.update((json.loads(line)["context"].replace("\n", " "), None) for line in file)
+    with gzip.open(data / "tatoeba" / "train.de-en.tsv.gz", "rt") as file:
+        english = [line.split("\t")[0] for line in file]
+    Path(f"{folder}/others.txt").write_text("\n".join([*contexts, *english]) + "\n")
+    return ",".join(map(str, [*paths, f"{folder}/others.txt"]))
+
+
 def names(fovea, data, _):
-    print("| seed | precision | recall | F1 | seconds |\n| --- | --- | --- | --- | --- |")
-    for seed in range(3):
-        metrics, _, seconds = run_fovea(fovea, "tag", data / "ner_wnut17", "--seed", seed)
-        print(f"| {seed} | {metrics['precision']:.4f} | {metrics['recall']:.4f} | {metrics['f1']:.4f} | {seconds:.0f} |", flush=True)
+    print("| texts | seed | precision | recall | F1 | seconds |\n| --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        for texts, options in (("none", []), ("17 million words without tags", ["--set", f"data.texts={untagged_texts(data, folder)}"])):
+            for seed in range(3):
+                metrics, _, seconds = run_fovea(fovea, "tag", data / "ner_wnut17", "--seed", seed, *options)
+                print(f"| {texts} | {seed} | {metrics['precision']:.4f} | {metrics['recall']:.4f} | {metrics['f1']:.4f} | {seconds:.0f} |", flush=True)
 
 
 def pairs(fovea, data, _):

@@ -31,17 +31,24 @@ Value spell(const Weights& parameters, const Value& letters) {
   return graph.node("Reshape", {found, shape});
 }
 
-/// Words and their letters: [B, W, E].
+/// Words, their letters and vectors: [B, W, E].
 Value read_words(const Weights& parameters, Graph& graph) {
   const Value words = graph.input(
       {"words", ElementType::Int64, {"batch", "words"}, "numbers of words, padding at the end"});
-  const Value known = rows_of(parameters.value(graph, "words.weight"), words);
-  if (!parameters.has("filters_weight")) return known;
-  const Value letters = graph.input({"letters",
-                                     ElementType::Int64,
-                                     {"batch", "words", "letters"},
-                                     "numbers of each word's letters, padding at the end"});
-  return join({known, spell(parameters, letters)}, 2);
+  std::vector<Value> seen{rows_of(parameters.value(graph, "words.weight"), words)};
+  if (parameters.has("filters_weight"))
+    seen.push_back(
+        spell(parameters, graph.input({"letters",
+                                       ElementType::Int64,
+                                       {"batch", "words", "letters"},
+                                       "numbers of each word's letters, padding at the end"})));
+  if (parameters.has("vectors"))
+    seen.push_back(rows_of(parameters.value(graph, "vectors"),
+                           graph.input({"vectors",
+                                        ElementType::Int64,
+                                        {"batch", "words"},
+                                        "rows of each word among the word vectors of texts"})));
+  return seen.size() == 1 ? seen[0] : join(seen, 2);
 }
 
 /// What the features of each word say about its tag: [B, W, K].

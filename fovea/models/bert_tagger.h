@@ -35,6 +35,7 @@ class BertTagger : public Tagger {
  protected:
   /// Maps: "attention", one a layer, from axis "tokens" to itself.
   at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
+  at::Tensor tag_bias() const override { return output_->bias; }
 
  private:
   BertTaggerOptions options_;

@@ -34,6 +34,10 @@ void LstmTaggerOptions::describe(OptionList& list) {
   list.add("heads", heads, "attention heads; must divide 2 x hidden").at_least(1);
   list.add("dropout", dropout, "of embeddings, between layers and of what attention adds").rate();
   list.add("word_dropout", word_dropout, "share of the words taken for unknown in training").rate();
+  list.add("rare_word_dropout", rare_word_dropout,
+           "r: words that training has n times are taken for unknown with probability r / (r + n); "
+           "0: never")
+      .at_least(0);
   list.add("crf", crf, "tags that stand beside each other are scored as well: a linear-chain CRF");
   list.add("features", features,
            "a word's case, beginnings, endings and neighbours are scored directly, besides the "
@@ -61,6 +65,10 @@ LstmTagger::LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRule
     filters_bias_ = register_parameter("filters_bias", at::zeros({o.letter_filters}));
     input += o.letter_filters;
   }
+  if (shape_.vectors > 0) {  // no parameter: training leaves it alone
+    vectors_ = register_buffer("vectors", at::zeros({shape_.vectors, shape_.vector_size}));
+    input += shape_.vector_size;
+  }
   recurrent_ = register_module("recurrent", std::make_shared<Recurrent>(RecurrentOptions{
                                                 "lstm", input, o.hidden, o.layers,
                                                 /*bidirectional=*/true, o.dropout}));
@@ -73,6 +81,17 @@ LstmTagger::LstmTagger(LstmTaggerOptions options, LstmTaggerShape shape, TagRule
   norm_ = register_module("norm", std::make_shared<LayerNorm>(width));
   output_ = register_projection(*this, "output", {width, tags()});
   if (o.features) features_ = register_parameter("features", at::zeros({shape_.features, tags()}));
+  if (o.rare_word_dropout > 0 && !shape_.word_counts.empty()) {
+    const Tensor counts = at::tensor(shape_.word_counts, at::kFloat);  // [words]
+    hidden_share_ = o.rare_word_dropout / (o.rare_word_dropout + counts);
+  }
+}
+
+void LstmTagger::take_vectors(const Tensor& vectors) {
+  require(vectors_.defined() && vectors.sizes() == vectors_.sizes(), ErrorKind::Internal,
+          "the word vectors do not fit the tagger");
+  torch::NoGradGuard no_gradients;
+  vectors_.copy_(vectors);
 }
 
 std::vector<HeadBlock> LstmTagger::head_blocks() const {
@@ -88,6 +107,7 @@ void LstmTagger::initialise(const Random& random) {
     initialise_normal(filters_, deviation, random.split("filters"));
     filters_bias_.zero_();
   }
+  if (vectors_.defined()) initialise_normal(vectors_, 1, random.split("vectors"));
   recurrent_->initialise(random.split("recurrent"));
   attention_->initialise(random.split("attention"));
   norm_->initialise();
@@ -102,6 +122,7 @@ Schema LstmTagger::schema() const {
                 {"letters", at::kLong, {-1, -1, -1}},
                 {"target", at::kLong, {-1, -1}}};
   if (features_.defined()) schema.push_back({"features", at::kLong, {-1, -1, -1}});
+  if (vectors_.defined()) schema.push_back({"vectors", at::kLong, {-1, -1}});
   return schema;
 }
 
@@ -114,6 +135,8 @@ std::vector<LayerSummary> LstmTagger::summary() const {
     layers.push_back({concat("letters (", shape_.letters, ", ", o.letter_width, " at a time)"),
                       {o.letter_filters},
                       count_parameters(*letters_) + filters_.numel() + filters_bias_.numel()});
+  if (vectors_.defined())
+    layers.push_back({concat("vectors of texts (", shape_.vectors, ")"), {shape_.vector_size}, 0});
   layers.push_back({concat("BiLSTM (", o.layers, o.layers == 1 ? " layer)" : " layers)"),
                     {2 * o.hidden},
                     count_parameters(*recurrent_)});
@@ -143,17 +166,28 @@ Tensor LstmTagger::spell(const Tensor& letters) const {
   return found.view({letters.size(0), letters.size(1), -1});
 }
 
+Tensor LstmTagger::hide_words(const Tensor& words, const Random& random) const {
+  Tensor kept = at::ones_like(words, at::kBool);  // [B, W]
+  if (options_.word_dropout > 0)
+    kept = random.split("unknown")
+               .bernoulli_tensor(words.sizes(), 1 - options_.word_dropout, at::kFloat)
+               .to(words.device()) > 0;
+  if (hidden_share_.defined()) {
+    const Tensor draws =
+        random.split("rare").uniform_tensor(words.sizes(), 0, 1, at::kFloat).to(words.device());
+    kept = kept & (draws >= hidden_share_.to(words.device()).index({words}));
+  }
+  return at::where(kept | (words == 0), words, shape_.unknown_word);
+}
+
 Tensor LstmTagger::embed(const Batch& batch, const Random* random) const {
   Tensor words = batch.at("words");  // [B, W]
-  if (random && options_.word_dropout > 0) {
-    const Tensor kept = random->split("unknown")
-                            .bernoulli_tensor(words.sizes(), 1 - options_.word_dropout, at::kFloat)
-                            .to(words.device());
-    words = at::where((kept > 0) | (words == 0), words, shape_.unknown_word);
-  }
-  const Tensor known = embedding_lookup(words_->weight, words);
-  if (!filters_.defined()) return known;
-  return torch::cat({known, spell(batch.at("letters"))}, -1);
+  if (random && (options_.word_dropout > 0 || hidden_share_.defined()))
+    words = hide_words(words, *random);
+  std::vector<Tensor> seen{embedding_lookup(words_->weight, words)};
+  if (filters_.defined()) seen.push_back(spell(batch.at("letters")));
+  if (vectors_.defined()) seen.push_back(embedding_lookup(vectors_, batch.at("vectors")));
+  return seen.size() == 1 ? seen[0] : torch::cat(seen, -1);  // [B, W, E]
 }
 
 Tensor LstmTagger::feature_scores(const Batch& batch, const Random* random) const {

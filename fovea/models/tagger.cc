@@ -56,23 +56,46 @@ double Tagger::negative_log_likelihood(const Batch& batch) const {
               .item<double>();
 }
 
-Predictions Tagger::predict(const Batch& batch) const {
-  torch::NoGradGuard no_gradients;
-  const Tensor logits = logits_of(batch, nullptr, nullptr);  // [B, W, K]
-  const Tensor scores = logits.log_softmax(-1).cpu();        // the same for every path of a chain
-  const Tensor& keep = batch.at("words.keep");
+Predictions Tagger::decode(const Tensor& scores, const Tensor& keep) const {
   const Tensor lengths = keep.sum(1).cpu();
   TagChain chain;
   if (chain_) chain = {chain_->begin().detach().cpu(), chain_->transition().detach().cpu()};
   Predictions predictions;
-  for (int64_t row = 0; row < batch.size; ++row)
+  for (int64_t row = 0; row < scores.size(0); ++row)
     predictions.outputs.push_back(
         {best_tags(scores[row].narrow(0, 0, lengths[row].item<int64_t>()), rules_, chain)});
+  return predictions;
+}
+
+Predictions Tagger::predict(const Batch& batch) const {
+  torch::NoGradGuard no_gradients;
+  const Tensor logits = logits_of(batch, nullptr, nullptr);  // [B, W, K]
+  const Tensor& keep = batch.at("words.keep");
+  // The normalised scores: the same for every path of a chain.
+  Predictions predictions = decode(logits.log_softmax(-1).cpu(), keep);
   if (!chain_) return predictions;
   const Tensor sums = log_probabilities(logits, chosen_tags(predictions, keep), keep).sum(1).cpu();
   for (int64_t row = 0; row < batch.size; ++row)
     predictions.outputs[size_t(row)][0].log_probability = sums[row].item<double>();
   return predictions;
+}
+
+std::vector<Predictions> Tagger::predict_shifted(const Batch& batch, int64_t tag,
+                                                 std::span<const double> shifts) const {
+  torch::NoGradGuard no_gradients;
+  const Tensor scores = logits_of(batch, nullptr, nullptr).log_softmax(-1).cpu();  // [B, W, K]
+  std::vector<Predictions> all;
+  for (const double shift : shifts) {
+    const Tensor shifted = scores.clone();
+    shifted.select(-1, tag).sub_(shift);
+    all.push_back(decode(shifted, batch.at("words.keep")));
+  }
+  return all;
+}
+
+void Tagger::shift_tag(int64_t tag, double shift) {
+  torch::NoGradGuard no_gradients;
+  tag_bias().select(0, tag).sub_(shift);
 }
 
 Tensor Tagger::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {

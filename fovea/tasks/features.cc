@@ -190,9 +190,9 @@ class TargetOutput : public ClassesOutput {
     return is_number() ? number_.measure_baselines(fitted, rows, inputs)
                        : ClassesOutput::measure_baselines(fitted, rows, inputs);
   }
-  void fit_answers(const Model& model, const Dataset& validation) override {
+  bool fit_answers(Model& model, const Dataset& validation) override {
     check_options(validation.size() > 0);
-    if (!is_number()) ClassesOutput::fit_answers(model, validation);
+    return !is_number() && ClassesOutput::fit_answers(model, validation);
   }
 
   Json answer_row(const Example& example, const Prediction& prediction) const override {

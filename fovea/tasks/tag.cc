@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
+#include "fovea/base/progress.h"
 #include "fovea/data/tags/load.h"
 #include "fovea/data/tags/word_features.h"
+#include "fovea/data/tokenisers/text_vectors.h"
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/lstm_tagger.h"
 #include "fovea/tasks/catalogue.h"
@@ -27,7 +29,8 @@ class TagData : public DataKind {
 
   void describe(OptionList& list) override { options_.describe(list, pieces_); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    return load_tagging(source, options_, pieces_, coding_, seed);
+    return load_tagging(source, options_, {pieces_, seed, progress_bar("word vectors", "steps")},
+                        coding_);
   }
   void write(const std::filesystem::path& folder) const override {
     write_tagging_data(folder, options_);
@@ -141,23 +144,30 @@ ModelSpec lstm_tagger_spec() {
   const auto data = std::make_shared<WordTags>();
   const auto options = std::make_shared<LstmTaggerOptions>();
   options->crf = options->features = true;
+  options->rare_word_dropout = 1;
   ModelSpec spec = model_spec(
       {"lstm"}, options, tagger_training(),
       [data](const LstmTaggerOptions& own) {
         const WordEncoder& words = *data->coding().words;
-        return std::make_unique<LstmTagger>(
-            own,
-            LstmTaggerShape{words.words().size(), words.letters().size(), Vocabulary::kUnknown,
-                            kFeatureNumbers},
-            data->rules());
+        LstmTaggerShape shape{words.words().size(), words.letters().size(), Vocabulary::kUnknown,
+                              kFeatureNumbers, words.counts()};
+        if (words.text_words())
+          shape.vectors = words.text_words()->size(), shape.vector_size = kTextVectorSize;
+        return std::make_unique<LstmTagger>(own, shape, data->rules());
       },
       tagger_titles("words look at words"));
-  spec.configs["tutorial"]["model"] = {{"crf", false}, {"features", false}};
+  spec.configs["tutorial"]["model"] = {
+      {"crf", false}, {"features", false}, {"rare_word_dropout", 0}};
+  spec.configs["tutorial"]["output"] = {{"threshold", "none"}};
   spec.data = data;
   spec.output = tags_output(data);
   spec.load_pretrained = [](const std::filesystem::path&) {
     fail(ErrorKind::InvalidArgument,
          "--from: model.name=lstm starts from nothing; add --set model.name=bert");
+  };
+  spec.copy_pretrained = [data](Model& model) {
+    if (const at::Tensor& vectors = data->coding().vectors; vectors.defined())
+      dynamic_cast<LstmTagger&>(model).take_vectors(vectors);
   };
   return spec;
 }
@@ -179,6 +189,7 @@ ModelSpec bert_tagger_spec() {
                                             data->options().packing.longest, data->rules());
       },
       tagger_titles("tokens look at tokens"));
+  spec.configs["tutorial"]["output"] = {{"threshold", "none"}};
   spec.data = data;
   spec.output = tags_output(data);
   training.epochs = 8;

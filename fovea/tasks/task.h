@@ -112,8 +112,8 @@ class Task {
     return output().fit_baselines(train, data().linear_inputs(train));
   }
   void check_output(bool has_validation) const { output().check_options(has_validation); }
-  void fit_answers(const Model& model, const Dataset& validation) {
-    output().fit_answers(model, validation);
+  bool fit_answers(Model& model, const Dataset& validation) {
+    return output().fit_answers(model, validation);
   }
   Json fitted_answers() const { return output().fitted_answers(); }
   bool restore_answers(const std::optional<Field>& fitted) {

@@ -116,13 +116,18 @@ std::vector<std::string> warnings_of(const Json& manifest, const RunFolder& fold
 /// What is decided on the validation rows once the weights are: how answers are given, and how good
 /// they are.
 void judge_run(Setup& setup, Training& training, const RunFolder& folder) {
-  setup.task().fit_answers(*training.model, *training.splits.validation);
+  Model& model = *training.model;
+  const Dataset& validation = *training.splits.validation;
+  const bool changed = setup.task().fit_answers(model, validation);
   folder.require_still_ours();
+  if (changed) {
+    write_weights(folder.model(), state_of(model));
+    training.validation = setup.task().measure(model, validation);
+  }
   Json manifest = read_json_file(folder.manifest());
   manifest["answers"] = setup.task().fitted_answers();
   write_json_file(folder.manifest(), manifest);
-  training.evaluation =
-      setup.task().evaluate(*training.model, *training.splits.validation, training.baselines);
+  training.evaluation = setup.task().evaluate(model, validation, training.baselines);
 }
 
 }  // namespace

@@ -75,6 +75,56 @@ TEST_F(YourTexts, DocumentsAreReadAsWordsAndStandBesideTfIdf) {
   EXPECT_EQ(shown["maps"][1]["name"], "contributions");
 }
 
+/// Sentences about persons and places, every fourth without either, tagged or plain.
+std::string sentences(const std::vector<std::string>& persons,
+                      const std::vector<std::string>& places, int64_t count, bool tagged) {
+  std::string text;
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string &person = persons[size_t(i) % persons.size()],
+                      &place = places[size_t(i / 3) % places.size()];
+    std::vector<std::string> words{"then", "Mr", person, "came", "home"};
+    if (i % 4 == 1) words = {"a", "street", "in", place, "was", "wet"};
+    if (i % 4 == 2) words = {"so", "it", "was", "late"};
+    for (const std::string& word : words)
+      text += tagged ? concat(word, "\t",
+                              word == person  ? "B-person"
+                              : word == place ? "B-place"
+                                              : "O",
+                              "\n")
+                     : word + " ";
+    text += "\n";
+  }
+  return text;
+}
+
+TEST_F(YourTexts, TextsWithoutTagsTellWhatAnUnseenNameIs) {
+  const std::vector<std::string> seen{"ada", "rolf", "emma"}, there{"oslo", "bonn", "lima"};
+  const std::string data = file("names.tsv", sentences(seen, there, 120, true));
+  const std::string texts =
+      file("texts.txt",
+           sentences({"ada", "rolf", "emma", "zyx"}, {"oslo", "bonn", "lima", "qwv"}, 400, false));
+  train({"tag", data, "--set", "data.texts=" + texts, "--set", "model.letters=none", "--set",
+         "model.features=no", "--set", "model.hidden=16", "--set", "model.heads=2", "--epochs",
+         "25"});
+  EXPECT_NE(said.find("words of 1 file and the training sentences"), std::string::npos) << said;
+  const Outcome answers = fovea({"predict", path("run"), "here zyx and qwv"});
+  EXPECT_EQ(answers.out, "zyx (person)\tqwv (place)\n") << answers.err;
+  std::filesystem::remove(texts);  // a run needs them no more
+  EXPECT_GT(evaluated("validation")["metrics"]["f1"].get<double>(), 0.9);
+  const Outcome shown = fovea({"explain", path("run"), "here zyx and qwv", "--json"});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_EQ(fovea({"explain", path("run"), "here zyx and qwv", "--faithfulness"}).status, 0);
+}
+
+TEST_F(YourTexts, TextsThatAreNotThereAreNamed) {
+  const std::string data = file("names.tsv", sentences({"ada"}, {"oslo"}, 40, true));
+  const Outcome outcome = fovea(
+      {"train", "tag", data, "--set", "data.texts=" + path("none.txt"), "--out", path("run")});
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.err.find("none.txt"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
 TEST_F(YourTexts, APretrainedNetworkMakesDocumentsABert) {
   std::vector<std::string> pretrain{"train",   "pretrain", "--epochs",  "1",
                                     "--quiet", "--out",    path("bert")};

@@ -33,28 +33,34 @@ Batch sentences(int64_t rows, int64_t length) {
   at::Tensor features = at::zeros({rows, length, 3}, at::kLong);  // some are none
   for (int64_t i = 0; i < features.numel(); ++i)
     features.view(-1)[i] = int64_t(random.split("features").below(uint64_t(i), kFeatures));
-  batch.tensors = {
-      {"words", words}, {"words.keep", words != 0}, {"letters", letters}, {"features", features}};
+  batch.tensors = {{"words", words},
+                   {"words.keep", words != 0},
+                   {"letters", letters},
+                   {"features", features},
+                   {"vectors", words.flip(1)}};
   return batch;
 }
 
 ExportCase make_case(const std::string& name, const std::string& letters, int64_t layers,
-                     bool pruned, bool chain = false) {
+                     bool pruned, bool chain = false, bool vectors = false) {
   LstmTaggerOptions options;
   options.crf = options.features = chain;
   options.embedding = 6, options.letters = letters, options.letter_embedding = 4;
   options.letter_filters = 5, options.hidden = 4, options.layers = layers, options.heads = 2;
-  const auto model = std::make_shared<OpenTagger>(
-      options, LstmTaggerShape{kWords, kLetters, 1, kFeatures}, free_rules(kTags));
+  LstmTaggerShape shape{kWords, kLetters, 1, kFeatures};
+  if (vectors) shape.vectors = kWords, shape.vector_size = 3;
+  const auto model = std::make_shared<OpenTagger>(options, shape, free_rules(kTags));
   randomise(*model, 10);
+  if (vectors) model->take_vectors(Random(11).normal_tensor({kWords, 3}, 0, 1, at::kFloat));
   if (pruned) prune_heads(*model);
-  const auto answers = [model, letters, chain](int64_t rows, int64_t length) -> Json {
+  const auto answers = [model, letters, chain, vectors](int64_t rows, int64_t length) -> Json {
     torch::NoGradGuard no_gradients;
     const Batch batch = sentences(rows, length);
     Tap tap;
     const at::Tensor logits = model->logits_of(batch, nullptr, &tap);
     Json inputs{{"words", tensor_json(batch.at("words"))},
                 {"keep", tensor_json(batch.at("words.keep"))}};
+    if (vectors) inputs["vectors"] = tensor_json(batch.at("vectors"));
     if (letters == "cnn") inputs["letters"] = tensor_json(batch.at("letters"));
     Json outputs{{"log_probabilities", tensor_json(logits.log_softmax(-1))},
                  {"attention", tensor_json(tap.map("attention").weights)}};
@@ -73,7 +79,8 @@ ExportCase make_case(const std::string& name, const std::string& letters, int64_
 
 std::vector<ExportCase> lstm_tagger_cases() {
   return {make_case("letters", "cnn", 1, false), make_case("words-alone", "none", 2, false),
-          make_case("pruned", "none", 1, true), make_case("chain", "cnn", 1, false, true)};
+          make_case("pruned", "none", 1, true), make_case("chain", "cnn", 1, false, true),
+          make_case("vectors", "cnn", 1, false, true, true)};
 }
 
 }  // namespace fovea::testing

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fovea/base/error.h"
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/lstm_tagger.h"
@@ -63,6 +65,11 @@ std::vector<Case> cases() {
                    options.layers = 2;
                    return make_lstm(options, rules);
                  }});
+  all.push_back({"lstm_vectors", "words", [](TagRules rules) {
+                   LstmTaggerShape shape{kPieces, 6, 1, kPieces};
+                   shape.vectors = kPieces, shape.vector_size = 5;
+                   return std::make_shared<LstmTagger>(small_lstm(), shape, rules);
+                 }});
   all.push_back({"lstm_chain", "words", [](TagRules rules) {
                    LstmTaggerOptions options = small_lstm();
                    options.crf = options.features = true;
@@ -81,6 +88,7 @@ Batch batch_for(const Case& one, int64_t rows, int64_t longest = 7, int64_t extr
   else
     batch.tensors["words"] = batch.at("tokens").narrow(1, 1, words).contiguous();
   batch.tensors["features"] = batch.at("words").unsqueeze(-1);
+  batch.tensors["vectors"] = batch.at("words");
   return batch;
 }
 
@@ -98,6 +106,29 @@ class TaggerContract : public ::testing::TestWithParam<Case> {
 
 TEST_P(TaggerContract, FitsItsSchemaAndSummary) {
   expect_schema_and_seeds(batch(4), [&](uint64_t seed) { return fresh(seed); });
+}
+
+TEST_P(TaggerContract, ALowerScoreOfATagGivesItToFewerWords) {
+  auto model = fresh();
+  const Batch rows = batch(6);
+  const std::vector<double> shifts{-100, 0, 0.5, 100};
+  const std::vector<Predictions> all = model->predict_shifted(rows, 0, shifts);
+  ASSERT_EQ(all.size(), shifts.size());
+  const auto tags = [](const Predictions& predictions) {
+    std::vector<int64_t> chosen;
+    for (const auto& row : predictions.outputs)
+      chosen.insert(chosen.end(), row[0].tokens.begin(), row[0].tokens.end());
+    return chosen;
+  };
+  const auto outside = [&](const Predictions& predictions) {
+    const std::vector<int64_t> chosen = tags(predictions);
+    return std::count(chosen.begin(), chosen.end(), 0);
+  };
+  EXPECT_EQ(outside(all[0]), int64_t(tags(all[0]).size()));
+  EXPECT_EQ(outside(all[3]), 0);
+  EXPECT_EQ(tags(all[1]), tags(model->predict(rows)));
+  model->shift_tag(0, 0.5);
+  EXPECT_EQ(tags(all[2]), tags(model->predict(rows)));
 }
 
 TEST_P(TaggerContract, OverfitsEightExamples) {
@@ -272,6 +303,36 @@ TEST(Taggers, RefuseWhatCannotWork) {
   Predictions wrong = model->predict(rows);
   wrong.outputs[0][0].tokens.pop_back();
   EXPECT_THROW(model->replay(rows, wrong, nullptr), Error);
+}
+
+TEST(LstmTagger, RareWordsAreTakenForUnknown) {
+  LstmTaggerOptions options = small_lstm();
+  options.letters = "none";
+  options.rare_word_dropout = 1e12;  // all that training has
+  LstmTaggerShape shape{kPieces, 6, 1, kPieces};
+  shape.word_counts.assign(size_t(kPieces), 1);
+  LstmTagger model(options, shape, free_rules(kTags));
+  model.initialise(Random(1));
+  Batch rows = batch_for(cases()[3], 4);
+  const StepContext context{Random(7)};
+  const double hidden = model.loss(rows, context).objective.item<double>();
+  EXPECT_NE(hidden,
+            model.negative_log_likelihood(rows) / rows.at("words.keep").sum().item<double>());
+  const at::Tensor words = rows.at("words");
+  rows.tensors["words"] = at::where(words == 0, words, torch::ones_like(words));
+  EXPECT_EQ(model.loss(rows, context).objective.item<double>(), hidden) << "words were seen";
+}
+
+TEST(LstmTagger, VectorsOfTextsAreNoParameters) {
+  LstmTaggerShape shape{kPieces, 6, 1, kPieces};
+  shape.vectors = 3, shape.vector_size = 5;
+  LstmTagger model(small_lstm(), shape, free_rules(kTags));
+  model.initialise(Random(1));
+  EXPECT_FALSE(model.named_parameters().contains("vectors"));
+  const at::Tensor vectors = torch::arange(15.).view({3, 5});
+  model.take_vectors(vectors);
+  EXPECT_TRUE(model.named_buffers()["vectors"].equal(vectors));
+  EXPECT_THROW(model.take_vectors(vectors.t()), Error);
 }
 
 }  // namespace

@@ -56,6 +56,29 @@ TEST(Tag, LearnsWhatTheContextSays) {
   EXPECT_GT(metric(metrics, "token_accuracy"), metric(metrics, "f1") - 0.05);
 }
 
+TEST(Tag, EntitiesAreAsSureAsGivesTheBestF1) {
+  const std::vector<std::string> weak = {"model.hidden=8", "model.embedding=8",
+                                         "data.validation_rows=100", "training.epochs=2",
+                                         "training.learning_rate=0.01"};
+  const auto f1 = [&](const std::string& threshold, Json& answers) {
+    const TemporaryFolder folder;
+    std::vector<std::string> options = weak;
+    options.push_back("output.threshold=" + threshold);
+    Pipeline pipeline = trained(folder, options);
+    answers = read_json_file(folder / "run" / "manifest.json")["answers"]["threshold"];
+    expect_error(ErrorKind::InvalidArgument, "train again", [&] {
+      Pipeline::load(folder / "run", "cpu",
+                     {threshold == "f1" ? "output.threshold=none" : "output.threshold=f1"});
+    });
+    return metric(pipeline.measure(*pipeline.load_data("").validation), "f1");
+  };
+  Json none, best;
+  const double before = f1("none", none), after = f1("f1", best);
+  EXPECT_EQ(none["outside_shift"], 0);
+  EXPECT_GT(best["outside_shift"], 0) << "few epochs find few entities";
+  EXPECT_GT(after, before + 0.01);
+}
+
 TEST(Tag, AnswersHoldWordsTagsAndEntitiesWithTheirPlaces) {
   for (const auto& options : {kLstm, kBert}) {
 #ifndef FOVEA_WITH_ICU

@@ -3,13 +3,16 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/data/code_points.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/padding.h"
 #include "fovea/data/tags/word_features.h"
+#include "fovea/data/tokenisers/text_vectors.h"
 #include "fovea/data/tokenisers/tokeniser.h"
 
 namespace fovea {
@@ -177,18 +180,35 @@ WordEncoder WordEncoder::learn(std::span<const Sentence> sentences, int64_t mini
       ++words[word];
       for (const std::string_view letter : code_points_of(word)) ++letters[std::string(letter)];
     }
-  return {Vocabulary::from_counts(words, minimum_count, 0), Vocabulary::from_counts(letters, 1, 0)};
+  WordEncoder encoder(Vocabulary::from_counts(words, minimum_count, 0),
+                      Vocabulary::from_counts(letters, 1, 0));
+  encoder.counts_.assign(size_t(encoder.words_.size()), 0);
+  for (int64_t id = Vocabulary::kSpecial; id < encoder.words_.size(); ++id)
+    encoder.counts_[size_t(id)] = words.at(encoder.words_.token(id));
+  return encoder;
 }
 
 Json WordEncoder::to_json() const {
-  return {{"words", words_.to_json()}, {"letters", letters_.to_json()}};
+  Json json{{"words", words_.to_json()}, {"letters", letters_.to_json()}};
+  if (!counts_.empty()) json["counts"] = counts_;
+  if (text_words_) json["text_words"] = text_words_->to_json();
+  return json;
 }
 
 WordEncoder WordEncoder::from_json(const Json& json, const std::string& where) {
   require(json.is_object() && json.contains("words") && json.contains("letters"),
           ErrorKind::BadData, where, ": expected {\"words\": […], \"letters\": […]}");
-  return {Vocabulary::from_json(json["words"], where),
-          Vocabulary::from_json(json["letters"], where)};
+  WordEncoder encoder(Vocabulary::from_json(json["words"], where),
+                      Vocabulary::from_json(json["letters"], where));
+  const Field root = Field::root(json, where);
+  if (const auto counts = root.find("counts")) {
+    encoder.counts_ = counts->integers(0, std::numeric_limits<int64_t>::max());
+    counts->expect(int64_t(encoder.counts_.size()) == encoder.words_.size(),
+                   "a number for each word");
+  }
+  if (json.contains("text_words"))
+    encoder.add_vectors(Vocabulary::from_json(json["text_words"], where));
+  return encoder;
 }
 
 Example WordEncoder::example(const Sentence& sentence) const {
@@ -212,6 +232,12 @@ Example WordEncoder::example(const Sentence& sentence) const {
               letters.data_ptr<int64_t>() + word * longest);
   example.tensors["words"] = numbers(ids);
   example.tensors["letters"] = letters;
+  if (text_words_) {
+    std::vector<int64_t> rows;
+    for (const std::string& word : sentence.words)
+      rows.push_back(TextVectors::find(*text_words_, word));
+    example.tensors["vectors"] = numbers(rows);
+  }
   example.tensors["features"] =
       numbers(word_features(sentence.words)).view({int64_t(ids.size()), kWordFeatures});
   example.axes.push_back(word_axis(sentence));
@@ -233,7 +259,8 @@ Batch WordEncoder::collate(std::span<const Example> examples) const {
     letters[row].narrow(0, 0, own.size(0)).narrow(1, 0, own.size(1)).copy_(own);
   }
   batch.tensors["letters"] = letters;
-  batch.tensors["features"] = pad_tensors(examples, "features");  // [B, W, F]
+  batch.tensors["features"] = pad_tensors(examples, "features");                 // [B, W, F]
+  if (text_words_) batch.tensors["vectors"] = pad_tensors(examples, "vectors");  // [B, W]
   return batch;
 }
 
@@ -245,8 +272,10 @@ Example WordEncoder::erase(const Example& example, std::span<const int64_t> unit
   words = words.clone();
   letters = letters.clone();
   features = features.clone();
+  if (text_words_) erased.tensors["vectors"] = erased.tensors["vectors"].clone();
   for (const int64_t unit : units) {  // a word of as many letters, none of them known
     words.data_ptr<int64_t>()[unit] = Vocabulary::kUnknown;
+    if (text_words_) erased.tensors["vectors"].data_ptr<int64_t>()[unit] = Vocabulary::kUnknown;
     const Tensor own = letters[unit];
     own.masked_fill_(own != Vocabulary::kPadding, Vocabulary::kUnknown);
     features[unit].zero_();

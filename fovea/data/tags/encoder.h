@@ -4,13 +4,15 @@
 //   word
 //            begins; axes "tokens" and "words"
 //   words    words [W], letters [W, L]: their numbers in two vocabularies; features [W, F]
-//            (word_features.h); axis "words"
+//            (word_features.h); where there are word vectors of texts without tags, their rows
+//            vectors [W]; axis "words"
 // and target [W], where the tags are known. A word that stands in several windows (packing.h) is
 // read where it is farthest from both ends.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -70,6 +72,8 @@ class WordEncoder : public SentenceEncoder {
       : words_(std::move(words)), letters_(std::move(letters)) {}
   /// Words seen less often than `minimum_count` are unknown; every letter counts.
   static WordEncoder learn(std::span<const Sentence> sentences, int64_t minimum_count);
+  /// From here on each word also has its row among word vectors of these words (text_vectors.h).
+  void add_vectors(Vocabulary words) { text_words_ = std::move(words); }
   Json to_json() const;
   static WordEncoder from_json(const Json& json, const std::string& where);
 
@@ -80,9 +84,15 @@ class WordEncoder : public SentenceEncoder {
 
   const Vocabulary& words() const { return words_; }
   const Vocabulary& letters() const { return letters_; }
+  /// How often training has each word, special symbols 0; empty in a run that did not keep it.
+  const std::vector<int64_t>& counts() const { return counts_; }
+  /// Words with vectors; null: there are none.
+  const Vocabulary* text_words() const { return text_words_ ? &*text_words_ : nullptr; }
 
  private:
   Vocabulary words_, letters_;
+  std::vector<int64_t> counts_;
+  std::optional<Vocabulary> text_words_;
 };
 
 class SentenceDataset : public Dataset {

@@ -5,6 +5,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
+#include "fovea/data/corpus/text_words.h"
 #include "fovea/data/labels.h"
 #include "fovea/data/tags/reader.h"
 
@@ -67,26 +68,59 @@ void fit_tags(const Sentences& rows, TagCoding& coding, Notes& notes) {
     if (type != "O") coding.tags.insert(coding.tags.end(), {"B-" + type, "I-" + type});
 }
 
-/// What the model reads by, where it is not there yet, and a note about it.
-std::string learn_coding(const std::vector<TaggedSentence>& train,
-                         const TaggingDataOptions& options, bool pieces, TagCoding& coding) {
-  if (pieces) {
-    if (!coding.tokeniser) {
-      WordCounts words({.lowercase = options.lowercase});
-      for (const TaggedSentence& sentence : train) words.add(join(sentence.words, " "));
-      coding.tokeniser = std::make_shared<const WordPiece>(
-          WordPiece::learn(words, {.size = options.vocabulary_size}));
-    }
-    return concat(format_count(coding.tokeniser->size()), " pieces");
+std::shared_ptr<const WordPiece> learn_pieces(const std::vector<TaggedSentence>& train,
+                                              const TaggingDataOptions& options) {
+  WordCounts words({.lowercase = options.lowercase});
+  for (const TaggedSentence& sentence : train) words.add(join(sentence.words, " "));
+  return std::make_shared<const WordPiece>(
+      WordPiece::learn(words, {.size = options.vocabulary_size}));
+}
+
+WordEncoder learn_words(const std::vector<TaggedSentence>& train,
+                        const TaggingDataOptions& options) {
+  std::vector<Sentence> sentences;
+  for (const TaggedSentence& sentence : train) sentences.push_back(sentence_of(sentence.words));
+  return WordEncoder::learn(sentences, options.minimum_count);
+}
+
+/// Word vectors of the files, and of the training sentences.
+TextVectors learn_vectors(const std::vector<TaggedSentence>& train,
+                          const std::vector<std::string>& files, const TagLoading& loading,
+                          Notes& notes) {
+  int64_t done = 0;
+  const auto step = [&] {
+    if (loading.progress) loading.progress(++done, int64_t(files.size()) + kTextVectorSteps);
+  };
+  WordSequences texts;
+  for (const TaggedSentence& sentence : train) texts.add(sentence.words);
+  add_texts(files, texts, step);
+  TextVectors vectors = learn_text_vectors(texts, Random(loading.seed).split("text vectors"), step);
+  notes.push_back(concat("word vectors: ", format_count(vectors.words.size()),
+                         " words, learned from ", format_count(texts.size()), " words of ",
+                         files.size(), files.size() == 1 ? " file" : " files",
+                         " and the training sentences"));
+  return vectors;
+}
+
+/// What the model reads by, where it is not there yet.
+void learn_coding(const std::vector<TaggedSentence>& train, const TaggingDataOptions& options,
+                  const TagLoading& loading, TagCoding& coding, Notes& notes) {
+  if (loading.pieces) {
+    if (!coding.tokeniser) coding.tokeniser = learn_pieces(train, options);
+    notes.push_back(concat(format_count(coding.tokeniser->size()), " pieces"));
+    return;
   }
   if (!coding.words) {
-    std::vector<Sentence> sentences;
-    for (const TaggedSentence& sentence : train) sentences.push_back(sentence_of(sentence.words));
-    coding.words =
-        std::make_shared<const WordEncoder>(WordEncoder::learn(sentences, options.minimum_count));
+    WordEncoder words = learn_words(train, options);
+    if (!options.texts.empty()) {
+      TextVectors vectors = learn_vectors(train, options.texts, loading, notes);
+      coding.vectors = vectors.vectors;
+      words.add_vectors(std::move(vectors.words));
+    }
+    coding.words = std::make_shared<const WordEncoder>(std::move(words));
   }
-  return concat(format_count(coding.words->words().size()), " words, ",
-                format_count(coding.words->letters().size()), " letters");
+  notes.push_back(concat(format_count(coding.words->words().size()), " words, ",
+                         format_count(coding.words->letters().size()), " letters"));
 }
 
 std::vector<Sentence> to_sentences(std::vector<TaggedSentence> rows, const TagCoding& coding,
@@ -115,6 +149,10 @@ void TaggingDataOptions::describe(OptionList& list, bool pieces) {
   if (!pieces) {
     list.add("minimum_count", minimum_count, "words that training saw less often are unknown")
         .at_least(1);
+    list.add("texts", texts,
+             "files of texts without tags, FILE,FILE: word vectors are learned from them and from "
+             "the training sentences, and tell what a word may be that training never saw; .txt, "
+             "or the column text of .csv, .tsv, .jsonl");
     return;
   }
   packing.describe(list);
@@ -142,18 +180,19 @@ TagCoding TagCoding::from_json(const Json& json, const std::string& where) {
   return coding;
 }
 
-Splits load_tagging(const DataSource& source, const TaggingDataOptions& options, bool pieces,
-                    TagCoding& coding, uint64_t seed) {
+Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
+                    const TagLoading& loading, TagCoding& coding) {
   if (source.path.empty()) check_roles(source, {});
-  Sentences sentences = source.path.empty() ? draw_rows(options.generator)
-                                            : read_rows(source, options, !coding.fitted(), seed);
+  Sentences sentences = source.path.empty()
+                            ? draw_rows(options.generator)
+                            : read_rows(source, options, !coding.fitted(), loading.seed);
   const auto fit = [&](const Sentences& rows, Notes& notes) {
     if (!coding.fitted()) {
       coding.entities = options.scheme == "entities";
       fit_tags(rows, coding, notes);
       notes.push_back(concat(coding.tags.size(), " tags: ", join(coding.tags)));
     }
-    notes.push_back(learn_coding(rows.train, options, pieces, coding));
+    learn_coding(rows.train, options, loading, coding, notes);
   };
   return encode_splits(sentences, fit, [&](std::vector<TaggedSentence> rows, Split split, Notes&) {
     return std::make_shared<SentenceDataset>(to_sentences(std::move(rows), coding, split),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct TaggingDataOptions {
   int64_t vocabulary_size = 8000;  // pieces, where no tokeniser is given
   bool lowercase = false;          // likewise
   int64_t minimum_count = 1;       // words
+  std::vector<std::string> texts;  // words: files without tags that word vectors are learned from
   double validation_fraction = 0.1;
   std::string separator = "auto";
   std::string scheme = "entities";
@@ -34,6 +36,8 @@ struct TagCoding {
   bool entities = true;
   std::shared_ptr<const WordPiece> tokeniser;
   std::shared_ptr<const WordEncoder> words;
+  at::Tensor vectors =
+      {};  // float [words->text_words(), size] of data.texts, once they are learned
 
   bool fitted() const { return !tags.empty(); }
   std::shared_ptr<const SentenceEncoder> encoder(const TaggingDataOptions& options) const;
@@ -41,11 +45,17 @@ struct TagCoding {
   static TagCoding from_json(const Json& json, const std::string& where);
 };
 
+struct TagLoading {
+  bool pieces = false;  // for a model that reads pieces of words
+  uint64_t seed = 0;
+  std::function<void(int64_t done, int64_t of)> progress = {};  // of word vectors that are learned
+};
+
 /// Reads a file or folder (reader.h), or draws synthetic sentences. A first call
 /// finds the tags, and learns what the model reads by from the training sentences where that is not
 /// there yet. BadData, later, for a tag that was not there.
-Splits load_tagging(const DataSource& source, const TaggingDataOptions& options, bool pieces,
-                    TagCoding& coding, uint64_t seed);
+Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
+                    const TagLoading& loading, TagCoding& coding);
 
 /// Writes the synthetic data as train.tsv, val.tsv, test.tsv and dataset.json, which holds the
 /// planted truth: loading the folder gives the same rows.

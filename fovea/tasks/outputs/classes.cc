@@ -212,19 +212,20 @@ void ClassesOutput::check_options(bool has_validation) const {
           "number");
 }
 
-void ClassesOutput::fit_answers(const Model& model, const Dataset& validation) {
+bool ClassesOutput::fit_answers(Model& model, const Dataset& validation) {
   temperature_ = 1;
   threshold_.reset();
   check_options(validation.size() > 0);
-  if (validation.size() == 0) return;
+  if (validation.size() == 0) return false;
   const ClassScores scored = measure_scores(model, validation, {}).scored;
-  if (has_nan(scored.scores)) return;
+  if (has_nan(scored.scores)) return false;
   const at::Tensor target = scored.target.to(at::kLong);
   if (options_.calibrate && can_calibrate() && validation.size() >= kRowsToCalibrate)
     temperature_ = fit_temperature(scored.scores, target);
   if (!options_.threshold.empty())
     threshold_ =
         ThresholdRule(options_.threshold).choose(calibrated(scored.scores).select(1, 1), target);
+  return false;
 }
 
 Json ClassesOutput::fitted_answers() const {

@@ -60,7 +60,7 @@ class ClassesOutput : public OutputKind {
   std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
                                                 const LinearInputs& inputs) const override;
   void check_options(bool has_validation) const override;
-  void fit_answers(const Model& model, const Dataset& validation) override;
+  bool fit_answers(Model& model, const Dataset& validation) override;
   Json fitted_answers() const override;
   bool restore_answers(const std::optional<Field>& fitted) override;
 

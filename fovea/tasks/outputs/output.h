@@ -70,8 +70,8 @@ class OutputKind {
   /// InvalidArgument, before a training, for options that cannot work with this data.
   virtual void check_options(bool has_validation) const {}
   /// What of an answer is decided after training, on rows that were not trained on: temperature and
-  /// threshold of classes.
-  virtual void fit_answers(const Model& model, const Dataset& validation) {}
+  /// threshold of classes. True where that changed weights of the model.
+  virtual bool fit_answers(Model& model, const Dataset& validation) { return false; }
   /// The same for the manifest of the run; null where nothing is decided.
   virtual Json fitted_answers() const { return nullptr; }
   /// From the manifest; `fitted` is null where it says nothing. False where the options ask for

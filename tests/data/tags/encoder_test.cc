@@ -109,6 +109,31 @@ TEST(Tagging, WordsAndLetters) {
   const WordEncoder again = WordEncoder::from_json(encoder.to_json(), "words.json");
   EXPECT_EQ(again.to_json(), encoder.to_json());
   EXPECT_THROW(WordEncoder::from_json({{"words", 1}}, "words.json"), Error);
+  EXPECT_EQ(encoder.counts(), (std::vector<int64_t>{0, 0, 0, 0, 2}));
+  EXPECT_EQ(again.counts(), encoder.counts());
+  for (const Json& counts : {Json{0, 0, 0, 0}, Json{0, 0, 0, 0, -1}, Json("x")}) {
+    Json damaged = encoder.to_json();
+    damaged["counts"] = counts;
+    expect_error(ErrorKind::BadData, "counts",
+                 [&] { WordEncoder::from_json(damaged, "words.json"); });
+  }
+}
+
+TEST(Tagging, WordsHaveRowsAmongVectorsOfTexts) {
+  const std::vector<Sentence> train = {ada()};
+  WordEncoder encoder = WordEncoder::learn(train, 1);
+  EXPECT_EQ(encoder.example(ada()).tensors.count("vectors"), 0u);
+  encoder.add_vectors(Vocabulary(std::vector<std::string>{"paris", "was"}));
+  const WordEncoder again = WordEncoder::from_json(encoder.to_json(), "words.json");
+  const Example example = again.example(ada());
+  EXPECT_EQ(numbers(example.tensors.at("vectors")), (std::vector<int64_t>{1, 5, 1, 4}));
+  const std::vector<int64_t> last{3};
+  const Example erased = again.erase(example, last);
+  EXPECT_EQ(numbers(erased.tensors.at("vectors")), (std::vector<int64_t>{1, 5, 1, 1}));
+  EXPECT_EQ(numbers(example.tensors.at("vectors"))[3], 4) << "the example itself stays";
+  const std::vector<Example> two = {example, again.example(sentence_of({"was"}))};
+  EXPECT_EQ(numbers(again.collate(two).at("vectors")),
+            (std::vector<int64_t>{1, 5, 1, 4, 5, 0, 0, 0}));
 }
 
 TEST(Tagging, LongWordsAreCut) {

@@ -33,8 +33,8 @@ TEST(TaggingData, WrittenDataIsReadBack) {
 #endif
   for (const bool pieces : kinds) {
     TagCoding drawn_coding, read_coding;
-    const Splits drawn = load_tagging({}, small(), pieces, drawn_coding, 0);
-    const Splits read = load_tagging(source, small(), pieces, read_coding, 0);
+    const Splits drawn = load_tagging({}, small(), {.pieces = pieces}, drawn_coding);
+    const Splits read = load_tagging(source, small(), {.pieces = pieces}, read_coding);
     EXPECT_EQ(read_coding.tags, drawn_coding.tags);
     EXPECT_EQ(read_coding.tags[0], "O");
     for (const auto part : {&Splits::train, &Splits::validation, &Splits::test}) {
@@ -57,7 +57,7 @@ Splits load_text(const std::string& text, TagCoding& coding,
   write_file(folder.path() / "rows.tsv", text);
   DataSource source;
   source.path = folder.path() / "rows.tsv";
-  return load_tagging(source, options, false, coding, 3);
+  return load_tagging(source, options, {.seed = 3}, coding);
 }
 
 TEST(TaggingData, EveryTypeHasBothTags) {
