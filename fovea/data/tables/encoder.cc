@@ -109,8 +109,10 @@ void TableOptions::describe(OptionList& list) {
   list.add("bins", bins, "pieces of a number at most; 0: by rows and columns, at most 48")
       .within(0, 1024);
   list.add("max_categories", max_categories,
-           "categories of a column with an input of their own; the rest share one")
-      .at_least(1);
+           "categories of a column with an input of their own, the rest share one; 0: a tenth of "
+           "the "
+           "rows, at least 100, at most 1,000")
+      .at_least(0);
   list.add("validation_fraction", validation_fraction,
            "share of the rows held out when the data has no validation split; below 0: a fifth, of "
            "many rows 2,000 or a twentieth; of the built-in data 0.3")

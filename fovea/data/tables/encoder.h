@@ -35,7 +35,7 @@ struct TableOptions {
   std::string standardise = "auto";
   std::string numbers = "pieces";
   int64_t bins = 0;  // pieces of a number at most; 0: by rows and columns
-  int64_t max_categories = 100;
+  int64_t max_categories = 0;  // 0: by rows and columns
   double validation_fraction =
       -1;  // below 0: as split_rows() has it; of the built-in data 0.3, its tail
   void describe(OptionList& list);

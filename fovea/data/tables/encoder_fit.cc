@@ -77,6 +77,13 @@ int64_t choose_bins(int64_t rows, int64_t columns) {
   return std::clamp<int64_t>(std::min({by_rows, kMostPieces / columns, by_memory}), 0, kMostBins);
 }
 
+/// A category is worth an input of its own where some ten rows have it.
+int64_t choose_categories(int64_t rows, int64_t columns) {
+  constexpr int64_t kFewest = 100, kMost = 1000;
+  constexpr int64_t kMostFloats = int64_t{1} << 27;  // 512 MiB of all rows
+  return std::clamp(std::min(rows / 10, kMostFloats / (rows * columns)), kFewest, kMost);
+}
+
 NumberFit number_fit(const TableOptions& options, bool standardise, const TargetRows& target,
                      int64_t rows, int64_t columns) {
   return {standardise, options.numbers == "pieces",
@@ -101,14 +108,16 @@ void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
   const std::vector<std::string> names = choose_features(train.names, target, options, train.path);
   const NumberFit numbers = number_fit(options, options.standardise != "no", target_rows,
                                        rows.rows(), int64_t(names.size()));
+  const int64_t max_categories = options.max_categories > 0
+                                     ? options.max_categories
+                                     : choose_categories(rows.rows(), int64_t(names.size()));
   std::vector<InferredColumn> inferred(names.size());
   run_parallel(int64_t(names.size()), [&](int64_t i) {
     const std::string& name = names[size_t(i)];
-    inferred[size_t(i)] =
-        infer_column(rows, name,
-                     {numbers, options.max_categories,
-                      contains(options.keep, name) || contains(options.features, name),
-                      contains(options.categories, name), decimal_commas});
+    inferred[size_t(i)] = infer_column(
+        rows, name,
+        {numbers, max_categories, contains(options.keep, name) || contains(options.features, name),
+         contains(options.categories, name), decimal_commas});
   });
   std::vector<std::string> empty, identifiers;
   for (size_t i = 0; i < names.size(); ++i) {

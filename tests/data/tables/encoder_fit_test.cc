@@ -274,6 +274,20 @@ TEST(TableFit, ManyCategoriesAreCapped) {
   EXPECT_TRUE(has_note(fit(table, {}).notes(), "name (66.7 % of the rows)"));
 }
 
+TEST(TableFit, ManyRowsBearMoreCategories) {
+  const auto inputs = [](int rows, int64_t most) {
+    std::string text = "name,y\n";
+    for (int i = 0; i < rows; ++i) text += concat("n", i % 250, ",", i % 3 ? "a" : "b", "\n");
+    TableOptions options;
+    options.max_categories = most;
+    return fit(parse_csv(text, "towns.csv"), options).layout().input_names.size();
+  };
+  EXPECT_EQ(inputs(500, 0), 101u) << "a hundred, and one for the others";
+  EXPECT_EQ(inputs(1500, 0), 151u);
+  EXPECT_EQ(inputs(2500, 0), 250u) << "all of them";
+  EXPECT_EQ(inputs(2500, 20), 21u);
+}
+
 TEST(TableFit, NumbersThatNeverWereText) {
   NumberTable numbers{{"a", "b"},
                       torch::tensor({{1.f, 5.f}, {2.f, 5.f}, {4.f, 5.f}}),
