@@ -44,7 +44,7 @@ Value read_words(const Weights& parameters, Graph& graph) {
                                        "numbers of each word's letters, padding at the end"})));
   if (parameters.has("vectors"))
     seen.push_back(rows_of(parameters.value(graph, "vectors"),
-                           graph.input({"vectors",
+                           graph.input({"word_vectors",
                                         ElementType::Int64,
                                         {"batch", "words"},
                                         "rows of each word among the word vectors of texts"})));

@@ -75,23 +75,21 @@ TEST_F(YourTexts, DocumentsAreReadAsWordsAndStandBesideTfIdf) {
   EXPECT_EQ(shown["maps"][1]["name"], "contributions");
 }
 
-/// Sentences about persons and places, every fourth without either, tagged or plain.
+/// Sentences about persons and places, tagged or plain. Behind "we saw" a name may be either.
 std::string sentences(const std::vector<std::string>& persons,
-                      const std::vector<std::string>& places, int64_t count, bool tagged) {
+                      const std::vector<std::string>& places, size_t count, bool tagged) {
   std::string text;
-  for (int64_t i = 0; i < count; ++i) {
-    const std::string &person = persons[size_t(i) % persons.size()],
-                      &place = places[size_t(i / 3) % places.size()];
-    std::vector<std::string> words{"then", "Mr", person, "came", "home"};
-    if (i % 4 == 1) words = {"a", "street", "in", place, "was", "wet"};
-    if (i % 4 == 2) words = {"so", "it", "was", "late"};
-    for (const std::string& word : words)
-      text += tagged ? concat(word, "\t",
-                              word == person  ? "B-person"
-                              : word == place ? "B-place"
-                                              : "O",
-                              "\n")
-                     : word + " ";
+  for (size_t i = 0; i < count; ++i) {
+    const std::string &person = persons[i / 4 % persons.size()],
+                      &place = places[i / 4 % places.size()];
+    const std::vector<std::string> patterns[] = {{"then", "Mr", person, "came", "home"},
+                                                 {"a", "street", "in", place, "was", "wet"},
+                                                 {"we", "saw", person, "today"},
+                                                 {"we", "saw", place, "today"}};
+    for (const std::string& word : patterns[i % 4]) {
+      const std::string tag = word == person ? "B-person" : word == place ? "B-place" : "O";
+      text += tagged ? concat(word, "\t", tag, "\n") : word + " ";
+    }
     text += "\n";
   }
   return text;
@@ -99,21 +97,19 @@ std::string sentences(const std::vector<std::string>& persons,
 
 TEST_F(YourTexts, TextsWithoutTagsTellWhatAnUnseenNameIs) {
   const std::vector<std::string> seen{"ada", "rolf", "emma"}, there{"oslo", "bonn", "lima"};
-  const std::string data = file("names.tsv", sentences(seen, there, 120, true));
+  const std::string data = file("names.tsv", sentences(seen, there, 160, true));
   const std::string texts =
       file("texts.txt",
            sentences({"ada", "rolf", "emma", "zyx"}, {"oslo", "bonn", "lima", "qwv"}, 400, false));
   train({"tag", data, "--set", "data.texts=" + texts, "--set", "model.letters=none", "--set",
-         "model.features=no", "--set", "model.hidden=16", "--set", "model.heads=2", "--epochs",
-         "25"});
+         "model.features=no", "--set", "model.hidden=16", "--epochs", "20"});
   EXPECT_NE(said.find("words of 1 file and the training sentences"), std::string::npos) << said;
-  const Outcome answers = fovea({"predict", path("run"), "here zyx and qwv"});
-  EXPECT_EQ(answers.out, "zyx (person)\tqwv (place)\n") << answers.err;
-  std::filesystem::remove(texts);  // a run needs them no more
+  const Outcome answers = fovea({"predict", path("run"), "we saw zyx today", "we saw qwv today"});
+  EXPECT_EQ(answers.out, "zyx (person)\nqwv (place)\n") << answers.err;
+  std::filesystem::remove(texts);  // the run needs it no more
   EXPECT_GT(evaluated("validation")["metrics"]["f1"].get<double>(), 0.9);
-  const Outcome shown = fovea({"explain", path("run"), "here zyx and qwv", "--json"});
+  const Outcome shown = fovea({"explain", path("run"), "we saw zyx today", "--faithfulness"});
   EXPECT_EQ(shown.status, 0) << shown.err;
-  EXPECT_EQ(fovea({"explain", path("run"), "here zyx and qwv", "--faithfulness"}).status, 0);
 }
 
 TEST_F(YourTexts, TextsThatAreNotThereAreNamed) {

@@ -60,7 +60,7 @@ ExportCase make_case(const std::string& name, const std::string& letters, int64_
     const at::Tensor logits = model->logits_of(batch, nullptr, &tap);
     Json inputs{{"words", tensor_json(batch.at("words"))},
                 {"keep", tensor_json(batch.at("words.keep"))}};
-    if (vectors) inputs["vectors"] = tensor_json(batch.at("vectors"));
+    if (vectors) inputs["word_vectors"] = tensor_json(batch.at("vectors"));
     if (letters == "cnn") inputs["letters"] = tensor_json(batch.at("letters"));
     Json outputs{{"log_probabilities", tensor_json(logits.log_softmax(-1))},
                  {"attention", tensor_json(tap.map("attention").weights)}};
