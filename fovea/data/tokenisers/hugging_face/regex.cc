@@ -37,85 +37,78 @@ Interval read_interval(std::string_view text) {
   return found;
 }
 
+/// The escape at the front of `rest` in ICU's syntax; `at` moves to its last character.
+std::string translate_escape(std::string_view rest, size_t& at) {
+  const std::string word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}", hexadecimal = "0-9a-fA-F";
+  ++at;
+  switch (rest[1]) {
+    case 's':
+      return "\\p{White_Space}";
+    case 'S':
+      return "\\P{White_Space}";
+    case 'w':
+      return concat("[", word, "]");
+    case 'W':
+      return concat("[^", word, "]");
+    case 'h':
+      return concat("[", hexadecimal, "]");
+    case 'H':
+      return concat("[^", hexadecimal, "]");
+    case 'p':
+    case 'P':
+      break;
+    default:
+      return std::string(rest.substr(0, 2));
+  }
+  const size_t end = rest.find('}');
+  if (!rest.substr(2).starts_with('{') || end == rest.npos) return std::string(rest.substr(0, 2));
+  at += end - 1;
+  if (rest[3] != '^') return std::string(rest.substr(0, end + 1));
+  return concat(rest[1] == 'p' ? "\\P{" : "\\p{", rest.substr(4, end - 3));  // not the property
+}
+
+/// The brace at the front of `rest`: a number of times, or a plain character.
+std::string translate_brace(std::string_view rest, size_t& at, std::string_view expression,
+                            const std::string& where) {
+  const Interval interval = read_interval(rest);
+  if (interval.length == 0) return "\\{";
+  at += interval.length - 1;
+  if (!rest.substr(interval.length).starts_with('+'))
+    return concat("{", interval.least, interval.most, "}");
+  require(interval.least <= 1, ErrorKind::Unsupported, where, ": the regular expression '",
+          expression, "' repeats ", rest.substr(0, interval.length),
+          " once more; write it as a group");
+  ++at;
+  return interval.least == 0 ? "*" : "+";  // (?:x{n,m})+
+}
+
 }  // namespace
 
 std::string translate_regex(std::string_view expression, const std::string& where) {
-  const std::string word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}", hexadecimal = "0-9a-fA-F";
+  constexpr size_t kLongestExpression = 1 << 16;  // bytes
+  require(expression.size() <= kLongestExpression, ErrorKind::BadData, where,
+          ": the regular expression has ", format_count(int64_t(expression.size())),
+          " bytes, expected at most ", format_count(kLongestExpression));
   std::string written;
   int brackets = 0;  // open ones
   for (size_t at = 0; at < expression.size(); ++at) {
     const char sign = expression[at];
     const std::string_view rest = expression.substr(at);
+    const size_t class_end = rest.find(":]");
     if (sign == '\\' && rest.size() > 1) {
-      const char escaped = rest[1];
-      ++at;
-      switch (escaped) {
-        case 's':
-          written += "\\p{White_Space}";
-          break;
-        case 'S':
-          written += "\\P{White_Space}";
-          break;
-        case 'w':
-          written += concat("[", word, "]");
-          break;
-        case 'W':
-          written += concat("[^", word, "]");
-          break;
-        case 'h':
-          written += concat("[", hexadecimal, "]");
-          break;
-        case 'H':
-          written += concat("[^", hexadecimal, "]");
-          break;
-        case 'p':
-        case 'P':
-          if (rest.substr(2).starts_with("{^")) {  // not the property
-            written += escaped == 'p' ? "\\P{" : "\\p{";
-            at += 2;
-          } else {
-            written += rest.substr(0, 2);
-          }
-          for (const size_t end = expression.find('}', at); end != expression.npos && at < end;)
-            written += expression[++at];
-          break;
-        default:
-          written += rest.substr(0, 2);
-      }
-      continue;
-    }
-    if (brackets > 0 || sign == '[') {
-      if (rest.starts_with("[:") && brackets > 0) {  // [[:alpha:]]
-        const size_t end = rest.find(":]");
-        if (end != rest.npos) {
-          written += rest.substr(0, end + 2);
-          at += end + 1;
-          continue;
-        }
-      }
+      written += translate_escape(rest, at);
+    } else if (brackets > 0 && rest.starts_with("[:") && class_end != rest.npos) {  // [[:alpha:]]
+      written += rest.substr(0, class_end + 2);
+      at += class_end + 1;
+    } else if (brackets > 0 || sign == '[') {
       brackets += sign == '[' ? 1 : sign == ']' ? -1 : 0;
       written += sign;
-      continue;
+    } else if (sign == '{') {
+      written += translate_brace(rest, at, expression, where);
+    } else {
+      if (sign == '}') written += '\\';
+      written += sign;
     }
-    if (sign == '{') {
-      const Interval interval = read_interval(rest);
-      const bool repeated = interval.length > 0 && rest.substr(interval.length).starts_with('+');
-      if (interval.length == 0) {
-        written += "\\{";
-      } else if (!repeated) {
-        written += concat("{", interval.least, interval.most, "}");
-        at += interval.length - 1;
-      } else {  // (?:x{n,m})+
-        require(interval.least <= 1, ErrorKind::Unsupported, where, ": the regular expression '",
-                expression, "' repeats ", rest.substr(0, interval.length),
-                " once more; write it as a group");
-        written += interval.least == 0 ? "*" : "+";
-        at += interval.length;
-      }
-      continue;
-    }
-    if (sign == '}') written += '\\';
-    written += sign;
   }
   return written;
 }
