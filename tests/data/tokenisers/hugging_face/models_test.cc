@@ -95,6 +95,8 @@ TEST_F(HuggingFaceModels, UnigramTakesTheBestWay) {
             (Strings{"abcd[0-4]", "a[4-5]", "cd[5-7]", "xx[7-9]"}));  // unknown ones together
   EXPECT_EQ(tokeniser_of(file_with(model)).encode("abcdacdxx").ids,
             (std::vector<int64_t>{8, 1, 5, 0}));
+  // An unknown character costs 10 more than the worst piece: -5 beats (-5 - 10) + 3.
+  EXPECT_EQ(cut(unigram({{"<unk>", 0.0}, {"b", 3.0}, {"xb", -5.0}}), "xb"), (Strings{"xb[0-2]"}));
   Json bytes = unigram({{"<unk>", 0.0}, {"a", -1.0}, {"<0xC3>", 0.0}, {"<0xA9>", 0.0}});
   bytes["byte_fallback"] = true;
   EXPECT_EQ(cut(bytes, "aé"), (Strings{"a[0-1]", "<0xC3>[1-2]", "<0xA9>[1-2]"}));

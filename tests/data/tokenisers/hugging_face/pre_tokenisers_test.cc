@@ -90,6 +90,8 @@ TEST_F(PreTokenisers, ExpressionsMeanWhatOnigurumaMakesOfThem) {
   EXPECT_EQ(cut("x*", "axb"), (Strings{"a", "b"}));  // empty matches cut nothing out
   expect_error(ErrorKind::BadData, {"pattern.Regex", "cannot be read"}, [&] { cut("a(b", "x"); });
   expect_error(ErrorKind::Unsupported, "a{3,4}+", [&] { cut("a{3,4}+", "x"); });
+  const std::string endless(100000, 'a');
+  expect_error(ErrorKind::BadData, "100,000 bytes", [&] { cut(endless.c_str(), "x"); });
   expect_error(ErrorKind::BadData, "too many steps",
                [&] { cut("(a+)+$", std::string(5000, 'a') + "b"); });
 }
