@@ -52,8 +52,12 @@ class TrainCommand : public ::testing::Test {
 };
 
 TEST_F(TrainCommand, FewRowsAreSeenHundredsOfTimes) {
-  const Outcome trained =
-      train({flowers(143), "--target", "class", "--out", path("run"), "--json"});
+  const std::string data = flowers(143);
+  const Outcome usual = train({data, "--target", "class", "--out", path("usual"), "--json"});
+  ASSERT_EQ(usual.status, 0) << usual.err;
+  EXPECT_GT(usual.json()["metrics"]["accuracy"].get<double>(), 0.9);
+  const Outcome trained = train(
+      {data, "--target", "class", "--set", "model.name=plain", "--out", path("run"), "--json"});
   ASSERT_EQ(trained.status, 0) << trained.err;
   const Json json = trained.json();
   EXPECT_GT(json["metrics"]["accuracy"].get<double>(), 0.9);

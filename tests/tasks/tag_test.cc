@@ -57,9 +57,9 @@ TEST(Tag, LearnsWhatTheContextSays) {
 }
 
 TEST(Tag, EntitiesAreAsSureAsGivesTheBestF1) {
-  const std::vector<std::string> weak = {"model.hidden=8", "model.embedding=8",
-                                         "data.validation_rows=100", "training.epochs=2",
-                                         "training.learning_rate=0.01"};
+  const std::vector<std::string> weak = {"model.hidden=8",    "model.embedding=8",
+                                         "data.rows=300",     "data.validation_rows=100",
+                                         "training.epochs=2", "training.learning_rate=0.01"};
   const auto f1 = [&](const std::string& threshold, Json& answers) {
     const TemporaryFolder folder;
     std::vector<std::string> options = weak;
