@@ -163,7 +163,7 @@ describe("page", {skip: withoutRuns}, () => {
       const [name] = Object.keys(served.models.features.input_schema.properties);
       const example = served.models.features.examples[0];
       await sees(page, await served.answer("features", example));
-      await page.getByRole("spinbutton", {name}).fill("0.25");
+      await page.getByRole("textbox", {name, exact: true}).fill("0.25");
       await sees(page, await served.answer("features", {...example, [name]: 0.25}));
       await page.getByText("Paste a row").click();
       await page
