@@ -97,6 +97,11 @@ TEST(Tag, AnswersHoldWordsTagsAndEntitiesWithTheirPlaces) {
     EXPECT_EQ(entity["text"], "Lake Tarn");
     EXPECT_EQ(entity["span"], Json::parse("[5, 14]"));
     EXPECT_NE(task.answer_line(example, predictions[0]).find("Lake Tarn ("), std::string::npos);
+    predictions[0].outputs[0].tokens = {1, 0, 1};  // two entities of one word
+    const std::string headline = pipeline.explain(example, predictions[0]).prediction;
+    EXPECT_EQ(headline.find('\t'), std::string::npos) << headline;
+    EXPECT_NE(headline.find("), Tarn ("), std::string::npos) << headline;
+    predictions[0].outputs[0].tokens = {0, 1, 2};
     const Example described = task.describe_output(example, predictions[0]);
     EXPECT_EQ(described.axis("words").values[0], "");
     EXPECT_EQ(described.axis("words").values[1].substr(0, 2), "B-");

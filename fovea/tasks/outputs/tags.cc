@@ -235,6 +235,17 @@ std::string TagsOutput::answer_line(const Example& example, const Prediction& pr
   return join(parts, " ");
 }
 
+std::string TagsOutput::headline(const Example& example, const Prediction& prediction) const {
+  std::string line;
+  for (const char letter : answer_line(example, prediction)) {
+    if (letter == '\t')
+      line += ", ";
+    else
+      line += letter;
+  }
+  return line;
+}
+
 Example TagsOutput::describe_output(const Example& example, const Prediction& prediction) const {
   Example described = example;
   if (prediction.outputs.empty()) return described;

@@ -39,6 +39,8 @@ class TagsOutput : public OutputKind {
   /// The tags as the prediction, then words and entities.
   Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
+  /// The same with commas in place of tabs.
+  std::string headline(const Example& example, const Prediction& prediction) const override;
   /// Lowers the score of O in the model.
   bool fit_answers(Model& model, const Dataset& validation) override;
   Json fitted_answers() const override;
