@@ -10,21 +10,19 @@ namespace fovea {
 
 using at::Tensor;
 
-Example token_example(const WordPiece& tokeniser, const PackedInput& input,
+Example token_example(const PieceTokeniser& tokeniser, const PackedInput& input,
                       const std::string& first, const std::string& second) {
   Example example;
   example.tensors["tokens"] = at::tensor(input.ids, at::kLong);         // [N]
   example.tensors["segments"] = at::tensor(input.segments, at::kLong);  // [N]
   Axis axis{"tokens", "token", {}};
-  const bool is_pair = input.segments.back() == 1;
-  axis.text = is_pair ? first + "\n" + second : first;
+  axis.text = input.pair ? first + "\n" + second : first;
   const int64_t begin_of_second = count_code_points(first) + 1;
   for (size_t i = 0; i < input.ids.size(); ++i) {
     axis.labels.push_back(tokeniser.piece(input.ids[i]));
     Span span = input.spans[i];
-    if (span.begin >= 0 && input.segments[i] == 1)
-      span = {span.begin + begin_of_second, span.end + begin_of_second};
-    if (span.begin < 0) axis.special.push_back(int64_t(i));
+    if (input.texts[i] == 1) span = {span.begin + begin_of_second, span.end + begin_of_second};
+    if (input.texts[i] < 0) axis.special.push_back(int64_t(i));
     axis.spans.push_back(span);
   }
   example.axes.push_back(std::move(axis));
@@ -52,17 +50,18 @@ Batch collate_tokens(std::span<const PackedInput> inputs, int64_t padding) {
           rows};
 }
 
-Example erase_tokens(const Example& example, const WordPiece& tokeniser,
+Example erase_tokens(const Example& example, const PieceTokeniser& tokeniser,
                      std::span<const int64_t> units) {
   Example erased = example;
   Tensor& tokens = erased.tensors.at("tokens");
   tokens = tokens.clone();
   int64_t* ids = tokens.data_ptr<int64_t>();
-  const WordPiece::Special& special = tokeniser.special();
+  const PieceTokeniser::Special& special = tokeniser.special();
   for (const int64_t unit : units) {
     require(unit >= 0 && unit < tokens.numel(), ErrorKind::InvalidArgument, "token ", unit,
             " cannot be erased: there are ", tokens.numel());
-    if (ids[unit] != special.begin && ids[unit] != special.separator) ids[unit] = special.mask;
+    if (ids[unit] != special.begin && ids[unit] != special.separator)
+      ids[unit] = tokeniser.erased();
   }
   return erased;
 }

@@ -13,15 +13,15 @@
 namespace fovea {
 
 /// `second` is empty where the input holds one text.
-Example token_example(const WordPiece& tokeniser, const PackedInput& input,
+Example token_example(const PieceTokeniser& tokeniser, const PackedInput& input,
                       const std::string& first, const std::string& second = "");
 
 /// Side by side, with `padding` behind the shorter ones.
 Batch collate_tokens(std::span<const Example> examples, int64_t padding);
 Batch collate_tokens(std::span<const PackedInput> inputs, int64_t padding);
 
-/// The pieces `units` become [MASK]; [CLS] and [SEP] stay, since without them nothing is a text.
-Example erase_tokens(const Example& example, const WordPiece& tokeniser,
+/// The pieces `units` become [MASK]; special tokens stay, since without them nothing is a text.
+Example erase_tokens(const Example& example, const PieceTokeniser& tokeniser,
                      std::span<const int64_t> units);
 
 }  // namespace fovea

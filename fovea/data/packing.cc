@@ -21,41 +21,25 @@ void append(std::vector<Value>& to, const std::vector<Value>& from, const Part& 
   to.insert(to.end(), from.begin() + part.begin, from.begin() + part.end);
 }
 
-class InputWriter {
- public:
-  InputWriter(const WordPiece::Special& special, int64_t size) : special_(special) {
-    input_.ids.reserve(size_t(size));
-    put(special.begin, 0);
+PackedInput write_input(const PieceTokeniser& tokeniser, const Part& first, const Part* second) {
+  PackedInput input;
+  input.pair = second != nullptr;
+  for (const InputTemplate::Item& item : tokeniser.input_template(input.pair).items) {
+    if (item.text < 0) {
+      input.ids.push_back(item.id);
+      input.spans.push_back({});
+      input.words.push_back(-1);
+    } else {
+      const Part& part = item.text == 0 ? first : *second;
+      input.first_piece[size_t(item.text)] = part.begin;
+      append(input.ids, part.text->ids, part);
+      append(input.spans, part.text->spans, part);
+      append(input.words, part.text->words, part);
+    }
+    input.segments.resize(input.ids.size(), item.segment);
+    input.texts.resize(input.ids.size(), item.text);
   }
-
-  void add(const Part& part, int64_t segment) {
-    input_.first_piece[size_t(segment)] = part.begin;
-    append(input_.ids, part.text->ids, part);
-    append(input_.spans, part.text->spans, part);
-    append(input_.words, part.text->words, part);
-    input_.segments.resize(input_.ids.size(), segment);
-    put(special_.separator, segment);
-  }
-
-  PackedInput take() { return std::move(input_); }
-
- private:
-  void put(int64_t id, int64_t segment) {
-    input_.ids.push_back(id);
-    input_.spans.push_back({});
-    input_.words.push_back(-1);
-    input_.segments.push_back(segment);
-  }
-
-  WordPiece::Special special_;
-  PackedInput input_;
-};
-
-PackedInput write_input(const WordPiece& tokeniser, const Part& first, const Part* second) {
-  InputWriter writer(tokeniser.special(), first.size() + (second ? second->size() + 3 : 2));
-  writer.add(first, 0);
-  if (second != nullptr) writer.add(*second, 1);
-  return writer.take();
+  return input;
 }
 
 /// What is left of two texts when pieces are taken, one by one, from the longer one until `room`
@@ -69,8 +53,8 @@ std::array<int64_t, 2> longest_first(int64_t first, int64_t second, int64_t room
 }
 
 /// Windows over the longer text; the shorter one is whole in each.
-std::vector<PackedInput> slide(const WordPiece& tokeniser, Part first, Part second, bool is_pair,
-                               int64_t room, const PackingOptions& options) {
+std::vector<PackedInput> slide(const PieceTokeniser& tokeniser, Part first, Part second,
+                               bool is_pair, int64_t room, const PackingOptions& options) {
   const bool second_slides = is_pair && second.size() > first.size();
   Part& sliding = second_slides ? second : first;
   const int64_t fixed = first.size() + second.size() - sliding.size();
@@ -99,12 +83,13 @@ void PackingOptions::describe(OptionList& list) {
       .at_least(0);
 }
 
-PackedInputs pack_texts(const WordPiece& tokeniser, const Pieces& first, const Pieces* second,
+PackedInputs pack_texts(const PieceTokeniser& tokeniser, const Pieces& first, const Pieces* second,
                         const PackingOptions& options) {
   const bool is_pair = second != nullptr;
-  const int64_t room = options.longest - (is_pair ? 3 : 2);
+  const int64_t special = tokeniser.input_template(is_pair).special();
+  const int64_t room = options.longest - special;
   require(room > 0, ErrorKind::InvalidArgument, "an input of ", options.longest,
-          " positions has no room for a text; expected at least ", is_pair ? 4 : 3);
+          " positions has no room for a text; expected at least ", special + 1);
   require(options.overlap >= 0, ErrorKind::InvalidArgument, "an overlap of ", options.overlap,
           " pieces cannot be; expected 0 or more");
   Part one{&first, 0, first.size()}, two{second, 0, is_pair ? second->size() : 0};
@@ -137,6 +122,7 @@ PackedInput join_windows(std::vector<PackedInput> windows) {
     };
     append(&PackedInput::ids);
     append(&PackedInput::segments);
+    append(&PackedInput::texts);
     append(&PackedInput::spans);
     append(&PackedInput::words);
   }

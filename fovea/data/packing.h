@@ -1,6 +1,8 @@
-// One or two texts as BERT takes them in:
+// One or two texts as BERT and its kin take them in, with the special tokens that the tokeniser
+// puts around them:
 //   [CLS] first [SEP]                  segments 0
 //   [CLS] first [SEP] second [SEP]     segments 0 up to the first [SEP], 1 for the rest
+//   <s> first </s> </s> second </s>    segments 0 (RoBERTa)
 // A text that is too long for the positions is cut (of two the longer one, piece by piece), goes
 // through in windows that overlap, or is refused. Nothing is cut without being counted.
 #pragma once
@@ -11,7 +13,7 @@
 #include <vector>
 
 #include "fovea/base/options.h"
-#include "fovea/data/tokenisers/wordpiece.h"
+#include "fovea/data/tokenisers/piece_tokeniser.h"
 
 namespace fovea {
 
@@ -24,10 +26,12 @@ struct PackingOptions {
 
 struct PackedInput {
   std::vector<int64_t> ids;
-  std::vector<int64_t> segments;  // 0 or 1
-  std::vector<Span> spans;        // in the text of its segment; {-1, -1} for [CLS] and [SEP]
+  std::vector<int64_t> segments;  // what the network is told
+  std::vector<int64_t> texts;     // 0 or 1: which text; -1 for [CLS] and [SEP]
+  std::vector<Span> spans;        // in that text; {-1, -1} for [CLS] and [SEP]
   std::vector<int64_t> words;     // number of the word in that text; -1 for [CLS] and [SEP]
   std::array<int64_t, 2> first_piece{0, 0};  // of each text that this input holds
+  bool pair = false;                         // holds two texts, one of them perhaps empty
 
   int64_t size() const { return static_cast<int64_t>(ids.size()); }
 };
@@ -39,7 +43,7 @@ struct PackedInputs {
 
 /// `second` may be null. InvalidArgument for lengths that leave no room; BadData for a text that is
 /// too long where that is to be refused, and, with windows, for two texts that are both too long.
-PackedInputs pack_texts(const WordPiece& tokeniser, const Pieces& first, const Pieces* second,
+PackedInputs pack_texts(const PieceTokeniser& tokeniser, const Pieces& first, const Pieces* second,
                         const PackingOptions& options);
 
 /// All windows of a text as one, one after the other.

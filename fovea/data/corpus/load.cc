@@ -2,6 +2,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/corpus/reader.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 
 namespace fovea {
 
@@ -54,7 +55,7 @@ void PretrainDataOptions::describe(OptionList& list) {
 }
 
 Splits load_pretraining(const DataSource& source, const PretrainDataOptions& options,
-                        std::shared_ptr<const WordPiece>& tokeniser, uint64_t seed) {
+                        std::shared_ptr<const PieceTokeniser>& tokeniser, uint64_t seed) {
   if (source.path.empty()) check_roles(source, {});
   Documents documents = source.path.empty() ? draw_rows(options.generator)
                                             : read_rows(source, options, !tokeniser, seed);

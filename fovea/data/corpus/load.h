@@ -32,7 +32,7 @@ struct PretrainDataOptions {
 /// training documents; a given one is used as it is, and then a source without training documents
 /// will do. `seed` chooses what is held out and how rows are cut.
 Splits load_pretraining(const DataSource& source, const PretrainDataOptions& options,
-                        std::shared_ptr<const WordPiece>& tokeniser, uint64_t seed);
+                        std::shared_ptr<const PieceTokeniser>& tokeniser, uint64_t seed);
 
 /// The synthetic documents as train.txt, val.txt, test.txt and dataset.json.
 void write_corpus_data(const std::filesystem::path& folder, const SyntheticCorpusOptions& options);

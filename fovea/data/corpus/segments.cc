@@ -44,13 +44,13 @@ void SegmentOptions::describe(OptionList& list) {
 }
 
 TokenisedDocuments tokenise(std::span<const std::vector<std::string>> documents,
-                            const WordPiece& tokeniser, const SegmentOptions& options) {
+                            const PieceTokeniser& tokeniser, const SegmentOptions& options) {
   struct Part {
     std::vector<int32_t> ids;
     std::vector<int64_t> units;
   };
   std::vector<Part> parts(documents.size());
-  const int64_t longest = std::max<int64_t>(1, (options.longest - options.special()) / 2);
+  const int64_t longest = std::max<int64_t>(1, (options.longest - options.special(tokeniser)) / 2);
   run_parallel(int64_t(documents.size()), [&](int64_t i) {
     Part& part = parts[size_t(i)];
     for (const std::string& text : documents[size_t(i)]) {
@@ -74,10 +74,10 @@ TokenisedDocuments tokenise(std::span<const std::vector<std::string>> documents,
 }
 
 SegmentDataset::SegmentDataset(TokenisedDocuments documents,
-                               std::shared_ptr<const WordPiece> tokeniser,
+                               std::shared_ptr<const PieceTokeniser> tokeniser,
                                const SegmentOptions& options, const Random& random)
     : documents_(std::move(documents)), tokeniser_(std::move(tokeniser)), options_(options) {
-  const int64_t room = options.longest - options.special();
+  const int64_t room = options.longest - options.special(*tokeniser_);
   require(room >= 2, ErrorKind::InvalidArgument, "rows of ", options.longest,
           " positions have no room for a text; expected at least 8");
   for (int64_t document = 0; document < documents_.size(); ++document)
@@ -138,7 +138,7 @@ SegmentDataset::Range SegmentDataset::drawn_elsewhere(int64_t document, int64_t 
 
 int64_t SegmentDataset::length(int64_t row) const {
   const Row& own = rows_.at(size_t(row));
-  return own.first.size() + own.second.size() + options_.special();
+  return own.first.size() + own.second.size() + options_.special(*tokeniser_);
 }
 
 Pieces SegmentDataset::pieces(const Range& range) const {

@@ -26,7 +26,10 @@ struct SegmentOptions {
   bool next_sentence = true;  // rows are pairs
   double short_rows = 0.1;    // share of rows that end early
 
-  int64_t special() const { return next_sentence ? 3 : 2; }  // [CLS] and [SEP] of a row
+  /// [CLS] and [SEP] of a row.
+  int64_t special(const PieceTokeniser& tokeniser) const {
+    return tokeniser.input_template(next_sentence).special();
+  }
   void describe(OptionList& list);
 };
 
@@ -42,12 +45,12 @@ struct TokenisedDocuments {
 
 /// Empty sentences and documents are left out. BadData for invalid UTF-8.
 TokenisedDocuments tokenise(std::span<const std::vector<std::string>> documents,
-                            const WordPiece& tokeniser, const SegmentOptions& options);
+                            const PieceTokeniser& tokeniser, const SegmentOptions& options);
 
 class SegmentDataset : public Dataset {
  public:
   /// Where there is but one document, second segments are drawn from it too.
-  SegmentDataset(TokenisedDocuments documents, std::shared_ptr<const WordPiece> tokeniser,
+  SegmentDataset(TokenisedDocuments documents, std::shared_ptr<const PieceTokeniser> tokeniser,
                  const SegmentOptions& options, const Random& random);
 
   int64_t size() const override { return int64_t(rows_.size()); }
@@ -78,7 +81,7 @@ class SegmentDataset : public Dataset {
   PackedInput packed(int64_t row, const Pieces& first, const Pieces& second) const;
 
   TokenisedDocuments documents_;
-  std::shared_ptr<const WordPiece> tokeniser_;
+  std::shared_ptr<const PieceTokeniser> tokeniser_;
   SegmentOptions options_;
   std::vector<Row> rows_;
 };

@@ -22,9 +22,8 @@ at::Tensor truth_of(const PackedInput& input, const std::vector<Span>& decisive,
   int64_t begin = 0;  // of the window
   for (int64_t i = 0; i < tokens; ++i) {
     const auto at = static_cast<size_t>(i);
-    const bool is_special = input.words[at] < 0;
-    if (is_special && input.ids[at] == begin_token) begin = i;
-    if (is_special || input.segments[at] != 0) continue;
+    if (input.texts[at] < 0 && input.ids[at] == begin_token) begin = i;
+    if (input.texts[at] != 0) continue;
     truth.data_ptr<bool>()[begin * tokens + i] =
         std::any_of(decisive.begin(), decisive.end(),
                     [&](const Span& span) { return overlap(span, input.spans[at]); });

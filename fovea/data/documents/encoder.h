@@ -22,7 +22,7 @@ struct LabelledDocument {
 
 /// How documents become tokens.
 struct DocumentEncoder {
-  std::shared_ptr<const WordPiece> tokeniser;
+  std::shared_ptr<const PieceTokeniser> tokeniser;
   PackingOptions packing;
   bool pairs = false;
 

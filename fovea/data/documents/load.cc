@@ -7,6 +7,7 @@
 #include "fovea/base/json_field.h"
 #include "fovea/data/documents/reader.h"
 #include "fovea/data/labels.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 
 namespace fovea {
 
@@ -49,6 +50,32 @@ bool comes_before(const std::string& one, const std::string& other) {
   if (is_left && is_right && left != right) return left < right;
   if (is_left != is_right) return is_left;
   return one < other;
+}
+
+/// Labels that are numbers of the classes, as data sets beside a network from elsewhere have them,
+/// become their names.
+void name_labels(Texts& texts, const DocumentCoding& coding, Notes& notes) {
+  const auto number_of = [&](const std::string& label) {
+    int64_t number = -1;
+    return parse_integer(label, number) && number < int64_t(coding.classes.size()) ? number : -1;
+  };
+  bool numbers = true;
+  texts.for_each([&](const LabelledText& row, Split) {
+    const auto& known = coding.classes;
+    numbers = numbers && number_of(row.label) >= 0 &&
+              std::find(known.begin(), known.end(), row.label) == known.end();
+  });
+  if (!numbers) return;
+  texts.for_each(
+      [&](LabelledText& row, Split) { row.label = coding.classes[size_t(number_of(row.label))]; });
+  notes.push_back(concat("the labels are the numbers of the classes: 0 is ", coding.classes[0],
+                         ", ", coding.classes.size() - 1, " is ", coding.classes.back()));
+}
+
+bool has_pairs(const Texts& texts) {
+  bool found = false;
+  texts.for_each([&](const LabelledText& row, Split) { found |= !trim(row.second).empty(); });
+  return found;
 }
 
 void fit_classes(const Texts& texts, DocumentCoding& coding, Notes& notes) {
@@ -230,9 +257,13 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
   if (source.path.empty()) check_roles(source, {});
   Texts texts = source.path.empty() ? draw_rows(options, as)
                                     : read_rows(source, options, !coding.fitted(), seed);
-  const auto fit = [&](const Texts& rows, Notes& notes) {
+  const auto fit = [&](Texts& rows, Notes& notes) {
     const bool is_first = !coding.fitted();
     if (is_first) fit_classes(rows, coding, notes);
+    if (coding.any_pairs) {
+      coding.pairs = has_pairs(rows);
+      name_labels(rows, coding, notes);
+    }
     count_classes(rows.train, coding);
     if (is_first) notes.push_back(class_note(coding));
     notes.push_back(learn_coding(rows.train, options, as, coding));

@@ -15,8 +15,8 @@
 
 namespace fovea {
 
-/// What a model takes texts for: pieces of words one after the other (encoder.h), sentences of words
-/// (sentences.h), or a bag of words and bigrams (words.h).
+/// What a model takes texts for: pieces of words one after the other (encoder.h), sentences of
+/// words (sentences.h), or a bag of words and bigrams (words.h).
 enum class TextsAs { Pieces, Sentences, Bag };
 
 /// Everything under data. for this task.
@@ -36,10 +36,11 @@ struct DocumentsDataOptions {
 /// What is learned from the data and kept in the run; of tokeniser and words the one that the model
 /// reads is there.
 struct DocumentCoding {
-  std::shared_ptr<const WordPiece> tokeniser;
+  std::shared_ptr<const PieceTokeniser> tokeniser;
   std::shared_ptr<const Vocabulary> words;
   std::vector<std::string> classes;  // numbers first and by size, else alphabetically
   bool pairs = false;
+  bool any_pairs = false;             // of a network from elsewhere: one text or two, as they come
   std::vector<int64_t> class_counts;  // training texts of each class, once they were loaded
 
   bool fitted() const { return !classes.empty(); }

@@ -20,7 +20,7 @@ constexpr int64_t kCellPixels = 4, kMostCells = 16;  // of a cell's side; in eac
 constexpr uint8_t kDark = 63;                        // brighter pixels belong to the object
 constexpr int64_t kRowsTogether = 64;                // of a batch that one thread draws
 constexpr int64_t kBoxNumbers = 4;
-constexpr const char *kPicture = "picture", *kCells = "cells";
+constexpr const char *kPicture = "picture", *kCells = "cells", *kPatches = "patches";
 
 int64_t grid_of(int64_t pixels) {
   return std::clamp<int64_t>((pixels + kCellPixels / 2) / kCellPixels, 1, kMostCells);
@@ -77,7 +77,16 @@ PictureShape shape_of_views(const PictureShape& pictures, const ViewOptions& opt
   return {pictures.channels, options.canvas, options.canvas};
 }
 
-Example PictureEncoder::example(const at::Tensor& picture) const {
+/// A class token, then the patches.
+Axis patch_axis(int64_t rows, int64_t columns) {
+  Axis axis = cell_axis(kPatches, rows, columns, kPicture);
+  axis.kind = "patch";
+  axis.labels.insert(axis.labels.begin(), "class token");
+  axis.special = {0};
+  return axis;
+}
+
+Example PictureEncoder::example(const at::Tensor& picture, const Image* shown) const {
   require(picture.sizes() == at::IntArrayRef({shape.channels, shape.height, shape.width}),
           ErrorKind::Internal, "a picture of shape ", picture.sizes(), " where ", shape.channels,
           " x ", shape.height, " x ", shape.width, " is expected");
@@ -88,11 +97,17 @@ Example PictureEncoder::example(const at::Tensor& picture) const {
   Axis whole{kPicture, "cell", {kPicture}};
   whole.media = kPicture;
   if (glimpses > 0) example.axes.push_back(std::move(steps));
-  example.axes.push_back(std::move(whole));
-  example.axes.push_back(cell_axis(kCells, shape.grid_rows(), shape.grid_columns(), kPicture));
-  if (can_read_images())
-    example.media.push_back({kPicture, "image/png", encode_png(image_of(picture)), shape.width,
-                             shape.height, "The picture that was looked at."});
+  if (patch_rows > 0) {
+    example.axes.push_back(patch_axis(patch_rows, patch_columns));
+  } else {
+    example.axes.push_back(std::move(whole));
+    example.axes.push_back(cell_axis(kCells, shape.grid_rows(), shape.grid_columns(), kPicture));
+  }
+  if (can_read_images()) {
+    const Image seen = shown ? *shown : image_of(picture);
+    example.media.push_back({kPicture, "image/png", encode_png(seen), seen.width, seen.height,
+                             "The picture that was looked at."});
+  }
   return example;
 }
 
@@ -112,14 +127,19 @@ void PictureEncoder::plant_truth(const Box& box, Example& example) const {
 
 Example PictureEncoder::erase(const Example& example, const std::string& axis,
                               std::span<const int64_t> units) const {
-  require(axis == kCells, ErrorKind::Unsupported, "units of the axis '", axis,
-          "' cannot be erased; those of '", kCells, "' can");
-  return erase_cells(example, "image", example.axis(kCells), units);
+  const char* own = patch_rows > 0 ? kPatches : kCells;
+  require(axis == own, ErrorKind::Unsupported, "units of the axis '", axis,
+          "' cannot be erased; those of '", own, "' can");
+  if (patch_rows == 0) return erase_cells(example, "image", example.axis(own), units);
+  std::vector<int64_t> cells;
+  for (const int64_t unit : units)
+    if (unit != 0) cells.push_back(unit - 1);
+  return erase_cells(example, "image", example.axis(own), cells);
 }
 
-GlimpseDataset::GlimpseDataset(const at::Tensor& pixels, std::vector<int64_t> targets,
-                               const ViewOptions& options, PictureEncoder encoder,
-                               const Random& random, bool knows_objects)
+ImageDataset::ImageDataset(const at::Tensor& pixels, std::vector<int64_t> targets,
+                           const ViewOptions& options, PictureEncoder encoder, const Random& random,
+                           bool knows_objects)
     : pixels_(pixels.contiguous()),
       targets_(std::move(targets)),
       options_(options),
@@ -135,7 +155,7 @@ GlimpseDataset::GlimpseDataset(const at::Tensor& pixels, std::vector<int64_t> ta
   for (int64_t row = 0; row < size(); ++row) ink_.push_back(ink_of(row));
 }
 
-GlimpseDataset::Ink GlimpseDataset::ink_of(int64_t row) const {
+ImageDataset::Ink ImageDataset::ink_of(int64_t row) const {
   const auto [channels, height, width] = pictures_;
   const uint8_t* pixel = pixels_.data_ptr<uint8_t>() + row * channels * height * width;
   Ink ink{width, height, 0, 0};
@@ -148,7 +168,7 @@ GlimpseDataset::Ink GlimpseDataset::ink_of(int64_t row) const {
   return ink.right == 0 ? Ink{0, 0, width, height} : ink;  // all dark: it may be anywhere
 }
 
-Box GlimpseDataset::draw_view(int64_t row, const Random& random, uint8_t* view) const {
+Box ImageDataset::draw_view(int64_t row, const Random& random, uint8_t* view) const {
   const auto [channels, height, width] = pictures_;
   const PictureShape& shape = encoder_.shape;
   const uint8_t* picture = pixels_.data_ptr<uint8_t>() + row * channels * height * width;
@@ -176,7 +196,7 @@ Box GlimpseDataset::draw_view(int64_t row, const Random& random, uint8_t* view) 
           double(top + ink.bottom) / double(shape.height)};
 }
 
-void GlimpseDataset::draw_clutter(int64_t row, const Random& random, uint8_t* view) const {
+void ImageDataset::draw_clutter(int64_t row, const Random& random, uint8_t* view) const {
   const auto [channels, height, width] = pictures_;
   const PictureShape& shape = encoder_.shape;
   const int64_t piece = options_.clutter_size;
@@ -198,7 +218,7 @@ void GlimpseDataset::draw_clutter(int64_t row, const Random& random, uint8_t* vi
   }
 }
 
-Batch GlimpseDataset::batch_of(std::span<const int64_t> rows, const Draws& draws) const {
+Batch ImageDataset::batch_of(std::span<const int64_t> rows, const Draws& draws) const {
   const PictureShape& shape = encoder_.shape;
   const int64_t count = int64_t(rows.size());
   const int64_t numbers = shape.channels * shape.height * shape.width;
@@ -223,24 +243,24 @@ Batch GlimpseDataset::batch_of(std::span<const int64_t> rows, const Draws& draws
   return batch;
 }
 
-Batch GlimpseDataset::batch(std::span<const int64_t> rows) const {
+Batch ImageDataset::batch(std::span<const int64_t> rows) const {
   Draws draws;
   for (const int64_t row : rows) draws.push_back(random_.split(uint64_t(row)));
   return batch_of(rows, draws);
 }
 
-Batch GlimpseDataset::augmented_batch(std::span<const int64_t> rows, const Random& random) const {
+Batch ImageDataset::augmented_batch(std::span<const int64_t> rows, const Random& random) const {
   Draws draws;
   for (size_t i = 0; i < rows.size(); ++i) draws.push_back(random.split(i));
   return batch_of(rows, draws);
 }
 
-Json GlimpseDataset::input(int64_t row) const {
+Json ImageDataset::input(int64_t row) const {
   if (!can_read_images()) return {};
   return image_input(encode_png(image_of(batch({&row, 1}).at("image")[0])));
 }
 
-Example GlimpseDataset::example(int64_t row) const {
+Example ImageDataset::example(int64_t row) const {
   const Batch alone = batch({&row, 1});
   Example example = encoder_.example(alone.at("image")[0]);
   example.tensors["target"] = alone.at("target")[0];

@@ -1,4 +1,4 @@
-// Pictures with a class, for the task `glimpse`, and what is made of them before a network looks:
+// Pictures with a class, for the task `images`, and what is made of them before a network looks:
 //   plain       the picture as it is
 //   translated  at a random place of a larger black canvas
 //   cluttered   there too, among square pieces cut out of other pictures at random places
@@ -14,6 +14,7 @@
 #include "fovea/base/options.h"
 #include "fovea/data/augmentation.h"
 #include "fovea/data/dataset.h"
+#include "fovea/data/images/image.h"
 
 namespace fovea {
 
@@ -47,23 +48,26 @@ struct Box {
 /// Examples around a picture.
 struct PictureEncoder {
   PictureShape shape;
-  int64_t glimpses = 0;  // of the network
+  int64_t glimpses = 0;                       // of a network that takes some
+  int64_t patch_rows = 0, patch_columns = 0;  // of a network that sees patches behind a class token
 
-  /// The tensor "image" uint8 [C, H, W]; axes "glimpses", "picture" and "cells".
-  Example example(const at::Tensor& picture) const;
+  /// The tensor "image" uint8 [C, H, W]; axes "glimpses", "picture" and "cells", or "patches".
+  /// `shown` is the picture for people, where it is sharper than what the network sees.
+  Example example(const at::Tensor& picture, const Image* shown = nullptr) const;
   /// Marks the cells that the box touches as what matters in each glimpse of the map "looks".
   void plant_truth(const Box& box, Example& example) const;
-  /// Cells become the mean colour of the picture. Unsupported for another axis.
+  /// Cells or patches become the mean colour of the picture; a class token stays. Unsupported for
+  /// another axis.
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const;
 };
 
-class GlimpseDataset : public Dataset, public AugmentedRows {
+class ImageDataset : public Dataset, public AugmentedRows {
  public:
   /// pixels: uint8 [N, channels, height, width]; `targets` are the classes' numbers.
   /// `knows_objects`: what is not dark is the object.
-  GlimpseDataset(const at::Tensor& pixels, std::vector<int64_t> targets, const ViewOptions& options,
-                 PictureEncoder encoder, const Random& random, bool knows_objects);
+  ImageDataset(const at::Tensor& pixels, std::vector<int64_t> targets, const ViewOptions& options,
+               PictureEncoder encoder, const Random& random, bool knows_objects);
   int64_t size() const override { return int64_t(targets_.size()); }
   bool has_truth() const override { return knows_objects_; }
   Json input(int64_t row) const override;

@@ -100,8 +100,9 @@ class ImageFileReader {
           const ReadImageOptions reading = options_.reading(shape_->channels);
           const std::string bytes = read_small_file(file.path, reading.largest_file);
           const Image image = decode_image(bytes, file.path.string(), reading);
-          rows[size_t(i)] = {
-              tensor_of(fit_image(image, shape_->height, shape_->width, options_.fit)), file.label};
+          rows[size_t(i)] = {tensor_of(fit_image(image, shape_->height, shape_->width, options_.fit,
+                                                 options_.resample)),
+                             file.label};
           ContentHash hash;
           hash.add(bytes);
           hashes[size_t(i)] = hash.text();

@@ -18,6 +18,7 @@ struct ImageFileOptions {
   int64_t side = 0;  // of all pictures; 0: their own size where it is one of at most kLargestSide
                      // pixels in each direction, else a square of at most that
   std::string fit = "letterbox";  // of fit_names()
+  std::string resample = "area";  // of filter_names()
   std::string colours = "auto";   // grey, colour; auto: colour where a picture has any
   int64_t largest_image = 40'000'000;
   double max_bad_share = 0.05;

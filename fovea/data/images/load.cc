@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTask = "glimpse";
+constexpr const char* kTask = "images";
 constexpr const char* kObjectsAreBright = "bright";  // truth of dataset.json
 constexpr size_t kMostClasses = 10000;
 constexpr LabelWords kWords{"picture", "class", "NAME"};
@@ -38,8 +38,8 @@ std::vector<std::string> in_order(const std::set<std::string>& labels) {
   return classes;
 }
 
-SplitRows<LabelledImage> read_images(const DataSource& source, const GlimpseDataOptions& options,
-                                     const GlimpseCoding& coding, uint64_t seed) {
+SplitRows<LabelledImage> read_images(const DataSource& source, const ImageDataOptions& options,
+                                     const ImageCoding& coding, uint64_t seed) {
   require(fs::exists(source.path), ErrorKind::NotFound, source.path.string(),
           ": no such file or folder");
   const SplitOptions split{kTask, options.validation_fraction, seed, !coding.fitted()};
@@ -67,8 +67,8 @@ bool says_objects_are_bright(const fs::path& folder) {
   return true;
 }
 
-void fit_classes(const SplitRows<LabelledImage>& rows, const GlimpseDataOptions& options,
-                 GlimpseCoding& coding, Notes& notes) {
+void fit_classes(const SplitRows<LabelledImage>& rows, const ImageDataOptions& options,
+                 ImageCoding& coding, Notes& notes) {
   std::set<std::string> all, trained;
   for (int split = 0; split < kSplitCount; ++split)
     for (const LabelledImage& row : rows[split]) {
@@ -98,7 +98,7 @@ at::Tensor stack_pixels(const std::vector<LabelledImage>& rows) {
 
 }  // namespace
 
-void GlimpseDataOptions::describe(OptionList& list) {
+void ImageDataOptions::describe(OptionList& list) {
   generator.describe(list);
   views.describe(list);
   list.add("image_size", files.side,
@@ -110,6 +110,10 @@ void GlimpseDataOptions::describe(OptionList& list) {
   list.add("fit", files.fit,
            "picture files of another shape: stretched, cut, or whole with a border")
       .choices(fit_names());
+  list.add("resample", files.resample,
+           "how picture files change their size: area, or as PIL does; networks of others were "
+           "mostly trained with bilinear or bicubic")
+      .choices(filter_names());
   list.add("colours", files.colours, "of picture files; auto: colour where one has any")
       .choices({"auto", "grey", "colour"});
   list.add("images", files.images,
@@ -121,7 +125,7 @@ void GlimpseDataOptions::describe(OptionList& list) {
                  "share of the training pictures held out when there are none for validation");
 }
 
-Json GlimpseCoding::to_json() const {
+Json ImageCoding::to_json() const {
   return {{"classes", classes},
           {"channels", shape.channels},
           {"height", shape.height},
@@ -130,8 +134,8 @@ Json GlimpseCoding::to_json() const {
           {"picture_width", pictures.width}};
 }
 
-GlimpseCoding GlimpseCoding::from_json(const Json& json, const std::string& where) {
-  GlimpseCoding coding;
+ImageCoding ImageCoding::from_json(const Json& json, const std::string& where) {
+  ImageCoding coding;
   const Field root = Field::root(json, where);
   coding.classes = root.at("classes").texts();
   constexpr int64_t kLongestSide = 1 << 16, kMostPixels = 1 << 26;
@@ -152,8 +156,8 @@ GlimpseCoding GlimpseCoding::from_json(const Json& json, const std::string& wher
   return coding;
 }
 
-Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options,
-                     GlimpseCoding& coding, int64_t glimpses, uint64_t seed) {
+Splits load_images(const DataSource& source, const ImageDataOptions& options, ImageCoding& coding,
+                   const MakePictureEncoder& encoder, uint64_t seed) {
   const bool synthetic = source.path.empty();
   if (synthetic) check_roles(source, {});
   SplitRows<LabelledImage> images =
@@ -168,13 +172,13 @@ Splits load_glimpses(const DataSource& source, const GlimpseDataOptions& options
     std::vector<int64_t> targets;
     for (const LabelledImage& row : rows)
       targets.push_back(label_index(row.label, coding.classes, split, kWords));
-    return std::make_shared<GlimpseDataset>(stack_pixels(rows), std::move(targets), options.views,
-                                            PictureEncoder{coding.shape, glimpses},
-                                            random.split(kSplitNames[split]), knows_objects);
+    return std::make_shared<ImageDataset>(stack_pixels(rows), std::move(targets), options.views,
+                                          encoder(coding.shape), random.split(kSplitNames[split]),
+                                          knows_objects);
   });
 }
 
-void write_glimpse_data(const fs::path& folder, const GlimpseDataOptions& options) {
+void write_image_data(const fs::path& folder, const ImageDataOptions& options) {
   const SplitRows<LabelledImage> images = draw_images(options.generator);
   make_folder(folder);
   for (int split = 0; split < kSplitCount; ++split) {

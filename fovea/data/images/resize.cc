@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "fovea/base/error.h"
 
@@ -33,9 +34,66 @@ Mixture between(double place, int64_t size) {
   return size == 1 ? Mixture{0, {1}} : Mixture{first, {1 - share, share}};
 }
 
-std::vector<Mixture> mixtures(int64_t from, int64_t to) {
+/// A row of the table of filters: the weight of an old pixel by its distance, in new pixels where
+/// the picture shrinks and in old ones where it grows.
+struct ResampleFilter {
+  const char* name;
+  double support;  // weights are 0 beyond
+  double (*weight)(double distance);
+};
+
+double triangle(double x) {
+  return std::max(0.0, 1 - std::abs(x));
+}
+
+double cubic(double x) {
+  constexpr double a = -0.5;
+  x = std::abs(x);
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}
+
+double windowed_sinc(double x) {
+  const auto sinc = [](double at) {
+    return at == 0 ? 1 : std::sin(std::numbers::pi * at) / (std::numbers::pi * at);
+  };
+  return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
+}
+
+constexpr ResampleFilter kFilters[] = {
+    {"bilinear", 1, triangle}, {"bicubic", 2, cubic}, {"lanczos", 3, windowed_sinc}};
+
+/// The old pixels around the place of a new one.
+Mixture weighted(const ResampleFilter& filter, double middle, double scale, int64_t size) {
+  const double widening = std::max(1.0, scale), reach = filter.support * widening;
+  const auto first = std::max<int64_t>(0, int64_t(middle - reach + 0.5));
+  const auto end = std::min<int64_t>(size, int64_t(middle + reach + 0.5));
+  std::vector<double> weights;
+  double sum = 0;
+  for (int64_t old = first; old < end; ++old) {
+    weights.push_back(filter.weight((double(old) + 0.5 - middle) / widening));
+    sum += weights.back();
+  }
+  Mixture mixture{first, {}};
+  for (const double weight : weights) mixture.shares.push_back(float(weight / sum));
+  return mixture;
+}
+
+std::vector<Mixture> mixtures(int64_t from, int64_t to, const std::string& filter) {
   const double scale = double(from) / double(to);
   std::vector<Mixture> result;
+  const auto known =
+      std::ranges::find_if(kFilters, [&](const ResampleFilter& one) { return one.name == filter; });
+  if (known != std::end(kFilters) || filter == "nearest") {
+    for (int64_t i = 0; i < to; ++i) {
+      const double middle = (double(i) + 0.5) * scale;
+      result.push_back(filter == "nearest" ? Mixture{std::min(int64_t(middle), from - 1), {1}}
+                                           : weighted(*known, middle, scale, from));
+    }
+    return result;
+  }
+  require(filter == "area", ErrorKind::InvalidArgument, "pictures are not resized by '", filter,
+          "'; known: ", join(filter_names()));
   for (int64_t i = 0; i < to; ++i)
     result.push_back(to < from ? covered(double(i) * scale, double(i + 1) * scale, from)
                                : between((double(i) + 0.5) * scale - 0.5, from));
@@ -85,19 +143,20 @@ Image middle_part(const Image& image, int64_t height, int64_t width) {
 
 }  // namespace
 
-Image resize(const Image& image, int64_t height, int64_t width) {
+Image resize(const Image& image, int64_t height, int64_t width, const std::string& filter) {
   require(image.height > 0 && image.width > 0 && height > 0 && width > 0,
           ErrorKind::InvalidArgument, "a picture of ", image.width, " x ", image.height,
           " cannot become one of ", width, " x ", height);
   if (image.height == height && image.width == width) return image;
   Image result = make_image(height, width, image.channels);
   result.animated = image.animated;
-  mix_rows(mix_columns(image, mixtures(image.width, width)), mixtures(image.height, height),
-           result);
+  mix_rows(mix_columns(image, mixtures(image.width, width, filter)),
+           mixtures(image.height, height, filter), result);
   return result;
 }
 
-Image resize_and_crop(const Image& image, int64_t height, int64_t width) {
+Image resize_and_crop(const Image& image, int64_t height, int64_t width,
+                      const std::string& filter) {
   // The largest part with the wanted shape: all of one side, and of the other what fits.
   const int64_t part_width = std::max<int64_t>(
       1,
@@ -105,18 +164,19 @@ Image resize_and_crop(const Image& image, int64_t height, int64_t width) {
   const int64_t part_height = std::max<int64_t>(
       1,
       std::min(image.height, int64_t(std::llround(double(image.width * height) / double(width)))));
-  Image result = resize(middle_part(image, part_height, part_width), height, width);
+  Image result = resize(middle_part(image, part_height, part_width), height, width, filter);
   result.animated = image.animated;
   return result;
 }
 
-Image letterbox(const Image& image, int64_t height, int64_t width) {
+Image letterbox(const Image& image, int64_t height, int64_t width, const std::string& filter) {
   const double scale =
       std::min(double(height) / double(image.height), double(width) / double(image.width));
   const auto scaled = [&](int64_t size, int64_t most) {
     return std::clamp<int64_t>(std::llround(double(size) * scale), 1, most);
   };
-  const Image inner = resize(image, scaled(image.height, height), scaled(image.width, width));
+  const Image inner =
+      resize(image, scaled(image.height, height), scaled(image.width, width), filter);
   if (inner.height == height && inner.width == width) return inner;
   Image result = make_image(height, width, image.channels);
   result.animated = image.animated;
@@ -139,10 +199,17 @@ std::vector<std::string> fit_names() {
   return {"stretch", "crop", "letterbox"};
 }
 
-Image fit_image(const Image& image, int64_t height, int64_t width, const std::string& fit) {
-  if (fit == "stretch") return resize(image, height, width);
-  if (fit == "crop") return resize_and_crop(image, height, width);
-  if (fit == "letterbox") return letterbox(image, height, width);
+std::vector<std::string> filter_names() {
+  std::vector<std::string> names{"area", "nearest"};
+  for (const ResampleFilter& filter : kFilters) names.push_back(filter.name);
+  return names;
+}
+
+Image fit_image(const Image& image, int64_t height, int64_t width, const std::string& fit,
+                const std::string& filter) {
+  if (fit == "stretch") return resize(image, height, width, filter);
+  if (fit == "crop") return resize_and_crop(image, height, width, filter);
+  if (fit == "letterbox") return letterbox(image, height, width, filter);
   fail(ErrorKind::InvalidArgument, "a picture cannot be '", fit,
        "' to its size; known: ", join(fit_names()));
 }

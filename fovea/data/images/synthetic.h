@@ -1,4 +1,4 @@
-// Synthetic digits for the task `glimpse`: drawn, not written by people. Each of the ten is a few
+// Synthetic digits for the task `images`: drawn, not written by people. Each of the ten is a few
 // strokes through control points that wobble; the whole is squeezed, slanted, turned and put at a
 // random place; a pen of random thickness draws it, white on black, with smooth edges. Nothing has
 // to be downloaded, and where the digit stands is known.

@@ -109,7 +109,7 @@ void TableOptions::describe(OptionList& list) {
   list.add("bins", bins, "pieces of a number at most; 0: by rows and columns, at most 48")
       .within(0, 1024);
   list.add("max_categories", max_categories,
-           "categories of a column with an input of their own, the rest share one; 0: a tenth of "
+           "categories of a column with an input of their own, the rest share one; 0: a fifth of "
            "the "
            "rows, at least 100, at most 1,000")
       .at_least(0);

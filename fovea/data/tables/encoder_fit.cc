@@ -77,11 +77,11 @@ int64_t choose_bins(int64_t rows, int64_t columns) {
   return std::clamp<int64_t>(std::min({by_rows, kMostPieces / columns, by_memory}), 0, kMostBins);
 }
 
-/// A category is worth an input of its own where some ten rows have it.
+/// A category is worth an input of its own where some five rows have it.
 int64_t choose_categories(int64_t rows, int64_t columns) {
   constexpr int64_t kFewest = 100, kMost = 1000;
   constexpr int64_t kMostFloats = int64_t{1} << 27;  // 512 MiB of all rows
-  return std::clamp(std::min(rows / 10, kMostFloats / (rows * columns)), kFewest, kMost);
+  return std::clamp(std::min(rows / 5, kMostFloats / (rows * columns)), kFewest, kMost);
 }
 
 NumberFit number_fit(const TableOptions& options, bool standardise, const TargetRows& target,

@@ -85,20 +85,45 @@ void move_spans(const Sentence& sentence, const Pieces& pieces, std::vector<Span
   }
 }
 
+/// The first piece of each word of the sentence; of a word without one that of the word before.
+std::vector<int64_t> first_pieces(const Sentence& sentence, const Pieces& pieces, bool by_word) {
+  std::vector<int64_t> first(sentence.words.size(), 0);
+  int64_t piece = 0;
+  for (size_t word = 0; word < first.size(); ++word) {
+    const auto is_before = [&](size_t at) {
+      return by_word ? pieces.words[at] < int64_t(word)
+                     : pieces.spans[at].end <= sentence.spans[word].begin;
+    };
+    while (piece + 1 < pieces.size() && is_before(size_t(piece))) ++piece;
+    first[word] = piece;
+  }
+  return first;
+}
+
+/// The pieces belong to the sentence's words, whatever words the tokeniser sees.
+void number_words(const std::vector<int64_t>& first_pieces, Pieces& pieces) {
+  for (int64_t piece = 0; piece < pieces.size(); ++piece) {
+    const auto next = std::upper_bound(first_pieces.begin(), first_pieces.end(), piece);
+    pieces.words[size_t(piece)] = std::max<int64_t>(0, next - first_pieces.begin() - 1);
+  }
+}
+
 /// Where each word begins in the inputs one after the other: of several places the one that is
 /// farthest from the ends of its input.
-std::vector<int64_t> word_places(const Sentence& sentence, const Pieces& pieces,
+std::vector<int64_t> word_places(const std::vector<int64_t>& first_pieces,
                                  const std::vector<PackedInput>& inputs) {
-  std::vector<int64_t> places(sentence.words.size(), 0), margins(sentence.words.size(), -1);
+  std::vector<int64_t> places(first_pieces.size(), 0), margins(first_pieces.size(), -1);
   int64_t begin_of_input = 0;
   for (const PackedInput& input : inputs) {
-    for (int64_t i = 1; i + 1 < input.size(); ++i) {  // between [CLS] and [SEP]
-      const int64_t piece = input.first_piece[0] + i - 1;
-      const int64_t word = pieces.words[size_t(piece)];
-      if (piece > 0 && pieces.words[size_t(piece) - 1] == word) continue;
+    int64_t piece = input.first_piece[0];
+    for (int64_t i = 0; i < input.size(); ++i) {
+      if (input.texts[size_t(i)] < 0) continue;
+      const auto [begin, end] = std::equal_range(first_pieces.begin(), first_pieces.end(), piece);
       const int64_t margin = std::min(i, input.size() - 1 - i);
-      if (margin > margins[size_t(word)])
-        margins[size_t(word)] = margin, places[size_t(word)] = begin_of_input + i;
+      for (auto word = size_t(begin - first_pieces.begin());
+           word < size_t(end - first_pieces.begin()); ++word)
+        if (margin > margins[word]) margins[word] = margin, places[word] = begin_of_input + i;
+      ++piece;
     }
     begin_of_input += input.size();
   }
@@ -135,6 +160,7 @@ Sentence cut_sentence(const std::string& text) {
   static const std::shared_ptr<const Tokeniser> tokeniser = Tokeniser::learn({"words", 0, 1}, any);
   Sentence sentence;
   sentence.text = text;
+  sentence.cut_here = true;
   size_t byte = 0;
   int64_t position = 0;  // in code points
   for (const Token& token : tokeniser->encode(text)) {
@@ -149,11 +175,15 @@ Sentence cut_sentence(const std::string& text) {
 }
 
 Example PieceEncoder::example(const Sentence& sentence) const {
-  Pieces pieces = tokeniser_->encode_words(sentence.words);
-  move_spans(sentence, pieces, pieces.spans);
+  const bool by_word = tokeniser_->keeps_words() && !sentence.cut_here;
+  Pieces pieces =
+      by_word ? tokeniser_->encode_words(sentence.words) : tokeniser_->encode(sentence.text);
+  if (by_word) move_spans(sentence, pieces, pieces.spans);
+  const std::vector<int64_t> first = first_pieces(sentence, pieces, by_word);
+  if (!by_word) number_words(first, pieces);
   PackedInputs packed = pack_texts(*tokeniser_, pieces, nullptr, packing_);
   require(packed.cut[0] == 0, ErrorKind::Internal, "a sentence to be tagged was cut");
-  const std::vector<int64_t> places = word_places(sentence, pieces, packed.inputs);
+  const std::vector<int64_t> places = word_places(first, packed.inputs);
   const PackedInput input = join_windows(std::move(packed.inputs));
   Example example = token_example(*tokeniser_, input, sentence.text);
   example.tensors["words"] = numbers(places);

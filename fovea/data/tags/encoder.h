@@ -30,6 +30,7 @@ struct Sentence {
   std::vector<Span> spans;                                 // where
   std::vector<int64_t> tags;                               // numbers; empty: unknown
   std::vector<std::pair<int64_t, int64_t>> decisive = {};  // a word, and one that decides its tag
+  bool cut_here = false;  // the text was given, and the words were found in it
 };
 
 /// Words that are cut already; the text is the words with blanks between them. BadData for invalid
@@ -52,7 +53,7 @@ class SentenceEncoder {
 
 class PieceEncoder : public SentenceEncoder {
  public:
-  PieceEncoder(std::shared_ptr<const WordPiece> tokeniser, PackingOptions packing)
+  PieceEncoder(std::shared_ptr<const PieceTokeniser> tokeniser, PackingOptions packing)
       : tokeniser_(std::move(tokeniser)), packing_(std::move(packing)) {}
   Example example(const Sentence& sentence) const override;
   Batch collate(std::span<const Example> examples) const override;
@@ -60,7 +61,7 @@ class PieceEncoder : public SentenceEncoder {
   const char* axis() const override { return "tokens"; }
 
  private:
-  std::shared_ptr<const WordPiece> tokeniser_;
+  std::shared_ptr<const PieceTokeniser> tokeniser_;
   PackingOptions packing_;
 };
 

@@ -8,6 +8,7 @@
 #include "fovea/data/corpus/text_words.h"
 #include "fovea/data/labels.h"
 #include "fovea/data/tags/reader.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 
 namespace fovea {
 

@@ -34,7 +34,7 @@ struct TaggingDataOptions {
 struct TagCoding {
   std::vector<std::string> tags;  // entities: O, then B- and I- of each type
   bool entities = true;
-  std::shared_ptr<const WordPiece> tokeniser;
+  std::shared_ptr<const PieceTokeniser> tokeniser;
   std::shared_ptr<const WordEncoder> words;
   at::Tensor vectors =
       {};  // float [words->text_words(), size] of data.texts, once they are learned

@@ -42,6 +42,9 @@ WordPiece::WordPiece(std::vector<std::string> pieces, const WordPieceOptions& op
   }
   require(missing.empty(), ErrorKind::BadData, where, ": the vocabulary has no ",
           quoted_list(missing), "; is this the vocabulary of a BERT?");
+  const InputTemplate::Item begin{-1, special_.begin, 0}, separator{-1, special_.separator, 0};
+  one_.items = {begin, {0, -1, 0}, separator};
+  two_.items = {begin, {0, -1, 0}, separator, {1, -1, 1}, {-1, special_.separator, 1}};
   for (std::string& text : whole) {
     const int64_t id = find(text);
     require(id >= 0, ErrorKind::BadData, where, ": the vocabulary has no '", text,

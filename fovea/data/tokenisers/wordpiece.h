@@ -18,8 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fovea/base/json.h"
-#include "fovea/tensor/attention_map.h"
+#include "fovea/data/tokenisers/piece_tokeniser.h"
 
 namespace fovea {
 
@@ -32,15 +31,6 @@ struct WordPieceOptions {
   bool clean_text = true;
   bool split_ideographs = true;
   int64_t longest_word = 100;  // code points
-};
-
-/// A text in pieces.
-struct Pieces {
-  std::vector<int64_t> ids;
-  std::vector<Span> spans;     // code points of the text as it was given
-  std::vector<int64_t> words;  // number of the word that each piece belongs to, from 0; rises by 1
-
-  int64_t size() const { return static_cast<int64_t>(ids.size()); }
 };
 
 /// How often each word stands in some texts: all that learning a vocabulary needs of them.
@@ -63,12 +53,8 @@ struct WordPieceLearning {
   int64_t most_characters = 1000;  // rarer characters become unknown
 };
 
-class WordPiece {
+class WordPiece : public PieceTokeniser {
  public:
-  /// Names of the special tokens, and their numbers in this vocabulary.
-  struct Special {
-    int64_t padding = 0, unknown = 0, begin = 0, separator = 0, mask = 0;
-  };
   static constexpr const char* kSpecialNames[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
   /// Piece i has number i; of equal ones the last counts. BadData, beginning with `where`, when a
@@ -77,7 +63,7 @@ class WordPiece {
             const std::string& where, std::vector<std::string> whole = {});
   WordPiece(WordPiece&&) noexcept;
   WordPiece& operator=(WordPiece&&) noexcept;
-  ~WordPiece();
+  ~WordPiece() override;
 
   /// Joins the most frequent pair of neighbouring pieces, again and again, until there are `size`.
   /// The same counts give the same pieces. BadData when the characters alone need more.
@@ -91,24 +77,25 @@ class WordPiece {
   void write_vocabulary(const std::filesystem::path& path) const;  // vocab.txt
 
   /// What a run stores: kind, options, vocabulary.
-  Json to_json() const;
+  Json to_json() const override;
+  Json tokenizer_json() const override;
   static WordPiece from_json(const Json& json, const std::string& where);
 
   /// BadData for invalid UTF-8. Never fails on unknown words. Safe in several threads.
-  Pieces encode(std::string_view text) const;
+  Pieces encode(std::string_view text) const override;
   /// Words that are cut already, as taggers have them: piece i belongs to words[i], every word has
   /// at least one piece (an empty one is [UNK]), and spans count in the words joined by blanks.
-  Pieces encode_words(std::span<const std::string> words) const;
+  Pieces encode_words(std::span<const std::string> words) const override;
+  bool keeps_words() const override { return true; }
 
   /// Pieces as text again: blanks between words; special tokens by name.
-  std::string join(std::span<const int64_t> ids) const;
+  std::string join(std::span<const int64_t> ids) const override;
 
-  int64_t size() const { return static_cast<int64_t>(pieces_.size()); }
-  const std::string& piece(int64_t id) const;  // InvalidArgument when out of range
-  int64_t id(std::string_view piece) const;    // that of [UNK] when it is not there
-  bool continues(int64_t id) const { return piece(id).starts_with(kContinuation); }
-  const Special& special() const { return special_; }
-  bool is_special(int64_t id) const;
+  int64_t size() const override { return static_cast<int64_t>(pieces_.size()); }
+  const std::string& piece(int64_t id) const override;  // InvalidArgument when out of range
+  int64_t id(std::string_view piece) const;             // that of [UNK] when it is not there
+  bool continues(int64_t id) const override { return piece(id).starts_with(kContinuation); }
+  bool is_special(int64_t id) const override;
   const WordPieceOptions& options() const { return options_; }
 
  private:
@@ -125,7 +112,6 @@ class WordPiece {
 
   std::vector<std::string> pieces_;
   WordPieceOptions options_;
-  Special special_;
   std::vector<Whole> whole_;        // kept whole in a text, longer ones first
   std::vector<bool> begins_whole_;  // [256], by first byte
   std::unique_ptr<PieceTrie> trie_;

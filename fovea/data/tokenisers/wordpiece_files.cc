@@ -6,6 +6,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/formats/text_lines.h"
+#include "fovea/data/tokenisers/hugging_face/files.h"
 #include "fovea/data/tokenisers/wordpiece.h"
 
 namespace fovea {
@@ -172,14 +173,20 @@ Json WordPiece::to_json() const {
   for (const Whole& each : whole_)
     if (!is_special(each.id)) whole.push_back(each.text);
   const auto& strip = options_.strip_accents;
-  return {{"kind", "wordpiece"},
-          {"lowercase", options_.lowercase},
-          {"strip_accents", strip ? Json(*strip) : Json()},
-          {"clean_text", options_.clean_text},
-          {"split_ideographs", options_.split_ideographs},
-          {"longest_word", options_.longest_word},
-          {"whole", std::move(whole)},
-          {"vocabulary", pieces_}};
+  Json json{{"kind", "wordpiece"},
+            {"lowercase", options_.lowercase},
+            {"strip_accents", strip ? Json(*strip) : Json()},
+            {"clean_text", options_.clean_text},
+            {"split_ideographs", options_.split_ideographs},
+            {"longest_word", options_.longest_word},
+            {"whole", std::move(whole)},
+            {"vocabulary", pieces_}};
+  if (!tells_segments_) json["segments"] = false;
+  return json;
+}
+
+Json WordPiece::tokenizer_json() const {
+  return wordpiece_tokenizer_json(*this);
 }
 
 WordPiece WordPiece::from_json(const Json& json, const std::string& where) {
@@ -193,7 +200,9 @@ WordPiece WordPiece::from_json(const Json& json, const std::string& where) {
   options.clean_text = root.at("clean_text").mark();
   options.split_ideographs = root.at("split_ideographs").mark();
   options.longest_word = root.at("longest_word").integer(1, INT32_MAX);
-  return WordPiece(root.at("vocabulary").texts(), options, where, root.at("whole").texts());
+  WordPiece made(root.at("vocabulary").texts(), options, where, root.at("whole").texts());
+  if (!root.mark_or("segments", true)) made.leave_out_segments();
+  return made;
 }
 
 }  // namespace fovea

@@ -317,6 +317,18 @@ std::vector<Encoding> HuggingFaceTokeniser::encode_batch(std::span<const std::st
   return encodings;
 }
 
+Encoding HuggingFaceTokeniser::surroundings(bool pair) const {
+  const CharacterPlaces places("x");
+  EncodedToken text;
+  text.text = "x";
+  text.offsets = {0, 1};
+  text.word_id = 0;
+  text.special = false;
+  return parts_->to_encoding(
+      parts_->finish(std::vector<Tokens>(pair ? 2 : 1, Tokens{text}), true),
+      0, [&](const EncodedToken&) -> auto& { return places; });
+}
+
 std::string HuggingFaceTokeniser::decode(std::span<const int64_t> ids,
                                          bool skip_special_tokens) const {
   std::vector<std::string> tokens;

@@ -52,6 +52,10 @@ class HuggingFaceTokeniser {
   std::vector<Encoding> encode_batch(std::span<const std::string> texts,
                                      bool add_special_tokens = true) const;
 
+  /// What stands around a text, or around two: tokens of one token each, whose sequence_ids say
+  /// where the texts are.
+  Encoding surroundings(bool pair) const;
+
   /// The text of `ids`; those that are not in the vocabulary are left out.
   std::string decode(std::span<const int64_t> ids, bool skip_special_tokens = true) const;
 
