@@ -90,7 +90,7 @@ class Beam {
       tokens_.push_back(problem_.begin);
       origin_.push_back(input);
     }
-    Steps steps(problem_, step, options_.beam);
+    Steps steps(options_, problem_, step, options_.beam);
     Coverage coverage(options_, problem_);
     while (!live_.empty()) {
       const StepOutput output = steps.next(tokens_, origin_);
@@ -157,7 +157,7 @@ class Beam {
   void place(const Beginning& before, const Candidate& candidate, int64_t length) {
     std::vector<int64_t> tokens = before.tokens;
     tokens.push_back(candidate.symbol);
-    if (candidate.symbol != problem_.end && length < problem_.maximum_length[before.input]) {
+    if (!is_at_end(problem_, before.input, tokens)) {
       live_.push_back({before.input, std::move(tokens), candidate.log_probability});
       tokens_.push_back(candidate.symbol);
       origin_.push_back(static_cast<int64_t>(candidate.row));

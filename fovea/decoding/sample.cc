@@ -60,7 +60,7 @@ Hypotheses sample_search(const SearchOptions& options, const SearchProblem& prob
         {scores.amax(1, true).to(at::kDouble), symbol.to(at::kDouble), values.gather(1, column)},
         1);  // [R, 3]
   };
-  return extend_rows(problem, step, options.n_best, options.top_k, choose);
+  return extend_rows(options, problem, step, options.n_best, options.top_k, choose);
 }
 
 }  // namespace fovea

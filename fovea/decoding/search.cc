@@ -32,6 +32,8 @@ void check_options(const SearchOptions& o) {
   require(o.top_k >= 0, kind, "top_k must be at least 0, found ", o.top_k);
   require(o.top_p > 0 && o.top_p <= 1, kind, "top_p must be above 0 and at most 1, found ",
           o.top_p);
+  require(o.repetition_penalty > 0, kind, "repetition_penalty must be above 0, found ",
+          o.repetition_penalty);
   require(o.maximum_length >= 0, kind, "maximum_length must be at least 0, found ",
           o.maximum_length);
 }
@@ -46,7 +48,10 @@ SearchProblem completed(SearchProblem problem, const SearchOptions& options) {
           "there are ", inputs, " inputs but ", limits.size(), " maximum lengths");
   require(problem.numbers.empty() || problem.numbers.size() == inputs, kind, "there are ", inputs,
           " inputs but ", problem.numbers.size(), " numbers for them");
-  require(problem.end >= 0, kind, "the end symbol is number ", problem.end, ", expected 0 or more");
+  require(problem.end >= -1, kind, "the end symbol is number ", problem.end,
+          ", expected 0 or more, or -1 for none");
+  require(problem.prompts.empty() || problem.prompts.size() == inputs, kind, "there are ", inputs,
+          " inputs but ", problem.prompts.size(), " prompts");
   for (const int64_t symbol : problem.forbidden)
     require(symbol >= 0, kind, "a forbidden symbol is number ", symbol, ", expected 0 or more");
 
@@ -80,6 +85,9 @@ void SearchOptions::describe(OptionList& list) {
       .above(0)
       .at_most(1);
   list.add("seed", seed, "sample: the same seed draws the same outputs");
+  list.add("repetition_penalty", repetition_penalty,
+           "above 1: symbols that are there already become less likely; 1: none")
+      .above(0);
   list.add("maximum_length", maximum_length,
            "most symbols of an output, the end included; 0: the model's own limit, by the length "
            "of its input")
@@ -97,7 +105,7 @@ Hypotheses search(const SearchOptions& options, const SearchProblem& problem,
   const torch::NoGradGuard no_gradients;
   if (options.method == "beam") return beam_search(options, complete, step);
   if (options.method == "sample") return sample_search(options, complete, step);
-  return greedy_search(complete, step);
+  return greedy_search(options, complete, step);
 }
 
 }  // namespace fovea

@@ -36,9 +36,40 @@ at::Tensor unique_keys(const at::Tensor& values) {
 
 }  // namespace
 
-Steps::Steps(const SearchProblem& problem, const StepFunction& step, int64_t best)
-    : problem_(problem), step_(step), best_(best), rows_(problem.inputs) {
+Steps::Steps(const SearchOptions& options, const SearchProblem& problem, const StepFunction& step,
+             int64_t best)
+    : problem_(problem),
+      step_(step),
+      penalty_(options.repetition_penalty),
+      best_(penalty_ == 1 ? best : 0),
+      rows_(problem.inputs) {
   if (!problem.forbidden.empty()) forbidden_ = to_device(problem.forbidden, problem.device);
+}
+
+void Steps::note_seen(const std::vector<int64_t>& origin, const at::Tensor& tokens) {
+  if (position_ > 0) {
+    seen_ =
+        at::cat({seen_.index_select(0, to_device(origin, problem_.device)), tokens.unsqueeze(1)},
+                1);  // [R, N]
+    return;
+  }
+  size_t longest = 0;
+  for (const auto& prompt : problem_.prompts) longest = std::max(longest, prompt.size());
+  std::vector<int64_t> padded;  // a shorter prompt repeats its first symbol
+  for (const int64_t input : origin)
+    for (size_t i = 0; i < longest; ++i) {
+      const std::vector<int64_t>& prompt = problem_.prompts[size_t(input)];
+      require(!prompt.empty(), ErrorKind::InvalidArgument, "input ", input, " has an empty prompt");
+      padded.push_back(prompt[i < prompt.size() ? i : 0]);
+    }
+  seen_ = to_device(padded, problem_.device).view({int64_t(origin.size()), int64_t(longest)});
+}
+
+at::Tensor Steps::penalised(const at::Tensor& scores) const {
+  if (seen_.size(1) == 0) return at::log_softmax(scores, 1);
+  const at::Tensor before = scores.gather(1, seen_);  // [R, N]
+  const at::Tensor after = at::where(before > 0, before / penalty_, before * penalty_);
+  return at::log_softmax(scores.scatter(1, seen_, after), 1);
 }
 
 StepOutput Steps::next(const std::vector<int64_t>& tokens, const std::vector<int64_t>& origin) {
@@ -50,6 +81,7 @@ StepOutput Steps::next(const std::vector<int64_t>& tokens, const std::vector<int
   input.best = best_;
   input.forbidden = problem_.forbidden;
   StepOutput output = step_(input);
+  if (penalty_ != 1) note_seen(origin, input.tokens);
 
   rows_ = static_cast<int64_t>(tokens.size());
   at::Tensor& scores = output.log_probabilities;
@@ -70,6 +102,8 @@ StepOutput Steps::next(const std::vector<int64_t>& tokens, const std::vector<int
   require(largest < scores.size(1), ErrorKind::InvalidArgument, "a step knows ", scores.size(1),
           " symbols, but the end symbol or a forbidden one is number ", largest);
   if (scores.element_size() < 4) scores = scores.to(at::kFloat);
+  if (penalty_ != 1)
+    scores = penalised(output.scores.defined() ? output.scores.to(at::kFloat) : scores);
   if (forbidden_.defined()) scores = scores.index_fill(1, forbidden_, -kInfinity);
   return output;
 }
@@ -100,8 +134,15 @@ TopSymbols top_symbols(const StepOutput& output, int64_t count) {
   return {scores.gather(1, symbols), symbols};
 }
 
-Hypotheses extend_rows(const SearchProblem& problem, const StepFunction& step, int64_t draws,
-                       int64_t best, const Choose& choose) {
+bool is_at_end(const SearchProblem& problem, int64_t input, std::span<const int64_t> symbols) {
+  return symbols.back() == problem.end ||
+         int64_t(symbols.size()) >= problem.maximum_length[size_t(input)] ||
+         (problem.ends && problem.ends(input, symbols));
+}
+
+Hypotheses extend_rows(const SearchOptions& options, const SearchProblem& problem,
+                       const StepFunction& step, int64_t draws, int64_t best,
+                       const Choose& choose) {
   Hypotheses finished(problem.inputs, std::vector<Hypothesis>(draws));
   std::vector<Row> rows;
   std::vector<int64_t> tokens, origin;
@@ -111,7 +152,7 @@ Hypotheses extend_rows(const SearchProblem& problem, const StepFunction& step, i
       tokens.push_back(problem.begin);
       origin.push_back(input);
     }
-  Steps steps(problem, step, best);
+  Steps steps(options, problem, step, best);
   while (!rows.empty()) {
     const int64_t position = steps.position();
     const StepOutput output = steps.next(tokens, origin);
@@ -127,7 +168,8 @@ Hypotheses extend_rows(const SearchProblem& problem, const StepFunction& step, i
       const auto symbol = static_cast<int64_t>(choice[i][1]);
       row.hypothesis.tokens.push_back(symbol);
       row.hypothesis.log_probability += std::min(choice[i][2], 0.0);
-      if (symbol == problem.end || position + 1 == problem.maximum_length[row.input]) {
+      if (problem.chosen) problem.chosen(row.input, symbol, std::min(choice[i][2], 0.0));
+      if (is_at_end(problem, row.input, row.hypothesis.tokens)) {
         row.hypothesis.score = row.hypothesis.log_probability;
         finished[row.input][row.draw] = std::move(row.hypothesis);
         continue;

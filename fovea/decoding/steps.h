@@ -12,7 +12,8 @@ namespace fovea {
 
 using Hypotheses = std::vector<std::vector<Hypothesis>>;  // [B][n]
 
-Hypotheses greedy_search(const SearchProblem& problem, const StepFunction& step);
+Hypotheses greedy_search(const SearchOptions& options, const SearchProblem& problem,
+                         const StepFunction& step);
 Hypotheses beam_search(const SearchOptions& options, const SearchProblem& problem,
                        const StepFunction& step);
 Hypotheses sample_search(const SearchOptions& options, const SearchProblem& problem,
@@ -22,7 +23,8 @@ Hypotheses sample_search(const SearchOptions& options, const SearchProblem& prob
 class Steps {
  public:
   /// The search wants the `best` likeliest symbols at every position, or all: 0.
-  Steps(const SearchProblem& problem, const StepFunction& step, int64_t best);
+  Steps(const SearchOptions& options, const SearchProblem& problem, const StepFunction& step,
+        int64_t best);
 
   /// tokens[i] continues row origin[i] of the call before, or of the inputs at first. The
   /// log-probabilities come back in single precision at least, -inf for forbidden symbols. All
@@ -32,11 +34,18 @@ class Steps {
   int64_t position() const { return position_; }  // how many calls there were
 
  private:
+  /// Of each row, all symbols that are there with the newest `tokens` of rows that go on.
+  void note_seen(const std::vector<int64_t>& origin, const at::Tensor& tokens);
+  /// scores [R, V] with a penalty for what was seen, as log-probabilities.
+  at::Tensor penalised(const at::Tensor& scores) const;
+
   const SearchProblem& problem_;
   const StepFunction& step_;
+  const double penalty_;
   const int64_t best_;
   at::Tensor forbidden_;
-  int64_t rows_;  // of the call before
+  at::Tensor seen_;  // int64 [R, N], where there is a penalty
+  int64_t rows_;     // of the call before
   int64_t position_ = 0;
 };
 
@@ -69,7 +78,10 @@ using Choose = std::function<at::Tensor(const StepOutput& output, const std::vec
 
 /// `draws` outputs of each input, all side by side, each by one choice per position from the `best`
 /// likeliest symbols, or from all: 0.
-Hypotheses extend_rows(const SearchProblem& problem, const StepFunction& step, int64_t draws,
-                       int64_t best, const Choose& choose);
+Hypotheses extend_rows(const SearchOptions& options, const SearchProblem& problem,
+                       const StepFunction& step, int64_t draws, int64_t best, const Choose& choose);
+
+/// Whether an output of this input ends with its newest symbol.
+bool is_at_end(const SearchProblem& problem, int64_t input, std::span<const int64_t> symbols);
 
 }  // namespace fovea
