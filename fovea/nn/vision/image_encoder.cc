@@ -1,10 +1,12 @@
 #include "fovea/nn/vision/image_encoder.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fovea/base/error.h"
 #include "fovea/nn/ops/layer_norm.h"
 #include "fovea/nn/vision/residual_network.h"
+#include "fovea/nn/vision/vgg_network.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 
@@ -22,7 +24,7 @@ class SmallEncoder : public ImageEncoder {
   explicit SmallEncoder(const ImageEncoderOptions& options) : options_(options) {
     require(!options.channels.empty() && options.channels.size() <= 8, ErrorKind::InvalidArgument,
             "model.channels needs 1 to 8 blocks, found ", options.channels.size());
-    int64_t in = 3;
+    int64_t in = options.inputs;
     for (size_t block = 0; block < options.channels.size(); ++block)
       for (int64_t i = 0; i < options.convolutions; ++i) {
         const int64_t out = options.channels[block];
@@ -73,6 +75,18 @@ class SmallEncoder : public ImageEncoder {
   std::vector<std::shared_ptr<LayerNorm>> norms_;
 };
 
+template <class Shapes>
+bool is_one_of(const Shapes& shapes, const std::string& name) {
+  return std::ranges::any_of(shapes, [&](const auto& shape) { return shape.name == name; });
+}
+
+std::vector<std::string> encoder_names() {
+  std::vector<std::string> names{"small"};
+  for (const ResidualShape& shape : residual_shapes()) names.push_back(shape.name);
+  for (const VggShape& shape : vgg_shapes()) names.push_back(shape.name);
+  return names;
+}
+
 /// "a, b, … (7 in all)".
 std::string some_of(const std::vector<std::string>& names) {
   std::vector<std::string> shown(names.begin(),
@@ -84,26 +98,31 @@ std::string some_of(const std::vector<std::string>& names) {
 }  // namespace
 
 void ImageEncoderOptions::describe(OptionList& list) {
-  list.add("encoder", name, "small: learned here; resnet18: weights from elsewhere")
-      .choices({"small", "resnet18"});
+  list.add("encoder", name, "small: learned here; the others: weights from elsewhere")
+      .choices(encoder_names());
   list.add("channels", channels, "small: numbers per place in each block; each halves the sides");
   list.add("convolutions", convolutions, "small: in each block").within(1, 8);
-  list.add("encoder_layers", encoder_layers, "resnet18: layers that are kept, 1 to 4").within(1, 4);
+  list.add("encoder_layers", encoder_layers,
+           "layers of a resnet that are kept, 1 to 4, or blocks of a vgg, 1 to 5")
+      .within(1, 5);
   list.add("encoder_weights", weights,
-           "resnet18: a safetensors file with torchvision's names to begin with");
+           "resnet, vgg: a safetensors file with torchvision's names to begin with");
   list.add("freeze_encoder", freeze, "the encoder stays as it is: only what follows it learns");
 }
 
 int64_t stride_of(const ImageEncoderOptions& options) {
-  return options.name == "small" ? int64_t{1} << options.channels.size()
-                                 : int64_t{2} << options.encoder_layers;
+  if (options.name == "small") return int64_t{1} << options.channels.size();
+  return is_one_of(vgg_shapes(), options.name) ? int64_t{1} << (options.encoder_layers - 1)
+                                               : int64_t{2} << options.encoder_layers;
 }
 
 std::shared_ptr<ImageEncoder> make_image_encoder(const ImageEncoderOptions& options) {
   if (options.name == "small") return std::make_shared<SmallEncoder>(options);
-  require(options.name == "resnet18", ErrorKind::InvalidArgument, "there is no image encoder '",
-          options.name, "'; known: small, resnet18");
-  return std::make_shared<ResidualNetwork>(options.encoder_layers);
+  if (is_one_of(vgg_shapes(), options.name))
+    return std::make_shared<VggNetwork>(options.encoder_layers, options.name);
+  require(is_one_of(residual_shapes(), options.name), ErrorKind::InvalidArgument,
+          "there is no image encoder '", options.name, "'; known: ", join(encoder_names()));
+  return std::make_shared<ResidualNetwork>(options.encoder_layers, options.name);
 }
 
 void load_encoder_weights(ImageEncoder& encoder, const std::filesystem::path& path) {

@@ -4,10 +4,10 @@
 //   a place and
 //             a ReLU, then max pooling 2 x 2. Nothing looks at other pictures of a batch, and a
 //             cell knows only its surroundings
-//   resnet18  He et al. 2016 with torchvision's tensor names, cut off after its first
-//             `encoder_layers` layers (grid of a 4th, 8th, 16th or 32nd of the side, 64 to 512
-//             numbers a cell); weights come from a safetensors file. Batch norms keep the file's
-//             means and variances, in training too
+//   resnet18 … resnet152, vgg16, vgg19
+//             He et al. 2016 and Simonyan and Zisserman 2015 with torchvision's tensor names, cut
+//             off after the first `encoder_layers` layers or blocks; weights come from a
+//             safetensors file. Batch norms keep the file's means and variances, in training too
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,9 +27,10 @@ struct ImageEncoderOptions {
   std::string name = "small";
   std::vector<int64_t> channels = {32, 64, 128};  // small: of each block
   int64_t convolutions = 1;                       // small: in each block
-  int64_t encoder_layers = 3;                     // resnet18: 1 to 4
-  std::string weights;                            // resnet18: a safetensors file
+  int64_t encoder_layers = 3;                     // resnet: 1 to 4, vgg: 1 to 5
+  std::string weights;                            // resnet, vgg: a safetensors file
   bool freeze = false;
+  int64_t inputs = 3;  // small: numbers of a pixel
   void describe(OptionList& list);
 };
 
