@@ -19,47 +19,108 @@ std::string renamed(const std::string& name, const std::string& old, const std::
   return name.ends_with(old) ? name.substr(0, name.size() - old.size()) + now : name;
 }
 
-/// How a family calls the parts of a layer.
-struct FamilyNames {
-  const char* family;  // model_type; also in front of every name
-  const char* layer;   // then its number, from 0
-  const char *query, *key, *value, *output, *first_norm, *up, *down, *last_norm;
-  const char* pooler;
-};
-constexpr FamilyNames kBert{"bert",
-                            "encoder.layer.",
-                            "attention.self.query",
-                            "attention.self.key",
-                            "attention.self.value",
-                            "attention.output.dense",
-                            "attention.output.LayerNorm",
-                            "intermediate.dense",
-                            "output.dense",
-                            "output.LayerNorm",
-                            "pooler.dense"};
-constexpr FamilyNames with_pooler(FamilyNames names, const char* family, const char* pooler) {
-  names.family = family, names.pooler = pooler;
+constexpr EncoderFamily kBert{.model_type = "bert",
+                              .class_name = "Bert",
+                              .prefix = "bert.",
+                              .layer = "encoder.layer.",
+                              .query = "attention.self.query",
+                              .key = "attention.self.key",
+                              .value = "attention.self.value",
+                              .output = "attention.output.dense",
+                              .first_norm = "attention.output.LayerNorm",
+                              .up = "intermediate.dense",
+                              .down = "output.dense",
+                              .last_norm = "output.LayerNorm",
+                              .pooler = "pooler.dense",
+                              .classifier = "classifier",
+                              .masked_dense = "cls.predictions.transform.dense",
+                              .masked_norm = "cls.predictions.transform.LayerNorm",
+                              .masked_bias = "cls.predictions.bias",
+                              .masked_table = "cls.predictions.decoder.weight",
+                              .masked_table_bias = "cls.predictions.decoder.bias"};
+
+/// RoBERTa's layout, which others have under their own names.
+constexpr EncoderFamily roberta(const char* model_type, const char* class_name) {
+  EncoderFamily names = kBert;
+  names.model_type = model_type, names.class_name = class_name, names.prefix = "roberta.";
+  names.pooler = "classifier.dense", names.classifier = "classifier.out_proj";
+  names.masked_dense = "lm_head.dense", names.masked_norm = "lm_head.layer_norm";
+  names.masked_bias = "lm_head.bias", names.masked_table = "lm_head.decoder.weight";
+  names.masked_table_bias = "lm_head.decoder.bias";
   return names;
 }
-constexpr FamilyNames kFamilies[] = {
-    kBert,
-    with_pooler(kBert, "roberta", "classifier.dense"),  // XLM-R's files say roberta, too
-    with_pooler(kBert, "electra", "classifier.dense"),
-    {"distilbert", "transformer.layer.", "attention.q_lin", "attention.k_lin", "attention.v_lin",
-     "attention.out_lin", "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm",
-     "pre_classifier"}};
 
-const FamilyNames& names_of(const std::string& family) {
-  for (const FamilyNames& names : kFamilies)
-    if (family == names.family) return names;
-  fail(ErrorKind::Internal, "there is no family of encoders '", family, "'");
+constexpr EncoderFamily electra() {
+  EncoderFamily names = kBert;
+  names.model_type = "electra", names.class_name = "Electra", names.prefix = "electra.";
+  names.pooler = "classifier.dense", names.classifier = "classifier.out_proj";
+  names.masked_dense = "generator_predictions.dense";
+  names.masked_norm = "generator_predictions.LayerNorm";
+  names.masked_bias = "generator_lm_head.bias", names.masked_table = "generator_lm_head.weight";
+  names.masked_table_bias = nullptr;
+  return names;
 }
+
+constexpr EncoderFamily kDistilBert{.model_type = "distilbert",
+                                    .class_name = "DistilBert",
+                                    .prefix = "distilbert.",
+                                    .layer = "transformer.layer.",
+                                    .query = "attention.q_lin",
+                                    .key = "attention.k_lin",
+                                    .value = "attention.v_lin",
+                                    .output = "attention.out_lin",
+                                    .first_norm = "sa_layer_norm",
+                                    .up = "ffn.lin1",
+                                    .down = "ffn.lin2",
+                                    .last_norm = "output_layer_norm",
+                                    .pooler = "pre_classifier",
+                                    .classifier = "classifier",
+                                    .masked_dense = "vocab_transform",
+                                    .masked_norm = "vocab_layer_norm",
+                                    .masked_bias = "vocab_projector.bias",
+                                    .masked_table = "vocab_projector.weight",
+                                    .masked_table_bias = nullptr};
+
+// The table.
+constexpr EncoderFamily kFamilies[] = {kBert,
+                                       roberta("roberta", "Roberta"),
+                                       roberta("xlm-roberta", "XLMRoberta"),
+                                       roberta("camembert", "Camembert"),
+                                       kDistilBert,
+                                       electra()};
 
 }  // namespace
 
+std::span<const EncoderFamily> encoder_families() {
+  return kFamilies;
+}
+
+const EncoderFamily& encoder_family(const std::string& model_type) {
+  for (const EncoderFamily& family : kFamilies)
+    if (model_type == family.model_type) return family;
+  fail(ErrorKind::Internal, "there is no family of encoders '", model_type, "'");
+}
+
+const EncoderFamily& family_of(const BertOptions& options) {
+  const BertOptions o = options.whole();
+  const bool counts_from_0 = o.first_position == 0, wide = o.embedding == o.hidden;
+  if (o.pooler_activation == "tanh" && counts_from_0 && wide && o.segments > 0)
+    return encoder_family("bert");
+  if (o.pooler_activation == "tanh" && !counts_from_0 && wide && o.segments > 0)
+    return encoder_family("roberta");
+  if (o.pooler_activation == "relu" && counts_from_0 && wide && o.segments == 0)
+    return encoder_family("distilbert");
+  if (o.pooler_activation == "gelu" && counts_from_0 && o.segments > 0)
+    return encoder_family("electra");
+  fail(ErrorKind::Unsupported,
+       "transformers has no encoder with model.pooler_activation=", o.pooler_activation,
+       ", model.first_position=", o.first_position, ", model.segments=", o.segments,
+       " and model.embedding=", o.embedding, " of ", o.hidden);
+}
+
 std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary,
                                        const std::string& family) {
-  const FamilyNames& theirs = names_of(family);
+  const EncoderFamily& theirs = encoder_family(family);
   const int64_t table = o.embedding > 0 ? o.embedding : o.hidden;
   std::vector<WeightNames> names{
       {"tokens.weight", {"embeddings.word_embeddings.weight"}, {{vocabulary, table}}},
@@ -95,10 +156,13 @@ std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary,
   return names;
 }
 
-std::vector<WeightNames> masked_head_names(int64_t hidden, int64_t vocabulary) {
-  std::vector<WeightNames> names{{"masked.bias", {"cls.predictions.bias"}, {{vocabulary}}}};
-  add_linear(names, "masked.dense", "cls.predictions.transform.dense", hidden, hidden);
-  add_norm(names, "masked.norm", "cls.predictions.transform.LayerNorm", hidden);
+std::vector<WeightNames> masked_head_names(const BertOptions& options, int64_t vocabulary,
+                                           const std::string& family) {
+  const EncoderFamily& theirs = encoder_family(family);
+  const BertOptions o = options.whole();
+  std::vector<WeightNames> names{{"masked.bias", {theirs.masked_bias}, {{vocabulary}}}};
+  add_linear(names, "masked.dense", theirs.masked_dense, o.embedding, o.hidden);
+  add_norm(names, "masked.norm", theirs.masked_norm, o.embedding);
   return names;
 }
 
@@ -108,11 +172,21 @@ std::vector<WeightNames> next_head_names(int64_t hidden) {
   return names;
 }
 
+std::vector<WeightNames> output_head_names(EncoderHead head, int64_t hidden, int64_t numbers,
+                                           const std::string& family) {
+  std::vector<WeightNames> names;
+  if (head == EncoderHead::Class)
+    add_linear(names, "output", encoder_family(family).classifier, numbers, hidden);
+  if (head == EncoderHead::Tags) add_linear(names, "output", "classifier", numbers, hidden);
+  if (head == EncoderHead::Answer) add_linear(names, "output", "qa_outputs", numbers, hidden);
+  return names;
+}
+
 std::string hugging_face_name(const std::string& name) {
   std::string plain = name;
-  for (const FamilyNames& names : kFamilies)
-    if (name.starts_with(concat(names.family, ".")))
-      plain = name.substr(std::string_view(names.family).size() + 1);
+  for (const EncoderFamily& family : kFamilies)
+    if (name.starts_with(family.prefix))
+      plain = name.substr(std::string_view(family.prefix).size());
   return renamed(renamed(plain, "LayerNorm.gamma", "LayerNorm.weight"), "LayerNorm.beta",
                  "LayerNorm.bias");
 }

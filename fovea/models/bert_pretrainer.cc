@@ -25,8 +25,8 @@ void draw(Projection& projection, const Random& random) {
 class BertPretrainer::MaskedWordHead : public torch::nn::Module {
  public:
   MaskedWordHead(const BertOptions& o, int64_t vocabulary)
-      : dense_(register_projection(*this, "dense", {o.hidden, o.hidden})),
-        norm_(register_module("norm", std::make_shared<LayerNorm>(o.hidden, o.epsilon))),
+      : dense_(register_projection(*this, "dense", {o.hidden, o.embedding})),
+        norm_(register_module("norm", std::make_shared<LayerNorm>(o.embedding, o.epsilon))),
         bias_(register_parameter("bias", at::zeros({vocabulary}))) {}
 
   void initialise(const Random& random) {
@@ -36,9 +36,9 @@ class BertPretrainer::MaskedWordHead : public torch::nn::Module {
     bias_.zero_();
   }
 
-  /// h [M, D] -> [M, D]
+  /// h [M, D] -> [M, E]
   Tensor forward(const Tensor& h) const { return norm_->forward(torch::gelu(dense_->forward(h))); }
-  OutputLayer output(const Tensor& table) const { return {table, bias_}; }  // table [V, D]
+  OutputLayer output(const Tensor& table) const { return {table, bias_}; }  // table [V, E]
 
  private:
   std::shared_ptr<Projection> dense_;
@@ -95,8 +95,6 @@ BertPretrainer::BertPretrainer(BertPretrainerOptions options, BertPretrainerShap
   encoder_ = register_module("encoder",
                              std::make_shared<BertEncoder>(options_.encoder, shape_.vocabulary));
   const BertOptions& o = encoder_->options();
-  require(o.embedding == o.hidden, ErrorKind::InvalidArgument, "model.embedding=", o.embedding,
-          ": the head for masked words needs tables as wide as model.hidden=", o.hidden);
   if (shape_.masked_words)
     masked_ = register_module("masked", std::make_shared<MaskedWordHead>(o, shape_.vocabulary));
   if (shape_.next_sentence) next_ = register_projection(*this, "next", {o.hidden, 2});
@@ -117,8 +115,9 @@ Schema BertPretrainer::schema() const {
 
 std::vector<LayerSummary> BertPretrainer::summary() const {
   const BertOptions& o = encoder_->options();
+  const int64_t positions = o.maximum_length + o.first_position;
   const int64_t embeddings =
-      (shape_.vocabulary + o.maximum_length + o.segments + /*norm*/ 2) * o.hidden;
+      (shape_.vocabulary + positions + o.segments + /*norm*/ 2) * o.embedding;
   const int64_t pooler = o.hidden * (o.hidden + 1);
   std::vector<LayerSummary> layers{
       {concat("embedding (", shape_.vocabulary, " pieces, ", o.maximum_length, " positions)"),

@@ -89,7 +89,7 @@ class BertPretrainer : public Model {
   at::Tensor hidden_of(const Batch& batch, const at::Tensor& tokens, const Random* random,
                        Tap* tap) const;                      // [B, N, D]
   at::Tensor embedding(const Batch& batch, Tap* tap) const;  // [B, D]
-  /// hidden [B, N, D], places [M] -> [M, D], what the table is multiplied with
+  /// hidden [B, N, D], places [M] -> [M, E], what the table is multiplied with
   at::Tensor piece_states(const at::Tensor& hidden, const at::Tensor& places) const;
   /// -> [M, V]
   at::Tensor piece_logits(const at::Tensor& hidden, const at::Tensor& places) const;

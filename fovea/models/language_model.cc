@@ -31,9 +31,9 @@ TransformerLayerOptions layer_of(const LanguageModelOptions& o) {
   layer.norm_name = is_llama ? "rms" : "layer";
   layer.activation = o.activation;
   layer.gated = is_llama;
-  layer.bias = !is_llama || o.query_bias || o.output_bias;
-  layer.output_bias = !is_llama || o.output_bias;
-  layer.feed_forward_bias = !is_llama || o.forward_bias;
+  layer.bias = is_llama ? o.query_bias || o.output_bias : o.bias;
+  layer.output_bias = is_llama ? o.output_bias : o.bias;
+  layer.feed_forward_bias = is_llama ? o.forward_bias : o.bias;
   layer.looks_at_source = false;
   layer.positions = is_llama ? "rotary" : "none";
   layer.rotary = o.rotary;
@@ -80,6 +80,7 @@ void LanguageModelOptions::describe(OptionList& list) {
       .at_least(0);
   list.add("activation", activation, "of the feed-forward part; empty: as the layout has it")
       .choices({"", "relu", "gelu", "gelu-tanh", "silu"});
+  list.add("bias", bias, "gpt2: projections have biases");
   list.add("query_bias", query_bias, "llama: queries, keys and values have a bias, as in Qwen2");
   list.add("output_bias", output_bias, "llama: what attention hands on has a bias");
   list.add("forward_bias", forward_bias, "llama: the feed-forward part has biases");
@@ -169,16 +170,23 @@ ParameterRule LanguageModel::rule_of(const std::string& name) const {
   return {1, is_matrix};  // as GPT-2 and its followers have it
 }
 
-Tensor LanguageModel::embed(const Tensor& tokens, int64_t first) const {
+Tensor LanguageModel::embed(const Tensor& tokens, int64_t first, const Tensor& erased) const {
   require(first + tokens.size(1) <= options_.maximum_length, ErrorKind::BadData, "a text of ",
           first + tokens.size(1), " tokens does not fit the ", options_.maximum_length,
           " positions of the network (model.maximum_length)");
-  const Tensor x = embedding_lookup(tokens_->weight, tokens);
+  Tensor x = embedding_lookup(tokens_->weight, tokens);  // [B, N, D]
+  if (erased.defined()) {
+    const int64_t missing = tokens.size(1) - erased.size(1);
+    const Tensor gone = missing >= 0 ? at::constant_pad_nd(erased, {0, missing})
+                                     : erased.narrow(1, 0, tokens.size(1));  // [B, N]
+    x = at::where(gone.unsqueeze(-1), tokens_->weight.mean(0), x);
+  }
   return positions_ ? positions_->add(x, first) : x;
 }
 
-Tensor LanguageModel::states(const Tensor& tokens, const Random* random, Tap* tap) const {
-  Tensor x = leaf_of(tap, "tokens", embed(tokens, 0));  // [B, N, D]
+Tensor LanguageModel::states(const Tensor& tokens, const Random* random, Tap* tap,
+                             const Tensor& erased) const {
+  Tensor x = leaf_of(tap, "tokens", embed(tokens, 0, erased));  // [B, N, D]
   x = dropout(x, options_.dropout, random, "embedding");
   std::vector<TransformerMemory> memories(size_t(options_.layers));
   std::optional<Random> own;
@@ -220,37 +228,71 @@ Predictions LanguageModel::predict(const Batch& batch) const {
   Predictions predictions;
   const Tensor lengths = batch.at("tokens.keep").sum(1).cpu();  // [B]
   for (int64_t row = 0; row < batch.size; ++row) {
-    const int64_t length = lengths[row].item<int64_t>();
-    predictions.outputs.push_back(
-        continue_prompt(batch.at("tokens")[row].narrow(0, 0, length), row));
+    Continuation one;
+    one.prompt = batch.at("tokens")[row].narrow(0, 0, lengths[row].item<int64_t>());
+    one.search = search_;
+    predictions.outputs.push_back(generate(one));
   }
   return predictions;
 }
 
-std::vector<Decoded> LanguageModel::continue_prompt(const Tensor& prompt, int64_t row) const {
-  const int64_t length = prompt.size(0), room = options_.maximum_length - length;
+std::vector<Decoded> LanguageModel::generate(const Continuation& c) const {
+  torch::NoGradGuard no_gradients;
+  const int64_t length = c.prompt.size(0), most = options_.maximum_length, room = most - length;
   require(length > 0, ErrorKind::BadData, "the prompt is empty: it needs one token at least");
   require(room > 0, ErrorKind::BadData, "the prompt has ", length, " tokens, which leaves no room ",
-          "for more in the ", options_.maximum_length,
-          " positions of the network (model.maximum_length)");
+          "for more in the ", most, " positions of the network (model.maximum_length)");
+  const int64_t wanted = c.search.maximum_length > 0 ? c.search.maximum_length : kUsualLength;
   std::vector<TransformerMemory> memories(size_t(options_.layers));
-  Tensor x;  // [R, D]: states of the newest tokens
+  Tensor text;       // int64 [R, N]: all that is there
+  int64_t seen = 0;  // tokens that the memories hold
+  WrittenToken newest;
   SearchProblem problem;
   problem.inputs = 1;
-  problem.begin = prompt[length - 1].item<int64_t>();
+  problem.begin = c.prompt[length - 1].item<int64_t>();
   problem.end = shape_.end;
-  problem.maximum_length = {
-      std::min(room, search_.maximum_length > 0 ? search_.maximum_length : kUsualLength)};
-  problem.numbers = {row};
-  problem.device = prompt.device();
-  const auto found = search(search_, problem, [&](const StepInput& in) -> StepOutput {
-    if (in.origin.defined())
+  problem.forbidden = shape_.forbidden;
+  problem.maximum_length = {c.slides ? wanted : std::min(room, wanted)};
+  problem.numbers = {c.number};
+  problem.device = c.prompt.device();
+  if (c.search.repetition_penalty != 1) {
+    const Tensor ids = c.prompt.cpu().contiguous();
+    problem.prompts = {{ids.data_ptr<int64_t>(), ids.data_ptr<int64_t>() + length}};
+  }
+  if (c.ends || shape_.ends)
+    problem.ends = [&](int64_t, std::span<const int64_t> made) {
+      return (shape_.ends && shape_.ends(made)) || (c.ends && c.ends(made));
+    };
+  if (c.written)
+    problem.chosen = [&](int64_t, int64_t token, double log_probability) {
+      newest.token = token;
+      newest.log_probability = log_probability;
+      c.written(newest);
+    };
+  const auto found = search(c.search, problem, [&](const StepInput& in) -> StepOutput {
+    if (in.origin.defined()) {
       for (TransformerMemory& memory : memories) memory = memory.select(in.origin);
-    const bool is_first = in.position == 0;
-    const Tensor tokens = is_first ? prompt.unsqueeze(0) : in.tokens.unsqueeze(1);  // [R, N]
-    const int64_t first = is_first ? 0 : length + in.position - 1;
-    x = decoder_->step(embed(tokens, first), first, memories).select(1, -1);
-    return {at::log_softmax(logits(x).to(at::kFloat), -1), {}};
+      if (text.defined()) text = text.index_select(0, in.origin);
+    }
+    Tensor tokens = in.tokens.unsqueeze(1);  // [R, N]
+    if (in.position == 0) tokens = c.prompt.unsqueeze(0).expand({in.tokens.size(0), length});
+    text = text.defined() ? at::cat({text, tokens}, 1) : tokens;
+    if (seen + tokens.size(1) > most) {  // with room for some before this is done again
+      tokens = text.narrow(1, text.size(1) - (most - most / 4), most - most / 4);
+      memories.assign(memories.size(), {});
+      seen = 0;
+    }
+    const Tensor x = decoder_->step(embed(tokens, seen), seen, memories);  // [R, N, D]
+    seen += tokens.size(1);
+    newest.attention.clear();
+    if (c.attention) {  // all once more: what is cached has no map
+      Tap tap;
+      states(text.narrow(1, text.size(1) - seen, seen), nullptr, &tap);
+      for (const AttentionMap& map : tap.maps())
+        newest.attention.push_back(map.weights[0].select(1, -1));  // [H, K]
+    }
+    const Tensor scores = logits(x.select(1, -1)).to(at::kFloat);  // [R, V]
+    return {at::log_softmax(scores, -1), {}, {}, scores};
   });
   std::vector<Decoded> outputs;
   for (const Hypothesis& one : found[0]) outputs.push_back({one.tokens, one.log_probability, ""});
@@ -279,7 +321,8 @@ Tensor LanguageModel::replay(const Batch& batch, const Predictions& predictions,
     if (count > 0) targets[row].narrow(0, length - 1, count).copy_(tokens);
   }
   const Tensor likelihood =
-      log_likelihood(logits(states(whole.narrow(1, 0, longest - 1).to(device()), nullptr, tap)),
+      log_likelihood(logits(states(whole.narrow(1, 0, longest - 1).to(device()), nullptr, tap,
+                                   batch.has("erased") ? batch.at("erased") : Tensor())),
                      targets.narrow(1, 0, longest - 1).to(device()));  // [B, N - 1]
   Tensor units = at::zeros({batch.size, most}, likelihood.options());
   for (int64_t row = 0; row < batch.size; ++row) {

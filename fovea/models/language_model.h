@@ -3,7 +3,7 @@
 //   x       E[token], in GPT-2 with a learned position
 //   h       pre-norm layers of nn/transformer/transformer_layer.h, each position sees those before
 //   it
-//           gpt2   layer norm, gelu (tanh form), biases everywhere
+//           gpt2   layer norm, gelu (tanh form), biases everywhere, or of norms alone
 //           llama  RMS norm, rotary positions, gated feed-forward part with silu, no biases
 //   p       softmax(W norm(h)), W the embedding where tied
 //   loss    mean over the real positions but the first of -log p(token)
@@ -12,8 +12,11 @@
 
 #include <torch/nn/modules/embedding.h>
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "fovea/decoding/search.h"
 #include "fovea/models/model.h"
@@ -32,6 +35,7 @@ struct LanguageModelOptions {
   int64_t maximum_length = 256;
   int64_t window = 0;         // a position sees itself and so many before it, less one; 0: all
   std::string activation;     // empty: the layout's
+  bool bias = true;           // gpt2: of projections
   bool query_bias = false;    // llama: of queries, keys and values, as Qwen2 has it
   bool output_bias = false;   // llama: of what attention hands on
   bool forward_bias = false;  // llama: of the feed-forward part
@@ -49,7 +53,30 @@ struct LanguageModelOptions {
 /// What the tokeniser decides.
 struct LanguageShape {
   int64_t vocabulary = 0;
-  int64_t end = -1;  // the token after which nothing comes; -1: there is none
+  int64_t end = -1;                     // the token after which nothing comes; -1: there is none
+  std::vector<int64_t> forbidden = {};  // tokens that are never written
+  /// Whether a text ends with these tokens, which were written last; may be empty.
+  std::function<bool(std::span<const int64_t> written)> ends = {};
+};
+
+/// A token as it was chosen.
+struct WrittenToken {
+  int64_t token = 0;
+  double log_probability = 0;
+  /// Where it was asked for, of each layer [H, K]: how much the place before looked at the last K
+  /// tokens, itself included.
+  std::vector<at::Tensor> attention;
+};
+
+/// A text to continue.
+struct Continuation {
+  at::Tensor prompt;  // int64 [P]
+  SearchOptions search;
+  int64_t number = 0;      // what random numbers are made from, besides the seed
+  bool slides = false;     // beyond the positions of the network only the last tokens are seen
+  bool attention = false;  // wanted with each token
+  std::function<bool(std::span<const int64_t>)> ends = {};  // besides LanguageShape::ends
+  std::function<void(const WrittenToken&)> written = {};    // told each token of greedy and sample
 };
 
 class LanguageModel : public Model {
@@ -65,14 +92,19 @@ class LanguageModel : public Model {
   ParameterRule rule_of(const std::string& name) const override;
   std::vector<HeadBlock> head_blocks() const override { return decoder_->head_blocks(kMap, ""); }
   Loss loss(const Batch& batch, const StepContext& context) override;
-  /// What comes after each row's tokens, as `decoding` says.
+  /// What comes after each row's tokens, as `decoding` says, within the network's positions.
   Predictions predict(const Batch& batch) const override;
+  /// The continuations of one prompt, best first. BadData for a prompt that is empty or leaves no
+  /// room.
+  std::vector<Decoded> generate(const Continuation& continuation) const;
   /// Log-probability of each generated token: [B, U]. Maps: "attention", one a layer, from all
   /// tokens but the last to all tokens but the last.
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
 
-  /// tokens int64 [B, N] -> the last layer's states, normalised [B, N, D]
-  at::Tensor states(const at::Tensor& tokens, const Random* random, Tap* tap) const;
+  /// tokens int64 [B, N] -> the last layer's states, normalised [B, N, D]. Of tokens that are
+  /// `erased`, bool [B, n], nothing is known but that they are there: they are the mean of all.
+  at::Tensor states(const at::Tensor& tokens, const Random* random, Tap* tap,
+                    const at::Tensor& erased = {}) const;
   /// [..., D] -> [..., V]
   at::Tensor logits(const at::Tensor& states) const;
   /// Sum of -log p over the real positions but the first of each row, and their number.
@@ -81,10 +113,9 @@ class LanguageModel : public Model {
   static constexpr const char* kMap = "attention";
 
  private:
-  at::Tensor embed(const at::Tensor& tokens, int64_t first) const;  // [B, N] -> [B, N, D]
+  /// [B, N] -> [B, N, D]
+  at::Tensor embed(const at::Tensor& tokens, int64_t first, const at::Tensor& erased = {}) const;
   OutputLayer output_layer() const;
-  /// The continuations of one prompt, best first. prompt int64 [N]
-  std::vector<Decoded> continue_prompt(const at::Tensor& prompt, int64_t row) const;
 
   LanguageModelOptions options_;
   SearchOptions search_;

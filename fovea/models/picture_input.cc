@@ -19,12 +19,15 @@ std::vector<int64_t> PictureInput::cell_of_pixels() const {
   return cells;
 }
 
-at::Tensor PictureInput::numbers(const at::Tensor& image, at::ScalarType type, Tap* tap) const {
+at::Tensor PictureInput::numbers(const at::Tensor& image, at::ScalarType type, Tap* tap,
+                                 const std::string& axis, int64_t first) const {
   const at::Tensor plain =
       image.scalar_type() == at::kByte ? image.to(type) / 255 : image.to(type);  // [B, C, H, W]
   if (!tap) return plain;
   const at::Tensor pixels = plain.flatten(2).transpose(1, 2);  // [B, H W, C]
-  return tap->leaf("cells", pixels, cell_of_pixels()).transpose(1, 2).reshape(plain.sizes());
+  std::vector<int64_t> units = cell_of_pixels();
+  for (int64_t& unit : units) unit += first;
+  return tap->leaf(axis, pixels, std::move(units)).transpose(1, 2).reshape(plain.sizes());
 }
 
 std::vector<uint64_t> numbers_of_pictures(const at::Tensor& images) {

@@ -20,7 +20,12 @@ struct PictureInput {
   /// The cell of each pixel, row by row; cell r begins at pixel floor(r size / cells).
   std::vector<int64_t> cell_of_pixels() const;
   /// image [B, C, H, W], bytes as 0 … 1 -> floating of that type; with a tap its leaf "cells".
-  at::Tensor numbers(const at::Tensor& image, at::ScalarType type, Tap* tap) const;
+  at::Tensor numbers(const at::Tensor& image, at::ScalarType type, Tap* tap) const {
+    return numbers(image, type, tap, "cells", 0);
+  }
+  /// The leaf of another axis, whose unit `first` is the first cell.
+  at::Tensor numbers(const at::Tensor& image, at::ScalarType type, Tap* tap,
+                     const std::string& axis, int64_t first) const;
 };
 
 /// One number per picture, made from its bytes (FNV-1a): what is drawn for one does not depend on

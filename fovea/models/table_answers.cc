@@ -1,6 +1,7 @@
 #include "fovea/models/table_answers.h"
 
 #include <cmath>
+#include <limits>
 
 #include "fovea/base/error.h"
 #include "fovea/models/classifier.h"
@@ -43,6 +44,17 @@ at::Tensor table_replay(const at::Tensor& outputs, const Predictions& prediction
           : torch::cat({torch::log_sigmoid(-outputs), torch::log_sigmoid(outputs)}, 1);  // [B, C]
   return log_scores.gather(1,
                            predictions.scores.argmax(1, /*keepdim=*/true).to(log_scores.device()));
+}
+
+at::Tensor log_odds_or_value(const at::Tensor& outputs, const Predictions& predictions,
+                             TabularLoss loss) {
+  if (loss == TabularLoss::SquaredError) return outputs;
+  const at::Tensor answer =
+      predictions.scores.argmax(1, /*keepdim=*/true).to(outputs.device());         // [B, 1]
+  if (loss == TabularLoss::BinaryCrossEntropy) return outputs * (2 * answer - 1);  // [B, 1]
+  const at::Tensor others =
+      outputs.scatter(1, answer, -std::numeric_limits<double>::infinity());  // [B, C]
+  return outputs.gather(1, answer) - others.logsumexp(1, /*keepdim=*/true);  // [B, 1]
 }
 
 void TableLossOptions::describe(OptionList& list) {

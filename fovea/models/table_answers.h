@@ -20,6 +20,11 @@ Predictions table_predictions(const at::Tensor& outputs, kernels::TabularLoss lo
 at::Tensor table_replay(const at::Tensor& outputs, const Predictions& predictions,
                         kernels::TabularLoss loss);
 
+/// What the columns of a table add up to: the value, or log p / (1 - p) of the class that was
+/// likeliest when it was predicted. [B, 1]
+at::Tensor log_odds_or_value(const at::Tensor& outputs, const Predictions& predictions,
+                             kernels::TabularLoss loss);
+
 /// What is minimised; keys under model.
 struct TableLossOptions {
   std::string loss = "squared";  // of numbers: squared, huber, absolute or quantile

@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kWidestRow = 4096;  // C d: more columns get narrower vectors
 constexpr int64_t kLargestScore = 1 << 20, kScoreRank = 32;  // I C: a larger W is two factors
 constexpr double kScoreDeviation = 0.01;                     // of its weights at first
+constexpr int64_t kPathSteps = 16;                           // of an integral along a line
 constexpr int64_t kPredictedRows = 1024;  // at a time: members and tokens multiply what they take
 
 int64_t width_for(const TableNetworkOptions& options, int64_t columns) {
@@ -68,6 +69,11 @@ TableNetwork::TableNetwork(TableNetworkOptions options, FeatureShape shape)
           " learns by REINFORCE, which this model does not; gumbel also draws one column");
   plain_inputs_ = shape_.plain_inputs.empty() ? torch::arange(inputs)
                                               : torch::tensor(shape_.plain_inputs, torch::kInt64);
+  input_means_ = shape_.input_means.empty()
+                     ? torch::zeros({inputs})
+                     : torch::tensor(shape_.input_means, torch::kFloat32);  // [I]
+  require(input_means_.size(0) == inputs, ErrorKind::Internal, "means of ", input_means_.size(0),
+          " inputs, expected ", inputs);
   linear_ = register_projection(*this, "linear", {plain_inputs_.size(0), shape_.outputs});
   if (o.is_linear()) return;
 
@@ -277,10 +283,50 @@ Predictions TableNetwork::predict(const Batch& batch) const {
   return table_predictions(torch::cat(slices), shape_.loss);
 }
 
+Tensor TableNetwork::contributions(const Tensor& inputs, const Predictions& predictions) const {
+  const auto sum_of_answers = [&](const Tensor& rows) {
+    Pass pass;
+    return log_odds_or_value(mean_of_members(outputs(rows, pass), shape_.loss), predictions,
+                             shape_.loss);  // [B, 1]
+  };
+  const torch::AutoGradMode gradients(true);
+  const Tensor means = input_means_.to(inputs.device());  // [I]
+  const Tensor line = (inputs.detach() - means);          // [B, I]
+  Tensor slope = torch::zeros_like(line);
+  for (int64_t step = 0; step < kPathSteps; ++step) {
+    const double place = (double(step) + 0.5) / kPathSteps;
+    const Tensor row = (means + place * line).requires_grad_(true);
+    slope += torch::autograd::grad({sum_of_answers(row).sum()}, {row})[0] / double(kPathSteps);
+  }
+  const Tensor column = torch::tensor(shape_.column_of_input, torch::kInt64).to(inputs.device());
+  Tensor added = torch::zeros({inputs.size(0), columns()}, line.options())
+                     .index_add(1, column, line * slope);  // [B, C]
+  // What the sum over few steps leaves goes to the columns by their size.
+  const torch::NoGradGuard no_gradients;
+  const Tensor whole = sum_of_answers(inputs.detach()) -
+                       sum_of_answers(means.expand({inputs.size(0), -1}).contiguous());  // [B, 1]
+  const Tensor rest = whole - added.sum(1, /*keepdim=*/true);
+  const Tensor size = added.abs() + 1e-12;
+  return added + rest * size / size.sum(1, /*keepdim=*/true);
+}
+
 Tensor TableNetwork::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
   Pass pass{nullptr, tap};
-  return table_replay(mean_of_members(outputs(batch.at("inputs"), pass), shape_.loss), predictions,
-                      shape_.loss);
+  const Tensor& inputs = batch.at("inputs");
+  const Tensor answers = mean_of_members(outputs(inputs, pass), shape_.loss);  // [B, O]
+  const Tensor replayed = table_replay(answers, predictions, shape_.loss);     // [B, 1]
+  if (!tap || !score_.empty() || encoder_) return replayed;
+  const Tensor given = contributions(inputs, predictions);  // [B, C]
+  AttentionMap map = labelled_map({kContributions, "", "columns"}, given.unsqueeze(1).unsqueeze(1),
+                                  MapKind::Contribution);
+  const bool is_number = shape_.loss == TabularLoss::SquaredError;
+  map.total = concat(is_number ? "standardised value" : "log odds of the answer",
+                     ", less that of a mean row");
+  const Tensor replaced = tap->report(std::move(map)).flatten(0, 2);  // [B, C]
+  const Tensor change = (replaced - given).sum(1, /*keepdim=*/true);  // [B, 1]
+  if (is_number) return replayed + change;
+  if (change.eq(0).all().item<bool>()) return replayed;  // the same bits
+  return torch::log_sigmoid(log_odds_or_value(answers, predictions, shape_.loss) + change);
 }
 
 std::vector<HeadBlock> TableNetwork::head_blocks() const {

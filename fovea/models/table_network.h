@@ -10,6 +10,11 @@
 //                penalty |w|^2 / 2N, as scikit-learn's C = 1 and alpha = 1
 // All but linear go on with hidden layers relu(W h + b) and one output for each member, and add
 // linear's outputs: what is linear in the data need not be learned by the layers.
+// What each column adds to the answer, the picture of plain and linear, which look at nothing, are
+// integrated gradients (Sundararajan et al. 2017) along the line from a row of means,
+//   c_i = (x_i - m_i) * mean over t of dF / dx_i (m + t (x - m)),   F = log p / (1 - p) or the
+//   value
+// They sum to F(x) - F(m); of a linear F they are w_i (x_i - m_i).
 // An ensemble in one network (TabM, Gorishniy et al. 2024): member k scales h by its own r_k, and
 // the scores of attention by t_k, shares the hidden layers, and has outputs of its own. Losses of
 // the members are averaged in training, their answers in prediction.
@@ -42,7 +47,6 @@ struct TableNetworkOptions {
   std::string pruned_heads;       // attention/pruned_heads.h
   TableLossOptions loss;
   void describe(OptionList& list);
-  bool has_attention() const { return attends() || is_transformer(); }
   bool members_attend() const { return attends() && members > 1; }        // each on its own
   bool attends() const { return name == "attention" || name == "auto"; }  // until auto has chosen
   bool is_transformer() const { return name == "transformer"; }
@@ -71,9 +75,12 @@ class TableNetwork : public Model {
   Predictions predict(const Batch& batch) const override;
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
   std::vector<HeadBlock> head_blocks() const override;
+  /// What each column adds to the answers, of any of the networks. inputs [B, I] -> [B, C]
+  at::Tensor contributions(const at::Tensor& inputs, const Predictions& predictions) const;
 
   static constexpr const char* kMap = "attention";       // what looks at columns for the answer
   static constexpr const char* kColumnsMap = "columns";  // transformer: columns at each other
+  static constexpr const char* kContributions = "contributions";  // plain, linear
 
  private:
   struct Pass {
@@ -94,6 +101,7 @@ class TableNetwork : public Model {
   FeatureShape shape_;
   TableLoss loss_;
   at::Tensor plain_inputs_;  // [P] int64, no parameter
+  at::Tensor input_means_;   // [I], no parameter
   std::shared_ptr<Projection> linear_;
   std::shared_ptr<ColumnEmbedding> columns_;
   std::vector<std::shared_ptr<Projection>> score_;  // attention: W, or two factors of it

@@ -18,6 +18,7 @@ struct FeatureShape {
   std::vector<int64_t> plain_inputs = {};  // values and categories, no pieces; empty: all inputs
   std::vector<int64_t> class_counts = {};  // training rows of each class; empty: not known
   int64_t rows = 0;                        // of the training split; 0: not known
+  std::vector<double> input_means = {};    // [I], over the training rows; empty: zeros
 };
 
 }  // namespace fovea
