@@ -15,9 +15,32 @@ constexpr int kNarrowest = 40;
 /// The axis of a picture's cells, or none.
 const Axis* find_grid(const MapView& map, const Explanation& explanation) {
   for (const Axis& axis : explanation.axes)
-    if (axis.name == map.key_axis && axis.grid_rows * axis.grid_columns == int64_t(map.keys()))
+    if (axis.name == map.key_axis && axis.grid_rows > 0 &&
+        axis.grid_rows * axis.grid_columns + int64_t(axis.special.size()) == int64_t(map.keys()))
       return &axis;
   return nullptr;
+}
+
+/// What is seen of the cells; where they look at each other, too, by the special units alone: a
+/// class token.
+MapView over_cells(const MapView& map, const Axis& grid) {
+  const size_t first = grid.special.size();  // key of the first cell
+  if (first == 0) return map;
+  const size_t queries = map.query_axis == map.key_axis ? first : map.queries();
+  const auto cut = [&](auto& list) {
+    if (list.empty()) return;
+    std::remove_reference_t<decltype(list)> kept;
+    for (size_t query = 0; query < queries; ++query)
+      kept.insert(kept.end(), list.begin() + std::ptrdiff_t(query * map.keys() + first),
+                  list.begin() + std::ptrdiff_t((query + 1) * map.keys()));
+    list = std::move(kept);
+  };
+  MapView view = map;
+  for (auto* list : {&view.weights, &view.spread, &view.low, &view.high}) cut(*list);
+  cut(view.truth);
+  view.query_labels.resize(queries);
+  view.key_labels.erase(view.key_labels.begin(), view.key_labels.begin() + std::ptrdiff_t(first));
+  return view;
 }
 
 Lines lines_for(const Figure& figure, const Explanation& explanation, const TerminalStyle& style) {
@@ -29,7 +52,7 @@ Lines lines_for(const Figure& figure, const Explanation& explanation, const Term
       return terminal_panels(figure, style);
     case FigureKind::Matrix:
       if (const Axis* grid = find_grid(figure.map(), explanation))
-        return terminal_tiles(figure.map(), *grid, style);
+        return terminal_tiles(over_cells(figure.map(), *grid), *grid, style);
       return terminal_matrix(figure.map(), style);
   }
   return {};

@@ -77,6 +77,14 @@ bool is_output(const Instance& instance, const std::string& axis_name) {
       axes, [&](const Axis& axis) { return axis.name == axis_name && axis.output; });
 }
 
+/// The class token in front of the cells of a picture, from which the answer is read; else -1.
+int64_t class_token(const Instance& instance, const std::string& axis_name) {
+  for (const Axis& axis : instance.described.axes)
+    if (axis.name == axis_name && axis.grid_rows > 0 && axis.special.size() == 1)
+      return axis.special[0];
+  return -1;
+}
+
 /// How much another map looks at each of the units that are this one's rows, shares of 1: [Q].
 /// Undefined where none does.
 Tensor looked_at(const AttentionMap& map, std::span<const AttentionMap> all, int64_t rows,
@@ -117,22 +125,36 @@ Attributions make_attributions(const Instance& instance, std::span<const Attenti
   const Tensor truth = find_truth(instance, map.name, weights, attributions.notes);  // [Q, K]
   const auto outputs = int64_t(instance.original.size());
   const bool of_output = is_output(instance, map.query_axis);
-  attributions.by_row = of_output && rows == outputs;
+  // A text that goes on looks at itself: its last rows say the output, the others were given.
+  const bool goes_on = of_output && map.query_axis == map.key_axis && rows > outputs;
+  const int64_t given = goes_on ? rows - outputs : 0;
+  attributions.by_row = of_output && rows - given == outputs;
   if (!attributions.by_row) {
     if (of_output)
       attributions.notes.push_back(
           "its rows are not the units of the output: judged by their mean");
+    const int64_t token = class_token(instance, map.query_axis);
+    if (token >= 0 && token < rows) {
+      attributions.notes.push_back("judged by what the class token looks at in the picture");
+      const Tensor row = weights[token].clone();
+      row[token] = 0;  // it is no part of the picture and cannot be taken away
+      const Tensor own = truth.defined() ? truth[token] : truth;
+      attributions.list.push_back(make_attribution(row, own, kAllUnits));
+      return attributions;
+    }
     const Tensor shares = looked_at(map, all, rows, attributions.notes);              // [Q]
     const Tensor mean = shares.defined() ? shares.matmul(weights) : weights.mean(0);  // [K]
     attributions.list.push_back(
         make_attribution(mean, truth.defined() ? truth.any(0) : truth, kAllUnits));
     return attributions;
   }
-  if (rows > most_rows)
+  if (outputs > most_rows)
     attributions.notes.push_back(concat("of longer outputs ", most_rows, " units were judged"));
-  for (const int64_t row : draw_rows(rows, most_rows, random))
+  for (const int64_t unit : draw_rows(outputs, most_rows, random)) {
+    const int64_t row = given + unit;
     attributions.list.push_back(
-        make_attribution(weights[row], truth.defined() ? truth[row] : truth, row));
+        make_attribution(weights[row], truth.defined() ? truth[row] : truth, unit));
+  }
   return attributions;
 }
 

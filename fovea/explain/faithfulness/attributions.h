@@ -1,7 +1,8 @@
 // What a map attributes: how much each unit of its key axis matters, for one output unit or for all
 // of them together. A map whose queries are the output's units has an attribution in each row; any
-// other map has one, the mean of its rows. Where another map looks at the rows' units (words of
-// sentences, and sentences of a document), each row counts as much as that one looks at it.
+// other map has one: that of the class token in front of a picture's cells, else the
+// mean of its rows. Where another map looks at the rows' units (words of sentences, and sentences
+// of a document), each row counts as much as that one looks at it.
 #pragma once
 
 #include <span>

@@ -45,7 +45,10 @@ constexpr Measure kMeasures[] = {
     {"own", "own position", MapKind::Gate, [](const Head& h) { return h.statistics.own; }},
     {"previous", "previous position", MapKind::Gate,
      [](const Head& h) { return h.statistics.previous; }},
-    {"next", "next position", MapKind::Gate, [](const Head& h) { return h.statistics.next; }}};
+    {"next", "next position", MapKind::Gate, [](const Head& h) { return h.statistics.next; }},
+    {"sink", "first position", MapKind::Gate, [](const Head& h) { return h.statistics.sink; }},
+    {"induction", "what came after the same token", MapKind::Gate,
+     [](const Head& h) { return h.statistics.induction; }}};
 
 std::vector<Head> join_heads(const HeadReport& report) {
   std::vector<Head> heads;
@@ -102,6 +105,9 @@ TextTable head_table(const HeadReport& report) {
   std::vector<std::string> header{"map", "layer", "head"};
   for (const Measure& measure : kMeasures)
     if (is_known(measure, heads)) header.push_back(measure.key);
+  const bool some_do =
+      std::ranges::any_of(heads, [](const Head& head) { return !head.statistics.does().empty(); });
+  if (some_do) header.push_back("does");
   TextTable table(header);
   for (const Head& head : heads) {
     const HeadName& name = head.statistics.name;
@@ -109,6 +115,7 @@ TextTable head_table(const HeadReport& report) {
                                  concat(name.head)};
     for (const Measure& measure : kMeasures)
       if (is_known(measure, heads)) row.push_back(cell_text(measure.of(head)));
+    if (some_do) row.push_back(head.statistics.does());
     table.add(std::move(row));
   }
   return table;
@@ -125,6 +132,7 @@ Json heads_to_json(const HeadReport& report) {
     for (const Measure& measure : kMeasures)
       if (const Value value = measure.of(head)) entry[measure.key] = *value;
     if (head.importance) entry["gradient"] = head.importance->gradient;
+    if (const std::string does = head.statistics.does(); !does.empty()) entry["does"] = does;
     heads.push_back(std::move(entry));
   }
   return {{"rows", report.rows}, {"heads", std::move(heads)}};

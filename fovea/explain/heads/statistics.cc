@@ -16,6 +16,7 @@ struct Sums {
   double queries = 0, entropy = 0, largest = 0;
   double choosing = 0, share = 0;  // queries with a choice
   double special = 0, distance = 0, own = 0, previous = 0, next = 0;
+  double sinking = 0, sink = 0;  // queries behind the first that see nothing behind them
   bool has_special = false, is_self = false;
 
   void add(const Tensor& weights, const Tensor& special_keys) {
@@ -40,6 +41,12 @@ struct Sums {
     own += weights.diagonal(0).sum().item<double>();
     previous += weights.diagonal(-1).sum().item<double>();
     next += weights.diagonal(1).sum().item<double>();
+    const bool looks_back = weights.size(0) > 1 && weights.size(0) == weights.size(1) &&
+                            !weights.triu(1).any().item<bool>();
+    if (!looks_back) return;
+    const Tensor later = weights.narrow(0, 1, weights.size(0) - 1);  // [Q - 1, K]
+    sinking += (later.sum(1) > 0).sum().item<double>();
+    sink += later.select(1, 0).sum().item<double>();
   }
 
   HeadStatistics means(const HeadName& name) const {
@@ -56,6 +63,7 @@ struct Sums {
     found.own = own / queries;
     found.previous = previous / queries;
     found.next = next / queries;
+    if (sinking > 0) found.sink = sink / sinking;
     return found;
   }
 };
@@ -115,7 +123,35 @@ class Collector {
   std::vector<std::pair<HeadName, Sums>> sums_;  // in the order of the maps
 };
 
+constexpr double kMostOfTheWeight = 0.4;
+
 }  // namespace
+
+std::string HeadStatistics::does() const {
+  if (induction.value_or(0) > kMostOfTheWeight) return "induction";
+  if (sink.value_or(0) > kMostOfTheWeight) return "sink";
+  return sink && previous.value_or(0) > kMostOfTheWeight ? "previous" : "";
+}
+
+void measure_induction(const Predictor& predictor, const Example& example, int64_t length,
+                       std::vector<HeadStatistics>& heads) {
+  torch::NoGradGuard no_gradients;
+  const Prediction prediction = predictor.predict({&example, 1}).front();
+  Tap tap(Record::OnDemand);
+  predictor.replay(example, prediction, tap);
+  for (const AttentionMap& map : tap.maps()) {
+    if (!is_share(map) || map.query_axis != map.key_axis || length < 2) continue;
+    for (int64_t head = 0; head < heads_of(map); ++head) {
+      const Tensor weights = head_of(map, 0, head).to(at::kCPU, at::kDouble);  // [Q, K]
+      if (weights.size(0) < 2 * length || weights.size(1) < 2 * length) continue;
+      // Unit i of the second copy, but its last, and the one after the same unit of the first.
+      const Tensor second = weights.narrow(0, length, length - 1).narrow(1, 1, length - 1);
+      for (HeadStatistics& one : heads)
+        if (one.name == HeadName{map.name, map.layer, head + 1})
+          one.induction = second.diagonal().mean().item<double>();
+    }
+  }
+}
 
 std::vector<HeadStatistics> measure_heads(const Predictor& predictor, const ExampleSource& rows,
                                           const HeadOptions& options) {

@@ -5,6 +5,11 @@
 //   special   sum of a_ij over the keys that are no part of the text: [CLS], [SEP], <s>
 //   distance  sum_j a_ij |i - j|                     where a sequence looks at itself, as are
 //   own, previous, next                              a_ii, a_i,i-1 and a_i,i+1
+//   sink      a_i0, i > 0                            where moreover no unit sees those behind it:
+//   an
+//                                                    attention sink (Xiao et al. 2023)
+//   induction a_i,i-n+1 in the second copy of a text of n random units that stands there twice: the
+//             head looks at what came after the same unit before (Olsson et al. 2022)
 // Rows are looked at one after the other and maps one head at a time, so memory does not grow with
 // the rows. (Entropy and distance of heads: Clark et al. 2019; Vig and Belinkov 2019.)
 #pragma once
@@ -40,6 +45,10 @@ struct HeadStatistics {
   double largest = 0;
   std::optional<double> special;  // none where the keys have no such units
   std::optional<double> distance, own, previous, next;
+  std::optional<double> sink, induction;
+
+  /// "induction", "sink", "previous": what the head does with most of its weight; "" else.
+  std::string does() const;
 };
 
 struct HeadOptions {
@@ -50,5 +59,10 @@ struct HeadOptions {
 /// InvalidArgument without rows, or where the network has no such map.
 std::vector<HeadStatistics> measure_heads(const Predictor& predictor, const ExampleSource& rows,
                                           const HeadOptions& options = {});
+
+/// Fills in `induction` of those heads that `example` has: a text whose units 0 … length - 1 stand
+/// there once more as length … 2 length - 1.
+void measure_induction(const Predictor& predictor, const Example& example, int64_t length,
+                       std::vector<HeadStatistics>& heads);
 
 }  // namespace fovea

@@ -54,8 +54,11 @@ Axis axis_from_json(const Field& field, MatrixReader& matrices) {
     axis.grid_rows = grid->at("rows").integer(1, INT32_MAX);
     axis.grid_columns = grid->at("columns").integer(1, INT32_MAX);
     axis.media = grid->at("media").text();
-    require(axis.grid_rows * axis.grid_columns == int64_t(size), ErrorKind::BadData, grid->place(),
-            ": has ", axis.grid_rows, " x ", axis.grid_columns, " cells, the axis ", size);
+    const size_t cells = size - axis.special.size();
+    require(axis.grid_rows * axis.grid_columns == int64_t(cells), ErrorKind::BadData, grid->place(),
+            ": has ", axis.grid_rows, " x ", axis.grid_columns, " cells, the axis ", cells);
+    require(axis.special.empty() || axis.special.back() + 1 == int64_t(axis.special.size()),
+            ErrorKind::BadData, grid->place(), ": special units must stand before the cells");
   }
   if (const auto times = field.find("times")) axis.times = times->numbers(size);
   axis.time_unit = field.text_or_empty("time_unit");
