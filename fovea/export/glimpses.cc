@@ -1,7 +1,7 @@
 // Networks that give a picture a class. Draws cannot be exported: of the recurrent model of
 // glimpses the graph follows the means of the policy, from a first place that is an input.
 #include "fovea/export/exporters.h"
-#include "fovea/export/weights.h"
+#include "fovea/export/image_encoder.h"
 #include "fovea/models/image_baselines.h"
 #include "fovea/models/recurrent_glimpses.h"
 #include "fovea/tensor/torch.h"
@@ -11,13 +11,6 @@ namespace fovea {
 using namespace onnx;
 
 namespace {
-
-Port image_port(const PictureInput& input) {
-  return {"image",
-          ElementType::Float,
-          {"batch", input.channels, input.height, input.width},
-          input.channels == 1 ? "grey, 0 to 255" : "red, green and blue, each 0 to 255"};
-}
 
 Value mean_pool(const Value& x, int64_t size, int64_t stride) {
   return x.graph().node("AveragePool", {x},
