@@ -9,6 +9,7 @@
 #include "fovea/data/images/erase_cells.h"
 #include "fovea/data/media_input.h"
 #include "fovea/decoding/search.h"
+#include "fovea/metrics/captioning.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/show_attend_tell.h"
 #include "fovea/tasks/catalogue.h"
@@ -91,6 +92,21 @@ struct CaptionDecoding : SearchOptions {
   }
 };
 
+const BleuOptions kByWords{.tokenisation = "none"};
+
+/// As caption_words() cuts them, with blanks between.
+std::vector<std::string> in_words(const std::vector<std::string>& texts) {
+  std::vector<std::string> plain;
+  for (const std::string& text : texts) plain.push_back(join(caption_words(text), " "));
+  return plain;
+}
+
+std::vector<References> words_of(const std::vector<References>& references) {
+  std::vector<References> plain;
+  for (const References& own : references) plain.push_back(in_words(own));
+  return plain;
+}
+
 class CaptionOutput : public SequenceOutput {
  public:
   CaptionOutput(std::shared_ptr<const CaptionData> data, std::shared_ptr<CaptionDecoding> decoding)
@@ -100,8 +116,8 @@ class CaptionOutput : public SequenceOutput {
 
   void describe(OptionList& list) override { list.group("decoding", *decoding_); }
 
-  /// Loss, exact match with any of the references, BLEU-1 … BLEU-4; where it is known what a word
-  /// names, pointing and attention_truth.
+  /// Loss, exact match with any of the references, BLEU-1 … BLEU-4, ROUGE-L and CIDEr; where it is
+  /// known what a word names, pointing and attention_truth.
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override {
     const GeneratedRows all = generate(model, rows, progress);
@@ -109,13 +125,15 @@ class CaptionOutput : public SequenceOutput {
                     {"perplexity", perplexity(all.nats, all.tokens)},
                     {"exact_match", all.exact_match(), true}};
     // BLEU-n: the brevity penalty times the geometric mean of the first n precisions.
-    const Bleu bleu = corpus_bleu(all.outputs, all.references);
+    const Bleu bleu = corpus_bleu(in_words(all.outputs), words_of(all.references), kByWords);
     double log_sum = 0;
     for (int order = 1; order <= 4; ++order) {
       log_sum += std::log(bleu.precisions[size_t(order - 1)]);
       metrics.push_back(
           {concat("bleu_", order), bleu.brevity_penalty * std::exp(log_sum / order), true});
     }
+    metrics.push_back({"rouge_l", 100 * rouge_l(all.outputs, all.references), true});
+    metrics.push_back({"cider", cider(all.outputs, all.references), true});
     add_truth(model, rows, metrics);
     return metrics;
   }
@@ -124,8 +142,11 @@ class CaptionOutput : public SequenceOutput {
     std::vector<References> references;
     for (int64_t row = 0; row < rows.size(); ++row) references.push_back(rows.references(row));
     std::vector<std::string> notes{
-        concat("bleu: ", bleu_signature(references),
-               "; bleu_n has the n-gram orders up to n, with the brevity penalty")};
+        concat("bleu: ", bleu_signature(words_of(references), kByWords),
+               "; bleu_n has the n-gram orders up to n, with the brevity penalty"),
+        "bleu, rouge_l and cider: over words in small letters without punctuation; cider is "
+        "CIDEr-D, "
+        "0 to 10"};
     if (rows.has_truth())
       notes.push_back(
           "pointing: share of the words that name something whose most attended cell shows it; "
@@ -159,7 +180,7 @@ std::unique_ptr<Model> make_captioner(ShowAttendTellOptions options,
 /// The weights that model.encoder_weights names.
 void load_captioner_encoder(const ImageEncoderOptions& encoder, Model& model) {
   require(encoder.weights.empty() || encoder.name != "small", ErrorKind::InvalidArgument,
-          "model.encoder_weights needs a standard network; add model.encoder=resnet18");
+          "model.encoder_weights needs a standard network; add model.encoder=resnet18, or another");
   if (!encoder.weights.empty())
     load_encoder_weights(dynamic_cast<ShowAttendTell&>(model).encoder(), encoder.weights);
 }

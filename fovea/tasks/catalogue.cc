@@ -7,8 +7,8 @@ namespace fovea {
 // The table: one row for each NAME_task().
 #define FOVEA_TASKS(row)                                                                          \
   row(features) row(context) row(dates) row(translate) row(forecast) row(pretrain) row(documents) \
-      row(tag) row(ratings) row(graph) row(caption) row(speech) row(glimpse) row(prefetch)        \
-          row(visits) row(copy)
+      row(tag) row(questions) row(ratings) row(graph) row(caption) row(speech) row(images)        \
+          row(prefetch) row(visits) row(copy) row(language)
 
 #define FOVEA_DECLARE(name) TaskRow name##_task();
 FOVEA_TASKS(FOVEA_DECLARE)
@@ -34,6 +34,8 @@ const TaskRow& find_task(const std::string& name) {
   std::vector<std::string> names;
   for (const TaskRow& row : rows()) {
     if (row.name == name) return row;
+    require(row.former_name != name || name.empty(), ErrorKind::NotFound, "the task '", name,
+            "' is now called '", row.name, "'");
     names.push_back(row.name);
   }
   fail(ErrorKind::NotFound, "there is no task '", name, "'", suggestion(name, names),

@@ -16,6 +16,7 @@ struct TaskRow {
   std::string attention;  // who looks at what
   std::string files;      // what a DATA file or folder holds
   std::function<std::unique_ptr<Task>()> make;
+  std::string former_name = {};  // that it had before: asked for, it is answered with the new one
 };
 
 /// In the order of the catalogue, then of registration.

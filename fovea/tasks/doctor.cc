@@ -123,6 +123,16 @@ at::Tensor keep_of(const AttentionMap& map, const Batch& batch, const Tap& tap) 
   return keys.unsqueeze(1).expand({keys.size(0), map.weights.size(2), keys.size(1)});
 }
 
+/// A Hugging Face folder has no data of its own: a text, or a question about one, will do.
+Batch some_input(const Pipeline& pipeline, std::string& detail) {
+  const bool is_text = pipeline.task().takes_plain_text();
+  const Example example =
+      pipeline.parse(is_text ? "A short text, to see what comes of it."
+                             : "What comes of it?\tA short text, to see what comes of it.");
+  detail = "a Hugging Face folder has none; a text of ours";
+  return pipeline.task().collate({&example, 1});
+}
+
 std::string check_maps(const Model& model, const Batch& batch, std::string& detail) {
   Tap tap;
   model.replay(batch, model.predict(batch), &tap);
@@ -186,6 +196,10 @@ std::vector<Check> examine(const std::filesystem::path& run) {
   std::optional<Batch> batch;
   Splits splits;
   const Check data = check("data", [&](std::string& detail) {
+    if (!is_ours) {
+      batch = some_input(*pipeline, detail);
+      return std::string();
+    }
     splits = pipeline->load_data("");
     batch = some_rows(splits, detail);
     check_batch(*batch, pipeline->model().schema());

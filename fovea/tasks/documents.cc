@@ -86,17 +86,33 @@ class PieceDocuments : public DocumentsData {
   explicit PieceDocuments(std::shared_ptr<const PretrainedBert> pretrained)
       : DocumentsData(TextsAs::Pieces), pretrained_(std::move(pretrained)) {}
 
+  /// Answers with the classifier that was read, of one text or of two.
+  void open(const PretrainedBert& classifier) {
+    const bool one_class =
+        classifier.labels.size() > 1 &&
+        (classifier.problem.empty() || classifier.problem == "single_label_classification");
+    require(one_class, ErrorKind::Unsupported, "config.json: this classifier has ",
+            classifier.labels.size(), " labels and the problem_type '",
+            shorten_bytes(classifier.problem, 64),
+            "'; those that give one of several classes are read");
+    coding_.tokeniser = classifier.tokeniser;
+    coding_.classes = classifier.labels;
+    coding_.any_pairs = true;
+    options_.packing.longest =
+        std::min(options_.packing.longest, classifier.options.maximum_length);
+  }
   Splits load(const DataSource& source, uint64_t seed) override {
+    pretrained_->require_data(source);
     if (!coding_.tokeniser) coding_.tokeniser = pretrained_->tokeniser;
     return pretrained_->noted(DocumentsData::load(source, seed));
   }
   void save(const RunFolder& folder) const override {
     DocumentsData::save(folder);
-    save_wordpiece(folder, *coding_.tokeniser);
+    save_pieces(folder, *coding_.tokeniser);
   }
   void restore(const RunFolder& folder) override {
     DocumentsData::restore(folder);
-    coding_.tokeniser = load_wordpiece(folder);
+    coding_.tokeniser = load_pieces(folder);
   }
   LinearInputs linear_inputs(const Dataset& rows) const override {
     return count_tokens(rows, "tokens", coding_.tokeniser->size());
@@ -112,7 +128,8 @@ class PieceDocuments : public DocumentsData {
 
  protected:
   Example encode(const LabelledDocument& document) const override {
-    return DocumentEncoder{coding_.tokeniser, options_.packing, coding_.pairs}.example(document);
+    const bool pair = coding_.pairs || (coding_.any_pairs && !document.second.empty());
+    return DocumentEncoder{coding_.tokeniser, options_.packing, pair}.example(document);
   }
 
  private:
@@ -328,7 +345,9 @@ ModelSpec bert_classifier_spec() {
     training.most_epochs = 20;
     return training;
   };
-  accept_pretrained(spec, {options, &options->encoder}, pretrained);
+  const std::shared_ptr<BertOptions> encoder(options, &options->encoder);
+  accept_pretrained(spec, encoder, pretrained);
+  open_as_run(spec, encoder, pretrained, [data](const PretrainedBert& read) { data->open(read); });
   return spec;
 }
 

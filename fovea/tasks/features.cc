@@ -132,7 +132,7 @@ class TableData : public DataKind {
 
 /// Where a model looks on many rows.
 struct RowAttention {
-  at::Tensor rows;   // [N, C], the mean of heads or members; undefined for one without attention
+  at::Tensor rows;   // [N, C], the mean of heads or members; undefined for one without such a map
   at::Tensor heads;  // [H, C], the mean over the rows
 };
 
@@ -157,6 +157,31 @@ RowAttention attention_of_rows(const Model& model, const Dataset& rows) {
   const at::Tensor all = torch::cat(slices);  // [N, C], in the order of the batches
   return {torch::empty_like(all).index_copy_(0, torch::tensor(order, torch::kInt64), all),
           torch::stack(heads).sum(0)};
+}
+
+/// How far each column moves the answers of a network, on an even choice of rows: [N, C]. Undefined
+/// where the network does not say.
+template <class Network>
+at::Tensor moves_of_rows(const Model& model, const Dataset& rows) {
+  if constexpr (requires(const Network& network, const Predictions& answers) {
+                  network.contributions(at::Tensor(), answers);
+                }) {
+    constexpr int64_t kMostRows = 1000, kRowsAtATime = 100;  // each takes many passes
+    const int64_t count = std::min(rows.size(), kMostRows);
+    std::vector<at::Tensor> slices;
+    for (int64_t first = 0; first < count; first += kRowsAtATime) {
+      std::vector<int64_t> chosen;
+      for (int64_t i = first; i < std::min(count, first + kRowsAtATime); ++i)
+        chosen.push_back(i * rows.size() / count);
+      const Batch batch = rows.batch(chosen).to(model.device());
+      slices.push_back(dynamic_cast<const Network&>(model)
+                           .contributions(batch.at("inputs"), model.predict(batch))
+                           .abs()
+                           .cpu());  // [B, C]
+    }
+    return torch::cat(slices);
+  }
+  return {};
 }
 
 /// A class, or {"value": number} where the target is one.
@@ -290,44 +315,73 @@ void add_interval(const at::Tensor& weights, MapView& map) {
   map.interval_of = known.interval_of;
 }
 
-/// The mean attention over all rows. Of an ensemble the members' means are its interval.
-Explanation mean_attention(const TableLayout& layout, const ExplainTitles& titles,
-                           const Model& model, const Dataset& rows) {
-  const RowAttention attention = attention_of_rows(model, rows);
-  const at::Tensor weights = attention.rows.to(torch::kFloat64);  // [N, C]
-  const at::Tensor mean = weights.mean(0), deviation = weights.std(0, /*unbiased=*/rows.size() > 1);
+/// The mean over the rows. weights [N, C]
+MapView mean_over_rows(const TableLayout& layout, const at::Tensor& weights) {
+  const at::Tensor all = weights.to(torch::kFloat64);
+  const at::Tensor mean = all.mean(0), deviation = all.std(0, /*unbiased=*/all.size(0) > 1);
   MapView map;
-  map.name = "attention";
-  map.title = "attention over columns";
-  map.kind = MapKind::Distribution;
   map.key_axis = "columns";
   map.query_labels = {layout.target};
   map.key_labels = layout.columns;
-  map.weights.assign(mean.data_ptr<double>(), mean.data_ptr<double>() + mean.numel());
-  map.spread.assign(deviation.data_ptr<double>(), deviation.data_ptr<double>() + deviation.numel());
-  if (titles.ensembles.empty()) {
-    add_interval(weights, map);
+  map.weights = to_vector<double>(mean);
+  map.spread = to_vector<double>(deviation);
+  return map;
+}
+
+/// Of an ensemble the members' means are the interval.
+MapView mean_attention(const TableLayout& layout, const RowAttention& attention, bool is_ensemble,
+                       const NamedTensors& truth) {
+  MapView map = mean_over_rows(layout, attention.rows);
+  map.name = "attention";
+  map.title = "attention over columns";
+  map.kind = MapKind::Distribution;
+  if (!is_ensemble) {
+    add_interval(attention.rows.to(torch::kFloat64), map);
   } else {
     map.low = to_vector<double>(attention.heads.amin(0));
     map.high = to_vector<double>(attention.heads.amax(0));
     map.interval_of = concat(attention.heads.size(0), " members");
   }
-  const NamedTensors truth = rows.example(0).truth;
   if (truth.count("attention")) {
     const at::Tensor keep = truth.at("attention").flatten().to(torch::kChar).contiguous();
     map.truth.assign(keep.data_ptr<int8_t>(), keep.data_ptr<int8_t>() + keep.numel());
   }
+  return map;
+}
+
+MapView mean_move(const TableLayout& layout, const at::Tensor& moves) {
+  MapView map = mean_over_rows(layout, moves);
+  map.name = "contributions";
+  map.title = concat("how far each column moves ",
+                     layout.kind == TargetKind::Number ? "the standardised answer" : "the log odds",
+                     ", mean of ", format_count(moves.size(0)), " rows");
+  map.kind = MapKind::Free;
+  add_interval(moves.to(torch::kFloat64), map);
+  return map;
+}
+
+/// What matters to the model over these rows: where it looks, and how far each column moves its
+/// answers. The two may differ: a column that gets little attention may weigh much.
+template <class Network>
+Explanation importance_of_columns(const TableLayout& layout, const ExplainTitles& titles,
+                                  const Model& model, const Dataset& rows) {
+  std::vector<MapView> maps;
+  if (const RowAttention attention = attention_of_rows(model, rows); attention.rows.defined())
+    maps.push_back(
+        mean_attention(layout, attention, !titles.ensembles.empty(), rows.example(0).truth));
+  if (const at::Tensor moves = moves_of_rows<Network>(model, rows); moves.defined())
+    maps.push_back(mean_move(layout, moves));
   return {"features",
           titles.title,
           concat("mean over ", format_count(rows.size()), " rows, ± one standard deviation"),
-          {map},
+          std::move(maps),
           {},
           "",
           nullptr,
           {Axis{"columns", "column", layout.columns}}};
 }
 
-/// The columns with the largest mean attention, in the order of the table.
+/// The columns that matter most on average, in the order of the table. attention [N, C]
 std::vector<std::string> most_attended(const TableLayout& layout, const at::Tensor& attention,
                                        int64_t count) {
   const auto columns = static_cast<int64_t>(layout.columns.size());
@@ -356,6 +410,7 @@ FeatureShape shape_for(const TableData& data) {
   shape.plain_inputs = plain_inputs(layout);
   shape.class_counts = data.class_counts();
   shape.rows = data.train_rows();
+  shape.input_means = layout.input_means;
   return shape;
 }
 
@@ -367,6 +422,9 @@ ModelSpec table_model(std::vector<std::string> names, Options options,
     ExplainTitles titles{"Where the model looks to predict " + data->layout().target,
                          {{"attention", "attention over columns"}}};
     if constexpr (requires { own->members_attend(); }) {
+      if (!own->attends() && !own->is_transformer())
+        titles = {"What decides " + data->layout().target,
+                  {{TableNetwork::kContributions, "what each column adds to the answer"}}};
       if (own->members_attend()) titles.ensembles = {"attention"};
       if (own->is_transformer()) titles.maps["columns"] = "attention of columns to columns";
     }
@@ -377,10 +435,13 @@ ModelSpec table_model(std::vector<std::string> names, Options options,
       [data](const Options& chosen) { return std::make_unique<Network>(chosen, shape_for(*data)); },
       titles);
   spec.overview = [data, titles](const Task&, const Model& model, const Dataset& rows) {
-    return mean_attention(data->layout(), titles(), model, rows);
+    return importance_of_columns<Network>(data->layout(), titles(), model, rows);
   };
   spec.keep_most_attended = [data](const Model& model, const Dataset& rows, int64_t count) {
-    const auto kept = most_attended(data->layout(), attention_of_rows(model, rows).rows, count);
+    const RowAttention attention = attention_of_rows(model, rows);
+    const auto kept = most_attended(
+        data->layout(),
+        attention.rows.defined() ? attention.rows : moves_of_rows<Network>(model, rows), count);
     data->keep_columns(kept);
     return kept;
   };
@@ -451,7 +512,9 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
     training.ema = 0;
   }
   ModelSpec spec = table_model<TableNetwork>({name}, options, data, training);
-  spec.refits = [data] { return data->held_out() && data->train_rows() < kFewRows; };
+  spec.refits = [data](bool fitted) {
+    return data->held_out() && (fitted || data->train_rows() < kFewRows);
+  };
   if (name == "linear")
     spec.fit = [data](Model& model, const Dataset& rows) {
       return fit_convex(*data, dynamic_cast<TableNetwork&>(model), rows);

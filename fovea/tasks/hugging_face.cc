@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/base/json_field.h"
-#include "fovea/tensor/safetensors.h"
+#include "fovea/base/text.h"
+#include "fovea/tasks/hugging_face_folder.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -13,44 +13,34 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using at::Tensor;
-
-constexpr int64_t kLargestSize = 1 << 24;  // of anything in config.json
-
 constexpr size_t kShownOfValue = 200;  // of a value, in a message
 
-/// A whole number of config.json, at least 1.
-int64_t size_of(const Field& config, const char* key) {
-  return config.at(key).integer(1, kLargestSize);
+/// Any head will do.
+const EncoderFamily& family_in(const HuggingFaceFolder& folder) {
+  const std::string type = folder.model_type(), name = folder.architecture();
+  std::vector<std::string> known;
+  for (const EncoderFamily& family : encoder_families()) {
+    const bool fits = name.empty() || name.starts_with(family.class_name);
+    if (type == family.model_type && fits) return family;
+    known.emplace_back(family.model_type);
+  }
+  fail(ErrorKind::Unsupported, folder.where(), ": model_type is ",
+       type.empty() ? "none" : shorten_bytes(type, kShownOfValue), " and the architecture ",
+       name.empty() ? "none" : shorten_bytes(name, kShownOfValue),
+       "; encoders are read of the types ", join(known));
 }
 
-double number_or(const Field& config, const char* key, double otherwise) {
-  const auto found = config.find(key);
-  return found ? found->finite() : otherwise;
-}
-
-void check_architecture(const Json& config, const std::string& where) {
-  const auto text = [&](const char* key, const char* otherwise) {
-    if (!config.contains(key)) return std::string(otherwise);
-    return config[key].is_string() ? config[key].get<std::string>() : config[key].dump();
-  };
-  const std::string type = shorten_bytes(text("model_type", "none"), kShownOfValue);
-  const Json architectures =
-      config.contains("architectures") ? config["architectures"] : Json::array();
-  const bool is_bert = std::all_of(architectures.begin(), architectures.end(), [](const Json& one) {
-    return one.is_string() && one.get<std::string>().starts_with("Bert");
-  });
-  require(type == "bert" && is_bert, ErrorKind::Unsupported, where, ": model_type is ", type,
-          " and architectures ", shorten_bytes(architectures.dump(), kShownOfValue),
-          "; only BERT is read");
-  const auto expect = [&](const char* key, const char* wanted) {
-    const std::string found = text(key, wanted);
-    require(found == wanted, ErrorKind::Unsupported, where, ": '", key, "' is ",
-            shorten_bytes(found, kShownOfValue), "; only ", wanted, " is read");
-  };
-  expect("hidden_act", "gelu");
-  expect("position_embedding_type", "absolute");
-  expect("is_decoder", "false");
+/// What an architecture has on its encoder, by the end of its name.
+EncoderHead head_in(const std::string& architecture) {
+  constexpr std::pair<const char*, EncoderHead> kHeads[] = {
+      {"ForMaskedLM", EncoderHead::MaskedWords},
+      {"BertForPreTraining", EncoderHead::MaskedWords},
+      {"ForSequenceClassification", EncoderHead::Class},
+      {"ForTokenClassification", EncoderHead::Tags},
+      {"ForQuestionAnswering", EncoderHead::Answer}};
+  for (const auto& [end, head] : kHeads)
+    if (architecture.ends_with(end)) return head;
+  return EncoderHead::None;
 }
 
 /// {"0": [2, 5]}, layer and heads from 0, as the text of model.pruned_heads.
@@ -80,171 +70,149 @@ std::string pruned_heads_of(const Json& config, const BertOptions& options,
   return pruned_heads_text(heads);
 }
 
-BertOptions options_of(const Json& config, const std::string& where) {
-  const Field root = Field::root(config, where);
-  check_architecture(config, where);
+/// How config.json calls the sizes.
+struct SizeKeys {
+  const char *layers, *hidden, *heads, *feed_forward, *dropout, *attention_dropout, *activation;
+};
+constexpr SizeKeys kUsualKeys{"num_hidden_layers",   "hidden_size",
+                              "num_attention_heads", "intermediate_size",
+                              "hidden_dropout_prob", "attention_probs_dropout_prob",
+                              "hidden_act"};
+constexpr SizeKeys kDistilBertKeys{
+    "n_layers", "dim", "n_heads", "hidden_dim", "dropout", "attention_dropout", "activation"};
+
+BertOptions options_of(const HuggingFaceFolder& folder, const EncoderFamily& family) {
+  const std::string type = family.model_type;
+  const bool distilled = type == "distilbert", electra = type == "electra";
+  const bool counts_from_padding = std::string(family.prefix) == "roberta.";
+  const SizeKeys& keys = distilled ? kDistilBertKeys : kUsualKeys;
+  folder.choice(keys.activation, {"gelu"});
+  folder.choice("position_embedding_type", {"absolute"});
+  folder.choice("is_decoder", {"false"});
+  const int64_t first =
+      counts_from_padding ? folder.config().integer_or("pad_token_id", 1, 0, 1 << 20) + 1 : 0;
+  const int64_t positions = folder.size("max_position_embeddings") - first;
+  require(positions >= 3, ErrorKind::BadData, folder.where(), ": max_position_embeddings leaves ",
+          positions, " positions for a text");
   BertOptions options;
   OptionList list;
   options.describe(list);
-  list.merge({{"layers", size_of(root, "num_hidden_layers")},
-              {"hidden", size_of(root, "hidden_size")},
-              {"heads", size_of(root, "num_attention_heads")},
-              {"feed_forward", size_of(root, "intermediate_size")},
-              {"maximum_length", size_of(root, "max_position_embeddings")},
-              {"segments", size_of(root, "type_vocab_size")},
-              {"dropout", number_or(root, "hidden_dropout_prob", 0.1)},
-              {"attention_dropout", number_or(root, "attention_probs_dropout_prob", 0.1)},
-              {"epsilon", number_or(root, "layer_norm_eps", 1e-12)}},
-             where);
-  require(options.hidden % options.heads == 0, ErrorKind::BadData, where, ": num_attention_heads (",
-          options.heads, ") does not divide hidden_size (", options.hidden, ")");
-  options.pruned_heads = pruned_heads_of(config, options, where);
+  list.merge({{"layers", folder.size(keys.layers)},
+              {"hidden", folder.size(keys.hidden)},
+              {"heads", folder.size(keys.heads)},
+              {"feed_forward", folder.size(keys.feed_forward)},
+              {"maximum_length", positions},
+              {"first_position", first},
+              {"segments", distilled ? 0 : folder.size("type_vocab_size")},
+              {"pooler_activation", distilled ? "relu"
+                                    : electra ? "gelu"
+                                              : "tanh"},
+              {"dropout", folder.number(keys.dropout, 0.1)},
+              {"attention_dropout", folder.number(keys.attention_dropout, 0.1)},
+              {"epsilon", distilled ? 1e-12 : folder.number("layer_norm_eps", 1e-12)}},
+             folder.where());
+  if (electra && folder.has("embedding_size") && folder.size("embedding_size") != options.hidden)
+    options.embedding = folder.size("embedding_size");
+  require(options.hidden % options.heads == 0, ErrorKind::BadData, folder.where(), ": ", keys.heads,
+          " (", options.heads, ") does not divide ", keys.hidden, " (", options.hidden, ")");
+  options.pruned_heads = pruned_heads_of(folder.json(), options, folder.where());
   return options;
 }
 
-fs::path find_weights(const fs::path& folder) {
-  std::vector<std::string> files, others;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(".safetensors")) files.push_back(name);
-    if (name.ends_with(".bin") || name.ends_with(".h5")) others.push_back(name);
-  }
-  std::sort(files.begin(), files.end());
-  require(!files.empty(), ErrorKind::NotFound, folder.string(),
-          ": there is no .safetensors file with the weights",
-          others.empty() ? "" : concat("; ", join(others), " cannot be read"));
-  if (files.size() == 1) return folder / files[0];
-  require(std::count(files.begin(), files.end(), "model.safetensors") == 1, ErrorKind::Unsupported,
-          folder.string(), ": the weights are spread over ", join(files),
-          "; only one file is read");
-  return folder / "model.safetensors";
-}
-
 /// Tensors under today's names, without "bert." in front. What is no weight is left out.
-WeightMap read_weights(const fs::path& path) {
+WeightMap plain_weights(const HuggingFaceFolder& folder) {
   WeightMap weights;
-  for (const auto& [name, tensor] : read_safetensors(path).tensors) {
+  for (const auto& [name, tensor] : folder.weights()) {
     const std::string plain = hugging_face_name(name);
     if (plain.ends_with("_ids")) continue;  // position_ids: 0, 1, 2, …
-    require(weights.emplace(plain, tensor).second, ErrorKind::BadData, path.string(),
+    require(weights.emplace(plain, tensor).second, ErrorKind::BadData, folder.path().string(),
             ": holds the tensor '", plain, "' twice, with and without a prefix or an old name");
   }
   return weights;
 }
 
-/// What does not fit, one phrase each.
-struct Problems {
-  std::vector<std::string> missing, unknown, shapes, numbers;
-  std::vector<std::string> unused;  // of other networks: harmless where all else fits
-
-  void check(const WeightShapes& wanted, const WeightMap& found) {
-    for (const auto& [name, shape] : wanted) {
-      const auto tensor = found.find(name);
-      if (tensor == found.end())
-        missing.push_back(name);
-      else
-        check(name, tensor->second, shape);
-    }
-  }
-
-  void check(const std::string& name, const Tensor& tensor, const std::vector<int64_t>& shape) {
-    if (tensor.sizes() != at::IntArrayRef(shape))
-      shapes.push_back(concat(name, " ", tensor.sizes(), " instead of ", at::IntArrayRef(shape)));
-    else if (!tensor.is_floating_point())
-      numbers.push_back(concat(name, " of type ", tensor.scalar_type()));
-    else if (!tensor.isfinite().all().item<bool>())
-      numbers.push_back(concat(name, " with NaN or infinity"));
-  }
-
-  void report(const std::string& where) const {
-    std::vector<std::string> parts;
-    const auto add = [&](const char* what, const std::vector<std::string>& names) {
-      if (!names.empty()) parts.push_back(concat(what, join(names)));
-    };
-    add("missing: ", missing);
-    add("unknown: ", unknown);
-    add("of another shape: ", shapes);
-    add("not usable: ", numbers);
-    if (parts.empty()) return;
-    add("not of a BERT: ", unused);
-    fail(ErrorKind::BadData, where, ": the weights do not fit config.json; ", join(parts, "; "));
-  }
-};
-
-bool belongs_to_encoder(const std::string& name) {
-  return name.starts_with("embeddings.") || name.starts_with("encoder.") ||
-         name.starts_with("pooler.");
+bool belongs_to_encoder(const std::string& name, const EncoderFamily& family) {
+  return name.starts_with("embeddings.") || name.starts_with("embeddings_project.") ||
+         name.starts_with(family.layer) || name.starts_with("encoder.") ||
+         name.starts_with(family.pooler);
 }
 
 /// The heads that pretraining has, out of `weights`, where they are whole.
-WeightMap take_heads(WeightMap& weights, const BertOptions& options, int64_t vocabulary,
-                     Problems& problems, std::vector<std::string>& notes) {
-  const auto decoder = weights.find("cls.predictions.decoder.weight");
-  const bool tied = decoder == weights.end() ||
-                    decoder->second.equal(weights["embeddings.word_embeddings.weight"]);
+void take_pretraining_heads(WeightMap& weights, int64_t vocabulary, const EncoderFamily& family,
+                            WeightProblems& problems, PretrainedBert& bert) {
+  const auto table = weights.find(family.masked_table);
+  const auto words = weights.find("embeddings.word_embeddings.weight");
+  const bool tied =
+      table == weights.end() || (words != weights.end() && table->second.equal(words->second));
   if (!tied)
-    notes.push_back("the head for masked words has a matrix of its own, which is not read");
-  const auto bias = weights.find("cls.predictions.decoder.bias");
-  if (bias != weights.end()) weights.emplace("cls.predictions.bias", bias->second);
-  WeightMap heads;
+    bert.notes.push_back("the head for masked words has a matrix of its own, which is not read");
+  if (family.masked_table_bias != nullptr)
+    if (const auto bias = weights.find(family.masked_table_bias); bias != weights.end())
+      weights.emplace(family.masked_bias, bias->second);
   for (const bool is_masked : {true, false}) {  // masked words, next sentence
-    const auto names =
-        is_masked ? masked_head_names(options.hidden, vocabulary) : next_head_names(options.hidden);
+    const auto names = is_masked ? masked_head_names(bert.options, vocabulary, family.model_type)
+                                 : next_head_names(bert.options.hidden);
     const WeightShapes shapes = shapes_of(names);
     const bool whole = std::all_of(shapes.begin(), shapes.end(),
                                    [&](const auto& item) { return weights.count(item.first) > 0; });
-    if (!whole || (is_masked && !tied)) continue;
+    const bool wanted = is_masked && tied && bert.head == EncoderHead::MaskedWords;
+    if (is_masked ? !tied || !(whole || wanted) : !whole) continue;
     problems.check(shapes, weights);
-    heads.merge(from_hugging_face(names, weights));
+    bert.heads.merge(from_hugging_face(names, weights));
     for (const auto& [name, shape] : shapes) weights.erase(name);
     if (!is_masked) continue;
-    weights.erase("cls.predictions.decoder.weight");
-    weights.erase("cls.predictions.decoder.bias");
+    weights.erase(family.masked_table);
+    if (family.masked_table_bias != nullptr) weights.erase(family.masked_table_bias);
   }
-  return heads;
+}
+
+/// The head of a classifier, a tagger, or of answers to questions.
+void take_output_head(WeightMap& weights, const HuggingFaceFolder& folder,
+                      const EncoderFamily& family, WeightProblems& problems, PretrainedBert& bert) {
+  const bool labelled = bert.head == EncoderHead::Class || bert.head == EncoderHead::Tags;
+  if (labelled) bert.labels = folder.labels();
+  if (bert.head == EncoderHead::Class) bert.problem = folder.config().text_or_empty("problem_type");
+  const int64_t numbers = labelled ? int64_t(bert.labels.size()) : 2;
+  const auto names = output_head_names(bert.head, bert.options.hidden, numbers, family.model_type);
+  const WeightShapes shapes = shapes_of(names);
+  problems.check(shapes, weights);
+  bert.heads.merge(from_hugging_face(names, weights));
+  for (const auto& [name, shape] : shapes) weights.erase(name);
 }
 
 }  // namespace
 
-bool is_hugging_face(const fs::path& folder) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(folder / "config.json", ignored)) return false;
-  try {
-    const Json config = read_json_file(folder / "config.json");
-    return config.is_object() && !config.contains("format_version") &&
-           (config.contains("model_type") || config.contains("architectures"));
-  } catch (const Error&) {
-    return false;  // whoever reads it as a run's says what is wrong
-  }
-}
-
-PretrainedBert read_hugging_face(const fs::path& folder) {
-  const std::string where = (folder / "config.json").string();
-  const Json config = read_json_file(folder / "config.json");
+PretrainedBert read_hugging_face(const fs::path& path) {
+  const HuggingFaceFolder folder(path);
+  const EncoderFamily& family = family_in(folder);
   PretrainedBert bert;
-  bert.options = options_of(config, where);
-  const int64_t vocabulary = size_of(Field::root(config, where), "vocab_size");
-  bert.tokeniser = std::make_shared<const WordPiece>(WordPiece::load(folder));
+  bert.options = options_of(folder, family);
+  bert.head = head_in(folder.architecture());
+  const int64_t vocabulary = folder.size("vocab_size");
+  bert.tokeniser = PieceTokeniser::load(path);
   const int64_t pieces = bert.tokeniser->size();
-  require(pieces <= vocabulary, ErrorKind::BadData, where, ": vocab_size is ", vocabulary,
+  require(pieces <= vocabulary, ErrorKind::BadData, folder.where(), ": vocab_size is ", vocabulary,
           ", but the tokeniser has ", pieces, " pieces");
 
-  const fs::path path = find_weights(folder);
-  WeightMap weights = read_weights(path);
-  Problems problems;
-  const std::vector<WeightNames> names = encoder_names(bert.options, vocabulary);
+  WeightMap weights = plain_weights(folder);
+  WeightProblems problems;
+  const std::vector<WeightNames> names = encoder_names(bert.options, vocabulary, family.model_type);
   WeightShapes wanted = shapes_of(names);
-  if (weights.count("pooler.dense.weight") + weights.count("pooler.dense.bias") == 0) {
-    std::erase_if(wanted, [](const auto& item) { return item.first.starts_with("pooler."); });
-    bert.notes.push_back("the folder has no pooler; it begins with fresh weights");
+  const std::string pooler = family.pooler;
+  const bool has_pooler = weights.count(pooler + ".weight") + weights.count(pooler + ".bias") > 0;
+  if (!has_pooler && bert.head != EncoderHead::Class) {
+    std::erase_if(wanted, [&](const auto& item) { return item.first.starts_with(pooler + "."); });
+    if (bert.head == EncoderHead::None)
+      bert.notes.push_back("the folder has no pooler; it begins with fresh weights");
   }
   problems.check(wanted, weights);
-  bert.heads = take_heads(weights, bert.options, vocabulary, problems, bert.notes);
+  take_output_head(weights, folder, family, problems, bert);
+  take_pretraining_heads(weights, vocabulary, family, problems, bert);
   for (const auto& [name, tensor] : weights) {
     if (wanted.count(name) > 0) continue;
-    (belongs_to_encoder(name) ? problems.unknown : problems.unused).push_back(name);
+    (belongs_to_encoder(name, family) ? problems.unknown : problems.unused).push_back(name);
   }
-  problems.report(path.string());
+  problems.report(folder.weight_files().front().string());
   bert.encoder = from_hugging_face(names, weights);
   if (!problems.unused.empty())
     bert.notes.push_back("not used of the weights: " + join(problems.unused));

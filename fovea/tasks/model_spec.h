@@ -63,8 +63,9 @@ struct ModelSpec {
   /// can do. Not called where epochs, steps or a time are given.
   std::function<bool(Model&, const Dataset& train)> fit = {};  // steps alone
   /// Whether the rows that were held out are worth training on: then, once the model is judged by
-  /// them, the run's weights are learned again from all rows (tasks/refit.h).
-  std::function<bool()> refits = {};  // never
+  /// them, the run's weights are learned again from all rows (tasks/refit.h). `fitted`: without
+  /// steps, so that it costs little.
+  std::function<bool(bool fitted)> refits = {};  // never
   /// Opens a Hugging Face folder as a run; returns what was left out, one sentence each.
   std::function<std::vector<std::string>(const std::filesystem::path&)> open_pretrained = {};
   /// The picture of the whole model over these rows.

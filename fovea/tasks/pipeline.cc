@@ -2,7 +2,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/tasks/hugging_face.h"
+#include "fovea/tasks/architectures.h"
 #include "fovea/tasks/refit.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/safetensors.h"
@@ -18,7 +18,13 @@ std::map<std::string, at::Tensor> read_weights(const RunFolder& folder) {
 }
 
 Setup setup_of(const std::filesystem::path& run) {
-  if (is_hugging_face(run)) return Setup("pretrain");
+  if (is_hugging_face(run)) {
+    const HuggingFaceFolder opened(run);
+    const Architecture& found = find_architecture(opened);
+    Setup setup(found.task);
+    setup.set("model.name", found.model);
+    return setup;
+  }
   const RunFolder folder(run);
   return Setup::from_config(folder.read_config(), folder.config().string());
 }

@@ -14,7 +14,7 @@ namespace fovea {
 class Pipeline : public TaskPredictor {
  public:
   /// Loads config, assets and weights; each missing or damaged file has its own error. A Hugging
-  /// Face folder of BERT opens as a run of the task pretrain.
+  /// Face folder opens as a run of the task that its architecture belongs to (architectures.h).
   /// `assignments` ("decoding.beam=5") change how answers are searched for, never the weights.
   static Pipeline load(const std::filesystem::path& run, const std::string& device = "cpu",
                        const std::vector<std::string>& assignments = {});
@@ -67,7 +67,8 @@ class Pipeline : public TaskPredictor {
   InputColumns input_columns_;
 };
 
-/// The setup that made a run, from its config.json; of a Hugging Face folder that of pretrain.
+/// The setup that made a run, from its config.json; of a Hugging Face folder as
+/// architectures.h has it.
 Setup setup_of(const std::filesystem::path& run);
 
 /// Weights checked against their own checksum. BadData when a byte changed.

@@ -10,8 +10,8 @@
 #include "fovea/data/packed_text.h"
 #include "fovea/models/bert_pretrainer.h"
 #include "fovea/tasks/catalogue.h"
-#include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/outputs/embedding.h"
+#include "fovea/tasks/pretrained.h"
 #include "fovea/tasks/text_input.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
@@ -30,7 +30,7 @@ class CorpusData : public DataKind {
   CorpusData(std::shared_ptr<const BertPretrainerOptions> model,
              std::shared_ptr<const PretrainedBert> pretrained)
       : model_(std::move(model)), pretrained_(std::move(pretrained)) {}
-  const WordPiece& tokeniser() const { return *tokeniser_; }
+  const PieceTokeniser& tokeniser() const { return *tokeniser_; }
   bool next_sentence() const { return options_.segments.next_sentence; }
 
   /// Answers with the encoder that was read, and of the heads only with those that it has.
@@ -43,12 +43,13 @@ class CorpusData : public DataKind {
   }
   BertPretrainerShape shape() const {
     BertPretrainerShape shape;
-    const WordPiece::Special& special = tokeniser_->special();
+    const PieceTokeniser::Special& special = tokeniser_->special();
     shape.vocabulary = tokeniser_->size();
     shape.mask = special.mask;
     shape.special = {special.padding, special.unknown, special.begin, special.separator,
                      special.mask};
-    shape.masked_words = !only_answers_ || pretrained_->heads.count("masked.bias") > 0;
+    shape.masked_words =
+        special.mask >= 0 && (!only_answers_ || pretrained_->heads.count("masked.bias") > 0);
     shape.next_sentence = next_sentence();
     return shape;
   }
@@ -64,8 +65,8 @@ class CorpusData : public DataKind {
   void write(const std::filesystem::path& folder) const override {
     write_corpus_data(folder, options_.generator);
   }
-  void save(const RunFolder& folder) const override { save_wordpiece(folder, *tokeniser_); }
-  void restore(const RunFolder& folder) override { tokeniser_ = load_wordpiece(folder); }
+  void save(const RunFolder& folder) const override { save_pieces(folder, *tokeniser_); }
+  void restore(const RunFolder& folder) override { tokeniser_ = load_pieces(folder); }
 
   Example parse(const std::string& line) const override {
     const TextInput input = read_text_input(line);
@@ -94,7 +95,7 @@ class CorpusData : public DataKind {
   std::shared_ptr<const BertPretrainerOptions> model_;
   std::shared_ptr<const PretrainedBert> pretrained_;
   PretrainDataOptions options_;
-  std::shared_ptr<const WordPiece> tokeniser_;
+  std::shared_ptr<const PieceTokeniser> tokeniser_;
   bool only_answers_ = false;
 };
 
@@ -120,7 +121,7 @@ class PretrainerOutput : public EmbeddingOutput {
               std::vector<Prediction>& predictions) const override {
     const auto& bert = dynamic_cast<const BertPretrainer&>(model);
     if (!bert.guesses_masks()) return;
-    const WordPiece& tokeniser = data_->tokeniser();
+    const PieceTokeniser& tokeniser = data_->tokeniser();
     for (size_t i = 0; i < predictions.size(); ++i) {
       const at::Tensor& tokens = examples[i].tensors.at("tokens");
       if (!(tokens == tokeniser.special().mask).any().item<bool>()) continue;
@@ -199,16 +200,6 @@ class PretrainerOutput : public EmbeddingOutput {
   std::shared_ptr<const CorpusData> data_;
 };
 
-/// Head parameters that both have.
-void take_heads(Model& model, const WeightMap& heads) {
-  torch::NoGradGuard no_gradients;
-  std::map<std::string, at::Tensor> own = state_of(model);
-  for (const auto& [name, tensor] : heads)
-    if (const auto found = own.find(name);
-        found != own.end() && found->second.sizes() == tensor.sizes())
-      found->second.copy_(tensor);
-}
-
 TrainingOptions pretrainer_training() {
   TrainingOptions options;
   options.epochs = 10;
@@ -243,14 +234,10 @@ static std::unique_ptr<Task> make_pretrain_task() {
   accept_pretrained(spec, {options, &options->encoder}, pretrained);
   spec.copy_pretrained = [pretrained](Model& model) {
     take_encoder(model, *pretrained);
-    take_heads(model, pretrained->heads);
+    take_heads(model, *pretrained);
   };
-  spec.open_pretrained = [data, options, pretrained](const std::filesystem::path& folder) {
-    *pretrained = read_hugging_face(folder);
-    take_sizes(options->encoder, *pretrained);
-    data->open_pretrained();
-    return pretrained->notes;
-  };
+  open_as_run(spec, {options, &options->encoder}, pretrained,
+              [data](const PretrainedBert&) { data->open_pretrained(); });
   return std::make_unique<Task>("pretrain", data, std::make_shared<PretrainerOutput>(data),
                                 std::vector{std::move(spec)});
 }

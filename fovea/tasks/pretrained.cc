@@ -1,6 +1,7 @@
 #include "fovea/tasks/pretrained.h"
 
 #include "fovea/base/error.h"
+#include "fovea/base/json_field.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
@@ -25,6 +26,39 @@ BertOptions options_of(const Json& config, const std::string& where) {
   return options.whole();
 }
 
+/// Calibrated probabilities are those of the same network with smaller or larger logits.
+void divide_by_temperature(const RunFolder& folder, WeightMap& heads) {
+  if (!std::filesystem::exists(folder.manifest())) return;
+  const Json manifest = read_json_file(folder.manifest());
+  const auto answers = Field::root(manifest, folder.manifest().string()).find("answers");
+  const auto temperature = answers ? answers->find("temperature") : std::nullopt;
+  if (!temperature) return;
+  for (const char* name : {"output.weight", "output.bias"})
+    heads.at(name) = heads.at(name) / temperature->deviation();
+}
+
+/// What a run of another task than pretrain has on its encoder.
+void read_head(const RunFolder& folder, const Json& config, PretrainedBert& bert) {
+  const std::string task = config.value("task", "");
+  if (bert.heads.count("output.weight") == 0) return;
+  if (task == "documents") {
+    bert.head = EncoderHead::Class;
+    bert.labels =
+        Field::root(folder.read_asset("documents.json"), "documents.json").at("classes").texts();
+    divide_by_temperature(folder, bert.heads);
+    const bool mean = config.at("model").value("pooling", "cls") == "mean";
+    if (!mean) return;
+    bert.head = EncoderHead::None;
+    bert.notes.push_back(
+        "model.pooling=mean: transformers has no such classifier, so its head is left out");
+  } else if (task == "tag") {
+    bert.head = EncoderHead::Tags;
+    bert.labels = Field::root(folder.read_asset("tags.json"), "tags.json").at("tags").texts();
+  } else if (task == "questions") {
+    bert.head = EncoderHead::Answer;
+  }
+}
+
 PretrainedBert read_run(const std::filesystem::path& path) {
   const RunFolder folder(path);
   const Json config = folder.read_config();
@@ -34,16 +68,19 @@ PretrainedBert read_run(const std::filesystem::path& path) {
           ": the run is incomplete, model.safetensors is missing");
   for (const auto& [name, tensor] : read_checked_weights(folder.model())) {
     if (name.starts_with(kEncoder)) bert.encoder[name.substr(kEncoder.size())] = tensor;
-    if (name.starts_with("masked.") || name.starts_with("next.")) bert.heads[name] = tensor;
+    for (const char* head : {"masked.", "next.", "output."})
+      if (name.starts_with(head)) bert.heads[name] = tensor;
   }
   const bool has_encoder =
       bert.encoder.count("tokens.weight") > 0 && std::filesystem::exists(folder.asset(kTokeniser));
-  require(has_encoder, ErrorKind::InvalidArgument, path.string(), ": this run of the task ",
-          config.value("task", "?"),
-          " has no BERT encoder; runs of pretrain have one, of documents and tag those with "
-          "model.name=bert, and Hugging Face folders");
+  require(
+      has_encoder, ErrorKind::InvalidArgument, path.string(), ": this run of the task ",
+      config.value("task", "?"),
+      " has no BERT encoder; runs of pretrain and questions have one, of documents and tag those "
+      "with model.name=bert, and Hugging Face folders");
   bert.options = options_of(config, folder.config().string());
-  bert.tokeniser = load_wordpiece(folder);
+  bert.tokeniser = load_pieces(folder);
+  read_head(folder, config, bert);
   return bert;
 }
 
@@ -52,6 +89,11 @@ PretrainedBert read_run(const std::filesystem::path& path) {
 Splits PretrainedBert::noted(Splits splits) const {
   splits.notes.insert(splits.notes.begin(), notes.begin(), notes.end());
   return splits;
+}
+
+void PretrainedBert::require_data(const DataSource& source) const {
+  require(!answers || !source.path.empty(), ErrorKind::InvalidArgument,
+          "a Hugging Face folder has no data of its own; name it: fovea evaluate FOLDER DATA");
 }
 
 PretrainedBert read_pretrained(const std::filesystem::path& run_or_folder) {
@@ -78,6 +120,8 @@ void take_sizes(BertOptions& options, const PretrainedBert& start) {
   take("feed_forward", &BertOptions::feed_forward);
   take("maximum_length", &BertOptions::maximum_length);
   take("segments", &BertOptions::segments);
+  take("first_position", &BertOptions::first_position);
+  take("embedding", &BertOptions::embedding);
   require(others.empty(), ErrorKind::InvalidArgument,
           "--from brings the encoder's sizes with it; leave out ", join(others));
   require(options.pruned_heads.empty() || options.pruned_heads == found.pruned_heads,
@@ -85,6 +129,7 @@ void take_sizes(BertOptions& options, const PretrainedBert& start) {
           "--from brings the encoder's heads with it; leave out model.pruned_heads=",
           options.pruned_heads);
   options.pruned_heads = found.pruned_heads;
+  options.pooler_activation = found.pooler_activation;
   options.epsilon = found.epsilon;
 }
 
@@ -99,22 +144,49 @@ void take_encoder(Model& model, const PretrainedBert& start) {
   }
 }
 
+void take_heads(Model& model, const PretrainedBert& start) {
+  torch::NoGradGuard no_gradients;
+  std::map<std::string, at::Tensor> own = state_of(model);
+  for (const auto& [name, tensor] : start.heads)
+    if (const auto found = own.find(name);
+        found != own.end() && found->second.sizes() == tensor.sizes())
+      found->second.copy_(tensor);
+}
+
 void accept_pretrained(ModelSpec& spec, std::shared_ptr<BertOptions> encoder,
                        std::shared_ptr<PretrainedBert> pretrained) {
   spec.load_pretrained = [encoder, pretrained](const std::filesystem::path& run_or_folder) {
     *pretrained = read_pretrained(run_or_folder);
     take_sizes(*encoder, *pretrained);
+    if (!pretrained->labels.empty())
+      pretrained->notes.push_back(concat("its head for ", pretrained->labels.size(),
+                                         " labels is not used; training makes a fresh one"));
   };
-  spec.copy_pretrained = [pretrained](Model& model) { take_encoder(model, *pretrained); };
+  spec.copy_pretrained = [pretrained](Model& model) {
+    take_encoder(model, *pretrained);
+    if (pretrained->answers) take_heads(model, *pretrained);
+  };
 }
 
-void save_wordpiece(const RunFolder& folder, const WordPiece& tokeniser) {
+void open_as_run(ModelSpec& spec, std::shared_ptr<BertOptions> encoder,
+                 std::shared_ptr<PretrainedBert> pretrained,
+                 std::function<void(const PretrainedBert&)> open) {
+  spec.open_pretrained = [=](const std::filesystem::path& folder) {
+    *pretrained = read_hugging_face(folder);
+    pretrained->answers = true;
+    take_sizes(*encoder, *pretrained);
+    open(*pretrained);
+    return pretrained->notes;
+  };
+}
+
+void save_pieces(const RunFolder& folder, const PieceTokeniser& tokeniser) {
   folder.write_asset(kTokeniser, tokeniser.to_json());
 }
 
-std::shared_ptr<const WordPiece> load_wordpiece(const RunFolder& folder) {
-  return std::make_shared<const WordPiece>(
-      WordPiece::from_json(folder.read_asset(kTokeniser), folder.asset(kTokeniser).string()));
+std::shared_ptr<const PieceTokeniser> load_pieces(const RunFolder& folder) {
+  return PieceTokeniser::from_json(folder.read_asset(kTokeniser),
+                                   folder.asset(kTokeniser).string());
 }
 
 }  // namespace fovea

@@ -1,6 +1,7 @@
 // The task `tag`: every word of a sentence has a tag; of entities (IOB2) those are put out that the
 // tags spell. A BiLSTM reads words and their letters, BERT pieces of words.
 #include <algorithm>
+#include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/base/progress.h"
@@ -75,6 +76,17 @@ class TagData : public DataKind {
   bool pieces_;
 };
 
+/// Whether the tags are O, and both B- and I- of each type.
+bool spell_entities(const std::vector<std::string>& tags) {
+  const std::set<std::string> all(tags.begin(), tags.end());
+  return all.contains("O") && all.size() > 1 &&
+         std::all_of(all.begin(), all.end(), [&](const std::string& tag) {
+           const bool begins = tag.starts_with("B-"), goes_on = tag.starts_with("I-");
+           return tag == "O" || ((begins || goes_on) && tag.size() > 2 &&
+                                 all.contains(concat(begins ? "I-" : "B-", tag.substr(2))));
+         });
+}
+
 class WordTags : public TagData {
  public:
   WordTags() : TagData(/*pieces=*/false) {}
@@ -95,21 +107,31 @@ class PieceTags : public TagData {
       : TagData(/*pieces=*/true), pretrained_(std::move(pretrained)) {
     options_.packing = {.longest = 128, .too_long = "windows", .overlap = 32};
   }
+  /// Answers with the tagger that was read.
+  void open(const PretrainedBert& tagger) {
+    coding_.tokeniser = tagger.tokeniser;
+    coding_.tags = tagger.labels;
+    coding_.entities = spell_entities(tagger.labels);
+    options_.scheme = coding_.entities ? "entities" : "plain";
+    options_.packing.longest = tagger.options.maximum_length;
+    options_.packing.overlap = std::min(options_.packing.overlap, options_.packing.longest / 4);
+  }
   void describe(OptionList& list) override {
     TagData::describe(list);
     list.find("data.too_long").choices({"windows", "refuse"});  // every word needs a tag
   }
   Splits load(const DataSource& source, uint64_t seed) override {
+    pretrained_->require_data(source);
     if (!coding_.tokeniser) coding_.tokeniser = pretrained_->tokeniser;
     return pretrained_->noted(TagData::load(source, seed));
   }
   void save(const RunFolder& folder) const override {
     TagData::save(folder);
-    save_wordpiece(folder, *coding_.tokeniser);
+    save_pieces(folder, *coding_.tokeniser);
   }
   void restore(const RunFolder& folder) override {
     TagData::restore(folder);
-    coding_.tokeniser = load_wordpiece(folder);
+    coding_.tokeniser = load_pieces(folder);
   }
 
  private:
@@ -197,7 +219,9 @@ ModelSpec bert_tagger_spec() {
   training.usual_steps = 1200;
   training.most_epochs = 30;
   spec.fine_tuning = [training] { return training; };
-  accept_pretrained(spec, {options, &options->encoder}, pretrained);
+  const std::shared_ptr<BertOptions> encoder(options, &options->encoder);
+  accept_pretrained(spec, encoder, pretrained);
+  open_as_run(spec, encoder, pretrained, [data](const PretrainedBert& read) { data->open(read); });
   return spec;
 }
 

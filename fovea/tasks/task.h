@@ -91,7 +91,7 @@ class Task {
   bool fit(Model& model, const Dataset& train) const {
     return spec().fit && spec().fit(model, train);
   }
-  bool refits() const { return spec().refits && spec().refits(); }
+  bool refits(bool fitted) const { return spec().refits && spec().refits(fitted); }
   /// Keeps only what attention looks at most, for `fovea prune`. Unsupported where that has no
   /// meaning.
   std::vector<std::string> keep_most_attended(const Model& model, const Dataset& rows,

@@ -199,12 +199,12 @@ Training train(Setup& setup, const TrainRequest& request) {
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
   if (!request.resume) setup.task().copy_pretrained(*training.model);
   training.model->to(device);
+  training.fitted = !request.untrained && !setup.has_budget() &&
+                    setup.task().fit(*training.model, *training.splits.train);
   training.refits = request.resume
                         ? Field::root(manifest, "manifest.json").find("refits").has_value()
                         : folder && !request.untrained && training.splits.validation &&
-                              !setup.has_budget() && setup.task().refits();
-  training.fitted = !request.untrained && !setup.has_budget() &&
-                    setup.task().fit(*training.model, *training.splits.train);
+                              !setup.has_budget() && setup.task().refits(training.fitted);
   Trainer trainer(*training.model, setup.training(), static_cast<uint64_t>(setup.common().seed),
                   folder);
   training.plan = trainer.plan(*training.splits.train);

@@ -1,6 +1,8 @@
-// The task `glimpse`: which class a picture belongs to, found out by looking at small parts of it
-// one after the other.
+// The task `images`: which class a picture belongs to, by patches that look at each other (ViT), by
+// small glimpses one after the other (RAM), or all at once.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "fovea/base/error.h"
 #include "fovea/data/images/load.h"
@@ -9,9 +11,11 @@
 #include "fovea/metrics/classification.h"
 #include "fovea/models/image_baselines.h"
 #include "fovea/models/recurrent_glimpses.h"
+#include "fovea/models/vision_transformer.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tasks/pretrained_vision.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -19,72 +23,146 @@ namespace fovea {
 namespace {
 
 constexpr int64_t kPicturesTogether = 256;  // of a batch that is measured
-constexpr const char* kGlimpseCoding = "pictures.json";
+constexpr int64_t kLongestShown = 512;      // pixels of a side, in reports
+constexpr int64_t kLinearSide = 8;          // pixels of a side that a linear baseline sees
+constexpr const char* kImageCoding = "pictures.json";
 
 /// Pictures with a class, for networks that see them whole.
 class PictureData : public DataKind {
  public:
-  const GlimpseCoding& coding() const { return coding_; }
+  const ImageCoding& coding() const { return coding_; }
   PictureInput model_input() const {
     const PictureShape& shape = coding_.shape;
+    const PictureEncoder own = encoder_for(shape);
+    const bool patched = own.patch_rows > 0;
     return {int64_t(coding_.classes.size()),
             shape.channels,
             shape.height,
             shape.width,
-            shape.grid_rows(),
-            shape.grid_columns()};
+            patched ? own.patch_rows : shape.grid_rows(),
+            patched ? own.patch_columns : shape.grid_columns()};
   }
 
   void describe(OptionList& list) override { options_.describe(list); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    return load_glimpses(source, options_, coding_, glimpses(), seed);
+    const auto encoder = [this](const PictureShape& shape) { return encoder_for(shape); };
+    return load_images(source, options_, coding_, encoder, seed);
   }
   void write(const std::filesystem::path& folder) const override {
-    write_glimpse_data(folder, options_);
+    write_image_data(folder, options_);
   }
   void save(const RunFolder& folder) const override {
-    folder.write_asset(kGlimpseCoding, coding_.to_json());
+    folder.write_asset(kImageCoding, coding_.to_json());
   }
   void restore(const RunFolder& folder) override {
-    coding_ = GlimpseCoding::from_json(folder.read_asset(kGlimpseCoding),
-                                       folder.asset(kGlimpseCoding).string());
+    coding_ = ImageCoding::from_json(folder.read_asset(kImageCoding),
+                                     folder.asset(kImageCoding).string());
   }
 
   /// A picture (data/media_input.h); it is resized to what the network sees.
   Example parse(const std::string& line) const override {
     const PictureShape& shape = coding_.shape;
     const Image image = image_of_input(line, options_.files.reading(shape.channels));
-    return encoder().example(
-        tensor_of(fit_image(image, shape.height, shape.width, options_.files.fit)));
+    const Image seen =
+        fit_image(image, shape.height, shape.width, options_.files.fit, options_.files.resample);
+    const Image shown = shown_to_people(image);
+    return encoder_for(shape).example(tensor_of(seen), &shown);
   }
   Json input_schema() const override { return image_input_schema(); }
+  /// Pictures of at most 8 x 8 pixels: what a linear baseline can learn from a few hundred.
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    const PictureShape& shape = coding_.shape;
+    const std::vector<int64_t> size{std::min(shape.height, kLinearSide),
+                                    std::min(shape.width, kLinearSide)};
+    std::vector<at::Tensor> parts;
+    for (int64_t first = 0; first < rows.size(); first += kPicturesTogether) {
+      std::vector<int64_t> picked(size_t(std::min(kPicturesTogether, rows.size() - first)));
+      std::iota(picked.begin(), picked.end(), first);
+      const at::Tensor pixels = rows.batch(picked).at("image").to(at::kFloat) / 255;
+      parts.push_back(at::adaptive_avg_pool2d(pixels, size).flatten(1));
+    }
+    LinearInputs inputs;
+    if (!parts.empty()) inputs.dense = at::cat(parts);
+    return inputs;
+  }
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override {
-    return encoder().erase(example, axis, units);
+    return encoder_for(coding_.shape).erase(example, axis, units);
   }
 
  protected:
-  /// That the network takes.
-  virtual int64_t glimpses() const { return 0; }
+  ImageDataOptions& options() { return options_; }
+  void set_coding(ImageCoding coding) { coding_ = std::move(coding); }
+  /// Of the network.
+  virtual PictureEncoder encoder_for(const PictureShape& shape) const { return {shape}; }
 
  private:
-  PictureEncoder encoder() const { return {coding_.shape, glimpses()}; }
+  /// What the network sees of it, in the picture's own sharpness up to kLongestShown.
+  Image shown_to_people(const Image& image) const {
+    const PictureShape& shape = coding_.shape;
+    const double longest = double(std::max(shape.height, shape.width));
+    const double own = double(std::min(std::max(image.height, image.width), kLongestShown));
+    const double scale = std::max(1.0, own / longest);
+    return fit_image(image, std::llround(double(shape.height) * scale),
+                     std::llround(double(shape.width) * scale), options_.files.fit,
+                     options_.files.resample);
+  }
 
-  GlimpseDataOptions options_;
-  GlimpseCoding coding_;
+  ImageDataOptions options_;
+  ImageCoding coding_;
 };
 
-/// The same, for a network that looks.
+/// The same, for a network that takes glimpses.
 class GlimpsedPictureData : public PictureData {
  public:
   explicit GlimpsedPictureData(std::shared_ptr<const RecurrentGlimpsesOptions> model)
       : model_(std::move(model)) {}
 
  protected:
-  int64_t glimpses() const override { return model_->glimpses; }
+  PictureEncoder encoder_for(const PictureShape& shape) const override {
+    return {shape, model_->glimpses};
+  }
 
  private:
   std::shared_ptr<const RecurrentGlimpsesOptions> model_;
+};
+
+/// The same, for a network that sees patches.
+class PatchedPictureData : public PictureData {
+ public:
+  explicit PatchedPictureData(std::shared_ptr<const VisionTransformerOptions> model)
+      : model_(std::move(model)) {}
+
+  /// Pictures as a network that was trained before wants them; what is asked for otherwise stays.
+  void take_pictures(const PretrainedVision& start) {
+    const ImageFileOptions usual;
+    ImageFileOptions& files = options().files;
+    if (files.fit == usual.fit) files.fit = start.fit;
+    if (files.resample == usual.resample) files.resample = start.resample;
+    if (files.colours == usual.colours)
+      files.colours = start.coding.shape.channels == 1 ? "grey" : "colour";
+    if (files.side == usual.side) files.side = start.coding.shape.height;
+  }
+
+  /// The same with its classes: a folder that opens as a run. Another data.image_size may be asked
+  /// for.
+  void open(const PretrainedVision& start) {
+    ImageCoding coding = start.coding;
+    if (const int64_t asked = options().files.side; asked > 0)
+      coding.shape.height = coding.shape.width = asked;
+    coding.pictures = coding.shape;
+    take_pictures(start);
+    set_coding(std::move(coding));
+  }
+
+ protected:
+  PictureEncoder encoder_for(const PictureShape& shape) const override {
+    const PatchGrid grid = patch_grid(*model_, shape.height, shape.width);
+    return {shape, 0, grid.rows, grid.columns};
+  }
+
+ private:
+  std::shared_ptr<const VisionTransformerOptions> model_;
 };
 
 Metrics picture_metrics(const at::Tensor& scores, const at::Tensor& target) {
@@ -212,11 +290,17 @@ class GlimpsesOutput : public PictureOutput {
 
 }  // namespace
 
-static std::unique_ptr<Task> make_glimpse_task() {
-  const auto ram = std::make_shared<RecurrentGlimpsesOptions>();
-  const auto baseline = std::make_shared<ImageBaselineOptions>();
-  const auto glimpsed = std::make_shared<GlimpsedPictureData>(ram);
-  const auto whole = std::make_shared<PictureData>();
+namespace {
+
+ExplainTitles titles_of_pictures() {
+  return {"Where the network looked",
+          {{"glimpses", "path, with the probability of the answer so far"},
+           {"looks", "what each glimpse saw"},
+           {VisionTransformer::kMap, "what the class token and each patch look at"}}};
+}
+
+/// As the tutorials and the published figures have it.
+TrainingOptions picture_training() {
   TrainingOptions training;
   training.epochs = 20;
   training.batch_size = 128;
@@ -225,39 +309,93 @@ static std::unique_ptr<Task> make_glimpse_task() {
   training.schedule = "linear";
   training.monitor = {"accuracy"};
   training.usual_steps = 4000;
-  const auto titles = [] {
-    return ExplainTitles{"Where the network looked",
-                         {{"glimpses", "path, with the probability of the answer so far"},
-                          {"looks", "what each glimpse saw"}}};
-  };
-  std::vector<ModelSpec> specs;
-  specs.push_back(model_spec(
-      {"ram"}, ram, training,
-      [glimpsed](const RecurrentGlimpsesOptions& own) {
-        return std::make_unique<RecurrentGlimpses>(own, glimpsed->model_input());
+  return training;
+}
+
+ModelSpec vision_transformer_spec() {
+  const auto options = std::make_shared<VisionTransformerOptions>();
+  const auto data = std::make_shared<PatchedPictureData>(options);
+  TrainingOptions training = picture_training();
+  training.optimiser = "adamw";
+  training.weight_decay = 0.05;
+  training.clip_norm = 1;
+  training.warmup_steps = 100;
+  training.usual_steps = 2500;
+  ModelSpec spec = model_spec(
+      {"vit"}, options, training,
+      [data](const VisionTransformerOptions& own) {
+        return std::make_unique<VisionTransformer>(own, data->model_input());
       },
-      titles));
-  specs.push_back(model_spec(
-      {"plain", "cnn"}, baseline, training,
+      titles_of_pictures);
+  spec.data = data;
+  spec.output = std::make_shared<PictureOutput>(classes_of(data));
+  spec.fine_tuning = [training] {
+    TrainingOptions slow = training;
+    slow.learning_rate = 1e-4;
+    slow.usual_steps = 1500;
+    return slow;
+  };
+  const auto start = std::make_shared<PretrainedVision>();
+  const auto opened = std::make_shared<bool>(false);
+  spec.load_pretrained = [=](const std::filesystem::path& run_or_folder) {
+    *start = read_pretrained_vision(run_or_folder);
+    take_sizes(*options, *start);
+    data->take_pictures(*start);
+  };
+  spec.open_pretrained = [=](const std::filesystem::path& folder) {
+    *start = read_pretrained_vision(folder);
+    *opened = true;
+    take_sizes(*options, *start);
+    data->open(*start);
+    return start->notes;
+  };
+  spec.copy_pretrained = [=](Model& model) {
+    if (!start->weights.empty())
+      take_weights(dynamic_cast<VisionTransformer&>(model), *start, /*with_head=*/*opened);
+  };
+  return spec;
+}
+
+ModelSpec baseline_spec() {
+  const auto whole = std::make_shared<PictureData>();
+  ModelSpec spec = model_spec(
+      {"plain", "cnn"}, std::make_shared<ImageBaselineOptions>(), picture_training(),
       [whole](const ImageBaselineOptions& own) {
         return std::make_unique<ImageBaseline>(own, whole->model_input());
       },
-      titles));
-  specs.back().data = whole;
-  specs.back().output = std::make_shared<PictureOutput>(classes_of(whole));
-  specs.back().has_attention = [] { return false; };
-  return std::make_unique<Task>("glimpse", glimpsed,
-                                std::make_shared<GlimpsesOutput>(classes_of(glimpsed)),
-                                std::move(specs));
+      titles_of_pictures);
+  spec.data = whole;
+  spec.output = std::make_shared<PictureOutput>(classes_of(whole));
+  spec.has_attention = [] { return false; };
+  return spec;
 }
 
-TaskRow glimpse_task() {
-  return {
-      "glimpse", "which class a picture belongs to, from a few small looks at it",
-      "glimpse -> place in the picture",
+}  // namespace
+
+static std::unique_ptr<Task> make_images_task() {
+  const auto ram = std::make_shared<RecurrentGlimpsesOptions>();
+  const auto glimpsed = std::make_shared<GlimpsedPictureData>(ram);
+  std::vector<ModelSpec> specs;
+  specs.push_back(vision_transformer_spec());
+  specs.push_back(model_spec(
+      {"ram"}, ram, picture_training(),
+      [glimpsed](const RecurrentGlimpsesOptions& own) {
+        return std::make_unique<RecurrentGlimpses>(own, glimpsed->model_input());
+      },
+      titles_of_pictures));
+  specs.push_back(baseline_spec());
+  return std::make_unique<Task>(
+      "images", glimpsed, std::make_shared<GlimpsesOutput>(classes_of(glimpsed)), std::move(specs));
+}
+
+TaskRow images_task() {
+  TaskRow row{
+      "images", "which class a picture belongs to", "class token -> patches, or glimpse -> place",
       "idx files (MNIST and its relatives), perhaps with .gz; a folder of PNG or JPEG pictures by "
       "class; a CSV or TSV with columns image and label",
-      make_glimpse_task};
+      make_images_task};
+  row.former_name = "glimpse";
+  return row;
 }
 
 }  // namespace fovea

@@ -1,0 +1,327 @@
+#include "fovea/tasks/language_folder.h"
+
+#include <algorithm>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/models/language_names.h"
+#include "fovea/tasks/architectures.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/torch.h"
+#include "fovea/training/checkpoint.h"
+#include "fovea/training/run_folder.h"
+
+namespace fovea {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Activations under the names of transformers, and ours.
+std::string activation_in(const HuggingFaceFolder& folder, const char* key, const char* usual) {
+  const std::vector<std::pair<std::string, std::string>> names{
+      {"gelu_new", "gelu-tanh"}, {"gelu_pytorch_tanh", "gelu-tanh"},
+      {"gelu", "gelu"},          {"relu", "relu"},
+      {"silu", "silu"},          {"swish", "silu"}};
+  if (!folder.has(key)) return usual;
+  std::vector<std::string> known;
+  for (const auto& [theirs, ours] : names) known.push_back(theirs);
+  const std::string found = folder.choice(key, known);
+  return std::ranges::find(names, found, &std::pair<std::string, std::string>::first)->second;
+}
+
+/// A number of a key that may be missing or null.
+int64_t size_or(const HuggingFaceFolder& folder, const char* key, int64_t otherwise) {
+  const bool is_there = folder.json().contains(key) && !folder.json()[key].is_null();
+  return is_there ? folder.size(key) : otherwise;
+}
+
+bool flag_or(const HuggingFaceFolder& folder, const char* key, bool otherwise) {
+  if (!folder.json().contains(key) || folder.json()[key].is_null()) return otherwise;
+  require(folder.json()[key].is_boolean(), ErrorKind::BadData, folder.where(), ": '", key,
+          "' is not true or false");
+  return folder.json()[key].get<bool>();
+}
+
+LanguageModelOptions gpt2_options(const HuggingFaceFolder& folder) {
+  folder.choice("scale_attn_weights", {"true"});
+  folder.choice("scale_attn_by_inverse_layer_idx", {"false"});
+  folder.choice("add_cross_attention", {"false"});
+  LanguageModelOptions o;
+  o.name = "gpt2";
+  o.layers = folder.size("n_layer");
+  o.hidden = folder.size("n_embd");
+  o.heads = folder.size("n_head");
+  o.feed_forward = size_or(folder, "n_inner", 4 * o.hidden);
+  o.maximum_length = folder.size("n_positions");
+  o.activation = activation_in(folder, "activation_function", "gelu-tanh");
+  o.epsilon = folder.number("layer_norm_epsilon", 1e-5);
+  o.dropout = folder.number("resid_pdrop", 0.1);
+  o.attention_dropout = folder.number("attn_pdrop", 0.1);
+  o.tie_embeddings = flag_or(folder, "tie_word_embeddings", true);
+  return o;
+}
+
+/// rope_parameters, or rope_theta and rope_scaling of older folders.
+RotaryOptions rotary_in(const HuggingFaceFolder& folder) {
+  RotaryOptions rotary;
+  rotary.base = folder.number("rope_theta", rotary.base);
+  rotary.original_length = size_or(folder, "original_max_position_embeddings", 8192);
+  const Json& json = folder.json();
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    if (!json.contains(key) || json[key].is_null()) continue;
+    const Field scaling = folder.config().at(key);
+    const auto number = [&](const char* name, double otherwise) {
+      const auto found = scaling.find(name);
+      return found ? found->finite() : otherwise;
+    };
+    std::string type = scaling.text_or_empty("rope_type");
+    if (type.empty()) type = scaling.text_or_empty("type");
+    require(type.empty() || type == "default" || type == "linear" || type == "llama3",
+            ErrorKind::Unsupported, scaling.place(), ": rope_type is ", shorten_bytes(type, 200),
+            "; only default, linear and llama3 are read");
+    if (type == "linear" || type == "llama3") rotary.scaling = type;
+    rotary.base = number("rope_theta", rotary.base);
+    rotary.factor = number("factor", rotary.factor);
+    rotary.low = number("low_freq_factor", rotary.low);
+    rotary.high = number("high_freq_factor", rotary.high);
+    rotary.original_length =
+        int64_t(number("original_max_position_embeddings", double(rotary.original_length)));
+    require(number("partial_rotary_factor", 1) == 1, ErrorKind::Unsupported, scaling.place(),
+            ": partial_rotary_factor is not 1; only whole heads are turned");
+  }
+  return rotary;
+}
+
+LanguageModelOptions llama_options(const HuggingFaceFolder& folder) {
+  const std::string type = folder.model_type();
+  LanguageModelOptions o;
+  o.name = "llama";
+  o.layers = folder.size("num_hidden_layers");
+  o.hidden = folder.size("hidden_size");
+  o.heads = folder.size("num_attention_heads");
+  o.key_heads = size_or(folder, "num_key_value_heads", o.heads);
+  o.head_size = size_or(folder, "head_dim", 0);
+  o.feed_forward = folder.size("intermediate_size");
+  o.maximum_length = folder.size("max_position_embeddings");
+  o.activation = activation_in(folder, "hidden_act", "silu");
+  o.epsilon = folder.number("rms_norm_eps", 1e-6);
+  o.query_bias = type == "qwen2" || flag_or(folder, "attention_bias", false);
+  o.output_bias = type != "qwen2" && flag_or(folder, "attention_bias", false);
+  o.forward_bias = flag_or(folder, "mlp_bias", false);
+  o.rotary = rotary_in(folder);
+  o.tie_embeddings = flag_or(folder, "tie_word_embeddings", false);
+  o.dropout = 0;
+  o.attention_dropout = folder.number("attention_dropout", 0);
+  if (type == "mistral") o.window = size_or(folder, "sliding_window", 0);
+  if (type == "qwen2") folder.choice("use_sliding_window", {"false"});
+  return o;
+}
+
+/// eos_token_id of generation_config.json, else of config.json: a number or several.
+std::vector<int64_t> ends_in(const HuggingFaceFolder& folder, int64_t vocabulary) {
+  const fs::path path = folder.path() / "generation_config.json";
+  const Json generation = fs::exists(path) ? read_json_file(path) : Json::object();
+  const bool own = generation.is_object() && generation.contains("eos_token_id");
+  const Json& source = own ? generation : folder.json();
+  const std::string where = own ? path.string() : folder.where();
+  std::vector<int64_t> ends;
+  const auto found = Field::root(source, where).find("eos_token_id");
+  if (!found || found->value().is_null()) return ends;
+  if (found->value().is_array())
+    found->each({}, [&](const Field& one) { ends.push_back(one.integer(0, vocabulary - 1)); });
+  else
+    ends.push_back(found->integer(0, vocabulary - 1));
+  return ends;
+}
+
+PretrainedLanguage read_folder(const fs::path& path) {
+  const HuggingFaceFolder folder(path);
+  const Architecture& architecture = find_architecture(folder);
+  require(architecture.task == "language", ErrorKind::InvalidArgument, folder.where(), ": ",
+          architecture.name, " is a network of the task ", architecture.task,
+          " and writes no text");
+  PretrainedLanguage found;
+  found.options =
+      (architecture.model == "gpt2" ? gpt2_options(folder) : llama_options(folder)).whole();
+  require(found.options.head_size > 0 && found.options.heads % found.options.key_heads == 0,
+          ErrorKind::BadData, folder.where(), ": ", found.options.heads,
+          " heads do not fit a width of ", found.options.hidden, " and ", found.options.key_heads,
+          " heads of keys");
+  found.vocabulary = folder.size("vocab_size");
+  found.ends = ends_in(folder, found.vocabulary);
+  found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::load(path));
+  require(found.tokeniser->size() <= found.vocabulary, ErrorKind::BadData, folder.where(),
+          ": vocab_size is ", found.vocabulary, ", but the tokeniser has ", found.tokeniser->size(),
+          " tokens");
+
+  WeightMap weights;
+  const bool is_gpt2 = architecture.model == "gpt2";
+  for (const auto& [name, tensor] : folder.weights()) {
+    // Older files of GPT-2 have no prefix, and masks of what is not to be seen.
+    const bool is_mask = name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
+                         name.ends_with("rotary_emb.inv_freq");
+    if (is_mask) continue;
+    const bool is_bare = is_gpt2 && !name.starts_with("transformer.") && name != "lm_head.weight";
+    weights[is_bare ? "transformer." + name : name] = tensor;
+  }
+  const std::vector<WeightNames> names = language_names(found.options, found.vocabulary);
+  const WeightShapes wanted = shapes_of(names);
+  WeightProblems problems;
+  problems.check(wanted, weights);
+  for (const auto& [name, tensor] : weights) {
+    if (wanted.count(name) > 0) continue;
+    const bool is_tied = found.options.tie_embeddings && name == "lm_head.weight";
+    if (!is_tied) problems.unknown.push_back(name);
+  }
+  problems.report(path.string());
+  found.weights = from_hugging_face(names, weights);
+  return found;
+}
+
+PretrainedLanguage read_run(const fs::path& path) {
+  const RunFolder folder(path);
+  const Json config = folder.read_config();
+  require(config.value("task", "") == "language", ErrorKind::InvalidArgument, path.string(),
+          ": a run of the task ", config.value("task", "?"), " is no language model");
+  folder.check_assets();
+  require(fs::exists(folder.model()), ErrorKind::NotFound, path.string(),
+          ": the run is incomplete, model.safetensors is missing");
+  PretrainedLanguage found;
+  OptionList list;
+  found.options.describe(list);
+  list.merge(config.value("model", Json::object()), folder.config().string());
+  const Json json = folder.read_asset(kLanguageAsset);
+  const Field root = Field::root(json, folder.asset(kLanguageAsset).string());
+  found.options.maximum_length = root.at("positions").integer(2, 1 << 24);
+  found.options = found.options.whole();
+  found.vocabulary = root.at("vocabulary").integer(1, 1 << 24);
+  root.at("ends").each(
+      {}, [&](const Field& one) { found.ends.push_back(one.integer(0, found.vocabulary - 1)); });
+  found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::from_json(
+      folder.read_asset(kTokeniserAsset), folder.asset(kTokeniserAsset).string()));
+  found.weights = read_checked_weights(folder.model());
+  return found;
+}
+
+Json config_of(const PretrainedLanguage& model) {
+  const LanguageModelOptions& o = model.options;
+  const Json end = model.ends.empty() ? Json() : Json(model.ends[0]);
+  Json config{{"vocab_size", model.vocabulary},
+              {"tie_word_embeddings", o.tie_embeddings},
+              {"bos_token_id", end},
+              {"eos_token_id", end},
+              {"torch_dtype", "float32"}};
+  if (o.name == "gpt2") {
+    const std::string activation = o.activation == "gelu-tanh" ? "gelu_new" : o.activation;
+    config.update({{"architectures", {"GPT2LMHeadModel"}},
+                   {"model_type", "gpt2"},
+                   {"n_layer", o.layers},
+                   {"n_embd", o.hidden},
+                   {"n_head", o.heads},
+                   {"n_inner", o.feed_forward},
+                   {"n_positions", o.maximum_length},
+                   {"activation_function", activation},
+                   {"layer_norm_epsilon", o.epsilon},
+                   {"resid_pdrop", o.dropout},
+                   {"embd_pdrop", o.dropout},
+                   {"attn_pdrop", o.attention_dropout}});
+    return config;
+  }
+  const bool qwen = o.query_bias && !o.output_bias;
+  require(o.window == 0 || !qwen, ErrorKind::Unsupported,
+          "transformers has no network with a window and biases of queries alone");
+  const std::string type = qwen ? "qwen2" : o.window > 0 ? "mistral" : "llama";
+  const std::string name = qwen ? "Qwen2" : o.window > 0 ? "Mistral" : "Llama";
+  Json rope{{"rope_theta", o.rotary.base},
+            {"rope_type", o.rotary.scaling == "none" ? "default" : o.rotary.scaling}};
+  if (o.rotary.scaling != "none") rope["factor"] = o.rotary.factor;
+  if (o.rotary.scaling == "llama3")
+    rope.update({{"low_freq_factor", o.rotary.low},
+                 {"high_freq_factor", o.rotary.high},
+                 {"original_max_position_embeddings", o.rotary.original_length}});
+  config.update({{"architectures", {name + "ForCausalLM"}},
+                 {"model_type", type},
+                 {"num_hidden_layers", o.layers},
+                 {"hidden_size", o.hidden},
+                 {"num_attention_heads", o.heads},
+                 {"num_key_value_heads", o.key_heads},
+                 {"head_dim", o.head_size},
+                 {"intermediate_size", o.feed_forward},
+                 {"max_position_embeddings", o.maximum_length},
+                 {"hidden_act", o.activation == "gelu-tanh" ? "gelu_pytorch_tanh" : o.activation},
+                 {"rms_norm_eps", o.epsilon},
+                 {"attention_bias", o.output_bias},
+                 {"mlp_bias", o.forward_bias},
+                 {"attention_dropout", o.attention_dropout},
+                 {"rope_theta", o.rotary.base},
+                 {"rope_parameters", rope}});
+  if (o.window > 0) config["sliding_window"] = o.window;
+  return config;
+}
+
+}  // namespace
+
+PretrainedLanguage read_language(const fs::path& run_or_folder) {
+  return is_hugging_face(run_or_folder) ? read_folder(run_or_folder) : read_run(run_or_folder);
+}
+
+void take_sizes(LanguageModelOptions& options, const PretrainedLanguage& start) {
+  const LanguageModelOptions defaults;
+  std::vector<std::string> others;
+  const auto check = [&](const char* name, int64_t LanguageModelOptions::*field) {
+    const int64_t asked = options.*field, there = start.options.*field;
+    if (asked != defaults.*field && asked != there)
+      others.push_back(concat("model.", name, "=", asked, " (", there, " there)"));
+  };
+  check("layers", &LanguageModelOptions::layers);
+  check("hidden", &LanguageModelOptions::hidden);
+  check("heads", &LanguageModelOptions::heads);
+  check("key_heads", &LanguageModelOptions::key_heads);
+  check("feed_forward", &LanguageModelOptions::feed_forward);
+  check("maximum_length", &LanguageModelOptions::maximum_length);
+  require(others.empty(), ErrorKind::InvalidArgument,
+          "--from brings the network's sizes with it; leave out ", join(others));
+  LanguageModelOptions taken = start.options;
+  taken.dropout = options.dropout;
+  taken.attention_dropout = options.attention_dropout;
+  options = taken;
+}
+
+void take_weights(Model& model, const PretrainedLanguage& start) {
+  torch::NoGradGuard no_gradients;
+  for (auto& [name, own] : state_of(model)) {
+    const auto found = start.weights.find(name);
+    require(found != start.weights.end() && found->second.sizes() == own.sizes(),
+            ErrorKind::Internal, "the weights '", name, "' do not fit this model");
+    own.copy_(found->second);
+  }
+}
+
+void write_language(const fs::path& folder, const PretrainedLanguage& model) {
+  require(!fs::exists(folder / "config.json"), ErrorKind::InvalidArgument, folder.string(),
+          ": holds a config.json already; choose another folder");
+  require(model.options.pruned_heads.empty(), ErrorKind::Unsupported,
+          "transformers has no language model without some of its heads");
+  const std::vector<WeightNames> names = language_names(model.options, model.vocabulary);
+  WeightMap theirs = to_hugging_face(names, model.weights);
+  for (const auto& [name, shape] : shapes_of(names))  // theirs always has biases
+    if (theirs.count(name) == 0) theirs[name] = at::zeros(shape);
+  AtomicFolder whole(folder);
+  write_safetensors(whole.path() / "model.safetensors", theirs, {{"format", "pt"}});
+  model.tokeniser->save(whole.path() / "tokenizer.json");
+  Json tokeniser{{"tokenizer_class", "PreTrainedTokenizerFast"},
+                 {"model_max_length", model.options.maximum_length}};
+  Json generation = Json::object();
+  if (!model.ends.empty()) {
+    const std::string& end = model.tokeniser->token(model.ends[0]);
+    tokeniser["bos_token"] = tokeniser["eos_token"] = end;
+    generation["eos_token_id"] = model.ends;
+  }
+  write_json_file(whole.path() / "tokenizer_config.json", tokeniser);
+  write_json_file(whole.path() / "generation_config.json", generation);
+  write_json_file(whole.path() / "config.json", config_of(model));
+  whole.commit();
+}
+
+}  // namespace fovea
