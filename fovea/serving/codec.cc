@@ -58,6 +58,18 @@ int64_t number_of(const Json& value, const std::string& field, int64_t lowest) {
   return static_cast<int64_t>(number);
 }
 
+/// A number of `lowest` at least, or of more than that where `is_open`.
+double real_field(const Json& object, const char* name, double otherwise, double lowest,
+                  bool is_open) {
+  const Json* value = find(object, name);
+  if (!value) return otherwise;
+  if (!value->is_number()) wrong_type(name, "a number", *value);
+  const double number = value->get<double>();
+  if (!std::isfinite(number) || number < lowest || (is_open && number == lowest))
+    refuse_field(name, text_of(*value), " is not ", is_open ? "above " : "at least ", lowest);
+  return number;
+}
+
 std::vector<int64_t> number_list(const Json& value, const std::string& field, int64_t lowest) {
   if (!value.is_array()) wrong_type(field, "a list of whole numbers", value);
   if (value.empty()) refuse_field(field, "the list is empty; leave it out for all of them");
@@ -155,6 +167,35 @@ ExplainBody parse_explain(const std::string& body) {
     refuse_field("format", "'", shorten_bytes(format, 64), "' is unknown; expected json or html");
   request.html = format == "html";
   return request;
+}
+
+GenerateBody parse_generate(const std::string& body) {
+  const Json object =
+      parse_object(body, {"model", "input", "tokens", "temperature", "top_k", "top_p",
+                          "repetition_penalty", "beam", "seed", "stop", "attention", "stream"});
+  GenerateBody parsed;
+  parsed.model = text_field(object, "model");
+  const Json* input = find(object, "input");
+  if (!input) refuse_field("input", "is missing");
+  parsed.input = input_of(*input, "input");
+  GenerateRequest& request = parsed.request;
+  const auto whole = [&](const char* name, int64_t otherwise, int64_t lowest) {
+    const Json* value = find(object, name);
+    return value ? number_of(*value, name, lowest) : otherwise;
+  };
+  request.tokens = whole("tokens", request.tokens, 1);
+  request.top_k = whole("top_k", request.top_k, 0);
+  request.beam = whole("beam", request.beam, 1);
+  request.seed = whole("seed", request.seed, 0);
+  request.temperature = real_field(object, "temperature", request.temperature, 0, false);
+  request.top_p = real_field(object, "top_p", request.top_p, 0, true);
+  if (request.top_p > 1) refuse_field("top_p", "is above 1");
+  request.repetition_penalty =
+      real_field(object, "repetition_penalty", request.repetition_penalty, 0, true);
+  if (const Json* stop = find(object, "stop")) request.stop = text_list(*stop, "stop");
+  request.attention = flag_field(object, "attention");
+  if (find(object, "stream")) parsed.stream = flag_field(object, "stream");
+  return parsed;
 }
 
 }  // namespace fovea::serving

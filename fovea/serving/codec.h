@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fovea/serving/selection.h"
+#include "fovea/serving/served_model.h"
 
 namespace fovea::serving {
 
@@ -35,7 +36,15 @@ struct ExplainBody {
   bool html = false;
 };
 
+struct GenerateBody {
+  std::string model;
+  GivenInput input;
+  GenerateRequest request;
+  bool stream = true;
+};
+
 PredictBody parse_predict(const std::string& body);
 ExplainBody parse_explain(const std::string& body);
+GenerateBody parse_generate(const std::string& body);
 
 }  // namespace fovea::serving

@@ -78,18 +78,33 @@ std::string host_name(std::string_view host) {
   return lower_case(has_port ? host.substr(0, colon) : host);
 }
 
-std::string format_response(const HttpResponse& response, std::string_view connection,
-                            bool with_body) {
+namespace {
+
+void add_line(std::string& text, std::string_view name, std::string_view value) {
+  text.append(name).append(": ").append(value).append("\r\n");
+}
+
+/// The status and the headers, without the empty line behind them.
+std::string first_lines(const HttpResponse& response, bool has_content) {
   std::string text =
       "HTTP/1.1 " + std::to_string(response.status) + " " + reason_phrase(response.status) + "\r\n";
-  const auto add = [&](std::string_view name, std::string_view value) {
-    text.append(name).append(": ").append(value).append("\r\n");
-  };
-  for (const auto& [name, value] : response.headers) add(name, value);
-  add("Date", http_date());
-  if (!response.body.empty()) add("Content-Type", response.type);
+  for (const auto& [name, value] : response.headers) add_line(text, name, value);
+  add_line(text, "Date", http_date());
+  if (has_content) add_line(text, "Content-Type", response.type);
+  return text;
+}
+
+}  // namespace
+
+std::string format_head(const HttpResponse& response, std::string_view connection) {
+  return first_lines(response, true).append(connection).append("\r\n");
+}
+
+std::string format_response(const HttpResponse& response, std::string_view connection,
+                            bool with_body) {
+  std::string text = first_lines(response, !response.body.empty());
   if (response.status != 204 && response.status != 304)
-    add("Content-Length", std::to_string(response.body.size()));
+    add_line(text, "Content-Length", std::to_string(response.body.size()));
   text.append(connection).append("\r\n");
   if (with_body) text += response.body;
   return text;

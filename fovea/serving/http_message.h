@@ -13,6 +13,15 @@ namespace fovea::serving {
 
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
+struct HttpResponse {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body;
+  HeaderList headers;
+  bool compress = false;     // worth compressing, where the client understands it
+  bool is_streamed = false;  // the answer was sent in pieces already (HttpRequest::begin_stream)
+};
+
 struct HttpRequest {
   std::string method, path, remote;  // the path without the query, escapes such as %41 decoded
   bool is_http_10 = false;           // HTTP/1.0; else HTTP/1.1
@@ -21,16 +30,12 @@ struct HttpRequest {
   std::function<std::string()> read_body = {};
   /// Whether the client has closed the connection; to be asked while it waits. May be empty.
   std::function<bool()> is_gone = {};
+  /// For answers that come bit by bit: sends the head of the answer, then each piece at once; false
+  /// when the client is gone. Nothing else may be sent then.
+  std::function<bool(const HttpResponse& head)> begin_stream = {};
+  std::function<bool(std::string_view bytes)> send_piece = {};
   /// The first of that name (in lower case), or "".
   std::string_view header(std::string_view name) const;
-};
-
-struct HttpResponse {
-  int status = 200;
-  std::string type = "application/json";
-  std::string body;
-  HeaderList headers;
-  bool compress = false;  // worth compressing, where the client understands it
 };
 
 class HttpHandler {
@@ -53,6 +58,9 @@ bool is_json_type(std::string_view content_type);
 std::string host_name(std::string_view host);
 
 std::string lower_case(std::string_view text);
+
+/// The bytes before those of an answer that comes in pieces.
+std::string format_head(const HttpResponse& response, std::string_view connection);
 
 /// The bytes of an answer. `connection`: the header lines that say what becomes of the connection.
 std::string format_response(const HttpResponse& response, std::string_view connection,

@@ -1,5 +1,7 @@
 #include "fovea/serving/http_protocol.h"
 
+#include <cstdio>
+
 #include "fovea/serving/body_reader.h"
 #include "fovea/serving/gzip.h"
 #include "fovea/serving/request_head.h"
@@ -52,7 +54,24 @@ Next serve_request(Connection& connection, const ProtocolOptions& options, HttpH
       return body;
     };
     request->is_gone = [&] { return connection.is_gone(!request->is_http_10); };
+    request->begin_stream = [&](const HttpResponse& head) {
+      // HTTP/1.0 knows no chunks: there the end of the connection is the end of the answer.
+      close = is_last() || !in_step || wants_close(*request) || request->is_http_10;
+      std::string lines = connection_lines(close, *request, options);
+      if (!request->is_http_10) lines += "Transfer-Encoding: chunked\r\n";
+      return connection.send(format_head(head, lines));
+    };
+    request->send_piece = [&](std::string_view bytes) {
+      if (request->is_http_10 || bytes.empty()) return connection.send(bytes);
+      char size[32];
+      std::snprintf(size, sizeof size, "%zx\r\n", bytes.size());
+      return connection.send(std::string(size).append(bytes).append("\r\n"));
+    };
     HttpResponse response = handler.handle(*request);
+    if (response.is_streamed) {
+      const bool is_whole = request->is_http_10 || connection.send("0\r\n\r\n");
+      return !is_whole || close ? Next::Close : Next::KeepAlive;
+    }
     compress_for(*request, response);
     close = is_last() || !in_step || wants_close(*request);
     answer = format_response(response, connection_lines(close, *request, options),

@@ -53,6 +53,25 @@ Json explain_schema() {
                 {"input"});
 }
 
+Json generate_schema() {
+  const auto number = [](double lowest, double otherwise) {
+    return Json{{"type", "number"}, {"minimum", lowest}, {"default", otherwise}};
+  };
+  return object({{"model", text("name of a model; may be left out when there is one")},
+                 {"input", reference("Input")},
+                 {"tokens", whole_number(1)},
+                 {"temperature", number(0, 0.8)},
+                 {"top_k", whole_number(0)},
+                 {"top_p", number(0, 1)},
+                 {"repetition_penalty", number(0, 1)},
+                 {"beam", whole_number(1)},
+                 {"seed", whole_number(0)},
+                 {"stop", list_of({{"type", "string"}}, "texts that end it")},
+                 {"attention", {{"type", "boolean"}, {"default", false}}},
+                 {"stream", {{"type", "boolean"}, {"default", true}}}},
+                {"input"});
+}
+
 Json model_schema() {
   return {{"type", "object"},
           {"properties",
@@ -86,6 +105,7 @@ Json schemas() {
              {{"model", {{"type", "string"}}},
               {"predictions", {{"type", "array"}, {"items", {{"type", "object"}}}}}}}}},
           {"Explain", explain_schema()},
+          {"Generate", generate_schema()},
           {"Explanation", {{"type", "object"}, {"description", "fovea-explanation"}}},
           {"Model", model_schema()},
           {"Models",
@@ -113,6 +133,12 @@ Json success(Action action) {
     case Action::Explain: {
       Json both = answer("The explanation", "application/json", reference("Explanation"));
       both["content"]["text/html"] = {{"schema", {{"type", "string"}}}};
+      return both;
+    }
+    case Action::Generate: {
+      Json both =
+          answer("The text, an event for each token", "text/event-stream", {{"type", "string"}});
+      both["content"]["application/json"] = {{"schema", {{"type", "object"}}}};
       return both;
     }
     case Action::Health:
@@ -152,9 +178,12 @@ Json refusals(const Route& route, bool has_key) {
 
 Json operation(const Route& route, bool has_key) {
   Json described{{"summary", route.summary}};
-  if (route.action == Action::Predict || route.action == Action::Explain) {
-    described["requestBody"] = content(
-        "application/json", reference(route.action == Action::Predict ? "Predict" : "Explain"));
+  const char* body = route.action == Action::Predict    ? "Predict"
+                     : route.action == Action::Explain  ? "Explain"
+                     : route.action == Action::Generate ? "Generate"
+                                                        : nullptr;
+  if (body) {
+    described["requestBody"] = content("application/json", reference(body));
     described["requestBody"]["required"] = true;
   }
   if (route.action == Action::WebFile)

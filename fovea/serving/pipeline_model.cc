@@ -2,14 +2,17 @@
 
 #include <ATen/Parallel.h>
 
+#include <cmath>
 #include <optional>
 #include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/explain/faithfulness/faithfulness.h"
 #include "fovea/serving/costs.h"
+#include "fovea/tasks/generate.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
+#include "fovea/tensor/to_vector.h"
 
 namespace fovea::serving {
 
@@ -20,6 +23,34 @@ namespace {
 std::vector<std::string> with_one_thread(std::vector<std::string> assignments) {
   assignments.push_back("threads=1");
   return assignments;
+}
+
+/// Of each layer the mean of its heads: a weight for each of the last tokens.
+Json attention_json(const std::vector<at::Tensor>& layers) {
+  Json all = Json::array();
+  for (const at::Tensor& layer : layers) {  // [H, K]
+    Json row = Json::array();
+    for (const double weight : to_vector<double>(layer.mean(0)))
+      row.push_back(std::round(weight * 1e4) / 1e4);
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+GenerateOptions options_of(const GenerateRequest& request) {
+  GenerateOptions options;
+  SearchOptions& search = options.search;
+  search.method = request.beam > 0 ? "beam" : request.temperature > 0 ? "sample" : "greedy";
+  search.maximum_length = request.tokens;
+  search.repetition_penalty = request.repetition_penalty;
+  if (request.beam > 0) search.beam = request.beam;
+  if (request.temperature > 0) search.temperature = request.temperature;
+  search.top_k = request.top_k;
+  search.top_p = request.top_p;
+  search.seed = request.seed;
+  options.stop = request.stop;
+  options.attention = request.attention;
+  return options;
 }
 
 class PipelineModel : public ServedModel {
@@ -40,6 +71,7 @@ class PipelineModel : public ServedModel {
     for (const auto& [name, title] : shown.map_titles)
       card_.maps.push_back({{"name", name}, {"title", title}});
     if (!card_.examples.empty()) try_first_example();
+    if (fovea::generates(pipeline_)) generator_.emplace(pipeline_);
   }
 
   const ModelCard& card() const override { return card_; }
@@ -72,6 +104,22 @@ class PipelineModel : public ServedModel {
     return explanation;
   }
 
+  bool generates() const override { return generator_.has_value(); }
+  void generate(const Example& example, const GenerateRequest& request,
+                const std::function<void(const Json&)>& tell) const override {
+    const Decoded whole =
+        generator_->generate(example, options_of(request), [&](const GeneratedToken& one) {
+          Json event{
+              {"token", one.token}, {"text", one.text}, {"log_probability", one.log_probability}};
+          if (!one.attention.empty()) event["attention"] = attention_json(one.attention);
+          tell(event);
+        });
+    tell({{"done", true},
+          {"text", whole.text},
+          {"tokens", whole.tokens.size()},
+          {"log_probability", whole.log_probability}});
+  }
+
  private:
   /// The first request of a user should not be the slow one; and which maps this model really has
   /// shows only then. An example that no longer fits is no reason not to serve.
@@ -99,9 +147,15 @@ class PipelineModel : public ServedModel {
   int threads_;
   ModelCard card_;
   std::optional<ExplanationShape> shape_;
+  std::optional<TextGenerator> generator_;
 };
 
 }  // namespace
+
+void ServedModel::generate(const Example&, const GenerateRequest&,
+                           const std::function<void(const Json&)>&) const {
+  fail(ErrorKind::Unsupported, "this model writes no text");
+}
 
 ModelSource source_of_run(const std::filesystem::path& run, const std::string& name,
                           const PipelineOptions& options) {

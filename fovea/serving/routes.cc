@@ -13,6 +13,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/openapi.json", Action::OpenApi, false, "This description"},
     {"POST", "/v1/predict", Action::Predict, true, "Answers for one or several inputs"},
     {"POST", "/v1/explain", Action::Explain, true, "Where the model looked for one input"},
+    {"POST", "/v1/generate", Action::Generate, true, "Continues a text, told token by token"},
 };
 
 }  // namespace

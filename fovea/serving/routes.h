@@ -9,7 +9,7 @@
 
 namespace fovea::serving {
 
-enum class Action { Page, WebFile, Health, Metrics, Models, OpenApi, Predict, Explain };
+enum class Action { Page, WebFile, Health, Metrics, Models, OpenApi, Predict, Explain, Generate };
 
 struct Route {
   const char* method;

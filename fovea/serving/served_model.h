@@ -31,6 +31,19 @@ struct ExplainRequest {
   int64_t most_weights = std::numeric_limits<int64_t>::max();
 };
 
+/// How a text is continued.
+struct GenerateRequest {
+  int64_t tokens = 100;
+  double temperature = 0.8;  // 0: always the likeliest token
+  int64_t top_k = 0;         // 0: all
+  double top_p = 1;
+  double repetition_penalty = 1;
+  int64_t beam = 0;  // 0: none
+  int64_t seed = 0;
+  std::vector<std::string> stop = {};
+  bool attention = false;  // wanted with each token
+};
+
 class ServedModel {
  public:
   virtual ~ServedModel() = default;
@@ -54,6 +67,14 @@ class ServedModel {
   /// Long work asks stop_if_asked() (base/stop.h) now and then.
   virtual std::vector<Prediction> predict(std::span<const Example> examples) const = 0;
   virtual Explanation explain(const Example& example, const ExplainRequest& request) const = 0;
+
+  /// Whether the model writes texts.
+  virtual bool generates() const { return false; }
+  /// Continues a text and tells each token as it is written, {"token", "text", "log_probability"}
+  /// and perhaps "attention"; what is told last holds the whole: {"done": true, "text", "tokens",
+  /// "log_probability"}. By the worker that explains.
+  virtual void generate(const Example& example, const GenerateRequest& request,
+                        const std::function<void(const Json& event)>& tell) const;
 };
 
 /// A model that is yet to be loaded.

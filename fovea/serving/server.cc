@@ -1,6 +1,8 @@
 #include "fovea/serving/server.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 
 #include "fovea/explain/draw/report.h"
 #include "fovea/explain/record/json.h"
@@ -62,6 +64,39 @@ std::string file_name(std::string name) {
     if (!std::isalnum(static_cast<unsigned char>(character))) character = '-';
   return name + ".html";
 }
+
+constexpr double kMostSecondsOfStream = 600;
+
+/// Who reads a text while it is written. The worker that writes it may outlive the request.
+class StreamReader {
+ public:
+  StreamReader(HttpRequest& http, HttpResponse head) : http_(&http), head_(std::move(head)) {}
+
+  /// Stopped, where nobody reads any more.
+  void tell(const Json& event) {
+    const std::lock_guard lock(mutex_);
+    if (!is_gone_ && http_ && !begun_) is_gone_ = !http_->begin_stream(head_);
+    begun_ = true;
+    if (!is_gone_ && http_) is_gone_ = !http_->send_piece(concat("data: ", text_of(event), "\n\n"));
+    if (is_gone_ || !http_) throw Stopped();
+  }
+  bool is_gone() const { return is_gone_; }
+  /// The request is over. Whether anything was sent; then `last` is, too.
+  bool end(const Json& last) {
+    const std::lock_guard lock(mutex_);
+    if (begun_ && !is_gone_ && !last.is_null())
+      http_->send_piece(concat("data: ", text_of(last), "\n\n"));
+    http_ = nullptr;
+    return begun_;
+  }
+
+ private:
+  std::mutex mutex_;
+  HttpRequest* http_;
+  HttpResponse head_;
+  bool begun_ = false;
+  std::atomic<bool> is_gone_{false};
+};
 
 }  // namespace
 
@@ -174,6 +209,8 @@ HttpResponse Server::act(Action action, HttpRequest& request, AccessRecord& reco
       return predict(request, record);
     case Action::Explain:
       return explain(request, record);
+    case Action::Generate:
+      return generate(request, record);
   }
   fail(ErrorKind::Internal, "an action without an answer");
 }
@@ -334,6 +371,59 @@ HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
         return html ? report_html({&explanation, 1}) : text_of(explanation_to_json(explanation));
       },
       caller);
+  return response;
+}
+
+/// Server-sent events (text/event-stream), one a token, the last with the whole text; or, with
+/// "stream": false, the whole alone.
+HttpResponse Server::generate(HttpRequest& http, AccessRecord& record) {
+  const GenerateBody body = parse_generate(read_json(http));
+  HostedModel& hosted = host_.find(body.model);
+  record.model = hosted.name();
+  if (!hosted.model().generates())
+    throw HttpError(422, "unsupported",
+                    concat(hosted.name(), " writes no text; POST /v1/predict answers"), "model");
+  if (body.request.tokens > options_.max_length)
+    throw HttpError(422, "too_long",
+                    concat("tokens: ", body.request.tokens, ", this server writes at most ",
+                           options_.max_length),
+                    "tokens");
+  const Example example = parse(hosted.model(), body.input.line, body.input.field);
+  check_units(hosted.model().units(example), options_.max_units, body.input.field);
+  if (!body.stream) {
+    Json whole = hosted.batcher().explain_with(
+        [example, request = body.request](ServedModel& model) {
+          Json last;
+          model.generate(example, request, [&](const Json& event) { last = event; });
+          last.erase("done");
+          return last;
+        },
+        caller_of(http));
+    whole["model"] = hosted.name();
+    return json_response(whole);
+  }
+  HttpResponse head;
+  head.type = "text/event-stream";
+  add_headers(http, head);
+  head.headers.emplace_back("X-Request-Id", record.id);
+  const auto reader = std::make_shared<StreamReader>(http, head);
+  HttpResponse response;
+  response.is_streamed = true;
+  try {
+    hosted.batcher().explain_with(
+        [example, request = body.request, reader](ServedModel& model) {
+          model.generate(example, request, [&](const Json& event) { reader->tell(event); });
+          return true;
+        },
+        Caller(seconds_from_now(kMostSecondsOfStream), [reader] { return reader->is_gone(); }));
+  } catch (...) {
+    std::string detail;
+    const HttpError error = error_of(std::current_exception(), detail);
+    if (!reader->end(error.to_json())) throw;
+    record.error = detail.empty() ? error.what() : detail;
+    return response;
+  }
+  reader->end(nullptr);
   return response;
 }
 

@@ -53,6 +53,7 @@ class Server : private HttpHandler {
   HttpResponse models() const;
   HttpResponse predict(HttpRequest& request, AccessRecord& record);
   HttpResponse explain(HttpRequest& request, AccessRecord& record);
+  HttpResponse generate(HttpRequest& request, AccessRecord& record);
   void check_host(const HttpRequest& request) const;
   void check_key(const HttpRequest& request) const;
   void add_headers(const HttpRequest& request, HttpResponse& response) const;
