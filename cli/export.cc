@@ -6,6 +6,8 @@
 #include "cli/program.h"
 #include "fovea/base/error.h"
 #include "fovea/tasks/hugging_face.h"
+#include "fovea/tasks/language_folder.h"
+#include "fovea/tasks/pipeline.h"
 
 namespace fovea::cli {
 
@@ -24,6 +26,12 @@ void write_onnx(const ExportFlags& flags) {
 }
 
 void write_folder(const ExportFlags& flags) {
+  if (setup_of(flags.run).task_name() == "language") {
+    const PretrainedLanguage model = read_language(flags.run);
+    for (const std::string& note : model.notes) tell(note);
+    write_language(flags.hugging_face, model);
+    return put_line(flags.hugging_face);
+  }
   const PretrainedBert bert = read_pretrained(flags.run);
   for (const std::string& note : bert.notes) tell(note);
   write_hugging_face(flags.hugging_face, bert);
@@ -42,7 +50,7 @@ void run_export(const ExportFlags& flags) {
 
 void add_export(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
-      "export", "writes a run as ONNX, or its BERT as Hugging Face's libraries read it");
+      "export", "writes a run as ONNX, or its network as Hugging Face's libraries read it");
   auto flags = std::make_shared<ExportFlags>();
   command->add_option("run", flags->run, "a run of any task, or a Hugging Face folder")->required();
   command
@@ -53,8 +61,8 @@ void add_export(CLI::App& program) {
   command->add_flag("--attention", flags->attention, "ONNX: attention weights are outputs, too");
   command
       ->add_option("--hugging-face", flags->hugging_face,
-                   "the folder to write, of runs with a BERT: config.json, model.safetensors, "
-                   "vocab.txt and tokenizer.json")
+                   "the folder to write, of runs with a BERT or of language: config.json, "
+                   "model.safetensors, tokenizer.json")
       ->type_name("FOLDER");
   command->footer(
       "Examples:\n"

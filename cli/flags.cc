@@ -70,8 +70,8 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
 void add_train_flags(CLI::App& command, TrainFlags& flags) {
   add_data_flags(command, flags);
   command.add_option("--from", flags.from,
-                     "documents, tag, pretrain: run or Hugging Face folder whose encoder and "
-                     "tokeniser to begin with");
+                     "documents, tag, pretrain, language: run or Hugging Face folder whose network "
+                     "and tokeniser to begin with");
   command.add_option(
       "--epochs", flags.epochs,
       "passes over the training rows, at most (default: as many as suit the rows); 0: none");

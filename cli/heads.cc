@@ -8,6 +8,7 @@
 #include "fovea/explain/draw/picture.h"
 #include "fovea/explain/heads/report.h"
 #include "fovea/explain/record/json.h"
+#include "fovea/tasks/generate.h"
 #include "fovea/tasks/prune_heads.h"
 
 namespace fovea::cli {
@@ -28,6 +29,11 @@ HeadReport measure(const Pipeline& pipeline, const ExampleSource& rows, const He
     HeadOptions options;
     options.progress = [&](int64_t done) { progress.update(done); };
     report.statistics = measure_heads(pipeline, rows, options);
+    for (const int64_t length : {32, 8})
+      if (const auto repeated = repeated_example(pipeline, length, /*seed=*/0)) {
+        measure_induction(pipeline, *repeated, length, report.statistics);
+        break;
+      }
   }
   Progress progress("importance", rows.size, "rows", flags.quiet);
   ImportanceOptions options;

@@ -175,14 +175,15 @@ TextTable folds_table(const FoldsResult& folds) {
   return table;
 }
 
-/// A hint where a validation metric is a rough one.
-void tell_few_rows(const Setup& setup, const Training& training) {
-  if (training.splits.train->size() >= kFewRows) return;
-  const bool foldable = setup.task().has_folds() && !setup.common().data_path.empty();
-  tell(concat("only ", format_count(training.splits.validation->size()), " validation rows",
-              foldable ? "; --folds 5 measures on all rows" : ""));
+/// A hint where a validation metric is a rough one, and what the rows were used for after it.
+void tell_held_out_rows(const Setup& setup, const Training& training) {
+  if (training.splits.train->size() < kFewRows) {
+    const bool foldable = setup.task().has_folds() && !setup.common().data_path.empty();
+    tell(concat("only ", format_count(training.splits.validation->size()), " validation rows",
+                foldable ? "; --folds 5 measures on all rows" : ""));
+  }
   if (training.refitted_rows > 0)
-    tell(concat("few rows: the run's weights were then learned again from all ",
+    tell(concat("the run's weights were then learned again from all ",
                 format_count(training.refitted_rows), " rows"));
 }
 
@@ -290,7 +291,7 @@ void run_train(const TrainCommandFlags& flags) {
     else
       std::cerr << "best epoch " << result.best_epoch;
     std::cerr << "  |  validation  " << metrics_text(training.validation) << "\n";
-    tell_few_rows(setup, training);
+    tell_held_out_rows(setup, training);
   }
   if (!flags.quiet) print_judgement(training.evaluation);
   if (folds) std::cout << folds_table(*folds).plain();
