@@ -18,9 +18,12 @@ export class Family {
   }
 
   /** The map of a layer and head; head 0 is the mean of its heads, of places the first; layer 0 the first, of
-      edges the last: from there a node's answer is read. A group's is told by `name`. */
+      edges and of a class token over a picture the last: from there the answer is read. A group's is told by
+      `name`. */
   find(layer, head, name = this.name) {
-    const usual = this.maps[0].layout === "edges" ? this.layers.at(-1) : this.layers[0];
+    const [{layout, queryAxis}] = this.maps;
+    const answers = layout === "edges" || (queryAxis.grid && queryAxis.special?.length === 1);
+    const usual = answers ? this.layers.at(-1) : this.layers[0];
     const chosenLayer = this.layers.includes(layer) ? layer : (usual ?? null);
     const candidates = this.maps.filter((map) => map.name === name && map.layer === chosenLayer);
     if (candidates.length === 0) return this.maps[0];

@@ -1,6 +1,7 @@
 // A picture through the eyes of a query: the attention of a caption's word over the cells of a grid, smoothly
 // between them as in "Show, Attend and Tell" or cell by cell, with a thumbnail for each word and a button
-// that plays them.
+// that plays them. Where cells look at each other behind a class token (a vision transformer), the
+// thumbnails are the layers and heads instead, and a click on a cell asks what that one looks at.
 import {topOf} from "fovea/model/matrix.js";
 import {cellLines, cellSentence} from "fovea/parts/cell_facts.js";
 import {element} from "fovea/parts/dom.js";
@@ -40,6 +41,7 @@ class PictureView extends NumbersView {
     super(host, context, rules);
     this.map = context.map;
     this.grid = this.map.keyAxis.grid;
+    this.first = this.map.keyAxis.special?.length ?? 0;  // key of the first cell
     this.medium = context.explanation.medium(this.grid.media);
     this.rows = new Map();  // query -> weights
     this.#build(host);
@@ -60,7 +62,8 @@ class PictureView extends NumbersView {
     if (!this.picture || !this.rows.has(this.#chosen)) return null;
     const {labels} = this.map.queryAxis;
     const small = thumbnailWidth / 2;
-    const others = labels.length > 1 ? [...this.rows.keys()].sort((a, b) => a - b) : [];
+    const several = labels.length > 1 && !this.#looksAtItself;
+    const others = several ? [...this.rows.keys()].sort((a, b) => a - b) : [];
     const {nodes, ...size} = pictureFigure(this.medium, [
       {overlay: this.#overlay(this.#chosen), text: this.#sentence(this.#chosen),
         marks: (box) => this.#marks(this.#chosen, box)},
@@ -76,9 +79,9 @@ class PictureView extends NumbersView {
     const all = labels.length * this.map.keyAxis.size <= mostNumbers;
     const table = [["query", "label", "row", "column", "weight", "truth"]];
     for (const query of all ? labels.keys() : [this.#chosen]) {
-      (await this.map.weights.row(query)).forEach((weight, cell) => {
+      this.#cells(await this.map.weights.row(query)).forEach((weight, cell) => {
         const place = [Math.floor(cell / this.grid.columns) + 1, (cell % this.grid.columns) + 1];
-        table.push([query, labels[query], ...place, weight, Number(this.map.isTrue(query, cell))]);
+        table.push([query, labels[query], ...place, weight, Number(this.#isTrue(query, cell))]);
       });
     }
     return csvText(table);
@@ -96,6 +99,19 @@ class PictureView extends NumbersView {
 
   get #chosen() {
     return chosenQuery(this.context);
+  }
+
+  get #looksAtItself() {
+    return this.map.queryAxis === this.map.keyAxis && this.first > 0;
+  }
+
+  // Of a row, what belongs to cells.
+  #cells(row) {
+    return row.slice(this.first);
+  }
+
+  #isTrue(query, cell) {
+    return this.map.isTrue(query, cell + this.first);
   }
 
   // How the overlay looks is this view's own and lives in the state's `zoom`, as "cells 0.6".
@@ -123,23 +139,41 @@ class PictureView extends NumbersView {
       style: {aspectRatio: `${this.medium.width} / ${this.medium.height}`},
       on: {
         pointermove: (event) => this.#hover(event), pointerleave: () => this.context.tooltip.hide(),
-        click: (event) => this.#pick(this.#cellAt(event)), keydown: (event) => this.#key(event),
+        click: (event) => this.#pick(this.#keyAt(event)), keydown: (event) => this.#key(event),
       },
     });
     this.caption = element("figcaption", {class: "picture-caption"});
     this.queries = this.#buildQueries(size);
     host.append(element("div", {class: "picture-frame"}, element("div", {class: "picture"},
-      element("div", {class: "picture-tools"}, size > 1 && this.player.element, this.mode.element,
-        element("label", {class: "field"}, "Opacity", this.slider)),
+      element("div", {class: "picture-tools"}, size > 1 && !this.#looksAtItself && this.player.element,
+        this.who?.element, this.mode.element, element("label", {class: "field"}, "Opacity", this.slider)),
       element("figure", {class: "picture-figure"}, this.canvas, this.caption), this.queries?.element)));
   }
 
   #buildQueries(size) {
+    if (this.#looksAtItself) return this.#buildHeads();
     if (size < 2 || size > mostThumbnails) return queryChoice(this.context);
     this.thumbnails = new Thumbnails(this.map.queryAxis, (query) => {
       this.player.stop();
       this.#show(query);
     }, (canvas, query) => this.#drawThumbnail(canvas, query));
+    return this.thumbnails;
+  }
+
+  // The units that are no cells to choose from, and what all layers and heads make of the chosen one.
+  #buildHeads() {
+    const {labels, kind} = this.map.queryAxis;
+    const units = labels.slice(0, this.first).map((text, value) => ({value, text: visible(text)}));
+    const cell = {value: this.first, text: `a ${kind || "cell"}: click one`};
+    this.who = new Choice("what looks", [...units, cell], (query) => this.#show(query));
+    const {maps} = this.context.explanation.familyOf(this.map);
+    if (maps.length < 2 || maps.length > mostThumbnails) return null;
+    const names = maps.map(({layer, head}) =>
+      [layer && `L${layer}`, head && `head ${head}`].filter(Boolean).join(", "));
+    this.heads = maps;
+    this.thumbnails = new Thumbnails({labels: names, kind: "head"},
+      (index) => this.context.set({layer: maps[index].layer ?? 0, head: maps[index].head ?? 0}),
+      (canvas, index) => this.#drawThumbnail(canvas, this.#chosen, maps[index]));
     return this.thumbnails;
   }
 
@@ -186,63 +220,92 @@ class PictureView extends NumbersView {
     const {smooth, opacity} = this.options;
     this.mode.select(smooth);
     this.slider.value = opacity;
-    this.queries?.select(query);
-    this.thumbnails?.mark(matches(this.map.queryAxis, this.context.state.get("search")));
+    this.who?.select(Math.min(query, this.first));
+    if (!this.heads) {
+      this.queries?.select(query);
+      this.thumbnails?.mark(matches(this.map.queryAxis, this.context.state.get("search")));
+      return;
+    }
+    const index = this.heads.indexOf(this.map);  // -1: the mean of heads, which has no thumbnail
+    const {choice} = this.thumbnails;
+    choice.select(index);
+    if (index < 0) choice.buttons[0].setAttribute("aria-checked", "false");
+    if (this.shownQuery !== query) this.thumbnails.redraw();
+    this.shownQuery = query;
   }
 
-  async #drawThumbnail(canvas, query) {
-    await this.#read(query);
+  async #drawThumbnail(canvas, query, map = this.map) {
+    if (map === this.map) await this.#read(query);
+    const row = map === this.map ? this.rows.get(query) : await map.weights.row(query);
+    if (this.destroyed) return;
     const size = {width: thumbnailWidth, height: (thumbnailWidth * this.medium.height) / this.medium.width};
-    const overlay = this.#overlay(query, thumbnailWidth / 2);
-    drawPicture(canvas, size, this.picture, overlay, this.options.smooth);
+    drawPicture(canvas, size, this.picture, this.#overlayOf(row, thumbnailWidth / 2), this.options.smooth);
   }
 
   #overlay(query, size) {
+    return this.#overlayOf(this.rows.get(query), size);
+  }
+
+  #overlayOf(row, size) {
     this.scale.threshold = this.context.state.get("threshold");
     const {scale, veil, grid, options} = this;
-    return overlayCanvas(this.rows.get(query), grid, {...options, scale, veil, size});
+    return overlayCanvas(this.#cells(row), grid, {...options, scale, veil, size});
   }
 
   #marks(query, size) {
     const key = this.context.state.get("key");
     const outline = (inside, strokes) => ({path: outlinePath(this.grid, size, inside), strokes});
-    return [outline((cell) => this.map.isTrue(query, cell), outlines.truth),
-      outline((cell) => cell === key, outlines.chosen)].filter(({path}) => path !== "");
+    return [outline((cell) => this.#isTrue(query, cell), outlines.truth),
+      outline((cell) => cell + this.first === key, outlines.chosen)].filter(({path}) => path !== "");
   }
 
   #sentence(query) {
     const {queryAxis, keyAxis, truth} = this.map;
     const row = this.rows.get(query);
     if (!row) return "";
-    const [most] = topOf(row, 1);
+    const cells = this.#cells(row);
+    const [most] = topOf(cells, 1);
     const who = `“${visible(queryAxis.labels[query])}”`;
     if (!most) return `${who} has only gaps.`;
-    const where = `${who} looks most at ${visible(keyAxis.labels[most.key])} (${number(most.value)}).`;
+    const label = visible(keyAxis.labels[most.key + this.first]);
+    const where = `${who} looks most at ${label} (${number(most.value)}).${this.#restText(query, row)}`;
     if (this.scale?.signed) return `${where} Orange is above 0, blue below.`;
     if (!truth.has(query)) return where;
-    const inside = row.reduce((sum, weight, cell) => sum + (this.map.isTrue(query, cell) ? weight : 0), 0);
+    const inside = cells.reduce((sum, weight, cell) => sum + (this.#isTrue(query, cell) ? weight : 0), 0);
     return `${where} The outlined cells hold ${percent(inside)} of its weight.`;
   }
 
-  #cellAt(event) {
+  // What the picture does not show: the weight on units that are no cells.
+  #restText(query, row) {
+    if (this.first === 0) return "";
+    const rest = percent(row.slice(0, this.first).reduce((sum, weight) => sum + weight, 0));
+    const isItself = this.#looksAtItself && query === 0 && this.first === 1;
+    if (isItself) return ` ${rest} of its weight stays on itself.`;
+    const names = this.map.keyAxis.labels.slice(0, this.first).map((label) => `“${visible(label)}”`);
+    return ` ${rest} of its weight is on ${names.join(", ")}, which is no part of the picture.`;
+  }
+
+  // The key of the cell under the pointer, or -1.
+  #keyAt(event) {
     const {rows, columns} = this.grid;
     const box = this.canvas.getBoundingClientRect();
     const row = Math.floor(((event.clientY - box.top) / box.height) * rows);
     const column = Math.floor(((event.clientX - box.left) / box.width) * columns);
-    return row >= 0 && column >= 0 && row < rows && column < columns ? row * columns + column : -1;
+    const inside = row >= 0 && column >= 0 && row < rows && column < columns;
+    return inside ? row * columns + column + this.first : -1;
   }
 
   #hover(event) {
-    const cell = {query: this.#chosen, key: this.#cellAt(event)};
+    const cell = {query: this.#chosen, key: this.#keyAt(event)};
     if (cell.key < 0) this.context.tooltip.hide();
     else this.context.tooltip.show(event.clientX, event.clientY, cellLines(this.map, cell));
   }
 
   // Where the queries are the same cells, a click asks what that cell looks at.
-  #pick(cell) {
-    if (cell < 0) return;
-    this.context.set(this.map.queryAxis === this.map.keyAxis ? {query: cell, key: cell} : {key: cell});
-    this.context.announce(cellSentence(this.map, {query: this.#chosen, key: cell}));
+  #pick(key) {
+    if (key < 0) return;
+    this.context.set(this.map.queryAxis === this.map.keyAxis ? {query: key, key} : {key});
+    this.context.announce(cellSentence(this.map, {query: this.#chosen, key}));
   }
 
   #key(event) {
@@ -251,8 +314,8 @@ class PictureView extends NumbersView {
     if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     const from = this.context.state.get("key");
-    const to = from < 0 ? 0 : from + step;
-    if (to >= 0 && to < this.map.keyAxis.size) this.#pick(to);
+    const to = from < this.first ? this.first : from + step;
+    if (to >= this.first && to < this.map.keyAxis.size) this.#pick(to);
   }
 }
 
