@@ -8,6 +8,9 @@
 # - one declares it in an anonymous namespace, and another sees a header of ours that declares it too: a call might silently
 #   choose another overload than in a file compiled alone;
 # - one has a `using namespace` outside its functions that another does not have.
+# A file whose namespace bears the file's name (namespace fovea::retain_test in retain_test.cc) keeps all this to itself, and only
+# its macros count: that is how tests are written.
+#
 # clang-format puts what a namespace declares at the start of a line, so it is enough to look at lines. What that overlooks, the
 # compiler reports ("redefinition", "ambiguous"): one of the two names can then say more.
 
@@ -89,10 +92,16 @@ function(fovea_any_declared names headers result)
 endfunction()
 
 # fovea_read_source(SOURCE): sets headers_SOURCE, own_SOURCE (its anonymous namespaces' names and its macros), names_SOURCE (own
-# and `using`) and what each means: what a `using` says, or a thing of this file alone.
+# and `using`) and what each means: what a `using` says, or a thing of this file alone. Of a namespace that bears the file's name
+# only that name is taken: another folder may have a file that is called the same.
 function(fovea_read_source source)
   file(READ ${source} text)
   fovea_headers_of("${text}" headers)
+  string(REGEX MATCHALL "#define [A-Za-z0-9_]+" macros "${text}")
+  get_filename_component(stem ${source} NAME_WE)
+  if(text MATCHES "\nnamespace [a-z_:]+::${stem} {\n")
+    set(text "\nnamespace {\nnamespace_${stem} {\n}  // namespace\n")
+  endif()
   set(anonymous "")
   set(rest "${text}")
   string(FIND "${rest}" "\nnamespace {\n" begin)
@@ -105,7 +114,6 @@ function(fovea_read_source source)
     string(FIND "${rest}" "\nnamespace {\n" begin)
   endwhile()
   fovea_declared_names("${anonymous}" own)
-  string(REGEX MATCHALL "#define [A-Za-z0-9_]+" macros "${text}")
   list(TRANSFORM macros REPLACE "#define " "")
   list(APPEND own ${macros})
   foreach(name ${own})

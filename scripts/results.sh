@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|squad|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy|images|flickr8k]…
 # The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -54,7 +54,7 @@ yours() {
 }
 sweep() {
   heading "the default command on generated tables, beside linear models"
-  /usr/bin/python3 scripts/results_tables.py sweep $fovea
+  /usr/bin/python3 scripts/results_tables.py sweep $fovea runs/sweep "$(nproc)"
 }
 texts() {
   needs imdb && needs goemotions || return 0
@@ -157,6 +157,15 @@ wnut17() {
     $fovea evaluate runs/wnut17-lstm-$seed "${device[@]}"
   done
 }
+squad() {
+  needs squad && needs bert || return 0
+  heading "SQuAD 1.1 by article: 34 articles of the development set and 4,000 training questions to learn from, 7 articles to test; MiniLM fine-tuned, 3 seeds"
+  /usr/bin/python3 scripts/results_squad.py "$data/squad" runs/squad
+  for seed in 0 1 2; do
+    $fovea train questions runs/squad --config tutorial --from "$minilm" --seed $seed --out runs/squad-bert-$seed --quiet "${device[@]}"
+    $fovea evaluate runs/squad-bert-$seed "${device[@]}"
+  done
+}
 pretraining() {
   needs imdb || return 0
   heading "a tiny BERT pretrained on the IMDB training texts, then 1,000 reviews, from it and from scratch, 5 seeds"
@@ -213,18 +222,18 @@ glimpse() {
   for view in mnist translated cluttered; do
     for places in learned random; do
       out=runs/glimpse-$view-$places
-      $fovea train glimpse "$data/mnist" --config configs/glimpse-$view.json --set model.places=$places --out $out --quiet "${device[@]}"
+      $fovea train images "$data/mnist" --config configs/glimpse-$view.json --set model.places=$places --out $out --quiet "${device[@]}"
       echo "$view, places $places" && $fovea evaluate $out --split test
     done
   done
   heading "the same pictures whole"
   for model in plain cnn; do
-    $fovea train glimpse "$data/mnist" --config tutorial --set model.name=$model --epochs 40 --set training.batch_size=256 --set data.validation_fraction=0.05 \
+    $fovea train images "$data/mnist" --config tutorial --set model.name=$model --epochs 40 --set training.batch_size=256 --set data.validation_fraction=0.05 \
       --out runs/glimpse-$model --quiet "${device[@]}"
     echo "$model" && $fovea evaluate runs/glimpse-$model --split test
   done
   heading "a few minutes on two cores"
-  $fovea train glimpse "$data/mnist" --config configs/glimpse-small.json --out runs/glimpse-small --quiet
+  $fovea train images "$data/mnist" --config configs/glimpse-small.json --out runs/glimpse-small --quiet
   $fovea evaluate runs/glimpse-small --split test
 }
 scenes() {
@@ -236,6 +245,33 @@ emoji() {
   heading "English names of unseen emoji, 3 seeds"
   $fovea compare caption "$data/emoji_captions/captions.tsv" --columns image=hexcode,caption=caption_en --config configs/caption-emoji.json \
     --vary model.attention=soft,hard,none --seeds 3 --quiet "${device[@]}"
+}
+flickr8k() {
+  needs flickr8k_96 || return 0
+  heading "Flickr8k, pictures of 96 pixels, encoder from scratch, 3 seeds (hours on two cores: FOVEA_DEVICE=cuda)"
+  $fovea compare caption "$data/flickr8k_96/captions.tsv.gz" --config configs/caption-flickr8k.json --vary model.attention=soft,hard,none --seeds 3 --quiet "${device[@]}"
+}
+images() {
+  needs mnist || return 0
+  heading "1,000 MNIST digits to learn from, 10,000 to test on, default command of each network, 3 seeds"
+  cut_mnist 1000 runs/mnist-1000
+  $fovea compare images runs/mnist-1000 --vary model.name=vit,cnn,ram,plain --seeds 3 --quiet "${device[@]}"
+}
+# usage: cut_mnist ROWS FOLDER: the first ROWS training pictures, and the whole test.
+cut_mnist() {
+  mkdir -p "$2"
+  cp "$data"/mnist/t10k-* "$2"
+  cut_idx "$data/mnist/train-images-idx3-ubyte.gz" "$1" 784 16 >"$2/train-images-idx3-ubyte"
+  cut_idx "$data/mnist/train-labels-idx1-ubyte.gz" "$1" 1 8 >"$2/train-labels-idx1-ubyte"
+}
+# usage: cut_idx FILE.gz ROWS BYTES HEADER: the first rows of an idx file of one byte a number.
+cut_idx() {
+  local rows
+  rows=$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($2 >> 24 & 255)) $(($2 >> 16 & 255)) $(($2 >> 8 & 255)) $(($2 & 255)))
+  zcat "$1" | head -c 4 || true  # what is left is not written
+  printf "$rows"
+  zcat "$1" | head -c "$4" | tail -c +9 || true
+  zcat "$1" | tail -c +$(($4 + 1)) | head -c $(($2 * $3)) || true
 }
 cora() {
   needs graph_cora || return 0
@@ -371,7 +407,7 @@ mean_of_tables() {
            printf has[key] ? sprintf("  random %.3f\n", base[key] / n[key]) : "\n"}}'
 }
 
-for part in "${@:-features context why adult breast dates scores alignments phrases forecast series faithfulness locales multi30k tatoeba transformer imdb wnut17 pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy}"; do
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast series faithfulness locales multi30k tatoeba transformer imdb wnut17 squad pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy images flickr8k}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     "$name"

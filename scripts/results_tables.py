@@ -1,32 +1,46 @@
 #!/usr/bin/env python3
 """The default command on tables beside what people use instead: XGBoost, and logistic or ridge regression.
 
-  results_tables.py yours FOVEA DATA    every folder DATA/tabular_*: metrics on its test rows, and seconds
-  results_tables.py sweep FOVEA [ROWS]  generated tables against the linear model, worst cells first; ROWS: 50,143 only these
-  results_tables.py cuts FOVEA DATA     real tables cut to 60, 150 and 500 rows, and small ones of scikit-learn, likewise
+  results_tables.py yours FOVEA DATA [NAME…]        every folder DATA/tabular_*: metrics on its test rows, and seconds
+  results_tables.py sweep FOVEA FOLDER [JOBS]       generated tables against the linear model, worst cells first
+  results_tables.py cuts FOVEA FOLDER DATA [JOBS]   real tables cut to 60, 150 and 500 rows, and small ones of scikit-learn, likewise
+
+sweep and cuts write their tables to FOLDER, answer the test rows of each (JOBS at a time, one thread each) and compare; what FOLDER has
+already is not done again. The steps by themselves, the second of which needs no Python package but numpy, for a larger machine:
+  results_tables.py tables FOLDER [DATA]    writes the tables of the sweep; with DATA, those of the cuts
+  results_tables.py answers FOVEA FOLDER [JOBS]
+  results_tables.py score FOLDER
 
 Needs Debian's python3-xgboost, python3-sklearn and python3-pandas.
 """
+import csv
 import itertools
 import json
 import math
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_diabetes, load_iris, load_wine
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from xgboost import XGBClassifier, XGBRegressor
+
+try:
+    import pandas as pd
+    from sklearn.compose import make_column_transformer
+    from sklearn.datasets import load_diabetes, load_iris, load_wine
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+    from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
+    from sklearn.model_selection import train_test_split
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from xgboost import XGBClassifier, XGBRegressor
+except ImportError as missing:  # the tables of the sweep, and answers, can do without
+    if len(sys.argv) > 1 and sys.argv[1] not in ("tables", "answers"):
+        sys.exit(f"{missing}: install python3-xgboost, python3-sklearn and python3-pandas")
 
 TARGETS = {"adult": "income", "bank": "y", "bike_hour": "cnt", "breast_cancer": "target", "california": "median_house_value",
            "diamonds": "price", "letter": "letter", "telco_churn": "Churn"}
@@ -116,7 +130,7 @@ def peers(train, test, target):
         yield name, score(model, test_x, test_y, is_number), time.time() - begin
 
 
-def yours(fovea, data, names):
+def yours(fovea, data, *names):
     print("| table | rows x columns | model | metrics | seconds |\n| --- | --- | --- | --- | --- |")
     for folder in sorted(Path(data).glob("tabular_*")):
         name = folder.name.removeprefix("tabular_")
@@ -132,14 +146,14 @@ def yours(fovea, data, names):
 
 
 def generated(rows, columns, share, missing, noise, outliers, levels, law, seed):
-    """A table whose target follows a law of its first columns; with levels, every other column holds categories."""
+    """A table whose target y follows a law of its first columns; with levels, every other column holds categories."""
     draw = np.random.default_rng(seed)
     x = draw.normal(size=(rows, columns))
-    table = pd.DataFrame(x, columns=[f"x{i}" for i in range(columns)])
+    table = {f"x{i}": x[:, i].copy() for i in range(columns)}
     for i in range(0, columns, 2) if levels else ():
         category = draw.integers(levels, size=rows)
         x[:, i] = draw.normal(size=levels)[category]
-        table[f"x{i}"] = [f"c{one}" for one in category]
+        table[f"x{i}"] = np.array([f"c{one}" for one in category], dtype=object)
     informative = max(1, round(columns * (1 - noise)))
     weights = np.zeros(columns)
     weights[:informative] = draw.normal(size=informative) / math.sqrt(informative)
@@ -148,9 +162,11 @@ def generated(rows, columns, share, missing, noise, outliers, levels, law, seed)
         signal = signal + x[:, 0] * x[:, min(1, informative - 1)]
     signal += .5 * draw.normal(size=rows)
     if outliers:
-        table = table.mask(draw.random(table.shape) < .005, table * 1000)
+        for column, far in zip(table.values(), (draw.random(x.shape) < .005).T):
+            column[far] *= 1000
     if missing:
-        table = table.mask(draw.random(table.shape) < missing)
+        for column, gone in zip(table.values(), (draw.random(x.shape) < missing).T):
+            column[gone] = np.nan
     if law == "skewed":
         signal = np.exp(signal)
     table["y"] = signal if share is None else np.where(signal > np.quantile(signal, 1 - share), "yes", "no")
@@ -190,87 +206,43 @@ def behind(truth, ours, linear, is_number):
     return difference(np.ones(count)), np.nanstd(drawn)
 
 
-def answers_of_fovea(fovea, folder):
-    """What the default command answers to the test rows, the model that it chose, and its seconds."""
-    run, answers = str(Path(folder) / "run"), Path(folder) / "answers.csv"
-    begin = time.time()
-    for command in (["train", "features", folder, "--target", "y", "--out", run, "--quiet", "--threads", "1"],
-                    ["predict", run, "--input", str(Path(folder) / "test.csv"), "--out", str(answers)]):
-        done = subprocess.run([fovea, *command], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{folder}: {done.stderr}")
-        if command[0] == "train":
-            seconds = time.time() - begin
-    model = json.loads((Path(run) / "config.json").read_text())["model"]["name"]
-    table = pd.read_csv(answers)
-    return table["p_yes" if "p_yes" in table else "prediction"].to_numpy(), model, seconds
-
-
-def compare_table(fovea, train, test, is_number):
-    """The default command and the linear model on one table with the target y, a number or yes and no."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, part in (("train", train), ("test", test)):
-            part.to_csv(Path(folder) / f"{name}.csv", index=False)
-        ours, model, seconds = answers_of_fovea(fovea, folder)
-    inputs, texts, numbers = columns_of(train, "y")
-    linear = linear_model(is_number, texts, numbers).fit(inputs, train["y"])
-    test_inputs = test.drop(columns=["y"])
-    theirs = linear.predict(test_inputs) if is_number else linear.predict_proba(test_inputs)[:, 1]
-    truth = test["y"].to_numpy() if is_number else (test["y"] == "yes").to_numpy().astype(int)
-    difference, deviation = behind(truth, ours, theirs, is_number)
-    score, linear_score = (weighted_score(truth, one, np.ones(len(truth)), is_number) for one in (ours, theirs))
-    return dict(ours=score, linear=linear_score, behind=difference, deviation=deviation, model=model, seconds=seconds)
-
-
-def summarize(cell, results):
-    """One line of several tables: mean scores and difference, two kinds of doubt about it, models, seconds."""
-    count, values = len(results), lambda key: np.array([one[key] for one in results])
-    return dict(cell=cell, tables=count, ours=values("ours").mean(), linear=values("linear").mean(),
-                behind=values("behind").mean(), interval=1.96 * math.sqrt((values("deviation") ** 2).sum()) / count,
-                error=values("behind").std(ddof=1) / math.sqrt(count) if count > 1 else math.nan,
-                models=", ".join(sorted(set(one["model"] for one in results))), seconds=values("seconds").mean())
-
-
 def tables_of(rows):
     """With few rows it matters which ones were drawn."""
     return 3 if rows <= 1000 else 1
 
 
-def run_cell(fovea, cell):
-    """One line of the sweep, of generated tables."""
-    settings = {**dict(share=.5, missing=0, noise=.5, outliers=False, levels=0, law="linear"), **cell}
-    is_number = settings["share"] is None
-    test_rows = 5000 if is_number or settings["share"] >= .05 else 20000
-    results = []
-    for seed in range(1, tables_of(cell["rows"]) + 1):
-        table = generated(**{**settings, "rows": settings["rows"] + test_rows}, seed=seed)
-        train, test = table[:-test_rows], table[-test_rows:]
-        if train["y"].nunique() < 2:
-            continue
-        results.append(compare_table(fovea, train, test, is_number))
-    return summarize(", ".join(f"{key} {'a number' if value is None else value}" for key, value in cell.items()), results)
+def write_table(path, columns):
+    """Columns by name as CSV; what is missing is an empty cell."""
+    cells = ([("" if value != value else value) for value in columns[name].tolist()] for name in columns)
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*cells))
 
 
-def print_lines(lines):
-    """Prints each line as it comes, then the worst. ± is the 95 % interval of the difference over bootstraps of the
-    test rows; the standard error is that over the tables. A line is behind where both are smaller than the difference."""
-    head = "| cell | tables | fovea | linear | behind | ± | standard error | chosen | seconds |\n|" + " --- |" * 9
-    shown = lambda one: (f"| {one['cell']} | {one['tables']} | {one['ours']:.4f} | {one['linear']:.4f} | {one['behind']:+.4f} | "
-                         f"{one['interval']:.4f} | {one['error']:.4f} | {one['models']} | {one['seconds']:.0f} |").replace("nan", "")
-    print(head)
-    results = []
-    for line in lines:
-        results.append(line)
-        print(shown(line), flush=True)
-    worst = [one for one in results if one["behind"] > one["interval"] and not one["behind"] <= 1.96 * one["error"]]
-    print(f"\n{len(worst)} of {len(results)} are behind by more than both; worst first\n{head}")
-    for one in sorted(results, key=lambda one: -one["behind"])[:8]:
-        print(shown(one))
+def write_case(folder, cell, train, test):
+    """One table of a cell: train.csv, test.csv, and last case.json, so that half a case is written again."""
+    if (folder / "case.json").exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    write_table(folder / "train.csv", train)
+    write_table(folder / "test.csv", test)
+    is_number = np.issubdtype(np.asarray(train["y"]).dtype, np.number)
+    (folder / "case.json").write_text(json.dumps(dict(cell=cell, is_number=bool(is_number))))
 
 
-def sweep(fovea, rows=""):
-    """AUC or R² on new rows of generated tables."""
-    print_lines(run_cell(fovea, cell) for cell in SWEEP if not rows or str(cell["rows"]) in rows.split(","))
+def write_sweep(folder):
+    for index, cell in enumerate(SWEEP):
+        settings = {**dict(share=.5, missing=0, noise=.5, outliers=False, levels=0, law="linear"), **cell}
+        share = settings["share"]
+        test_rows = 5000 if share is None or share >= .05 else 20000
+        name = ", ".join(f"{key} {'a number' if value is None else value}" for key, value in cell.items())
+        for seed in range(1, tables_of(cell["rows"]) + 1):
+            table = generated(**{**settings, "rows": settings["rows"] + test_rows}, seed=seed)
+            train, test = ({key: column[part] for key, column in table.items()}
+                           for part in (slice(None, -test_rows), slice(-test_rows, None)))
+            if share is None or len(set(train["y"])) == 2:
+                write_case(Path(folder) / f"{index:02d}-{seed}", name, train, test)
 
 
 def cut_tables(data):
@@ -289,27 +261,103 @@ def cut_tables(data):
         table = load(as_frame=True).frame.rename(columns={"target": "y"})
         if load is not load_diabetes:
             table["y"] = np.where(table["y"] == 1, "yes", "no")
-        yield load.__name__, *train_test_split(table, test_size=.4, random_state=0)
+        yield load.__name__.removeprefix("load_"), *train_test_split(table, test_size=.4, random_state=0)
 
 
-def cuts(fovea, data):
-    """AUC or R² of real tables that were cut to few rows, two draws each."""
-    def lines():
-        for name, train, test in cut_tables(data):
-            is_number = pd.api.types.is_numeric_dtype(train["y"])
-            for rows in (60, 150, 500):
-                if rows < len(train):
-                    draws = [train.sample(rows, random_state=seed) for seed in (1, 2)]
-                    yield summarize(f"{name}, {rows} rows", [compare_table(fovea, one, test, is_number) for one in draws])
-    print_lines(lines())
+def write_cuts(folder, data):
+    for name, train, test in cut_tables(data):
+        for rows in (60, 150, 500):
+            for seed in (1, 2) if rows < len(train) else ():
+                write_case(Path(folder) / f"{name}-{rows}-{seed}", f"{name}, {rows} rows", train.sample(rows, random_state=seed), test)
 
+
+def answer_case(fovea, folder):
+    """What the default command answers to the test rows of a case, the model that it chose, and its seconds: answers.json."""
+    if (folder / "answers.json").exists():
+        return
+    run, answers = folder / "run", folder / "answers.csv"
+    shutil.rmtree(run, ignore_errors=True)
+    begin = time.time()
+    for command in (["train", "features", str(folder / "train.csv"), "--target", "y", "--out", str(run), "--quiet", "--threads", "1"],
+                    ["predict", str(run), "--input", str(folder / "test.csv"), "--out", str(answers)]):
+        done = subprocess.run([fovea, *command], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{folder}: {done.stderr}")
+        if command[0] == "train":
+            seconds = time.time() - begin
+    with open(answers) as file:
+        rows = list(csv.DictReader(file))
+    values = [float(row["p_yes" if "p_yes" in row else "prediction"]) for row in rows]
+    model = json.loads((run / "config.json").read_text())["model"]["name"]
+    (folder / "answers.json").write_text(json.dumps(dict(answers=values, model=model, seconds=seconds)))
+    shutil.rmtree(run)
+
+
+def answer_all(fovea, folder, jobs=1):
+    cases = sorted((case.parent for case in Path(folder).glob("*/case.json")), key=lambda case: -(case / "train.csv").stat().st_size)
+    with ThreadPoolExecutor(int(jobs)) as pool:  # the largest first
+        for done in pool.map(lambda case: answer_case(fovea, case), cases):
+            pass
+
+
+def score_case(folder, is_number):
+    """The answers of one table beside the linear model's."""
+    train, test = (pd.read_csv(folder / f"{part}.csv") for part in ("train", "test"))
+    answered = json.loads((folder / "answers.json").read_text())
+    inputs, texts, numbers = columns_of(train, "y")
+    linear = linear_model(is_number, texts, numbers).fit(inputs, train["y"])
+    test_inputs = test.drop(columns=["y"])
+    theirs = linear.predict(test_inputs) if is_number else linear.predict_proba(test_inputs)[:, 1]
+    truth, ours = (test["y"] if is_number else test["y"] == "yes").to_numpy().astype(float), np.array(answered["answers"])
+    difference, deviation = behind(truth, ours, theirs, is_number)
+    score, linear_score = (weighted_score(truth, one, np.ones(len(truth)), is_number) for one in (ours, theirs))
+    return dict(ours=score, linear=linear_score, behind=difference, deviation=deviation, model=answered["model"], seconds=answered["seconds"])
+
+
+def summarize(cell, results):
+    """One line of several tables: mean scores and difference, two kinds of doubt about it, models, seconds."""
+    count, values = len(results), lambda key: np.array([one[key] for one in results])
+    return dict(cell=cell, tables=count, ours=values("ours").mean(), linear=values("linear").mean(),
+                behind=values("behind").mean(), interval=1.96 * math.sqrt((values("deviation") ** 2).sum()) / count,
+                error=values("behind").std(ddof=1) / math.sqrt(count) if count > 1 else math.nan,
+                models=", ".join(sorted(set(one["model"] for one in results))), seconds=values("seconds").mean())
+
+
+def score_all(folder):
+    """Prints each cell, then the worst. ± is the 95 % interval of the difference over bootstraps of the test rows; the standard error is
+    that over the tables. A cell is behind where both are smaller than the difference."""
+    head = "| cell | tables | fovea | linear | behind | ± | standard error | chosen | seconds |\n|" + " --- |" * 9
+    shown = lambda one: (f"| {one['cell']} | {one['tables']} | {one['ours']:.4f} | {one['linear']:.4f} | {one['behind']:+.4f} | "
+                         f"{one['interval']:.4f} | {one['error']:.4f} | {one['models']} | {one['seconds']:.0f} |").replace("nan", "")
+    print(head)
+    cases = [(json.loads(case.read_text()), case.parent) for case in sorted(Path(folder).glob("*/case.json"))]
+    results = []
+    for cell, group in itertools.groupby(cases, key=lambda case: case[0]["cell"]):
+        results.append(summarize(cell, [score_case(where, case["is_number"]) for case, where in group]))
+        print(shown(results[-1]), flush=True)
+    worst = [one for one in results if one["behind"] > one["interval"] and not one["behind"] <= 1.96 * one["error"]]
+    print(f"\n{len(worst)} of {len(results)} are behind by more than both; worst first\n{head}")
+    for one in sorted(results, key=lambda one: -one["behind"])[:8]:
+        print(shown(one))
+
+
+def sweep(fovea, folder, jobs=1):
+    write_sweep(folder)
+    answer_all(fovea, folder, jobs)
+    score_all(folder)
+
+
+def cuts(fovea, folder, data, jobs=1):
+    write_cuts(folder, data)
+    answer_all(fovea, folder, jobs)
+    score_all(folder)
+
+
+COMMANDS = {"yours": (yours, 2, 10), "sweep": (sweep, 2, 3), "cuts": (cuts, 3, 4), "answers": (answer_all, 2, 3), "score": (score_all, 1, 1),
+            "tables": (lambda folder, data=None: write_cuts(folder, data) if data else write_sweep(folder), 1, 2)}
 
 if __name__ == "__main__":
-    if len(sys.argv) >= 4 and sys.argv[1] == "yours":
-        yours(sys.argv[2], sys.argv[3], sys.argv[4:])
-    elif len(sys.argv) in (3, 4) and sys.argv[1] == "sweep":
-        sweep(*sys.argv[2:])
-    elif len(sys.argv) == 4 and sys.argv[1] == "cuts":
-        cuts(*sys.argv[2:])
-    else:
+    command, least, most = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0, 0))
+    if command is None or not least <= len(sys.argv) - 2 <= most:
         sys.exit(__doc__)
+    command(*sys.argv[2:])

@@ -6,7 +6,7 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::__name___test {
 namespace {
 
 TEST(__Name__, EveryInstructionSetAgrees) {
@@ -23,4 +23,4 @@ TEST(__Name__, EveryInstructionSetAgrees) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::__name___test

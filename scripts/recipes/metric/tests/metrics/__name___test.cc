@@ -5,7 +5,7 @@
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::__name___test {
 namespace {
 
 TEST(__Name__, CountsWhatIsNearEnough) {
@@ -16,4 +16,4 @@ TEST(__Name__, CountsWhatIsNearEnough) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::__name___test

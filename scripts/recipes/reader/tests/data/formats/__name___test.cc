@@ -3,7 +3,7 @@
 #include "fovea/data/formats/table.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::__name___test {
 namespace {
 
 TEST(__Name__, CellsStandBetweenBlanks) {
@@ -16,4 +16,4 @@ TEST(__Name__, CellsStandBetweenBlanks) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::__name___test

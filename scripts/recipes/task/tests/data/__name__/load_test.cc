@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::load_test {
 namespace {
 
 TEST(__Name__Data, WrittenRowsReadBackTheSame) {
@@ -32,4 +32,4 @@ TEST(__Name__Data, RefusesWhatIsNoLetter) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::load_test
