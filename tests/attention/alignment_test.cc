@@ -5,13 +5,10 @@
 #include "fovea/base/error.h"
 #include "tests/attention/cases.h"
 
-namespace fovea {
+namespace fovea::alignment_test {
 namespace {
 
-using testing::Case;
-using testing::distance;
-using testing::make_case;
-using testing::numbers;
+using namespace testing;
 
 std::shared_ptr<Alignment> alignment_of(const std::string& name, int64_t half_width) {
   AlignmentOptions options;
@@ -98,4 +95,4 @@ TEST(Alignment, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::alignment_test

@@ -10,16 +10,10 @@
 #include "tests/attention/cases.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::attend_test {
 namespace {
 
-using testing::all_finite;
-using testing::Case;
-using testing::distance;
-using testing::largest;
-using testing::make_case;
-using testing::numbers;
-using testing::whole_table;
+using namespace testing;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -334,4 +328,4 @@ TEST(Attend, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::attend_test

@@ -7,7 +7,7 @@
 #include "fovea/base/json.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::golden_test {
 namespace {
 
 constexpr double kTolerance = 1e-10;
@@ -151,4 +151,4 @@ TEST(AttentionGolden, MultiHeadEqualsPyTorchs) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::golden_test

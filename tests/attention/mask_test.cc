@@ -4,7 +4,7 @@
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::mask_test {
 namespace {
 
 at::Tensor rows(std::vector<std::vector<int>> values) {
@@ -63,4 +63,4 @@ TEST(KeepMask, RefusesOtherTensors) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::mask_test

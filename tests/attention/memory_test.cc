@@ -7,7 +7,7 @@
 #include "fovea/base/error.h"
 #include "tests/attention/cases.h"
 
-namespace fovea {
+namespace fovea::memory_test {
 namespace {
 
 using testing::distance;
@@ -63,4 +63,4 @@ TEST(Memory, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::memory_test

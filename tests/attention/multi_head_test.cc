@@ -9,13 +9,10 @@
 #include "tests/attention/cases.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::multi_head_test {
 namespace {
 
-using testing::all_finite;
-using testing::distance;
-using testing::largest;
-using testing::numbers;
+using namespace testing;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -172,4 +169,4 @@ TEST(MultiHead, ABiasMovesTheScores) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::multi_head_test

@@ -8,7 +8,7 @@
 #include "tests/attention/cases.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::normaliser_test {
 namespace {
 
 using testing::distance;
@@ -191,4 +191,4 @@ TEST(Normaliser, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::normaliser_test

@@ -8,12 +8,10 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::pruned_heads_test {
 namespace {
 
-using testing::all_finite;
-using testing::distance;
-using testing::expect_error;
+using namespace testing;
 
 constexpr int64_t kWidth = 12, kSize = 3;  // four heads of three
 
@@ -174,4 +172,4 @@ TEST(PrunedHeads, BlocksLoseTheirsAndRememberThem) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::pruned_heads_test

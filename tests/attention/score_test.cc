@@ -9,12 +9,10 @@
 #include "tests/attention/cases.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::score_test {
 namespace {
 
-using testing::distance;
-using testing::make_case;
-using testing::numbers;
+using namespace testing;
 
 constexpr int64_t kSize = 4;
 
@@ -204,4 +202,4 @@ TEST(Score, OptionsAreDescribed) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::score_test

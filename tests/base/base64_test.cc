@@ -6,7 +6,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::base64_test {
 namespace {
 
 using testing::expect_error;
@@ -74,4 +74,4 @@ TEST(Base64, PaddingIsNeededAndNothingIsThrownAway) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::base64_test

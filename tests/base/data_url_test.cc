@@ -4,7 +4,7 @@
 
 #include "fovea/base/base64.h"
 
-namespace fovea {
+namespace fovea::data_url_test {
 namespace {
 
 TEST(DataUrl, WhatIsPutTogetherComesApart) {
@@ -45,4 +45,4 @@ TEST(DataUrl, EscapesStandForBytes) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::data_url_test

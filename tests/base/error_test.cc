@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::error_test {
 namespace {
 
 using testing::expect_error;
@@ -38,4 +38,4 @@ TEST(Error, IsAStandardException) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::error_test

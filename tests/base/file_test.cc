@@ -14,7 +14,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::file_test {
 namespace {
 
 using testing::expect_error;
@@ -418,4 +418,4 @@ TEST(ContentHash, ChangesWithEveryByteOfAFile) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::file_test

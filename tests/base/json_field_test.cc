@@ -6,7 +6,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::json_field_test {
 namespace {
 
 using testing::expect_error;
@@ -82,4 +82,4 @@ TEST(JsonField, AFileOfOursSaysItsFormatAndVersion) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::json_field_test

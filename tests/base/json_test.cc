@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::json_test {
 namespace {
 
 using testing::expect_error;
@@ -141,4 +141,4 @@ TEST(Json, WhatJsonCannotSayIsWrittenAllTheSame) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::json_test

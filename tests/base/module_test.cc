@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::module_test {
 namespace {
 
 using testing::expect_error;
@@ -61,4 +61,4 @@ TEST(Module, AMissingOneSaysWhatToInstall) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::module_test

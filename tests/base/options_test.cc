@@ -5,7 +5,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::options_test {
 namespace {
 
 using testing::expect_error;
@@ -258,4 +258,4 @@ TEST(Options, TypesHaveNames) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::options_test

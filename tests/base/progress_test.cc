@@ -11,7 +11,7 @@
 
 #include "fovea/base/text.h"
 
-namespace fovea {
+namespace fovea::progress_test {
 namespace {
 
 bool mentions(const std::string& text, const std::string& words) {
@@ -141,4 +141,4 @@ TEST(Progress, QuietMeansNothing) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::progress_test

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace fovea {
+namespace fovea::stop_test {
 namespace {
 
 TEST(Stop, NobodyAsksWithoutAScope) {
@@ -51,4 +51,4 @@ TEST(Stop, OtherThreadsAreNotAsked) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::stop_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace fovea {
+namespace fovea::text_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -166,4 +166,4 @@ TEST(Text, NothingIsSuggestedForWhatIsTooLongToBeASlip) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::text_test

@@ -107,9 +107,35 @@ TEST_F(FewRows, ABudgetOrManyRowsAreTrainedAsTheyAre) {
     EXPECT_EQ(outcome.json()["fitted"], false);
     EXPECT_GT(outcome.json()["epochs"].size(), 0u);
   }
-  const Outcome many = train(table("t.csv", 0, 1400), kLinear);
+  const Outcome many = train(table("t.csv", 0, 1400), kSmall);
   ASSERT_EQ(many.status, 0) << many.err;
   EXPECT_FALSE(exists("run/held_out.safetensors"));
+}
+
+TEST_F(FewRows, WhatIsFittedWithoutStepsLearnsFromAllOfManyRowsToo) {
+  const Outcome many = train(table("t.csv", 0, 1400), kLinear);
+  ASSERT_EQ(many.status, 0) << many.err;
+  EXPECT_TRUE(exists("run/held_out.safetensors"));
+  EXPECT_NE(many.err.find("learned again from all 1,400 rows"), std::string::npos) << many.err;
+}
+
+TEST_F(FewRows, ModelsWithoutAttentionShowWhatEachColumnAdds) {
+  for (const auto& model : {kLinear, kSmall}) {
+    ASSERT_EQ(train(table("t.csv", 0, 120), model).status, 0);
+    const auto added = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.begin(), {"explain", path("run")});
+      arguments.insert(arguments.end(), {"--out", path("map.json")});
+      const Outcome outcome = fovea(arguments);
+      EXPECT_EQ(outcome.status, 0) << outcome.err;
+      const Json map = Json::parse(read_file(path("map.json")))["maps"][0];
+      EXPECT_EQ(map["name"], "contributions");
+      return map["weights"][0].get<std::vector<double>>();
+    };
+    const std::vector<double> all = added({}), one = added({R"({"a":9,"b":8})"});
+    EXPECT_GT(all[0], all[1]);  // y = 3 a - 2 b, and both have the same range
+    EXPECT_GT(one[0], 0);
+    EXPECT_LT(one[1], 0);
+  }
 }
 
 TEST_F(FewRows, ALinearModelIsFittedWithoutSteps) {

@@ -22,7 +22,7 @@ struct MediaTask {
 const std::vector<std::string> kFewRows = {"data.rows=24", "data.validation_rows=6",
                                            "data.test_rows=6"};
 const MediaTask kMediaTasks[] = {
-    {"glimpse", {}, {"model.hidden=8", "model.scales=2", "training.batch_size=8"}},
+    {"images", {}, {"model.hidden=8", "model.heads=2", "training.batch_size=8"}},
     {"caption",
      {"data.image_size=32"},
      {"model.channels=8,8", "model.convolutions=1", "model.hidden=8", "model.embedding=8"}},
@@ -40,7 +40,7 @@ class MediaRuns : public ::testing::TestWithParam<MediaTask> {
  protected:
   void SetUp() override {
 #ifndef FOVEA_WITH_ICU
-    if (GetParam().task != "glimpse") GTEST_SKIP() << "needs ICU";
+    if (GetParam().task != "images") GTEST_SKIP() << "needs ICU";
 #endif
     std::vector<std::string> arguments{"train", GetParam().task,     "--out",  path("run"),
                                        "--set", "training.epochs=1", "--quiet"};
@@ -54,7 +54,7 @@ class MediaRuns : public ::testing::TestWithParam<MediaTask> {
 
   /// A picture or a sound of the built-in data, as a file of its own.
   void write_medium() {
-    const std::string task = GetParam().task == "glimpse" ? "caption" : GetParam().task;
+    const std::string task = GetParam().task == "images" ? "caption" : GetParam().task;
     std::vector<std::string> arguments{"data", task, "--out", path("data")};
     for (const std::string& option : kFewRows) arguments.insert(arguments.end(), {"--set", option});
     const Outcome written = fovea(arguments);
@@ -97,7 +97,7 @@ TEST_P(MediaRuns, AFileIsAnInputWithFaithfulnessAndWithout) {
 }
 
 TEST_P(MediaRuns, AFolderOrATableIsData) {
-  if (GetParam().task == "glimpse") GTEST_SKIP() << "its data are other pictures";
+  if (GetParam().task == "images") GTEST_SKIP() << "its data are other pictures";
   for (const std::string& data : {path("data"), path("data/test.tsv")}) {
     const Outcome outcome =
         fovea({"explain", path("run"), data, "--faithfulness", "--rows", "2", "--quiet"});

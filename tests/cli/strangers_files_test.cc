@@ -126,7 +126,7 @@ TEST_F(StrangersFiles, PicturesOfAnySizeAndColour) {
     file(concat("pictures/", i % 2 ? "cat/" : "dog/", i, ".png"), encode_png(picture));
     file(concat("labels/", i, ".png"), encode_png(picture));
   }
-  expect_learns(train("glimpse", path("pictures")), {"several sizes become 32 x 32", "in colour"});
+  expect_learns(train("images", path("pictures")), {"several sizes become 32 x 32", "in colour"});
   const Outcome answer = fovea({"predict", path("run"), path("pictures/cat/1.png")});
   EXPECT_EQ(answer.status, 0) << answer.err;
   const Outcome believed =
@@ -135,20 +135,20 @@ TEST_F(StrangersFiles, PicturesOfAnySizeAndColour) {
   EXPECT_NE(believed.out.find("comprehensiveness"), std::string::npos);
 
   file("pictures/cat/broken.png", "no picture");
-  expect_refused(train("glimpse", path("pictures")),
+  expect_refused(train("images", path("pictures")),
                  {"broken.png", "1 of 13 files", "max_bad_share"});
   const std::vector<std::string> some{"--set", "data.max_bad_share=.1"};
-  expect_learns(train("glimpse", path("pictures"), some),
+  expect_learns(train("images", path("pictures"), some),
                 {"1 of 13 files cannot be read", "broken.png"});
   std::vector<std::string> strict = some;
   strict[1] = "data.view=plain";
   strict.push_back("--strict");
-  expect_refused(train("glimpse", path("pictures"), strict), {"broken.png"});
+  expect_refused(train("images", path("pictures"), strict), {"broken.png"});
 
   std::string table = "file,class\n";
   for (int i = 0; i < 12; ++i) table += concat(i, ".png,", i % 2 ? "cat" : "dog", "\n");
-  expect_learns(train("glimpse", file("labels/labels.csv", table)), {"2 classes"});
-  expect_refused(train("glimpse", file("labels/other.csv", "file,kind\n0.png,cat\n")),
+  expect_learns(train("images", file("labels/labels.csv", table)), {"2 classes"});
+  expect_refused(train("images", file("labels/other.csv", "file,kind\n0.png,cat\n")),
                  {"--columns label=NAME", "kind"});
   EXPECT_EQ(fovea({"train", "features", "--strict"}).status, 1);
 }

@@ -8,7 +8,7 @@
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::beam_test {
 namespace {
 
 /// Every output of one input, scored by the formulas of search.h, best first.
@@ -173,4 +173,4 @@ TEST(Beam, ADeadEndIsLeftWhereAnotherBeginningLives) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::beam_test

@@ -6,7 +6,7 @@
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::sample_test {
 namespace {
 
 /// How often each of the symbols was the first of 20,000 draws.
@@ -92,4 +92,4 @@ TEST(Sample, TheSeedDecidesTheDraws) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sample_test

@@ -8,7 +8,7 @@
 #include "tests/decoding/testing.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::search_test {
 namespace {
 
 const double kInfinity = std::numeric_limits<double>::infinity();
@@ -240,8 +240,8 @@ TEST(Search, OptionsAreDescribed) {
   EXPECT_EQ(options.method, "beam");
   EXPECT_EQ(options.top_p, 0.9);
   testing::expect_error(ErrorKind::InvalidArgument, "n_best", [&] { list.set("n_best", "0"); });
-  EXPECT_EQ(list.options().size(), 11u);
+  EXPECT_EQ(list.options().size(), 12u);
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::search_test

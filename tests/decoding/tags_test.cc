@@ -8,7 +8,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::tags_test {
 namespace {
 
 using testing::expect_error;
@@ -100,4 +100,4 @@ TEST(Tags, NeighboursCountWithAChain) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tags_test

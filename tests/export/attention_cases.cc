@@ -53,7 +53,7 @@ ExportedParts graph_of(const Mechanism& mechanism) {
 }
 
 /// keep: rows of falling length, the last of several empty.
-Json answers_of(const Mechanism& mechanism, int64_t rows, int64_t length) {
+Json attention_answers(const Mechanism& mechanism, int64_t rows, int64_t length) {
   torch::NoGradGuard no_gradients;
   const Random random(31);
   const auto numbers = [&](const char* name, at::IntArrayRef shape) {
@@ -96,7 +96,7 @@ std::vector<ExportCase> attention_cases() {
     cases.push_back({"attention-" + name,
                      [mechanism](const ExportOptions&) { return graph_of(*mechanism); },
                      [mechanism](int64_t rows, int64_t length) {
-                       return answers_of(*mechanism, rows, length);
+                       return attention_answers(*mechanism, rows, length);
                      }});
   };
   for (const std::string& score : onnx::exported_scores()) add(score, score, "softmax", "global");

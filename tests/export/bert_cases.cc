@@ -9,9 +9,9 @@ namespace fovea::testing {
 
 namespace {
 
-constexpr int64_t kPieces = 11, kMask = 4, kTags = 5;
+constexpr int64_t kPieces = 11, kMask = 4, kBertTags = 5;
 
-BertOptions small() {
+BertOptions small_bert() {
   BertOptions options;
   options.layers = 2, options.hidden = 8, options.heads = 2, options.feed_forward = 12;
   options.maximum_length = 16;
@@ -45,7 +45,7 @@ Json inputs_of(const Batch& batch) {
           {"segments", tensor_json(batch.at("segments"))}};
 }
 
-void add_maps(const Tap& tap, Json& outputs) {
+void add_bert_maps(const Tap& tap, Json& outputs) {
   for (const AttentionMap& map : tap.maps())
     outputs[concat(map.name, "_", map.layer)] = tensor_json(map.weights);
 }
@@ -71,13 +71,13 @@ Json pretrainer_answers(const BertPretrainer& model, int64_t rows, int64_t lengt
     outputs["masked_places"] = tensor_json(at::stack({guesses.rows, guesses.places}, 1));
     outputs["masked_log_probabilities"] = tensor_json(guesses.log_probabilities);
   }
-  add_maps(tap, outputs);
+  add_bert_maps(tap, outputs);
   return {{"inputs", inputs_of(batch)}, {"outputs", outputs}};
 }
 
 ExportCase pretrainer_case(const std::string& name, bool heads, bool pruned) {
   const auto model = std::make_shared<BertPretrainer>(
-      BertPretrainerOptions{"bert", small()},
+      BertPretrainerOptions{"bert", small_bert()},
       BertPretrainerShape{kPieces, kMask, {0, 1, 2, 3, kMask}, heads, heads});
   randomise(*model, 7);
   if (pruned) prune_heads(*model);
@@ -88,7 +88,7 @@ ExportCase pretrainer_case(const std::string& name, bool heads, bool pruned) {
 
 ExportCase classifier_case(const std::string& pooling) {
   BertClassifierOptions options;
-  options.encoder = small();
+  options.encoder = small_bert();
   options.pooling = pooling;
   const auto model = std::make_shared<BertClassifier>(options, DocumentShape{kPieces, 3, 16, {}});
   randomise(*model, 8);
@@ -99,22 +99,22 @@ ExportCase classifier_case(const std::string& pooling) {
     Json outputs{{"probabilities", tensor_json(predictions.scores)}};
     Tap tap;
     model->replay(batch, predictions, &tap);
-    add_maps(tap, outputs);
+    add_bert_maps(tap, outputs);
     return {{"inputs", inputs_of(batch)}, {"outputs", outputs}};
   };
   return {"bert-classifier-" + pooling,
           [model](const ExportOptions& chosen) { return export_model(*model, chosen); }, answers};
 }
 
-struct OpenTagger : BertTagger {
+struct OpenBertTagger : BertTagger {
   using BertTagger::BertTagger;
   using BertTagger::logits_of;
 };
 
 ExportCase tagger_case() {
   BertTaggerOptions options;
-  options.encoder = small();
-  const auto model = std::make_shared<OpenTagger>(options, kPieces, 16, free_rules(kTags));
+  options.encoder = small_bert();
+  const auto model = std::make_shared<OpenBertTagger>(options, kPieces, 16, free_rules(kBertTags));
   randomise(*model, 9);
   const auto answers = [model](int64_t rows, int64_t length) -> Json {
     torch::NoGradGuard no_gradients;
@@ -126,7 +126,7 @@ ExportCase tagger_case() {
     inputs.erase("segments");
     inputs["words"] = tensor_json(batch.at("words"));
     outputs["log_probabilities"] = tensor_json(logits.log_softmax(-1));
-    add_maps(tap, outputs);
+    add_bert_maps(tap, outputs);
     return {{"inputs", inputs}, {"outputs", outputs}};
   };
   return {"bert-tagger",

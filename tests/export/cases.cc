@@ -5,6 +5,7 @@
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
 #include "fovea/models/table_network.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 
@@ -62,7 +63,7 @@ Json feature_answers(const Model& model, int64_t rows, int64_t width) {
   if (predictions.values.defined()) outputs["value"] = tensor_json(predictions.values);
   Tap tap;
   model.replay(batch, predictions, &tap);
-  if (!tap.maps().empty())
+  if (has_map(tap, "attention"))
     outputs["attention"] = tensor_json(tap.map("attention").weights.mean(1).flatten(1));
   return {{"inputs", {{"inputs", tensor_json(batch.at("inputs"))}}}, {"outputs", outputs}};
 }
@@ -155,10 +156,9 @@ std::vector<ExportCase> context_cases() {
 
 std::vector<ExportCase> all_cases() {
   std::vector<ExportCase> all = feature_cases();
-  for (auto& cases :
-       {&context_cases, &seq2seq_cases, &transformer_cases, &bert_cases, &lstm_tagger_cases,
-        &hierarchical_cases, &words_cases, &caption_cases, &glimpse_cases, &series_cases,
-        &attention_cases})
+  for (auto& cases : {&context_cases, &seq2seq_cases, &transformer_cases, &bert_cases,
+                      &lstm_tagger_cases, &hierarchical_cases, &words_cases, &caption_cases,
+                      &image_cases, &series_cases, &attention_cases})
     for (ExportCase& one : cases()) all.push_back(std::move(one));
   return all;
 }

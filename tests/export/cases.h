@@ -32,7 +32,7 @@ std::vector<ExportCase> lstm_tagger_cases();
 std::vector<ExportCase> hierarchical_cases();
 std::vector<ExportCase> words_cases();
 std::vector<ExportCase> caption_cases();
-std::vector<ExportCase> glimpse_cases();
+std::vector<ExportCase> image_cases();
 std::vector<ExportCase> series_cases();
 std::vector<ExportCase> attention_cases();  // several heads and queries
 std::vector<ExportCase> all_cases();

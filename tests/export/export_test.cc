@@ -8,23 +8,20 @@
 
 #include "fovea/base/file.h"
 #include "fovea/export/multi_head.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/idle_model.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::export_test {
 namespace {
 
 using onnx::ElementType;
 using onnx::Graph;
 using onnx::Port;
 using onnx::Value;
-using testing::all_cases;
-using testing::expect_error;
-using testing::ExportCase;
-using testing::TemporaryFolder;
+using namespace testing;
 
 std::vector<std::string> names_of(const std::vector<Port>& ports) {
   std::vector<std::string> names;
@@ -180,14 +177,7 @@ TEST(Export, RefusesAScoreThatNeedsTheWeightsOfTheStepBefore) {
                [&] { onnx::MultiHead(onnx::Weights(owner), "attention"); });
 }
 
-struct Unknown : Model {
-  void initialise(const Random&) override {}
-  Schema schema() const override { return {}; }
-  std::vector<LayerSummary> summary() const override { return {}; }
-  Loss loss(const Batch&, const StepContext&) override { return {}; }
-  Predictions predict(const Batch&) const override { return {}; }
-  at::Tensor replay(const Batch&, const Predictions&, Tap*) const override { return {}; }
-};
+struct Unknown : IdleModel {};
 
 TEST(Export, RefusesAModelWithoutExporter) {
   expect_error(ErrorKind::Unsupported, {"Unknown", "onnx.md"}, [] { export_model(Unknown(), {}); });
@@ -227,15 +217,9 @@ TEST(Onnx, CheckerRefusesWhatDoesNotFit) {
 
 TEST(Onnx, ARunBecomesAFileThatSaysWhereItComesFrom) {
   TemporaryFolder folder;
-  fovea::Setup setup("features");
-  setup.set("model.name=tutorial");
-  setup.options().set_assignment("data.rows=200");
-  setup.options().set_assignment("training.epochs=1");
-  RunFolder run(folder.path() / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-  const Pipeline pipeline = Pipeline::load(run.path());
+  const Pipeline pipeline = testing::trained_pipeline(
+      testing::setup_of("features", {"model.name=tutorial", "data.rows=200", "training.epochs=1"}),
+      folder);
   const auto target = [&](const std::string& name) {
     return [&, name] { export_onnx(pipeline, folder / name, {}); };
   };
@@ -281,4 +265,4 @@ TEST(Onnx, ABuildWithoutItSaysSo) {
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::export_test

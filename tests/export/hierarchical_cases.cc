@@ -6,7 +6,7 @@ namespace fovea::testing {
 
 namespace {
 
-constexpr int64_t kWords = 12, kClasses = 3;
+constexpr int64_t kHanWords = 12, kHanClasses = 3;
 
 /// Documents of falling numbers of sentences, the last of several without any; in each sentences of
 /// 1 to `length` words, as [B, S, T] for ONNX.
@@ -19,7 +19,7 @@ at::Tensor documents(int64_t rows, int64_t length) {
     for (int64_t s = 0; s < sentences; ++s)
       for (int64_t i = 0; i < 1 + (row + 2 * s) % length; ++i)
         words[row][s][i] =
-            1 + int64_t(random.below(uint64_t(row * 1000 + s * 100 + i), kWords - 1));
+            1 + int64_t(random.below(uint64_t(row * 1000 + s * 100 + i), kHanWords - 1));
   }
   return words;
 }
@@ -46,11 +46,11 @@ at::Tensor in_sentences(const at::Tensor& weights, const at::Tensor& words) {
   return result;
 }
 
-ExportCase make_case(const std::string& pooling, const std::string& score) {
+ExportCase hierarchical_case(const std::string& pooling, const std::string& score) {
   HierarchicalOptions options;
   options.embedding = 6, options.hidden = 4, options.pooling = {pooling, score, 5};
   const auto model = std::make_shared<HierarchicalAttention>(
-      options, HierarchicalShape{kWords, kClasses, 12, 12, {}});
+      options, HierarchicalShape{kHanWords, kHanClasses, 12, 12, {}});
   randomise(*model, 11);
   const auto answers = [model](int64_t rows, int64_t length) -> Json {
     torch::NoGradGuard no_gradients;
@@ -76,13 +76,13 @@ ExportCase make_case(const std::string& pooling, const std::string& score) {
 }  // namespace
 
 std::vector<ExportCase> hierarchical_cases() {
-  return {make_case("attention", "context"),
-          make_case("attention", "additive"),
-          make_case("attention", "scaled-dot"),
-          make_case("attention", "content"),
-          make_case("attention", "location-base"),
-          make_case("average", "context"),
-          make_case("max", "context")};
+  return {hierarchical_case("attention", "context"),
+          hierarchical_case("attention", "additive"),
+          hierarchical_case("attention", "scaled-dot"),
+          hierarchical_case("attention", "content"),
+          hierarchical_case("attention", "location-base"),
+          hierarchical_case("average", "context"),
+          hierarchical_case("max", "context")};
 }
 
 }  // namespace fovea::testing

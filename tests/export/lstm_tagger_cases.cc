@@ -6,9 +6,9 @@ namespace fovea::testing {
 
 namespace {
 
-constexpr int64_t kWords = 12, kLetters = 9, kTags = 4, kFeatures = 30;
+constexpr int64_t kLstmWords = 12, kLetters = 9, kLstmTags = 4, kFeatures = 30;
 
-struct OpenTagger : LstmTagger {
+struct OpenLstmTagger : LstmTagger {
   using LstmTagger::logits_of;
   using LstmTagger::LstmTagger;
 };
@@ -24,7 +24,7 @@ Batch sentences(int64_t rows, int64_t length) {
     const int64_t real = rows == 1 ? length : length * (rows - 1 - row) / (rows - 1);
     for (int64_t i = 0; i < real; ++i) {
       const auto place = uint64_t(row * 100 + i);
-      words[row][i] = 1 + int64_t(random.below(place, kWords - 1));
+      words[row][i] = 1 + int64_t(random.below(place, kLstmWords - 1));
       for (int64_t j = 0; j < (row + i) % 5; ++j)
         letters[row][i][j] =
             1 + int64_t(random.split("letters").below(place * 10 + uint64_t(j), kLetters - 1));
@@ -41,17 +41,17 @@ Batch sentences(int64_t rows, int64_t length) {
   return batch;
 }
 
-ExportCase make_case(const std::string& name, const std::string& letters, int64_t layers,
-                     bool pruned, bool chain = false, bool vectors = false) {
+ExportCase lstm_tagger_case(const std::string& name, const std::string& letters, int64_t layers,
+                            bool pruned, bool chain = false, bool vectors = false) {
   LstmTaggerOptions options;
   options.crf = options.features = chain;
   options.embedding = 6, options.letters = letters, options.letter_embedding = 4;
   options.letter_filters = 5, options.hidden = 4, options.layers = layers, options.heads = 2;
-  LstmTaggerShape shape{kWords, kLetters, 1, kFeatures};
-  if (vectors) shape.vectors = kWords, shape.vector_size = 3;
-  const auto model = std::make_shared<OpenTagger>(options, shape, free_rules(kTags));
+  LstmTaggerShape shape{kLstmWords, kLetters, 1, kFeatures};
+  if (vectors) shape.vectors = kLstmWords, shape.vector_size = 3;
+  const auto model = std::make_shared<OpenLstmTagger>(options, shape, free_rules(kLstmTags));
   randomise(*model, 10);
-  if (vectors) model->take_vectors(Random(11).normal_tensor({kWords, 3}, 0, 1, at::kFloat));
+  if (vectors) model->take_vectors(Random(11).normal_tensor({kLstmWords, 3}, 0, 1, at::kFloat));
   if (pruned) prune_heads(*model);
   const auto answers = [model, letters, chain, vectors](int64_t rows, int64_t length) -> Json {
     torch::NoGradGuard no_gradients;
@@ -78,9 +78,11 @@ ExportCase make_case(const std::string& name, const std::string& letters, int64_
 }  // namespace
 
 std::vector<ExportCase> lstm_tagger_cases() {
-  return {make_case("letters", "cnn", 1, false), make_case("words-alone", "none", 2, false),
-          make_case("pruned", "none", 1, true), make_case("chain", "cnn", 1, false, true),
-          make_case("vectors", "cnn", 1, false, true, true)};
+  return {lstm_tagger_case("letters", "cnn", 1, false),
+          lstm_tagger_case("words-alone", "none", 2, false),
+          lstm_tagger_case("pruned", "none", 1, true),
+          lstm_tagger_case("chain", "cnn", 1, false, true),
+          lstm_tagger_case("vectors", "cnn", 1, false, true, true)};
 }
 
 }  // namespace fovea::testing

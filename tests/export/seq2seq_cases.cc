@@ -30,7 +30,7 @@ Json number_answers(const Seq2Seq& model, int64_t rows, int64_t length) {
   return answer;
 }
 
-Seq2SeqOptions small() {
+Seq2SeqOptions small_seq2seq() {
   Seq2SeqOptions options;
   options.hidden = 8;
   options.embedding = 6;
@@ -41,21 +41,16 @@ Seq2SeqOptions small() {
   return options;
 }
 
-struct Builder {
+struct Seq2SeqCases {
   std::vector<ExportCase> cases;
 
   void add(const std::string& name, const std::function<void(Seq2SeqOptions&)>& change,
            bool numbers = false, bool shared = false) {
-    Seq2SeqOptions options = small();
+    Seq2SeqOptions options = small_seq2seq();
     change(options);
-    SequenceShape shape;
-    if (numbers) {
+    SequenceShape shape = numbers ? SequenceShape() : symbol_shape(shared);
+    if (numbers)
       shape.source_width = kSourceWidth, shape.target_width = kTargetWidth, shape.horizon = kSteps;
-    } else {
-      shape.source_symbols = kSourceSymbols;
-      shape.target_symbols = shared ? kSourceSymbols : kTargetSymbols;
-      shape.shared_vocabulary = shared;
-    }
     const auto model = std::make_shared<Seq2Seq>(options, SearchOptions{}, shape);
     randomise(*model, 5);
     cases.push_back({"seq2seq-" + name,
@@ -68,7 +63,7 @@ struct Builder {
 };
 
 /// Whatever attention/ has in its tables.
-void add_attention_cases(Builder& builder) {
+void add_attention_cases(Seq2SeqCases& builder) {
   for (const std::string& score : onnx::exported_scores())
     builder.add("score-" + score, [&](Seq2SeqOptions& o) { o.score.name = score; });
   for (const std::string& normaliser : normaliser_names())
@@ -79,7 +74,7 @@ void add_attention_cases(Builder& builder) {
     builder.add("alignment-" + alignment, [&](Seq2SeqOptions& o) { o.alignment.name = alignment; });
 }
 
-void add_decoder_cases(Builder& builder) {
+void add_decoder_cases(Seq2SeqCases& builder) {
   for (const std::string cell : {"rnn", "lstm"})
     builder.add("cell-" + cell, [&](Seq2SeqOptions& o) { o.cell = cell, o.layers = 2; });
   builder.add("score-bias", [](Seq2SeqOptions& o) { o.score.bias = true; });
@@ -113,7 +108,7 @@ void add_decoder_cases(Builder& builder) {
               [](Seq2SeqOptions& o) { o.attention = "none", o.readout_from = "previous"; });
 }
 
-void add_number_cases(Builder& builder) {
+void add_number_cases(Seq2SeqCases& builder) {
   builder.add(
       "numbers", [](Seq2SeqOptions&) {}, true);
   builder.add(
@@ -130,7 +125,7 @@ void add_number_cases(Builder& builder) {
 }  // namespace
 
 std::vector<ExportCase> seq2seq_cases() {
-  Builder builder;
+  Seq2SeqCases builder;
   add_attention_cases(builder);
   add_decoder_cases(builder);
   add_number_cases(builder);

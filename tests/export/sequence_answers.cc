@@ -18,19 +18,34 @@ at::Tensor sources(int64_t rows, int64_t length) {
   return source;
 }
 
-Predictions chosen_tokens(int64_t rows) {
+}  // namespace
+
+SequenceShape symbol_shape(bool shared) {
+  SequenceShape shape;
+  shape.source_symbols = kSourceSymbols;
+  shape.target_symbols = shared ? kSourceSymbols : kTargetSymbols;
+  shape.shared_vocabulary = shared;
+  return shape;
+}
+
+Predictions chosen_tokens(int64_t rows, int64_t steps, int64_t symbols, uint64_t seed) {
   Predictions predictions;
   for (int64_t row = 0; row < rows; ++row) {
     Decoded output;
-    for (int64_t t = 0; t < kSteps; ++t)
+    for (int64_t t = 0; t < steps; ++t)
       output.tokens.push_back(
-          3 + int64_t(Random(22).below(uint64_t(row * 100 + t), kTargetSymbols - 3)));
+          3 + int64_t(Random(seed).below(uint64_t(row * 100 + t), uint64_t(symbols - 3))));
     predictions.outputs.push_back({output});
   }
   return predictions;
 }
 
-}  // namespace
+Json token_json(const Predictions& chosen) {
+  std::vector<at::Tensor> rows;
+  for (const std::vector<Decoded>& outputs : chosen.outputs)
+    rows.push_back(torch::tensor(outputs[0].tokens, at::kLong));
+  return tensor_json(torch::stack(rows));  // [B, T]
+}
 
 Json text_answers(const SequenceModel& model, int64_t rows, int64_t length,
                   const std::function<void(const Tap&, Json& answer)>& add_maps) {
@@ -39,14 +54,11 @@ Json text_answers(const SequenceModel& model, int64_t rows, int64_t length,
   batch.size = rows;
   batch.tensors["source"] = sources(rows, length);
   batch.tensors["source.keep"] = batch.at("source") != 0;
-  const Predictions chosen = chosen_tokens(rows);
+  const Predictions chosen = chosen_tokens(rows, kSteps, kTargetSymbols, 22);
   Tap tap;
   const at::Tensor log_probabilities = model.replay(batch, chosen, &tap);  // [B, T]
-  at::Tensor tokens = at::empty({rows, kSteps}, at::kLong);
-  for (int64_t row = 0; row < rows; ++row)
-    tokens[row] = torch::tensor(chosen.outputs[size_t(row)][0].tokens, at::kLong);
   Json answer{{"inputs", {{"source", tensor_json(batch.at("source"))}}},
-              {"tokens", tensor_json(tokens)},
+              {"tokens", token_json(chosen)},
               {"outputs", {{"log_probabilities", tensor_json(log_probabilities)}}}};
   add_maps(tap, answer);
   return answer;

@@ -8,7 +8,7 @@ namespace fovea::testing {
 namespace {
 
 /// "encoder" is put out by the encoder, "decoder" and "attention" by each step.
-void add_maps(const Tap& tap, Json& answer) {
+void add_layer_maps(const Tap& tap, Json& answer) {
   for (const AttentionMap& map : tap.maps()) {
     if (map.name == "encoder")
       answer["encoded"][concat("encoder_attention_", map.layer)] = tensor_json(map.weights);
@@ -19,34 +19,28 @@ void add_maps(const Tap& tap, Json& answer) {
   }
 }
 
-TransformerOptions small() {
+TransformerOptions small_transformer() {
   TransformerOptions options;
-  options.hidden = 8;
-  options.layers = 2;
-  options.heads = 2;
-  options.feed_forward = 12;
-  options.maximum_length = 16;
+  options.hidden = 8, options.layers = 2, options.heads = 2;
+  options.feed_forward = 12, options.maximum_length = 16;
   return options;
 }
 
-struct Builder {
+struct TransformerCases {
   std::vector<ExportCase> cases;
 
   std::shared_ptr<Transformer> add(const std::string& name,
                                    const std::function<void(TransformerOptions&)>& change,
                                    bool shared = false) {
-    TransformerOptions options = small();
+    TransformerOptions options = small_transformer();
     change(options);
-    SequenceShape shape;
-    shape.source_symbols = kSourceSymbols;
-    shape.target_symbols = shared ? kSourceSymbols : kTargetSymbols;
-    shape.shared_vocabulary = shared;
-    const auto model = std::make_shared<Transformer>(options, SearchOptions{}, shape);
+    const auto model =
+        std::make_shared<Transformer>(options, SearchOptions{}, symbol_shape(shared));
     randomise(*model, 6);
     cases.push_back({"transformer-" + name,
                      [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
                      [model](int64_t rows, int64_t length) {
-                       return text_answers(*model, rows, length, add_maps);
+                       return text_answers(*model, rows, length, add_layer_maps);
                      }});
     return model;
   }
@@ -55,7 +49,7 @@ struct Builder {
 }  // namespace
 
 std::vector<ExportCase> transformer_cases() {
-  Builder builder;
+  TransformerCases builder;
   for (const std::string norm : {"pre", "post"})
     for (const std::string positions : {"sinusoidal", "learned", "rotary", "alibi"})
       builder.add(norm + "-" + positions,

@@ -12,16 +12,13 @@ import pathlib
 
 import torch
 
+from packing import pack
+
 torch.manual_seed(20240611)
 torch.set_default_dtype(torch.float64)
 B, Q, K, DQ, DK, DV, M, S, F, R = 2, 3, 5, 3, 4, 2, 6, 7, 2, 3
 LENGTHS = [5, 3]
 KEEP = torch.arange(K)[None, :] < torch.tensor(LENGTHS)[:, None]  # [B, K]
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 def leaf(*shape, scale=1.0):

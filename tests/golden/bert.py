@@ -13,15 +13,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from packing import pack
+
 torch.manual_seed(20261117)
 torch.set_default_dtype(torch.float64)
 
 PIECES, WIDTH, HEADS, LAYERS, HIDDEN, POSITIONS, CLASSES = 9, 4, 2, 2, 5, 6, 3
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 class Bert(nn.Module):

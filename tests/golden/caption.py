@@ -13,6 +13,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from packing import pack
+
 torch.manual_seed(20261116)
 torch.set_default_dtype(torch.float64)
 
@@ -20,11 +22,6 @@ SIDE, CHANNELS, SYMBOLS, EMBEDDING, HIDDEN, SCORE = 8, [4, 6], 9, 5, 7, 4
 CAPTIONS = [[4, 5, 6, 3], [7, 3], [8, 4, 3]]
 BEGIN = 2
 CELLS = (SIDE // 4) ** 2
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 class Encoder(nn.Module):

@@ -14,17 +14,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from packing import pack
+
 torch.manual_seed(20261119)
 torch.set_default_dtype(torch.float64)
 
 PICTURES, SAMPLES, GLIMPSES = 3, 2, 4
 CHANNELS, HEIGHT, WIDTH, CLASSES = 2, 9, 11, 3
 PATCH, GLIMPSE_HIDDEN, HIDDEN, SIGMA = 4, 3, 5, 0.3
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 def sensor(picture, place, scales):

@@ -12,6 +12,8 @@ import pathlib
 import torch
 from torch.nn import functional as F
 
+from packing import pack
+
 torch.manual_seed(20261119)
 torch.set_default_dtype(torch.float64)
 
@@ -19,11 +21,6 @@ NODES, FEATURES, HEADS, WIDTH, OUTPUT_HEADS, CLASSES = 9, 6, 3, 4, 2, 3
 EDGES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (5, 3), (6, 0), (6, 5), (7, 6)]  # without direction; node 8 has none
 ROWS, TARGET = [4, 0, 8, 6], [2, 0, 1, 0]
 SLOPE = 0.2
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 def adjacency():

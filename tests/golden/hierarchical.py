@@ -13,17 +13,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from packing import pack
+
 torch.manual_seed(20261118)
 torch.set_default_dtype(torch.float64)
 
 WORDS, EMBEDDING, HIDDEN, CLASSES = 9, 4, 3, 3
 DOCUMENTS = [[[4, 5, 6], [7], [8, 4]], [[5, 1, 4, 6, 7]], [[8, 8], [4, 6, 5, 7, 1, 8]]]
 TARGET = [2, 0, 1]
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 class Attention(nn.Module):

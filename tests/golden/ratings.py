@@ -11,6 +11,8 @@ import pathlib
 import torch
 from torch.nn import functional as F
 
+from packing import pack
+
 torch.manual_seed(20261120)
 torch.set_default_dtype(torch.float64)
 
@@ -21,11 +23,6 @@ ROWS = [  # user, item, reviews of the user, reviews of the item
     (0, 1, [], [[2]]),
 ]
 TARGET = torch.tensor([4.0, 2.0, 5.0])
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 def random_parameters(shapes):

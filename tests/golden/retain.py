@@ -13,17 +13,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from packing import pack
+
 torch.manual_seed(20261121)
 torch.set_default_dtype(torch.float64)
 
 CODES, EMBEDDING, VISIT_HIDDEN, CODE_HIDDEN, L2, FIRST = 12, 5, 4, 3, 0.01, 4
 PATIENTS = [[[4, 5, 6], [7]], [[8, 1, 4]], [[9, 10], [], [11, 4, 5, 6], [1]]]
 TARGET = [1, 0, 1]
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 def gaps(row, visits):

@@ -13,13 +13,10 @@ import pathlib
 import torch
 from torch import nn
 
+from packing import pack
+
 torch.manual_seed(20261115)
 torch.set_default_dtype(torch.float64)
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 def recurrent_case(cell):

@@ -11,15 +11,12 @@ import pathlib
 import torch
 from torch import nn
 
+from packing import pack
+
 torch.manual_seed(20261116)
 torch.set_default_dtype(torch.float64)
 
 WIDTH, HEADS, HIDDEN = 6, 2, 5
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 def gradients_of(module, inputs, output):

@@ -14,17 +14,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from packing import pack
+
 torch.manual_seed(20261122)
 torch.set_default_dtype(torch.float64)
 
 BITS, HIDDEN, SLOTS, WIDTH, RANGE = 3, 5, 6, 4, 1
 SEQUENCES = [[5, 2, 7], [1, 6]]
 ADDRESS = WIDTH + 3 + 2 * RANGE + 1
-
-
-def pack(tensor):
-    tensor = tensor.detach()
-    return {"shape": list(tensor.shape), "data": [float(x) for x in tensor.reshape(-1)]}
 
 
 def bits(symbol):

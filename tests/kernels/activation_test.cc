@@ -6,7 +6,7 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::activation_test {
 namespace {
 
 double value(Activation kind, double u) {
@@ -142,4 +142,4 @@ TEST(Activation, NanStaysAndInfinityBehaves) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::activation_test

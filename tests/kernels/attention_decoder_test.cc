@@ -2,12 +2,10 @@
 
 #include <string>
 
-#include "tests/kernels/testing.h"
+#include "tests/kernels/problem.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::attention_decoder_test {
 namespace {
-
-constexpr float kCanary = 12345.0f;
 
 struct Case {
   RecurrentCell cell;
@@ -95,10 +93,6 @@ Weighing weighing_of(const Case& c) {
   return w;
 }
 
-double sigma(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-
 template <class T>
 struct Results {
   std::vector<T> outputs, contexts, attention;
@@ -144,18 +138,7 @@ Results<double> reference(const Case& c, const Problem<double>& p) {
         u[i] = p.recurrent_bias[i];
         for (size_t j = 0; j < h; ++j) u[i] += p.u[i * h + j] * hidden[j];
       }
-      for (size_t i = 0; i < h; ++i) {
-        const auto sum = [&](size_t gate) { return x[gate * h + i] + u[gate * h + i]; };
-        if (c.cell == RecurrentCell::Rnn) {
-          hidden[i] = std::tanh(sum(0));
-        } else if (c.cell == RecurrentCell::Gru) {
-          const double n = std::tanh(x[2 * h + i] + sigma(sum(0)) * u[2 * h + i]);
-          hidden[i] = (1 - sigma(sum(1))) * n + sigma(sum(1)) * hidden[i];
-        } else {
-          cell[i] = sigma(sum(1)) * cell[i] + sigma(sum(0)) * std::tanh(sum(2));
-          hidden[i] = sigma(sum(3)) * std::tanh(cell[i]);
-        }
-      }
+      recurrent_step(c.cell, x, u, hidden.data(), cell.data(), h);
       out.outputs.insert(out.outputs.end(), hidden.begin(), hidden.end());
       out.contexts.insert(out.contexts.end(), z.begin(), z.end());
       out.attention.insert(out.attention.end(), w.begin(), w.end());
@@ -170,12 +153,6 @@ double loss(const Case& c, const Problem<double>& p, const Weighing& w) {
   for (size_t i = 0; i < out.outputs.size(); ++i) total += out.outputs[i] * w.outputs[i];
   for (size_t i = 0; i < out.contexts.size(); ++i) total += out.contexts[i] * w.contexts[i];
   return total;
-}
-
-std::vector<float> room(int64_t count) {
-  std::vector<float> floats(size_t(count), NAN);
-  floats.push_back(kCanary);
-  return floats;
 }
 
 /// target [R, C] = left [N, R of left_row]^T right [N, C], as the caller of the kernel does it.
@@ -269,12 +246,9 @@ Computed computed(const Case& c, const Problem<float>& p, const Weighing& w,
       [&](int64_t slice) { attention_decoder_backward(shape, slice, backward, scratch.data()); });
   recurrent_bias_gradients(shape.recurrent(), sums.data(), input_bias.data(),
                            recurrent_bias.data());
-  for (auto* array : {&packed, &scratch, &gates, &hidden_before, &cell_before, &queries, &attention,
-                      &outputs, &contexts, &gate_gradients, &query_gradients, &keys, &values,
-                      &start_hidden, &start_cell, &sums, &energy, &input_bias, &recurrent_bias}) {
-    EXPECT_EQ(array->back(), kCanary) << "written past the end";
-    array->pop_back();
-  }
+  expect_canary({&packed, &scratch, &gates, &hidden_before, &cell_before, &queries, &attention,
+                 &outputs, &contexts, &gate_gradients, &query_gradients, &keys, &values,
+                 &start_hidden, &start_cell, &sums, &energy, &input_bias, &recurrent_bias});
 
   Computed all{{outputs, contexts, attention}, {}};
   Problem<float>& d = all.gradients;
@@ -299,35 +273,10 @@ Computed computed(const Case& c, const Problem<float>& p, const Weighing& w,
   return all;
 }
 
-Problem<double> doubled(Problem<float> p) {
+Problem<double> doubled(const Problem<float>& p) {
   Problem<double> all;
-  const auto from = p.leaves();
-  const auto to = all.leaves();
-  for (size_t i = 0; i < from.size(); ++i) to[i]->assign(from[i]->begin(), from[i]->end());
+  copy_leaves(p, all);
   return all;
-}
-
-/// |slope - <gradient, direction>| along a random direction of all leaves, relative to the size of
-/// what is summed.
-double gradient_error(const Case& c, const Problem<float>& p, const Weighing& w,
-                      Problem<float> gradients, uint32_t seed) {
-  constexpr double kStep = 1e-5;
-  Numbers numbers(seed);
-  Problem<double> above = doubled(p), below = above;
-  const auto up = above.leaves(), down = below.leaves();
-  const auto gradient = gradients.leaves();
-  double expected = 0, size = 1;
-  for (size_t leaf = 0; leaf < up.size(); ++leaf) {
-    EXPECT_EQ(up[leaf]->size(), gradient[leaf]->size()) << leaf;
-    for (size_t i = 0; i < up[leaf]->size(); ++i) {
-      const double direction = numbers.next(), slope = double((*gradient[leaf])[i]) * direction;
-      (*up[leaf])[i] += kStep * direction, (*down[leaf])[i] -= kStep * direction;
-      expected += slope, size += slope * slope;
-    }
-  }
-  const double error =
-      std::abs((loss(c, above, w) - loss(c, below, w)) / (2 * kStep) - expected) / std::sqrt(size);
-  return std::isnan(error) ? INFINITY : error;
 }
 
 TEST(AttentionDecoder, FollowsTheFormulasOnEveryInstructionSet) {
@@ -343,7 +292,9 @@ TEST(AttentionDecoder, FollowsTheFormulasOnEveryInstructionSet) {
       EXPECT_LT(worst_difference(all.results.contexts, expected.contexts), 3e-6);
       EXPECT_LT(worst_difference(all.results.attention, expected.attention), 3e-6);
       for (const uint32_t seed : {1, 2})
-        EXPECT_LT(gradient_error(c, p, w, all.gradients, seed), 1e-5);
+        EXPECT_LT(slope_error(doubled(p), all.gradients, seed,
+                              [&](const auto& at) { return loss(c, at, w); }),
+                  1e-5);
     }
   }
 }
@@ -355,10 +306,9 @@ TEST(AttentionDecoder, OrderOfTheSlicesDoesNotMatter) {
     const Weighing w = weighing_of(c);
     for (const InstructionSet set : available_sets()) {
       const UseSet use(set);
-      Computed one = computed(c, p, w), other = computed(c, p, w, /*last_part_first=*/true);
+      const Computed one = computed(c, p, w), other = computed(c, p, w, /*last_part_first=*/true);
       EXPECT_EQ(one.results.outputs, other.results.outputs);
-      for (size_t i = 0; i < one.gradients.leaves().size(); ++i)
-        EXPECT_EQ(*one.gradients.leaves()[i], *other.gradients.leaves()[i]) << i;
+      expect_equal_leaves(one.gradients, other.gradients);
     }
   }
 }
@@ -377,10 +327,9 @@ TEST(AttentionDecoder, WhatIsHiddenIsNotRead) {
         std::fill_n(spoilt.values.begin() + int64_t(i) * c.value_size, c.value_size, NAN);
       }
       const Weighing w = weighing_of(c);
-      Computed one = computed(c, p, w), other = computed(c, spoilt, w);
+      const Computed one = computed(c, p, w), other = computed(c, spoilt, w);
       EXPECT_EQ(one.results.outputs, other.results.outputs);
-      for (size_t i = 0; i < one.gradients.leaves().size(); ++i)
-        EXPECT_EQ(*one.gradients.leaves()[i], *other.gradients.leaves()[i]) << i;
+      expect_equal_leaves(one.gradients, other.gradients);
     }
 }
 
@@ -416,4 +365,4 @@ TEST(AttentionDecoder, LargeScoresStayFiniteAndNanShows) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::attention_decoder_test

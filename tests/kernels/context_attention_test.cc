@@ -6,7 +6,7 @@
 #include "tests/kernels/testing.h"
 #include "tests/kernels/train_steps.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::context_attention_test {
 namespace {
 
 /// Data and parameters with some rows that no batch picks.
@@ -121,4 +121,4 @@ TEST(ContextAttention, ContextsThatDoNotOccurGetNoGradient) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::context_attention_test

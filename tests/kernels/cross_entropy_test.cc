@@ -5,7 +5,7 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::cross_entropy_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -150,4 +150,4 @@ TEST(CrossEntropy, NotFiniteLogitsShow) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::cross_entropy_test

@@ -4,7 +4,7 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::decode_attention_test {
 namespace {
 
 constexpr int64_t kEntries = 23;
@@ -132,4 +132,4 @@ TEST(DecodeAttention, NotANumberShowsWhereItIsLookedAt) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::decode_attention_test

@@ -6,7 +6,7 @@
 #include "fovea/kernels/philox.h"
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::dropout_test {
 namespace {
 
 /// Written from the header's rule, one element at a time.
@@ -111,4 +111,4 @@ TEST(Dropout, EdgeRatesAndNoElements) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::dropout_test

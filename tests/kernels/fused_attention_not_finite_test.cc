@@ -5,7 +5,7 @@
 #include "fovea/kernels/fused_attention/fused_attention.h"
 #include "tests/kernels/fused_attention_run.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::fused_attention_not_finite_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -128,4 +128,4 @@ TEST(FusedAttentionNotFinite, ABadQueryOrGradientSpoilsOnlyWhatItSees) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::fused_attention_not_finite_test

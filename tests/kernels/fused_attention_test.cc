@@ -3,7 +3,7 @@
 #include "tests/kernels/fused_attention_run.h"
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::fused_attention_test {
 namespace {
 
 std::vector<AttentionCase> cases() {
@@ -256,4 +256,4 @@ TEST(FusedAttention, MemoryGrowsWithTheLengthNotItsSquare) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::fused_attention_test

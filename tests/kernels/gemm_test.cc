@@ -2,7 +2,7 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::gemm_test {
 namespace {
 
 /// Every combination of sizes around the register tile, against three plain loops.
@@ -47,4 +47,4 @@ TEST(Gemm, EqualsPlainLoops) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::gemm_test

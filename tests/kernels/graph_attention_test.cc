@@ -2,12 +2,10 @@
 
 #include <string>
 
-#include "tests/kernels/testing.h"
+#include "tests/kernels/problem.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::graph_attention_test {
 namespace {
-
-constexpr float kCanary = 12345.0f;
 
 struct Case {
   GraphScore score;
@@ -142,19 +140,6 @@ double loss(const Case& c, const Edges& edges, const Problem<double>& p) {
   return total;
 }
 
-std::vector<float> room(int64_t count) {
-  std::vector<float> floats(size_t(count), NAN);
-  floats.push_back(kCanary);
-  return floats;
-}
-
-void expect_canary(std::initializer_list<std::vector<float>*> arrays) {
-  for (auto* array : arrays) {
-    EXPECT_EQ(array->back(), kCanary) << "written past the end";
-    array->pop_back();
-  }
-}
-
 /// Weights, outputs, and the gradients of all leaves, by the kernel.
 struct Computed {
   std::vector<float> weights, out;
@@ -240,13 +225,11 @@ Computed computed(const Case& c, const Edges& edges, const Problem<float>& p,
   return result;
 }
 
-Problem<double> in_double(Problem<float> p) {
-  Problem<double> result;
-  result.keep = p.keep, result.out_weights = p.out_weights;
-  const auto from = p.leaves();
-  const auto to = result.leaves();
-  for (size_t i = 0; i < from.size(); ++i) to[i]->assign(from[i]->begin(), from[i]->end());
-  return result;
+Problem<double> in_double(const Problem<float>& p) {
+  Problem<double> all;
+  all.keep = p.keep, all.out_weights = p.out_weights;
+  copy_leaves(p, all);
+  return all;
 }
 
 TEST(GraphAttention, EqualsItsFormulasOnEveryInstructionSet) {
@@ -308,10 +291,9 @@ TEST(GraphAttention, SlicesMayRunInAnyOrder) {
   Numbers numbers(1);
   const Edges edges(c, numbers);
   const Problem<float> p = problem_of(c, edges, numbers);
-  Computed one = computed(c, edges, p), other = computed(c, edges, p, true);
+  const Computed one = computed(c, edges, p), other = computed(c, edges, p, true);
   EXPECT_EQ(one.out, other.out);
-  for (size_t leaf = 0; leaf < 5; ++leaf)
-    EXPECT_EQ(*one.gradients.leaves()[leaf], *other.gradients.leaves()[leaf]);
+  expect_equal_leaves(one.gradients, other.gradients);
 }
 
 TEST(GraphAttention, WeightsOfATargetSumToOneAndANaNShows) {
@@ -335,4 +317,4 @@ TEST(GraphAttention, WeightsOfATargetSumToOneAndANaNShows) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::graph_attention_test

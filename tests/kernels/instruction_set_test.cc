@@ -8,7 +8,7 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::instruction_set_test {
 namespace {
 
 constexpr const char* kVariable = "FOVEA_INSTRUCTION_SET";
@@ -63,4 +63,4 @@ TEST(InstructionSet, StartsAsTheEnvironmentSays) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::instruction_set_test

@@ -5,10 +5,8 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::layer_norm_test {
 namespace {
-
-constexpr float kCanary = 12345.0f;
 
 struct Case {
   int64_t rows, columns;
@@ -54,11 +52,6 @@ struct Outputs {
 /// What the kernel computes; slices in the order that `order` gives.
 Outputs computed(const Case& c, const Inputs& in, bool backwards = false) {
   const LayerNormShape shape = c.shape();
-  const auto room = [](int64_t count) {
-    std::vector<float> floats(static_cast<size_t>(count), NAN);
-    floats.push_back(kCanary);
-    return floats;
-  };
   const int64_t count = c.rows * c.columns;
   std::vector<float> z = room(count), y = room(count), dz = room(count), dx = room(count),
                      mean = room(c.rows), inverse_sigma = room(c.rows),
@@ -84,10 +77,7 @@ Outputs computed(const Case& c, const Inputs& in, bool backwards = false) {
   for (const int64_t slice : slices) layer_norm_forward(shape, slice, forward);
   for (const int64_t slice : slices) layer_norm_backward(shape, slice, backward);
   layer_norm_sums(shape, sums.data(), dgamma.data(), dbeta.data());
-  for (auto* array : {&z, &y, &dz, &dx, &mean, &inverse_sigma, &sums, &dgamma, &dbeta}) {
-    EXPECT_EQ(array->back(), kCanary) << "written past the end";
-    array->pop_back();
-  }
+  expect_canary({&z, &y, &dz, &dx, &mean, &inverse_sigma, &sums, &dgamma, &dbeta});
   if (c.rate == 0) dx = dz;
   const auto doubles = [](const std::vector<float>& a) {
     return std::vector<double>(a.begin(), a.end());
@@ -196,4 +186,4 @@ TEST(LayerNorm, LargeOffsetCostsNoAccuracy) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::layer_norm_test

@@ -4,7 +4,7 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::packed_product_test {
 namespace {
 
 constexpr float kUntouched = 12345.0f;
@@ -84,17 +84,20 @@ TEST(PackedProduct, ManyRowsAreCutIntoBlocks) {
   }
 }
 
+void expect_the_same_bits_in_any_batch(const Problem& all, Finish finish) {
+  const std::vector<float> together = all.computed(finish);
+  for (int64_t count = 1; count < all.rows; ++count) {
+    Problem some = all;
+    some.rows = count;
+    const std::vector<float> alone = some.computed(finish);
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << count;
+  }
+}
+
 TEST(PackedProduct, ARowGivesTheSameBitsInAnyBatch) {
   for (const InstructionSet set : available_sets()) {
     const UseSet use(set);
-    const Problem all(19, 37, 45);
-    const std::vector<float> together = all.computed(Finish::Tanh);
-    for (int64_t count = 1; count < 19; ++count) {
-      Problem some = all;
-      some.rows = count;
-      const std::vector<float> alone = some.computed(Finish::Tanh);
-      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << count;
-    }
+    expect_the_same_bits_in_any_batch({19, 37, 45}, Finish::Tanh);
   }
 }
 
@@ -128,9 +131,7 @@ TEST(PackedProduct, RoundingIsToTheNearest) {
   if (!multiplies_bf16()) GTEST_SKIP() << "no AVX-512 BF16";
   Problem problem(40, 1, 40);  // one product each: no sum hides it
   problem.shape.rounded = true;
-  Problem nearest = problem;
-  for (auto* numbers : {&nearest.weight, &nearest.x})
-    for (float& x : *numbers) x = rounded_to_bf16(x);
+  const Problem nearest = rounded(problem);
   EXPECT_LT(worst(problem.computed(Finish::None), nearest.expected(Finish::None)), 1e-6);
   EXPECT_GT(worst(problem.computed(Finish::None), problem.expected(Finish::None)), 1e-4);
 }
@@ -139,13 +140,7 @@ TEST(PackedProduct, ARoundedRowGivesTheSameBitsInAnyBatch) {
   if (!multiplies_bf16()) GTEST_SKIP() << "no AVX-512 BF16";
   Problem all(19, 37, 45);
   all.shape.rounded = true;
-  const std::vector<float> together = all.computed(Finish::None);
-  for (int64_t count = 1; count < 19; ++count) {
-    Problem some = all;
-    some.rows = count;
-    const std::vector<float> alone = some.computed(Finish::None);
-    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << count;
-  }
+  expect_the_same_bits_in_any_batch(all, Finish::None);
 }
 
 TEST(PackedProduct, NotANumberShows) {
@@ -163,4 +158,4 @@ TEST(PackedProduct, NotANumberShows) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::packed_product_test

@@ -5,7 +5,7 @@
 #include "fovea/kernels/philox.h"
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::permutation_test {
 namespace {
 
 /// The formula of the header, one draw after the other.
@@ -35,4 +35,4 @@ TEST(Permutation, IsTheShuffleOfTheFormulaOnEveryInstructionSet) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::permutation_test

@@ -3,12 +3,10 @@
 #include <numeric>
 #include <string>
 
-#include "tests/kernels/testing.h"
+#include "tests/kernels/problem.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::recurrent_test {
 namespace {
-
-constexpr float kCanary = 12345.0f;
 
 struct Case {
   RecurrentCell cell;
@@ -126,10 +124,6 @@ struct Results {
   std::vector<T> outputs, last_hidden, last_cell;
 };
 
-double sigma(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-
 /// The formulas of the header, one number after the other.
 Results<double> reference(const Case& c, const Problem<double>& p) {
   const size_t h = size_t(c.hidden), inputs = size_t(c.inputs);
@@ -150,19 +144,8 @@ Results<double> reference(const Case& c, const Problem<double>& p) {
         u[i] = p.recurrent_bias[i];
         for (size_t j = 0; j < h; ++j) u[i] += p.u[i * h + j] * hidden[j];
       }
-      for (size_t i = 0; i < h; ++i) {
-        const auto sum = [&](size_t gate) { return x[gate * h + i] + u[gate * h + i]; };
-        if (c.cell == RecurrentCell::Rnn) {
-          hidden[i] = std::tanh(sum(0));
-        } else if (c.cell == RecurrentCell::Gru) {
-          const double n = std::tanh(x[2 * h + i] + sigma(sum(0)) * u[2 * h + i]);
-          hidden[i] = (1 - sigma(sum(1))) * n + sigma(sum(1)) * hidden[i];
-        } else {
-          cell[i] = sigma(sum(1)) * cell[i] + sigma(sum(0)) * std::tanh(sum(2));
-          hidden[i] = sigma(sum(3)) * std::tanh(cell[i]);
-        }
-        out.outputs[(row * size_t(c.steps) + place) * h + i] = hidden[i];
-      }
+      recurrent_step(c.cell, x, u, hidden, cell, h);
+      std::copy_n(hidden, h, &out.outputs[(row * size_t(c.steps) + place) * h]);
     }
     first += length;
   }
@@ -176,19 +159,6 @@ double loss(const Case& c, const Problem<double>& p) {
   for (size_t i = 0; i < out.last_hidden.size(); ++i)
     total += out.last_hidden[i] * p.hidden_weights[i] + out.last_cell[i] * p.cell_weights[i];
   return total;
-}
-
-std::vector<float> room(int64_t count) {
-  std::vector<float> floats(size_t(count), NAN);
-  floats.push_back(kCanary);
-  return floats;
-}
-
-void expect_canary(std::initializer_list<std::vector<float>*> arrays) {
-  for (auto* array : arrays) {
-    EXPECT_EQ(array->back(), kCanary) << "written past the end";
-    array->pop_back();
-  }
 }
 
 /// Results, and the gradients of all leaves, by the kernel.
@@ -287,43 +257,10 @@ Computed computed(const Case& c, const Problem<float>& p, bool last_part_first =
 }
 
 Problem<double> doubled(const Problem<float>& p) {
-  const auto doubles = [](const std::vector<float>& x) {
-    return std::vector<double>(x.begin(), x.end());
-  };
-  return {doubles(p.u),
-          doubles(p.input_bias),
-          doubles(p.recurrent_bias),
-          doubles(p.start_hidden),
-          doubles(p.start_cell),
-          doubles(p.products),
-          doubles(p.x),
-          p.w,
-          p.output_weights,
-          p.hidden_weights,
-          p.cell_weights};
-}
-
-/// |slope - <gradient, direction>| along a random direction of all leaves, relative to the size of
-/// what is summed.
-double gradient_error(const Case& c, const Problem<float>& p, Problem<float> gradients,
-                      uint32_t seed) {
-  constexpr double kStep = 1e-5;
-  Numbers numbers(seed);
-  Problem<double> above = doubled(p), below = above;
-  const auto up = above.leaves(), down = below.leaves();
-  const auto gradient = gradients.leaves();
-  double expected = 0, size = 1;
-  for (size_t leaf = 0; leaf < up.size(); ++leaf) {
-    EXPECT_EQ(up[leaf]->size(), gradient[leaf]->size());
-    for (size_t i = 0; i < up[leaf]->size(); ++i) {
-      const double direction = numbers.next(), slope = double((*gradient[leaf])[i]) * direction;
-      (*up[leaf])[i] += kStep * direction, (*down[leaf])[i] -= kStep * direction;
-      expected += slope, size += slope * slope;
-    }
-  }
-  const double error =
-      std::abs((loss(c, above) - loss(c, below)) / (2 * kStep) - expected) / std::sqrt(size);
-  return std::isnan(error) ? INFINITY : error;
+  Problem<double> all{
+      {}, {}, {}, {}, {}, {}, {}, p.w, p.output_weights, p.hidden_weights, p.cell_weights};
+  copy_leaves(p, all);
+  return all;
 }
 
 TEST(Recurrent, FollowsTheFormulasOnEveryInstructionSet) {
@@ -337,7 +274,10 @@ TEST(Recurrent, FollowsTheFormulasOnEveryInstructionSet) {
       EXPECT_LT(worst_difference(all.results.outputs, expected.outputs), 3e-6);
       EXPECT_LT(worst_difference(all.results.last_hidden, expected.last_hidden), 3e-6);
       EXPECT_LT(worst_difference(all.results.last_cell, expected.last_cell), 3e-6);
-      for (const uint32_t seed : {1, 2}) EXPECT_LT(gradient_error(c, p, all.gradients, seed), 1e-5);
+      for (const uint32_t seed : {1, 2})
+        EXPECT_LT(slope_error(doubled(p), all.gradients, seed,
+                              [&](const auto& at) { return loss(c, at); }),
+                  1e-5);
     }
   }
 }
@@ -349,11 +289,10 @@ TEST(Recurrent, OrderOfTheSlicesDoesNotMatter) {
     const Problem<float> p = problem_of(c);
     for (const InstructionSet set : available_sets()) {
       const UseSet use(set);
-      Computed one = computed(c, p), other = computed(c, p, /*last_part_first=*/true);
+      const Computed one = computed(c, p), other = computed(c, p, /*last_part_first=*/true);
       EXPECT_EQ(one.results.outputs, other.results.outputs);
       EXPECT_EQ(one.results.last_hidden, other.results.last_hidden);
-      for (size_t i = 0; i < one.gradients.leaves().size(); ++i)
-        EXPECT_EQ(*one.gradients.leaves()[i], *other.gradients.leaves()[i]) << i;
+      expect_equal_leaves(one.gradients, other.gradients);
     }
   }
 }
@@ -394,4 +333,4 @@ TEST(Recurrent, GatesSaturateAndNanShows) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::recurrent_test

@@ -6,7 +6,7 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::simd_test {
 namespace {
 
 /// Distance from the exact value in units of the last place of a float.
@@ -122,4 +122,4 @@ TEST(Simd, Transpose) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::simd_test

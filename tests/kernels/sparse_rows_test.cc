@@ -4,10 +4,9 @@
 
 #include "tests/kernels/testing.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::sparse_rows_test {
 namespace {
 
-constexpr float kCanary = 12345.0f;
 constexpr int64_t kFeatures = 23;
 
 struct Rows {
@@ -65,4 +64,4 @@ TEST(SparseRows, ProductAndGradientEqualPlainLoopsOnEveryInstructionSet) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::sparse_rows_test

@@ -8,7 +8,7 @@
 #include "tests/kernels/testing.h"
 #include "tests/kernels/train_steps.h"
 
-namespace fovea::kernels {
+namespace fovea::kernels::tabular_net_test {
 namespace {
 
 constexpr int64_t kBatchSizes[] = {1, 3, 16, 17, 128, 300};
@@ -51,7 +51,6 @@ struct Answer {
   double loss_sum;
 
   explicit Answer(const Problem& problem, float rubbish = NAN) {
-    constexpr float kCanary = 54321.0f;
     const TabularShape& shape = problem.shape;
     const TabularRows batch = problem.batch();
     std::vector<float> scratch(static_cast<size_t>(shape.workspace(batch.count)), rubbish);
@@ -286,4 +285,4 @@ TEST(TabularNet, EmptyBatchHasNoLossAndNoGradient) {
 }
 
 }  // namespace
-}  // namespace fovea::kernels
+}  // namespace fovea::kernels::tabular_net_test

@@ -52,6 +52,22 @@ class Numbers {
   std::mt19937 engine_;
 };
 
+constexpr float kCanary = 12345.0f;
+
+/// Space for so many numbers, and one behind them that nobody may touch.
+inline std::vector<float> room(int64_t count) {
+  std::vector<float> floats(size_t(count), NAN);
+  floats.push_back(kCanary);
+  return floats;
+}
+
+inline void expect_canary(std::initializer_list<std::vector<float>*> arrays) {
+  for (auto* array : arrays) {
+    EXPECT_EQ(array->back(), kCanary) << "written past the end";
+    array->pop_back();
+  }
+}
+
 /// The nearest number with 8 bits of mantissa, of two equally near the even one.
 inline float rounded_to_bf16(float x) {
   uint32_t bits = 0;

@@ -7,7 +7,7 @@
 #include "fovea/base/error.h"
 #include "tests/metrics/golden.h"
 
-namespace fovea {
+namespace fovea::attention_truth_test {
 namespace {
 
 TEST(AttentionTruth, MatchesReference) {
@@ -45,4 +45,4 @@ TEST(AttentionTruth, RefusesMasksThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::attention_truth_test

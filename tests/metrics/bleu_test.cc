@@ -4,7 +4,7 @@
 #include "tests/metrics/translation_samples.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::bleu_test {
 namespace {
 
 using Tokens = std::vector<std::string>;
@@ -104,4 +104,4 @@ TEST(Bleu, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::bleu_test

@@ -9,7 +9,7 @@
 #include "tests/metrics/golden.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::calibration_test {
 namespace {
 
 using testing::expect_error;
@@ -113,4 +113,4 @@ TEST(Calibration, AFewRowsMoveTheTemperatureALittle) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::calibration_test

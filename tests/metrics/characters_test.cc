@@ -4,7 +4,7 @@
 
 #include "tests/metrics/translation_samples.h"
 
-namespace fovea {
+namespace fovea::characters_test {
 namespace {
 
 TEST(Characters, AnyTextComesBackFromItsCodePoints) {
@@ -40,4 +40,4 @@ TEST(Characters, WordsAreSplitAtAnyWhiteSpace) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::characters_test

@@ -4,7 +4,7 @@
 #include "tests/metrics/translation_samples.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::chrf_test {
 namespace {
 
 TEST(Chrf, GivesTheNumberOfThePublishedExample) {
@@ -56,4 +56,4 @@ TEST(Chrf, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::chrf_test

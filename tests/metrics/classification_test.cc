@@ -8,7 +8,7 @@
 #include "fovea/base/error.h"
 #include "tests/metrics/golden.h"
 
-namespace fovea {
+namespace fovea::classification_test {
 namespace {
 
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -158,4 +158,4 @@ TEST(Classification, ResampledRankingsAreThoseOfTheRepeatedRows) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::classification_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::entities_test {
 namespace {
 
 using Entities = std::vector<Entity>;
@@ -156,4 +156,4 @@ TEST(Entities, BadTagsAndSizes) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::entities_test

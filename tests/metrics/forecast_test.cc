@@ -6,7 +6,7 @@
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::forecast_test {
 namespace {
 
 double value_of(const Metrics& metrics, const std::string& name) {
@@ -67,4 +67,4 @@ TEST(Forecast, TheLinearBaselineFindsALinearRule) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::forecast_test

@@ -8,7 +8,7 @@
 #include "fovea/tensor/random.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::intervals_test {
 namespace {
 
 TEST(Intervals, WilsonAsScipyHasIt) {
@@ -62,4 +62,4 @@ TEST(Intervals, NothingWhereMostResamplesHaveNoValue) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::intervals_test

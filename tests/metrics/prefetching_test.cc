@@ -6,7 +6,7 @@
 
 #include "fovea/tensor/random.h"
 
-namespace fovea {
+namespace fovea::prefetching_test {
 namespace {
 
 TEST(Prefetching, AtDegreeOneItIsTheNextLine) {
@@ -77,4 +77,4 @@ TEST(Prefetching, EqualsItsDefinition) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::prefetching_test

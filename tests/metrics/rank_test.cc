@@ -9,7 +9,7 @@
 #include "fovea/tensor/random.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::rank_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -89,4 +89,4 @@ TEST(Rank, RefusesListsOfDifferentLength) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::rank_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::rationales_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -71,4 +71,4 @@ TEST(Rationales, RefusesSizesThatDiffer) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::rationales_test

@@ -7,7 +7,7 @@
 #include "fovea/base/error.h"
 #include "tests/metrics/golden.h"
 
-namespace fovea {
+namespace fovea::regression_test {
 namespace {
 
 TEST(Regression, MatchesReference) {
@@ -49,4 +49,4 @@ TEST(Regression, ResidualsAsNumpyHasThem) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::regression_test

@@ -7,7 +7,7 @@
 #include "fovea/tensor/random.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::sequences_test {
 namespace {
 
 /// By the recursion that defines it.
@@ -80,4 +80,4 @@ TEST(Sequences, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sequences_test

@@ -8,7 +8,7 @@
 #include "fovea/base/error.h"
 #include "tests/metrics/golden.h"
 
-namespace fovea {
+namespace fovea::statistics_test {
 namespace {
 
 TEST(Statistics, SummaryMatchesReference) {
@@ -64,4 +64,4 @@ TEST(Statistics, RunningStatisticsKeepPrecision) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::statistics_test

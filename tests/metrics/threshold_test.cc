@@ -5,7 +5,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::threshold_test {
 namespace {
 
 using testing::expect_error;
@@ -54,4 +54,4 @@ TEST(Threshold, WhatCannotBeChosenSaysSo) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::threshold_test

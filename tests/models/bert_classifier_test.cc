@@ -7,7 +7,7 @@
 #include "tests/models/contract.h"
 #include "tests/models/token_batch.h"
 
-namespace fovea {
+namespace fovea::bert_classifier_test {
 namespace {
 
 using namespace testing;  // contract.h, token_batch.h
@@ -23,12 +23,7 @@ const Case kCases[] = {
 
 BertClassifierOptions small(const std::string& pooling = "cls") {
   BertClassifierOptions options;
-  options.encoder.layers = 2;
-  options.encoder.hidden = 8;
-  options.encoder.heads = 2;
-  options.encoder.feed_forward = 12;
-  options.encoder.maximum_length = 16;
-  options.encoder.dropout = options.encoder.attention_dropout = 0;
+  options.encoder = small_bert_encoder();
   options.pooling = pooling;
   return options;
 }
@@ -36,12 +31,10 @@ BertClassifierOptions small(const std::string& pooling = "cls") {
 class BertClassifierContract : public ::testing::TestWithParam<Case> {
  protected:
   std::shared_ptr<BertClassifier> fresh(uint64_t seed = 1) {
-    auto model = std::make_shared<BertClassifier>(
-        small(GetParam().pooling), DocumentShape{kPieces, kClasses, GetParam().window, {}});
-    model->initialise(Random(seed));
-    torch::NoGradGuard no_gradients;  // fresh weights are small: larger ones tell paths apart
-    for (auto& parameter : model->parameters()) parameter.mul_(10);
-    return model;
+    return initialised(
+        std::make_shared<BertClassifier>(small(GetParam().pooling),
+                                         DocumentShape{kPieces, kClasses, GetParam().window, {}}),
+        seed, 10);
   }
 };
 
@@ -189,4 +182,4 @@ TEST(BertClassifier, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::bert_classifier_test

@@ -7,7 +7,7 @@
 #include "fovea/tensor/safetensors.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::bert_family_test {
 namespace {
 
 using testing::largest_difference;
@@ -81,4 +81,4 @@ INSTANTIATE_TEST_SUITE_P(Tiny, BertFamily, ::testing::ValuesIn(families()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::bert_family_test

@@ -8,30 +8,26 @@
 
 #include "fovea/models/bert_names.h"
 #include "tests/models/contract.h"
+#include "tests/models/token_batch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::bert_pretrainer_test {
 namespace {
 
-using testing::golden;
-using testing::largest_difference;
-using testing::packed;
+using namespace testing;
 
-constexpr int64_t kPieces = 40, kMask = 4;
+constexpr int64_t kVocabulary = 40, kMask = 4;
 
 BertPretrainerOptions small_options() {
   BertPretrainerOptions options;
-  options.encoder.layers = 2;
-  options.encoder.hidden = 16;
-  options.encoder.heads = 2;
-  options.encoder.feed_forward = 24;
+  options.encoder = small_bert_encoder();
+  options.encoder.hidden = 16, options.encoder.feed_forward = 24;
   options.encoder.maximum_length = 64;
-  options.encoder.dropout = options.encoder.attention_dropout = 0;
   return options;
 }
 
 BertPretrainerShape small_shape() {
-  return {kPieces, kMask, {0, 1, 2, 3, kMask}, true, true};
+  return {kVocabulary, kMask, {0, 1, 2, 3, kMask}, true, true};
 }
 
 std::shared_ptr<BertPretrainer> fresh(BertPretrainerShape shape = small_shape(),
@@ -55,12 +51,12 @@ Batch pairs(int64_t rows, int64_t half = 7) {
       tokens[row][at] = piece, segments[row][at++] = segment;
     };
     put(2, 0);
-    int64_t start = 5 + int64_t(random.below(uint64_t(row), kPieces - 5));
-    for (int64_t i = 0; i < half - row % 3; ++i) put(5 + (start++ - 5) % (kPieces - 5), 0);
+    int64_t start = 5 + int64_t(random.below(uint64_t(row), kVocabulary - 5));
+    for (int64_t i = 0; i < half - row % 3; ++i) put(5 + (start++ - 5) % (kVocabulary - 5), 0);
     put(3, 0);
     next[row] = row % 2;
     if (row % 2 == 1) start += 11;
-    for (int64_t i = 0; i < half; ++i) put(5 + (start++ - 5) % (kPieces - 5), 1);
+    for (int64_t i = 0; i < half; ++i) put(5 + (start++ - 5) % (kVocabulary - 5), 1);
     put(3, 1);
   }
   batch.tensors = {
@@ -142,11 +138,11 @@ TEST(MaskPieces, EightyTenTen) {
   const auto share = [&](const at::Tensor& which) {
     return which.to(at::kDouble).mean().item<double>();
   };
-  EXPECT_NEAR(share(seen == kMask), 0.8 + 0.1 / kPieces, 0.01);
-  EXPECT_NEAR(share(seen == masked.pieces), 0.1 + 0.1 / kPieces, 0.01);
+  EXPECT_NEAR(share(seen == kMask), 0.8 + 0.1 / kVocabulary, 0.01);
+  EXPECT_NEAR(share(seen == masked.pieces), 0.1 + 0.1 / kVocabulary, 0.01);
   const at::Tensor others = seen.masked_select((seen != kMask) & (seen != masked.pieces));
   EXPECT_EQ(others.min().item<int64_t>(), 0) << "any piece may stand there";
-  EXPECT_EQ(others.max().item<int64_t>(), kPieces - 1);
+  EXPECT_EQ(others.max().item<int64_t>(), kVocabulary - 1);
 }
 
 TEST(BertPretrainer, ARowWithoutPiecesTrains) {
@@ -231,7 +227,7 @@ TEST(BertPretrainer, EqualsPyTorch) {
   for (const auto& [name, value] : reference["weights"].items())
     theirs[hugging_face_name(name)] = packed(value, at::kFloat);
   WeightMap ours =
-      from_hugging_face(masked_head_names(sizes["hidden"], sizes["vocabulary"]), theirs);
+      from_hugging_face(masked_head_names(options.encoder, sizes["vocabulary"]), theirs);
   ours.merge(from_hugging_face(next_head_names(sizes["hidden"]), theirs));
   for (const auto& [name, tensor] :
        from_hugging_face(encoder_names(options.encoder, sizes["vocabulary"]), theirs))
@@ -270,4 +266,4 @@ TEST(BertPretrainer, EqualsPyTorch) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::bert_pretrainer_test

@@ -8,6 +8,7 @@
 #include "fovea/models/model.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/golden.h"
+#include "tests/support/gradient_check.h"
 
 namespace fovea::testing {
 
@@ -16,6 +17,15 @@ inline Batch row_of(const Batch& batch, int64_t row) {
   Batch alone{{}, 1};
   for (const auto& [name, tensor] : batch.tensors) alone.tensors[name] = tensor.narrow(0, row, 1);
   return alone;
+}
+
+/// The model with fresh weights times `scale`: fresh ones are small, larger ones tell paths apart.
+template <class M>
+std::shared_ptr<M> initialised(std::shared_ptr<M> model, uint64_t seed, double scale = 1) {
+  model->initialise(Random(seed));
+  torch::NoGradGuard no_gradients;
+  for (auto& parameter : model->parameters()) parameter.mul_(scale);
+  return model;
 }
 
 inline double loss_of(Model& model, const Batch& rows) {
@@ -53,6 +63,37 @@ inline void overfit(Model& model, const Batch& rows, double rate, int steps = 15
     if (::testing::Test::HasFatalFailure()) return;
     optimiser.step();
   }
+}
+
+struct Overfitting {
+  double left = 0.2;  // of what is measured, at most
+  double rate = 0.02;
+  int steps = 150;
+};
+
+/// Trains on the same rows until little is left of the loss, or of another measure of the model.
+inline void expect_overfits(Model& model, const Batch& rows, const Overfitting& how,
+                            const std::function<double()>& measure = {}) {
+  const auto measured = [&] { return measure ? measure() : loss_of(model, rows); };
+  const double before = measured();
+  overfit(model, rows, how.rate, how.steps);
+  EXPECT_LT(measured(), how.left * before);
+}
+
+/// Each row alone has the output that it has among the others, whose outputs are `together`.
+inline void expect_rows_alone(const Model& model, const Batch& rows, const Predictions& together) {
+  for (int64_t row = 0; row < rows.size; ++row)
+    EXPECT_EQ(model.predict(row_of(rows, row)).outputs[0][0].tokens,
+              together.outputs[size_t(row)][0].tokens)
+        << row;
+}
+
+/// Gradients of the loss, in float64, equal finite differences.
+inline void expect_slopes(Model& model, const Batch& rows, double tolerance,
+                          const GradientCheck& check = {}) {
+  model.to(at::kDouble);
+  const auto loss = [&] { return model.loss(rows, {Random(1), 0}).objective; };
+  EXPECT_LT(gradient_error(loss, model.parameters(), check), tolerance);
 }
 
 /// A map replaced by itself changes nothing; by another one, the output.
@@ -100,11 +141,6 @@ inline at::Tensor pairs_in_windows(const at::Tensor& real, int64_t window) {
   const at::Tensor place = torch::arange(real.size(1)).floor_divide(window);
   return real.unsqueeze(1) & real.unsqueeze(2) &
          (place.unsqueeze(0) == place.unsqueeze(1)).unsqueeze(0);
-}
-
-/// A tensor of a golden file: {"shape": […], "data": […]}.
-inline at::Tensor packed(const Json& json, at::ScalarType type = at::kDouble) {
-  return tensor_of(json.at("data"), type).view(json.at("shape").get<std::vector<int64_t>>());
 }
 
 /// All parameters in float64, from a golden file.

@@ -11,7 +11,7 @@
 #include "fovea/models/table_network.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::contract_test {
 namespace {
 
 using kernels::TabularLoss;
@@ -71,7 +71,7 @@ Case network_case(const std::string& name, int64_t members, TabularLoss loss, in
   options.layers = 1;
   std::vector<std::string> maps;
   if (name == "transformer") maps = {"columns"};
-  if (options.has_attention()) maps.push_back("attention");
+  maps.push_back(options.attends() || options.is_transformer() ? "attention" : "contributions");
   return {concat("table_", name, "_", members),
           [=] { return std::make_shared<TableNetwork>(options, shape); },
           [=](int64_t rows) { return table_batch(rows, 5, loss); }, maps, parameters};
@@ -212,7 +212,10 @@ TEST_P(Contract, AReplacedMapChangesTheOutput) {
   const at::Tensor before = model->replay(batch, predictions, &plain);
   for (const std::string& name : GetParam().maps) {
     Tap tap;
-    tap.replace(name, [](const AttentionMap& map) { return map.weights.flip(-1); });
+    tap.replace(name,
+                [](const AttentionMap& map) {  // the order of what is added up does not matter
+                  return map.kind == MapKind::Contribution ? 2 * map.weights : map.weights.flip(-1);
+                });
     EXPECT_GT(largest_difference(model->replay(batch, predictions, &tap), before), 1e-4) << name;
   }
 }
@@ -268,4 +271,4 @@ TEST(FeatureAttention, DropoutAndSparsemaxUseAutograd) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::contract_test

@@ -8,9 +8,8 @@
 #include "tests/models/contract.h"
 #include "tests/models/copy_batch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::copy_model_test {
 namespace {
 
 using namespace testing;  // contract.h, copy_batch.h
@@ -53,11 +52,7 @@ TEST_P(CopyContract, FitsItsSchemaAndSummary) {
 }
 
 TEST_P(CopyContract, OverfitsEightExamples) {
-  auto model = fresh();
-  const Batch rows = copy_batch(8, kBits);
-  const double before = loss_of(*model, rows);
-  overfit(*model, rows, 0.03, 150);
-  EXPECT_LT(loss_of(*model, rows), 0.4 * before);
+  expect_overfits(*fresh(), copy_batch(8, kBits), {0.4, 0.03});
 }
 
 TEST_P(CopyContract, ReplayEqualsPredict) {
@@ -145,22 +140,13 @@ TEST_P(CopyContract, PaddingAndNeighboursDoNotMatter) {
   torch::NoGradGuard no_gradients;
   const Batch rows = copy_batch(6, kBits), padded = copy_batch(6, kBits, 3);
   EXPECT_NEAR(loss_of(*model, padded), loss_of(*model, rows), 1e-5);
-  const Predictions together = model->predict(padded);
-  for (int64_t row = 0; row < 6; ++row)
-    EXPECT_EQ(model->predict(row_of(rows, row)).outputs[0][0].tokens,
-              together.outputs[size_t(row)][0].tokens);
+  expect_rows_alone(*model, rows, model->predict(padded));
 }
 
 TEST_P(CopyContract, GradientsEqualFiniteDifferences) {
   auto model = fresh();
-  model->to(torch::kDouble);
   const Batch rows = copy_batch(3, kBits);
-  EXPECT_LT(gradient_error(
-                [&] {
-                  return model->loss(rows, {Random(1), 0}).objective;
-                },
-                model->parameters()),
-            1e-5);
+  expect_slopes(*model, rows, 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CopyContract, ::testing::ValuesIn(kCases),
@@ -235,4 +221,4 @@ TEST(TuringMachine, RefusesARangeWiderThanTheMemory) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::copy_model_test

@@ -5,27 +5,21 @@
 #include <vector>
 
 #include "fovea/tensor/example.h"
-#include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
+#include "tests/models/nested_rows.h"
 
 namespace fovea::testing {
 
-using Sentences = std::vector<std::vector<int64_t>>;  // the words of each
+using Sentences = NestedRow;  // the words of each
 
 constexpr int64_t kWordsKnown = 12, kDocumentClasses = 3;
 
 /// Side by side, with `extra` columns of padding behind words and sentences.
 inline Batch documents_batch(const std::vector<Sentences>& documents, int64_t extra = 0) {
-  size_t most_words = 0, most_sentences = 0;
-  for (const Sentences& document : documents) {
-    size_t words = 0;
-    for (const auto& sentence : document) words += sentence.size();
-    most_words = std::max(most_words, words);
-    most_sentences = std::max(most_sentences, document.size());
-  }
+  const NestedSizes most = largest_row(documents);
   const auto rows = int64_t(documents.size());
-  const at::Tensor words = torch::zeros({rows, int64_t(most_words) + extra}, torch::kLong);
-  const at::Tensor sentences = torch::zeros({rows, int64_t(most_sentences) + extra}, torch::kLong);
+  const at::Tensor words = torch::zeros({rows, most.numbers + extra}, torch::kLong);
+  const at::Tensor sentences = torch::zeros({rows, most.lists + extra}, torch::kLong);
   for (int64_t row = 0; row < rows; ++row) {
     int64_t place = 0, number = 0;
     for (const auto& sentence : documents[size_t(row)]) {
@@ -42,19 +36,11 @@ inline Batch documents_batch(const std::vector<Sentences>& documents, int64_t ex
 
 /// Documents of 1 to 4 sentences of 1 to 9 words; the class is that of the last one's first word.
 inline std::vector<Sentences> some_documents(int64_t rows) {
-  std::vector<Sentences> documents;
-  for (int64_t row = 0; row < rows; ++row) {
-    const Random random = Random(9).split(uint64_t(row));
-    Sentences document(1 + random.below(0, 4));
-    for (size_t i = 0; i < document.size(); ++i) {
-      const Random own = random.split(uint64_t(i));
-      document[i].resize(1 + own.below(0, 9));
-      for (size_t w = 0; w < document[i].size(); ++w)
-        document[i][w] = 1 + int64_t(own.below(1 + w, uint64_t(kWordsKnown - 1)));
-    }
-    documents.push_back(std::move(document));
-  }
-  return documents;
+  return draw_nested(
+      rows, Random(9), 4, [](const Random& random, size_t) { return 1 + random.below(0, 9); },
+      [](const Random& random, uint64_t counter) {
+        return 1 + int64_t(random.below(counter, uint64_t(kWordsKnown - 1)));
+      });
 }
 
 inline Batch nested_batch(int64_t rows, int64_t extra = 0) {

@@ -6,7 +6,7 @@
 #include "tests/models/contract.h"
 #include "tests/models/rating_golden.h"
 
-namespace fovea {
+namespace fovea::dual_attention_test {
 namespace {
 
 using namespace testing;  // contract.h, rating_golden.h
@@ -14,13 +14,9 @@ using namespace testing;  // contract.h, rating_golden.h
 TEST(DualAttention, EqualsPyTorch) {
   const Json reference = golden("ratings");
   DualAttentionOptions options;
-  options.embedding = 3;
-  options.window = 3;
-  options.local_filters = 4;
-  options.global_filters = 2;
-  options.widths = {2, 3};
-  options.hidden = 5;
-  options.factors = 3;
+  options.embedding = 3, options.window = 3;
+  options.local_filters = 4, options.global_filters = 2, options.widths = {2, 3};
+  options.hidden = 5, options.factors = 3;
   DualAttention model(options, golden_rating_shape());
   expect_golden_ratings(model, reference, reference["dual_attention"]);
 }
@@ -37,4 +33,4 @@ TEST(DualAttention, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::dual_attention_test

@@ -5,7 +5,7 @@
 #include "fovea/models/bert_classifier.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::fine_tuning_test {
 namespace {
 
 using testing::expect_error;
@@ -78,4 +78,4 @@ TEST(FineTuning, RefusesToFreezeMoreThanThereIs) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::fine_tuning_test

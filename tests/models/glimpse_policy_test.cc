@@ -12,7 +12,7 @@
 #include "fovea/models/recurrent_glimpses.h"
 #include "tests/models/contract.h"
 
-namespace fovea {
+namespace fovea::glimpse_policy_test {
 namespace {
 
 using at::Tensor;
@@ -201,4 +201,4 @@ TEST(GlimpsePolicy, DrawsAreNormalAroundTheMean) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::glimpse_policy_test

@@ -6,13 +6,11 @@
 #include "fovea/models/feature_attention.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::golden_test {
 namespace {
 
 using kernels::TabularLoss;
-using testing::golden;
-using testing::largest_difference;
-using testing::tensor_of;
+using namespace testing;
 
 /// Keeps the gradient of the one step it is given, and moves nothing.
 class Recorder : public BlockOptimiser {
@@ -122,4 +120,4 @@ TEST(ContextGolden, MatchesPyTorch) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::golden_test

@@ -9,7 +9,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::graph_attention_test {
 namespace {
 
 using namespace testing;  // contract.h, graph_batch.h
@@ -241,4 +241,4 @@ TEST(GraphAttention, DecayLeavesBiasesAlone) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::graph_attention_test

@@ -9,7 +9,7 @@
 #include "tests/models/contract.h"
 #include "tests/models/sequence_contract.h"
 
-namespace fovea {
+namespace fovea::hard_attention_test {
 namespace {
 
 using namespace testing;  // caption_batch.h, contract.h, sequence_contract.h
@@ -246,4 +246,4 @@ TEST(HardAttention, TheBaselineMovesOncePerBatch) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::hard_attention_test

@@ -7,9 +7,8 @@
 #include "tests/models/contract.h"
 #include "tests/models/document_batch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::hierarchical_test {
 namespace {
 
 using namespace testing;  // contract.h, document_batch.h
@@ -46,12 +45,9 @@ HierarchicalShape shape() {
 class HierarchicalContract : public ::testing::TestWithParam<Case> {
  protected:
   std::shared_ptr<HierarchicalAttention> fresh(uint64_t seed = 1) {
-    auto model = std::make_shared<HierarchicalAttention>(
-        small(GetParam().pooling, GetParam().score), shape());
-    model->initialise(Random(seed));
-    torch::NoGradGuard no_gradients;  // fresh weights are small: larger ones tell paths apart
-    for (auto& parameter : model->parameters()) parameter.mul_(3);
-    return model;
+    return initialised(std::make_shared<HierarchicalAttention>(
+                           small(GetParam().pooling, GetParam().score), shape()),
+                       seed, 3);
   }
 };
 
@@ -60,11 +56,7 @@ TEST_P(HierarchicalContract, FitsItsSchemaAndSummary) {
 }
 
 TEST_P(HierarchicalContract, OverfitsEightExamples) {
-  auto model = fresh();
-  const Batch rows = nested_batch(8);
-  const double before = loss_of(*model, rows);
-  overfit(*model, rows, 0.02);
-  EXPECT_LT(loss_of(*model, rows), 0.2 * before);
+  expect_overfits(*fresh(), nested_batch(8), {0.2, 0.02});
 }
 
 TEST_P(HierarchicalContract, ReplayEqualsPredict) {
@@ -162,14 +154,8 @@ TEST_P(HierarchicalContract, DocumentsWithoutWordsGiveWhatTheBiasSays) {
 
 TEST_P(HierarchicalContract, GradientsEqualFiniteDifferences) {
   auto model = fresh();
-  model->to(torch::kDouble);
   Batch rows = nested_batch(4);
-  EXPECT_LT(gradient_error(
-                [&] {
-                  return model->loss(rows, {Random(1), 0}).objective;
-                },
-                model->parameters()),
-            1e-6);
+  expect_slopes(*model, rows, 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HierarchicalContract, ::testing::ValuesIn(kCases),
@@ -299,4 +285,4 @@ TEST(SentenceLayout, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::hierarchical_test

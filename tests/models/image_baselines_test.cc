@@ -6,7 +6,7 @@
 #include "tests/models/picture_batch.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::image_baselines_test {
 namespace {
 
 using namespace testing;  // contract.h, picture_batch.h
@@ -58,4 +58,4 @@ INSTANTIATE_TEST_SUITE_P(Names, ImageBaselines, ::testing::Values("plain", "cnn"
                          [](const auto& one) { return one.param; });
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::image_baselines_test

@@ -11,7 +11,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::language_model_test {
 namespace {
 
 using testing::expect_error;
@@ -181,4 +181,4 @@ INSTANTIATE_TEST_SUITE_P(Layouts, LanguageContract, ::testing::Values("gpt2", "l
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::language_model_test

@@ -7,79 +7,13 @@
 #include "fovea/base/error.h"
 #include "tests/models/contract.h"
 #include "tests/models/sequence_contract.h"
+#include "tests/models/speech_batch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::listen_attend_spell_test {
 namespace {
 
 using namespace testing;  // contract.h, sequence_contract.h
-
-constexpr int64_t kWidth = 6, kBands = 3, kSymbols = 9;
-
-std::vector<double> pitches(int64_t bands) {
-  std::vector<double> hertz;
-  for (int64_t band = 1; band <= bands; ++band) hertz.push_back(100 * double(band));
-  return hertz;
-}
-
-SpeechShape shape() {
-  SpeechShape shape;
-  shape.width = kWidth;
-  shape.pitches = pitches(kBands);
-  shape.symbols = kSymbols;
-  shape.densest = 0.5;
-  return shape;
-}
-
-/// Sounds of one to four stretches of three frames, each of which is one of four symbols.
-Batch speech_batch(int64_t rows, int64_t extra = 0, int64_t more_symbols = 0) {
-  const Random random(7);
-  int64_t longest = 3;
-  std::vector<std::vector<int64_t>> texts;
-  for (int64_t row = 0; row < rows; ++row) {
-    const Random own = random.split(uint64_t(row));
-    auto& text = texts.emplace_back();
-    for (uint64_t i = 0; i <= own.below(0, 4); ++i)
-      text.push_back(4 + int64_t(own.below(i + 1, 4)));
-    longest = std::max(longest, 3 * int64_t(text.size()));
-  }
-  at::Tensor source = torch::zeros({rows, longest + extra, kWidth});
-  at::Tensor keep = torch::zeros({rows, longest + extra}, at::kBool);
-  at::Tensor target = torch::zeros({rows, longest / 3 + 1 + more_symbols}, at::kLong);
-  const at::Tensor voices =
-      random.split("voices").normal_tensor({kSymbols, kWidth}, 0, 2, at::kFloat);
-  for (int64_t row = 0; row < rows; ++row) {
-    const auto& text = texts[size_t(row)];
-    const auto count = int64_t(text.size());
-    for (int64_t i = 0; i < count; ++i) {
-      target[row][i] = text[size_t(i)];
-      source[row].narrow(0, 3 * i, 3).copy_(voices[text[size_t(i)]].expand({3, kWidth}));
-    }
-    target[row][count] = 3;
-    keep[row].narrow(0, 0, 3 * count).fill_(true);
-  }
-  const at::Tensor noise = random.split("noise").normal_tensor(source.sizes(), 0, 0.2, at::kFloat);
-  if (extra == 0) source = source + noise * keep.unsqueeze(2);
-  return {
-      {{"source", source}, {"source.keep", keep}, {"target", target}, {"target.keep", target != 0}},
-      rows};
-}
-
-ListenAttendSpellOptions small() {
-  ListenAttendSpellOptions options;
-  options.encoder_hidden = 6;
-  options.layers = 2;
-  options.pyramid = 1;
-  options.embedding = 7;
-  options.hidden = 12;
-  options.readout_size = 8;
-  options.dropout = 0;
-  options.score.hidden_size = 8;
-  options.score.filters = 3;
-  options.score.kernel_width = 3;
-  return options;
-}
 
 struct Case {
   std::string name;
@@ -126,13 +60,10 @@ class SpeechContract : public ::testing::TestWithParam<Case> {
   /// Fresh weights are small: larger ones tell paths apart.
   std::shared_ptr<ListenAttendSpell> fresh(uint64_t seed = 1, SearchOptions search = {},
                                            double scale = 2) const {
-    ListenAttendSpellOptions options = small();
+    ListenAttendSpellOptions options = small_speech_model();
     GetParam().change(options);
-    auto model = std::make_shared<ListenAttendSpell>(options, search, shape());
-    model->initialise(Random(seed));
-    torch::NoGradGuard no_gradients;
-    for (auto& parameter : model->parameters()) parameter.mul_(scale);
-    return model;
+    return initialised(std::make_shared<ListenAttendSpell>(options, search, speech_shape()), seed,
+                       scale);
   }
 };
 
@@ -143,10 +74,8 @@ TEST_P(SpeechContract, FitsItsSchemaAndSummary) {
 TEST_P(SpeechContract, OverfitsEightExamples) {
   auto model = fresh(1, {}, 1);
   const Batch rows = speech_batch(8);
-  const auto nats = [&] { return model->negative_log_likelihood(rows).first; };
-  const double before = nats();
-  overfit(*model, rows, 0.02, 100);
-  EXPECT_LT(nats(), 0.3 * before);
+  expect_overfits(*model, rows, {0.3, 0.02, 100},
+                  [&] { return model->negative_log_likelihood(rows).first; });
 }
 
 TEST_P(SpeechContract, ReplayOfWhatWasFoundHasItsProbability) {
@@ -158,13 +87,10 @@ TEST_P(SpeechContract, RowsAndPaddingDoNotMatter) {
   for (const std::string method : {"greedy", "sample"}) {
     SearchOptions search;
     search.method = method;
+    SCOPED_TRACE(method);
     const auto model = fresh(3, search);
     const Batch rows = speech_batch(6);
-    const Predictions together = model->predict(rows);
-    for (int64_t row = 0; row < 6; ++row)
-      EXPECT_EQ(model->predict(row_of(rows, row)).outputs[0][0].tokens,
-                together.outputs[size_t(row)][0].tokens)
-          << method;
+    expect_rows_alone(*model, rows, model->predict(rows));
   }
   auto model = fresh();
   EXPECT_NEAR(loss_of(*model, speech_batch(5, 1)), loss_of(*model, speech_batch(5, 6, 2)), 1e-5);
@@ -200,15 +126,9 @@ TEST_P(SpeechContract, GradientsReachTheFramesOfTheUnits) {
 
 TEST_P(SpeechContract, GradientsEqualFiniteDifferences) {
   auto model = fresh(1, {}, 1);
-  model->to(at::kDouble);
   Batch rows = speech_batch(4);
   rows.tensors["source"] = rows.at("source").to(at::kDouble);
-  EXPECT_LT(gradient_error(
-                [&] {
-                  return model->loss(rows, {Random(1), 0}).objective;
-                },
-                model->parameters(), {3, 1e-6, 1}),
-            1e-5);
+  expect_slopes(*model, rows, 1e-5, {3, 1e-6, 1});
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SpeechContract, ::testing::ValuesIn(kCases),
@@ -251,30 +171,15 @@ TEST(ListenAttendSpell, EqualsPyTorch) {
     shape.pitches = pitches(6);
     shape.symbols = 8;
     ListenAttendSpell model(options, {}, shape);
-    take_parameters(model, own["parameters"]);
-    const Loss loss = model.loss(rows, {Random(1), 0});
-    EXPECT_NEAR(loss.objective.item<double>(), own["loss"].get<double>(), 1e-10);
-    loss.objective.backward();
-    expect_gradients_of(model, own["gradients"]);
-    Tap tap;
-    const at::Tensor logs = model.replay(rows, predictions_of(target), &tap);
-    for (int64_t row = 0; row < 3; ++row) {
-      const at::Tensor wanted = packed(own["log_probabilities"][size_t(row)]);
-      EXPECT_LT(largest_difference(logs[row].narrow(0, 0, wanted.size(0)), wanted), 1e-10);
-      const at::Tensor weights = packed(own["weights"][size_t(row)]);
-      const at::Tensor found = tap.map("attention").weights[row][0];
-      EXPECT_LT(largest_difference(
-                    found.narrow(0, 0, weights.size(0)).narrow(1, 0, weights.size(1)), weights),
-                1e-10);
-    }
+    expect_golden_sequences(model, rows, own);
   }
 }
 
 TEST(ListenAttendSpell, WithoutItsLocationTheHybridScoreIsTheContentScore) {
-  ListenAttendSpellOptions hybrid = small(), content = small();
+  ListenAttendSpellOptions hybrid = small_speech_model(), content = small_speech_model();
   content.score.name = "additive";
   content.score.bias = true;
-  ListenAttendSpell one(hybrid, {}, shape()), other(content, {}, shape());
+  ListenAttendSpell one(hybrid, {}, speech_shape()), other(content, {}, speech_shape());
   one.initialise(Random(1));
   torch::NoGradGuard no_gradients;
   auto parameters = one.named_parameters();
@@ -288,10 +193,10 @@ TEST(ListenAttendSpell, WithoutItsLocationTheHybridScoreIsTheContentScore) {
 }
 
 TEST(ListenAttendSpell, AugmentationIsForTrainingAlone) {
-  ListenAttendSpellOptions options = small();
+  ListenAttendSpellOptions options = small_speech_model();
   options.augment.tempo = 0.3;
   options.augment.time_masks = options.augment.band_masks = 1;
-  ListenAttendSpell model(options, {}, shape());
+  ListenAttendSpell model(options, {}, speech_shape());
   model.initialise(Random(1));
   const Batch rows = speech_batch(6);
   EXPECT_NE(model.loss(rows, {Random(1), 0}).objective.item<double>(),
@@ -300,7 +205,7 @@ TEST(ListenAttendSpell, AugmentationIsForTrainingAlone) {
 }
 
 TEST(ListenAttendSpell, OutputsAreAsLongAsTheSoundAllows) {
-  ListenAttendSpell model(small(), {}, shape());
+  ListenAttendSpell model(small_speech_model(), {}, speech_shape());
   EXPECT_EQ(model.longest_output(0), 10);
   EXPECT_EQ(model.longest_output(100), 10 + 75);
   model.initialise(Random(1));
@@ -308,19 +213,19 @@ TEST(ListenAttendSpell, OutputsAreAsLongAsTheSoundAllows) {
   rows.tensors["source.keep"] = rows.at("source.keep").clone();
   rows.tensors["source.keep"][1].fill_(false);
   for (const auto& outputs : model.predict(rows).outputs)
-    for (const int64_t token : outputs[0].tokens) EXPECT_LT(token, kSymbols);
+    for (const int64_t token : outputs[0].tokens) EXPECT_LT(token, kSpeechSymbols);
 }
 
 TEST(ListenAttendSpell, WhatCannotWorkIsRefused) {
-  SpeechShape uneven = shape();
+  SpeechShape uneven = speech_shape();
   uneven.pitches = pitches(4);
   expect_error(ErrorKind::InvalidArgument, "blocks of 4 bands",
-               [&] { ListenAttendSpell(small(), {}, uneven); });
-  ListenAttendSpellOptions flat = small();
+               [&] { ListenAttendSpell(small_speech_model(), {}, uneven); });
+  ListenAttendSpellOptions flat = small_speech_model();
   flat.pyramid = 2;
   expect_error(ErrorKind::InvalidArgument, "model.pyramid=2",
-               [&] { ListenAttendSpell(flat, {}, shape()); });
+               [&] { ListenAttendSpell(flat, {}, speech_shape()); });
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::listen_attend_spell_test

@@ -5,7 +5,7 @@
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::logistic_regression_test {
 namespace {
 
 /// 60 rows of three classes: column c says the class in two thirds of the rows, column 3 nothing.
@@ -62,4 +62,4 @@ TEST(LogisticRegression, RefusesColumnsAndClassesOutOfRange) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::logistic_regression_test

@@ -7,7 +7,7 @@
 #include "tests/models/rating_batch.h"
 #include "tests/models/rating_golden.h"
 
-namespace fovea {
+namespace fovea::multi_pointer_test {
 namespace {
 
 using namespace testing;  // contract.h, rating_batch.h, rating_golden.h
@@ -31,9 +31,7 @@ TEST(MultiPointer, EqualsPyTorch) {
 
 MultiPointerOptions small(bool hard) {
   MultiPointerOptions options;
-  options.embedding = 4;
-  options.pointers = 1;
-  options.dropout = 0;
+  options.embedding = 4, options.pointers = 1, options.dropout = 0;
   options.hard = hard;
   return options;
 }
@@ -147,4 +145,4 @@ TEST(MultiPointer, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::multi_pointer_test

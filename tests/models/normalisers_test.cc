@@ -8,13 +8,13 @@
 #include "fovea/attention/normaliser.h"
 #include "fovea/base/error.h"
 #include "fovea/models/feature_attention.h"
-#include "fovea/models/listen_attend_spell.h"
 #include "fovea/models/seq2seq.h"
 #include "fovea/tensor/torch.h"
 #include "tests/models/caption_batch.h"
+#include "tests/models/speech_batch.h"
 #include "tests/models/text_batch.h"
 
-namespace fovea {
+namespace fovea::normalisers_test {
 namespace {
 
 struct Offering {
@@ -54,23 +54,9 @@ std::shared_ptr<Model> seq2seq_with(const NormaliserOptions& normaliser) {
 }
 
 std::shared_ptr<Model> speech_with(const NormaliserOptions& normaliser) {
-  ListenAttendSpellOptions options;
-  options.encoder_hidden = 6;
-  options.layers = 2;
-  options.pyramid = 1;
-  options.embedding = 7;
-  options.hidden = 12;
-  options.readout_size = 8;
-  options.dropout = 0;
-  options.score.hidden_size = 8;
-  options.score.filters = 3;
-  options.score.kernel_width = 3;
+  ListenAttendSpellOptions options = testing::small_speech_model();
   options.normaliser = normaliser;
-  SpeechShape shape;
-  shape.width = 6;
-  shape.pitches = {100, 200, 300};
-  shape.symbols = 9;
-  return std::make_shared<ListenAttendSpell>(options, SearchOptions{}, shape);
+  return std::make_shared<ListenAttendSpell>(options, SearchOptions{}, testing::speech_shape());
 }
 
 Batch sounds() {
@@ -145,4 +131,4 @@ TEST(FeatureNormalisers, TheRefusalNamesTheOthers) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::normalisers_test

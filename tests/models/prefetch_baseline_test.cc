@@ -7,7 +7,7 @@
 #include "tests/models/contract.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::prefetch_baseline_test {
 namespace {
 
 using namespace testing;  // contract.h
@@ -70,4 +70,4 @@ TEST(PrefetchBaseline, NothingNamedIsNoLoss) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::prefetch_baseline_test

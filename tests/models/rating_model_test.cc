@@ -13,7 +13,7 @@
 #include "tests/models/rating_batch.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::rating_model_test {
 namespace {
 
 using namespace testing;  // contract.h, rating_batch.h, gradient_check.h
@@ -34,21 +34,16 @@ void PrintTo(const Case& one, std::ostream* out) {
 
 DualAttentionOptions small_dual() {
   DualAttentionOptions options;
-  options.embedding = 4;
-  options.window = 3;
-  options.local_filters = 5;
-  options.global_filters = 3;
-  options.hidden = 6;
-  options.factors = 3;
+  options.embedding = 4, options.window = 3;
+  options.local_filters = 5, options.global_filters = 3;
+  options.hidden = 6, options.factors = 3;
   options.dropout = 0;
   return options;
 }
 
 MultiPointerOptions small_pointer() {
   MultiPointerOptions options;
-  options.embedding = 4;
-  options.pointers = 2;
-  options.factors = 3;
+  options.embedding = 4, options.pointers = 2, options.factors = 3;
   options.dropout = 0;
   return options;
 }
@@ -265,4 +260,4 @@ TEST(RatingModel, ThePenaltyIsAdded) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::rating_model_test

@@ -10,18 +10,15 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::recurrent_glimpses_test {
 namespace {
 
 using namespace testing;  // contract.h, picture_batch.h
 
 RecurrentGlimpsesOptions small() {
   RecurrentGlimpsesOptions options;
-  options.glimpses = 3;
-  options.patch = 4;
-  options.scales = 2;
-  options.glimpse_hidden = 6;
-  options.hidden = 8;
+  options.glimpses = 3, options.patch = 4, options.scales = 2;
+  options.glimpse_hidden = 6, options.hidden = 8;
   options.evaluation_samples = 4;
   return options;
 }
@@ -238,4 +235,4 @@ TEST(RecurrentGlimpses, RefusesPlacesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::recurrent_glimpses_test

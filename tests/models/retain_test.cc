@@ -9,7 +9,7 @@
 #include "tests/models/contract.h"
 #include "tests/models/visit_batch.h"
 
-namespace fovea {
+namespace fovea::retain_test {
 namespace {
 
 using namespace testing;  // contract.h, visit_batch.h
@@ -124,4 +124,4 @@ TEST(Retain, FindsTheCodeThatDecides) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::retain_test

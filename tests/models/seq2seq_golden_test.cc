@@ -5,24 +5,10 @@
 #include "fovea/models/seq2seq.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::seq2seq_golden_test {
 namespace {
 
-using testing::golden;
-using testing::largest_difference;
-using testing::tensor_of;
-
-at::Tensor packed(const Json& json) {
-  return tensor_of(json.at("data"), at::kDouble).view(json.at("shape").get<std::vector<int64_t>>());
-}
-
-/// Every parameter by name; the two lists of names must be the same.
-void set_parameters(torch::nn::Module& module, const Json& parameters) {
-  torch::NoGradGuard no_gradients;
-  EXPECT_EQ(module.named_parameters().size(), parameters.size());
-  for (auto& item : module.named_parameters())
-    item.value().copy_(packed(parameters.at(item.key())));
-}
+using namespace testing;
 
 void expect_gradients(const torch::nn::Module& module, const Json& gradients) {
   for (const auto& item : module.named_parameters())
@@ -106,4 +92,4 @@ TEST_P(Seq2SeqGolden, LossAndGradientsAgreeWithPyTorch) {
 INSTANTIATE_TEST_SUITE_P(Models, Seq2SeqGolden, ::testing::Range(0, 2));
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::seq2seq_golden_test

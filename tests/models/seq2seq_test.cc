@@ -9,14 +9,10 @@
 #include "tests/models/sequence_contract.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::seq2seq_test {
 namespace {
 
-using testing::largest_difference;
-using testing::SequenceCase;
-using testing::SequenceContract;
-using testing::text_batch;
-using testing::text_shape;
+using namespace testing;
 
 Seq2SeqOptions small() {
   Seq2SeqOptions options;
@@ -202,4 +198,4 @@ TEST_F(ScheduledFeedback, TheTeachersShareFalls) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::seq2seq_test

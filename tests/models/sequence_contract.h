@@ -47,6 +47,10 @@ inline std::string name_of_case(const ::testing::TestParamInfo<SequenceCase>& in
   return info.param.name;
 }
 
+/// Loss, gradients, log-probabilities and attention of a case of a golden file, of a model that has
+/// its sizes. Texts and weights of the file end where their row does.
+void expect_golden_sequences(Model& model, const Batch& rows, const Json& golden);
+
 /// What a search finds has the probability that replaying it says. `fresh(search)` makes a model.
 template <class Fresh>
 void expect_found_as_replayed(const Batch& rows, const Fresh& fresh) {

@@ -23,6 +23,26 @@ Predictions predictions_of(const at::Tensor& target) {
   return predictions;
 }
 
+void expect_golden_sequences(Model& model, const Batch& rows, const Json& golden) {
+  take_parameters(model, golden["parameters"]);
+  const Loss loss = model.loss(rows, {Random(1), 0});
+  EXPECT_NEAR(loss.objective.item<double>(), golden["loss"].get<double>(), 1e-10);
+  loss.objective.backward();
+  expect_gradients_of(model, golden["gradients"]);
+  Tap tap;
+  const at::Tensor logs = model.replay(rows, predictions_of(rows.at("target")), &tap);
+  for (int64_t row = 0; row < rows.size; ++row) {
+    const at::Tensor wanted = packed(golden["log_probabilities"][size_t(row)]);
+    EXPECT_LT(largest_difference(logs[row].narrow(0, 0, wanted.size(0)), wanted), 1e-10);
+    if (golden["weights"].empty()) continue;  // it attends to nothing
+    const at::Tensor weights = packed(golden["weights"][size_t(row)]);
+    const at::Tensor found = tap.map("attention").weights[row][0].narrow(0, 0, weights.size(0));
+    const int64_t padding = found.size(1) - weights.size(1);
+    ASSERT_GE(padding, 0);
+    EXPECT_LT(largest_difference(found, at::constant_pad_nd(weights, {0, padding})), 1e-10);
+  }
+}
+
 namespace {
 
 Batch number_batch(int64_t rows) {
@@ -58,12 +78,9 @@ TEST_P(SequenceContract, FitsItsSchemaAndSummary) {
 TEST_P(SequenceContract, OverfitsEightExamples) {
   auto model = fresh();
   const Batch rows = batch(8);
-  const auto measure = [&] {
+  expect_overfits(*model, rows, {0.5, GetParam().rate}, [&] {
     return GetParam().numbers ? loss_of(*model, rows) : model->negative_log_likelihood(rows).first;
-  };
-  const double before = measure();
-  overfit(*model, rows, GetParam().rate);
-  EXPECT_LT(measure(), 0.5 * before);
+  });
 }
 
 TEST_P(SequenceContract, ReplayEqualsPredict) {

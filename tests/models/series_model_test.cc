@@ -9,7 +9,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::series_model_test {
 namespace {
 
 using at::Tensor;
@@ -228,4 +228,4 @@ TEST(SeriesModel, WhatIsKnownShiftsPastAndFuture) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::series_model_test

@@ -8,9 +8,8 @@
 #include "tests/models/contract.h"
 #include "tests/models/sequence_contract.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::show_attend_tell_test {
 namespace {
 
 using namespace testing;  // contract.h, sequence_contract.h
@@ -40,11 +39,8 @@ class CaptionContract : public ::testing::TestWithParam<Case> {
     ShowAttendTellOptions options = small_caption_model(GetParam().attention, GetParam().score);
     options.baseline = GetParam().baseline;
     if (GetParam().score == "scaled-dot" || GetParam().score == "content") options.hidden = 8;
-    auto model = std::make_shared<ShowAttendTell>(options, search, caption_shape());
-    model->initialise(Random(seed));
-    torch::NoGradGuard no_gradients;
-    for (auto& parameter : model->parameters()) parameter.mul_(scale);
-    return model;
+    return initialised(std::make_shared<ShowAttendTell>(options, search, caption_shape()), seed,
+                       scale);
   }
   bool attends() const { return GetParam().attention != "none"; }
 };
@@ -56,10 +52,8 @@ TEST_P(CaptionContract, FitsItsSchemaAndSummary) {
 TEST_P(CaptionContract, OverfitsEightExamples) {
   auto model = fresh(1, {}, 1);
   const Batch rows = caption_batch(8);
-  const auto nats = [&] { return model->negative_log_likelihood(rows).first; };
-  const double before = nats();
-  overfit(*model, rows, 0.01, 120);
-  EXPECT_LT(nats(), 0.2 * before);
+  expect_overfits(*model, rows, {0.2, 0.01, 120},
+                  [&] { return model->negative_log_likelihood(rows).first; });
 }
 
 TEST_P(CaptionContract, ReplayOfWhatWasFoundHasItsProbability) {
@@ -70,10 +64,7 @@ TEST_P(CaptionContract, ReplayOfWhatWasFoundHasItsProbability) {
 TEST_P(CaptionContract, APictureAnswersTheSameAloneAndAmongOthers) {
   const auto model = fresh(3);
   const Batch rows = caption_batch(6);
-  const Predictions together = model->predict(rows);
-  for (int64_t row = 0; row < 6; ++row)
-    EXPECT_EQ(model->predict(row_of(rows, row)).outputs[0][0].tokens,
-              together.outputs[size_t(row)][0].tokens);
+  expect_rows_alone(*model, rows, model->predict(rows));
 }
 
 TEST_P(CaptionContract, PaddingCountsNothing) {
@@ -106,15 +97,9 @@ TEST_P(CaptionContract, GradientsReachTheCells) {
 TEST_P(CaptionContract, GradientsEqualFiniteDifferences) {
   if (GetParam().attention == "hard") GTEST_SKIP() << "a draw has no finite difference";
   auto model = fresh();
-  model->to(at::kDouble);
   const Batch rows = caption_batch(4);
-  EXPECT_LT(gradient_error(
-                [&] {
-                  return model->loss(rows, {Random(1), 0}).objective;
-                },
-                model->parameters(), {3, 1e-7, 1}),
-            1e-5)
-      << "a small step: ReLU and max pooling have corners";
+  // A small step: ReLU and max pooling have corners.
+  expect_slopes(*model, rows, 1e-5, {3, 1e-7, 1});
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, CaptionContract, ::testing::ValuesIn(kCases),
@@ -148,22 +133,7 @@ TEST(ShowAttendTell, EqualsPyTorch) {
     shape.symbols = 9;
     shape.image_size = 8;
     ShowAttendTell model(options, {}, shape);
-    take_parameters(model, own["parameters"]);
-    const Loss loss = model.loss(rows, {Random(1), 0});
-    EXPECT_NEAR(loss.objective.item<double>(), own["loss"].get<double>(), 1e-10);
-    loss.objective.backward();
-    expect_gradients_of(model, own["gradients"]);
-    Tap tap;
-    const at::Tensor logs = model.replay(rows, predictions_of(target), &tap);
-    for (int64_t row = 0; row < 3; ++row) {
-      const at::Tensor wanted = packed(own["log_probabilities"][size_t(row)]);
-      EXPECT_LT(largest_difference(logs[row].narrow(0, 0, wanted.size(0)), wanted), 1e-10);
-      if (options.attention == "none") continue;
-      const at::Tensor weights = packed(own["weights"][size_t(row)]);
-      EXPECT_LT(largest_difference(
-                    tap.map("attention").weights[row][0].narrow(0, 0, weights.size(0)), weights),
-                1e-10);
-    }
+    expect_golden_sequences(model, rows, own);
   }
 }
 
@@ -231,4 +201,4 @@ TEST(ShowAttendTell, WhatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::show_attend_tell_test

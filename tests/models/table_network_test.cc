@@ -7,7 +7,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::table_network_test {
 namespace {
 
 using kernels::TabularLoss;
@@ -181,6 +181,57 @@ TEST(TableNetwork, LinearIsLinearInThePlainInputs) {
   EXPECT_EQ(model->predict({{{"inputs", x}}, 1}).values.item<float>(), 1 + 20 + 300 + 4000 + 0.5f);
 }
 
+/// F(x) - F(means), F as log_odds_or_value has it.
+at::Tensor change_from_means(const TableNetwork& model, const Batch& batch, TabularLoss loss) {
+  const Predictions answers = model.predict(batch);
+  const at::Tensor means =
+      torch::tensor(model.shape().input_means, torch::kFloat32).expand({kRows, -1});
+  const Predictions of_means = model.predict({{{"inputs", means}}, kRows});
+  if (loss == TabularLoss::SquaredError) return (answers.values - of_means.values).squeeze(1);
+  const at::Tensor best = answers.scores.argmax(1, /*keepdim=*/true);
+  const auto log_odds = [&](const Predictions& of) {
+    return of.scores.to(torch::kFloat64).gather(1, best).logit().squeeze(1);
+  };
+  return log_odds(answers) - log_odds(of_means);  // [B]
+}
+
+TEST(TableNetwork, ContributionsOfColumnsAddUpToTheAnswer) {
+  for (const std::string name : {"plain", "linear"}) {
+    for (const auto loss :
+         {TabularLoss::BinaryCrossEntropy, TabularLoss::CrossEntropy, TabularLoss::SquaredError}) {
+      FeatureShape shape = small_shape(loss);
+      shape.input_means = {0.1, -0.2, 0.3, 0.4, 0.5, 0.6};
+      const auto model = small_network(name, shape);
+      model->set_linear(Random(7).normal_tensor({shape.outputs, 4}, 0, 1, torch::kFloat32),
+                        torch::ones({shape.outputs}));
+      const Batch batch = small_batch(loss);
+      Tap tap;
+      const Predictions answers = model->predict(batch);
+      const at::Tensor with_map = model->replay(batch, answers, &tap);
+      EXPECT_TRUE(torch::equal(with_map, model->replay(batch, answers, nullptr)));
+      const AttentionMap& map = tap.map(TableNetwork::kContributions);
+      EXPECT_EQ(map.kind, MapKind::Contribution);
+      EXPECT_LT(largest_difference(map.weights.flatten(1).sum(1).to(torch::kFloat64),
+                                   change_from_means(*model, batch, loss).to(torch::kFloat64)),
+                1e-4)
+          << name << int(loss);
+    }
+  }
+}
+
+TEST(TableNetwork, ContributionsOfALinearModelAreItsTerms) {
+  FeatureShape shape = small_shape(TabularLoss::SquaredError);
+  shape.input_means = {1, 0, 0, 0, 2, 3};
+  const auto model = small_network("linear", shape);
+  model->set_linear(torch::tensor({{1.f, 2.f, 3.f, 4.f}}), torch::tensor({0.5f}));
+  const Batch batch{{{"inputs", torch::tensor({{2.f, 10.f, 7.f, 7.f, 5.f, 1.f}})}}, 1};
+  Tap tap;
+  model->replay(batch, model->predict(batch), &tap);
+  EXPECT_LT(largest_difference(tap.map(TableNetwork::kContributions).weights.flatten(),
+                               torch::tensor({1.f, 20.f, 3.f * 3 + 4.f * -2})),
+            1e-5);
+}
+
 TEST(TableLoss, OfNumbers) {
   const at::Tensor outputs = torch::tensor({0.f, 3.f}).view({2, 1, 1}),
                    target = torch::tensor({2.f, 2.f});
@@ -212,4 +263,4 @@ TEST(TableLoss, BalancedClassesCountTheSame) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::table_network_test

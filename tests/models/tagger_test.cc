@@ -12,7 +12,7 @@
 #include "tests/models/contract.h"
 #include "tests/models/token_batch.h"
 
-namespace fovea {
+namespace fovea::tagger_test {
 namespace {
 
 using namespace testing;  // contract.h, token_batch.h
@@ -21,22 +21,14 @@ const std::vector<std::string> kNames = {"O", "B-a", "I-a", "B-b", "I-b"};
 
 BertTaggerOptions small_bert() {
   BertTaggerOptions options;
-  options.encoder.layers = 2;
-  options.encoder.hidden = 8;
-  options.encoder.heads = 2;
-  options.encoder.feed_forward = 12;
-  options.encoder.maximum_length = 16;
-  options.encoder.dropout = options.encoder.attention_dropout = 0;
+  options.encoder = small_bert_encoder();
   return options;
 }
 
 LstmTaggerOptions small_lstm() {
   LstmTaggerOptions options;
-  options.embedding = 6;
-  options.letter_embedding = 3;
-  options.letter_filters = 4;
-  options.hidden = 4;
-  options.heads = 2;
+  options.embedding = 6, options.letter_embedding = 3, options.letter_filters = 4;
+  options.hidden = 4, options.heads = 2;
   options.dropout = options.word_dropout = 0;
   return options;
 }
@@ -95,11 +87,7 @@ Batch batch_for(const Case& one, int64_t rows, int64_t longest = 7, int64_t extr
 class TaggerContract : public ::testing::TestWithParam<Case> {
  protected:
   std::shared_ptr<Tagger> fresh(uint64_t seed = 1, bool entities = true) {
-    auto model = GetParam().make(entities ? iob_rules(kNames) : free_rules(kTags));
-    model->initialise(Random(seed));
-    torch::NoGradGuard no_gradients;  // fresh weights are small: larger ones tell paths apart
-    for (auto& parameter : model->parameters()) parameter.mul_(3);
-    return model;
+    return initialised(GetParam().make(entities ? iob_rules(kNames) : free_rules(kTags)), seed, 3);
   }
   Batch batch(int64_t rows, int64_t extra = 0) { return batch_for(GetParam(), rows, 7, extra); }
 };
@@ -134,9 +122,7 @@ TEST_P(TaggerContract, ALowerScoreOfATagGivesItToFewerWords) {
 TEST_P(TaggerContract, OverfitsEightExamples) {
   auto model = fresh(1, false);
   const Batch rows = batch(8);
-  const double before = model->negative_log_likelihood(rows);
-  overfit(*model, rows, 0.02);
-  EXPECT_LT(model->negative_log_likelihood(rows), 0.3 * before);
+  expect_overfits(*model, rows, {0.3, 0.02}, [&] { return model->negative_log_likelihood(rows); });
 }
 
 TEST_P(TaggerContract, ReplayEqualsPredictAndTagsAreAllowed) {
@@ -206,10 +192,7 @@ TEST_P(TaggerContract, GradientsReachEveryUnit) {
 TEST_P(TaggerContract, RowsDoNotMatter) {
   auto model = fresh();
   const Batch rows = batch(6);
-  const Predictions together = model->predict(rows);
-  for (int64_t row = 0; row < 6; ++row)
-    EXPECT_EQ(model->predict(row_of(rows, row)).outputs[0][0].tokens,
-              together.outputs[size_t(row)][0].tokens);
+  expect_rows_alone(*model, rows, model->predict(rows));
 }
 
 TEST_P(TaggerContract, ASentenceWithoutWordsHasNoTags) {
@@ -336,4 +319,4 @@ TEST(LstmTagger, VectorsOfTextsAreNoParameters) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tagger_test

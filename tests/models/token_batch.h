@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fovea/nn/transformer/bert_encoder.h"
 #include "fovea/tensor/example.h"
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
@@ -11,6 +12,14 @@
 namespace fovea::testing {
 
 constexpr int64_t kPieces = 12, kClasses = 3, kTags = 5;
+
+inline BertOptions small_bert_encoder() {
+  BertOptions options;
+  options.layers = 2, options.hidden = 8, options.heads = 2;
+  options.feed_forward = 12, options.maximum_length = 16;
+  options.dropout = options.attention_dropout = 0;
+  return options;
+}
 
 /// 1 where position i of row b is real: lengths 2 to `longest`, drawn by row, `extra` columns of
 /// padding.

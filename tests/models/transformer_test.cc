@@ -8,15 +8,10 @@
 #include "tests/models/contract.h"
 #include "tests/models/sequence_contract.h"
 
-namespace fovea {
+namespace fovea::transformer_test {
 namespace {
 
-using testing::largest_difference;
-using testing::predictions_of;
-using testing::SequenceCase;
-using testing::SequenceContract;
-using testing::text_batch;
-using testing::text_shape;
+using namespace testing;
 
 struct Variant {
   std::string name;
@@ -133,4 +128,4 @@ TEST(Transformer, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::transformer_test

@@ -5,27 +5,20 @@
 #include <vector>
 
 #include "fovea/tensor/example.h"
-#include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
+#include "tests/models/nested_rows.h"
 
 namespace fovea::testing {
 
-using Visits = std::vector<std::vector<int64_t>>;  // the codes of each
+using Visits = NestedRow;  // the codes of each
 
 constexpr int64_t kCodesKnown = 12;  // numbers 4 … 11 are real
 
 /// Side by side, with `extra` columns of padding behind codes and visits.
 inline Batch visits_batch(const std::vector<Visits>& patients, int64_t extra = 0) {
-  size_t most_codes = 0, most_visits = 0;
-  for (const Visits& visits : patients) {
-    size_t codes = 0;
-    for (const auto& visit : visits) codes += visit.size();
-    most_codes = std::max(most_codes, codes);
-    most_visits = std::max(most_visits, visits.size());
-  }
+  const NestedSizes most = largest_row(patients);
   const auto rows = int64_t(patients.size());
-  const int64_t codes_wide = int64_t(most_codes) + extra,
-                visits_wide = int64_t(most_visits) + extra;
+  const int64_t codes_wide = most.numbers + extra, visits_wide = most.lists + extra;
   const at::Tensor codes = torch::zeros({rows, codes_wide}, torch::kLong);
   const at::Tensor visit_of = torch::zeros_like(codes);
   const at::Tensor codes_keep = torch::zeros({rows, codes_wide}, torch::kBool);
@@ -53,21 +46,15 @@ inline Batch visits_batch(const std::vector<Visits>& patients, int64_t extra = 0
 
 /// Patients of 1 to 5 visits of 0 to 4 codes, some of them unknown.
 inline std::vector<Visits> some_patients(int64_t rows) {
-  std::vector<Visits> patients;
-  for (int64_t row = 0; row < rows; ++row) {
-    const Random random = Random(11).split(uint64_t(row));
-    Visits visits(1 + random.below(0, 5));
-    for (size_t i = 0; i < visits.size(); ++i) {
-      const Random own = random.split(uint64_t(i));
-      visits[i].resize(i == 0 ? 1 + own.below(0, 4) : own.below(0, 5));
-      for (size_t c = 0; c < visits[i].size(); ++c) {
-        const auto code = 3 + int64_t(own.below(1 + c, uint64_t(kCodesKnown - 3)));
-        visits[i][c] = code == 3 ? 1 : code;
-      }
-    }
-    patients.push_back(std::move(visits));
-  }
-  return patients;
+  return draw_nested(
+      rows, Random(11), 5,
+      [](const Random& random, size_t visit) {
+        return visit == 0 ? 1 + random.below(0, 4) : random.below(0, 5);
+      },
+      [](const Random& random, uint64_t counter) {
+        const auto code = 3 + int64_t(random.below(counter, uint64_t(kCodesKnown - 3)));
+        return code == 3 ? 1 : code;
+      });
 }
 
 inline Batch record_batch(int64_t rows, int64_t extra = 0) {

@@ -7,9 +7,8 @@
 #include "fovea/models/visit_baselines.h"
 #include "tests/models/contract.h"
 #include "tests/models/visit_batch.h"
-#include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::visit_model_test {
 namespace {
 
 using namespace testing;  // contract.h, visit_batch.h
@@ -64,11 +63,7 @@ TEST_P(VisitContract, FitsItsSchemaAndSummary) {
 }
 
 TEST_P(VisitContract, OverfitsEightExamples) {
-  auto model = fresh();
-  const Batch rows = record_batch(8);
-  const double before = loss_of(*model, rows);
-  overfit(*model, rows, 0.05, 200);
-  EXPECT_LT(loss_of(*model, rows), 0.4 * before);
+  expect_overfits(*fresh(), record_batch(8), {0.4, 0.05, 200});
 }
 
 TEST_P(VisitContract, ReplayEqualsPredict) {
@@ -181,14 +176,8 @@ TEST_P(VisitContract, AbsenceIsWhatTheNetworkSaysWithoutTheCode) {
 TEST_P(VisitContract, GradientsEqualFiniteDifferences) {
   auto model = make(GetParam(), 0, 0.01);
   model->initialise(Random(1));
-  model->to(torch::kDouble);
   const Batch rows = record_batch(6);
-  EXPECT_LT(gradient_error(
-                [&] {
-                  return model->loss(rows, {Random(1), 0}).objective;
-                },
-                model->parameters()),
-            1e-6);
+  expect_slopes(*model, rows, 1e-6);
 }
 
 TEST_P(VisitContract, L2DropoutAndClassWeightsCount) {
@@ -209,4 +198,4 @@ INSTANTIATE_TEST_SUITE_P(All, VisitContract, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::visit_model_test

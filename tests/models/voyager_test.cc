@@ -8,7 +8,7 @@
 #include "tests/models/contract.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::voyager_test {
 namespace {
 
 using namespace testing;  // contract.h
@@ -96,16 +96,8 @@ TEST(Voyager, FitsItsSchemaAndSummary) {
 
 TEST(Voyager, GradientsAreSlopes) {
   for (const char* history : {"last", "attention"}) {
-    const auto model = fresh(small(history));
-    model->to(at::kDouble);
-    const Batch rows = windows(3);
-    EXPECT_LT(gradient_error(
-                  [&] {
-                    return model->loss(rows, {Random(1), 0}).objective;
-                  },
-                  model->parameters()),
-              1e-6)
-        << history;
+    SCOPED_TRACE(history);
+    expect_slopes(*fresh(small(history)), windows(3), 1e-6);
   }
 }
 
@@ -223,4 +215,4 @@ TEST(Voyager, DropoutDependsOnTheStepAlone) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::voyager_test

@@ -4,7 +4,7 @@
 
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::words_test {
 namespace {
 
 constexpr int64_t kUnits = 9;  // 4 … 6 words, 7 and 8 bigrams
@@ -114,4 +114,4 @@ TEST(Words, FitFindsTheWordThatTells) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::words_test

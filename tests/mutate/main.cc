@@ -120,8 +120,8 @@ struct Totals {
   double slowest = 0, largest = 0;
 };
 
-void examine(const Subject& subject, uint64_t mutants, const std::filesystem::path& keep,
-             Totals& all) {
+void examine_mutants(const Subject& subject, uint64_t mutants, const std::filesystem::path& keep,
+                     Totals& all) {
   Totals own;
   const auto report = [&](const std::string& which, const std::string& text,
                           const std::string& problem) {
@@ -185,7 +185,7 @@ int run(int argc, char** argv) {
     ::setrlimit(RLIMIT_AS, &limit);
   }
   Totals all;
-  for (const Subject& subject : subjects) examine(subject, mutants, keep, all);
+  for (const Subject& subject : subjects) examine_mutants(subject, mutants, keep, all);
   std::cout << subjects.size() << " kinds of JSON, " << all.mutants << " mutants, " << all.refused
             << " refused, " << all.findings << " findings; at most "
             << format_number(all.slowest * 1000, 3) << " ms and " << format_number(all.largest, 3)

@@ -10,29 +10,21 @@
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::activation_test {
 namespace {
 
 using at::Tensor;
 using testing::expect_error;
 using testing::gradient_error;
+using testing::worst_difference;
 
 constexpr Activation kKinds[] = {Activation::Relu, Activation::Gelu, Activation::Tanh};
 
 Tensor numbers(at::IntArrayRef shape, uint64_t seed, at::ScalarType type = at::kFloat) {
   return Random(seed).normal_tensor(shape, 0, 1.5, at::TensorOptions(type)).requires_grad_();
-}
-
-double worst(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  double largest = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].numel() == 0) continue;
-    const double scale = std::max(1.0, b[i].abs().max().item<double>());
-    largest = std::max(largest, (a[i] - b[i]).abs().max().item<double>() / scale);
-  }
-  return largest;
 }
 
 /// The result of one of the two functions and its gradients.
@@ -60,9 +52,9 @@ TEST(Activation, EqualsPyTorchsLinearAndActivation) {
         expected.push_back(y);
         const std::vector<Tensor> got = everything(projection, x, weight, bias, kind);
         EXPECT_EQ(got.back().sizes(), y.sizes());
-        EXPECT_LT(worst(got, expected), 2e-6);
+        EXPECT_LT(worst_difference(got, expected), 2e-6);
         const ReadableOnly readable;
-        EXPECT_LT(worst(got, everything(projection, x, weight, bias, kind)), 2e-6);
+        EXPECT_LT(worst_difference(got, everything(projection, x, weight, bias, kind)), 2e-6);
       }
 }
 
@@ -79,12 +71,13 @@ TEST(Activation, DropoutIsThatOfCore) {
     const std::vector<Tensor> got =
         gradients(activated_projection(x, weight, bias, kind, 0.3, &random));
     const Tensor in_two = dropout(activated_projection(x, weight, bias, kind), 0.3, random);
-    EXPECT_LT(worst(got, gradients(in_two)), 2e-6);
+    EXPECT_LT(worst_difference(got, gradients(in_two)), 2e-6);
     EXPECT_TRUE(torch::equal(activated_projection(x, weight, bias, kind, 0.3, nullptr),
                              activated_projection(x, weight, bias, kind)));
     const ReadableOnly readable;
-    EXPECT_LT(worst(got, gradients(activated_projection(x, weight, bias, kind, 0.3, &random))),
-              2e-6);
+    EXPECT_LT(
+        worst_difference(got, gradients(activated_projection(x, weight, bias, kind, 0.3, &random))),
+        2e-6);
   }
 }
 
@@ -120,7 +113,7 @@ TEST(Activation, GradientOfTheGradientGoesTheReadableWay) {
     };
     const std::vector<Tensor> fast = second();
     const ReadableOnly readable;
-    EXPECT_LT(worst(fast, second()), 2e-5);
+    EXPECT_LT(worst_difference(fast, second()), 2e-5);
   }
 }
 
@@ -186,13 +179,14 @@ TEST(Activation, GpuEqualsPyTorchs) {
           const std::vector<Tensor> got = gpu_results(y, by, {x, weight, bias});
           // Other widths round the sum with the bias instead.
           if (!rounded || width != 70) {
-            EXPECT_LT(worst(got, expected), rounded ? 1e-2 : 1e-5)
+            EXPECT_LT(worst_difference(got, expected), rounded ? 1e-2 : 1e-5)
                 << int(kind) << ", " << width << " wide, " << (rounded ? "rounded" : "float32");
           }
           if (!with_bias || rounded) continue;
           const Tensor product = at::matmul(x, weight.t());
           EXPECT_LT(
-              worst(gpu_results(activate(product, bias, kind), by, {x, weight, bias}), expected),
+              worst_difference(gpu_results(activate(product, bias, kind), by, {x, weight, bias}),
+                               expected),
               1e-5);
         }
 }
@@ -216,9 +210,10 @@ TEST(Activation, GpuDropsTheSameBackward) {
       EXPECT_NEAR((kept & counted).sum().item<double>() / counted.sum().item<double>(), 1 - rate,
                   0.02);
       const Tensor mask = kept.to(at::kFloat) * scale;
-      EXPECT_LT(worst({y.to(at::kFloat)}, {whole.to(at::kFloat) * mask}), rounded ? 1e-2 : 1e-6);
-      EXPECT_LT(worst(gpu_results(y, by, {x, weight, bias}),
-                      gpu_results(whole * mask, by, {x, weight, bias})),
+      EXPECT_LT(worst_difference({y.to(at::kFloat)}, {whole.to(at::kFloat) * mask}),
+                rounded ? 1e-2 : 1e-6);
+      EXPECT_LT(worst_difference(gpu_results(y, by, {x, weight, bias}),
+                                 gpu_results(whole * mask, by, {x, weight, bias})),
                 rounded ? 1e-2 : 1e-5);
     }
 }
@@ -240,4 +235,4 @@ TEST(Activation, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::activation_test

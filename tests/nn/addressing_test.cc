@@ -11,12 +11,10 @@
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::addressing_test {
 namespace {
 
-using testing::expect_error;
-using testing::gradient_error;
-using testing::largest_difference;
+using namespace testing;
 
 constexpr int64_t kBatch = 2, kHeads = 3, kSlots = 7, kWidth = 4;
 
@@ -140,4 +138,4 @@ TEST(Addressing, NothingInMemoryIsNoTrap) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::addressing_test

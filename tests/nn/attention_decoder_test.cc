@@ -9,7 +9,7 @@
 #include "fovea/tensor/product.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::attention_decoder_test {
 namespace {
 
 using at::Tensor;
@@ -145,4 +145,4 @@ TEST(AttentionDecoder, GpuRoundsFactors) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::attention_decoder_test

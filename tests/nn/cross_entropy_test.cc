@@ -7,9 +7,10 @@
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::cross_entropy_test {
 namespace {
 
 using at::Tensor;
@@ -31,13 +32,7 @@ Tensor drawn_targets(int64_t rows, int64_t classes) {
 }
 
 double worst(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  double largest = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].numel() == 0) continue;
-    const double scale = std::max(1e-2, b[i].abs().max().item<double>());
-    largest = std::max(largest, (a[i] - b[i]).abs().max().item<double>() / scale);
-  }
-  return largest;
+  return testing::worst_difference(a, b, 1e-2);
 }
 
 TEST(CrossEntropy, EqualsPyTorchs) {
@@ -205,4 +200,4 @@ TEST(CrossEntropy, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::cross_entropy_test

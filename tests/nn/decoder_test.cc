@@ -6,10 +6,10 @@
 #include "fovea/base/error.h"
 #include "fovea/tensor/kernel_path.h"
 #include "fovea/tensor/parallel.h"
-#include "fovea/tensor/torch.h"
+#include "tests/nn/testing.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::decoder_test {
 namespace {
 
 using at::Tensor;
@@ -41,14 +41,7 @@ std::shared_ptr<Decoder> decoder_of(const Call& call) {
   options.readout = call.readout, options.readout_from = call.readout_from;
   options.readout_size = 6;
   options.score.name = call.score, options.score.hidden_size = 11, options.score.bias = call.bias;
-  const auto decoder = std::make_shared<Decoder>(options);
-  decoder->initialise(Random(3));
-  torch::NoGradGuard no_gradients;  // biases start at 0: let them count
-  for (auto& item : decoder->named_parameters())
-    item.value() += Random(4)
-                        .split(item.key())
-                        .normal_tensor(item.value().sizes(), 0, 0.1, at::TensorOptions(at::kFloat));
-  return decoder;
+  return testing::stirred(std::make_shared<Decoder>(options), Random(3), Random(4), 0.1);
 }
 
 /// The readouts, and the gradients of everything that they depend on.
@@ -150,4 +143,4 @@ TEST(Decoder, GradientsOfFusedGradientsAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::decoder_test

@@ -10,7 +10,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::glimpse_sensor_test {
 namespace {
 
 using testing::largest_difference;
@@ -143,4 +143,4 @@ TEST(GlimpseSensor, RefusesPatchesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::glimpse_sensor_test

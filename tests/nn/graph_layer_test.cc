@@ -9,14 +9,11 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::graph_layer_test {
 namespace {
 
 using at::Tensor;
-using testing::expect_error;
-using testing::graph_batch;
-using testing::largest_difference;
-using testing::ring;
+using namespace testing;
 
 TEST(EdgeSoftmax, EqualsSoftmaxOfEachTarget) {
   GraphEdges edges;
@@ -158,4 +155,4 @@ TEST(GraphLayer, RefusesUnknownScores) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::graph_layer_test

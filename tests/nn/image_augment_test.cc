@@ -5,7 +5,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::image_augment_test {
 namespace {
 
 using testing::largest_difference;
@@ -76,4 +76,4 @@ TEST(ImageAugment, ACropStaysInside) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::image_augment_test

@@ -9,12 +9,10 @@
 #include "tests/support/gradient_check.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::image_encoder_test {
 namespace {
 
-using testing::expect_error;
-using testing::largest_difference;
-using testing::TemporaryFolder;
+using namespace testing;
 
 at::Tensor pictures(int64_t count, int64_t side) {
   return Random(2).uniform_tensor({count, 3, side, side}, 0, 256, at::kFloat).to(at::kByte);
@@ -26,9 +24,9 @@ ImageEncoderOptions small() {
   return options;
 }
 
-ImageEncoderOptions residual(int64_t layers) {
+ImageEncoderOptions residual(int64_t layers, const std::string& name = "resnet18") {
   ImageEncoderOptions options;
-  options.name = "resnet18";
+  options.name = name;
   options.encoder_layers = layers;
   return options;
 }
@@ -38,7 +36,9 @@ at::Tensor encoded(ImageEncoder& encoder, const at::Tensor& images) {
 }
 
 TEST(ImageEncoder, EveryNetworkGivesTheGridThatItPromises) {
-  for (const ImageEncoderOptions& options : {small(), residual(1), residual(2), residual(4)}) {
+  for (const ImageEncoderOptions& options :
+       {small(), residual(1), residual(2), residual(4), residual(2, "resnet34"),
+        residual(2, "resnet50"), residual(1, "vgg16"), residual(3, "vgg19")}) {
     const auto encoder = make_image_encoder(options);
     encoder->initialise(Random(1));
     EXPECT_EQ(encoder->stride(), stride_of(options));
@@ -47,10 +47,13 @@ TEST(ImageEncoder, EveryNetworkGivesTheGridThatItPromises) {
               (std::vector<int64_t>{2, encoder->features(), side, side}));
   }
   EXPECT_EQ(make_image_encoder(residual(4))->features(), 512);
+  EXPECT_EQ(make_image_encoder(residual(3, "resnet50"))->features(), 1024);
+  EXPECT_EQ(make_image_encoder(residual(5, "vgg19"))->stride(), 16);
 }
 
 TEST(ImageEncoder, PicturesDoNotSeeEachOther) {
-  for (const ImageEncoderOptions& options : {small(), residual(1)}) {
+  for (const ImageEncoderOptions& options :
+       {small(), residual(1), residual(1, "resnet50"), residual(2, "vgg16")}) {
     const auto encoder = make_image_encoder(options);
     encoder->initialise(Random(1));
     const at::Tensor images = pictures(3, 32);
@@ -120,6 +123,66 @@ TEST(ImageEncoder, WeightsComeFromAFileWithTorchvisionsNames) {
     EXPECT_TRUE(tensor.equal(tensors[name])) << name;
 }
 
+// The names and shapes of torchvision's files, without what stands behind the last convolution.
+TEST(ImageEncoder, OtherNetworksHaveTorchvisionsNamesToo) {
+  struct Named {
+    const char* network;
+    int64_t layers;
+    size_t tensors;
+    const char* name;
+    std::vector<int64_t> shape;
+  };
+  const Named all[] = {{"resnet34", 4, 180, "layer3.5.conv2.weight", {256, 256, 3, 3}},
+                       {"resnet50", 4, 265, "layer1.0.downsample.0.weight", {256, 64, 1, 1}},
+                       {"resnet50", 4, 265, "layer4.2.conv3.weight", {2048, 512, 1, 1}},
+                       {"resnet101", 3, 470, "layer3.22.bn3.running_var", {1024}},
+                       {"vgg16", 5, 26, "features.28.weight", {512, 512, 3, 3}},
+                       {"vgg19", 5, 32, "features.34.bias", {512}},
+                       {"vgg19", 3, 16, "features.10.weight", {256, 128, 3, 3}}};
+  for (const Named& one : all) {
+    const auto tensors = file_of(*make_image_encoder(residual(one.layers, one.network)));
+    EXPECT_EQ(tensors.size(), one.tensors) << one.network;
+    ASSERT_TRUE(tensors.contains(one.name)) << one.network << " " << one.name;
+    EXPECT_EQ(tensors.at(one.name).sizes(), at::IntArrayRef(one.shape)) << one.name;
+  }
+}
+
+TEST(ImageEncoder, AVggLeavesOutWhatComesLater) {
+  const TemporaryFolder folder;
+  const auto encoder = make_image_encoder(residual(2, "vgg16"));
+  auto tensors = file_of(*encoder);
+  for (const char* name : {"features.10.weight", "features.28.bias", "classifier.6.weight"})
+    tensors[name] = torch::zeros({1});
+  write_safetensors(folder / "a.safetensors", tensors);
+  load_encoder_weights(*encoder, folder / "a.safetensors");
+  tensors["features.6.weight"] = torch::zeros({1});
+  write_safetensors(folder / "b.safetensors", tensors);
+  expect_error(ErrorKind::BadData, "unknown: features.6.weight",
+               [&] { load_encoder_weights(*encoder, folder / "b.safetensors"); });
+}
+
+// A bottleneck by its formula, on a picture of one pixel: convolutions are products with their
+// middle.
+TEST(ImageEncoder, ABottleneckIsWhatItSays) {
+  const auto encoder = make_image_encoder(residual(1, "resnet50"));
+  encoder->initialise(Random(3));
+  encoder->to(at::kDouble);
+  const auto tensors = file_of(*encoder);
+  const auto product = [&](const std::string& name, const at::Tensor& x) {
+    const at::Tensor& weight = tensors.at(name);
+    const int64_t middle = weight.size(2) / 2;
+    return weight.select(3, middle).select(2, middle).matmul(x) / std::sqrt(1 + 1e-5);
+  };
+  at::Tensor x = product("conv1.weight", encoder->normalise(pictures(1, 1)).flatten()).relu();
+  for (const std::string block : {"layer1.0.", "layer1.1.", "layer1.2."}) {
+    at::Tensor y = product(block + "conv1.weight", x).relu();
+    y = product(block + "conv2.weight", y).relu();
+    y = product(block + "conv3.weight", y);
+    x = (y + (block == "layer1.0." ? product(block + "downsample.0.weight", x) : x)).relu();
+  }
+  EXPECT_LT(largest_difference(encoded(*encoder, pictures(1, 1)).flatten(), x), 1e-9);
+}
+
 TEST(ImageEncoder, AllThatDoesNotFitIsSaidAtOnce) {
   const TemporaryFolder folder;
   const auto encoder = make_image_encoder(residual(1));
@@ -148,4 +211,4 @@ TEST(ImageEncoder, WhatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::image_encoder_test

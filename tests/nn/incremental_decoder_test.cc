@@ -7,15 +7,15 @@
 #include "fovea/base/text.h"
 #include "fovea/tensor/kernel_path.h"
 #include "fovea/tensor/parallel.h"
-#include "fovea/tensor/random.h"
-#include "fovea/tensor/torch.h"
+#include "tests/nn/testing.h"
 
-namespace fovea {
+namespace fovea::incremental_decoder_test {
 namespace {
 
+using namespace testing;
 using at::Tensor;
 
-constexpr int64_t kEmbedding = 11, kHidden = 18, kEncoded = 18, kSources = 5, kSourceLength = 7;
+constexpr int64_t kEmbedding = 11, kHidden = 18, kEncoded = 18;
 
 struct Searched {
   bool fused = false;
@@ -38,20 +38,13 @@ DecoderOptions options_of() {
 }
 
 std::shared_ptr<Decoder> decoder_of(const DecoderOptions& options) {
-  auto decoder = std::make_shared<Decoder>(options);
-  decoder->initialise(Random(1));
-  torch::NoGradGuard no_gradients;
-  for (auto& item : decoder->named_parameters())  // biases that matter
-    item.value().add_(0.3 * some(item.value().sizes(), item.key()));
-  return decoder;
+  return stirred(std::make_shared<Decoder>(options), Random(1), Random(3), 0.3);
 }
 
 Searched search(const Decoder& decoder, const DecoderOptions& options, bool needs_weights = false) {
   torch::NoGradGuard no_gradients;
-  Tensor keep = at::ones({kSources, kSourceLength}, at::kBool);
-  for (int64_t i = 0; i < kSources; ++i) keep[i].narrow(0, i + 1, 6 - i).fill_(false);
   const DecoderSource source = decoder.look_at(
-      some({kSources, kSourceLength, kEncoded}, "source"), KeepMask::from_keep(keep),
+      some({kSources, kSourceLength, kEncoded}, "source"), KeepMask::from_keep(growing_sources()),
       options.summary_size > 0 ? some({kSources, kEncoded}, "summary") : Tensor());
   RecurrentState first;
   for (int64_t layer = 0; layer < options.recurrent.layers; ++layer) {
@@ -60,17 +53,13 @@ Searched search(const Decoder& decoder, const DecoderOptions& options, bool need
       first.cell.push_back(some({kSources, kHidden}, concat("cell", layer)));
   }
   IncrementalDecoder incremental(decoder, source, decoder.start(first, source), needs_weights);
-  const std::vector<std::vector<int64_t>> origins = {
-      {0, 1, 2, 3, 4}, {0, 0, 0, 1, 1, 2, 4, 4}, {2, 0, 1, 3, 3, 5, 7}, {6, 5, 0, 0}, {3, 3, 1}};
   Searched found;
   found.fused = incremental.is_fused();
-  for (size_t t = 0; t < origins.size(); ++t) {
-    if (t > 0) incremental.select(torch::tensor(origins[t], at::kLong));
-    const DecoderStep now =
-        incremental.step(some({int64_t(origins[t].size()), kEmbedding}, concat("x", t)));
+  follow_search(incremental, [&](size_t t, int64_t rows) {
+    const DecoderStep now = incremental.step(some({rows, kEmbedding}, concat("x", t)));
     found.readouts.push_back(now.readout);
     found.weights.push_back(now.weights);
-  }
+  });
   return found;
 }
 
@@ -141,4 +130,4 @@ TEST(IncrementalDecoder, ThreadsDoNotChangeABit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::incremental_decoder_test

@@ -7,15 +7,15 @@
 #include "fovea/base/text.h"
 #include "fovea/tensor/kernel_path.h"
 #include "fovea/tensor/parallel.h"
-#include "fovea/tensor/random.h"
-#include "fovea/tensor/torch.h"
+#include "tests/nn/testing.h"
 
-namespace fovea {
+namespace fovea::incremental_transformer_test {
 namespace {
 
+using namespace testing;
 using at::Tensor;
 
-constexpr int64_t kWidth = 24, kSources = 5, kSourceLength = 7;
+constexpr int64_t kWidth = 24;
 
 struct Searched {
   bool fused = false;
@@ -27,31 +27,22 @@ Tensor some(at::IntArrayRef sizes, const std::string& name) {
 }
 
 std::shared_ptr<TransformerDecoder> decoder_of(const TransformerLayerOptions& options) {
-  auto decoder = std::make_shared<TransformerDecoder>(options, 2);
-  decoder->initialise(Random(1));
-  torch::NoGradGuard no_gradients;
-  for (auto& item : decoder->named_parameters())  // biases and norms that matter
-    item.value().add_(0.3 * some(item.value().sizes(), item.key()));
+  auto decoder =
+      stirred(std::make_shared<TransformerDecoder>(options, 2), Random(1), Random(3), 0.3);
   decoder->eval();
   return decoder;
 }
 
 Searched search(const TransformerDecoder& decoder, bool masked = true) {
   torch::NoGradGuard no_gradients;
-  Tensor keep = at::ones({kSources, kSourceLength}, at::kBool);
-  for (int64_t i = 0; i < kSources && masked; ++i) keep[i].narrow(0, i + 1, 6 - i).fill_(false);
-  const KeepMask mask = masked ? KeepMask::from_keep(keep) : KeepMask::all();
+  const KeepMask mask = masked ? KeepMask::from_keep(growing_sources()) : KeepMask::all();
   IncrementalTransformerDecoder incremental(
       decoder, decoder.look_at(some({kSources, kSourceLength, kWidth}, "source"), mask));
-  const std::vector<std::vector<int64_t>> origins = {
-      {0, 1, 2, 3, 4}, {0, 0, 0, 1, 1, 2, 4, 4}, {2, 0, 1, 3, 3, 5, 7}, {6, 5, 0, 0}, {3, 3, 1}};
   Searched found;
   found.fused = incremental.is_fused();
-  for (size_t t = 0; t < origins.size(); ++t) {
-    if (t > 0) incremental.select(torch::tensor(origins[t], at::kLong));
-    const Tensor x = some({int64_t(origins[t].size()), kWidth}, concat("x", t));
-    found.outputs.push_back(incremental.step(x, int64_t(t)));
-  }
+  follow_search(incremental, [&](size_t t, int64_t rows) {
+    found.outputs.push_back(incremental.step(some({rows, kWidth}, concat("x", t)), int64_t(t)));
+  });
   return found;
 }
 
@@ -119,4 +110,4 @@ TEST(IncrementalTransformerDecoder, ThreadsDoNotChangeABit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::incremental_transformer_test

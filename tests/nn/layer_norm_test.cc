@@ -10,14 +10,16 @@
 #include "fovea/tensor/product.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::layer_norm_test {
 namespace {
 
 using at::Tensor;
 using testing::expect_error;
 using testing::gradient_error;
+using testing::worst_difference;
 
 LayerNorm drawn(int64_t width, at::ScalarType type = at::kFloat) {
   LayerNorm norm(width);
@@ -47,16 +49,6 @@ std::vector<Tensor> everything(const LayerNorm& norm, const Tensor& residual, co
   return results;
 }
 
-double worst(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  double largest = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].numel() == 0) continue;
-    const double scale = std::max(1.0, b[i].abs().max().item<double>());
-    largest = std::max(largest, (a[i] - b[i]).abs().max().item<double>() / scale);
-  }
-  return largest;
-}
-
 TEST(LayerNorm, HasPyTorchsNamesAndValues) {
   const LayerNorm norm = drawn(24);
   EXPECT_EQ(norm.named_parameters().keys(), (std::vector<std::string>{"weight", "bias"}));
@@ -64,11 +56,11 @@ TEST(LayerNorm, HasPyTorchsNamesAndValues) {
     const Tensor x = numbers(shape, 3);
     const Tensor expected = at::layer_norm(x, {24}, norm.weight, norm.bias, 1e-5);
     EXPECT_EQ(norm.forward(x).sizes(), shape);
-    EXPECT_LT(worst({norm.forward(x)}, {expected}), 1e-6);
+    EXPECT_LT(worst_difference({norm.forward(x)}, {expected}), 1e-6);
     const auto gradient = [&](const Tensor& y) {
       return torch::autograd::grad({(y * numbers(shape, 4)).sum()}, {x, norm.weight, norm.bias});
     };
-    EXPECT_LT(worst(gradient(norm.forward(x)), gradient(expected)), 2e-6);
+    EXPECT_LT(worst_difference(gradient(norm.forward(x)), gradient(expected)), 2e-6);
   }
 }
 
@@ -80,7 +72,7 @@ TEST(LayerNorm, KernelAndReadablePathAgree) {
       const std::vector<Tensor> fast = everything(norm, residual, x, rate);
       const ReadableOnly readable;
       const double bound = width == 1 ? 1e-4 : 2e-6;  // 1/sigma is 300 there
-      EXPECT_LT(worst(fast, everything(norm, residual, x, rate)), bound)
+      EXPECT_LT(worst_difference(fast, everything(norm, residual, x, rate)), bound)
           << width << " wide, rate " << rate;
     }
 }
@@ -91,7 +83,7 @@ TEST(LayerNorm, AddIsDropoutThenSumThenNorm) {
   const Random random(9);
   const AddedNorm got = norm.add(residual, x, 0.25, &random);
   const Tensor sum = residual + dropout(x, 0.25, random);
-  EXPECT_LT(worst({got.sum, got.output}, {sum, norm.forward(sum)}), 1e-6);
+  EXPECT_LT(worst_difference({got.sum, got.output}, {sum, norm.forward(sum)}), 1e-6);
   EXPECT_TRUE(torch::equal(norm.add(residual, x, 0.25, nullptr).sum, residual + x));
 }
 
@@ -107,7 +99,7 @@ TEST(LayerNorm, OnlyOneResultMayBeUsed) {
     };
     const std::vector<Tensor> fast = gradients();
     const ReadableOnly readable;
-    EXPECT_LT(worst(fast, gradients()), 2e-6);
+    EXPECT_LT(worst_difference(fast, gradients()), 2e-6);
   }
 }
 
@@ -140,7 +132,7 @@ TEST(LayerNorm, GradientOfTheGradientGoesTheReadableWay) {
   };
   const std::vector<Tensor> fast = second();
   const ReadableOnly readable;
-  EXPECT_LT(worst(fast, second()), 2e-5);
+  EXPECT_LT(worst_difference(fast, second()), 2e-5);
 }
 
 TEST(LayerNorm, SameBitsAtAnyNumberOfThreadsAndLayout) {
@@ -216,8 +208,8 @@ TEST(LayerNorm, GpuEqualsPyTorchs) {
         const Tensor x = gpu_numbers({rows, width}, 3, types.x),
                      residual = adds ? gpu_numbers({rows, width}, 4, types.residual) : Tensor();
         const double bound = types.x == at::kFloat ? 1e-5 : 1e-2;
-        EXPECT_LT(worst(gpu_everything(norm, residual, x, true),
-                        gpu_everything(norm, residual, x, false)),
+        EXPECT_LT(worst_difference(gpu_everything(norm, residual, x, true),
+                                   gpu_everything(norm, residual, x, false)),
                   bound)
             << width << " wide, " << types.x << " + " << (adds ? toString(types.residual) : "none");
       }
@@ -259,7 +251,8 @@ TEST(LayerNorm, GpuDropsTheSameBackward) {
           type == at::kFloat ? 1e-6 : 1e-2);
       if (!normalised) continue;
       const Tensor y = norm.add(residual, x, rate, &random).output;
-      EXPECT_LT(worst({y}, {at::layer_norm(z, {512}, norm.weight, norm.bias, 1e-5)}), 1e-5);
+      EXPECT_LT(worst_difference({y}, {at::layer_norm(z, {512}, norm.weight, norm.bias, 1e-5)}),
+                1e-5);
     }
 }
 
@@ -280,4 +273,4 @@ TEST(LayerNorm, RefusesWhatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::layer_norm_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::linear_chain_test {
 namespace {
 
 using at::Tensor;
@@ -80,4 +80,4 @@ TEST_F(LinearChainTest, GradientsEqualFiniteDifferences) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::linear_chain_test

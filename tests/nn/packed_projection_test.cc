@@ -9,7 +9,7 @@
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::packed_projection_test {
 namespace {
 
 using at::Tensor;
@@ -99,4 +99,4 @@ TEST(PackedProjection, ThreadsDoNotChangeABit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::packed_projection_test

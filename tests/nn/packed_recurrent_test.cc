@@ -8,7 +8,7 @@
 #include "fovea/tensor/product.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::packed_recurrent_test {
 namespace {
 
 using at::Tensor;
@@ -87,4 +87,4 @@ TEST(PackedRecurrent, InAScopeOfBf16FactorsAreRounded) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::packed_recurrent_test

@@ -7,12 +7,10 @@
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::pyramid_test {
 namespace {
 
-using testing::expect_error;
-using testing::gradient_error;
-using testing::largest_difference;
+using namespace testing;
 
 std::shared_ptr<Pyramid> fresh(int64_t stack, int64_t pyramid, const std::string& cell = "gru") {
   auto encoder = std::make_shared<Pyramid>(PyramidOptions{cell, 3, 4, 3, stack, pyramid, 0});
@@ -101,4 +99,4 @@ TEST(Pyramid, TheFirstLayerReadsNoPairs) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::pyramid_test

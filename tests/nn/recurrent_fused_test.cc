@@ -5,10 +5,10 @@
 
 #include "fovea/tensor/kernel_path.h"
 #include "fovea/tensor/parallel.h"
-#include "fovea/tensor/torch.h"
+#include "tests/nn/testing.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::recurrent_fused_test {
 namespace {
 
 using at::Tensor;
@@ -19,14 +19,7 @@ Tensor numbers(at::IntArrayRef shape, uint64_t seed, double deviation = 1) {
 }
 
 std::shared_ptr<Recurrent> network(const RecurrentOptions& options) {
-  const auto net = std::make_shared<Recurrent>(options);
-  net->initialise(Random(3));
-  torch::NoGradGuard no_gradients;  // biases start at 0: let them count
-  for (auto& item : net->named_parameters())
-    item.value() += Random(4)
-                        .split(item.key())
-                        .normal_tensor(item.value().sizes(), 0, 0.1, at::TensorOptions(at::kFloat));
-  return net;
+  return testing::stirred(std::make_shared<Recurrent>(options), Random(3), Random(4), 0.1);
 }
 
 /// What of a call's results goes into the loss.
@@ -244,4 +237,4 @@ TEST(RecurrentFused, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::recurrent_fused_test

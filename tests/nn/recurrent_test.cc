@@ -8,12 +8,10 @@
 #include "tests/support/golden.h"
 #include "tests/support/gradient_check.h"
 
-namespace fovea {
+namespace fovea::recurrent_test {
 namespace {
 
-using testing::expect_error;
-using testing::gradient_error;
-using testing::largest_difference;
+using namespace testing;
 
 constexpr int64_t kBatch = 4, kSteps = 6, kInputs = 3, kHidden = 5;
 const std::vector<int64_t> kLengths{3, 6, 1, 4};  // in no order, so that rows must move
@@ -349,4 +347,4 @@ TEST(PaddedLayer, IsTheLayerWithoutItsPadding) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::recurrent_test

@@ -8,7 +8,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::sound_augment_test {
 namespace {
 
 using testing::largest_difference;
@@ -132,4 +132,4 @@ TEST(SoundAugment, MasksHideStretches) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sound_augment_test

@@ -9,24 +9,10 @@
 #include "fovea/tensor/kernel_path.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::transformer_golden_test {
 namespace {
 
-using testing::golden;
-using testing::largest_difference;
-using testing::tensor_of;
-
-at::Tensor packed(const Json& json) {
-  return tensor_of(json.at("data"), at::kDouble).view(json.at("shape").get<std::vector<int64_t>>());
-}
-
-void set_parameters(torch::nn::Module& module, const Json& parameters) {
-  torch::NoGradGuard no_gradients;
-  module.to(at::kDouble);
-  ASSERT_EQ(module.named_parameters().size(), parameters.size());
-  for (auto& item : module.named_parameters())
-    item.value().copy_(packed(parameters.at(item.key())));
-}
+using namespace testing;
 
 std::vector<at::Tensor> inputs_of(const Json& reference) {
   std::vector<at::Tensor> inputs;
@@ -115,4 +101,4 @@ INSTANTIATE_TEST_SUITE_P(Layers, TransformerGolden,
                          ::testing::Combine(::testing::Range(0, 2), ::testing::Bool()));
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::transformer_golden_test

@@ -11,7 +11,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea::serving {
+namespace fovea::serving::access_log_test {
 namespace {
 
 using fovea::testing::expect_error;
@@ -106,4 +106,4 @@ TEST(RequestId, TakesASaneOneAndMakesOthers) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::access_log_test

@@ -7,7 +7,7 @@
 #include "tests/serving/expect_refusal.h"
 #include "tests/serving/fake_model.h"
 
-namespace fovea::serving {
+namespace fovea::serving::batcher_test {
 namespace {
 
 using fovea::testing::expect_refusal;
@@ -363,4 +363,4 @@ TEST(Batcher, TheEndFinishesWhatWaits) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::batcher_test

@@ -2,7 +2,7 @@
 #include "fovea/serving/http_error.h"
 #include "tests/serving/expect_refusal.h"
 
-namespace fovea::serving {
+namespace fovea::serving::body_json_test {
 namespace {
 
 using fovea::testing::expect_refusal;
@@ -71,4 +71,4 @@ TEST(BodyJson, MessagesStayShort) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::body_json_test

@@ -5,7 +5,7 @@
 #include "tests/serving/expect_refusal.h"
 #include "tests/serving/socket_pair.h"
 
-namespace fovea::serving {
+namespace fovea::serving::body_reader_test {
 namespace {
 
 using fovea::testing::expect_refusal;
@@ -141,4 +141,4 @@ TEST(BodyReader, LinesBetweenChunksHaveNoControlCharacters) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::body_reader_test

@@ -70,6 +70,8 @@ class Client {
           trim(lines[i].substr(colon + 1));
     }
     if (answer.status == 100) return receive(method, seconds);
+    if (method != "HEAD" && answer.headers.count("transfer-encoding") > 0)
+      return receive_chunks(std::move(answer));
     if (method == "HEAD" || answer.headers.count("content-length") == 0) return answer;
     const size_t length = std::stoul(answer.headers["content-length"]);
     while (buffer_.size() < length)
@@ -108,6 +110,20 @@ class Client {
   }
 
  private:
+  /// Until the chunk without bytes, or as far as they come.
+  Answer receive_chunks(Answer answer) {
+    for (;;) {
+      size_t end = 0;
+      while ((end = buffer_.find("\r\n")) == std::string::npos)
+        if (!more()) return answer;
+      const size_t size = std::stoul(buffer_.substr(0, end), nullptr, 16);
+      while (buffer_.size() < end + 2 + size + 2)
+        if (!more()) return answer;
+      answer.body += buffer_.substr(end + 2, size);
+      buffer_.erase(0, end + 2 + size + 2);
+      if (size == 0) return answer;
+    }
+  }
   bool more() {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until_ - std::chrono::steady_clock::now());

@@ -2,7 +2,7 @@
 
 #include "tests/serving/expect_refusal.h"
 
-namespace fovea::serving {
+namespace fovea::serving::codec_test {
 namespace {
 
 using fovea::testing::expect_refusal;
@@ -106,4 +106,4 @@ TEST(Codec, ARefusalNamesItsField) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::codec_test

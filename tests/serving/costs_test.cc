@@ -2,7 +2,7 @@
 
 #include "tests/serving/expect_refusal.h"
 
-namespace fovea::serving {
+namespace fovea::serving::costs_test {
 namespace {
 
 using fovea::testing::expect_refusal;
@@ -79,4 +79,4 @@ TEST(Costs, AreRefusedAboveTheirLimit) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::costs_test

@@ -5,12 +5,10 @@
 
 #include "tests/serving/test_server.h"
 
-namespace fovea::serving {
+namespace fovea::serving::drain_test {
 namespace {
 
-using fovea::testing::Answer;
-using fovea::testing::Client;
-using fovea::testing::TestServer;
+using namespace testing;
 using std::chrono::milliseconds;
 
 const std::string kPredict = R"({"input": "abc"})";
@@ -85,4 +83,4 @@ TEST(Drain, UnderLoadLosesNothing) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::drain_test

@@ -91,6 +91,28 @@ class FakeModel : public serving::ServedModel {
     return explanation;
   }
 
+  /// Says the input again, letter by letter; of a number that many letters.
+  bool generates() const override { return true; }
+  void generate(const Example& example, const serving::GenerateRequest& request,
+                const std::function<void(const Json&)>& tell) const override {
+    require(example.given != "early", ErrorKind::BadData, "the prompt has no room");
+    enter(0);
+    const bool endless = example.given == "endless";
+    for (size_t i = 0; endless || i < size_t(request.tokens); ++i) {
+      require(example.given != "late" || i < 2, ErrorKind::BadData, "it broke off");
+      const char letter = example.given[i % example.given.size()];
+      Json event{{"token", letter}, {"text", std::string(1, letter)}};
+      if (request.attention) event["attention"] = {{1.0}};
+      try {
+        tell(event);
+      } catch (const Stopped&) {
+        ++stopped_;
+        throw;
+      }
+    }
+    tell({{"done", true}, {"text", "all"}, {"tokens", request.tokens}});
+  }
+
   /// Everything stays inside the model until release(); or only explanations do.
   void hold() { set_held(true, true); }
   void hold_explanations() { set_held(false, true); }

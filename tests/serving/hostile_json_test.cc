@@ -12,7 +12,7 @@
 #include "tests/support/small_trainings.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::hostile_json_test {
 namespace {
 
 using testing::Answer;
@@ -157,4 +157,4 @@ TEST_F(HostileJson, AndThenTheServerStillAnswers) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::hostile_json_test

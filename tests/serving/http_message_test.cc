@@ -4,7 +4,7 @@
 
 #include <new>
 
-namespace fovea::serving {
+namespace fovea::serving::http_message_test {
 namespace {
 
 TEST(HttpMessage, Accepts) {
@@ -98,4 +98,4 @@ TEST(HttpError, ShortensBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::http_message_test

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace fovea::serving {
+namespace fovea::serving::metrics_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& line) {
@@ -69,4 +69,4 @@ TEST(Metrics, MemoryIsKnown) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::metrics_test

@@ -8,12 +8,10 @@
 #include "tests/serving/fake_model.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea::serving {
+namespace fovea::serving::model_host_test {
 namespace {
 
-using fovea::testing::expect_error;
-using fovea::testing::expect_refusal;
-using fovea::testing::FakeModel;
+using namespace testing;
 
 ModelSource fake(const std::string& name) {
   return {name, "echo", [] { return std::make_unique<FakeModel>(); }};
@@ -97,4 +95,4 @@ TEST(ModelHost, BatchesAreCounted) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::model_host_test

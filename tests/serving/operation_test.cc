@@ -7,14 +7,10 @@
 #include "tests/serving/test_server.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea::serving {
+namespace fovea::serving::operation_test {
 namespace {
 
-using fovea::testing::Answer;
-using fovea::testing::Client;
-using fovea::testing::TemporaryFolder;
-using fovea::testing::test_options;
-using fovea::testing::TestServer;
+using namespace testing;
 
 TEST(Operation, AsksForAKey) {
   ServerOptions options = test_options();
@@ -185,4 +181,4 @@ TEST(Operation, OurOwnMistakesTellNothingButTheLogDoes) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::operation_test

@@ -9,19 +9,14 @@
 #include "fovea/tasks/train.h"
 #include "tests/serving/expect_refusal.h"
 #include "tests/serving/test_server.h"
-#include "tests/serving/train_run.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/train_run.h"
 
-namespace fovea::serving {
+namespace fovea::serving::pipeline_model_test {
 namespace {
 
-using fovea::testing::Answer;
-using fovea::testing::expect_error;
-using fovea::testing::expect_refusal;
-using fovea::testing::TemporaryFolder;
-using fovea::testing::test_options;
-using fovea::testing::train_run;
+using namespace testing;
 
 void wait_until_ready(const Server& server) {
   while (server.host().any_is(ModelStatus::Loading)) std::this_thread::yield();
@@ -32,7 +27,7 @@ class PipelineModelTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>();
-    train_run("features", {"model.name=attention", "data.rows=500", "training.epochs=2"},
+    train_run(setup_of("features", {"model.name=attention", "data.rows=500", "training.epochs=2"}),
               *folder_ / "table");
   }
   static void TearDownTestSuite() { folder_.reset(); }
@@ -255,4 +250,4 @@ TEST_F(PipelineModelTest, ManyClientsAtOnceGetTheirOwnAnswers) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::pipeline_model_test

@@ -3,7 +3,7 @@
 #include "tests/serving/expect_refusal.h"
 #include "tests/serving/socket_pair.h"
 
-namespace fovea::serving {
+namespace fovea::serving::request_head_test {
 namespace {
 
 using fovea::testing::expect_refusal;
@@ -127,4 +127,4 @@ TEST(RequestHead, TheLimitCountsEveryByteHoweverItComes) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::request_head_test

@@ -4,7 +4,7 @@
 
 #include "fovea/base/text.h"
 
-namespace fovea::serving {
+namespace fovea::serving::routes_test {
 namespace {
 
 TEST(Routes, FindsWholePathsAndFolders) {
@@ -57,4 +57,4 @@ TEST(Routes, TheKeyIsDescribedWhereThereIsOne) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::routes_test

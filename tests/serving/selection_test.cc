@@ -5,7 +5,7 @@
 #include "fovea/explain/record/json.h"
 #include "tests/serving/expect_refusal.h"
 
-namespace fovea::serving {
+namespace fovea::serving::selection_test {
 namespace {
 
 using fovea::testing::expect_refusal;
@@ -174,4 +174,4 @@ TEST(Selection, GlimpsesStayWhole) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::selection_test

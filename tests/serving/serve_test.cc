@@ -11,15 +11,13 @@
 #include "fovea/base/file.h"
 #include "fovea/tasks/train.h"
 #include "tests/serving/client.h"
-#include "tests/serving/train_run.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/train_run.h"
 
-namespace fovea {
+namespace fovea::serve_test {
 namespace {
 
-using testing::Answer;
-using testing::Client;
-using testing::TemporaryFolder;
+using namespace testing;
 
 /// `fovea serve` as a child whose output goes to files.
 class Program {
@@ -72,8 +70,8 @@ class Serve : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>();
-    testing::train_run("features", {"model.name=attention", "data.rows=500", "training.epochs=1"},
-                       *folder_ / "table");
+    train_run(setup_of("features", {"model.name=attention", "data.rows=500", "training.epochs=1"}),
+              *folder_ / "table");
   }
   static void TearDownTestSuite() { folder_.reset(); }
   static std::string run() { return (*folder_ / "table").string(); }
@@ -129,7 +127,7 @@ TEST_F(Serve, RefusesToStartWithNothingToServe) {
 }
 
 TEST_F(Serve, GivesEachRunTheOptionsItsTaskHas) {
-  testing::train_run("dates", {"data.rows=200", "training.epochs=1"}, *folder_ / "dates");
+  train_run(setup_of("dates", {"data.rows=200", "training.epochs=1"}), *folder_ / "dates");
   Program program(folder_->path(), {run(), (*folder_ / "dates").string(), "--port", "0", "--log",
                                     "none", "--set", "decoding.method=beam"});
   const int port = program.port();
@@ -174,4 +172,4 @@ TEST_F(Serve, SigtermUnderLoadLosesNothing) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::serve_test

@@ -8,13 +8,10 @@
 #include "fovea/explain/record/json.h"
 #include "tests/serving/test_server.h"
 
-namespace fovea::serving {
+namespace fovea::serving::server_test {
 namespace {
 
-using fovea::testing::Answer;
-using fovea::testing::Client;
-using fovea::testing::test_options;
-using fovea::testing::TestServer;
+using namespace testing;
 
 TEST(Server, Predicts) {
   const TestServer server;
@@ -276,4 +273,4 @@ TEST(Server, IsNotReadyWhileAModelLoads) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::server_test

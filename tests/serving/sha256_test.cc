@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-namespace fovea::serving {
+namespace fovea::serving::sha256_test {
 namespace {
 
 std::string hexadecimal(const Digest& digest) {
@@ -42,4 +42,4 @@ TEST(Sha256, SecretsAreTheSameOrNot) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::sha256_test

@@ -7,7 +7,7 @@
 #include <future>
 #include <set>
 
-namespace fovea::serving {
+namespace fovea::serving::thread_pool_test {
 namespace {
 
 TEST(ThreadPool, RunsEveryJobOnAThreadOfItsOwn) {
@@ -57,4 +57,4 @@ TEST(ThreadPool, TheEndWaitsForWhatRuns) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::thread_pool_test

@@ -8,14 +8,10 @@
 #include "tests/serving/test_server.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea::serving {
+namespace fovea::serving::transport_test {
 namespace {
 
-using fovea::testing::Answer;
-using fovea::testing::Client;
-using fovea::testing::expect_error;
-using fovea::testing::test_options;
-using fovea::testing::TestServer;
+using namespace testing;
 using std::chrono::milliseconds;
 
 const std::string kPredict = R"({"input": "abc"})";
@@ -423,4 +419,4 @@ TEST(Transport, KnowsWhoCanReachAHost) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::transport_test

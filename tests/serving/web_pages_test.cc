@@ -5,7 +5,7 @@
 #include "fovea/explain/draw/web_files.h"
 #include "tests/serving/expect_refusal.h"
 
-namespace fovea::serving {
+namespace fovea::serving::web_pages_test {
 namespace {
 
 using fovea::testing::expect_refusal;
@@ -65,4 +65,4 @@ TEST(WebPages, ThePageHasItsPolicy) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::web_pages_test

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fovea/base/text.h"
-#include "fovea/tasks/train.h"
+#include "tests/support/train_run.h"
 
 namespace fovea::testing {
 
@@ -36,6 +36,14 @@ struct SmallTraining {
   }
 };
 
+/// These options for 60 rows of built-in data and one epoch.
+inline Assignments on_60_rows(Assignments options) {
+  for (const char* few :
+       {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "training.epochs=1"})
+    options.push_back(few);
+  return options;
+}
+
 inline const SmallTraining kSmallTrainings[] = {
     {"features", {"data.rows=400", "training.epochs=1", "model.name=tutorial"}, "columns"},
     {"features",
@@ -45,45 +53,21 @@ inline const SmallTraining kSmallTrainings[] = {
      {"model.name=transformer", "model.heads=2", "data.rows=400", "training.epochs=1"},
      "columns"},
     {"context", {"training.epochs=1"}, "positions"},
-    {"dates",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.embedding=8", "training.epochs=1"},
-     "source",
-     true},
-    {"translate",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.embedding=8", "training.epochs=1"},
-     "source",
-     true,
-     true},
+    {"dates", on_60_rows({"model.hidden=8", "model.embedding=8"}), "source", true},
+    {"translate", on_60_rows({"model.hidden=8", "model.embedding=8"}), "source", true, true},
     {"forecast", {"training.epochs=1"}, "source"},
     {"forecast", {"model.name=seq2seq", "training.epochs=1", "model.hidden=8"}, "source"},
     {"forecast",
      {"model.name=patches", "training.epochs=1", "model.hidden=8", "model.heads=2"},
      "source"},
-    {"documents",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "training.epochs=1"},
-     "words",
+    {"documents", on_60_rows({}), "words", true},
+    {"documents", on_60_rows({"model.name=bert", "model.hidden=8", "model.heads=2"}), "tokens",
      true},
-    {"documents",
-     {"model.name=bert", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
-      "model.hidden=8", "model.heads=2", "training.epochs=1"},
-     "tokens",
+    {"documents", on_60_rows({"model.name=han", "model.hidden=8", "model.embedding=8"}), "words",
      true},
-    {"documents",
-     {"model.name=han", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
-      "model.hidden=8", "model.embedding=8", "training.epochs=1"},
-     "words",
-     true},
-    {"tag",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.embedding=8", "training.epochs=1"},
-     "words"},
-    {"tag",
-     {"model.name=bert", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
-      "model.hidden=8", "model.heads=2", "training.epochs=1"},
-     "tokens",
-     true},
+    {"tag", on_60_rows({"model.hidden=8", "model.embedding=8"}), "words"},
+    {"tag", on_60_rows({"model.name=bert", "model.hidden=8", "model.heads=2"}), "tokens", true},
+    {"questions", on_60_rows({"model.hidden=8", "model.heads=2"}), "tokens", true},
     {"pretrain",
      {"data.rows=40", "data.validation_rows=8", "model.hidden=8", "model.heads=2",
       "training.epochs=1"},
@@ -114,9 +98,12 @@ inline const SmallTraining kSmallTrainings[] = {
       "model.readout_size=8", "training.epochs=1"},
      "source",
      true},
-    {"glimpse",
-     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
-      "model.scales=2", "training.epochs=1", "training.batch_size=8"},
+    {"images",
+     on_60_rows({"model.hidden=8", "model.heads=2", "model.layers=2", "training.batch_size=8"}),
+     "patches"},
+    {"images",
+     {"model.name=ram", "data.rows=60", "data.validation_rows=8", "data.test_rows=8",
+      "model.hidden=8", "model.scales=2", "training.epochs=1", "training.batch_size=8"},
      "cells"},
     {"visits",
      {"data.rows=200", "data.validation_rows=20", "data.test_rows=20", "model.embedding=8",
@@ -131,6 +118,11 @@ inline const SmallTraining kSmallTrainings[] = {
       "data.test_lengths=5,6", "model.slots=8", "model.width=6", "model.hidden=12",
       "training.epochs=1"},
      "steps"},
+    {"language",
+     {"data.rows=60", "data.validation_rows=8", "data.test_rows=8", "model.hidden=8",
+      "model.heads=2", "model.layers=2", "model.maximum_length=16", "training.epochs=1"},
+     "tokens",
+     true},
     {"prefetch",
      {"data.accesses=400", "data.window=6", "model.hidden=8", "model.page=8", "model.experts=3",
       "model.history=attention", "training.epochs=1"},
@@ -144,20 +136,13 @@ inline std::ostream& operator<<(std::ostream& out, const SmallTraining& training
 /// The options of the training, and `more`.
 inline Setup setup_of_small(const SmallTraining& training,
                             const std::vector<std::string>& more = {}) {
-  Setup setup(training.task);
-  for (const auto* list : {&more, &training.assignments})
-    for (const std::string& assignment : *list) setup.set(assignment);
-  return setup;
+  return setup_of(training.task, more, training.assignments);
 }
 
 /// Trains it into a run.
 inline void train_small(const SmallTraining& training, const std::filesystem::path& run,
                         const std::vector<std::string>& more = {}) {
-  Setup setup = setup_of_small(training, more);
-  RunFolder folder(run);
-  TrainRequest request;
-  request.folder = &folder;
-  train(setup, request);
+  train_run(setup_of_small(training, more), run);
 }
 
 /// Inputs as JSON objects, in every form that the task takes; `examples` are those of its run.
@@ -167,7 +152,7 @@ inline std::vector<Json> object_inputs(const SmallTraining& training, const Json
   std::vector<Json> inputs;
   if (first.is_object()) inputs.push_back(first);
   if (task == "dates" || task == "translate") inputs.push_back({{"source", first}});
-  if (task == "documents") inputs.push_back({{"text", first}});
+  if (task == "documents" || task == "language") inputs.push_back({{"text", first}});
   if (task == "tag") inputs.push_back({{"words", {"some", "words"}}});
   if (task == "copy") inputs.push_back({{"symbols", first}});
   if (task == "graph") {

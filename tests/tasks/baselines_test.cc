@@ -9,7 +9,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::baselines_test {
 namespace {
 
 constexpr int64_t kRows = 40;
@@ -139,4 +139,4 @@ TEST(Baselines, OtherInputsThanThoseOfTheFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::baselines_test

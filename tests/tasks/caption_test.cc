@@ -5,60 +5,30 @@
 #include "fovea/base/file.h"
 #include "fovea/data/media_input.h"
 #include "fovea/nn/vision/residual_network.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/exact_share.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::caption_test {
 namespace {
 
 #ifdef FOVEA_WITH_ICU
 
-using testing::expect_error;
-using testing::TemporaryFolder;
-
-using Assignments = std::vector<std::string>;
+using namespace testing;
 
 fovea::Setup small_setup(const Assignments& more = {}) {
-  fovea::Setup setup("caption");
-  for (const std::string assignment :
-       {"data.rows=40", "data.validation_rows=8", "data.test_rows=8", "data.image_size=32",
-        "model.channels=8,8,8", "model.convolutions=1", "model.hidden=16", "model.embedding=12",
-        "training.epochs=1"})
-    setup.set(assignment);
-  for (const std::string& assignment : more) setup.set(assignment);
-  return setup;
-}
-
-Training train_in(fovea::Setup& setup, const TemporaryFolder& folder) {
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  return train(setup, request);
+  return setup_of("caption",
+                  {"data.rows=40", "data.validation_rows=8", "data.test_rows=8",
+                   "data.image_size=32", "model.channels=8,8,8", "model.convolutions=1",
+                   "model.hidden=16", "model.embedding=12", "training.epochs=1"},
+                  more);
 }
 
 Pipeline trained(const TemporaryFolder& folder, const Assignments& more = {},
                  const std::filesystem::path& data = {}) {
-  fovea::Setup setup = small_setup(more);
-  if (!data.empty()) setup.set_source(data.string(), {});
-  train_in(setup, folder);
-  return Pipeline::load(folder / "run");
-}
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "there is no metric " << name;
-  return 0;
-}
-
-bool has_metric(const Metrics& metrics, const std::string& name) {
-  return std::any_of(metrics.begin(), metrics.end(),
-                     [&](const Metric& one) { return one.name == name; });
+  return trained_pipeline(small_setup(more), folder, data);
 }
 
 TEST(Caption, EveryAttentionTrainsAndIsMeasured) {
@@ -141,19 +111,7 @@ TEST(Caption, WhatIsNoPictureIsRefused) {
 
 TEST(Caption, PreparedAndWrittenDataTrainTheSame) {
   if (!can_read_images()) GTEST_SKIP() << "FOVEA_WITH_IMAGES=OFF: this build reads no pictures";
-  const TemporaryFolder folder;
-  fovea::Setup setup = small_setup();
-  const auto prepared = folder / "a.safetensors";
-  setup.task().prepare({}, 0, prepared);
-  setup.task().write_data(folder / "written");
-  const TemporaryFolder one, two, three;
-  const auto loss = [](const TemporaryFolder& own, const std::filesystem::path& data) {
-    Pipeline pipeline = trained(own, {}, data);
-    return metric(pipeline.measure(*pipeline.load_data("").validation), "loss");
-  };
-  const double drawn = loss(one, {});
-  EXPECT_EQ(loss(two, prepared), drawn);
-  EXPECT_EQ(loss(three, folder / "written"), drawn);
+  expect_prepared_and_written_data_train_the_same([] { return small_setup(); });
 }
 
 TEST(Caption, AnEncoderFromElsewhereIsTakenUpAndFrozen) {
@@ -173,12 +131,11 @@ TEST(Caption, AnEncoderFromElsewhereIsTakenUpAndFrozen) {
   EXPECT_TRUE(weights.at("encoder.conv1.weight").equal(tensors.at("conv1.weight")));
   EXPECT_EQ(pipeline.task().input_schema()["type"], "object");
   const TemporaryFolder other;
-  fovea::Setup wrong = small_setup({"model.encoder_weights=" + path});
   expect_error(ErrorKind::InvalidArgument, "model.encoder=resnet18",
-               [&] { train_in(wrong, other); });
+               [&] { trained(other, {"model.encoder_weights=" + path}); });
 }
 
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::caption_test

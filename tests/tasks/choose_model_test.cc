@@ -4,21 +4,18 @@
 
 #include <set>
 
-#include "fovea/tasks/train.h"
+#include "tests/support/train_run.h"
 
-namespace fovea {
+namespace fovea::choose_model_test {
 namespace {
 
 /// The task features on a small built-in table, small networks.
 Setup small_setup(const std::vector<std::string>& assignments) {
-  fovea::Setup setup("features");
-  for (const char* assignment :
-       {"data.rows=200", "data.columns=4", "model.hidden=8", "model.members=2", "model.width=8",
-        "model.heads=2", "model.layers=1", "training.epochs=3", "training.batch_size=32",
-        "training.learning_rate=0.01"})
-    setup.set(assignment);
-  for (const std::string& assignment : assignments) setup.set(assignment);
-  return setup;
+  return testing::setup_of("features",
+                           {"data.rows=200", "data.columns=4", "model.hidden=8", "model.members=2",
+                            "model.width=8", "model.heads=2", "model.layers=1", "training.epochs=3",
+                            "training.batch_size=32", "training.learning_rate=0.01"},
+                           assignments);
 }
 
 ModelChoice chosen(fovea::Setup& setup) {
@@ -113,4 +110,4 @@ TEST(ChooseModel, FewRowsAreEnoughToTrain) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::choose_model_test

@@ -3,38 +3,23 @@
 
 #include <cmath>
 
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::copy_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
+using namespace testing;
 
 Training trained(const TemporaryFolder& folder, const std::vector<std::string>& more = {}) {
-  fovea::Setup setup("copy");
-  for (const std::string& assignment : more) setup.set(assignment);
-  RunFolder run(folder.path() / "run");
-  TrainRequest request;
-  request.folder = &run;
-  return train(setup, request);
+  return train_run(setup_of("copy", more), folder / "run");
 }
 
 const std::vector<std::string> kSmall = {
     "data.rows=40",  "data.validation_rows=20", "data.test_rows=4", "data.longest=4",
     "data.bits=3",   "data.test_lengths=4,7",   "model.hidden=12",  "model.slots=8",
     "model.width=6", "training.epochs=1"};
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "no metric " << name;
-  return 0;
-}
 
 TEST(CopyTask, AMachineLearnsToCopyShortSequences) {
   const TemporaryFolder folder;
@@ -119,4 +104,4 @@ TEST(CopyTask, AnLstmHasNothingToShow) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::copy_test

@@ -7,7 +7,7 @@
 #include "tests/support/small_trainings.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::doctor_test {
 namespace {
 
 /// What doctor says of a run whose manifest was changed by hand.
@@ -67,4 +67,4 @@ TEST_F(Doctor, AManifestOfAnotherFormIsNamed) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::doctor_test

@@ -1,21 +1,16 @@
 // The task `documents` from files to answers.
 #include <gtest/gtest.h>
 #include "fovea/base/file.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
 #ifdef FOVEA_WITH_ICU
 
-namespace fovea {
+namespace fovea::documents_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
-
-using Assignments = std::vector<std::string>;
+using namespace testing;
 
 const Assignments kSmall = {"model.name=bert",   "data.rows=200",    "data.validation_rows=20",
                             "data.test_rows=20", "model.layers=1",   "model.hidden=16",
@@ -24,32 +19,14 @@ const Assignments kSmallHan = {"model.name=han",    "data.rows=200",      "data.
                                "data.test_rows=20", "model.embedding=16", "model.hidden=8",
                                "training.epochs=1"};
 
-Pipeline trained_from(const Assignments& small, const TemporaryFolder& folder,
-                      const Assignments& assignments, const std::filesystem::path& data) {
-  Setup setup("documents");
-  for (const std::string& assignment : small) setup.set(assignment);
-  for (const std::string& assignment : assignments) setup.set(assignment);
-  if (!data.empty()) setup.set_source(data.string(), {});
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-  return Pipeline::load(folder / "run");
-}
-
 Pipeline trained(const TemporaryFolder& folder, const Assignments& assignments,
                  const std::filesystem::path& data = {}) {
-  return trained_from(kSmall, folder, assignments, data);
+  return trained_pipeline(setup_of("documents", kSmall, assignments), folder, data);
 }
 
 Pipeline trained_han(const TemporaryFolder& folder, const Assignments& assignments,
                      const std::filesystem::path& data = {}) {
-  return trained_from(kSmallHan, folder, assignments, data);
-}
-
-Json answer(const Pipeline& pipeline, const std::string& line) {
-  const Example example = pipeline.parse(line);
-  return pipeline.task().answer(example, pipeline.predict({&example, 1})[0]);
+  return trained_pipeline(setup_of("documents", kSmallHan, assignments), folder, data);
 }
 
 TEST(Documents, LearnsWhoJudges) {
@@ -137,22 +114,15 @@ TEST(Documents, RefusesSizesThatContradictEachOther) {
   });
 }
 
-double value_of(const Metrics& metrics, const std::string& name) {
-  for (const Metric& metric : metrics)
-    if (metric.name == name) return metric.value;
-  ADD_FAILURE() << "no metric " << name;
-  return 0;
-}
-
 TEST(DocumentsHan, FindsSentencesAndWordsThatDecide) {
   const TemporaryFolder folder;
   Pipeline pipeline =
       trained_han(folder, {"data.rows=4000", "data.validation_rows=200", "training.epochs=3",
                            "model.embedding=200", "model.hidden=50"});
   const Metrics metrics = pipeline.measure(*pipeline.load_data("").validation);
-  EXPECT_GT(value_of(metrics, "accuracy"), 0.95);
-  EXPECT_GT(value_of(metrics, "attention_truth_sentences"), 0.8);
-  EXPECT_GT(value_of(metrics, "attention_truth_words"), 0.8);
+  EXPECT_GT(metric(metrics, "accuracy"), 0.95);
+  EXPECT_GT(metric(metrics, "attention_truth_sentences"), 0.8);
+  EXPECT_GT(metric(metrics, "attention_truth_words"), 0.8);
   EXPECT_EQ(answer(pipeline,
                    "The guide calls the soup dreadful every year. We found the wine "
                    "superb this time.")["class"],
@@ -210,6 +180,6 @@ TEST(DocumentsHan, RefusesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::documents_test
 
 #endif

@@ -3,39 +3,23 @@
 
 #include "fovea/base/file.h"
 #include "fovea/explain/faithfulness/faithfulness.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/change_asset.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::graph_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
+using namespace testing;
 
 /// A training of a small built-in graph in the folder.
 Training trained(const TemporaryFolder& folder, const std::vector<std::string>& more = {},
                  const std::string& name = "run") {
-  fovea::Setup setup("graph");
-  for (const char* assignment :
-       {"data.nodes=400", "data.train_each=20", "data.validation_nodes=60", "data.test_nodes=80",
-        "model.hidden=4", "model.heads=2", "training.epochs=3"})
-    setup.set(assignment);
-  for (const std::string& assignment : more) setup.set(assignment);
-  RunFolder run(folder.path() / name);
-  TrainRequest request;
-  request.folder = &run;
-  return train(setup, request);
-}
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "no metric " << name;
-  return 0;
+  const Assignments small{"data.nodes=400",     "data.train_each=20", "data.validation_nodes=60",
+                          "data.test_nodes=80", "model.hidden=4",     "model.heads=2",
+                          "training.epochs=3"};
+  return train_run(setup_of("graph", small, more), folder / name);
 }
 
 TEST(GraphTask, AttentionFindsTheVoicesAndTheControlDoesNot) {
@@ -161,4 +145,4 @@ TEST(GraphTask, ExplanationsNameNodesAndEdges) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::graph_test

@@ -10,7 +10,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::hugging_face_test {
 namespace {
 
 using testing::expect_error;
@@ -43,7 +43,8 @@ class HuggingFace : public ::testing::Test {
   }
 
   void add_heads() {
-    for (const auto& names : {masked_head_names(8, int64_t(kPieces.size())), next_head_names(8)})
+    for (const auto& names :
+         {masked_head_names(options, int64_t(kPieces.size())), next_head_names(8)})
       for (const auto& [name, shape] : shapes_of(names))
         weights[name] = drawn(name, shape, at::kFloat);
   }
@@ -106,7 +107,7 @@ TEST_F(HuggingFace, AllThatDoesNotFitIsNamedAtOnce) {
   expect_error(ErrorKind::BadData,
                {"missing: embeddings.token_type_embeddings.weight, "
                 "encoder.layer.1.output.dense.bias",
-                "unknown: encoder.layer.2.output.dense.bias", "not of a BERT: somebody.else",
+                "unknown: encoder.layer.2.output.dense.bias", "not of this network: somebody.else",
                 "of another shape: pooler.dense.weight [8, 9] instead of [8, 8]",
                 "not usable: embeddings.LayerNorm.bias with NaN", "model.safetensors"},
                [&] { read_hugging_face(folder.path()); });
@@ -270,4 +271,4 @@ TEST_F(HuggingFace, MasksAreFilledInWhereTheHeadIs) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::hugging_face_test

@@ -9,7 +9,7 @@
 #include "fovea/base/text.h"
 #include "fovea/tensor/random.h"
 
-namespace fovea {
+namespace fovea::length_buckets_test {
 namespace {
 
 /// The lengths that a label names: "6-10", or "7" alone.
@@ -136,4 +136,4 @@ TEST(LengthBuckets, EmptyTextsCountAsTheShortest) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::length_buckets_test

@@ -6,7 +6,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::nearest_sentence_test {
 namespace {
 
 using testing::expect_error;
@@ -76,4 +76,4 @@ TEST(NearestSentence, DamagedOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::nearest_sentence_test

@@ -5,7 +5,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::nearest_test {
 namespace {
 
 using testing::expect_error;
@@ -69,4 +69,4 @@ TEST(Nearest, ACorpusIsLinesOrAColumn) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::nearest_test

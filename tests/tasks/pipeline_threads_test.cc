@@ -4,24 +4,17 @@
 #include <atomic>
 #include <thread>
 
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::pipeline_threads_test {
 namespace {
 
 TEST(PipelineThreads, LoadingDisturbsNoPrediction) {
   const testing::TemporaryFolder folder;
-  fovea::Setup setup("features");
-  for (const char* option : {"model.name=attention", "data.rows=400", "training.epochs=1"})
-    setup.set(option);
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-
+  testing::train_run(
+      testing::setup_of("features", {"model.name=attention", "data.rows=400", "training.epochs=1"}),
+      folder / "run");
   Pipeline pipeline = Pipeline::load(folder / "run", "cpu", {"threads=4"});
   std::vector<Example> examples;
   const Splits splits = pipeline.load_data("");
@@ -52,4 +45,4 @@ TEST(PipelineThreads, LoadingDisturbsNoPrediction) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::pipeline_threads_test

@@ -3,19 +3,14 @@
 
 #include "fovea/base/file.h"
 #include "fovea/data/traces/encoder.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::prefetch_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
-
-using Assignments = std::vector<std::string>;
+using namespace testing;
 
 const Assignments kSmall = {"data.accesses=600", "data.nodes=20",    "data.window=6",
                             "model.hidden=8",    "model.page=8",     "model.pc=4",
@@ -23,26 +18,7 @@ const Assignments kSmall = {"data.accesses=600", "data.nodes=20",    "data.windo
 
 Pipeline trained(const TemporaryFolder& folder, const Assignments& assignments,
                  const std::filesystem::path& data = {}) {
-  Setup setup("prefetch");
-  for (const std::string& assignment : assignments) setup.set(assignment);
-  if (!data.empty()) setup.set_source(data.string(), {});
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-  return Pipeline::load(folder / "run");
-}
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "there is no metric " << name;
-  return 0;
-}
-
-Json answer(const Pipeline& pipeline, const std::string& line) {
-  const Example example = pipeline.parse(line);
-  return pipeline.task().answer(example, pipeline.predict({&example, 1})[0]);
+  return trained_pipeline(setup_of("prefetch", assignments), folder, data);
 }
 
 std::vector<std::string> streamed(const Pipeline& pipeline, const std::filesystem::path& path,
@@ -219,4 +195,4 @@ TEST(Prefetch, BadInputsAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::prefetch_test

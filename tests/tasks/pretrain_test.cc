@@ -3,14 +3,14 @@
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/nearest.h"
 #include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/train_run.h"
 
-namespace fovea {
+namespace fovea::pretrain_test {
 namespace {
 
 using testing::expect_error;
@@ -24,14 +24,12 @@ class Pretrain : public ::testing::Test {
   }
 
   fovea::Setup small(const std::vector<std::string>& more = {}) {
-    fovea::Setup setup("pretrain");
-    for (const char* assignment :
-         {"config=tutorial", "data.rows=40", "data.validation_rows=8", "data.test_rows=4",
-          "data.longest=48", "model.hidden=16", "model.layers=1", "model.heads=2",
-          "model.maximum_length=64", "training.epochs=2", "training.warmup_steps=2"})
-      setup.set(assignment);
-    for (const std::string& assignment : more) setup.set(assignment);
-    return setup;
+    return testing::setup_of(
+        "pretrain",
+        {"config=tutorial", "data.rows=40", "data.validation_rows=8", "data.test_rows=4",
+         "data.longest=48", "model.hidden=16", "model.layers=1", "model.heads=2",
+         "model.maximum_length=64", "training.epochs=2", "training.warmup_steps=2"},
+        more);
   }
 
   std::filesystem::path train_run(const std::string& name, fovea::Setup setup, bool resume = false,
@@ -179,4 +177,4 @@ TEST_F(Pretrain, TextsAreFoundByTheirEmbeddings) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::pretrain_test

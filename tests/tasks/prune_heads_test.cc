@@ -9,16 +9,15 @@
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tensor/torch.h"
-#include "tests/serving/train_run.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/idle_model.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/train_run.h"
 
-namespace fovea {
+namespace fovea::prune_heads_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
-using testing::train_run;
+using namespace testing;
 
 struct Case {
   std::string name, task;
@@ -49,10 +48,9 @@ const std::vector<Case> kCases = {
 class PruneHeads : public ::testing::Test {
  protected:
   std::filesystem::path trained(const Case& one) {
-    std::vector<std::string> options = kSmall;
-    if (one.task == "pretrain") options[0] = "data.rows=30";
-    options.insert(options.end(), one.options.begin(), one.options.end());
-    train_run(one.task, options, folder / "run");
+    fovea::Setup setup = setup_of(one.task, kSmall, one.options);
+    if (one.task == "pretrain") setup.set("data.rows=30");
+    train_run(std::move(setup), folder / "run");
     return folder / "run";
   }
   PruneResult prune(const std::filesystem::path& run, int64_t heads, const std::string& to,
@@ -189,7 +187,7 @@ TEST_F(PruneHeads, HuggingFaceFoldersSayWhatIsGone) {
 }
 
 TEST_F(PruneHeads, WhatCannotGoIsSaid) {
-  train_run("features", {"model.name=attention", "data.rows=200", "training.epochs=1"},
+  train_run(setup_of("features", {"model.name=attention", "data.rows=200", "training.epochs=1"}),
             folder / "features");
   expect_error(ErrorKind::InvalidArgument, "no attention heads",
                [&] { prune(folder / "features", 1, "pruned"); });
@@ -199,18 +197,12 @@ TEST_F(PruneHeads, WhatCannotGoIsSaid) {
 }
 
 TEST(RankHeads, SharedOnesGoTogetherAndTheLeastImportantFirst) {
-  struct OneBlock : Model {
+  struct OneBlock : IdleModel {
     OneBlock() {
       MultiHeadOptions options;
       options.width = 8, options.heads = 4, options.key_heads = 2;
       attention = std::make_shared<MultiHeadAttention>(options);
     }
-    void initialise(const Random&) override {}
-    Schema schema() const override { return {}; }
-    std::vector<LayerSummary> summary() const override { return {}; }
-    Loss loss(const Batch&, const StepContext&) override { return {}; }
-    Predictions predict(const Batch&) const override { return {}; }
-    at::Tensor replay(const Batch&, const Predictions&, Tap*) const override { return {}; }
     std::vector<HeadBlock> head_blocks() const override { return {{"attention", 1, attention}}; }
     std::shared_ptr<MultiHeadAttention> attention;
   } model;
@@ -228,4 +220,4 @@ TEST(RankHeads, SharedOnesGoTogetherAndTheLeastImportantFirst) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::prune_heads_test

@@ -2,19 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::ratings_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
-
-using Assignments = std::vector<std::string>;
+using namespace testing;
 
 const Assignments kPointer = {"model.name=mpcn", "model.embedding=8", "model.pointers=2"};
 const Assignments kDual = {"model.name=dattn", "model.embedding=8", "model.local_filters=4",
@@ -22,29 +17,9 @@ const Assignments kDual = {"model.name=dattn", "model.embedding=8", "model.local
 
 Pipeline trained(const TemporaryFolder& folder, const Assignments& assignments,
                  const std::filesystem::path& data = {}) {
-  Setup setup("ratings");
-  for (const std::string& assignment : assignments) setup.set(assignment);
-  for (const std::string assignment :
-       {"data.users=30", "data.items=10", "data.ratings_each=5", "training.epochs=1"})
-    setup.set(assignment);
-  if (!data.empty()) setup.set_source(data.string(), {});
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-  return Pipeline::load(folder / "run");
-}
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "there is no metric " << name;
-  return 0;
-}
-
-Json answer(const Pipeline& pipeline, const std::string& line) {
-  const Example example = pipeline.parse(line);
-  return pipeline.task().answer(example, pipeline.predict({&example, 1})[0]);
+  const Assignments small{"data.users=30", "data.items=10", "data.ratings_each=5",
+                          "training.epochs=1"};
+  return trained_pipeline(setup_of("ratings", assignments, small), folder, data);
 }
 
 TEST(Ratings, EveryModelTrainsAndAnswersWithinTheScale) {
@@ -147,4 +122,4 @@ TEST(Ratings, ARunOutlivesItsData) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::ratings_test

@@ -6,50 +6,30 @@
 #include "fovea/base/base64.h"
 #include "fovea/data/media_input.h"
 #include "fovea/tasks/doctor.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/exact_share.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::speech_test {
 namespace {
 
 #ifdef FOVEA_WITH_ICU
 
-using testing::expect_error;
-using testing::TemporaryFolder;
-
-using Assignments = std::vector<std::string>;
+using namespace testing;
 
 fovea::Setup small_setup(const Assignments& more = {}) {
-  fovea::Setup setup("speech");
-  for (const std::string assignment :
-       {"data.rows=24", "data.validation_rows=6", "data.test_rows=6", "data.bands=12",
-        "data.tokens=words", "model.encoder_hidden=8", "model.hidden=16", "model.embedding=8",
-        "model.score_hidden=8", "model.readout_size=8", "training.epochs=1"})
-    setup.set(assignment);
-  for (const std::string& assignment : more) setup.set(assignment);
-  return setup;
+  return setup_of(
+      "speech",
+      {"data.rows=24", "data.validation_rows=6", "data.test_rows=6", "data.bands=12",
+       "data.tokens=words", "model.encoder_hidden=8", "model.hidden=16", "model.embedding=8",
+       "model.score_hidden=8", "model.readout_size=8", "training.epochs=1"},
+      more);
 }
 
 Pipeline trained(const TemporaryFolder& folder, const Assignments& more = {},
                  const std::filesystem::path& data = {}) {
-  fovea::Setup setup = small_setup(more);
-  if (!data.empty()) setup.set_source(data.string(), {});
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-  return Pipeline::load(folder / "run");
-}
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "there is no metric " << name;
-  return 0;
+  return trained_pipeline(small_setup(more), folder, data);
 }
 
 Sound tone(int64_t rate, double seconds) {
@@ -168,22 +148,10 @@ TEST(Speech, WhatIsNoSoundIsRefused) {
 
 TEST(Speech, PreparedAndWrittenDataTrainTheSame) {
   if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
-  const TemporaryFolder folder;
-  fovea::Setup setup = small_setup();
-  const auto prepared = folder / "a.safetensors";
-  setup.task().prepare({}, 0, prepared);
-  setup.task().write_data(folder / "written");
-  const TemporaryFolder one, two, three;
-  const auto loss = [](const TemporaryFolder& own, const std::filesystem::path& data) {
-    Pipeline pipeline = trained(own, {}, data);
-    return metric(pipeline.measure(*pipeline.load_data("").validation), "loss");
-  };
-  const double drawn = loss(one, {});
-  EXPECT_EQ(loss(two, prepared), drawn);
-  EXPECT_EQ(loss(three, folder / "written"), drawn);
+  expect_prepared_and_written_data_train_the_same([] { return small_setup(); });
 }
 
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::speech_test

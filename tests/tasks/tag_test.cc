@@ -2,48 +2,25 @@
 #include <gtest/gtest.h>
 #include "fovea/base/file.h"
 #include "fovea/tasks/catalogue.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::tag_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
+using namespace testing;
 
 Pipeline trained(const TemporaryFolder& folder, const std::vector<std::string>& assignments,
                  const std::filesystem::path& data = {}) {
-  Setup setup("tag");
-  for (const std::string assignment :
-       {"data.rows=100", "data.validation_rows=20", "data.test_rows=20", "training.epochs=1"})
-    setup.set(assignment);
-  for (const std::string& assignment : assignments) setup.set(assignment);
-  if (!data.empty()) setup.set_source(data.string(), {});
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-  return Pipeline::load(folder / "run");
+  const Assignments small{"data.rows=100", "data.validation_rows=20", "data.test_rows=20",
+                          "training.epochs=1"};
+  return trained_pipeline(setup_of("tag", small, assignments), folder, data);
 }
 
 const std::vector<std::string> kLstm = {"model.hidden=8", "model.embedding=8"};
 const std::vector<std::string> kBert = {"model.name=bert", "model.layers=1", "model.hidden=16",
                                         "model.heads=2"};
-
-Json answer(const Pipeline& pipeline, const std::string& line) {
-  const Example example = pipeline.parse(line);
-  return pipeline.task().answer(example, pipeline.predict({&example, 1})[0]);
-}
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "there is no metric " << name;
-  return 0;
-}
 
 TEST(Tag, LearnsWhatTheContextSays) {
   const TemporaryFolder folder;
@@ -157,4 +134,4 @@ TEST(Tag, OnlyBertCanStartFromAnotherRun) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tag_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::text_input_test {
 namespace {
 
 using testing::expect_error;
@@ -22,4 +22,4 @@ TEST(TextInput, OtherObjectsAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::text_input_test

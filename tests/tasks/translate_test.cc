@@ -2,31 +2,22 @@
 // numbers.
 #include <gtest/gtest.h>
 
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::translate_test {
 namespace {
 
-using testing::TemporaryFolder;
+using namespace testing;
 
 Pipeline untrained(const TemporaryFolder& folder, const std::string& model,
                    const std::vector<std::string>& decoding = {}) {
-  if (!std::filesystem::exists(folder / "run")) {
-    Setup setup("translate");
-    for (const std::string& assignment :
-         {std::string("data.rows=50"), std::string("data.validation_rows=5"),
-          std::string("data.test_rows=5"), std::string("training.steps=1"),
-          std::string("data.tokens=words"), std::string("model.hidden=16"), "model.name=" + model})
-      setup.set(assignment);
-    RunFolder run(folder / "run");
-    TrainRequest request;
-    request.folder = &run;
-    train(setup, request);
-  }
+  if (!std::filesystem::exists(folder / "run"))
+    train_run(setup_of("translate", {"data.rows=50", "data.validation_rows=5", "data.test_rows=5",
+                                     "training.steps=1", "data.tokens=words", "model.hidden=16",
+                                     "model.name=" + model}),
+              folder / "run");
   return Pipeline::load(folder / "run", "cpu", decoding);
 }
 
@@ -80,4 +71,4 @@ TEST(Translate, AnswersStandInTheOrderOfTheInputsAtAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::translate_test

@@ -4,7 +4,7 @@
 
 #include "fovea/tasks/train.h"
 
-namespace fovea {
+namespace fovea::tutorials_test {
 namespace {
 
 /// Metrics on the test rows, or on the validation rows where there are none.
@@ -55,4 +55,4 @@ TEST(Tutorials, MostDatesAreExact) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tutorials_test

@@ -9,39 +9,24 @@
 #include "fovea/explain/faithfulness/faithfulness.h"
 #include "fovea/models/retain.h"
 #include "fovea/tasks/code_ranking.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/change_asset.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::visits_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
+using namespace testing;
 
 Training trained(const TemporaryFolder& folder, const std::vector<std::string>& more = {},
                  const std::string& name = "run") {
-  fovea::Setup setup("visits");
-  for (const std::string& assignment : more) setup.set(assignment);
-  RunFolder run(folder.path() / name);
-  TrainRequest request;
-  request.folder = &run;
-  return train(setup, request);
+  return train_run(setup_of("visits", more), folder / name);
 }
 
 const std::vector<std::string> kSmall = {
     "data.rows=200",        "data.validation_rows=40", "data.test_rows=40", "model.embedding=8",
     "model.visit_hidden=8", "model.code_hidden=8",     "training.epochs=1"};
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "no metric " << name;
-  return 0;
-}
 
 TEST(VisitsTask, PlantedCausesRankFirst) {
   const TemporaryFolder folder;
@@ -95,15 +80,10 @@ TEST(VisitsTask, AnswersATableOfVisitsPatientByPatient) {
   const TemporaryFolder folder;
   const auto data = folder.write(
       "train.csv", "who,days,codes,sex,label\n" + std::string("a,1,x y,f,no\nb,1,z,m,yes\n"));
-  fovea::Setup setup("visits");
-  for (const char* small : {"model.name=logistic", "data.minimum_count=1", "training.epochs=1",
-                            "data.validation_fraction=0"})
-    setup.set(small);
+  fovea::Setup setup = setup_of("visits", {"model.name=logistic", "data.minimum_count=1",
+                                           "training.epochs=1", "data.validation_fraction=0"});
   setup.set_source(data.string(), {"patient=who", "time=days", "code=sex"});
-  RunFolder run(folder.path() / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
+  train_run(std::move(setup), folder / "run");
   const Pipeline pipeline = Pipeline::load(folder.path() / "run");
   const Task& task = pipeline.task();
   const InputColumns& columns = pipeline.input_columns();
@@ -215,4 +195,4 @@ TEST(VisitsTask, RefusesABrokenCoding) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::visits_test

@@ -5,7 +5,7 @@
 
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::attention_map_test {
 namespace {
 
 AttentionMap dense(MapKind kind, const at::Tensor& weights) {
@@ -150,4 +150,4 @@ TEST(CheckMap, PointsMustOnlyBeFinite) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::attention_map_test

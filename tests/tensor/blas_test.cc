@@ -7,7 +7,7 @@
 
 #include "fovea/kernels/instruction_set.h"
 
-namespace fovea {
+namespace fovea::blas_test {
 namespace {
 
 TEST(Blas, IsNotThatOf2004) {  // tests/support/fast_blas.cc has chosen before
@@ -20,4 +20,4 @@ TEST(Blas, IsNotThatOf2004) {  // tests/support/fast_blas.cc has chosen before
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::blas_test

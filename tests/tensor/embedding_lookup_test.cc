@@ -4,7 +4,7 @@
 
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::embedding_lookup_test {
 namespace {
 
 at::Tensor table_of(int64_t rows, int64_t width) {
@@ -77,4 +77,4 @@ TEST(TableRows, TheScopeEnds) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::embedding_lookup_test

@@ -3,7 +3,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::example_test {
 namespace {
 
 using testing::expect_error;
@@ -32,4 +32,4 @@ TEST(Batch, MovesWithItsSize) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::example_test

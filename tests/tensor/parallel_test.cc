@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace fovea {
+namespace fovea::parallel_test {
 namespace {
 
 class Parallel : public ::testing::Test {
@@ -209,4 +209,4 @@ TEST_F(Parallel, EveryJobComputesWithOneThreadOfTheLibrary) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::parallel_test

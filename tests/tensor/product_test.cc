@@ -7,7 +7,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::product_test {
 namespace {
 
 using at::Tensor;
@@ -135,4 +135,4 @@ TEST(Product, KnowsItsNames) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::product_test

@@ -10,7 +10,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::random_test {
 namespace {
 
 using testing::expect_error;
@@ -312,4 +312,4 @@ TEST(Dropout, RateZeroIsTheIdentityAndRatesOutsideAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::random_test

@@ -1,9 +1,6 @@
 // Files that want to do harm: each is refused with an Error, without a crash and without a large
 // allocation.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <fstream>
 #include <random>
 
@@ -11,19 +8,14 @@
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/hostile_files.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/tensor/raw_safetensors.h"
 
-namespace fovea {
+namespace fovea::safetensors_hostile_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
-
-struct Hostile {
-  std::string what, bytes, says;
-  ErrorKind kind = ErrorKind::BadData;
-};
+using namespace testing;
 
 std::string entry(const std::string& dtype, const std::string& shape, const std::string& offsets) {
   return "{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
@@ -170,51 +162,14 @@ TEST(HostileSafetensors, TheHandmadeFilesAreFineWhenNothingIsWrong) {
     EXPECT_NO_THROW(read_safetensors(put(folder, bytes)));
 }
 
-/// Pages that this process has mapped.
-uint64_t mapped_bytes() {
-  uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 TEST(HostileSafetensors, NoneNeedsMuchMemory) {
   const TemporaryFolder folder;
-  const pid_t child = fork();
-  if (child == 0) {
-    const uint64_t most = mapped_bytes() + (uint64_t{64} << 20);
-    const rlimit limit{most, most};
-    setrlimit(RLIMIT_AS, &limit);
-    int other = 0;
-    for (const Hostile& file : hostile_files()) try {
-        read_safetensors(put(folder, file.bytes));
-        ++other;
-      } catch (const Error&) {
-      } catch (...) {
-        ++other;
-      }
-    _exit(other);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  expect_refusals_need_little_memory(
+      hostile_files(), [&](const std::string& bytes) { read_safetensors(put(folder, bytes)); });
 }
 
-enum class Outcome { Read, Refused, Other };
-
-/// Reads the file and touches every byte of it; true only when the Error is one that a bad file
-/// deserves.
-Outcome outcome_of(const std::filesystem::path& path) try {
-  uint64_t sum = 0;
-  for (const auto& [name, tensor] : read_safetensors(path).tensors) {
-    const auto* bytes = static_cast<const unsigned char*>(tensor.data_ptr());
-    for (size_t i = 0; i < tensor.nbytes(); ++i) sum += bytes[i];
-  }
-  return sum + 1 > 0 ? Outcome::Read : Outcome::Other;
-} catch (const Error& error) {
-  const bool fitting = error.kind() == ErrorKind::BadData || error.kind() == ErrorKind::Unsupported;
-  return fitting ? Outcome::Refused : Outcome::Other;
-} catch (...) {
-  return Outcome::Other;
+Outcome outcome_of(const std::filesystem::path& path) {
+  return outcome_of_reading([&] { return read_safetensors(path).tensors; });
 }
 
 std::string golden_bytes() {
@@ -264,4 +219,4 @@ TEST(HostileSafetensors, FlippedBitsAndSwappedBytesAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::safetensors_hostile_test

@@ -8,7 +8,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/tensor/raw_safetensors.h"
 
-namespace fovea {
+namespace fovea::safetensors_test {
 namespace {
 
 using testing::expect_error;
@@ -257,4 +257,4 @@ TEST(Safetensors, MetadataAlone) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::safetensors_test

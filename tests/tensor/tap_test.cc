@@ -3,7 +3,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::tap_test {
 namespace {
 
 using testing::expect_error;
@@ -223,4 +223,4 @@ TEST(StepTap, GradientsReachTheRowsOfTheMap) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tap_test

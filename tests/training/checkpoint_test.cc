@@ -6,24 +6,30 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/training/small_training.h"
 
-namespace fovea {
+namespace fovea::checkpoint_test {
 namespace {
 
-using testing::expect_error;
-using testing::hooks_for;
-using testing::quick;
-using testing::Rows;
-using testing::table_model;
-using testing::table_rows;
-using testing::TemporaryFolder;
+using namespace testing;
 
-TEST(Checkpoint, DamageIsNoticed) {
+/// A run of one epoch, whose files tests damage before it goes on.
+class CheckpointFiles : public ::testing::Test {
+ protected:
+  CheckpointFiles() {
+    folder.claim();
+    train(1, /*resume=*/false);
+  }
+  void train(int64_t epochs, bool resume) {
+    auto model = table_model();
+    Trainer(*model, quick(epochs, 32), 1, &folder).train(rows, {}, resume);
+  }
+  void go_on() { train(2, /*resume=*/true); }
+
   const Rows rows = table_rows(100);
   TemporaryFolder folders;
-  RunFolder folder(folders / "run");
-  folder.claim();
-  auto model = table_model();
-  Trainer(*model, quick(1, 32), 1, &folder).train(rows, {});
+  RunFolder folder{folders / "run"};
+};
+
+TEST_F(CheckpointFiles, DamageIsNoticed) {
   const std::string good = read_file(folder.model());
   std::string bad = good;
   bad.back() ^= 1;
@@ -34,9 +40,7 @@ TEST(Checkpoint, DamageIsNoticed) {
   std::string last = read_file(folder.last());
   last[last.size() - 3] ^= 4;
   write_file(folder.last(), last);
-  auto fresh = table_model();
-  expect_error(ErrorKind::BadData, "damaged",
-               [&] { Trainer(*fresh, quick(2, 32), 1, &folder).train(rows, {}, true); });
+  expect_error(ErrorKind::BadData, "damaged", [&] { go_on(); });
 }
 
 /// The checkpoint with another trainer's state, its checksum made anew, as no accident would.
@@ -101,30 +105,20 @@ TEST(Checkpoint, EveryNumberOfTheStateIsChecked) {
   }
 }
 
-TEST(Checkpoint, TheStateIsUnderAChecksum) {
-  const Rows rows = table_rows(100);
-  TemporaryFolder folders;
-  RunFolder folder(folders / "run");
-  folder.claim();
-  auto model = table_model();
-  Trainer(*model, quick(1, 32), 1, &folder).train(rows, {});
+TEST_F(CheckpointFiles, TheStateIsUnderAChecksum) {
   const std::string good = read_file(folder.last());
   std::string bad = good;
   const size_t at = bad.find("\\\"epoch\\\":1");
   ASSERT_NE(at, std::string::npos);
   bad[at + 10] = '0';
   write_file(folder.last(), bad);
-  const auto resume = [&] {
-    auto fresh = table_model();
-    Trainer(*fresh, quick(2, 32), 1, &folder).train(rows, {}, true);
-  };
-  expect_error(ErrorKind::BadData, "checksum", resume);
+  expect_error(ErrorKind::BadData, "checksum", [&] { go_on(); });
   // A checkpoint of an older version has no such checksum.
   write_file(folder.last(), good);
   SafetensorsFile file = read_safetensors(folder.last());
   file.metadata.erase("trainer_checksum");
   write_safetensors(folder.last(), file.tensors, file.metadata);
-  resume();
+  go_on();
 }
 
 TEST(MetricsLog, CutsOffWhatACrashLeft) {
@@ -165,4 +159,4 @@ TEST(Checkpoint, WeightsOfAnotherModelAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::checkpoint_test

@@ -12,7 +12,7 @@
 #include "fovea/training/trainer.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::cuda_graphs_test {
 namespace {
 
 using at::Tensor;
@@ -189,4 +189,4 @@ TEST(CudaGraphs, RoundedProductsLearnTheSame) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::cuda_graphs_test

@@ -7,12 +7,10 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::optimiser_test {
 namespace {
 
-using testing::golden;
-using testing::largest_difference;
-using testing::tensor_of;
+using namespace testing;
 
 /// One parameter p, objective sum(scale p^2) + sum(sin p).
 class Bowl : public Model {
@@ -138,4 +136,4 @@ TEST(NextSteps, AreTheStepsOneByOne) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::optimiser_test

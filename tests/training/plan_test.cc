@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fovea {
+namespace fovea::plan_test {
 namespace {
 
 TrainingPlan plan(TrainingOptions options, int64_t rows) {
@@ -36,11 +36,8 @@ TEST(Plan, FewRowsAreSeenOftenAndManyOnceOrTwice) {
 
 TEST(Plan, KeepsWhatIsGiven) {
   TrainingOptions options;
-  options.epochs = 7;
-  options.batch_size = 10;
-  options.patience = 3;
-  options.evaluate_epochs = 2;
-  options.warmup_steps = 500;
+  options.epochs = 7, options.batch_size = 10, options.patience = 3;
+  options.evaluate_epochs = 2, options.warmup_steps = 500;
   const TrainingPlan given = plan(options, 95);
   EXPECT_EQ(given.options.epochs, 7);
   EXPECT_EQ(given.options.batch_size, 10);
@@ -94,4 +91,4 @@ TEST(Plan, LooksAboutFiftyTimes) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::plan_test

@@ -8,15 +8,10 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/training/small_training.h"
 
-namespace fovea {
+namespace fovea::restart_test {
 namespace {
 
-using testing::expect_error;
-using testing::hooks_for;
-using testing::quick;
-using testing::Rows;
-using testing::table_rows;
-using testing::TemporaryFolder;
+using namespace testing;
 
 /// A loss that is no number at some steps.
 class Fragile : public FeatureAttention {
@@ -122,11 +117,8 @@ TEST(Restart, IsResumedBitForBit) {
   ASSERT_EQ(restarts, 3) << "the case tests nothing";
   bool resume = false;
   while (run(parts, resume, 2)) resume = true;
-  const SafetensorsFile a = read_safetensors(whole.last()), b = read_safetensors(parts.last());
-  for (const auto& [name, tensor] : a.tensors)
-    EXPECT_TRUE(tensor.equal(b.tensors.at(name))) << name;
-  EXPECT_EQ(read_file(whole.model()), read_file(parts.model()));
+  expect_same_weights(whole, parts);
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::restart_test

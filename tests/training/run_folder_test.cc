@@ -9,16 +9,10 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/training/small_training.h"
 
-namespace fovea {
+namespace fovea::run_folder_test {
 namespace {
 
-using testing::expect_error;
-using testing::hooks_for;
-using testing::quick;
-using testing::Rows;
-using testing::table_model;
-using testing::table_rows;
-using testing::TemporaryFolder;
+using namespace testing;
 
 TEST(RunFolder, IsClaimedByOneTraining) {
   TemporaryFolder folders;
@@ -171,4 +165,4 @@ TEST(RunFolder, RefusesANewerFormatByName) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::run_folder_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::schedule_test {
 namespace {
 
 Schedule make(const std::string& name, const std::function<void(TrainingOptions&)>& change = {}) {
@@ -65,4 +65,4 @@ TEST(Schedule, PlateauCutsAfterEpochsWithoutGain) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::schedule_test

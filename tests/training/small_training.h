@@ -1,8 +1,14 @@
 // Small tables, networks and settings to train with.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "fovea/base/file.h"
 #include "fovea/models/context_attention.h"
 #include "fovea/models/feature_attention.h"
+#include "fovea/tensor/safetensors.h"
 #include "fovea/training/trainer.h"
 
 namespace fovea::testing {
@@ -67,6 +73,26 @@ inline TrainerHooks hooks_for(Model& model, const Dataset& rows) {
          model.loss({rows.columns(), rows.size()}, {Random(0), 0}).objective.item<double>()}};
   };
   return hooks;
+}
+
+/// The lines of the run's log of metrics, without how long they took.
+inline std::vector<Json> metrics_without_seconds(const RunFolder& folder) {
+  std::vector<Json> lines;
+  std::ifstream file(folder.metrics());
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(parse_json(line, "metrics"));
+    lines.back().erase("seconds");
+  }
+  return lines;
+}
+
+/// Both runs ended with the same checkpoint and the same model, bit for bit.
+inline void expect_same_weights(const RunFolder& one, const RunFolder& other) {
+  const SafetensorsFile a = read_safetensors(one.last()), b = read_safetensors(other.last());
+  ASSERT_EQ(a.tensors.size(), b.tensors.size());
+  for (const auto& [name, tensor] : a.tensors)
+    EXPECT_TRUE(tensor.equal(b.tensors.at(name))) << name;
+  EXPECT_EQ(read_file(one.model()), read_file(other.model()));
 }
 
 }  // namespace fovea::testing

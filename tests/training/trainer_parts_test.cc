@@ -6,17 +6,15 @@
 #include <fstream>
 
 #include "fovea/tensor/parallel.h"
-#include "fovea/training/trainer.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/training/small_training.h"
 
-namespace fovea {
+namespace fovea::trainer_parts_test {
 namespace {
 
-using testing::expect_error;
-using testing::largest_difference;
-using testing::TemporaryFolder;
+using namespace testing;
 
 constexpr int64_t kLongest = 12, kLate = 6;
 
@@ -211,16 +209,6 @@ TEST_F(Parts, AnErrorOfOnePartEndsTheTraining) {
                [&] { Trainer(model, in_parts(3), 1).train(Lines(100), {}); });
 }
 
-std::vector<Json> metrics_without_seconds(const RunFolder& folder) {
-  std::vector<Json> lines;
-  std::ifstream file(folder.metrics());
-  for (std::string line; std::getline(file, line);) {
-    lines.push_back(parse_json(line, "metrics"));
-    lines.back().erase("seconds");
-  }
-  return lines;
-}
-
 /// Stops after one block, then two, …, each time resuming with a fresh model at another number of
 /// threads.
 TEST_F(Parts, ResumeInTheMiddleOfAnEpochBitForBit) {
@@ -250,14 +238,10 @@ TEST_F(Parts, ResumeInTheMiddleOfAnEpochBitForBit) {
     ASSERT_LT(stop_after, 50);
   }
   EXPECT_GE(stops_within_an_epoch, 3);
-  const SafetensorsFile a = read_safetensors(whole.last()), b = read_safetensors(pieces.last());
-  ASSERT_EQ(a.tensors.size(), b.tensors.size());
-  for (const auto& [name, tensor] : a.tensors)
-    EXPECT_TRUE(tensor.equal(b.tensors.at(name))) << name;
-  EXPECT_EQ(read_file(whole.model()), read_file(pieces.model()));
+  expect_same_weights(whole, pieces);
   EXPECT_EQ(metrics_without_seconds(whole), metrics_without_seconds(pieces));
   EXPECT_EQ(metrics_without_seconds(whole).size(), 3u);
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::trainer_parts_test

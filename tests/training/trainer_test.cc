@@ -11,19 +11,10 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/training/small_training.h"
 
-namespace fovea {
+namespace fovea::trainer_test {
 namespace {
 
-using testing::context_model;
-using testing::context_rows;
-using testing::expect_error;
-using testing::hooks_for;
-using testing::largest_difference;
-using testing::quick;
-using testing::Rows;
-using testing::table_model;
-using testing::table_rows;
-using testing::TemporaryFolder;
+using namespace testing;
 
 TEST(Gears, AgreeOnTables) {
   const Rows rows = table_rows(1000);
@@ -95,23 +86,9 @@ TEST_P(Resume, EqualsAnUninterruptedRunBitForBit) {
     resume = true;
     ASSERT_LT(stop_after, 50);
   }
-  const SafetensorsFile a = read_safetensors(whole.last()), b = read_safetensors(parts.last());
-  ASSERT_EQ(a.tensors.size(), b.tensors.size());
-  for (const auto& [name, tensor] : a.tensors)
-    EXPECT_TRUE(tensor.equal(b.tensors.at(name))) << name;
-  EXPECT_EQ(read_file(whole.model()), read_file(parts.model()));
-
-  const auto without_seconds = [](const RunFolder& folder) {
-    std::vector<Json> lines;
-    std::ifstream file(folder.metrics());
-    for (std::string line; std::getline(file, line);) {
-      lines.push_back(parse_json(line, "metrics"));
-      lines.back().erase("seconds");
-    }
-    return lines;
-  };
-  EXPECT_EQ(without_seconds(whole), without_seconds(parts));
-  EXPECT_EQ(without_seconds(whole).size(), 3u);
+  expect_same_weights(whole, parts);
+  EXPECT_EQ(metrics_without_seconds(whole), metrics_without_seconds(parts));
+  EXPECT_EQ(metrics_without_seconds(whole).size(), 3u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Gears, Resume,
@@ -433,4 +410,4 @@ TEST(Trainer, RefusesEmptyData) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::trainer_test

@@ -20,7 +20,7 @@ at::Tensor pictures() {
   return pixels;
 }
 
-GlimpseDataset dataset(const std::string& view, int64_t canvas = 20, bool knows_objects = true) {
+ImageDataset dataset(const std::string& view, int64_t canvas = 20, bool knows_objects = true) {
   ViewOptions options;
   options.view = view;
   options.canvas = canvas;
@@ -35,7 +35,7 @@ std::vector<int64_t> all_rows() {
   return rows;
 }
 
-TEST(Glimpses, APlainViewIsThePicture) {
+TEST(Images, APlainViewIsThePicture) {
   const Batch batch = dataset("plain").batch(all_rows());
   EXPECT_TRUE(batch.at("image").equal(pictures()));
   EXPECT_TRUE(batch.at("target").equal(torch::tensor({0, 1, 0, 1, 0, 1}, torch::kLong)));
@@ -43,7 +43,7 @@ TEST(Glimpses, APlainViewIsThePicture) {
   EXPECT_TRUE(box.equal(torch::tensor({2.0f, 2.0f, 5.0f, 4.0f}))) << box;
 }
 
-TEST(Glimpses, ATranslatedViewHoldsTheWholePictureWhereTheBoxSays) {
+TEST(Images, ATranslatedViewHoldsTheWholePictureWhereTheBoxSays) {
   const Batch batch = dataset("translated").batch(all_rows());
   EXPECT_EQ(batch.at("image").sizes(), at::IntArrayRef({kRows, 1, 20, 20}));
   for (int64_t row = 0; row < kRows; ++row) {
@@ -59,8 +59,8 @@ TEST(Glimpses, ATranslatedViewHoldsTheWholePictureWhereTheBoxSays) {
   }
 }
 
-TEST(Glimpses, ClutterIsCutOutOfOtherPictures) {
-  const GlimpseDataset data = dataset("cluttered");
+TEST(Images, ClutterIsCutOutOfOtherPictures) {
+  const ImageDataset data = dataset("cluttered");
   int64_t pieces = 0;
   for (uint64_t draw = 0; draw < 20; ++draw) {
     const at::Tensor image = data.augmented_batch(all_rows(), Random(draw)).at("image");
@@ -73,8 +73,8 @@ TEST(Glimpses, ClutterIsCutOutOfOtherPictures) {
   EXPECT_GT(pieces, 90) << "of 120 views";
 }
 
-TEST(Glimpses, AViewIsFixedAndTrainingSeesNewOnes) {
-  const GlimpseDataset data = dataset("translated"), again = dataset("translated");
+TEST(Images, AViewIsFixedAndTrainingSeesNewOnes) {
+  const ImageDataset data = dataset("translated"), again = dataset("translated");
   const std::vector<int64_t> rows = all_rows(), some{4, 1};
   const at::Tensor fixed = data.batch(rows).at("image");
   EXPECT_TRUE(again.batch(rows).at("image").equal(fixed));
@@ -87,7 +87,7 @@ TEST(Glimpses, AViewIsFixedAndTrainingSeesNewOnes) {
   EXPECT_TRUE(training_batch(data, rows, Random(1)).at("image").equal(first)) << "after a resume";
 }
 
-TEST(Glimpses, ExamplesHaveAxesAndTruth) {
+TEST(Images, ExamplesHaveAxesAndTruth) {
   const Example example = dataset("translated").example(2);
   EXPECT_EQ(example.axis("glimpses").labels.size(), 3u);
   EXPECT_EQ(example.axis("cells").grid_rows, 5) << "cells of 4 pixels";
@@ -104,7 +104,7 @@ TEST(Glimpses, ExamplesHaveAxesAndTruth) {
   EXPECT_TRUE(dataset("plain", 20, false).example(2).truth.empty());
 }
 
-TEST(Glimpses, ErasedCellsAreOfOneColour) {
+TEST(Images, ErasedCellsAreOfOneColour) {
   const Example example = dataset("plain").example(0);
   const PictureEncoder encoder{{1, kSide, kSide}, 3};
   const std::vector<int64_t> units{0, 1};  // of 2 x 2: the upper half
@@ -115,7 +115,31 @@ TEST(Glimpses, ErasedCellsAreOfOneColour) {
                [&] { encoder.erase(example, "glimpses", units); });
 }
 
-TEST(Glimpses, RefusesACanvasThatIsTooSmall) {
+TEST(Images, PatchesStandBehindAClassTokenThatStays) {
+  const PictureEncoder encoder{{1, kSide, kSide}, 0, 2, 4};
+  const at::Tensor picture = pictures()[0];
+  const Example example = encoder.example(picture);
+  const Axis& patches = example.axis("patches");
+  ASSERT_EQ(patches.labels.size(), 9u);
+  EXPECT_EQ(patches.labels[0], "class token");
+  EXPECT_EQ(patches.labels[8], "row 2, column 4");
+  EXPECT_EQ(patches.special, (std::vector<int64_t>{0}));
+  EXPECT_EQ(patches.grid_rows, 2);
+  const auto erased = [&](std::vector<int64_t> units) {
+    return encoder.erase(example, "patches", units).tensors.at("image");
+  };
+  EXPECT_TRUE(erased({0}).equal(picture));
+  const at::Tensor second = erased({0, 2});  // the upper half of columns 2 and 3
+  EXPECT_EQ(second.slice(1, 0, 4).slice(2, 2, 4).max().item<int>(),
+            second.slice(1, 0, 4).slice(2, 2, 4).min().item<int>());
+  EXPECT_TRUE(second.slice(1, 4, 8).equal(picture.slice(1, 4, 8)));
+  EXPECT_TRUE(second.slice(2, 4, 8).equal(picture.slice(2, 4, 8)));
+  expect_error(ErrorKind::Unsupported, "'patches' can",
+               [&] { encoder.erase(example, "cells", {}); });
+  expect_error(ErrorKind::InvalidArgument, "cannot be erased", [&] { erased({9}); });
+}
+
+TEST(Images, RefusesACanvasThatIsTooSmall) {
   expect_error(ErrorKind::InvalidArgument, "data.canvas=7", [] { dataset("translated", 7); });
   ViewOptions options;
   options.view = "cluttered";
@@ -125,7 +149,7 @@ TEST(Glimpses, RefusesACanvasThatIsTooSmall) {
   });
 }
 
-TEST(Glimpses, RefusesARowThatIsNotThere) {
+TEST(Images, RefusesARowThatIsNotThere) {
   const std::vector<int64_t> rows{kRows};
   EXPECT_THROW(dataset("plain").batch(rows), Error);
 }

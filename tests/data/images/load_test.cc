@@ -12,8 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-GlimpseDataOptions small() {
-  GlimpseDataOptions options;
+const MakePictureEncoder kTwoGlimpses = [](const PictureShape& shape) {
+  return PictureEncoder{shape, 2};
+};
+
+ImageDataOptions small() {
+  ImageDataOptions options;
   options.generator.rows = 40;
   options.generator.validation_rows = 10;
   options.generator.test_rows = 5;
@@ -27,16 +31,16 @@ at::Tensor images_of(const Dataset& rows) {
   return rows.batch(all).at("image");
 }
 
-TEST(GlimpsesData, TheFolderThatIsWrittenGivesTheSameRows) {
+TEST(ImagesData, TheFolderThatIsWrittenGivesTheSameRows) {
   TemporaryFolder folder;
   for (const char* view : {"plain", "cluttered"}) {
-    GlimpseDataOptions options = small();
+    ImageDataOptions options = small();
     options.views.view = view;
     options.views.canvas = 20;
-    write_glimpse_data(folder.path(), options);
-    GlimpseCoding drawn_coding, read_coding;
-    const Splits drawn = load_glimpses({}, options, drawn_coding, 2, 3);
-    const Splits read = load_glimpses({folder.path(), {}}, options, read_coding, 2, 3);
+    write_image_data(folder.path(), options);
+    ImageCoding drawn_coding, read_coding;
+    const Splits drawn = load_images({}, options, drawn_coding, kTwoGlimpses, 3);
+    const Splits read = load_images({folder.path(), {}}, options, read_coding, kTwoGlimpses, 3);
     EXPECT_EQ(drawn_coding.classes, read_coding.classes);
     EXPECT_TRUE(images_of(*drawn.train).equal(images_of(*read.train)));
     EXPECT_TRUE(images_of(*drawn.validation).equal(images_of(*read.validation)));
@@ -45,12 +49,12 @@ TEST(GlimpsesData, TheFolderThatIsWrittenGivesTheSameRows) {
   }
 }
 
-TEST(GlimpsesData, ValidationIsHeldOutWhereThereIsNone) {
+TEST(ImagesData, ValidationIsHeldOutWhereThereIsNone) {
   TemporaryFolder folder;
   folder.write("train-images-idx3-ubyte", idx_bytes(torch::zeros({20, 5, 5}, torch::kByte)));
   folder.write("train-labels-idx1-ubyte", idx_bytes((torch::arange(20) % 12).to(torch::kByte)));
-  GlimpseCoding coding;
-  const Splits splits = load_glimpses({folder.path(), {}}, small(), coding, 2, 3);
+  ImageCoding coding;
+  const Splits splits = load_images({folder.path(), {}}, small(), coding, kTwoGlimpses, 3);
   EXPECT_EQ(splits.train->size(), 18);
   EXPECT_EQ(splits.validation->size(), 2);
   EXPECT_EQ(splits.test, nullptr);
@@ -60,7 +64,7 @@ TEST(GlimpsesData, ValidationIsHeldOutWhereThereIsNone) {
   EXPECT_FALSE(splits.train->has_truth());
 }
 
-TEST(GlimpsesData, AFolderOfPicturesIsReadToo) {
+TEST(ImagesData, AFolderOfPicturesIsReadToo) {
   if (!can_read_images()) GTEST_SKIP() << "this build reads no pictures";
   TemporaryFolder folder;
   for (const char* label : {"cat", "dog"}) {
@@ -68,61 +72,61 @@ TEST(GlimpsesData, AFolderOfPicturesIsReadToo) {
     for (const char* name : {"1.png", "2.png", "3.png"})
       folder.write(concat(label, "/", name), encode_png(make_image(7, 9, 3, 80)));
   }
-  GlimpseDataOptions options = small();
+  ImageDataOptions options = small();
   options.files.side = 6;
   options.files.colours = "colour";
-  GlimpseCoding coding;
-  const Splits splits = load_glimpses({folder.path(), {}}, options, coding, 2, 3);
+  ImageCoding coding;
+  const Splits splits = load_images({folder.path(), {}}, options, coding, kTwoGlimpses, 3);
   EXPECT_EQ(coding.classes, (std::vector<std::string>{"cat", "dog"}));
   EXPECT_EQ(coding.shape, (PictureShape{3, 6, 6}));
   EXPECT_EQ(splits.train->size() + splits.validation->size(), 6);
 }
 
-TEST(GlimpsesData, ARunKnowsItsClassesAndItsSize) {
+TEST(ImagesData, ARunKnowsItsClassesAndItsSize) {
   TemporaryFolder folder;
-  GlimpseCoding coding;
-  load_glimpses({}, small(), coding, 2, 3);
+  ImageCoding coding;
+  load_images({}, small(), coding, kTwoGlimpses, 3);
   folder.write("test-images-idx3-ubyte", idx_bytes(torch::zeros({2, 12, 12}, torch::kByte)));
   folder.write("test-labels-idx1-ubyte", idx_bytes(torch::full({2}, 77, torch::kByte)));
   expect_error(ErrorKind::BadData, {"'77'", "does not know"}, [&] {
-    load_glimpses({folder.path(), {}}, small(), coding, 2, 3);
+    load_images({folder.path(), {}}, small(), coding, kTwoGlimpses, 3);
   });
   folder.write("test-labels-idx1-ubyte", idx_bytes(torch::zeros({2}, torch::kByte)));
-  EXPECT_EQ(load_glimpses({folder.path(), {}}, small(), coding, 2, 3).test->size(), 2);
+  EXPECT_EQ(load_images({folder.path(), {}}, small(), coding, kTwoGlimpses, 3).test->size(), 2);
   folder.write("test-images-idx3-ubyte", idx_bytes(torch::zeros({2, 9, 12}, torch::kByte)));
   expect_error(ErrorKind::BadData, {"1 x 9 x 12", "1 x 12 x 12"}, [&] {
-    load_glimpses({folder.path(), {}}, small(), coding, 2, 3);
+    load_images({folder.path(), {}}, small(), coding, kTwoGlimpses, 3);
   });
 }
 
-TEST(GlimpsesData, RefusesSourcesWithoutPictures) {
+TEST(ImagesData, RefusesSourcesWithoutPictures) {
   TemporaryFolder folder;
-  GlimpseCoding coding;
+  ImageCoding coding;
   expect_error(ErrorKind::NotFound, "neither idx files", [&] {
-    load_glimpses({folder.path(), {}}, small(), coding, 2, 3);
+    load_images({folder.path(), {}}, small(), coding, kTwoGlimpses, 3);
   });
   expect_error(ErrorKind::NotFound, "no such file", [&] {
-    load_glimpses({folder / "nowhere", {}}, small(), coding, 2, 3);
+    load_images({folder / "nowhere", {}}, small(), coding, kTwoGlimpses, 3);
   });
 }
 
-TEST(GlimpsesData, TheCodingSurvivesItsFile) {
-  GlimpseCoding coding;
-  load_glimpses({}, small(), coding, 2, 3);
-  const GlimpseCoding again = GlimpseCoding::from_json(coding.to_json(), "run");
+TEST(ImagesData, TheCodingSurvivesItsFile) {
+  ImageCoding coding;
+  load_images({}, small(), coding, kTwoGlimpses, 3);
+  const ImageCoding again = ImageCoding::from_json(coding.to_json(), "run");
   EXPECT_EQ(again.classes, coding.classes);
   EXPECT_EQ(again.shape, coding.shape);
   for (const char* key : {"classes", "height"}) {
     Json broken = coding.to_json();
     broken[key] = nullptr;
     expect_error(ErrorKind::BadData, {"run: the field", key},
-                 [&] { GlimpseCoding::from_json(broken, "run"); });
+                 [&] { ImageCoding::from_json(broken, "run"); });
   }
   Json huge = coding.to_json();
   huge["width"] = int64_t{1} << 40;
-  expect_error(ErrorKind::BadData, "run: width", [&] { GlimpseCoding::from_json(huge, "run"); });
+  expect_error(ErrorKind::BadData, "run: width", [&] { ImageCoding::from_json(huge, "run"); });
   huge["width"] = huge["height"] = 1 << 16;
-  expect_error(ErrorKind::BadData, "cannot be", [&] { GlimpseCoding::from_json(huge, "run"); });
+  expect_error(ErrorKind::BadData, "cannot be", [&] { ImageCoding::from_json(huge, "run"); });
 }
 
 }  // namespace

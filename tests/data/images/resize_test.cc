@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/expect_error.h"
 
 namespace fovea {
@@ -73,6 +75,33 @@ TEST(Image, TensorsAndBack) {
   EXPECT_EQ(pixels.sizes(), (std::vector<int64_t>{3, 3, 4}));
   EXPECT_EQ(pixels.data_ptr<uint8_t>()[1 * 12 + 2 * 4 + 3], image.at(2, 3, 1));
   EXPECT_EQ(image_of(pixels).pixels, image.pixels);
+}
+
+/// One row of grey pixels.
+Image line(const std::vector<uint8_t>& values) {
+  Image image = make_image(1, int64_t(values.size()), 1);
+  image.pixels = values;
+  return image;
+}
+
+// By hand, from the weights' formulas.
+TEST(Resize, FiltersAreThoseOfPil) {
+  const Image four = line({0, 100, 200, 40});
+  EXPECT_EQ(resize(four, 1, 2, "nearest").pixels, (std::vector<uint8_t>{100, 40}));
+  // A triangle of 2 old pixels to each side of 1: 3/4, 3/4, 1/4 of the first three, and so on.
+  EXPECT_EQ(resize(four, 1, 2, "bilinear").pixels,
+            (std::vector<uint8_t>{uint8_t(std::lround((75.0 + 50) / 1.75)),
+                                  uint8_t(std::lround((25.0 + 150 + 30) / 1.75))}));
+  // Twice as many of 8 and 16: places 1/4 and 3/4 between them.
+  EXPECT_EQ(resize(line({8, 16}), 1, 4, "bilinear").pixels, (std::vector<uint8_t>{8, 10, 14, 16}));
+  // A cubic at the distances 1/4 and 5/4 of the bright ones: .8671875 and -.0703125.
+  EXPECT_EQ(resize(line({0, 0, 80, 80, 80}), 1, 10, "bicubic").pixels[4], 64);
+  for (const std::string& name : filter_names()) {
+    EXPECT_EQ(resize(line({7, 7, 7, 7, 7}), 1, 3, name).pixels, (std::vector<uint8_t>{7, 7, 7}));
+    EXPECT_EQ(resize(line({7, 7}), 1, 5, name).pixels, (std::vector<uint8_t>{7, 7, 7, 7, 7}));
+    EXPECT_EQ(fit_image(ramp(9, 5), 4, 4, "letterbox", name).pixels.size(), 48u);
+  }
+  expect_error(ErrorKind::InvalidArgument, "known: area", [&] { resize(four, 1, 2, "sharp"); });
 }
 
 }  // namespace

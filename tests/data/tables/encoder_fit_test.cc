@@ -270,8 +270,8 @@ TEST(TableFit, ManyCategoriesAreCapped) {
   for (int i = 0; i < 600; ++i)
     text += "n" + std::to_string(i % 300) + "," + std::to_string(i % 2) + "\n";
   const CsvTable table = read_csv(folder.write("t.csv", text));
-  EXPECT_EQ(fit(table, {}).layout().input_names.size(), 101u);
-  EXPECT_TRUE(has_note(fit(table, {}).notes(), "name (66.7 % of the rows)"));
+  EXPECT_EQ(fit(table, {}).layout().input_names.size(), 121u);
+  EXPECT_TRUE(has_note(fit(table, {}).notes(), "name (60"));
 }
 
 TEST(TableFit, ManyRowsBearMoreCategories) {
@@ -283,8 +283,8 @@ TEST(TableFit, ManyRowsBearMoreCategories) {
     return fit(parse_csv(text, "towns.csv"), options).layout().input_names.size();
   };
   EXPECT_EQ(inputs(500, 0), 101u) << "a hundred, and one for the others";
-  EXPECT_EQ(inputs(1500, 0), 151u);
-  EXPECT_EQ(inputs(2500, 0), 250u) << "all of them";
+  EXPECT_EQ(inputs(750, 0), 151u);
+  EXPECT_EQ(inputs(1250, 0), 250u) << "all of them";
   EXPECT_EQ(inputs(2500, 20), 21u);
 }
 

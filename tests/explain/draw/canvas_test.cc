@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fovea {
+namespace fovea::canvas_test {
 namespace {
 
 TEST(Canvas, TextWidthFollowsTheFont) {
@@ -31,4 +31,4 @@ TEST(Canvas, MixGoesFromOneColourToTheOther) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::canvas_test

@@ -9,36 +9,19 @@
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/explain/draw/svg_canvas.h"
+#include "tests/explain/drawn_text.h"
 #include "tests/explain/samples.h"
 #include "tests/explain/xml.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::chart_test {
 namespace {
 
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string svg_of(const LineChart& chart) {
   return dynamic_cast<SvgCanvas&>(*draw(chart, make_svg_canvas)).document();
-}
-
-size_t occurrences(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-TerminalOptions plain(int width, bool unicode = true) {
-  TerminalOptions options;
-  options.width = width;
-  options.colour = false;
-  options.unicode = unicode;
-  return options;
 }
 
 LineChart one_line(std::vector<double> values, std::vector<double> half_intervals = {}) {
@@ -214,4 +197,4 @@ TEST(Chart, TerminalWithoutColourAndUnicodeStillTellsLinesApart) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::chart_test

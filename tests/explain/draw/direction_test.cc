@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fovea {
+namespace fovea::direction_test {
 namespace {
 
 TEST(Direction, OtherTextComesBackAsItIs) {
@@ -57,4 +57,4 @@ TEST(Direction, WhatIsNotUtf8DoesNoHarm) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::direction_test

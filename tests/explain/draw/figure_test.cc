@@ -7,7 +7,7 @@
 
 #include "tests/explain/samples.h"
 
-namespace fovea {
+namespace fovea::figure_test {
 namespace {
 
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -110,4 +110,4 @@ TEST(Figure, MapsThatAreNotDrawnAreNotedOnce) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::figure_test

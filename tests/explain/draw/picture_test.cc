@@ -9,25 +9,16 @@
 #include "fovea/explain/draw/block.h"
 #include "fovea/explain/draw/svg_canvas.h"
 #include "fovea/explain/record/json.h"
+#include "tests/explain/drawn_text.h"
 #include "tests/explain/samples.h"
 #include "tests/explain/xml.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::picture_test {
 namespace {
 
 std::string svg_of(const Explanation& explanation, const PictureOptions& options = {}) {
   return dynamic_cast<SvgCanvas&>(*draw(explanation, make_svg_canvas, options)).document();
-}
-
-size_t occurrences(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 Explanation one_map(size_t queries, size_t keys) {
@@ -173,4 +164,4 @@ TEST(Picture, WritesByEnding) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::picture_test

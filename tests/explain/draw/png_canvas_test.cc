@@ -10,7 +10,7 @@
 #include "tests/explain/samples.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::png_canvas_test {
 namespace {
 
 uint32_t big_endian(const std::string& bytes, size_t at) {
@@ -77,4 +77,4 @@ TEST(PngCanvas, TooLargeIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::png_canvas_test

@@ -6,7 +6,7 @@
 #include "fovea/explain/draw/web_files.h"
 #include "tests/explain/samples.h"
 
-namespace fovea {
+namespace fovea::report_test {
 namespace {
 
 size_t count(const std::string& text, const std::string& part) {
@@ -64,4 +64,4 @@ TEST(WebFiles, AreFoundByPath) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::report_test

@@ -4,7 +4,7 @@
 
 #include "tests/explain/xml.h"
 
-namespace fovea {
+namespace fovea::svg_canvas_test {
 namespace {
 
 TEST(SvgCanvas, WritesPlainElements) {
@@ -46,4 +46,4 @@ TEST(SvgCanvas, TheXmlCheckCanFail) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::svg_canvas_test

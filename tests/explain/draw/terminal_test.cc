@@ -7,18 +7,11 @@
 
 #include "fovea/base/file.h"
 #include "fovea/base/text.h"
+#include "tests/explain/drawn_text.h"
 #include "tests/explain/samples.h"
 
-namespace fovea {
+namespace fovea::terminal_test {
 namespace {
-
-TerminalOptions plain(int width, bool unicode = true) {
-  TerminalOptions options;
-  options.width = width;
-  options.colour = false;
-  options.unicode = unicode;
-  return options;
-}
 
 /// Compares with a file under golden/explain; FOVEA_WRITE_GOLDEN=1 writes it anew, to be looked at
 /// before it is committed.
@@ -156,6 +149,23 @@ TEST(Terminal, CellsOfAPictureAreTiles) {
       << "a grid of another size";
 }
 
+// Where cells look at each other behind a class token, its row is the picture.
+TEST(Terminal, AClassTokenLooksAtThePicture) {
+  MapView map;
+  map.name = map.title = "attention";
+  map.query_axis = map.key_axis = "patches";
+  map.query_labels = map.key_labels = {"class token", "1", "2", "3", "4"};
+  for (size_t query = 0; query < 5; ++query)
+    for (size_t key = 0; key < 5; ++key) map.weights.push_back(key == 4 - query ? 1 : 0);
+  Axis patches{"patches", "patch", map.key_labels};
+  patches.special = {0};
+  patches.grid_rows = patches.grid_columns = 2;
+  Explanation explanation{"images", "", "", {map}, {}};
+  explanation.axes = {patches};
+  const std::string text = render_terminal(explanation, plain(40));
+  EXPECT_NE(text.find("clas…\n|    |\n|  ██|\n"), std::string::npos) << text;
+}
+
 TEST(Terminal, WideLettersOverAMatrixStayThemselves) {
   Explanation explanation = sample_chinese();
   const std::string text = render_terminal(explanation, plain(80));
@@ -196,4 +206,4 @@ TEST(Terminal, EmptyAndHugeMaps) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::terminal_test

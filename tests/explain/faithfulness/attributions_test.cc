@@ -8,7 +8,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/explain/faithfulness/linear_predictor.h"
 
-namespace fovea::faithfulness {
+namespace fovea::faithfulness::attributions_test {
 namespace {
 
 using at::Tensor;
@@ -57,6 +57,22 @@ TEST(Attributions, RowsCountAsMuchAsAnotherMapLooksAtThem) {
   EXPECT_NEAR(weights[0], 0.2, 1e-12);
   EXPECT_NEAR(weights[1], 0.4, 1e-12);
   EXPECT_NE(attributions.notes.at(0).find("'groups'"), std::string::npos);
+}
+
+TEST(Attributions, AClassTokenSpeaksForThePicture) {
+  Fixture fixture;
+  Axis patches{"patches", "patch", {"class token", "1", "2"}};
+  patches.special = {0};
+  patches.grid_rows = 1;
+  patches.grid_columns = 2;
+  fixture.instance.described.axes.push_back(patches);
+  AttentionMap map = map_of(
+      torch::tensor({{{{0.5, 0.1, 0.4}, {0.2, 0.8, 0.0}, {1.0, 0.0, 0.0}}}}, torch::kFloat64));
+  map.query_axis = map.key_axis = "patches";
+  const Attributions attributions = fixture.attributions({map});
+  ASSERT_EQ(attributions.list.size(), 1u);
+  EXPECT_EQ(attributions.list[0].weights, (std::vector<double>{0, 0.1, 0.4}));
+  EXPECT_NE(attributions.notes.at(0).find("class token"), std::string::npos);
 }
 
 TEST(Attributions, LayersOfSelfAttentionAreJudgedByTheirRollout) {
@@ -114,4 +130,4 @@ TEST(Attributions, OrderFallsAndTiesAreDrawn) {
 }
 
 }  // namespace
-}  // namespace fovea::faithfulness
+}  // namespace fovea::faithfulness::attributions_test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include "fovea/tensor/torch.h"
 
-namespace fovea::faithfulness {
+namespace fovea::faithfulness::controls_test {
 namespace {
 
 using at::Tensor;
@@ -84,4 +84,4 @@ TEST(Controls, TheRandomKeyIsNeverTheTopOneAndEachOtherSometimes) {
 }
 
 }  // namespace
-}  // namespace fovea::faithfulness
+}  // namespace fovea::faithfulness::controls_test

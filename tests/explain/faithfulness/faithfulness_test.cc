@@ -9,7 +9,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/explain/faithfulness/measuring.h"
 
-namespace fovea {
+namespace fovea::faithfulness_test {
 namespace {
 
 TEST(Faithfulness, ComprehensivenessAndSufficiencyOfNumbers) {
@@ -227,4 +227,4 @@ TEST(Faithfulness, IntervalsOverExamples) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::faithfulness_test

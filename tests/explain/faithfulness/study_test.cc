@@ -10,7 +10,7 @@
 #include "tests/explain/faithfulness/measuring.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::study_test {
 namespace {
 
 TEST(FaithfulnessStudy, EveryRowStepAndBatchIsPermutedOnItsOwn) {
@@ -215,4 +215,4 @@ TEST(FaithfulnessStudy, RefusesNothingAndOptionsThatCannotWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::study_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fovea::faithfulness {
+namespace fovea::faithfulness::verdict_test {
 namespace {
 
 /// A sample of probabilities that supports its map; the tests change one thing at a time.
@@ -134,4 +134,4 @@ TEST(Verdict, WhatWasNotMeasuredIsNoObjection) {
 }
 
 }  // namespace
-}  // namespace fovea::faithfulness
+}  // namespace fovea::faithfulness::verdict_test

@@ -8,7 +8,7 @@
 #include "tests/explain/fake_predictor.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::choice_test {
 namespace {
 
 using testing::expect_error;
@@ -126,4 +126,4 @@ TEST(HeadChoice, TheOnlyLayerAndHeadAreTheFirst) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::choice_test

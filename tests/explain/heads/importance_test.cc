@@ -7,7 +7,7 @@
 #include "tests/explain/fake_predictor.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::importance_test {
 namespace {
 
 using testing::expect_error;
@@ -117,4 +117,4 @@ TEST(HeadImportance, NothingToMeasureIsAnError) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::importance_test

@@ -6,7 +6,7 @@
 
 #include "fovea/explain/draw/terminal.h"
 
-namespace fovea {
+namespace fovea::report_test {
 namespace {
 
 /// Layer 1 has two heads, layer 2 has lost one; the source map has no layers and no distance.
@@ -61,4 +61,4 @@ TEST(HeadReport, PicturesAreLayersByHeadsWithGaps) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::report_test

@@ -8,7 +8,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::rollout_test {
 namespace {
 
 using at::Tensor;
@@ -150,4 +150,4 @@ TEST(Rollout, RefusesWhatIsNoStack) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::rollout_test

@@ -7,7 +7,7 @@
 #include "tests/explain/fake_predictor.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::statistics_test {
 namespace {
 
 using testing::expect_error;
@@ -49,6 +49,34 @@ TEST(HeadStatistics, KnowHeadsThatLookAtOnePlace) {
   EXPECT_DOUBLE_EQ(*heads[2].previous, 0.75);
   EXPECT_DOUBLE_EQ(*heads[2].next, 0);
   EXPECT_DOUBLE_EQ(heads[2].largest, 1);
+}
+
+TEST(HeadStatistics, FindSinksAndInductionHeads) {
+  // a b c a b c: the second "a" looks at the "b" behind the first.
+  at::Tensor sink = torch::zeros({6, 6}), induction = torch::zeros({6, 6});
+  sink.select(1, 0).fill_(1);
+  for (int64_t i = 0; i < 6; ++i) induction[i][i < 3 ? 0 : i - 2] = 1;
+  FakePredictor predictor;
+  predictor.maps = {
+      layer_of(torch::stack({sink, induction, torch::ones({6, 6}).tril() / 6}).unsqueeze(0))};
+  Example twice = example_with({{"tokens", {"a", "b", "c", "a", "b", "c"}}});
+  auto heads = measure_heads(predictor, repeated(twice, 2));
+  EXPECT_FALSE(heads[1].induction);
+  measure_induction(predictor, twice, 3, heads);
+  EXPECT_DOUBLE_EQ(*heads[0].sink, 1);
+  EXPECT_DOUBLE_EQ(*heads[0].induction, 0);
+  EXPECT_EQ(heads[0].does(), "sink");
+  EXPECT_DOUBLE_EQ(*heads[1].induction, 1);
+  EXPECT_DOUBLE_EQ(*heads[1].sink, 2 / 5.0);
+  EXPECT_EQ(heads[1].does(), "induction");
+  EXPECT_NEAR(*heads[2].induction, 1 / 6.0, 1e-7);
+  EXPECT_EQ(heads[2].does(), "");
+}
+
+TEST(HeadStatistics, OnlyTextsThatLookBackHaveSinks) {
+  FakePredictor predictor;
+  predictor.maps = {layer_of(torch::ones({1, 1, 4, 4}) / 4)};
+  EXPECT_FALSE(measure_heads(predictor, repeated(sentence(), 1))[0].sink);
 }
 
 TEST(HeadStatistics, EqualPlainSumsOverAllRows) {
@@ -120,4 +148,4 @@ TEST(HeadStatistics, NothingToMeasureIsAnError) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::statistics_test

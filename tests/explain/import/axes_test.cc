@@ -5,7 +5,7 @@
 #include "tests/explain/import/samples.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::axes_test {
 namespace {
 
 using testing::expect_error;
@@ -158,4 +158,4 @@ TEST(ImportedAxes, TextAndSpansComeAlong) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::axes_test

@@ -4,7 +4,7 @@
 #include "tests/explain/import/samples.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::dimensions_test {
 namespace {
 
 using testing::expect_error;
@@ -152,4 +152,4 @@ TEST(ImportDimensions, WhatCannotBeAttentionIsRefusedWithItsShape) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::dimensions_test

@@ -10,7 +10,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::import_test {
 namespace {
 
 using testing::expect_error;
@@ -175,4 +175,4 @@ TEST(Import, FilesThatCannotBeReadSayWhy) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::import_test

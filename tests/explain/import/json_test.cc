@@ -6,7 +6,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::json_test {
 namespace {
 
 using testing::expect_error;
@@ -138,4 +138,4 @@ TEST(ImportJson, ChangedBytesAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::json_test

@@ -5,7 +5,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::labels_test {
 namespace {
 
 using testing::expect_error;
@@ -103,4 +103,4 @@ TEST(ImportedLabels, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::labels_test

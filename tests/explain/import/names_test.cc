@@ -7,7 +7,7 @@
 
 #include "fovea/base/text.h"
 
-namespace fovea {
+namespace fovea::names_test {
 namespace {
 
 std::vector<TensorName> named(const std::vector<std::string>& names) {
@@ -126,4 +126,4 @@ TEST(ImportNames, RolesAreRead) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::names_test

@@ -6,7 +6,7 @@
 
 #include "fovea/base/error.h"
 
-namespace fovea {
+namespace fovea::average_test {
 namespace {
 
 MapView one_row(const std::string& query, std::vector<double> weights) {
@@ -74,4 +74,4 @@ TEST(Average, OtherKeysHaveNoCommonMean) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::average_test

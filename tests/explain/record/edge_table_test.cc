@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::edge_table_test {
 namespace {
 
 TEST(EdgeTable, OneLinePerEdge) {
@@ -32,4 +32,4 @@ TEST(EdgeTable, OneLinePerEdge) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::edge_table_test

@@ -6,7 +6,7 @@
 #include "tests/explain/fake_predictor.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::explanation_test {
 namespace {
 
 TEST(Explanation, JoinsMapsWithLabelsAndTruth) {
@@ -210,4 +210,4 @@ TEST(Explanation, CheckSizesNamesBothNumbers) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::explanation_test

@@ -10,7 +10,7 @@
 #include "tests/explain/samples.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::json_test {
 namespace {
 
 void expect_same(const Explanation& left, const Explanation& right) {
@@ -295,6 +295,14 @@ TEST(ExplanationJson, RefusesAxesAndChunksThatDoNotFit) {
        bad, "2 offsets"},
       {"parent", [](Json& j) { j["axes"][1]["parent"] = "x"; }, bad, "no axis \"x\""},
       {"grid", [](Json& j) { j["axes"][2]["grid"]["rows"] = 3; }, bad, "3 x 3 cells"},
+      {"special of a grid", [](Json& j) { j["axes"][2]["special"] = {0}; }, bad,
+       "2 x 3 cells, the axis 5"},
+      {"special behind the cells",
+       [](Json& j) {
+         j["axes"][2]["special"] = {3};
+         j["axes"][2]["grid"] = {{"rows", 1}, {"columns", 5}, {"media", "photo"}};
+       },
+       bad, "before the cells"},
       {"times", [](Json& j) { j["axes"][3]["times"] = {1}; }, bad, "expected 2"},
       {"medium", [](Json& j) { j["media"][0]["type"] = "text/html"; }, bad, "unknown value"},
       {"medium data", [](Json& j) { j["media"][0]["data"] = "!!"; }, bad, "media[0].data"},
@@ -318,6 +326,16 @@ TEST(ExplanationJson, RefusesAxesAndChunksThatDoNotFit) {
   expect_refusals(rich(), cases);
 }
 
+TEST(ExplanationJson, AClassTokenStandsBeforeTheCells) {
+  Explanation explanation = rich();
+  explanation.axes[2].special = {0};
+  explanation.axes[2].grid_rows = 1;
+  explanation.axes[2].grid_columns = 5;
+  const Explanation after = explanation_from_json(explanation_to_json(explanation), "test");
+  EXPECT_EQ(after.axes[2].special, (std::vector<int64_t>{0}));
+  EXPECT_EQ(after.axes[2].grid_columns, 5);
+}
+
 TEST(ExplanationJson, UnknownFieldsAreIgnored) {
   Json json = explanation_to_json(sample_features());
   json["later"] = 1;
@@ -326,4 +344,4 @@ TEST(ExplanationJson, UnknownFieldsAreIgnored) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::json_test

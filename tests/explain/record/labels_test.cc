@@ -6,7 +6,7 @@
 
 #include "fovea/base/text.h"
 
-namespace fovea {
+namespace fovea::labels_test {
 namespace {
 
 TEST(Labels, PrintableEscapesWhatMovesACursor) {
@@ -79,4 +79,4 @@ TEST(Labels, ValuesShareTheirDecimals) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::labels_test

@@ -7,7 +7,7 @@
 #include "fovea/tensor/random.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::matrix_codec_test {
 namespace {
 
 using testing::expect_error;
@@ -126,4 +126,4 @@ TEST(MatrixCodec, HostileSparseMatrices) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::matrix_codec_test

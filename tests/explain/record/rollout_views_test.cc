@@ -4,7 +4,7 @@
 #include "fovea/explain/heads/rollout.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::rollout_views_test {
 namespace {
 
 MapView layer_view(int64_t layer, int64_t head, const at::Tensor& weights) {
@@ -70,4 +70,4 @@ TEST(RolloutViews, OnlySelfAttentionOfSeveralLayersWithoutNegativeWeights) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::rollout_views_test

@@ -10,7 +10,7 @@
 #include "fovea/tensor/random.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::stability_test {
 namespace {
 
 MapView view_with(std::vector<double> weights, const std::string& query = "q",
@@ -157,4 +157,4 @@ TEST(Stability, BootstrapLeavesGapsOut) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::stability_test

@@ -1,49 +1,30 @@
-// The task `glimpse` from pictures to answers, with all its models.
+// The task `images` from pictures to answers, with all its models.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "fovea/data/media_input.h"
-#include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/train.h"
+#include "fovea/explain/faithfulness/faithfulness.h"
+#include "fovea/tasks/catalogue.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/task_run.h"
 
-namespace fovea {
+namespace fovea::images_test {
 namespace {
 
-using testing::expect_error;
-using testing::TemporaryFolder;
-
-using Assignments = std::vector<std::string>;
+using namespace testing;
 
 Pipeline trained(const TemporaryFolder& folder, const Assignments& assignments) {
-  Setup setup("glimpse");
-  for (const std::string& assignment : assignments) setup.set(assignment);
-  for (const std::string assignment : {"data.rows=200", "data.validation_rows=20",
-                                       "data.test_rows=20", "model.hidden=16", "training.epochs=1"})
-    setup.set(assignment);
-  RunFolder run(folder / "run");
-  TrainRequest request;
-  request.folder = &run;
-  train(setup, request);
-  return Pipeline::load(folder / "run");
+  const Assignments small{"data.rows=200", "data.validation_rows=20", "data.test_rows=20",
+                          "model.hidden=16", "training.epochs=1"};
+  return trained_pipeline(setup_of("images", assignments, small), folder);
 }
 
-bool has_metric(const Metrics& metrics, const std::string& name) {
-  return std::any_of(metrics.begin(), metrics.end(),
-                     [&](const Metric& metric) { return metric.name == name; });
-}
-
-double metric(const Metrics& metrics, const std::string& name) {
-  for (const Metric& one : metrics)
-    if (one.name == name) return one.value;
-  ADD_FAILURE() << "there is no metric " << name;
-  return 0;
-}
-
-TEST(Glimpse, EveryModelTrainsAndIsMeasured) {
+TEST(Images, EveryModelTrainsAndIsMeasured) {
   for (const Assignments& options :
-       {Assignments{"model.name=ram", "data.view=cluttered", "data.canvas=40"},
+       {Assignments{"model.name=vit"},
+        Assignments{"model.name=ram", "data.view=cluttered", "data.canvas=40"},
         Assignments{"model.name=ram", "model.places=random"}, Assignments{"model.name=plain"},
         Assignments{"model.name=cnn"}}) {
     SCOPED_TRACE(options.back());
@@ -58,10 +39,10 @@ TEST(Glimpse, EveryModelTrainsAndIsMeasured) {
 }
 
 // Uniform places are inside the box as often as its area says.
-TEST(Glimpse, RandomPlacesAreInsideByChance) {
+TEST(Images, RandomPlacesAreInsideByChance) {
   const TemporaryFolder folder;
-  Pipeline pipeline =
-      trained(folder, {"model.places=random", "model.evaluation_samples=200", "model.patch=2"});
+  Pipeline pipeline = trained(folder, {"model.name=ram", "model.places=random",
+                                       "model.evaluation_samples=200", "model.patch=2"});
   const Metrics metrics = pipeline.measure(*pipeline.load_data("").test);
   EXPECT_NEAR(metric(metrics, "centres_inside"), metric(metrics, "inside_by_chance"), 0.02);
 }
@@ -70,7 +51,7 @@ class TrainedGlimpse : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!can_read_images()) GTEST_SKIP() << "this build reads no pictures";
-    pipeline.emplace(trained(folder, {"model.glimpses=4", "model.scales=2"}));
+    pipeline.emplace(trained(folder, {"model.name=ram", "model.glimpses=4", "model.scales=2"}));
     rows = pipeline->load_data("").test;
     example = rows->example(0);
   }
@@ -134,22 +115,78 @@ TEST_F(TrainedGlimpse, TheExplanationShowsGlimpsesOnThePicture) {
   EXPECT_FALSE(explanation.maps[1].truth.empty());
 }
 
-TEST(Glimpse, BaselinesHaveNothingToShow) {
+TEST(Images, TheFormerNameSaysTheNewOne) {
+  expect_error(ErrorKind::NotFound, "the task 'glimpse' is now called 'images'",
+               [] { make_task("glimpse"); });
+}
+
+class TrainedVit : public TrainedGlimpse {
+ protected:
+  void SetUp() override {
+    if (!can_read_images()) GTEST_SKIP() << "this build reads no pictures";
+    pipeline.emplace(trained(folder, {"model.layers=2"}));
+    rows = pipeline->load_data("").test;
+    example = rows->example(0);
+  }
+};
+
+TEST_F(TrainedVit, TheExplanationHasLayersAndRollout) {
+  const Explanation explanation = pipeline->explain(example);
+  std::set<std::string> names;
+  std::set<int64_t> layers;
+  for (const MapView& map : explanation.maps) {
+    names.insert(map.name);
+    if (map.name == "attention") layers.insert(map.layer);
+    EXPECT_EQ(map.queries(), 50u);
+    EXPECT_EQ(map.key_axis, "patches");
+  }
+  EXPECT_TRUE(names.contains("attention rollout"));
+  EXPECT_EQ(layers, (std::set<int64_t>{1, 2}));
+  EXPECT_EQ(answer(example)["scores"].size(), 10u);
+}
+
+TEST_F(TrainedVit, FaithfulnessJudgesTheClassToken) {
+  const auto judged = measure_faithfulness(*pipeline, {&example, 1}, {.permutations = 5});
+  ASSERT_EQ(judged.size(), 1u);
+  EXPECT_EQ(judged[0].map, "attention");
+  const auto holds = [&](const std::string& note) {
+    return std::any_of(judged[0].notes.begin(), judged[0].notes.end(),
+                       [&](const std::string& one) { return one.find(note) != std::string::npos; });
+  };
+  EXPECT_TRUE(holds("class token")) << join(judged[0].notes, "; ");
+  EXPECT_TRUE(holds("rollout"));
+  for (const FaithfulnessMeasure& measure : judged[0].measures)
+    EXPECT_TRUE(measure.name != "comprehensiveness" || measure.value.has_value());
+}
+
+TEST_F(TrainedVit, AnyPictureIsResizedAndShownSharp) {
+  const Example parsed = pipeline->parse(input(torch::full({3, 200, 124}, 200, torch::kByte)));
+  EXPECT_EQ(parsed.tensors.at("image").sizes(), at::IntArrayRef({1, 28, 28}));
+  EXPECT_EQ(parsed.media.at(0).height, 200);
+  EXPECT_EQ(parsed.media.at(0).width, 200) << "as the network's, with a border";
+}
+
+TEST(Images, PicturesSmallerThanAPatchAreRefused) {
+  const TemporaryFolder folder;
+  expect_error(ErrorKind::InvalidArgument, {"28 x 28", "smaller than a patch of 32"},
+               [&] { trained(folder, {"model.patch=32"}); });
+}
+
+TEST(Images, BaselinesHaveNothingToShow) {
   const TemporaryFolder folder;
   Pipeline pipeline = trained(folder, {"model.name=plain"});
   const auto rows = pipeline.load_data("").test;
-  expect_error(ErrorKind::Unsupported, "train with model.name=ram",
+  expect_error(ErrorKind::Unsupported, "train with model.name=vit",
                [&] { pipeline.overview(*rows); });
 }
 
 // Views follow from the step, so a training that was stopped sees the same ones.
-TEST(Glimpse, AResumedTrainingEqualsAnUninterruptedOne) {
-  const Assignments options{"data.view=translated",    "data.canvas=34",        "data.rows=300",
-                            "data.validation_rows=20", "data.test_rows=0",      "model.hidden=8",
-                            "training.epochs=2",       "training.batch_size=10"};
+TEST(Images, AResumedTrainingEqualsAnUninterruptedOne) {
+  const Assignments options{"model.name=ram", "data.view=translated",    "data.canvas=34",
+                            "data.rows=300",  "data.validation_rows=20", "data.test_rows=0",
+                            "model.hidden=8", "training.epochs=2",       "training.batch_size=10"};
   const auto go_on = [&](const std::filesystem::path& path, bool resume, bool stops) {
-    fovea::Setup setup("glimpse");
-    for (const std::string& assignment : options) setup.set(assignment);
+    fovea::Setup setup = setup_of("images", options);
     RunFolder folder(path);
     TrainRequest request;
     request.folder = &folder;
@@ -164,4 +201,4 @@ TEST(Glimpse, AResumedTrainingEqualsAnUninterruptedOne) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::images_test

@@ -1,5 +1,7 @@
+#include "fovea/base/text.h"
 #include "fovea/models/image_baselines.h"
 #include "fovea/models/recurrent_glimpses.h"
+#include "fovea/models/vision_transformer.h"
 #include "fovea/tensor/torch.h"
 #include "tests/export/cases.h"
 
@@ -23,7 +25,7 @@ at::Tensor pictures(int64_t rows, const PictureInput& input) {
 }
 
 /// Our own path along the means: no chance but the first place, or all of them.
-Json answers_of(const RecurrentGlimpses& model, int64_t rows) {
+Json glimpse_answers(const RecurrentGlimpses& model, int64_t rows) {
   torch::NoGradGuard no_gradients;
   const RecurrentGlimpsesOptions& options = model.options();
   const at::Tensor image = pictures(rows, model.input());
@@ -56,7 +58,7 @@ ExportCase glimpse_case(const std::string& name, const std::string& places,
   randomise(*model, 13);
   return {"glimpse-" + name,
           [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
-          [model](int64_t rows, int64_t) { return answers_of(*model, rows); }};
+          [model](int64_t rows, int64_t) { return glimpse_answers(*model, rows); }};
 }
 
 ExportCase whole_case(const std::string& name) {
@@ -76,12 +78,49 @@ ExportCase whole_case(const std::string& name) {
           [model](const ExportOptions& chosen) { return export_model(*model, chosen); }, answers};
 }
 
+/// Patches of 4 and of 5: pictures of 11 x 14 are stretched to both.
+ExportCase patched_case(const std::string& name, int64_t patch, int64_t convolutions, bool pruned) {
+  VisionTransformerOptions options;
+  options.patch = patch;
+  options.convolutions = convolutions;
+  options.layers = 2;
+  options.hidden = 8;
+  options.heads = 2;
+  options.mean = "0.4,0.5,0.6";
+  options.deviation = "0.2";
+  PictureInput input = odd_pictures(3);
+  const PatchGrid grid = patch_grid(options, input.height, input.width);
+  input.grid_rows = grid.rows, input.grid_columns = grid.columns;
+  const auto model = std::make_shared<VisionTransformer>(options, input);
+  randomise(*model, 15);
+  if (pruned) prune_heads(*model);
+  const auto answers = [model](int64_t rows, int64_t) -> Json {
+    torch::NoGradGuard no_gradients;
+    const Batch batch{{{"image", pictures(rows, model->input())}}, rows};
+    const Predictions predictions = model->predict(batch);
+    Json outputs{{"probabilities", tensor_json(predictions.scores)}};
+    Tap tap;
+    model->replay(batch, predictions, &tap);
+    for (const AttentionMap& map : tap.maps())
+      outputs[concat(map.name, "_", map.layer)] = tensor_json(map.weights);
+    return {{"inputs", {{"image", tensor_json(batch.at("image").to(at::kFloat))}}},
+            {"outputs", outputs}};
+  };
+  return {"vit-" + name,
+          [model](const ExportOptions& chosen) { return export_model(*model, chosen); }, answers};
+}
+
 }  // namespace
 
-std::vector<ExportCase> glimpse_cases() {
+std::vector<ExportCase> image_cases() {
   return {glimpse_case("linear", "learned", "linear", 1),
-          glimpse_case("tanh", "learned", "tanh", 3), glimpse_case("random", "random", "linear", 2),
-          whole_case("plain"), whole_case("cnn")};
+          glimpse_case("tanh", "learned", "tanh", 3),
+          glimpse_case("random", "random", "linear", 2),
+          whole_case("plain"),
+          whole_case("cnn"),
+          patched_case("linear", 5, 0, false),
+          patched_case("convolutions", 4, 2, false),
+          patched_case("pruned", 4, 1, true)};
 }
 
 }  // namespace fovea::testing
