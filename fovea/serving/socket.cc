@@ -1,6 +1,7 @@
 #include "fovea/serving/socket.h"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
@@ -105,6 +106,17 @@ int accept_from(int socket, std::string& remote) {
   ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   remote = address_text(address);
   return client;
+}
+
+void ignore_new_connections(int socket) {
+  constexpr uint32_t kFlags = 13, kSyn = 2;  // of the TCP header: the byte, and the bit in it
+  sock_filter code[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kFlags),
+                        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kSyn, 0, 1),
+                        BPF_STMT(BPF_RET | BPF_K, 0),            // dropped
+                        BPF_STMT(BPF_RET | BPF_K, 0xffffffff)};  // kept whole
+  const sock_fprog program{std::size(code), code};
+  // Where the system has no filters, those who connect in the last moment are reset.
+  ::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
 bool is_loopback(const std::string& host) {

@@ -42,6 +42,10 @@ int port_of(int socket);
 /// for it. `remote` is the client's address.
 int accept_from(int socket, std::string& remote);
 
+/// From now on nobody begins to connect; who has begun still ends up among those that wait. Without
+/// it, who connects between the last accept and the close is reset, with a request on the way.
+void ignore_new_connections(int socket);
+
 /// Whether only programs of this machine reach that host.
 bool is_loopback(const std::string& host);
 

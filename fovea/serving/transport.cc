@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 // How long a connection without a request stays open when the server drains: a request that was
 // sent before its client could know still arrives.
 constexpr milliseconds kGrace{500};
+constexpr milliseconds kHandshake{50};  // for connections that have begun when the server drains
 constexpr milliseconds kLinger{5000};
 constexpr ptrdiff_t kMostLingering = 256;
 constexpr milliseconds kIdle{1000};  // between two requests: then it may make room
@@ -67,7 +68,7 @@ void Transport::add_open(int64_t change) {
 void Transport::watch() {
   while (!ending_) {
     std::vector<pollfd> polled{{wake_.descriptor(), POLLIN, 0}, {listening_.get(), POLLIN, 0}};
-    auto next_end = Clock::time_point::max();
+    auto next_end = last_accept_;
     for (const ClientPtr& client : watched_) {
       polled.push_back({client->connection.descriptor(), POLLIN, 0});
       next_end = std::min(next_end, end_of(*client));
@@ -115,7 +116,11 @@ void Transport::take_back() {
 
 void Transport::accept_waiting() {
   if (listening_.get() < 0) return;
-  const bool last = draining_;  // those that had come before are accepted still
+  if (draining_ && last_accept_ == Clock::time_point::max()) {
+    ignore_new_connections(listening_.get());
+    last_accept_ = Clock::now() + kHandshake;
+  }
+  const bool last = Clock::now() >= last_accept_;
   std::string remote;
   for (int socket = 0; (socket = accept_from(listening_.get(), remote)) >= 0;) {
     const ClientPtr client(
@@ -131,6 +136,7 @@ void Transport::accept_waiting() {
   if (out_of_descriptors) std::this_thread::sleep_for(milliseconds(10));
   if (!last) return;
   listening_.close();
+  last_accept_ = Clock::time_point::max();
   const std::lock_guard lock(mutex_);
   accepting_ = false;
   closed_.notify_all();
