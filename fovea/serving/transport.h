@@ -70,7 +70,7 @@ class Transport {
   const int port_;
   WakeUp wake_, drain_begins_;  // for the thread that watches; for those of requests
   std::atomic<bool> draining_{false}, ending_{false};
-  Clock::time_point grace_end_;  // once it drains
+  Clock::time_point grace_end_;                               // once it drains
   Clock::time_point last_accept_ = Clock::time_point::max();  // of the watcher, while it drains
   std::atomic<int64_t> open_{0}, refused_{0}, displaced_{0};
   std::vector<ClientPtr> watched_;  // those that have waited longest first
