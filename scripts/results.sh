@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|squad|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy|images|flickr8k]…
-# The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
+# What each printed is kept in docs/results/NAME.json (record). The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,9 +11,21 @@ device=(--device "${FOVEA_DEVICE:-cpu}")  # of the long ones
 heading() { echo && echo "== $*"; }
 needs() { [[ -d $data/$1 ]] || { echo "not found: $data/$1 (set FOVEA_DATA)" >&2; return 1; }; }
 
+# usage: record NAME: runs it and writes what it printed to docs/results/NAME.json.
+record() {
+  local printed begin=$SECONDS
+  printed=$(mktemp)
+  "$1" | tee "$printed"
+  /usr/bin/python3 scripts/record_result.py "$1" $((SECONDS - begin)) $fovea <"$printed"
+  rm -f "$printed"
+}
+# usage: published WHAT FIGURES: of others, for comparison.
+published() { echo "published, $1: ${*:2}"; }
+
 features() {
   heading "features, built-in data, 10 seeds"
   $fovea compare features --config tutorial --vary model.name=tutorial --seeds 10 --seed 1 --quiet --json | medians
+  published "the tutorial's one run" "accuracy .9238, loss .1974"
 }
 context() {
   heading "context, built-in data, 10 seeds: loss is the MSE of the whole fourth epoch"
@@ -410,6 +422,6 @@ mean_of_tables() {
 for part in "${@:-features context why adult breast dates scores alignments phrases forecast series faithfulness locales multi30k tatoeba transformer imdb wnut17 squad pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy images flickr8k}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
-    "$name"
+    record "$name"
   done
 done

@@ -1,0 +1,137 @@
+// docs/results.md against what its commands printed, docs/results/NAME.json: every section has such
+// a file or stands in unrecorded.txt, no command has changed since it ran, and every figure of its
+// tables was printed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "fovea/base/file.h"
+#include "fovea/base/json.h"
+#include "fovea/base/text.h"
+
+namespace fovea::results_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = fs::path(FOVEA_TEST_FILES) / "..";
+
+struct Section {
+  std::string title;
+  std::vector<std::string> names;  // of its commands
+  std::vector<std::string> rows;   // of its tables
+};
+
+std::vector<Section> read_sections() {
+  const std::regex command("`\\./dev results ([a-z0-9]+)`");
+  std::vector<Section> sections;
+  for (const std::string& line : split(read_file(kRoot / "docs/results.md"), '\n')) {
+    if (line.starts_with("#")) {
+      Section& section = sections.emplace_back();
+      section.title = line;
+      for (std::sregex_iterator it(line.begin(), line.end(), command), end; it != end; ++it)
+        section.names.push_back((*it)[1]);
+    } else if (line.starts_with("|") && !sections.empty()) {
+      sections.back().rows.push_back(line);
+    }
+  }
+  return sections;
+}
+
+fs::path file_of(const std::string& name) {
+  return kRoot / "docs/results" / (name + ".json");
+}
+
+struct Figure {
+  std::string text;
+  double value = 0, half = 0;  // half a unit of its last digit
+};
+
+/// Numbers with a decimal point; `or_whole`: those without, too, which are exact.
+std::vector<Figure> figures_in(const std::string& text, bool or_whole) {
+  const std::regex number(or_whole ? "-?[0-9]*\\.?([0-9]+)(e-?[0-9]+)?"
+                                   : "-?[0-9]*\\.([0-9]+)(e-?[0-9]+)?");
+  std::vector<Figure> figures;
+  for (std::sregex_iterator it(text.begin(), text.end(), number), end; it != end; ++it) {
+    const std::string exponent = (*it)[2];
+    const double scale = exponent.empty() ? 1 : std::stod("1" + exponent);
+    const bool is_whole = it->str().find('.') == std::string::npos;
+    const double half = is_whole ? 0 : 0.5 * std::pow(10.0, -double((*it)[1].length())) * scale;
+    figures.push_back({it->str(), std::stod(it->str()), half});
+  }
+  return figures;
+}
+
+/// The lines of a function of scripts/results.sh, as record_result.py takes them.
+std::vector<std::string> script_of(const std::string& name) {
+  std::vector<std::string> lines;
+  bool inside = false;
+  for (const std::string& line : split(read_file(kRoot / "scripts/results.sh"), '\n')) {
+    if (inside && line == "}") break;
+    if (inside) lines.emplace_back(trim(line));
+    if (line == name + "() {") inside = true;
+  }
+  return lines;
+}
+
+TEST(Results, EverySectionIsRecordedOrKnownNotToBe) {
+  std::set<std::string> unrecorded;
+  for (const std::string& line : split(read_file(kRoot / "docs/results/unrecorded.txt"), '\n'))
+    if (!line.empty() && line[0] != '#') unrecorded.insert(line);
+  std::set<std::string> without_file;
+  for (const Section& section : read_sections())
+    for (const std::string& name : section.names) {
+      EXPECT_FALSE(script_of(name).empty()) << section.title << ": scripts/results.sh has no such";
+      if (!fs::exists(file_of(name))) without_file.insert(name);
+    }
+  EXPECT_EQ(without_file, unrecorded) << "run ./dev results NAME for a new section; one that has "
+                                         "its file leaves docs/results/unrecorded.txt";
+}
+
+TEST(Results, NoCommandHasChangedSinceItRan) {
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs/results")) {
+    if (entry.path().extension() != ".json") continue;
+    const std::string name = entry.path().stem().string();
+    const Json record = read_json_file(entry.path());
+    std::vector<std::string> ran;
+    for (const std::string line : record["script"]) ran.emplace_back(trim(line));
+    EXPECT_EQ(ran, script_of(name)) << "run ./dev results " << name << " again";
+    for (const auto& [path, text] : record["configs"].items())
+      EXPECT_EQ(read_file(kRoot / path), text.get<std::string>())
+          << path << ": run ./dev results " << name << " again";
+  }
+}
+
+TEST(Results, EveryFigureOfARecordedSectionWasPrinted) {
+  int checked = 0;
+  for (const Section& section : read_sections()) {
+    if (section.names.empty() || !std::ranges::all_of(section.names, [](const std::string& name) {
+          return fs::exists(file_of(name));
+        }))
+      continue;
+    std::vector<Figure> printed;
+    for (const std::string& name : section.names) {
+      const Json record = read_json_file(file_of(name));
+      for (const std::string line : record["output"])
+        for (const Figure& figure : figures_in(line, true)) printed.push_back(figure);
+    }
+    for (const std::string& row : section.rows)
+      for (const Figure& figure : figures_in(row, false)) {
+        ++checked;
+        EXPECT_TRUE(std::ranges::any_of(printed,
+                                        [&](const Figure& other) {
+                                          return std::abs(other.value - figure.value) <=
+                                                 figure.half * (1 + 1e-6);
+                                        }))
+            << section.title << ": " << figure.text << " was not printed";
+      }
+  }
+  EXPECT_GT(checked, 0);
+}
+
+}  // namespace
+}  // namespace fovea::results_test
