@@ -55,6 +55,9 @@ void print_choice(const ModelChoice& choice) {
               << format_count(choice.held_out_rows) << " others"
               << (choice.repeats > 1 ? concat(", ", choice.repeats, " times") : "") << ":\n"
               << choice.table().plain();
+  if (!choice.left_out.empty())
+    tell(concat("not tried, since a step takes too long with so many columns: ",
+                join(choice.left_out)));
   tell(concat("model.name=", choice.model, ": ", choice.reason));
 }
 

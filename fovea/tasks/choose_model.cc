@@ -24,6 +24,8 @@ constexpr int64_t kFewestOfBlock = 16;
 // A candidate need not be trained to its very best.
 constexpr int64_t kMostPatience = 6, kMostSteps = 1500;
 constexpr int64_t kMostStepsOfSeveral = 600;  // where several repeats or more rows are to follow
+constexpr int64_t kFewestSteps = 300;         // however much they cost
+constexpr double kMostCost = 8;               // of a step: whoever costs more does not take part
 constexpr size_t kFewestBlocks = 4;           // that show how far differences vary
 constexpr double kBehind = 3;                 // standard errors
 constexpr double kShareOfTime = 0.3;          // of training.seconds, where it is given
@@ -108,8 +110,10 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   if (validation) hooks.evaluate = [&] { return task.measure(*model, *validation); };
   TrainingOptions options = setup.training();
   if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
-  if (options.epochs == 0 && options.steps == 0)
-    options.steps = rows.is_last ? kMostSteps : kMostStepsOfSeveral;
+  if (options.epochs == 0 && options.steps == 0) {
+    const auto usual = double(rows.is_last ? kMostSteps : kMostStepsOfSeveral);
+    options.steps = std::max(kFewestSteps, int64_t(usual / task.cost()));
+  }
   options.seconds = most_seconds;
   Trainer(*model, options, seed).train(training, hooks);
   return measure_blocks();
@@ -230,6 +234,7 @@ Json ModelChoice::to_json() const {
             {"held_out_rows", held_out_rows},
             {"repeats", repeats},
             {"candidates", Json::array()}};
+  if (!left_out.empty()) json["left_out"] = left_out;
   for (const Candidate& one : candidates)
     json["candidates"].push_back({{"model", one.model},
                                   {"loss", one.loss},
@@ -241,10 +246,14 @@ Json ModelChoice::to_json() const {
 
 std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
                                         const ChooseHooks& hooks) {
-  const std::vector<std::string> names = setup.task().candidates();
-  if (names.empty()) return {};
+  if (setup.task().candidates().empty()) return {};
   setup.merge(changed_options(setup), "the options");
   ModelChoice choice;
+  std::vector<std::string> names;
+  for (const std::string& name : std::vector<std::string>(setup.task().candidates())) {
+    setup.set("model.name", name);
+    (setup.task().cost() <= kMostCost ? names : choice.left_out).push_back(name);
+  }
   choice.model = names[0];
   const int64_t rows = splits.train->size();
   const auto repeats = hold_out_repeatedly(rows, static_cast<uint64_t>(setup.common().seed));

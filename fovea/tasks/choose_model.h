@@ -31,6 +31,7 @@ struct ModelChoice {
   std::string reason;  // one sentence
   int64_t training_rows = 0, held_out_rows = 0, repeats = 0;
   std::vector<Candidate> candidates;
+  std::vector<std::string> left_out;  // too slow for these data
 
   TextTable table() const;
   Json to_json() const;

@@ -515,6 +515,12 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
   spec.refits = [data](bool fitted) {
     return data->held_out() && (fitted || data->train_rows() < kFewRows);
   };
+  spec.cost = [data, name] {
+    constexpr double kUsualColumns = 50, kMostCost = 5;
+    const double width = std::max(1.0, double(data->sizes().at("columns")) / kUsualColumns);
+    // Columns that look at columns are soon too many; the others always take part in a choice.
+    return name == "transformer" ? width * width : std::min(width, kMostCost);
+  };
   if (name == "linear")
     spec.fit = [data](Model& model, const Dataset& rows) {
       return fit_convex(*data, dynamic_cast<TableNetwork&>(model), rows);

@@ -49,6 +49,9 @@ struct ModelSpec {
   // What is left empty means:
   /// A name that stands for a choice: the models to choose from, the preferred one first.
   std::vector<std::string> candidates = {};           // it is a model of its own
+  /// A step for these data, in steps of usual data. In a choice, what costs more is trained for
+  /// fewer steps, or left out.
+  std::function<double()> cost = {};                  // 1
   std::vector<Tunable> tunables = {};                 // what every model has (tune.h)
   std::function<bool()> has_attention = {};           // always
   std::shared_ptr<DataKind> data = {};                // the task's

@@ -81,6 +81,7 @@ class Task {
   std::unique_ptr<Model> make_model() const { return spec().make(); }
   /// Where model.name leaves the choice open: from which models to choose (choose_model.h).
   const std::vector<std::string>& candidates() const { return spec().candidates; }
+  double cost() const { return spec().cost ? spec().cost() : 1; }
   /// For `--from`, before load(). Unsupported where no other run can help.
   void load_pretrained(const std::filesystem::path& run_or_folder);
   /// Opens a Hugging Face folder as a run; returns what was left out, one sentence each.

@@ -38,6 +38,18 @@ TEST(ChooseModel, ALinearModelIsNotChosenForAProduct) {
   EXPECT_FALSE(choice.reason.empty());
 }
 
+/// Steps whose work grows with the square of the columns would take minutes.
+TEST(ChooseModel, WideTablesDoWithoutTheTransformer) {
+  fovea::Setup setup = small_setup({"data.columns=160", "data.rows=120", "training.epochs=1"});
+  const ModelChoice choice = chosen(setup);
+  EXPECT_EQ(choice.left_out, std::vector<std::string>{"transformer"});
+  ASSERT_EQ(choice.candidates.size(), 3u);
+  EXPECT_EQ(choice.candidates[0].model, "attention");
+  EXPECT_EQ(choice.to_json()["left_out"], Json::parse(R"(["transformer"])"));
+  fovea::Setup narrow = small_setup({"data.columns=40", "data.rows=120", "training.epochs=1"});
+  EXPECT_TRUE(chosen(narrow).left_out.empty());
+}
+
 std::string taken(std::vector<Candidate> candidates) {
   ModelChoice choice;
   choice.candidates = std::move(candidates);
