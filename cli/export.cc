@@ -6,7 +6,7 @@
 #include "cli/program.h"
 #include "fovea/base/error.h"
 #include "fovea/tasks/hugging_face.h"
-#include "fovea/tasks/language_folder.h"
+#include "fovea/tasks/language_adapter.h"
 #include "fovea/tasks/pipeline.h"
 
 namespace fovea::cli {
@@ -15,7 +15,7 @@ namespace {
 
 struct ExportFlags {
   std::string run, onnx, hugging_face;
-  bool attention = false;
+  bool attention = false, adapter = false;
 };
 
 void write_onnx(const ExportFlags& flags) {
@@ -27,11 +27,16 @@ void write_onnx(const ExportFlags& flags) {
 
 void write_folder(const ExportFlags& flags) {
   if (setup_of(flags.run).task_name() == "language") {
-    const PretrainedLanguage model = read_language(flags.run);
+    const PretrainedLanguage model = read_language(flags.run, {.merges = !flags.adapter});
     for (const std::string& note : model.notes) tell(note);
-    write_language(flags.hugging_face, model);
+    if (flags.adapter)
+      write_adapter(flags.hugging_face, model);
+    else
+      write_language(flags.hugging_face, model);
     return put_line(flags.hugging_face);
   }
+  require(!flags.adapter, ErrorKind::InvalidArgument,
+          "export: --adapter is for language models with low-rank adapters");
   const PretrainedBert bert = read_pretrained(flags.run);
   for (const std::string& note : bert.notes) tell(note);
   write_hugging_face(flags.hugging_face, bert);
@@ -43,6 +48,8 @@ void run_export(const ExportFlags& flags) {
           "export: name what to write, either --onnx FILE.onnx or --hugging-face FOLDER");
   require(!flags.attention || !flags.onnx.empty(), ErrorKind::InvalidArgument,
           "export: --attention goes with --onnx");
+  require(!flags.adapter || flags.onnx.empty(), ErrorKind::InvalidArgument,
+          "export: --adapter goes with --hugging-face");
   flags.onnx.empty() ? write_folder(flags) : write_onnx(flags);
 }
 
@@ -64,6 +71,9 @@ void add_export(CLI::App& program) {
                    "the folder to write, of runs with a BERT or of language: config.json, "
                    "model.safetensors, tokenizer.json")
       ->type_name("FOLDER");
+  command->add_flag("--adapter", flags->adapter,
+                    "Hugging Face: only the low-rank adapters, as PEFT reads them; else they are "
+                    "merged into the network");
   command->footer(
       "Examples:\n"
       "  fovea export runs/first --onnx first.onnx\n"

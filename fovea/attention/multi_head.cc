@@ -112,7 +112,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options) : option
   heads_ = numbers_up_to(heads);
   key_heads_ = numbers_up_to(options_.key_heads);
   const int64_t rows = value_part().first + value_part().rows;
-  in_proj_weight = register_parameter("in_proj_weight", at::zeros({rows, width}));
+  in_proj_weight = register_parameter("in_proj_weight", undecided_weight({rows, width}));
   if (options.bias) in_proj_bias = register_parameter("in_proj_bias", at::zeros({rows}));
   out_proj = register_projection(*this, "out_proj",
                                  {heads * head_size(), width, options.bias && options.output_bias});
@@ -149,8 +149,8 @@ MultiHeadAttention::Part MultiHeadAttention::value_part() const {
   return {keys.first + keys.rows, keys.rows, keys.heads};
 }
 
-std::vector<Tensor> MultiHeadAttention::project(const Tensor& x,
-                                                const std::vector<Part>& parts) const {
+std::vector<Tensor> MultiHeadAttention::project(const Tensor& x, const std::vector<Part>& parts,
+                                                const std::optional<Random>& random) const {
   const int64_t first = parts.front().first;
   std::vector<int64_t> rows;
   for (const Part& part : parts) rows.push_back(part.rows);
@@ -159,7 +159,9 @@ std::vector<Tensor> MultiHeadAttention::project(const Tensor& x,
     return parameter.defined() && all < parameter.size(0) ? parameter.narrow(0, first, all)
                                                           : parameter;
   };
-  const auto projected = linear_layer(x, of_parts(in_proj_weight), of_parts(in_proj_bias));
+  const auto projected =
+      adapters.add_to(linear_layer(x, of_parts(in_proj_weight), of_parts(in_proj_bias)), x, first,
+                      random ? &*random : nullptr);
   // Backward of a split is one concatenation, of several narrow() a sum of padded tensors.
   std::vector<Tensor> pieces = projected.split_with_sizes(rows, 2);  // [B, N, h d] each
   for (size_t i = 0; i < parts.size(); ++i)
@@ -220,7 +222,8 @@ MultiHeadAttention::SelfAttended MultiHeadAttention::forward_self(const MultiHea
   Memory memory;
   Tensor query;  // [B, H, N, d]
   if (is_finite(x)) {
-    const auto parts = project(x, {query_part(), key_part(), value_part()});  // [B, h, N, d] each
+    const auto parts = project(x, {query_part(), key_part(), value_part()},
+                               input.random);  // [B, h, N, d] each
     query = turned(parts[0], input.first_position);
     memory.keys = score_->prepare(turned(parts[1], input.first_position));
     memory.values = parts[2];
@@ -256,7 +259,8 @@ Attended MultiHeadAttention::look(const MultiHeadInput& input, const Tensor& que
   Attended attended = attend(inner, tap);
 
   const auto joined = attended.context.transpose(1, 2).flatten(2);  // [B, Q, H' d]
-  attended.context = cleared(out_proj->forward(joined), attended.fully_masked);
+  attended.context = cleared(out_proj->forward(joined, input.random ? &*input.random : nullptr),
+                             attended.fully_masked);
   return attended;
 }
 
@@ -274,6 +278,10 @@ Attended MultiHeadAttention::without_heads(const MultiHeadInput& input,
 }
 
 void MultiHeadAttention::prune(const std::vector<int64_t>& numbers) {
+  require(numbers.empty() || (adapters.empty() && out_proj->adapters.empty()),
+          ErrorKind::Unsupported,
+          "heads with low-rank adapters cannot be taken out; merge the adapters first, as fovea "
+          "export RUN --hugging-face FOLDER does");
   for (const int64_t number : numbers)
     require(holds(heads_, number), ErrorKind::InvalidArgument, "head ", number + 1,
             " cannot be taken out: of ", options_.heads, " heads ", heads_.size(),

@@ -106,6 +106,7 @@ class MultiHeadAttention : public torch::nn::Module {
   at::Tensor in_proj_weight;             // [H' d + 2 D', D]
   at::Tensor in_proj_bias;               // [H' d + 2 D'], undefined without bias
   std::shared_ptr<Projection> out_proj;  // weight [D, H' d]
+  LowRankAdapters adapters;              // of in_proj
 
  private:
   struct Part {
@@ -115,7 +116,8 @@ class MultiHeadAttention : public torch::nn::Module {
   Part key_part() const;
   Part value_part() const;
   /// Parts that lie side by side in in_proj, by one product. x [B, N, D] -> [B, h, N, d] each
-  std::vector<at::Tensor> project(const at::Tensor& x, const std::vector<Part>& parts) const;
+  std::vector<at::Tensor> project(const at::Tensor& x, const std::vector<Part>& parts,
+                                  const std::optional<Random>& random = {}) const;
   at::Tensor turned(const at::Tensor& x, int64_t first_position) const;  // rotary, or x
   Attended look(const MultiHeadInput& input, const at::Tensor& query, const Memory& memory,
                 Tap* tap) const;

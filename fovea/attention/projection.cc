@@ -8,10 +8,27 @@
 
 namespace fovea {
 
+namespace {
+
+thread_local bool weights_come_later = false;
+
+}  // namespace
+
+WeightsLater::WeightsLater() : before_(weights_come_later) {
+  weights_come_later = true;
+}
+WeightsLater::~WeightsLater() {
+  weights_come_later = before_;
+}
+
+at::Tensor undecided_weight(at::IntArrayRef shape) {
+  return weights_come_later ? at::zeros({1}).expand(shape) : at::zeros(shape);
+}
+
 Projection::Projection(const ProjectionOptions& options) {
   require(options.in > 0 && options.out > 0, ErrorKind::InvalidArgument, "a projection from ",
           options.in, " to ", options.out, " numbers cannot be made; both sizes must be positive");
-  weight = register_parameter("weight", at::zeros({options.out, options.in}));
+  weight = register_parameter("weight", undecided_weight({options.out, options.in}));
   if (options.bias) bias = register_parameter("bias", at::zeros({options.out}));
 }
 
@@ -26,10 +43,10 @@ void Projection::initialise(const Random& random) {
   if (bias.defined()) bias.zero_();
 }
 
-at::Tensor Projection::forward(const at::Tensor& x) const {
+at::Tensor Projection::forward(const at::Tensor& x, const Random* random) const {
   require(x.size(-1) == weight.size(1), ErrorKind::InvalidArgument, "a projection of ",
           weight.size(1), " numbers was given a tensor of shape ", x.sizes());
-  return linear_layer(x, weight, bias);  // [..., out]
+  return adapters.add_to(linear_layer(x, weight, bias), x, 0, random);  // [..., out]
 }
 
 std::shared_ptr<Projection> register_projection(torch::nn::Module& owner, const std::string& name,

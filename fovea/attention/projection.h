@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "fovea/attention/low_rank.h"
 #include "fovea/tensor/random.h"
 
 namespace fovea {
@@ -26,11 +27,28 @@ class Projection : public torch::nn::Module {
   Projection(const ProjectionOptions& options, const Random& random);
   void initialise(const Random& random);
 
-  /// x [..., in] -> [..., out]
-  at::Tensor forward(const at::Tensor& x) const;
+  /// x [..., in] -> [..., out]; `random` is for the adapters' dropout.
+  at::Tensor forward(const at::Tensor& x, const Random* random = nullptr) const;
 
   at::Tensor weight;  // [out, in]
   at::Tensor bias;    // [out], undefined without one
+  LowRankAdapters adapters;
+};
+
+/// Zeros that take no memory while a WeightsLater lives in this thread: such a tensor can be
+/// replaced, but not written to.
+at::Tensor undecided_weight(at::IntArrayRef shape);
+
+/// For networks whose weights come from elsewhere and are taken as they lie there.
+class WeightsLater {
+ public:
+  WeightsLater();
+  ~WeightsLater();
+  WeightsLater(const WeightsLater&) = delete;
+  WeightsLater& operator=(const WeightsLater&) = delete;
+
+ private:
+  bool before_;
 };
 
 /// A projection of zeros that is registered with its owner.

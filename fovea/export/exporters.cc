@@ -11,7 +11,8 @@ namespace fovea {
   row(feature_attention) row(table_network) row(context_attention) row(seq2seq) row(transformer)   \
       row(bert_pretrainer) row(bert_classifier) row(bert_tagger) row(bert_reader) row(lstm_tagger) \
           row(hierarchical) row(words) row(show_attend_tell) row(recurrent_glimpses)               \
-              row(image_baseline) row(vision_transformer) row(series_linear) row(series_patches)
+              row(image_baseline) row(vision_transformer) row(series_linear) row(series_patches)   \
+                  row(language_model)
 
 using Exporter = std::optional<ExportedParts>(const Model&, const ExportOptions&);
 #define FOVEA_DECLARE(name) Exporter export_##name;

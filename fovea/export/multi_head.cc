@@ -50,7 +50,8 @@ Value MultiHead::in_heads(const Value& x, int64_t heads) const {
 Value MultiHead::placed(const Value& x, const Value& first) const {
   if (options_.positions != "rotary") return x;
   const Value place = range(0, size_of(x, 2));  // [N]
-  return turned(x, first.defined() ? place + first : place, head_size_);
+  return turned(x, first.defined() ? place + first : place,
+                rotary_rates(head_size_, options_.rotary));
 }
 
 Value MultiHead::prepared(const Value& keys) const {

@@ -1,11 +1,31 @@
 #include "fovea/export/operators.h"
 
+#include <cmath>
 #include <numbers>
+
+#include "fovea/base/error.h"
 
 namespace fovea::onnx {
 
 Value gelu(const Value& x) {
   return x * 0.5 * ((x / std::numbers::sqrt2).node("Erf") + 1);  // Phi(x) = (1 + erf(x / √2)) / 2
+}
+
+Value gelu_tanh(const Value& x) {
+  const Value inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
+  return x * 0.5 * (tanh(inner) + 1);
+}
+
+Value silu(const Value& x) {
+  return x * sigmoid(x);
+}
+
+Value activate(const Value& x, const std::string& name) {
+  if (name == "relu") return relu(x);
+  if (name == "gelu") return gelu(x);
+  if (name == "gelu-tanh") return gelu_tanh(x);
+  if (name == "silu") return silu(x);
+  fail(ErrorKind::Unsupported, "export: the activation ", name, " has no ONNX form yet");
 }
 
 Value softmax(const Value& x) {
@@ -29,6 +49,12 @@ Value largest(const Value& x, int64_t dimension, bool keep_dimension) {
 
 Value cumulative_sum(const Value& x) {
   return x.graph().node("CumSum", {x, x.graph().integer(-1)});
+}
+
+Value rms_norm(const Value& x, const Value& weight, double epsilon) {
+  const Value squares = x.graph().node(
+      "ReduceMean", {x * x}, {{"axes", std::vector<int64_t>{-1}}, {"keepdims", int64_t(1)}});
+  return x / sqrt(squares + epsilon) * weight;
 }
 
 Value layer_norm(const Value& x, const Value& weight, const Value& bias, double epsilon) {

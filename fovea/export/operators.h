@@ -7,12 +7,18 @@
 namespace fovea::onnx {
 
 Value gelu(const Value& x);  // x Phi(x), the exact form
+Value gelu_tanh(const Value& x);
+Value silu(const Value& x);
+/// By the names of nn/ops/activation.h. Unsupported for others.
+Value activate(const Value& x, const std::string& name);
 
 Value softmax(const Value& x);      // over the last dimension
 Value log_softmax(const Value& x);  // likewise
 Value sum(const Value& x, int64_t dimension, bool keep_dimension);
 Value largest(const Value& x, int64_t dimension, bool keep_dimension);
 Value cumulative_sum(const Value& x);  // over the last dimension
+/// x / sqrt(mean(x^2) + epsilon) * weight, over the last dimension.
+Value rms_norm(const Value& x, const Value& weight, double epsilon);
 /// (x - mean) / sqrt(var + epsilon) * weight + bias, over the last dimension.
 Value layer_norm(const Value& x, const Value& weight, const Value& bias, double epsilon);
 

@@ -15,7 +15,8 @@ Value add_sinusoidal(const Value& x, const Value& positions, int64_t width);
 /// x [B, N, D] + a row of the table [maximum, D]. positions int64 [N]
 Value add_learned(const Value& x, const Value& positions, const Value& table);
 
-/// x [B, H, N, d] turned by its positions, dimension i together with i + d/2. positions int64 [N]
-Value turned(const Value& x, const Value& positions, int64_t head_size);
+/// x [B, H, N, d] turned by its positions, dimension i together with i + d/2. positions int64 [N];
+/// rates [d / 2], rotary_rates() of attention/multi_head.h
+Value turned(const Value& x, const Value& positions, const at::Tensor& rates);
 
 }  // namespace fovea::onnx

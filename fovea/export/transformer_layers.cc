@@ -1,5 +1,6 @@
 #include "fovea/export/transformer_layers.h"
 
+#include "fovea/export/positions.h"
 #include "fovea/nn/transformer/transformer_layer.h"
 #include "fovea/tensor/torch.h"
 
@@ -13,20 +14,20 @@ const char* const kLayers = "layers.";
 template <class Part>
 Value wrapped(const TransformerLayerOptions& options, const Weights& layer, const char* norm,
               const Value& x, const Part& f) {
-  if (options.norm == "post") return layer.layer_norm(norm, x + f(x));
-  return x + f(layer.layer_norm(norm, x));
+  if (options.norm == "post") return layer.norm(norm, x + f(x));
+  return x + f(layer.norm(norm, x));
 }
 
-/// W2 act(W1 x + b1) + b2.
+/// W2 act(W1 x + b1) + b2, or gated.
 Value feed_forward(const TransformerLayerOptions& options, const Weights& layer, const Value& x) {
-  const Value hidden = layer.linear("linear1", x);  // [B, N, F]
-  if (options.activation != "relu" && options.activation != "gelu")
-    refuse_export("activation", options.activation);
-  return layer.linear("linear2", options.activation == "relu" ? relu(hidden) : gelu(hidden));
+  const Value hidden = layer.linear("linear1", x);  // [B, N, F], or 2 F
+  if (!options.gated) return layer.linear("linear2", activate(hidden, options.activation));
+  const Values halves = split(hidden, 2, {options.feed_forward, options.feed_forward});
+  return layer.linear("linear2", activate(halves[0], options.activation) * halves[1]);
 }
 
 Value last_norm(const Weights& stack, const Value& x) {
-  return stack.has("norm.weight") ? stack.layer_norm("norm", x) : x;  // pre-norm only
+  return stack.has("norm.weight") ? stack.norm("norm", x) : x;  // pre-norm only
 }
 
 void add(AllWeights& all, size_t layer, const MultiHead& block, const AttendedValues& attended) {
@@ -90,6 +91,31 @@ SteppedValues step(const Weights& stack, Value x, const Value& first,
   }
   stepped.output = last_norm(stack, x);
   return stepped;
+}
+
+ContinuedValues go_on(const Weights& stack, Value x, const Value& first,
+                      const std::vector<HeadMemory>& past) {
+  const Value places = positions_of(x, first);         // [N]
+  const Value keys = range(0, size_of(x, 1) + first);  // [K]
+  const Value ahead = keys > unsqueeze(places, {1});   // [N, K]
+  const Value visible = unsqueeze(~ahead, {0, 1});     // [1, 1, N, K]
+  const std::vector<Weights> layers = layers_of(stack);
+  ContinuedValues continued;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const auto& options = stack.part<TransformerDecoderLayer>(concat(kLayers, i)).options();
+    const MultiHead block(layers[i], "self_attn");
+    x = wrapped(options, layers[i], "norm1", x, [&](const Value& inner) {
+      const MultiHead::SelfAttended looked =
+          block.look_at_itself(inner, {past[i], visible, first, options.window});
+      continued.memories.push_back(looked.memory);
+      add(continued.weights, i, block, looked.attended);
+      return looked.attended.context;
+    });
+    x = wrapped(options, layers[i], "norm2", x,
+                [&](const Value& inner) { return feed_forward(options, layers[i], inner); });
+  }
+  continued.output = last_norm(stack, x);
+  return continued;
 }
 
 void put_out_weights(Graph& graph, const std::string& name, const AllWeights& weights,

@@ -41,6 +41,17 @@ struct SteppedValues {
 SteppedValues step(const Weights& stack, Value x, const Value& first,
                    const std::vector<DecoderMemory>& memories, const Value& keep);
 
+struct ContinuedValues {
+  Value output;                      // [B, N, D]
+  std::vector<HeadMemory> memories;  // of each layer, grown by these positions; empty without heads
+  AllWeights weights;
+};
+
+/// Several positions of a decoder that looks at no source. x [B, N, D] stands at the positions from
+/// `first` on, int64 [1], behind what each layer's `past` holds.
+ContinuedValues go_on(const Weights& stack, Value x, const Value& first,
+                      const std::vector<HeadMemory>& past);
+
 /// The layers of a stack, one after the other.
 std::vector<Weights> layers_of(const Weights& stack);
 

@@ -1,14 +1,16 @@
 #include "fovea/export/weights.h"
 
 #include "fovea/nn/ops/layer_norm.h"
+#include "fovea/nn/ops/rms_norm.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea::onnx {
 
-Weights::Weights(const torch::nn::Module& model) {
+Weights::Weights(const torch::nn::Module& model, const std::map<std::string, at::Tensor>& changed) {
   std::map<std::string, at::Tensor> tensors;
   for (const auto& item : model.named_parameters()) tensors[item.key()] = item.value();
   for (const auto& item : model.named_buffers()) tensors[item.key()] = item.value();
+  for (const auto& [name, tensor] : changed) tensors[name] = tensor;
   tensors_ = std::make_shared<const std::map<std::string, at::Tensor>>(std::move(tensors));
   std::map<std::string, const torch::nn::Module*> parts;
   for (const auto& item : model.named_modules("", /*include_self=*/false))
@@ -48,6 +50,12 @@ Value Weights::layer_norm(const std::string& layer, const Value& x) const {
   Graph& graph = x.graph();
   return onnx::layer_norm(x, value(graph, layer + ".weight"), value(graph, layer + ".bias"),
                           part<LayerNorm>(layer).epsilon());
+}
+
+Value Weights::norm(const std::string& layer, const Value& x) const {
+  const auto* rms = dynamic_cast<const RmsNorm*>(find_part(layer));
+  if (rms == nullptr) return layer_norm(layer, x);
+  return rms_norm(x, value(x.graph(), layer + ".weight"), rms->epsilon());
 }
 
 const torch::nn::Module* Weights::find_part(const std::string& name) const {

@@ -15,7 +15,9 @@ namespace fovea::onnx {
 
 class Weights {
  public:
-  explicit Weights(const torch::nn::Module& model);
+  /// `changed`: tensors in place of those that the model has.
+  explicit Weights(const torch::nn::Module& model,
+                   const std::map<std::string, at::Tensor>& changed = {});
 
   /// Those of a part of the model; names are then the part's own.
   Weights under(const std::string& part) const;
@@ -40,6 +42,9 @@ class Weights {
 
   /// A LayerNorm of the model. x [..., width] -> [..., width]
   Value layer_norm(const std::string& layer, const Value& x) const;
+
+  /// A LayerNorm or RmsNorm, whichever it is.
+  Value norm(const std::string& layer, const Value& x) const;
 
   /// The whole name.
   std::string full_name(const std::string& name) const { return prefix_ + name; }

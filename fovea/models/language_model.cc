@@ -4,7 +4,9 @@
 
 #include "fovea/base/error.h"
 #include "fovea/models/initialise.h"
+#include "fovea/models/language_names.h"
 #include "fovea/tensor/embedding_lookup.h"
+#include "fovea/tensor/product.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -42,6 +44,11 @@ TransformerLayerOptions layer_of(const LanguageModelOptions& o) {
   layer.attention_dropout = o.attention_dropout;
   layer.epsilon = o.epsilon;
   return layer;
+}
+
+/// Weights may be narrower than what is computed with them.
+Tensor widened(const Tensor& x) {
+  return x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf ? x.to(at::kFloat) : x;
 }
 
 /// Each row's tokens moved by one: what position n should predict, kNoTarget behind the last.
@@ -98,6 +105,14 @@ void LanguageModelOptions::describe(OptionList& list) {
   list.add("attention_dropout", attention_dropout, "of the attention weights").rate();
   list.add("pruned_heads", pruned_heads,
            "heads that were taken out, map.layer:head,…;… as attention.2:1,4; empty: none");
+  list.add("lora_rank", lora_rank,
+           "low-rank adapters (LoRA): with --from only they learn, of this rank; 0: none")
+      .within(0, 4096);
+  list.add("lora_alpha", lora_alpha, "what adapters add counts by lora_alpha / lora_rank").above(0);
+  list.add("lora_dropout", lora_dropout, "of what adapters are given").rate();
+  list.add("lora_targets", lora_targets,
+           "layers with adapters, as Hugging Face names them (c_attn; q_proj,v_proj), or "
+           "all-linear; empty: these");
 }
 
 LanguageModelOptions LanguageModelOptions::whole() const {
@@ -108,6 +123,9 @@ LanguageModelOptions LanguageModelOptions::whole() const {
   if (feed_forward == 0) filled.feed_forward = is_llama ? 8 * hidden / 3 : 4 * hidden;
   if (activation.empty()) filled.activation = is_llama ? "silu" : "gelu-tanh";
   if (epsilon == 0) filled.epsilon = is_llama ? 1e-6 : 1e-5;
+  if (lora_rank > 0 && lora_targets.empty())
+    filled.lora_targets = is_llama ? std::vector<std::string>{"q_proj", "v_proj"}
+                                   : std::vector<std::string>{"c_attn"};
   return filled;
 }
 
@@ -116,7 +134,10 @@ LanguageModel::LanguageModel(LanguageModelOptions options, SearchOptions search,
     : options_(options.whole()),
       search_(std::move(search)),
       shape_(shape),
-      tokens_(register_module("tokens", torch::nn::Embedding(shape.vocabulary, options_.hidden))) {
+      tokens_(register_module(
+          "tokens", torch::nn::Embedding(
+                        torch::nn::EmbeddingOptions(shape.vocabulary, options_.hidden)
+                            ._weight(undecided_weight({shape.vocabulary, options_.hidden}))))) {
   require(options.head_size > 0 || options_.hidden % options_.heads == 0,
           ErrorKind::InvalidArgument, "model.heads=", options_.heads,
           " does not divide model.hidden=", options_.hidden);
@@ -128,8 +149,59 @@ LanguageModel::LanguageModel(LanguageModelOptions options, SearchOptions search,
       "decoder", std::make_shared<TransformerDecoder>(layer_of(options_), options_.layers));
   if (!options_.tie_embeddings)
     output_weight_ =
-        register_parameter("output_weight", at::zeros({shape_.vocabulary, options_.hidden}));
+        register_parameter("output_weight", undecided_weight({shape_.vocabulary, options_.hidden}));
   prune_heads(head_blocks(), parse_pruned_heads(options_.pruned_heads));
+  add_adapters();
+}
+
+void LanguageModel::add_adapters() {
+  const LowRankOptions own{options_.lora_rank, options_.lora_alpha, options_.lora_dropout};
+  require(options_.lora_rank == 0 || options_.pruned_heads.empty(), ErrorKind::Unsupported,
+          "low-rank adapters do not go with model.pruned_heads");
+  const auto modules = named_modules("", /*include_self=*/false);
+  for (const AdapterPlace& place : adapter_places(options_)) {
+    torch::nn::Module& owner = *modules[place.owner];
+    const AdaptedRows rows{place.first, place.rows};
+    if (auto* attention = dynamic_cast<MultiHeadAttention*>(&owner))
+      attention->adapters.add(owner, place.name, attention->in_proj_weight, rows, own);
+    else if (auto* layer = dynamic_cast<Projection*>(&owner))
+      layer->adapters.add(owner, place.name, layer->weight, rows, own);
+    else
+      fail(ErrorKind::Internal, "there is no place for an adapter of ", place.weight);
+  }
+}
+
+void LanguageModel::adopt(const WeightMap& weights, const std::string& where) {
+  std::set<std::string> own;
+  for (const WeightNames& adapter : adapter_names(options_)) own.insert(adapter.ours);
+  std::vector<std::string> problems;
+  for (auto& item : named_parameters()) {
+    if (own.count(item.key()) > 0) continue;
+    const auto found = weights.find(item.key());
+    if (found == weights.end())
+      problems.push_back(item.key() + " is missing");
+    else if (found->second.sizes() != item.value().sizes())
+      problems.push_back(
+          concat(item.key(), " is ", found->second.sizes(), " instead of ", item.value().sizes()));
+    if (!problems.empty()) continue;
+    item.value().set_requires_grad(false);
+    item.value().set_data(found->second);
+    adopted_.insert(item.key());
+  }
+  require(problems.empty(), ErrorKind::BadData, where,
+          ": its weights do not fit this network: ", join(problems));
+}
+
+Tensor LanguageModel::merged_weight(const std::string& name) const {
+  const std::string owner = name.substr(0, name.rfind('.'));
+  const auto modules = named_modules("", /*include_self=*/false);
+  const Tensor weight = named_parameters()[name].detach();
+  if (!modules.contains(owner)) return weight;
+  if (auto* attention = dynamic_cast<MultiHeadAttention*>(modules[owner].get()))
+    return name.ends_with("weight") ? attention->adapters.merged(weight) : weight;
+  if (auto* layer = dynamic_cast<Projection*>(modules[owner].get()))
+    return name.ends_with("weight") ? layer->adapters.merged(weight) : weight;
+  return weight;
 }
 
 void LanguageModel::initialise(const Random& random) {
@@ -137,6 +209,7 @@ void LanguageModel::initialise(const Random& random) {
   const double added = kDeviation / std::sqrt(2.0 * double(options_.layers));
   for (auto& item : named_parameters()) {
     const std::string& name = item.key();
+    if (!saves(name)) continue;
     const bool is_added = name.ends_with("out_proj.weight") || name.ends_with("linear2.weight");
     if (item.value().dim() == 2)
       initialise_normal(item.value(), is_added ? added : kDeviation, random.split(name));
@@ -144,6 +217,9 @@ void LanguageModel::initialise(const Random& random) {
       item.value().fill_(name.find("norm") != std::string::npos && name.ends_with("weight") ? 1
                                                                                             : 0);
   }
+  for (const auto& item : named_modules("", /*include_self=*/false))
+    if (auto adapter = std::dynamic_pointer_cast<LowRankAdapter>(item.value()))
+      adapter->initialise(random.split(item.key()));
 }
 
 Schema LanguageModel::schema() const {
@@ -153,33 +229,44 @@ Schema LanguageModel::schema() const {
 std::vector<LayerSummary> LanguageModel::summary() const {
   const LanguageModelOptions& o = options_;
   const int64_t places = positions_ ? count_parameters(*positions_) : 0;
-  return {{concat("embedding (", shape_.vocabulary, " tokens)"),
-           {o.hidden},
-           count_parameters(*tokens_) + places},
-          {concat(o.name, " (", o.layers, " layers, ", o.heads, " heads",
-                  o.key_heads < o.heads ? concat(" on ", o.key_heads) : "", ")"),
-           {o.hidden},
-           count_parameters(*decoder_)},
-          {o.tie_embeddings ? "output (softmax, tied)" : "output (softmax)",
-           {shape_.vocabulary},
-           output_weight_.defined() ? output_weight_.numel() : 0}};
+  int64_t adapters = 0;
+  for (const WeightNames& adapter : adapter_names(o))
+    adapters += adapter.shapes[0][0] * adapter.shapes[0][1];
+  std::vector<LayerSummary> layers{
+      {concat("embedding (", shape_.vocabulary, " tokens)"),
+       {o.hidden},
+       count_parameters(*tokens_) + places},
+      {concat(o.name, " (", o.layers, " layers, ", o.heads, " heads",
+              o.key_heads < o.heads ? concat(" on ", o.key_heads) : "", ")"),
+       {o.hidden},
+       count_parameters(*decoder_) - adapters},
+      {o.tie_embeddings ? "output (softmax, tied)" : "output (softmax)",
+       {shape_.vocabulary},
+       output_weight_.defined() ? output_weight_.numel() : 0}};
+  if (adapters > 0)
+    layers.push_back(
+        {concat("adapters (rank ", o.lora_rank, ", ", join(o.lora_targets), "): only they learn"),
+         {o.hidden},
+         adapters});
+  return layers;
 }
 
 ParameterRule LanguageModel::rule_of(const std::string& name) const {
+  const bool is_adapter = name.find(".lora_") != std::string::npos;
   const bool is_matrix = name.ends_with("weight") && name.find("norm") == std::string::npos;
-  return {1, is_matrix};  // as GPT-2 and its followers have it
+  return {1, is_matrix || is_adapter};  // as GPT-2 and its followers have it
 }
 
 Tensor LanguageModel::embed(const Tensor& tokens, int64_t first, const Tensor& erased) const {
   require(first + tokens.size(1) <= options_.maximum_length, ErrorKind::BadData, "a text of ",
           first + tokens.size(1), " tokens does not fit the ", options_.maximum_length,
           " positions of the network (model.maximum_length)");
-  Tensor x = embedding_lookup(tokens_->weight, tokens);  // [B, N, D]
+  Tensor x = widened(embedding_lookup(tokens_->weight, tokens));  // [B, N, D]
   if (erased.defined()) {
     const int64_t missing = tokens.size(1) - erased.size(1);
     const Tensor gone = missing >= 0 ? at::constant_pad_nd(erased, {0, missing})
                                      : erased.narrow(1, 0, tokens.size(1));  // [B, N]
-    x = at::where(gone.unsqueeze(-1), tokens_->weight.mean(0), x);
+    x = at::where(gone.unsqueeze(-1), widened(tokens_->weight.mean(0)), x);
   }
   return positions_ ? positions_->add(x, first) : x;
 }
@@ -194,16 +281,22 @@ Tensor LanguageModel::states(const Tensor& tokens, const Random* random, Tap* ta
   return decoder_->forward(x, memories, kTokens, {}, own, tap);
 }
 
+Tensor LanguageModel::go_on(const Tensor& tokens, int64_t seen,
+                            std::vector<TransformerMemory>& memories) const {
+  return decoder_->step(embed(tokens, seen), seen, memories);  // [B, N, D]
+}
+
 OutputLayer LanguageModel::output_layer() const {
   return {output_weight_.defined() ? output_weight_ : tokens_->weight, {}};
 }
 
 Tensor LanguageModel::logits(const Tensor& states) const {
-  return torch::linear(states, output_layer().weight);
+  return linear_layer(states, output_layer().weight, {});
 }
 
 Loss LanguageModel::loss(const Batch& batch, const StepContext& context) {
-  const bool draws = options_.dropout > 0 || options_.attention_dropout > 0;
+  const bool draws =
+      options_.dropout > 0 || options_.attention_dropout > 0 || options_.lora_dropout > 0;
   const Tensor targets = next_tokens(batch);  // [B, N - 1]
   const Tensor inputs = batch.at("tokens").narrow(1, 0, targets.size(1));
   const Tensor x = states(inputs, draws ? &context.random : nullptr, nullptr);
@@ -282,7 +375,7 @@ std::vector<Decoded> LanguageModel::generate(const Continuation& c) const {
       memories.assign(memories.size(), {});
       seen = 0;
     }
-    const Tensor x = decoder_->step(embed(tokens, seen), seen, memories);  // [R, N, D]
+    const Tensor x = go_on(tokens, seen, memories);  // [R, N, D]
     seen += tokens.size(1);
     newest.attention.clear();
     if (c.attention) {  // all once more: what is cached has no map

@@ -14,12 +14,14 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "fovea/decoding/search.h"
 #include "fovea/models/model.h"
+#include "fovea/models/weight_names.h"
 #include "fovea/nn/ops/cross_entropy.h"
 #include "fovea/nn/transformer/positions.h"
 #include "fovea/nn/transformer/transformer_stack.h"
@@ -45,6 +47,10 @@ struct LanguageModelOptions {
   double dropout = 0.1;
   double attention_dropout = 0.1;
   std::string pruned_heads;  // attention/pruned_heads.h; the map is "attention"
+  // Low-rank adapters (attention/low_rank.h): only they learn, beside weights from elsewhere.
+  int64_t lora_rank = 0;  // 0: none
+  double lora_alpha = 8, lora_dropout = 0;
+  std::vector<std::string> lora_targets;  // layers as Hugging Face names them; empty: PEFT's choice
   void describe(OptionList& list);
   /// With everything filled in that the layout decides.
   LanguageModelOptions whole() const;
@@ -85,11 +91,19 @@ class LanguageModel : public Model {
   const LanguageModelOptions& options() const { return options_; }
   const LanguageShape& shape() const { return shape_; }
 
+  /// Takes these tensors for its own, without a copy and in their own type: they are neither drawn
+  /// nor trained nor saved. BadData, which begins with `where`, unless they are all parameters but
+  /// those of adapters, with fitting shapes.
+  void adopt(const WeightMap& weights, const std::string& where);
+  /// W + (alpha / r) B A where there are adapters, else W, by the name of W.
+  at::Tensor merged_weight(const std::string& name) const;
+
   /// N(0, 0.02) for matrices and tables, less for what is added to the residual, as GPT-2 has it.
   void initialise(const Random& random) override;
   Schema schema() const override;
   std::vector<LayerSummary> summary() const override;
   ParameterRule rule_of(const std::string& name) const override;
+  bool saves(const std::string& name) const override { return adopted_.count(name) == 0; }
   std::vector<HeadBlock> head_blocks() const override { return decoder_->head_blocks(kMap, ""); }
   Loss loss(const Batch& batch, const StepContext& context) override;
   /// What comes after each row's tokens, as `decoding` says, within the network's positions.
@@ -105,6 +119,10 @@ class LanguageModel : public Model {
   /// `erased`, bool [B, n], nothing is known but that they are there: they are the mean of all.
   at::Tensor states(const at::Tensor& tokens, const Random* random, Tap* tap,
                     const at::Tensor& erased = {}) const;
+  /// The states of tokens [B, N] that follow `seen` others, whose keys and values the memories
+  /// hold; they grow by these. One memory a layer, empty ones at first.
+  at::Tensor go_on(const at::Tensor& tokens, int64_t seen,
+                   std::vector<TransformerMemory>& memories) const;
   /// [..., D] -> [..., V]
   at::Tensor logits(const at::Tensor& states) const;
   /// Sum of -log p over the real positions but the first of each row, and their number.
@@ -116,6 +134,7 @@ class LanguageModel : public Model {
   /// [B, N] -> [B, N, D]
   at::Tensor embed(const at::Tensor& tokens, int64_t first, const at::Tensor& erased = {}) const;
   OutputLayer output_layer() const;
+  void add_adapters();
 
   LanguageModelOptions options_;
   SearchOptions search_;
@@ -124,6 +143,7 @@ class LanguageModel : public Model {
   std::shared_ptr<Positions> positions_;  // gpt2
   std::shared_ptr<TransformerDecoder> decoder_;
   at::Tensor output_weight_;  // [V, D], unless tied
+  std::set<std::string> adopted_;
 };
 
 }  // namespace fovea

@@ -1,6 +1,9 @@
 #include "fovea/models/language_names.h"
 
+#include <set>
+
 #include "fovea/base/error.h"
+#include "fovea/base/text.h"
 
 namespace fovea {
 
@@ -70,7 +73,55 @@ Names llama_names(const LanguageModelOptions& o, int64_t vocabulary) {
   return names;
 }
 
+/// Whether PEFT would take the layer for the one that is meant.
+bool is_meant(const std::string& layer, const std::string& target) {
+  return target == "all-linear" || layer == target || layer.ends_with("." + target);
+}
+
 }  // namespace
+
+std::vector<AdapterPlace> adapter_places(const LanguageModelOptions& o) {
+  std::vector<AdapterPlace> places;
+  if (o.lora_rank == 0) return places;
+  std::set<std::string> known, found;
+  for (const WeightNames& weight : language_names(o, 1)) {
+    if (!weight.ours.starts_with("decoder.layers.") || weight.shapes[0].size() != 2) continue;
+    int64_t first = 0;
+    for (size_t i = 0; i < weight.theirs.size(); ++i) {
+      AdapterPlace place;
+      place.weight = weight.ours;
+      place.theirs = weight.theirs[i].substr(0, weight.theirs[i].rfind('.'));
+      place.first = first;
+      place.rows = weight.shapes[i][weight.transposed ? 1 : 0];
+      place.in = weight.shapes[i][weight.transposed ? 0 : 1];
+      first += place.rows;
+      place.owner = weight.ours.substr(0, weight.ours.rfind('.'));
+      const std::string last = place.theirs.substr(place.theirs.rfind('.') + 1);
+      place.name = "lora_" + last;
+      known.insert(last);
+      bool is_wanted = false;
+      for (const std::string& target : o.lora_targets)
+        if (is_meant(place.theirs, target)) is_wanted = true, found.insert(target);
+      if (is_wanted) places.push_back(std::move(place));
+    }
+  }
+  for (const std::string& target : o.lora_targets)
+    require(found.count(target) > 0, ErrorKind::InvalidArgument, "model.lora_targets: no layer of ",
+            o.name, " is called '", shorten_bytes(target, 200), "'; adapters go to ",
+            join(std::vector<std::string>(known.begin(), known.end())), ", or all-linear");
+  return places;
+}
+
+Names adapter_names(const LanguageModelOptions& o) {
+  Names names;
+  for (const AdapterPlace& place : adapter_places(o)) {
+    const std::string ours = place.owner + "." + place.name,
+                      theirs = "base_model.model." + place.theirs;
+    names.push_back({ours + ".A", {theirs + ".lora_A.weight"}, {{o.lora_rank, place.in}}});
+    names.push_back({ours + ".B", {theirs + ".lora_B.weight"}, {{place.rows, o.lora_rank}}});
+  }
+  return names;
+}
 
 Names language_names(const LanguageModelOptions& o, int64_t vocabulary) {
   Names names = o.name == "llama" ? llama_names(o, vocabulary) : gpt2_names(o, vocabulary);

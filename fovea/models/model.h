@@ -97,6 +97,10 @@ class Model : public torch::nn::Module {
   /// For the parameter called `name`.
   virtual ParameterRule rule_of(const std::string& name) const { return {}; }
 
+  /// Whether the parameter belongs to the run: one that does not comes from elsewhere each time,
+  /// and is neither trained nor written.
+  virtual bool saves(const std::string& name) const { return true; }
+
   /// Inference; may use fused kernels.
   virtual Predictions predict(const Batch& batch) const = 0;
 

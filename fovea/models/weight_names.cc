@@ -1,9 +1,19 @@
 #include "fovea/models/weight_names.h"
 
 #include "fovea/base/error.h"
+#include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
+
+namespace {
+
+bool is_half_matrix(const at::Tensor& tensor) {
+  const auto type = tensor.scalar_type();
+  return tensor.dim() == 2 && (type == at::kBFloat16 || type == at::kHalf);
+}
+
+}  // namespace
 
 void add_linear(std::vector<WeightNames>& names, const std::string& ours, const std::string& theirs,
                 int64_t out, int64_t in, bool bias, bool transposed) {
@@ -19,16 +29,20 @@ WeightShapes shapes_of(std::span<const WeightNames> names) {
   return shapes;
 }
 
-WeightMap from_hugging_face(std::span<const WeightNames> names, const WeightMap& theirs) {
+WeightMap from_hugging_face(std::span<const WeightNames> names, const WeightMap& theirs,
+                            bool as_stored) {
   WeightMap ours;
   for (const WeightNames& weight : names) {
     std::vector<at::Tensor> parts;
     for (const std::string& name : weight.theirs)
       if (const auto found = theirs.find(name); found != theirs.end())
-        parts.push_back(found->second.to(at::kFloat));
+        parts.push_back(as_stored && is_half_matrix(found->second) ? found->second
+                                                                   : found->second.to(at::kFloat));
     if (parts.size() != weight.theirs.size()) continue;
     const at::Tensor joined = parts.size() == 1 ? parts[0] : at::cat(parts);
     ours[weight.ours] = weight.transposed ? joined.t().contiguous() : joined;
+    if (!as_stored || ours[weight.ours].is_alias_of(parts[0])) continue;
+    for (const std::string& name : weight.theirs) forget_pages(theirs.at(name));  // it is a copy
   }
   return ours;
 }

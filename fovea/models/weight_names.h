@@ -31,8 +31,10 @@ void add_linear(std::vector<WeightNames>& names, const std::string& ours, const 
 /// Of all theirs.
 WeightShapes shapes_of(std::span<const WeightNames> names);
 
-/// Ours from theirs, in float32, and theirs from ours. What is not there is left out.
-WeightMap from_hugging_face(std::span<const WeightNames> names, const WeightMap& theirs);
+/// Ours from theirs, in float32, and theirs from ours. What is not there is left out. `as_stored`:
+/// matrices keep the type that they have, and lie where they lay, as far as they are the same.
+WeightMap from_hugging_face(std::span<const WeightNames> names, const WeightMap& theirs,
+                            bool as_stored = false);
 WeightMap to_hugging_face(std::span<const WeightNames> names, const WeightMap& ours);
 
 }  // namespace fovea

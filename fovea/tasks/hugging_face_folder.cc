@@ -9,6 +9,7 @@
 #include "fovea/base/text.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
+#include "fovea/training/run_folder.h"
 
 namespace fovea {
 
@@ -79,11 +80,24 @@ void check_index(const fs::path& folder, const std::map<std::string, std::string
           ": does not fit the files of weights; ", join(problems, "; "));
 }
 
+/// Block by block: what is found out about each number takes memory.
+bool all_finite(const at::Tensor& tensor) {
+  constexpr int64_t kBlock = 1 << 20;
+  const at::Tensor flat = tensor.reshape({-1});
+  for (int64_t first = 0; first < flat.numel(); first += kBlock)
+    if (!flat.narrow(0, first, std::min(kBlock, flat.numel() - first))
+             .isfinite()
+             .all()
+             .item<bool>())
+      return false;
+  return true;
+}
+
 }  // namespace
 
 bool is_hugging_face(const fs::path& folder) {
   std::error_code ignored;
-  if (!fs::is_regular_file(folder / "config.json", ignored)) return false;
+  if (!fs::is_regular_file(folder / "config.json", ignored)) return is_adapter(folder);
   try {
     const Json config = read_json_file(folder / "config.json");
     return config.is_object() && !config.contains("format_version") &&
@@ -91,6 +105,12 @@ bool is_hugging_face(const fs::path& folder) {
   } catch (const Error&) {
     return false;  // whoever reads it as a run's says what is wrong
   }
+}
+
+bool is_adapter(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / kAdapterConfig, ignored) &&
+         !fs::exists(folder / "config.json", ignored);
 }
 
 HuggingFaceFolder::HuggingFaceFolder(fs::path path)
@@ -180,12 +200,13 @@ std::vector<fs::path> HuggingFaceFolder::weight_files() const {
   return {path_ / files[0]};
 }
 
-WeightMap HuggingFaceFolder::weights() const {
+WeightMap HuggingFaceFolder::weights(bool mapped) const {
   const std::vector<fs::path> files = weight_files();
   WeightMap weights;
   std::map<std::string, std::string> file_of;
   for (const fs::path& file : files)
-    for (const auto& [name, tensor] : read_safetensors(file).tensors) {
+    for (const auto& [name, tensor] :
+         (mapped ? map_safetensors(file) : read_safetensors(file)).tensors) {
       require(weights.emplace(name, tensor).second, ErrorKind::BadData, file.string(),
               ": holds the tensor '", name, "', which ", file_of[name], " has already");
       file_of[name] = file.filename().string();
@@ -207,12 +228,13 @@ void WeightProblems::check(const WeightShapes& wanted, const WeightMap& found) {
       shapes.push_back(concat(name, " ", tensor.sizes(), " instead of ", at::IntArrayRef(shape)));
     else if (!tensor.is_floating_point())
       numbers.push_back(concat(name, " of type ", tensor.scalar_type()));
-    else if (!tensor.isfinite().all().item<bool>())
+    else if (!all_finite(tensor))
       numbers.push_back(concat(name, " with NaN or infinity"));
+    forget_pages(tensor);  // not all of a mapped file is needed again, or soon
   }
 }
 
-void WeightProblems::report(const std::string& where) const {
+void WeightProblems::report(const std::string& where, const char* config) const {
   std::vector<std::string> parts;
   const auto add = [&](const char* what, const std::vector<std::string>& names) {
     if (!names.empty()) parts.push_back(concat(what, join(names)));
@@ -223,7 +245,7 @@ void WeightProblems::report(const std::string& where) const {
   add("not usable: ", numbers);
   if (parts.empty()) return;
   add("not of this network: ", unused);
-  fail(ErrorKind::BadData, where, ": the weights do not fit config.json; ", join(parts, "; "));
+  fail(ErrorKind::BadData, where, ": the weights do not fit ", config, "; ", join(parts, "; "));
 }
 
 }  // namespace fovea

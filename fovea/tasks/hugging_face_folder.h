@@ -15,8 +15,11 @@
 
 namespace fovea {
 
-/// Whether the folder's config.json is of Hugging Face, of a known network or not.
+/// Whether the folder's config.json is of Hugging Face, of a known network or not; or whether it
+/// holds low-rank adapters alone (is_adapter).
 bool is_hugging_face(const std::filesystem::path& folder);
+/// Whether it holds adapter_config.json, as PEFT writes it, and no config.json.
+bool is_adapter(const std::filesystem::path& folder);
 
 class HuggingFaceFolder {
  public:
@@ -46,8 +49,9 @@ class HuggingFaceFolder {
   /// The files that hold the weights. NotFound names every shard that is missing; BadData for an
   /// index that points outside of the folder.
   std::vector<std::filesystem::path> weight_files() const;
-  /// All tensors under the names of the files, in the files' types.
-  WeightMap weights() const;
+  /// All tensors under the names of the files, in the files' types. `mapped`: views of the files
+  /// (map_safetensors).
+  WeightMap weights(bool mapped = false) const;
 
  private:
   std::filesystem::path path_;
@@ -62,8 +66,8 @@ struct WeightProblems {
 
   /// Every wanted tensor is there, of its shape, floating-point and finite.
   void check(const WeightShapes& wanted, const WeightMap& found);
-  /// BadData, where there is a problem.
-  void report(const std::string& where) const;
+  /// BadData, where there is a problem. `config`: the file that they should fit.
+  void report(const std::string& where, const char* config = "config.json") const;
 };
 
 }  // namespace fovea

@@ -7,9 +7,12 @@
 #include "fovea/data/writing/load.h"
 #include "fovea/models/language_model.h"
 #include "fovea/tasks/catalogue.h"
+#include "fovea/tasks/language_adapter.h"
 #include "fovea/tasks/language_folder.h"
 #include "fovea/tasks/outputs/continuation.h"
 #include "fovea/tasks/text_input.h"
+#include "fovea/tensor/torch.h"
+#include "fovea/training/checkpoint.h"
 
 namespace fovea {
 
@@ -21,14 +24,15 @@ class LanguageData : public DataKind {
  public:
   LanguageData(std::shared_ptr<LanguageModelOptions> model, std::shared_ptr<LanguageCoding> coding,
                std::shared_ptr<const ContinuationOptions> decoding,
-               std::shared_ptr<const PretrainedLanguage> pretrained)
+               std::shared_ptr<PretrainedLanguage> pretrained)
       : model_(std::move(model)),
         coding_(std::move(coding)),
         decoding_(std::move(decoding)),
         pretrained_(std::move(pretrained)) {}
 
-  /// What was read decides.
-  void take_pretrained() {
+  /// What was read decides. `opens`: it is answered with as it is.
+  void take_pretrained(bool opens) {
+    opened_ = opens;
     coding_->tokeniser = pretrained_->tokeniser;
     positions_ = pretrained_->options.maximum_length;
     vocabulary_ = pretrained_->vocabulary;
@@ -46,13 +50,37 @@ class LanguageData : public DataKind {
                      std::span<const int64_t> written) {
       return std::ranges::count(ends, written.back()) > 0 || (stops && stops(written));
     };
-    return std::make_unique<LanguageModel>(options, decoding_->search, shape);
+    const bool adapts = options.lora_rank > 0;
+    if (!opened_ && !adapts)
+      return std::make_unique<LanguageModel>(options, decoding_->search, shape);
+    require(!pretrained_->weights.empty(), ErrorKind::InvalidArgument,
+            "model.lora_rank=", options.lora_rank,
+            ": adapters learn beside a trained network; name it with --from");
+    if (trains_)
+      for (auto& [name, tensor] : pretrained_->weights) tensor = tensor.to(at::kFloat);
+    const WeightsLater nothing_yet;
+    auto model = std::make_unique<LanguageModel>(options, decoding_->search, shape);
+    model->adopt(pretrained_->weights, pretrained_->path.string());
+    return model;
+  }
+
+  /// The weights that were read into a fresh network, where it has not adopted them.
+  void copy_pretrained(Model& model) const {
+    const bool has_own = opened_ || model_->lora_rank == 0;
+    if (has_own && !pretrained_->weights.empty()) take_weights(model, *pretrained_);
+  }
+
+  /// Adapters as PEFT reads them.
+  void save_adapters(const Model& model, const RunFolder& folder) const {
+    if (model_->lora_rank > 0)
+      write_adapter_weights(folder.path(), model_->whole(), state_of(model));
   }
 
   void describe(OptionList& list) override { options_.describe(list); }
   bool has_folds() const override { return false; }  // a text is cut in two
   Splits load(const DataSource& source, uint64_t) override {
     Splits splits = load_language(source, options_, model_->maximum_length, *coding_);
+    trains_ = true;
     if (positions_ == 0) {
       positions_ = coding_->window;
       vocabulary_ = coding_->tokeniser->size();
@@ -70,6 +98,8 @@ class LanguageData : public DataKind {
                                         {"positions", positions_},
                                         {"vocabulary", vocabulary_},
                                         {"ends", ends_}});
+    if (model_->lora_rank > 0)
+      write_adapter_config(folder.path(), model_->whole(), pretrained_->path);
   }
   void restore(const RunFolder& folder) override {
     coding_->tokeniser =
@@ -83,6 +113,7 @@ class LanguageData : public DataKind {
     ends_.clear();
     root.at("ends").each(
         {}, [&](const Field& one) { ends_.push_back(one.integer(0, vocabulary_ - 1)); });
+    if (model_->lora_rank > 0) *pretrained_ = read_base(folder.path(), {.as_stored = true});
   }
   std::map<std::string, int64_t> sizes() const override {
     return {{"vocabulary", vocabulary_}, {"positions", positions_}};
@@ -109,7 +140,9 @@ class LanguageData : public DataKind {
   std::shared_ptr<LanguageModelOptions> model_;
   std::shared_ptr<LanguageCoding> coding_;
   std::shared_ptr<const ContinuationOptions> decoding_;
-  std::shared_ptr<const PretrainedLanguage> pretrained_;
+  std::shared_ptr<PretrainedLanguage> pretrained_;
+  bool opened_ = false;  // another's folder, to answer with
+  bool trains_ = false;
   LanguageDataOptions options_;
   int64_t positions_ = 0;      // of the network; 0: not known yet
   int64_t vocabulary_ = 0;     // rows of its embedding
@@ -157,18 +190,20 @@ static std::unique_ptr<Task> make_language_task() {
     training.usual_steps = 500;
     return training;
   };
-  const auto read = [=](const std::filesystem::path& run_or_folder) {
+  spec.load_pretrained = [=](const std::filesystem::path& run_or_folder) {
     *pretrained = read_language(run_or_folder);
     take_sizes(*options, *pretrained);
-    data->take_pretrained();
+    data->take_pretrained(/*opens=*/false);
   };
-  spec.load_pretrained = read;
   spec.open_pretrained = [=](const std::filesystem::path& folder) {
-    read(folder);
+    *pretrained = read_language(folder, {.as_stored = true, .merges = false});
+    take_sizes(*options, *pretrained);
+    data->take_pretrained(/*opens=*/true);
     return pretrained->notes;
   };
-  spec.copy_pretrained = [pretrained](Model& model) {
-    if (!pretrained->weights.empty()) take_weights(model, *pretrained);
+  spec.copy_pretrained = [data](Model& model) { data->copy_pretrained(model); };
+  spec.save_weights = [data](const Model& model, const RunFolder& folder) {
+    data->save_adapters(model, folder);
   };
   return std::make_unique<Task>("language", data,
                                 std::make_shared<ContinuationOutput>(coding, decoding),

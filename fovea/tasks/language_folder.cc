@@ -6,6 +6,7 @@
 #include "fovea/base/file.h"
 #include "fovea/models/language_names.h"
 #include "fovea/tasks/architectures.h"
+#include "fovea/tasks/language_adapter.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
@@ -135,7 +136,7 @@ std::vector<int64_t> ends_in(const HuggingFaceFolder& folder, int64_t vocabulary
   return ends;
 }
 
-PretrainedLanguage read_folder(const fs::path& path) {
+PretrainedLanguage read_folder(const fs::path& path, const LanguageReading& how) {
   const HuggingFaceFolder folder(path);
   const Architecture& architecture = find_architecture(folder);
   require(architecture.task == "language", ErrorKind::InvalidArgument, folder.where(), ": ",
@@ -157,7 +158,7 @@ PretrainedLanguage read_folder(const fs::path& path) {
 
   WeightMap weights;
   const bool is_gpt2 = architecture.model == "gpt2";
-  for (const auto& [name, tensor] : folder.weights()) {
+  for (const auto& [name, tensor] : folder.weights(how.as_stored)) {
     // Older files of GPT-2 have no prefix, and masks of what is not to be seen.
     const bool is_mask = name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
                          name.ends_with("rotary_emb.inv_freq");
@@ -175,11 +176,11 @@ PretrainedLanguage read_folder(const fs::path& path) {
     if (!is_tied) problems.unknown.push_back(name);
   }
   problems.report(path.string());
-  found.weights = from_hugging_face(names, weights);
+  found.weights = from_hugging_face(names, weights, how.as_stored);
   return found;
 }
 
-PretrainedLanguage read_run(const fs::path& path) {
+PretrainedLanguage read_run(const fs::path& path, const LanguageReading& how) {
   const RunFolder folder(path);
   const Json config = folder.read_config();
   require(config.value("task", "") == "language", ErrorKind::InvalidArgument, path.string(),
@@ -201,6 +202,7 @@ PretrainedLanguage read_run(const fs::path& path) {
   found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::from_json(
       folder.read_asset(kTokeniserAsset), folder.asset(kTokeniserAsset).string()));
   found.weights = read_checked_weights(folder.model());
+  if (found.options.lora_rank > 0) add_base(found, path, how);
   return found;
 }
 
@@ -262,8 +264,13 @@ Json config_of(const PretrainedLanguage& model) {
 
 }  // namespace
 
-PretrainedLanguage read_language(const fs::path& run_or_folder) {
-  return is_hugging_face(run_or_folder) ? read_folder(run_or_folder) : read_run(run_or_folder);
+PretrainedLanguage read_language(const fs::path& path, const LanguageReading& how) {
+  PretrainedLanguage found = is_adapter(path)        ? read_adapter(path, how)
+                             : is_hugging_face(path) ? read_folder(path, how)
+                                                     : read_run(path, how);
+  found.path = fs::absolute(path).lexically_normal();
+  if (how.merges) merge_adapters(found);
+  return found;
 }
 
 void take_sizes(LanguageModelOptions& options, const PretrainedLanguage& start) {
@@ -285,6 +292,12 @@ void take_sizes(LanguageModelOptions& options, const PretrainedLanguage& start) 
   LanguageModelOptions taken = start.options;
   taken.dropout = options.dropout;
   taken.attention_dropout = options.attention_dropout;
+  if (start.options.lora_rank == 0) {
+    taken.lora_rank = options.lora_rank;
+    taken.lora_alpha = options.lora_alpha;
+    taken.lora_dropout = options.lora_dropout;
+    taken.lora_targets = options.lora_targets;
+  }
   options = taken;
 }
 

@@ -62,6 +62,8 @@ struct ModelSpec {
       {};  // Unsupported
   /// Copies the weights that were read before into a model with fresh ones.
   std::function<void(Model&)> copy_pretrained = {};  // nothing
+  /// Writes what a run holds besides model.safetensors, once the weights are decided.
+  std::function<void(const Model&, const RunFolder&)> save_weights = {};  // nothing
   /// Finds the weights by these rows without steps; false where the options ask for what only steps
   /// can do. Not called where epochs, steps or a time are given.
   std::function<bool(Model&, const Dataset& train)> fit = {};  // steps alone

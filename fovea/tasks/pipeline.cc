@@ -3,6 +3,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
 #include "fovea/tasks/architectures.h"
+#include "fovea/tasks/language_adapter.h"
 #include "fovea/tasks/refit.h"
 #include "fovea/tasks/train.h"
 #include "fovea/tensor/safetensors.h"
@@ -18,6 +19,7 @@ std::map<std::string, at::Tensor> read_weights(const RunFolder& folder) {
 }
 
 Setup setup_of(const std::filesystem::path& run) {
+  if (is_adapter(run)) return setup_of(network_below(run));
   if (is_hugging_face(run)) {
     const HuggingFaceFolder opened(run);
     const Architecture& found = find_architecture(opened);

@@ -88,6 +88,10 @@ class Task {
   std::vector<std::string> open_pretrained(const std::filesystem::path& folder);
   /// Copies the weights that load_pretrained() read into a model with fresh ones.
   void copy_pretrained(Model& model) const;
+  /// ModelSpec::save_weights.
+  void save_weights(const Model& model, const RunFolder& folder) const {
+    if (spec().save_weights) spec().save_weights(model, folder);
+  }
   /// ModelSpec::fit and refits.
   bool fit(Model& model, const Dataset& train) const {
     return spec().fit && spec().fit(model, train);

@@ -240,6 +240,10 @@ Training train(Setup& setup, const TrainRequest& request) {
   if (validation && folder && !training.result.stopped) judge_run(setup, training, *folder);
   if (training.refits && validation && !training.result.stopped)
     refit_on_all_rows(setup, training, *folder, request.hooks);
+  if (folder) {
+    folder->require_still_ours();
+    setup.task().save_weights(*training.model, *folder);
+  }
   return training;
 }
 

@@ -10,6 +10,7 @@
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tensor/device_product.h"
 #include "fovea/tensor/device_tensor.h"
+#include "fovea/tensor/half_product.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -58,6 +59,7 @@ class RoundedLinear : public torch::autograd::Function<RoundedLinear> {
     const Tensor left = factor_of(x), right = factor_of(weight);
     context->save_for_backward({left, right});
     context->saved_data["has_bias"] = bias.has_value();
+    context->saved_data["wants_weight"] = weight.requires_grad();
     Tensor y = product(left, right.t());  // [N, out]
     if (bias) y.add_(*bias);
     return y;
@@ -68,7 +70,8 @@ class RoundedLinear : public torch::autograd::Function<RoundedLinear> {
     const tensor_list saved = context->get_saved_variables();
     const Tensor &dy = arrived[0], rounded = dy.to(at::kBFloat16);
     const bool has_bias = context->saved_data["has_bias"].toBool();
-    return {product(rounded, saved[1]), product(rounded.t(), saved[0]),
+    const bool wants_weight = context->saved_data["wants_weight"].toBool();
+    return {product(rounded, saved[1]), wants_weight ? product(rounded.t(), saved[0]) : Tensor(),
             has_bias ? dy.sum(0) : Tensor()};
   }
 };
@@ -188,6 +191,7 @@ Tensor rounded_on_device(const Tensor& parameter) {
 }
 
 Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (is_half_linear(x, weight)) return half_linear(x, weight, bias);
   const bool rounds = current == Precision::BFloat16;
   const bool on_device = rounds && device_linear_takes(x, weight, bias);
   const bool on_cpu =

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
@@ -86,6 +87,8 @@ class OpenFile {
     }
   }
 
+  int descriptor() const { return descriptor_; }
+
   uint64_t size = 0;
 
  private:
@@ -145,6 +148,47 @@ class FileCopy {
 
   char* bytes = nullptr;
   uint64_t size = 0;
+};
+
+/// Where mapped files lie: first byte -> number of bytes.
+std::map<uintptr_t, uint64_t>& mapped_ranges() {
+  static std::map<uintptr_t, uint64_t> ranges;
+  return ranges;
+}
+std::mutex& mapped_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// The file's data itself, from `offset` to its end: the system reads a page when it is first
+/// looked at, and may forget it again. Nobody can write to it.
+class FileMap {
+ public:
+  FileMap(const std::filesystem::path& path, const OpenFile& file, uint64_t offset)
+      : whole_(file.size) {
+    void* address = ::mmap(nullptr, whole_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+    require(address != MAP_FAILED, ErrorKind::Io, path.string(), ": cannot be mapped into memory (",
+            std::strerror(errno), ")");
+    address_ = static_cast<char*>(address);
+    bytes = address_ + offset;
+    const std::lock_guard lock(mapped_mutex());
+    mapped_ranges()[reinterpret_cast<uintptr_t>(address_)] = whole_;
+  }
+  ~FileMap() {
+    {
+      const std::lock_guard lock(mapped_mutex());
+      mapped_ranges().erase(reinterpret_cast<uintptr_t>(address_));
+    }
+    ::munmap(address_, whole_);
+  }
+  FileMap(const FileMap&) = delete;
+  FileMap& operator=(const FileMap&) = delete;
+
+  char* bytes = nullptr;
+
+ private:
+  char* address_ = nullptr;
+  uint64_t whole_ = 0;
 };
 
 struct Entry {
@@ -281,7 +325,11 @@ std::map<std::string, std::string> read_safetensors_metadata(const std::filesyst
   return metadata_in(parse_header(text, reader, path.string()), reader);
 }
 
-SafetensorsFile read_safetensors(const std::filesystem::path& path, uint64_t memory_limit) {
+namespace {
+
+/// hold(file, data_begin) gives what keeps the bytes of the data, which lie at its `bytes`.
+template <class Hold>
+SafetensorsFile read_tensors(const std::filesystem::path& path, Hold hold) {
   const OpenFile file(path);
   const std::string text = header_of(file, path.string());
   const uint64_t data_begin = 8 + text.size();
@@ -304,7 +352,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path, uint64_t mem
   }
   reader.check(next == file.size - data_begin, "bytes are left over after the last tensor");
 
-  const auto copy = std::make_shared<FileCopy>(path, file, data_begin, memory_limit);
+  const auto copy = hold(file, data_begin);
   for (const Entry& entry : entries) {
     char* data = copy->bytes + entry.begin;
     const uint64_t size = entry.end - entry.begin;
@@ -324,6 +372,35 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path, uint64_t mem
     result.tensors[entry.name] = tensor;
   }
   return result;
+}
+
+}  // namespace
+
+SafetensorsFile read_safetensors(const std::filesystem::path& path, uint64_t memory_limit) {
+  return read_tensors(path, [&](const OpenFile& file, uint64_t begin) {
+    return std::make_shared<FileCopy>(path, file, begin, memory_limit);
+  });
+}
+
+SafetensorsFile map_safetensors(const std::filesystem::path& path) {
+  return read_tensors(path, [&](const OpenFile& file, uint64_t begin) {
+    return std::make_shared<FileMap>(path, file, begin);
+  });
+}
+
+void forget_pages(const at::Tensor& view) {
+  if (!view.is_cpu() || view.numel() == 0) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(view.data_ptr()),
+             end = begin + static_cast<uintptr_t>(view.nbytes());
+  const std::lock_guard lock(mapped_mutex());
+  const auto after = mapped_ranges().upper_bound(begin);
+  if (!view.is_contiguous() || after == mapped_ranges().begin()) return;
+  const auto& [first, size] = *std::prev(after);
+  if (end > first + size) return;                            // not of a mapped file
+  const uintptr_t whole = (begin + page - 1) / page * page;  // pages that are its own
+  if (whole < end / page * page)
+    ::madvise(reinterpret_cast<void*>(whole), end / page * page - whole, MADV_DONTNEED);
 }
 
 namespace {

@@ -3,7 +3,7 @@
 //   "text"}}
 // then the tensors' bytes, little-endian, row-major, without holes. Every number of the header is
 // checked before it is used, and what was checked stays as it was: the bytes are the reader's own,
-// whatever happens to the file.
+// whatever happens to the file, unless it is mapped.
 // docs/formats/safetensors.md lists what is refused.
 #pragma once
 
@@ -30,6 +30,15 @@ uint64_t usual_memory_limit();
 /// memory as far as there is room.
 SafetensorsFile read_safetensors(const std::filesystem::path& path,
                                  uint64_t memory_limit = usual_memory_limit());
+
+/// The same without a copy: the tensors are views of the file, read-only, which the system reads
+/// page by page as they are used. For large weights that nobody changes: a file that is written to
+/// later changes them, and one that is cut short later ends the program.
+SafetensorsFile map_safetensors(const std::filesystem::path& path);
+
+/// The pages of such a view need no memory until they are read again. Of other tensors nothing
+/// happens.
+void forget_pages(const at::Tensor& view);
 
 /// The metadata alone.
 std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path);

@@ -71,7 +71,8 @@ TrainerState TrainerState::from_json(const Json& json, const std::string& where)
 
 std::map<std::string, at::Tensor> state_of(const Model& model) {
   std::map<std::string, at::Tensor> tensors;
-  for (const auto& item : model.named_parameters()) tensors[item.key()] = item.value().detach();
+  for (const auto& item : model.named_parameters())
+    if (model.saves(item.key())) tensors[item.key()] = item.value().detach();
   for (const auto& item : model.named_buffers()) tensors[item.key()] = item.value().detach();
   return tensors;
 }

@@ -42,7 +42,7 @@ struct TrainerState {
   static TrainerState from_json(const Json& json, const std::string& where);
 };
 
-/// Parameters and buffers under their PyTorch names.
+/// Parameters that belong to the run, and buffers, under their PyTorch names.
 std::map<std::string, at::Tensor> state_of(const Model& model);
 
 /// Copies weights into the model. BadData names a tensor that is missing, unknown or of another

@@ -74,7 +74,9 @@ Optimiser::Optimiser(Model& model, const TrainingOptions& options, int64_t steps
       powers2_(settings_.beta2) {
   torch::NoGradGuard no_gradients;
   int64_t total = 0;
-  for (const at::Tensor& parameter : model.parameters()) {
+  for (const auto& item : model.named_parameters()) {
+    if (!model.saves(item.key())) continue;
+    const at::Tensor& parameter = item.value();
     require(parameter.scalar_type() == torch::kFloat32, ErrorKind::Unsupported,
             "only float32 parameters can be trained, found ", parameter.scalar_type());
     total += parameter.numel();
@@ -86,6 +88,7 @@ Optimiser::Optimiser(Model& model, const TrainingOptions& options, int64_t steps
   second_ = torch::zeros({total}, like);
   int64_t at = 0;
   for (auto& item : model.named_parameters()) {
+    if (!model.saves(item.key())) continue;
     at::Tensor& parameter = item.value();
     const ParameterRule rule = model.rule_of(item.key());
     if (rule.rate == 0) parameter.set_requires_grad(false);

@@ -60,6 +60,7 @@ bool is_run(const RunFolder& folder) {
 std::vector<fs::path> files_of(const RunFolder& folder) {
   std::vector<fs::path> files{folder.config(),   folder.last(),    folder.model(),
                               folder.held_out(), folder.metrics(), folder.manifest()};
+  for (const char* name : kAdapterFiles) files.push_back(folder.path() / name);
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder.path() / "assets", none))
     files.push_back(entry.path());

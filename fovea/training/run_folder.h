@@ -5,6 +5,7 @@
 //   metrics.jsonl       one line per epoch
 //   manifest.json       data hash, seed, versions, a content hash of each file
 //   assets/             what prediction needs besides weights: encodings, vocabularies
+//   adapter_*           of low-rank adapters, as PEFT names and writes them
 //   .lock               held by a training; says so when there is no checkpoint yet
 #pragma once
 
@@ -20,6 +21,11 @@
 namespace fovea {
 
 constexpr int64_t kRunFormatVersion = 1;
+
+/// What PEFT calls the description and the weights of low-rank adapters.
+constexpr const char *kAdapterConfig = "adapter_config.json",
+                     *kAdapterModel = "adapter_model.safetensors";
+constexpr const char* kAdapterFiles[] = {kAdapterConfig, kAdapterModel};
 
 /// What may stand in a folder that is claimed.
 enum class Claim {

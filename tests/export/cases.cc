@@ -158,7 +158,7 @@ std::vector<ExportCase> all_cases() {
   std::vector<ExportCase> all = feature_cases();
   for (auto& cases : {&context_cases, &seq2seq_cases, &transformer_cases, &bert_cases,
                       &lstm_tagger_cases, &hierarchical_cases, &words_cases, &caption_cases,
-                      &image_cases, &series_cases, &attention_cases})
+                      &image_cases, &series_cases, &language_cases, &attention_cases})
     for (ExportCase& one : cases()) all.push_back(std::move(one));
   return all;
 }

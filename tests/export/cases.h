@@ -34,6 +34,7 @@ std::vector<ExportCase> words_cases();
 std::vector<ExportCase> caption_cases();
 std::vector<ExportCase> image_cases();
 std::vector<ExportCase> series_cases();
+std::vector<ExportCase> language_cases();   // a prompt, one token, several
 std::vector<ExportCase> attention_cases();  // several heads and queries
 std::vector<ExportCase> all_cases();
 

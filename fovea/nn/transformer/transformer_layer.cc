@@ -101,17 +101,23 @@ Tensor FeedForward::forward(const Tensor& x, const LayerCall& call) const {
   std::optional<Random> random;
   if (call.random && dropout_ > 0) random = call.random->split("hidden");
   const Random* drawn = random ? &*random : nullptr;
-  if (activation_)
+  std::optional<Random> first, second;  // of the adapters
+  if (call.random && !linear1_->adapters.empty()) first = call.random->split("linear1");
+  if (call.random && !linear2_->adapters.empty()) second = call.random->split("linear2");
+  const Random* drawn2 = second ? &*second : nullptr;
+  if (activation_ && linear1_->adapters.empty() &&
+      linear1_->weight.scalar_type() == x.scalar_type())
     return linear2_->forward(
-        activated_projection(x, linear1_->weight, linear1_->bias, *activation_, dropout_, drawn));
-  Tensor hidden = linear1_->forward(x);  // [B, N, F], or 2 F
+        activated_projection(x, linear1_->weight, linear1_->bias, *activation_, dropout_, drawn),
+        drawn2);
+  Tensor hidden = linear1_->forward(x, first ? &*first : nullptr);  // [B, N, F], or 2 F
   if (gated_) {
     const auto halves = hidden.chunk(2, -1);
     hidden = activate(halves[0], name_) * halves[1];
   } else {
     hidden = activate(hidden, name_);
   }
-  return linear2_->forward(dropout(hidden, dropout_, drawn, "hidden"));
+  return linear2_->forward(dropout(hidden, dropout_, drawn, "hidden"), drawn2);
 }
 
 TransformerEncoderLayer::TransformerEncoderLayer(const TransformerLayerOptions& options)
