@@ -8,6 +8,7 @@
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/language_folder.h"
 #include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/t5_folder.h"
 
 namespace fovea::cli {
 
@@ -26,10 +27,15 @@ void write_onnx(const ExportFlags& flags) {
 }
 
 void write_folder(const ExportFlags& flags) {
-  if (setup_of(flags.run).task_name() == "language") {
+  const Setup setup = setup_of(flags.run);
+  if (setup.task_name() == "language") {
     const PretrainedLanguage model = read_language(flags.run);
     for (const std::string& note : model.notes) tell(note);
     write_language(flags.hugging_face, model);
+    return put_line(flags.hugging_face);
+  }
+  if (setup.task().model_name() == "t5") {
+    write_t5(flags.hugging_face, read_t5(flags.run));
     return put_line(flags.hugging_face);
   }
   const PretrainedBert bert = read_pretrained(flags.run);
@@ -61,7 +67,7 @@ void add_export(CLI::App& program) {
   command->add_flag("--attention", flags->attention, "ONNX: attention weights are outputs, too");
   command
       ->add_option("--hugging-face", flags->hugging_face,
-                   "the folder to write, of runs with a BERT or of language: config.json, "
+                   "the folder to write, of runs with a BERT or a T5, or of language: config.json, "
                    "model.safetensors, tokenizer.json")
       ->type_name("FOLDER");
   command->footer(
