@@ -96,8 +96,7 @@ Predictions EncoderDecoder::predict(const Batch& batch) const {
   return search_outputs(batch, [&](const StepInput& in) -> StepOutput {
     if (in.origin.defined()) decoder.select(in.origin);
     const Tensor x = embed_target(in.tokens.unsqueeze(1), in.position, nullptr);  // [R, 1, D]
-    return answer_step(in, output,
-                       after_decoder(decoder.step(x.squeeze(1), in.position), nullptr));
+    return answer_step(in, output, after_decoder(decoder.step(x.squeeze(1), in.position), nullptr));
   });
 }
 

@@ -1,5 +1,5 @@
-// What Transformers with an encoder and a decoder share: training on given targets, searching for an
-// output step by step, playing a found one again. How symbols become numbers, and numbers
+// What Transformers with an encoder and a decoder share: training on given targets, searching for
+// an output step by step, playing a found one again. How symbols become numbers, and numbers
 // probabilities, is theirs.
 // Writing keeps keys and values of what is written, so a step costs the same work for its one
 // position however much there is already.

@@ -46,9 +46,8 @@ T5Options T5Options::whole() const {
   T5Options o = *this;
   if (o.decoder_layers == 0) o.decoder_layers = o.layers;
   if (o.feed_forward == 0) o.feed_forward = 4 * o.hidden;
-  require(o.head_size > 0 || o.hidden % o.heads == 0, ErrorKind::InvalidArgument,
-          "model.heads (", o.heads, ") does not divide model.hidden (", o.hidden,
-          "); set model.head_size");
+  require(o.head_size > 0 || o.hidden % o.heads == 0, ErrorKind::InvalidArgument, "model.heads (",
+          o.heads, ") does not divide model.hidden (", o.hidden, "); set model.head_size");
   if (o.head_size == 0) o.head_size = o.hidden / o.heads;
   return o;
 }
@@ -118,9 +117,8 @@ std::vector<LayerSummary> T5::summary() const {
     layers.push_back({concat("target embedding (", shape_.target_symbols, ")"),
                       {o.hidden},
                       count_parameters(*target_embedding_)});
-  layers.push_back({concat("decoder (", o.decoder_layers, " layers)"),
-                    {o.hidden},
-                    count_parameters(*decoder_)});
+  layers.push_back(
+      {concat("decoder (", o.decoder_layers, " layers)"), {o.hidden}, count_parameters(*decoder_)});
   layers.push_back({o.tie_embeddings ? "output (softmax, tied)" : "output (softmax)",
                     {shape_.target_symbols},
                     output_weight_.defined() ? output_weight_.numel() : 0});

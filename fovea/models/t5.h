@@ -25,12 +25,12 @@ struct T5Options {
   int64_t layers = 3;          // of the encoder, and
   int64_t decoder_layers = 0;  // of the decoder; 0: as many
   int64_t heads = 4;
-  int64_t head_size = 0;             // 0: D / H
-  int64_t feed_forward = 0;          // 0: 4 D
-  std::string activation = "relu";   // relu, gelu, gelu-tanh or silu
-  bool gated = false;                // the feed-forward part
-  RelativeOptions relative;          // positions
-  bool tie_embeddings = true;        // the output matrix is the target's table
+  int64_t head_size = 0;              // 0: D / H
+  int64_t feed_forward = 0;           // 0: 4 D
+  std::string activation = "relu";    // relu, gelu, gelu-tanh or silu
+  bool gated = false;                 // the feed-forward part
+  RelativeOptions relative;           // positions
+  bool tie_embeddings = true;         // the output matrix is the target's table
   std::string scale_output = "tied";  // yes, no, or tied: as tie_embeddings
   double epsilon = 1e-6;
   double dropout = 0.1;  // of embeddings, weights, what each part adds, the feed-forward part, ends

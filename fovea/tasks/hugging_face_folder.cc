@@ -124,7 +124,8 @@ std::vector<int64_t> HuggingFaceFolder::token_ids(const char* key, int64_t vocab
   const fs::path path = path_ / "generation_config.json";
   const Json generation = fs::exists(path) ? read_json_file(path) : Json::object();
   const bool own = generation.is_object() && generation.contains(key);
-  const auto found = Field::root(own ? generation : config_, own ? path.string() : where_).find(key);
+  const auto found =
+      Field::root(own ? generation : config_, own ? path.string() : where_).find(key);
   std::vector<int64_t> ids;
   if (!found || found->value().is_null()) return ids;
   if (found->value().is_array())

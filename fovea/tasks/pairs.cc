@@ -79,12 +79,8 @@ class PairsData : public DataKind {
   void write(const std::filesystem::path& folder) const override {
     write_pairs(folder, generator_.draw(), options_.task, generator_.options());
   }
-  void save(const RunFolder& folder) const override {
-    save_tokenisers(folder, tokenisers_);
-  }
-  void restore(const RunFolder& folder) override {
-    tokenisers_ = load_tokenisers(folder);
-  }
+  void save(const RunFolder& folder) const override { save_tokenisers(folder, tokenisers_); }
+  void restore(const RunFolder& folder) override { tokenisers_ = load_tokenisers(folder); }
 
   Example parse(const std::string& line) const override {
     std::string text = line;
@@ -236,8 +232,8 @@ class PairsOutput : public SequenceOutput {
     std::vector<Unknown> unknown;
     for (size_t i = 0; i < predictions.size(); ++i)
       for (Decoded& output : predictions[i].outputs) {
-        const bool has_unknown = target().joins_any_text() &&
-                                 std::ranges::count(output.tokens, unknown_symbol()) > 0;
+        const bool has_unknown =
+            target().joins_any_text() && std::ranges::count(output.tokens, unknown_symbol()) > 0;
         output.text =
             has_unknown ? target().join(pieces(output.tokens)) : target().decode(output.tokens);
         if (has_unknown && decoding_->copy_unknown) unknown.push_back({&examples[i], &output});

@@ -70,8 +70,9 @@ T5Options options_in(const HuggingFaceFolder& folder) {
   list.merge(options_json(o), folder.where());
   const bool fits = o.relative.buckets >= 4 && o.relative.maximum_distance > o.relative.buckets / 2;
   require(fits, ErrorKind::BadData, folder.where(), ": relative_attention_max_distance (",
-          o.relative.maximum_distance, ") must be more than half of relative_attention_num_buckets (",
-          o.relative.buckets, "), of which at least 4 are expected");
+          o.relative.maximum_distance,
+          ") must be more than half of relative_attention_num_buckets (", o.relative.buckets,
+          "), of which at least 4 are expected");
   return o;
 }
 
@@ -157,8 +158,8 @@ PretrainedT5 read_run(const fs::path& path) {
   const Json config = folder.read_config();
   const Json model = config.value("model", Json::object());
   require(model.value("name", "") == "t5", ErrorKind::InvalidArgument, path.string(),
-          ": a run of the task ", config.value("task", "?"), " with model.name=",
-          model.value("name", "?"), " is no T5");
+          ": a run of the task ", config.value("task", "?"),
+          " with model.name=", model.value("name", "?"), " is no T5");
   folder.check_assets();
   require(fs::exists(folder.model()), ErrorKind::NotFound, path.string(),
           ": the run is incomplete, model.safetensors is missing");
@@ -219,9 +220,9 @@ void take_sizes(T5Options& options, const T5Options& defaults, const PretrainedT
   for (const auto& [key, value] : asked.items()) {
     const bool is_free = key == "dropout" || key == "label_smoothing";
     if (!is_free && value != usual[key] && value != there[key])
-      others.push_back(concat("model.", key, "=", value.is_string() ? value.get<std::string>()
-                                                                    : value.dump(),
-                              " (", there[key].dump(), " there)"));
+      others.push_back(concat("model.", key, "=",
+                              value.is_string() ? value.get<std::string>() : value.dump(), " (",
+                              there[key].dump(), " there)"));
   }
   require(others.empty(), ErrorKind::InvalidArgument,
           "--from brings the network's sizes with it; leave out ", join(others));
@@ -244,10 +245,9 @@ void write_t5(const fs::path& folder, const PretrainedT5& model) {
           "reads; train with --from a Hugging Face folder of T5");
   const Json config = config_of(o, tokeniser->vocabulary());
   AtomicFolder whole(folder);
-  write_safetensors(
-      whole.path() / "model.safetensors",
-      to_hugging_face(t5_names(o, tokeniser->vocabulary().size()), model.weights),
-      {{"format", "pt"}});
+  write_safetensors(whole.path() / "model.safetensors",
+                    to_hugging_face(t5_names(o, tokeniser->vocabulary().size()), model.weights),
+                    {{"format", "pt"}});
   tokeniser->tokeniser().save(whole.path() / "tokenizer.json");
   const Vocabulary& symbols = tokeniser->vocabulary();
   write_json_file(whole.path() / "tokenizer_config.json",

@@ -1,6 +1,6 @@
-// A T5 that was trained before: what `--from` begins with, what a Hugging Face folder of T5, Flan-T5
-// or mT5 holds, what a run gives away. docs/formats/hugging-face.md lists what is read and what is
-// refused.
+// A T5 that was trained before: what `--from` begins with, what a Hugging Face folder of T5,
+// Flan-T5 or mT5 holds, what a run gives away. docs/formats/hugging-face.md lists what is read and
+// what is refused.
 #pragma once
 
 #include <filesystem>
@@ -24,8 +24,8 @@ struct PretrainedT5 {
 /// say what is wrong, all tensors that do not fit at once.
 PretrainedT5 read_t5(const std::filesystem::path& run_or_folder);
 
-/// The sizes of `start`. InvalidArgument when `options` asks for others than `defaults` has; dropout
-/// and label smoothing stay as they are.
+/// The sizes of `start`. InvalidArgument when `options` asks for others than `defaults` has;
+/// dropout and label smoothing stay as they are.
 void take_sizes(T5Options& options, const T5Options& defaults, const PretrainedT5& start);
 
 /// Writes config.json, generation_config.json, model.safetensors (float32), tokenizer.json and its

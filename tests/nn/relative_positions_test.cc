@@ -40,8 +40,7 @@ TEST(RelativePositions, AStepIsARowOfTheWhole) {
   const RelativePositions positions = drawn(false);
   const Tensor whole = positions.scores(7, 7, 0);
   for (int64_t at = 0; at < 7; ++at)
-    EXPECT_TRUE(
-        positions.scores(1, at + 1, at).equal(whole.narrow(2, at, 1).narrow(3, 0, at + 1)));
+    EXPECT_TRUE(positions.scores(1, at + 1, at).equal(whole.narrow(2, at, 1).narrow(3, 0, at + 1)));
 }
 
 TEST(RelativePositions, BucketsThatCannotBeSharedOut) {

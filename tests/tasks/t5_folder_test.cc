@@ -34,7 +34,9 @@ class T5Folder : public ::testing::Test {
   Pipeline opened(const std::vector<std::string>& decoding = {"decoding.maximum_length=12"}) {
     return Pipeline::load(written(), "cpu", decoding);
   }
-  std::string text_of(size_t input) const { return network.texts()[input].at("text"); }
+  std::string text_of(size_t input) const {
+    return network.texts()[input].at("text");
+  }
 
   TemporaryFolder folder;
   TinyNetwork network{"t5"};
@@ -104,17 +106,14 @@ TEST_F(T5Folder, HasTransformersProbabilitiesAndAttention) {
     std::map<std::string, int64_t> layers;
     for (const AttentionMap& map : tap.maps()) {
       const int64_t layer = layers[map.name]++;
-      if (map.name == "attention")
-        EXPECT_LT(largest_difference(map.weights[0],
-                                     network.expected.at(concat(i, ".cross.", layer))),
-                  1e-4);
-      else if (i == 0)
-        EXPECT_LT(largest_difference(map.weights[0],
-                                     packed(own.at(map.name).at(size_t(layer)))),
-                  1e-4);
+      const bool is_cross = map.name == "attention";
+      if (!is_cross && i > 0) continue;
+      const Tensor right_map = is_cross ? network.expected.at(concat(i, ".cross.", layer))
+                                        : packed(own.at(map.name).at(size_t(layer)));
+      EXPECT_LT(largest_difference(map.weights[0], right_map), 1e-4) << map.name;
     }
-    EXPECT_EQ(layers, (std::map<std::string, int64_t>{
-                          {"attention", 2}, {"decoder", 2}, {"encoder", 2}}));
+    EXPECT_EQ(layers,
+              (std::map<std::string, int64_t>{{"attention", 2}, {"decoder", 2}, {"encoder", 2}}));
   }
 }
 
@@ -140,7 +139,7 @@ TEST_F(T5Folder, IsExplainedWithItsTokens) {
   const Explanation explanation = pipeline.explain(pipeline.parse("A man eats."));
   std::set<std::string> maps, axes;
   for (const MapView& map : explanation.maps) maps.insert(map.name);
-  EXPECT_EQ(maps, (std::set<std::string>{"attention", "decoder", "encoder"}));
+  for (const char* name : {"attention", "decoder", "encoder"}) EXPECT_EQ(maps.count(name), 1u);
   for (const Axis& axis : explanation.axes) {
     axes.insert(axis.name);
     if (axis.name == "written") {
@@ -201,7 +200,8 @@ TEST_F(T5Folder, OfVersionOneOne) {
 
 TEST_F(T5Folder, OfOlderFiles) {
   const auto tokens = found(opened(), text_of(1));
-  const std::string unused = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
+  const std::string unused =
+      "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
   network.weights[unused] = at::ones({32, 4});
   network.weights["encoder.embed_tokens.weight"] = network.weights["shared.weight"].clone();
   network.weights["lm_head.weight"] = network.weights["shared.weight"].clone();
@@ -243,13 +243,17 @@ TEST_F(T5Folder, IsFineTunedOnPairs) {
   std::string pairs = "source\ttarget\n";
   for (int i = 0; i < 40; ++i)
     pairs += i % 2 == 0 ? "A man eats.\tEin Mann\n" : "Two young males.\tZwei\n";
-  const std::string file = folder.write("pairs.tsv", pairs).string();
+  // Of one file all pairs of a source would be held out together.
+  std::filesystem::create_directories(folder / "pairs");
+  for (const char* name : {"pairs/train.tsv", "pairs/val.tsv"}) folder.write(name, pairs);
+  const std::string file = (folder / "pairs").string();
   const auto setup_from = [&](const std::filesystem::path& start) {
-    Setup setup("translate");
+    fovea::Setup setup("translate");
     setup.set_source(file, {});
     setup.set_from(start.string());
     for (const char* assignment :
-         {"training.steps=60", "training.learning_rate=0.01", "training.batch_size=8"})
+         {"training.steps=120", "training.learning_rate=0.03", "training.batch_size=8",
+          "training.monitor=loss", "model.dropout=0"})
       setup.set(assignment);
     return setup;
   };
@@ -281,9 +285,9 @@ TEST_F(T5Folder, IsFineTunedOnPairs) {
 }
 
 TEST_F(T5Folder, WhatIsLearnedHereHasNoFolder) {
-  train_run(setup_of("dates", {"model.name=t5", "model.hidden=8", "model.heads=2",
-                               "model.layers=1", "data.rows=30", "data.validation_rows=4",
-                               "data.test_rows=4", "training.steps=2"}),
+  train_run(setup_of("dates", {"model.name=t5", "model.hidden=8", "model.heads=2", "model.layers=1",
+                               "data.rows=30", "data.validation_rows=4", "data.test_rows=4",
+                               "training.steps=2"}),
             folder / "run");
   expect_error(ErrorKind::Unsupported, "no tokenizer.json",
                [&] { write_t5(folder / "out", read_t5(folder / "run")); });
@@ -294,13 +298,14 @@ TEST_F(T5Folder, WhatDoesNotFitIsSaidAtOnce) {
   network.weights["encoder.block.1.layer.0.layer_norm.weight"] = at::ones({31});
   network.weights["encoder.block.2.layer.0.layer_norm.weight"] = at::ones({32});
   network.weights.erase("decoder.final_layer_norm.weight");
+  network.weights["shared.weight"] = network.weights["shared.weight"].clone();
   network.weights["shared.weight"][3][4] = std::nan("");
-  expect_error(ErrorKind::BadData,
-               {"missing: decoder.final_layer_norm.weight",
-                "unknown: encoder.block.2.layer.0.layer_norm.weight",
-                "encoder.block.1.layer.0.layer_norm.weight [31] instead of [32]",
-                "shared.weight with NaN"},
-               [&] { read_t5(written()); });
+  expect_error(
+      ErrorKind::BadData,
+      {"missing: decoder.final_layer_norm.weight",
+       "unknown: encoder.block.2.layer.0.layer_norm.weight",
+       "encoder.block.1.layer.0.layer_norm.weight [31] instead of [32]", "shared.weight with NaN"},
+      [&] { read_t5(written()); });
   const auto refuse = [&](const std::string& key, const Json& value, ErrorKind kind,
                           const std::vector<std::string>& words) {
     network = whole;
@@ -326,7 +331,7 @@ TEST_F(T5Folder, WhatDoesNotFitIsSaidAtOnce) {
          {"T5EncoderModel", "T5ForConditionalGeneration"});
 
   network = whole;
-  Setup setup("translate");
+  fovea::Setup setup("translate");
   setup.set_from(written().string());
   setup.set("model.layers=5");
   expect_error(ErrorKind::InvalidArgument, {"model.layers=5", "(2 there)"},

@@ -30,7 +30,7 @@ Tensor RelativePositions::scores(int64_t queries, int64_t keys, int64_t first) c
   const auto numbers = at::TensorOptions(at::kLong).device(weight.device());
   const Tensor distance =
       at::arange(keys, numbers) - at::arange(first, first + queries, numbers).unsqueeze(1);
-  const Tensor buckets = relative_buckets(distance, options_, both_ways_);             // [Q, K]
+  const Tensor buckets = relative_buckets(distance, options_, both_ways_);   // [Q, K]
   return embedding_lookup(weight, buckets).permute({2, 0, 1}).unsqueeze(0);  // [1, H, Q, K]
 }
 

@@ -1,9 +1,10 @@
 // Relative positions as T5 has them, Raffel et al. 2020: a number b_h(bucket) is added to the score
 // of head h for a key that stands r = key - query places from its query. Distances share buckets:
 //   the first half of them  one for each small distance
-//   the second half         larger ones, wider and wider up to `maximum_distance`; all beyond it too
-// An encoder has half of all buckets for keys behind the query; a decoder, which sees none of these,
-// has all for those before it.
+//   the second half         larger ones, wider and wider up to `maximum_distance`; all beyond it
+//   too
+// An encoder has half of all buckets for keys behind the query; a decoder, which sees none of
+// these, has all for those before it.
 #pragma once
 
 #include <ATen/core/Tensor.h>

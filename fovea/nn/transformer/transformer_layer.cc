@@ -159,7 +159,8 @@ TransformerDecoderLayer::TransformerDecoderLayer(const TransformerLayerOptions& 
                                                 attention_options(options, /*is_own=*/true)));
   if (options.looks_at_source)
     multihead_attn_ = register_module(
-        "multihead_attn", std::make_shared<MultiHeadAttention>(attention_options(options, /*is_own=*/false)));
+        "multihead_attn",
+        std::make_shared<MultiHeadAttention>(attention_options(options, /*is_own=*/false)));
   feed_forward_ = std::make_unique<FeedForward>(*this, options);
   norm1_ = register_norm(*this, "norm1", options);
   norm2_ = register_norm(*this, "norm2", options);

@@ -31,11 +31,10 @@ std::shared_ptr<Norm> last_norm(torch::nn::Module& owner, const TransformerLayer
 }
 
 std::shared_ptr<RelativePositions> make_relative(torch::nn::Module& owner,
-                                                 const TransformerLayerOptions& o,
-                                                 bool both_ways) {
+                                                 const TransformerLayerOptions& o, bool both_ways) {
   if (o.positions != "relative") return nullptr;
-  return owner.register_module(
-      "relative", std::make_shared<RelativePositions>(o.relative, o.heads, both_ways));
+  return owner.register_module("relative",
+                               std::make_shared<RelativePositions>(o.relative, o.heads, both_ways));
 }
 
 template <class Layers>
@@ -45,8 +44,7 @@ void initialise_layers(const Layers& layers, const std::shared_ptr<Norm>& norm,
   if (norm) norm->initialise();
 }
 
-LayerCall call_of(size_t layer, const std::optional<Random>& random, Tap* tap,
-                  const Tensor& bias) {
+LayerCall call_of(size_t layer, const std::optional<Random>& random, Tap* tap, const Tensor& bias) {
   LayerCall call;
   call.bias = bias;
   if (random) call.random = random->split(layer);

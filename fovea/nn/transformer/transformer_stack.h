@@ -27,7 +27,7 @@ class TransformerEncoder : public torch::nn::Module {
 
  private:
   std::vector<std::shared_ptr<TransformerEncoderLayer>> layers_;
-  std::shared_ptr<Norm> norm_;  // pre-norm only
+  std::shared_ptr<Norm> norm_;                   // pre-norm only
   std::shared_ptr<RelativePositions> relative_;  // where the layers have them
 };
 
@@ -58,7 +58,7 @@ class TransformerDecoder : public torch::nn::Module {
                  const MapLabel& own_map, const MapLabel& source_map,
                  const std::optional<Random>& random, Tap* tap) const;
   std::vector<std::shared_ptr<TransformerDecoderLayer>> layers_;
-  std::shared_ptr<Norm> norm_;  // pre-norm only
+  std::shared_ptr<Norm> norm_;                   // pre-norm only
   std::shared_ptr<RelativePositions> relative_;  // where the layers have them
 };
 

@@ -84,8 +84,7 @@ std::vector<Token> HuggingFaceText::encode(std::string_view text, bool add_speci
   std::vector<Token> tokens;
   for (size_t i = 0; i < encoding.size(); ++i) {
     const auto [begin, end] = encoding.bytes[i];
-    tokens.push_back(
-        {encoding.ids[i], std::move(encoding.tokens[i]), size_t(begin), size_t(end)});
+    tokens.push_back({encoding.ids[i], std::move(encoding.tokens[i]), size_t(begin), size_t(end)});
   }
   return tokens;
 }

@@ -1,5 +1,6 @@
 // A tokenizer.json as the tokeniser of both sides of a task on pairs of texts, with the numbers of
-// the network that it came with: T5 begins an output with padding, and reads "</s>" behind a source.
+// the network that it came with: T5 begins an output with padding, and reads "</s>" behind a
+// source.
 #pragma once
 
 #include "fovea/data/tokenisers/hugging_face/tokeniser.h"
@@ -11,9 +12,9 @@ class HuggingFaceText : public Tokeniser {
  public:
   static constexpr const char* kKind = "hugging_face";
 
-  /// `symbols`: rows of the network's embedding, as many as the tokeniser has tokens at least; those
-  /// beyond it are written "<row N>". InvalidArgument for fewer, and for special symbols that are no
-  /// rows.
+  /// `symbols`: rows of the network's embedding, as many as the tokeniser has tokens at least;
+  /// those beyond it are written "<row N>". InvalidArgument for fewer, and for special symbols that
+  /// are no rows.
   HuggingFaceText(HuggingFaceTokeniser tokeniser, int64_t symbols,
                   const Vocabulary::Special& special);
 

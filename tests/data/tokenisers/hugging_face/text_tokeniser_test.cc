@@ -58,8 +58,9 @@ TEST_F(HuggingFaceTextTest, HasASymbolForEveryRow) {
   EXPECT_EQ(tokeniser.decode(std::vector<int64_t>{1003}), "");
   expect_error(ErrorKind::InvalidArgument, "symbols",
                [] { HuggingFaceText(golden_tokeniser(), 10, kT5); });
-  expect_error(ErrorKind::InvalidArgument, "special symbol 1000",
-               [] { HuggingFaceText(golden_tokeniser(), 1000, {0, 2, 0, 1000}); });
+  expect_error(ErrorKind::InvalidArgument, "special symbol 1000", [] {
+    HuggingFaceText(golden_tokeniser(), 1000, {0, 2, 0, 1000});
+  });
 }
 
 TEST_F(HuggingFaceTextTest, ComesBackFromItsState) {
