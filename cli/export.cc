@@ -8,6 +8,7 @@
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/language_adapter.h"
 #include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/t5_folder.h"
 
 namespace fovea::cli {
 
@@ -26,7 +27,8 @@ void write_onnx(const ExportFlags& flags) {
 }
 
 void write_folder(const ExportFlags& flags) {
-  if (setup_of(flags.run).task_name() == "language") {
+  const Setup setup = setup_of(flags.run);
+  if (setup.task_name() == "language") {
     const PretrainedLanguage model = read_language(flags.run, {.merges = !flags.adapter});
     for (const std::string& note : model.notes) tell(note);
     if (flags.adapter)
@@ -37,6 +39,10 @@ void write_folder(const ExportFlags& flags) {
   }
   require(!flags.adapter, ErrorKind::InvalidArgument,
           "export: --adapter is for language models with low-rank adapters");
+  if (setup.task().model_name() == "t5") {
+    write_t5(flags.hugging_face, read_t5(flags.run));
+    return put_line(flags.hugging_face);
+  }
   const PretrainedBert bert = read_pretrained(flags.run);
   for (const std::string& note : bert.notes) tell(note);
   write_hugging_face(flags.hugging_face, bert);
@@ -68,7 +74,7 @@ void add_export(CLI::App& program) {
   command->add_flag("--attention", flags->attention, "ONNX: attention weights are outputs, too");
   command
       ->add_option("--hugging-face", flags->hugging_face,
-                   "the folder to write, of runs with a BERT or of language: config.json, "
+                   "the folder to write, of runs with a BERT or a T5, or of language: config.json, "
                    "model.safetensors, tokenizer.json")
       ->type_name("FOLDER");
   command->add_flag("--adapter", flags->adapter,

@@ -253,6 +253,9 @@ Attended MultiHeadAttention::look(const MultiHeadInput& input, const Tensor& que
   inner.dropout = is_training() && input.random ? options_.dropout : 0;
   if (slopes_.defined()) inner.slopes = slopes_.to(query.device());
   inner.bias = input.bias;
+  const bool pruned = heads_.size() < size_t(options_.heads);
+  if (pruned && inner.bias.defined() && inner.bias.size(1) == options_.heads)
+    inner.bias = inner.bias.index_select(1, torch::tensor(heads_, at::kLong).to(query.device()));
   inner.keep_weights = input.keep_weights;
   inner.caller_clears_fully_masked = true;
   inner.map = input.map;

@@ -55,10 +55,10 @@ struct MultiHeadInput {
   Memory memory;                         // from MultiHeadAttention::remember()
   KeepMask mask;                         // of this call, on top of the memory's
   const Alignment* alignment = nullptr;  // null: global
-  at::Tensor bias;                       // [1 or B, H, Q, K], added to the scores; may be undefined
-  int64_t first_position = 0;            // of query 0
-  std::optional<Random> random;          // for dropout in training, and for hard and gumbel
-  bool keep_weights = true;              // no: Attended::weights may stay undefined
+  at::Tensor bias;               // [1 or B, 1 or H, Q, K], added to the scores; may be undefined
+  int64_t first_position = 0;    // of query 0
+  std::optional<Random> random;  // for dropout in training, and for hard and gumbel
+  bool keep_weights = true;      // no: Attended::weights may stay undefined
   MapLabel map;
 };
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/data/tokenisers/vocabulary.h"
 
 namespace fovea {
 
@@ -28,11 +27,11 @@ void check_units(std::span<const int64_t> units, int64_t size) {
 }  // namespace
 
 Example erase_symbols(const Example& example, const std::string& tensor,
-                      std::span<const int64_t> units) {
+                      std::span<const int64_t> units, int64_t unknown) {
   Example erased = example;
   at::Tensor symbols = copy_of(example, tensor);  // [S]
   check_units(units, symbols.size(0));
-  for (const int64_t unit : units) symbols.data_ptr<int64_t>()[unit] = Vocabulary::kUnknown;
+  for (const int64_t unit : units) symbols.data_ptr<int64_t>()[unit] = unknown;
   erased.tensors[tensor] = symbols;
   return erased;
 }

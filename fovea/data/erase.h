@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/tokenisers/vocabulary.h"
 #include "fovea/tensor/example.h"
 
 namespace fovea {
 
 /// Symbols of the tensor [S] become the unknown one.
 Example erase_symbols(const Example& example, const std::string& tensor,
-                      std::span<const int64_t> units);
+                      std::span<const int64_t> units, int64_t unknown = Vocabulary::kUnknown);
 
 /// Units of the axis `symbols`, which a tensor is called after, or all symbols in units of the axis
 /// `groups` that they lie in. Unsupported for another axis.

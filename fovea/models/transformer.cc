@@ -3,27 +3,12 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
-#include "fovea/models/step_answer.h"
-#include "fovea/nn/transformer/incremental_transformer.h"
 #include "fovea/tensor/embedding_lookup.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
-namespace {
-
 using at::Tensor;
-
-const MapLabel kEncoderMap{"encoder", "source", "source"};
-const MapLabel kDecoderMap{"decoder", "target", "written"};
-const MapLabel kSourceMap{"attention", "target", "source"};
-
-std::optional<Random> stream(const Random* random, const char* name) {
-  if (!random) return {};
-  return random->split(name);
-}
-
-}  // namespace
 
 void TransformerOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"transformer"});
@@ -57,12 +42,8 @@ void TransformerOptions::describe(OptionList& list) {
 }
 
 Transformer::Transformer(TransformerOptions options, SearchOptions search, SequenceShape shape)
-    : SequenceModel(std::move(search), shape), options_(std::move(options)) {
+    : EncoderDecoder(std::move(search), shape), options_(std::move(options)) {
   auto& o = options_;
-  require(shape.source_symbols > 0 && shape.target_symbols > 0, ErrorKind::InvalidArgument,
-          "model.name=transformer reads and writes symbols, not numbers");
-  require(search_.coverage_penalty == 0, ErrorKind::InvalidArgument,
-          "decoding.coverage_penalty needs one alignment a step; a transformer has many");
   if (o.decoder_layers == 0) o.decoder_layers = o.layers;
   if (o.feed_forward == 0) o.feed_forward = 4 * o.hidden;
   const bool added = o.positions == "sinusoidal" || o.positions == "learned";
@@ -116,13 +97,6 @@ void Transformer::initialise(const Random& random) {
   output_bias_.zero_();
 }
 
-std::vector<HeadBlock> Transformer::head_blocks() const {
-  std::vector<HeadBlock> blocks = encoder_->head_blocks(kEncoderMap.name);
-  for (HeadBlock& block : decoder_->head_blocks(kDecoderMap.name, kSourceMap.name))
-    blocks.push_back(std::move(block));
-  return blocks;
-}
-
 std::vector<LayerSummary> Transformer::summary() const {
   const auto& o = options_;
   const int64_t heads = o.key_heads > 0 ? o.key_heads : o.heads;
@@ -158,77 +132,16 @@ Tensor Transformer::embed(const torch::nn::Embedding& table, const Positions& po
                                         : x;
 }
 
-std::vector<TransformerMemory> Transformer::encode(const Batch& batch, const Random* random,
-                                                   Tap* tap) const {
-  const Tensor& keep = batch.at("source.keep");  // [B, S]
-  const std::optional<Random> own = stream(random, "source");
-  const Tensor x = leaf_of(
-      tap, "source",
-      embed(source_embedding_, *source_positions_, batch.at("source"), 0, own ? &*own : nullptr));
-  const KeepMask sources = KeepMask::from_keep(keep);
-  // What padding looks at matters to nobody but a reader of the map.
-  const KeepMask mask = tap ? sources & KeepMask::from_queries(keep) : sources;
-  return decoder_->look_at(encoder_->forward(x, mask, kEncoderMap, own, tap), sources);
+Tensor Transformer::embed_source(const Tensor& symbols, const Random* random) const {
+  return embed(source_embedding_, *source_positions_, symbols, 0, random);
 }
 
-Tensor Transformer::decode(std::vector<TransformerMemory>& memories, const Tensor& target,
-                           const Random* random, Tap* tap) const {
-  const std::optional<Random> own = stream(random, "target");
-  const Tensor x =
-      embed(target_embedding_, *target_positions_, shifted(target), 0, own ? &*own : nullptr);
-  return decoder_->forward(x, memories, kDecoderMap, kSourceMap, own, tap);
+Tensor Transformer::embed_target(const Tensor& symbols, int64_t first, const Random* random) const {
+  return embed(target_embedding_, *target_positions_, symbols, first, random);
 }
 
 OutputLayer Transformer::output_layer() const {
   return {output_weight_.defined() ? output_weight_ : target_embedding_->weight, output_bias_};
-}
-
-Tensor Transformer::output_of(const Tensor& x) const {
-  const OutputLayer layer = output_layer();
-  return torch::linear(x, layer.weight, layer.bias);
-}
-
-Loss Transformer::loss(const Batch& batch, const StepContext& context) {
-  const bool draws = options_.dropout > 0 || options_.attention_dropout > 0;
-  const Random* random = draws ? &context.random : nullptr;
-  auto memories = encode(batch, random, nullptr);
-  const Tensor& target = batch.at("target");
-  const Tensor x = decode(memories, target, random, nullptr);  // [B, T, D]
-  Loss loss;
-  loss.units = batch.at("target.keep").sum();
-  loss.objective = cross_entropy(x.flatten(0, 1), output_layer(), target.flatten(),
-                                 {options_.label_smoothing, shape_.padding});
-  return loss;
-}
-
-std::pair<double, int64_t> Transformer::negative_log_likelihood(const Batch& batch) const {
-  torch::NoGradGuard no_gradients;
-  auto memories = encode(batch, nullptr, nullptr);
-  const Tensor& target = batch.at("target");
-  const Tensor logits = output_of(decode(memories, target, nullptr, nullptr));
-  return {-log_probabilities(logits, target).sum().item<double>(),
-          batch.at("target.keep").sum().item<int64_t>()};
-}
-
-Predictions Transformer::predict(const Batch& batch) const {
-  torch::NoGradGuard no_gradients;
-  const PrecisionScope precision = search_precision();
-  IncrementalTransformerDecoder decoder(*decoder_, encode(batch, nullptr, nullptr));
-  const OutputLayer layer = output_layer();
-  const PackedProjection output(layer.weight, layer.bias);
-  return search_outputs(batch, [&](const StepInput& in) -> StepOutput {
-    if (in.origin.defined()) decoder.select(in.origin);
-    const Tensor x = embed(target_embedding_, *target_positions_, in.tokens.unsqueeze(1),
-                           in.position, nullptr);  // [R, 1, D]
-    return answer_step(in, output, decoder.step(x.squeeze(1), in.position));
-  });
-}
-
-Tensor Transformer::replay(const Batch& batch, const Predictions& predictions, Tap* tap) const {
-  const Tensor target = chosen_targets(batch, predictions);
-  auto memories = encode(batch, nullptr, tap);
-  if (target.size(1) == 0) return at::zeros({batch.size, 0}, at::TensorOptions(device()));
-  return log_probabilities(output_of(decode(memories, target, nullptr, tap)), target);
 }
 
 }  // namespace fovea

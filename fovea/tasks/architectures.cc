@@ -16,6 +16,8 @@ const Architecture kNetworks[] = {
     {"LlamaForCausalLM", "llama", "language", "llama"},
     {"MistralForCausalLM", "mistral", "language", "llama"},
     {"Qwen2ForCausalLM", "qwen2", "language", "llama"},
+    {"T5ForConditionalGeneration", "t5", "translate", "t5"},
+    {"MT5ForConditionalGeneration", "mt5", "translate", "t5"},
     {"ViTForImageClassification", "vit", "images", "vit"},
 };
 const Architecture kEncoderHeads[] = {

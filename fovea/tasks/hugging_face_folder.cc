@@ -129,6 +129,32 @@ int64_t HuggingFaceFolder::size(const char* key) const {
   return config().at(key).integer(1, kLargestSize);
 }
 
+int64_t HuggingFaceFolder::size_or(const char* key, int64_t otherwise) const {
+  return config_.contains(key) && !config_[key].is_null() ? size(key) : otherwise;
+}
+
+bool HuggingFaceFolder::flag_or(const char* key, bool otherwise) const {
+  if (!config_.contains(key) || config_[key].is_null()) return otherwise;
+  require(config_[key].is_boolean(), ErrorKind::BadData, where_, ": '", key,
+          "' is not true or false");
+  return config_[key].get<bool>();
+}
+
+std::vector<int64_t> HuggingFaceFolder::token_ids(const char* key, int64_t vocabulary) const {
+  const fs::path path = path_ / "generation_config.json";
+  const Json generation = fs::exists(path) ? read_json_file(path) : Json::object();
+  const bool own = generation.is_object() && generation.contains(key);
+  const auto found =
+      Field::root(own ? generation : config_, own ? path.string() : where_).find(key);
+  std::vector<int64_t> ids;
+  if (!found || found->value().is_null()) return ids;
+  if (found->value().is_array())
+    found->each({}, [&](const Field& one) { ids.push_back(one.integer(0, vocabulary - 1)); });
+  else
+    ids.push_back(found->integer(0, vocabulary - 1));
+  return ids;
+}
+
 double HuggingFaceFolder::number(const char* key, double otherwise) const {
   const auto found = config().find(key);
   return found ? found->finite() : otherwise;

@@ -37,7 +37,13 @@ class HuggingFaceFolder {
   bool has(const char* key) const { return config().find(key).has_value(); }
   /// A whole number of config.json, at least 1.
   int64_t size(const char* key) const;
+  /// The same of a key that may be missing or null.
+  int64_t size_or(const char* key, int64_t otherwise) const;
   double number(const char* key, double otherwise) const;
+  bool flag_or(const char* key, bool otherwise) const;
+  /// Numbers of tokens, one or several: of generation_config.json, else of config.json. Empty where
+  /// neither names any.
+  std::vector<int64_t> token_ids(const char* key, int64_t vocabulary) const;
   /// Unsupported unless `key` is missing or one of `known`.
   std::string choice(const char* key, const std::vector<std::string>& known) const;
   /// "dtype", or "torch_dtype" of older folders; empty where neither is there.

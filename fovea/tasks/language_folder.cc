@@ -31,19 +31,6 @@ std::string activation_in(const HuggingFaceFolder& folder, const char* key, cons
   return std::ranges::find(names, found, &std::pair<std::string, std::string>::first)->second;
 }
 
-/// A number of a key that may be missing or null.
-int64_t size_or(const HuggingFaceFolder& folder, const char* key, int64_t otherwise) {
-  const bool is_there = folder.json().contains(key) && !folder.json()[key].is_null();
-  return is_there ? folder.size(key) : otherwise;
-}
-
-bool flag_or(const HuggingFaceFolder& folder, const char* key, bool otherwise) {
-  if (!folder.json().contains(key) || folder.json()[key].is_null()) return otherwise;
-  require(folder.json()[key].is_boolean(), ErrorKind::BadData, folder.where(), ": '", key,
-          "' is not true or false");
-  return folder.json()[key].get<bool>();
-}
-
 LanguageModelOptions gpt2_options(const HuggingFaceFolder& folder) {
   folder.choice("scale_attn_weights", {"true"});
   folder.choice("scale_attn_by_inverse_layer_idx", {"false"});
@@ -53,13 +40,13 @@ LanguageModelOptions gpt2_options(const HuggingFaceFolder& folder) {
   o.layers = folder.size("n_layer");
   o.hidden = folder.size("n_embd");
   o.heads = folder.size("n_head");
-  o.feed_forward = size_or(folder, "n_inner", 4 * o.hidden);
+  o.feed_forward = folder.size_or("n_inner", 4 * o.hidden);
   o.maximum_length = folder.size("n_positions");
   o.activation = activation_in(folder, "activation_function", "gelu-tanh");
   o.epsilon = folder.number("layer_norm_epsilon", 1e-5);
   o.dropout = folder.number("resid_pdrop", 0.1);
   o.attention_dropout = folder.number("attn_pdrop", 0.1);
-  o.tie_embeddings = flag_or(folder, "tie_word_embeddings", true);
+  o.tie_embeddings = folder.flag_or("tie_word_embeddings", true);
   return o;
 }
 
@@ -67,7 +54,7 @@ LanguageModelOptions gpt2_options(const HuggingFaceFolder& folder) {
 RotaryOptions rotary_in(const HuggingFaceFolder& folder) {
   RotaryOptions rotary;
   rotary.base = folder.number("rope_theta", rotary.base);
-  rotary.original_length = size_or(folder, "original_max_position_embeddings", 8192);
+  rotary.original_length = folder.size_or("original_max_position_embeddings", 8192);
   const Json& json = folder.json();
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!json.contains(key) || json[key].is_null()) continue;
@@ -101,39 +88,22 @@ LanguageModelOptions llama_options(const HuggingFaceFolder& folder) {
   o.layers = folder.size("num_hidden_layers");
   o.hidden = folder.size("hidden_size");
   o.heads = folder.size("num_attention_heads");
-  o.key_heads = size_or(folder, "num_key_value_heads", o.heads);
-  o.head_size = size_or(folder, "head_dim", 0);
+  o.key_heads = folder.size_or("num_key_value_heads", o.heads);
+  o.head_size = folder.size_or("head_dim", 0);
   o.feed_forward = folder.size("intermediate_size");
   o.maximum_length = folder.size("max_position_embeddings");
   o.activation = activation_in(folder, "hidden_act", "silu");
   o.epsilon = folder.number("rms_norm_eps", 1e-6);
-  o.query_bias = type == "qwen2" || flag_or(folder, "attention_bias", false);
-  o.output_bias = type != "qwen2" && flag_or(folder, "attention_bias", false);
-  o.forward_bias = flag_or(folder, "mlp_bias", false);
+  o.query_bias = type == "qwen2" || folder.flag_or("attention_bias", false);
+  o.output_bias = type != "qwen2" && folder.flag_or("attention_bias", false);
+  o.forward_bias = folder.flag_or("mlp_bias", false);
   o.rotary = rotary_in(folder);
-  o.tie_embeddings = flag_or(folder, "tie_word_embeddings", false);
+  o.tie_embeddings = folder.flag_or("tie_word_embeddings", false);
   o.dropout = 0;
   o.attention_dropout = folder.number("attention_dropout", 0);
-  if (type == "mistral") o.window = size_or(folder, "sliding_window", 0);
+  if (type == "mistral") o.window = folder.size_or("sliding_window", 0);
   if (type == "qwen2") folder.choice("use_sliding_window", {"false"});
   return o;
-}
-
-/// eos_token_id of generation_config.json, else of config.json: a number or several.
-std::vector<int64_t> ends_in(const HuggingFaceFolder& folder, int64_t vocabulary) {
-  const fs::path path = folder.path() / "generation_config.json";
-  const Json generation = fs::exists(path) ? read_json_file(path) : Json::object();
-  const bool own = generation.is_object() && generation.contains("eos_token_id");
-  const Json& source = own ? generation : folder.json();
-  const std::string where = own ? path.string() : folder.where();
-  std::vector<int64_t> ends;
-  const auto found = Field::root(source, where).find("eos_token_id");
-  if (!found || found->value().is_null()) return ends;
-  if (found->value().is_array())
-    found->each({}, [&](const Field& one) { ends.push_back(one.integer(0, vocabulary - 1)); });
-  else
-    ends.push_back(found->integer(0, vocabulary - 1));
-  return ends;
 }
 
 PretrainedLanguage read_folder(const fs::path& path, const LanguageReading& how) {
@@ -150,7 +120,7 @@ PretrainedLanguage read_folder(const fs::path& path, const LanguageReading& how)
           " heads do not fit a width of ", found.options.hidden, " and ", found.options.key_heads,
           " heads of keys");
   found.vocabulary = folder.size("vocab_size");
-  found.ends = ends_in(folder, found.vocabulary);
+  found.ends = folder.token_ids("eos_token_id", found.vocabulary);
   found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::load(path));
   require(found.tokeniser->size() <= found.vocabulary, ErrorKind::BadData, folder.where(),
           ": vocab_size is ", found.vocabulary, ", but the tokeniser has ", found.tokeniser->size(),

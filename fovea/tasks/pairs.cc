@@ -15,12 +15,15 @@
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/seq2seq.h"
+#include "fovea/models/t5.h"
 #include "fovea/models/transformer.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/length_buckets.h"
 #include "fovea/tasks/outputs/nearest_sentence.h"
 #include "fovea/tasks/outputs/sequence.h"
+#include "fovea/tasks/t5_folder.h"
 #include "fovea/tensor/torch.h"
+#include "fovea/training/checkpoint.h"
 
 namespace fovea {
 
@@ -51,6 +54,11 @@ class PairsData : public DataKind {
   PairsData(PairsOptions options, PairsGenerator generator)
       : options_(std::move(options)), generator_(std::move(generator)) {}
   const PairTokenisers& tokenisers() const { return tokenisers_; }
+  /// Those of weights from elsewhere. `needs_data`: built-in pairs are none for them.
+  void take(const PairTokenisers& tokenisers, bool needs_data) {
+    tokenisers_ = tokenisers;
+    needs_data_ = needs_data;
+  }
 
   void describe(OptionList& list) override {
     generator_.describe(list);
@@ -58,6 +66,8 @@ class PairsData : public DataKind {
   }
   Splits load(const DataSource& source, uint64_t seed) override {
     if (!source.path.empty()) return load_pairs(source, options_, tokenisers_, seed);
+    require(!needs_data_, ErrorKind::InvalidArgument,
+            "a Hugging Face folder has no data of its own; name it: fovea evaluate FOLDER DATA");
     check_roles(source, {});
     return load_synthetic_pairs(generator_.draw(), generator_.options(), options_, tokenisers_);
   }
@@ -69,16 +79,8 @@ class PairsData : public DataKind {
   void write(const std::filesystem::path& folder) const override {
     write_pairs(folder, generator_.draw(), options_.task, generator_.options());
   }
-  void save(const RunFolder& folder) const override {
-    save_tokeniser(folder, "source", *tokenisers_.source);
-    if (tokenisers_.target != tokenisers_.source)
-      save_tokeniser(folder, "target", *tokenisers_.target);
-  }
-  void restore(const RunFolder& folder) override {
-    tokenisers_.source = load_tokeniser(folder, "source");
-    const bool shared = !std::filesystem::exists(folder.asset("target.json"));
-    tokenisers_.target = shared ? tokenisers_.source : load_tokeniser(folder, "target");
-  }
+  void save(const RunFolder& folder) const override { save_tokenisers(folder, tokenisers_); }
+  void restore(const RunFolder& folder) override { tokenisers_ = load_tokenisers(folder); }
 
   Example parse(const std::string& line) const override {
     std::string text = line;
@@ -114,13 +116,15 @@ class PairsData : public DataKind {
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override {
     if (axis != "source") return DataKind::erase(example, axis, units);
-    return erase_symbols(example, "source", units);
+    return erase_symbols(example, "source", units,
+                         tokenisers_.source->vocabulary().special().unknown);
   }
 
  private:
   PairsOptions options_;
   PairsGenerator generator_;
   PairTokenisers tokenisers_;
+  bool needs_data_ = false;
 };
 
 struct PairsDecoding : SearchOptions {
@@ -228,9 +232,10 @@ class PairsOutput : public SequenceOutput {
     std::vector<Unknown> unknown;
     for (size_t i = 0; i < predictions.size(); ++i)
       for (Decoded& output : predictions[i].outputs) {
-        output.text = target().join(pieces(output.tokens));
-        const bool has_unknown = std::find(output.tokens.begin(), output.tokens.end(),
-                                           Vocabulary::kUnknown) != output.tokens.end();
+        const bool has_unknown =
+            target().joins_any_text() && std::ranges::count(output.tokens, unknown_symbol()) > 0;
+        output.text =
+            has_unknown ? target().join(pieces(output.tokens)) : target().decode(output.tokens);
         if (has_unknown && decoding_->copy_unknown) unknown.push_back({&examples[i], &output});
       }
     for (size_t begin = 0; begin < unknown.size(); begin += kCopiedTogether)
@@ -261,10 +266,11 @@ class PairsOutput : public SequenceOutput {
   std::vector<std::string> pieces(const std::vector<int64_t>& tokens) const {
     std::vector<std::string> texts;
     for (const int64_t token : tokens)
-      if (token != Vocabulary::kEnd)
-        texts.push_back((token == Vocabulary::kUnknown ? word_start() : "") + label(token));
+      if (token != target().vocabulary().special().end)
+        texts.push_back((token == unknown_symbol() ? word_start() : "") + label(token));
     return texts;
   }
+  int64_t unknown_symbol() const { return target().vocabulary().special().unknown; }
   std::string word_start() const { return target().kind() == "words" ? kWordStart : ""; }
 
   /// An unknown word is copied from where the decoder looked when it wrote it (Luong 2015).
@@ -275,7 +281,7 @@ class PairsOutput : public SequenceOutput {
     for (const Unknown& one : unknown) {
       examples.push_back(*one.example);
       const auto& tokens = one.output->tokens;  // those behind the last unknown one do not matter
-      const auto last = std::find(tokens.rbegin(), tokens.rend(), Vocabulary::kUnknown).base();
+      const auto last = std::find(tokens.rbegin(), tokens.rend(), unknown_symbol()).base();
       chosen.outputs.push_back({{{tokens.begin(), last}, 0, ""}});
     }
     Tap tap(Record::OnDemand);
@@ -289,7 +295,7 @@ class PairsOutput : public SequenceOutput {
       std::vector<std::string> texts = pieces(output.tokens);
       const int64_t* place = looked_at[int64_t(row)].data_ptr<int64_t>();
       for (size_t t = 0; t < texts.size(); ++t)
-        if (output.tokens[t] == Vocabulary::kUnknown && size_t(place[t]) < labels.size())
+        if (output.tokens[t] == unknown_symbol() && size_t(place[t]) < labels.size())
           texts[t] = word_start() + labels[size_t(place[t])];
       output.text = target().join(texts);
     }
@@ -337,7 +343,8 @@ class TransformerPairsOutput : public PairsOutput {
   Example describe_output(const Example& example, const Prediction& prediction) const override {
     Example described = example;
     Axis output = output_axis(prediction);
-    Axis written{"written", unit(), {"<s>"}};
+    const Vocabulary& symbols = target().vocabulary();
+    Axis written{"written", unit(), {symbols.token(symbols.special().begin)}};
     written.output = true;
     written.special = {0};
     if (!output.labels.empty())
@@ -353,9 +360,10 @@ SequenceShape pairs_shape(const PairTokenisers& tokenisers) {
   shape.source_symbols = tokenisers.source->vocabulary().size();
   shape.target_symbols = tokenisers.target->vocabulary().size();
   shape.shared_vocabulary = tokenisers.source == tokenisers.target;
-  shape.padding = Vocabulary::kPadding;
-  shape.begin = Vocabulary::kBegin;
-  shape.end = Vocabulary::kEnd;
+  const Vocabulary::Special& special = tokenisers.target->vocabulary().special();
+  shape.padding = special.padding;
+  shape.begin = special.begin;
+  shape.end = special.end;
   return shape;
 }
 
@@ -364,10 +372,54 @@ struct PairsDefaults {
   PairsOptions pairs;
   Seq2SeqOptions seq2seq;
   TransformerOptions transformer;
+  T5Options t5;
   TrainingOptions training, transformer_training;
   Json tutorial = Json::object();  // of seq2seq: what its tutorial sets besides
   bool is_translation = false;
 };
+
+ExplainTitles transformer_titles(const std::string& title) {
+  return {title,
+          {{"attention", "output looks at source"},
+           {"encoder", "source looks at itself"},
+           {"decoder", "output looks at what is written"}}};
+}
+
+/// From fresh weights, a run, or a Hugging Face folder.
+ModelSpec t5_spec(const PairsDefaults& defaults, std::shared_ptr<PairsData> data,
+                  std::shared_ptr<PairsDecoding> decoding, const std::string& title) {
+  const auto options = std::make_shared<T5Options>(defaults.t5);
+  const auto pretrained = std::make_shared<PretrainedT5>();
+  ModelSpec spec = model_spec(
+      {"t5"}, options, defaults.transformer_training,
+      [data, decoding](const T5Options& own) {
+        return std::make_unique<T5>(own, *decoding, pairs_shape(data->tokenisers()));
+      },
+      [title] { return transformer_titles(title); });
+  spec.fine_tuning = [training = defaults.transformer_training]() mutable {
+    training.epochs = 3;
+    training.batch_size = 16;
+    training.optimiser = "adamw";
+    training.learning_rate = 3e-4;
+    training.warmup_steps = 50;
+    training.usual_steps = 500;
+    return training;
+  };
+  const auto read = [=, usual = defaults.t5](const std::filesystem::path& path, bool needs_data) {
+    *pretrained = read_t5(path);
+    take_sizes(*options, usual, *pretrained);
+    data->take(pretrained->tokenisers, needs_data);
+  };
+  spec.load_pretrained = [read](const std::filesystem::path& path) { read(path, false); };
+  spec.open_pretrained = [read](const std::filesystem::path& path) {
+    read(path, true);
+    return std::vector<std::string>();
+  };
+  spec.copy_pretrained = [pretrained](Model& model) {
+    if (!pretrained->weights.empty()) load_state(model, pretrained->weights, pretrained->where);
+  };
+  return spec;
+}
 
 std::unique_ptr<Task> make_pairs_task(const PairsDefaults& defaults, PairsGenerator generator) {
   const auto data = std::make_shared<PairsData>(defaults.pairs, std::move(generator));
@@ -390,14 +442,11 @@ std::unique_ptr<Task> make_pairs_task(const PairsDefaults& defaults, PairsGenera
       [data, decoding](const TransformerOptions& own) {
         return std::make_unique<Transformer>(own, *decoding, pairs_shape(data->tokenisers()));
       },
-      [title] {
-        return ExplainTitles{title,
-                             {{"attention", "output looks at source"},
-                              {"encoder", "source looks at itself"},
-                              {"decoder", "output looks at what is written"}}};
-      }));
-  specs.back().output =
+      [title] { return transformer_titles(title); }));
+  specs.push_back(t5_spec(defaults, data, decoding, title));
+  const auto with_written =
       std::make_shared<TransformerPairsOutput>(data, decoding, defaults.is_translation);
+  for (size_t i = 1; i < specs.size(); ++i) specs[i].output = with_written;
   for (ModelSpec& spec : specs) spec.configs["tutorial"]["data"] = {{"pairs_per_piece", 0}};
   specs[0].configs["tutorial"].merge_patch(defaults.tutorial);
   return std::make_unique<Task>(
@@ -421,6 +470,12 @@ static std::unique_ptr<Task> make_dates_task() {
   transformer.feed_forward = 256;
   transformer.dropout = transformer.attention_dropout = 0;
   transformer.label_smoothing = 0;
+  T5Options& t5 = defaults.t5;
+  t5.hidden = transformer.hidden;
+  t5.layers = transformer.layers;
+  t5.heads = transformer.heads;
+  t5.feed_forward = transformer.feed_forward;
+  t5.dropout = 0;
   TrainingOptions& training = defaults.training;
   training.epochs = 4;
   training.batch_size = 64;

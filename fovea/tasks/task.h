@@ -26,6 +26,7 @@ class Task {
   /// Makes describe(), training_defaults() and make_model() those of this model. False when that
   /// changes nothing: it is the one already, or there is no such model.
   bool choose_model(const std::string& name);
+  const std::string& model_name() const;  // of the chosen one
   /// The usual model of a training that begins with another run or folder, --from.
   const std::string& fine_tuned_model() const;
   /// One model for each list of options; empty: there is only one list.
@@ -155,7 +156,6 @@ class Task {
   RowProgress progress;
 
  private:
-  const std::string& model_name() const;
   const ModelSpec& spec() const;  // of the chosen model
   bool has_attention() const { return !spec().has_attention || spec().has_attention(); }
   DataKind& data() const { return spec().data ? *spec().data : *data_; }

@@ -95,6 +95,7 @@ TEST(IncrementalTransformerDecoder, TakesTheOrdinaryPathWhereItMust) {
   EXPECT_FALSE(is_fused([](auto& o) { o.window = 2; }));
   EXPECT_FALSE(is_fused([](auto& o) { o.positions = "rotary"; }));
   EXPECT_FALSE(is_fused([](auto& o) { o.positions = "alibi"; }));
+  EXPECT_FALSE(is_fused([](auto& o) { o.positions = "relative"; }));
 }
 
 TEST(IncrementalTransformerDecoder, ThreadsDoNotChangeABit) {

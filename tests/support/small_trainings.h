@@ -54,6 +54,8 @@ inline const SmallTraining kSmallTrainings[] = {
      "columns"},
     {"context", {"training.epochs=1"}, "positions"},
     {"dates", on_60_rows({"model.hidden=8", "model.embedding=8"}), "source", true},
+    {"dates", on_60_rows({"model.name=t5", "model.hidden=8", "model.heads=2", "model.layers=1"}),
+     "source", true},
     {"translate", on_60_rows({"model.hidden=8", "model.embedding=8"}), "source", true, true},
     {"forecast", {"training.epochs=1"}, "source"},
     {"forecast", {"model.name=seq2seq", "training.epochs=1", "model.hidden=8"}, "source"},

@@ -19,7 +19,9 @@ struct TinyNetwork {
   Json tokeniser_config{{"tokenizer_class", "TokenizersBackend"}, {"backend", "tokenizers"}};
 
   explicit TinyNetwork(const std::string& name)
-      : tokeniser(name.starts_with("roberta") ? "roberta" : "bert") {
+      : tokeniser(name.starts_with("roberta") ? "roberta"
+                  : name == "t5"              ? "t5"
+                                              : "bert") {
     const auto file = read_safetensors(files() / (name + ".safetensors"));
     config = parse_json(file.metadata.at("config"), name);
     const std::string prefix = "expected.";

@@ -34,6 +34,7 @@ const std::vector<Case> kCases = {
      "dates",
      {"model.name=transformer", "model.hidden=16", "model.layers=1", "model.heads=4",
       "model.key_heads=2"}},
+    {"T5", "dates", {"model.name=t5", "model.hidden=16", "model.layers=2", "model.heads=4"}},
     {"LstmTagger", "tag", {"model.hidden=8", "model.embedding=8"}},
     {"BertTagger",
      "tag",

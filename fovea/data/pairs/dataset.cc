@@ -55,6 +55,32 @@ class CodePoints {
   int64_t count_ = 0;
 };
 
+/// The axis of a source text's tokens.
+class SourceAxis {
+ public:
+  SourceAxis(const Tokeniser& tokeniser, const std::string& text)
+      : tokeniser_(tokeniser), text_(text), places_(text) {
+    axis_.text = text;
+  }
+  void add(int64_t id, size_t begin, size_t end) {
+    if (begin == end && tokeniser_.stands_around(id)) {
+      axis_.special.push_back(int64_t(axis_.labels.size()));
+      axis_.labels.push_back(tokeniser_.vocabulary().token(id));
+      axis_.spans.push_back({-1, -1});
+      return;
+    }
+    axis_.labels.push_back(label_of(text_, begin, end));
+    axis_.spans.push_back(places_.span(begin, end));
+  }
+  Axis take() { return std::move(axis_); }
+
+ private:
+  const Tokeniser& tokeniser_;
+  const std::string& text_;
+  CodePoints places_;
+  Axis axis_{"source", "token", {}};
+};
+
 /// Rows of different lengths side by side, padded with 0.
 struct PaddedRows {
   at::Tensor ids, keep;  // [B, width]
@@ -109,15 +135,10 @@ Example PairDataset::example(int64_t row) const {
   at::Tensor source = at::empty({tokens.size()}, at::kLong);  // [S]
   std::copy(ids, ids + tokens.size(), source.data_ptr<int64_t>());
   example.tensors["source"] = source;
-  Axis axis{"source", "token", {}};
-  axis.text = text;
-  const CodePoints places(text);
-  for (int64_t i = 0; i < tokens.size(); ++i) {
-    const auto begin = size_t(spans[2 * i]), end = size_t(spans[2 * i + 1]);
-    axis.labels.push_back(label_of(text, begin, end));
-    axis.spans.push_back(places.span(begin, end));
-  }
-  example.axes.push_back(std::move(axis));
+  SourceAxis axis(*source_, text);
+  for (int64_t i = 0; i < tokens.size(); ++i)
+    axis.add(ids[i], size_t(spans[2 * i]), size_t(spans[2 * i + 1]));
+  example.axes.push_back(axis.take());
   example.truth = planted_truth(row);
   return example;
 }
@@ -143,7 +164,7 @@ Batch PairDataset::batch(std::span<const int64_t> rows) const {
     const Range to = range_of(arrays_, "target.offsets", rows[size_t(i)]);
     source.set(i, source_ids + from.begin, from.size());
     target.set(i, target_ids + to.begin, to.size());
-    target.append(i, to.size(), Vocabulary::kEnd);
+    target.append(i, to.size(), target_->vocabulary().special().end);
   }
   return {{{"source", source.ids},
            {"source.keep", source.keep},
@@ -183,7 +204,7 @@ std::vector<int64_t> PairDataset::target_ids(int64_t row) const {
   const Range range = range_of(arrays_, "target.offsets", row);
   const int32_t* ids = arrays_.at("target.ids").data_ptr<int32_t>();
   std::vector<int64_t> list(ids + range.begin, ids + range.end);
-  list.push_back(Vocabulary::kEnd);
+  list.push_back(target_->vocabulary().special().end);
   return list;
 }
 
@@ -227,19 +248,16 @@ Batch collate_sources(std::span<const Example> examples) {
 }
 
 Example encode_source(const Tokeniser& tokeniser, const std::string& text) {
-  const std::vector<Token> tokens = tokeniser.encode(text);
+  const std::vector<Token> tokens = tokeniser.encode_input(text);
   at::Tensor source = at::empty({int64_t(tokens.size())}, at::kLong);  // [S]
-  Axis axis{"source", "token", {}};
-  axis.text = text;
-  const CodePoints places(text);
+  SourceAxis axis(tokeniser, text);
   for (size_t i = 0; i < tokens.size(); ++i) {
     source.data_ptr<int64_t>()[i] = tokens[i].id;
-    axis.labels.push_back(label_of(text, tokens[i].begin, tokens[i].end));
-    axis.spans.push_back(places.span(tokens[i].begin, tokens[i].end));
+    axis.add(tokens[i].id, tokens[i].begin, tokens[i].end);
   }
   Example example;
   example.tensors["source"] = source;
-  example.axes.push_back(std::move(axis));
+  example.axes.push_back(axis.take());
   return example;
 }
 

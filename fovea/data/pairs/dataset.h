@@ -47,7 +47,8 @@ class PairDataset : public Dataset {
   /// tokens, then the end symbol).
   Example example(int64_t row) const override;
   /// "source" [B, S] int64 padded with 0, "source.keep" [B, S] bool, "target" [B, T] int64 ending
-  /// in kEnd and padded, "target.keep" [B, T] bool. S is at least 1 even when a source is empty.
+  /// in the end symbol and padded, "target.keep" [B, T] bool. S is at least 1 even when a source is
+  /// empty.
   Batch batch(std::span<const int64_t> rows) const override;
 
   int64_t length(int64_t row) const override {

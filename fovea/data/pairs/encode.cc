@@ -86,7 +86,7 @@ NamedTensors encode_pairs(std::span<const TextPair> pairs, const Tokeniser& sour
   for (size_t i = 0; i < pairs.size(); ++i) {
     const TextPair& pair = pairs[i];
     check_pair(pair, i);
-    const std::vector<Token> from = source.encode(pair.source);
+    const std::vector<Token> from = source.encode_input(pair.source);
     const std::vector<Token> to = target.encode(pair.references[0]);
     if (keep && !keep(int64_t(from.size()), int64_t(to.size()))) continue;
     sources.add(from);

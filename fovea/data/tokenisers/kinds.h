@@ -30,6 +30,10 @@ std::shared_ptr<const Tokeniser> restore_sentencepiece(const std::string& kind,
                                                        Vocabulary vocabulary, std::string model,
                                                        const std::string& where);
 
+/// Kind hugging_face (hugging_face/text_tokeniser.h).
+std::shared_ptr<const Tokeniser> restore_hugging_face(const TokeniserState& state,
+                                                      const std::string& where);
+
 struct ScoredPiece {
   std::string text;
   double score = 0;  // the logarithm of its probability

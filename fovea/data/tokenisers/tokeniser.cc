@@ -4,6 +4,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/data/tokenisers/hugging_face/text_tokeniser.h"
 #include "fovea/data/tokenisers/kinds.h"
 
 namespace fovea {
@@ -124,6 +125,7 @@ std::shared_ptr<const Tokeniser> Tokeniser::restore(const TokeniserState& state,
     return description[key].get<std::string>();
   };
   const std::string name = text("kind");
+  if (name == HuggingFaceText::kKind) return restore_hugging_face(state, where);
   const Kind* kind = find_kind(name);
   require(kind != nullptr, ErrorKind::BadData, where, ": there is no tokeniser '", name,
           "'; known: ", fovea::join(tokeniser_kinds()));
@@ -137,6 +139,13 @@ std::shared_ptr<const Tokeniser> Tokeniser::restore(const TokeniserState& state,
           ": the SentencePiece model is damaged or another one: its bytes have the hash ",
           hash.text(), ", expected ", text("model"));
   return restore_sentencepiece(name, std::move(vocabulary), state.model, where);
+}
+
+std::string Tokeniser::decode(std::span<const int64_t> ids) const {
+  std::vector<std::string> pieces;
+  for (const int64_t id : ids)
+    if (id != vocabulary_.special().end) pieces.push_back(vocabulary_.token(id));
+  return join(pieces);
 }
 
 std::string Tokeniser::join(std::span<const std::string> pieces) const {

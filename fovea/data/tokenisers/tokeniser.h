@@ -4,7 +4,8 @@
 //   words       word boundaries (ICU); a word that follows white space starts with U+2581
 //   unigram     SentencePiece, trained here (Kudo 2018)
 //   bpe         SentencePiece, trained here (Sennrich et al. 2016)
-// BERT's WordPiece, whose vocabulary comes with its weights, is in wordpiece.h.
+// and, with weights from elsewhere, any tokenizer.json (hugging_face/text_tokeniser.h). BERT's
+// WordPiece is in wordpiece.h.
 // Learning and encoding need the library named above; looking up and joining pieces need none, so a
 // prepared file trains on a machine that has neither.
 #pragma once
@@ -37,7 +38,7 @@ struct TokeniserOptions {
 /// Everything that a run or a prepared file stores of a tokeniser.
 struct TokeniserState {
   Json description;   // kind, vocabulary
-  std::string model;  // SentencePiece's own bytes, or empty
+  std::string model;  // SentencePiece's own bytes, a tokenizer.json, or empty
 };
 
 class Tokeniser {
@@ -50,14 +51,22 @@ class Tokeniser {
                                                 std::span<const std::string> texts);
   static std::shared_ptr<const Tokeniser> restore(const TokeniserState& state,
                                                   const std::string& where);
-  TokeniserState state() const;
+  virtual TokeniserState state() const;
 
   /// BadData for invalid UTF-8, with the byte's position. Never fails on unknown symbols: they get
-  /// kUnknown and keep their text.
+  /// the unknown symbol and keep their text.
   virtual std::vector<Token> encode(std::string_view text) const = 0;
+  /// What a network reads of a text: encode(), with the tokens that it wants around it. These have
+  /// no bytes of the text, and stands_around().
+  virtual std::vector<Token> encode_input(std::string_view text) const { return encode(text); }
+  virtual bool stands_around(int64_t) const { return false; }
 
   /// Pieces one after the other as text: the inverse of encode() up to white space.
-  std::string join(std::span<const std::string> pieces) const;
+  virtual std::string join(std::span<const std::string> pieces) const;
+  /// The text of symbols, up to the end symbol or without one.
+  virtual std::string decode(std::span<const int64_t> ids) const;
+  /// Whether texts that are no pieces may stand among those that join() is given.
+  virtual bool joins_any_text() const { return true; }
 
   const std::string& kind() const { return kind_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }

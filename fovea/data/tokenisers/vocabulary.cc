@@ -18,6 +18,14 @@ Vocabulary::Vocabulary(const std::vector<std::string>& tokens)
   }
 }
 
+Vocabulary::Vocabulary(std::vector<std::string> tokens, const Special& special)
+    : tokens_(std::move(tokens)), special_(special) {
+  for (const int64_t id : {special.padding, special.unknown, special.begin, special.end})
+    require(id >= 0 && id < size(), ErrorKind::InvalidArgument, "vocabulary: the special symbol ",
+            id, " is none of the ", size(), " tokens");
+  for (size_t i = 0; i < tokens_.size(); ++i) ids_.emplace(tokens_[i], int64_t(i));
+}
+
 Vocabulary Vocabulary::from_counts(const std::map<std::string, int64_t>& counts,
                                    int64_t minimum_count, int64_t maximum_size) {
   require(maximum_size == 0 || maximum_size >= kSpecial, ErrorKind::InvalidArgument,
@@ -37,7 +45,7 @@ Vocabulary Vocabulary::from_counts(const std::map<std::string, int64_t>& counts,
 
 int64_t Vocabulary::id(std::string_view token) const {
   const auto found = ids_.find(std::string(token));
-  return found == ids_.end() ? kUnknown : found->second;
+  return found == ids_.end() ? special_.unknown : found->second;
 }
 
 const std::string& Vocabulary::token(int64_t id) const {

@@ -63,9 +63,10 @@ PackedProjection PackedDecoderLayer::hidden_projection(const FeedForward& part) 
 
 bool PackedDecoderLayer::fits(const TransformerDecoderLayer& layer,
                               const TransformerMemory& memory) {
-  return layer.options_.window == 0 && layer.multihead_attn_ && is_plain(*layer.self_attn_) &&
-         is_plain(*layer.multihead_attn_) && layer.feed_forward_->activation_ &&
-         layer.feed_forward_->linear1_->bias.defined() && SourceKeys::fits(memory.source);
+  return layer.options_.window == 0 && layer.options_.positions == "none" &&
+         layer.multihead_attn_ && is_plain(*layer.self_attn_) && is_plain(*layer.multihead_attn_) &&
+         layer.feed_forward_->activation_ && layer.feed_forward_->linear1_->bias.defined() &&
+         SourceKeys::fits(memory.source);
 }
 
 PackedDecoderLayer::PackedDecoderLayer(const TransformerDecoderLayer& layer,

@@ -10,7 +10,9 @@ namespace {
 
 using at::Tensor;
 
-MultiHeadOptions attention_options(const TransformerLayerOptions& o, const std::string& positions) {
+/// `is_own`: of the sequence to itself. Positions of the target say nothing of those in the source;
+/// relative ones are the stack's, which hands their scores to every layer.
+MultiHeadOptions attention_options(const TransformerLayerOptions& o, bool is_own) {
   MultiHeadOptions options;
   options.width = o.width;
   options.heads = o.heads;
@@ -19,7 +21,7 @@ MultiHeadOptions attention_options(const TransformerLayerOptions& o, const std::
   options.dropout = o.attention_dropout;
   options.bias = o.bias;
   options.output_bias = o.output_bias;
-  options.positions = positions;
+  options.positions = is_own && o.positions != "relative" ? o.positions : "none";
   options.rotary = o.rotary;
   options.score.name = o.score;
   return options;
@@ -124,7 +126,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(const TransformerLayerOptions& 
     : options_(options) {
   check(options);
   self_attn_ = register_module("self_attn", std::make_shared<MultiHeadAttention>(
-                                                attention_options(options, options.positions)));
+                                                attention_options(options, /*is_own=*/true)));
   feed_forward_ = std::make_unique<FeedForward>(*this, options);
   norm1_ = register_norm(*this, "norm1", options);
   norm2_ = register_norm(*this, "norm2", options);
@@ -160,11 +162,11 @@ TransformerDecoderLayer::TransformerDecoderLayer(const TransformerLayerOptions& 
     : options_(options) {
   check(options);
   self_attn_ = register_module("self_attn", std::make_shared<MultiHeadAttention>(
-                                                attention_options(options, options.positions)));
-  // Positions of the target say nothing of positions in the source.
+                                                attention_options(options, /*is_own=*/true)));
   if (options.looks_at_source)
     multihead_attn_ = register_module(
-        "multihead_attn", std::make_shared<MultiHeadAttention>(attention_options(options, "none")));
+        "multihead_attn",
+        std::make_shared<MultiHeadAttention>(attention_options(options, /*is_own=*/false)));
   feed_forward_ = std::make_unique<FeedForward>(*this, options);
   norm1_ = register_norm(*this, "norm1", options);
   norm2_ = register_norm(*this, "norm2", options);

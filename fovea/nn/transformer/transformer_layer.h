@@ -14,6 +14,7 @@
 #include "fovea/attention/multi_head.h"
 #include "fovea/nn/ops/activation.h"
 #include "fovea/nn/ops/norm.h"
+#include "fovea/nn/transformer/relative_positions.h"
 
 namespace fovea {
 
@@ -31,8 +32,9 @@ struct TransformerLayerOptions {
   bool output_bias = true;          // of what attention hands on
   bool feed_forward_bias = true;    // of both its layers
   bool looks_at_source = true;      // a decoder's
-  std::string positions = "none";   // of the attention to itself: none, rotary or alibi
+  std::string positions = "none";   // of the attention to itself: none, rotary, alibi or relative
   RotaryOptions rotary;
+  RelativeOptions relative;
   std::string score = "scaled-dot";  // or dot, as T5 has it
   int64_t window = 0;                // it looks at most so far on each side; 0: everywhere
   double dropout = 0;                // of what each part adds

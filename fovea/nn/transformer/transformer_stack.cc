@@ -30,6 +30,13 @@ std::shared_ptr<Norm> last_norm(torch::nn::Module& owner, const TransformerLayer
   return owner.register_module("norm", make_norm(o.norm_name, o.width, o.epsilon));
 }
 
+std::shared_ptr<RelativePositions> make_relative(torch::nn::Module& owner,
+                                                 const TransformerLayerOptions& o, bool both_ways) {
+  if (o.positions != "relative") return nullptr;
+  return owner.register_module("relative",
+                               std::make_shared<RelativePositions>(o.relative, o.heads, both_ways));
+}
+
 template <class Layers>
 void initialise_layers(const Layers& layers, const std::shared_ptr<Norm>& norm,
                        const Random& random) {
@@ -37,8 +44,7 @@ void initialise_layers(const Layers& layers, const std::shared_ptr<Norm>& norm,
   if (norm) norm->initialise();
 }
 
-LayerCall call_of(size_t layer, const std::optional<Random>& random, Tap* tap,
-                  const Tensor& bias = {}) {
+LayerCall call_of(size_t layer, const std::optional<Random>& random, Tap* tap, const Tensor& bias) {
   LayerCall call;
   call.bias = bias;
   if (random) call.random = random->split(layer);
@@ -51,15 +57,17 @@ LayerCall call_of(size_t layer, const std::optional<Random>& random, Tap* tap,
 
 TransformerEncoder::TransformerEncoder(const TransformerLayerOptions& options, int64_t layers)
     : layers_(make_layers<TransformerEncoderLayer>(*this, options, layers)),
-      norm_(last_norm(*this, options)) {}
+      norm_(last_norm(*this, options)),
+      relative_(make_relative(*this, options, /*both_ways=*/true)) {}
 
 void TransformerEncoder::initialise(const Random& random) {
   initialise_layers(layers_, norm_, random);
+  if (relative_) relative_->initialise(random.split("relative"));
 }
 
 Tensor TransformerEncoder::forward(Tensor x, const KeepMask& mask, const MapLabel& map,
-                                   const std::optional<Random>& random, Tap* tap,
-                                   const Tensor& bias) const {
+                                   const std::optional<Random>& random, Tap* tap) const {
+  const Tensor bias = relative_ ? relative_->scores(x.size(1), x.size(1), 0) : Tensor();
   for (size_t i = 0; i < layers_.size(); ++i) {
     stop_if_asked();
     x = layers_[i]->forward(x, mask, map, call_of(i, random, tap, bias));
@@ -76,10 +84,12 @@ std::vector<HeadBlock> TransformerEncoder::head_blocks(const std::string& map) c
 
 TransformerDecoder::TransformerDecoder(const TransformerLayerOptions& options, int64_t layers)
     : layers_(make_layers<TransformerDecoderLayer>(*this, options, layers)),
-      norm_(last_norm(*this, options)) {}
+      norm_(last_norm(*this, options)),
+      relative_(make_relative(*this, options, /*both_ways=*/false)) {}
 
 void TransformerDecoder::initialise(const Random& random) {
   initialise_layers(layers_, norm_, random);
+  if (relative_) relative_->initialise(random.split("relative"));
 }
 
 std::vector<TransformerMemory> TransformerDecoder::look_at(const Tensor& encoded,
@@ -114,10 +124,13 @@ std::vector<HeadBlock> TransformerDecoder::head_blocks(const std::string& own_ma
 Tensor TransformerDecoder::run(Tensor x, int64_t first, std::vector<TransformerMemory>& memories,
                                bool grow, const MapLabel& own_map, const MapLabel& source_map,
                                const std::optional<Random>& random, Tap* tap) const {
+  const int64_t queries = x.size(1);
+  const Tensor bias =
+      relative_ ? relative_->scores(queries, first + queries, first) : Tensor();  // [1, H, Q, K]
   for (size_t i = 0; i < layers_.size(); ++i) {
     stop_if_asked();
     x = layers_[i]->forward(x, first, memories[i], grow, own_map, source_map,
-                            call_of(i, random, tap));
+                            call_of(i, random, tap, bias));
   }
   return norm_ ? norm_->forward(x) : x;
 }

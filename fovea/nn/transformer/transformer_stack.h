@@ -1,6 +1,7 @@
 // Layers of a Transformer one on the other. Parameter names follow torch.nn.TransformerEncoder and
 // TransformerDecoder: layers.0.self_attn…, norm. The norm at the end exists for pre-norm layers
-// only: what they hand on is not normalised.
+// only: what they hand on is not normalised. With relative positions the layers share the module
+// "relative", as in T5.
 #pragma once
 
 #include <string>
@@ -16,11 +17,9 @@ class TransformerEncoder : public torch::nn::Module {
   TransformerEncoder(const TransformerLayerOptions& options, int64_t layers);
   void initialise(const Random& random);
 
-  /// x [B, N, D] -> [B, N, D]; one map a layer is reported under `map`. bias [1, H, N, N] or
-  /// undefined: added to the scores of every layer.
+  /// x [B, N, D] -> [B, N, D]; one map a layer is reported under `map`.
   at::Tensor forward(at::Tensor x, const KeepMask& mask, const MapLabel& map,
-                     const std::optional<Random>& random, Tap* tap,
-                     const at::Tensor& bias = {}) const;
+                     const std::optional<Random>& random, Tap* tap) const;
 
   int64_t size() const { return int64_t(layers_.size()); }
   /// The attention of each layer, whose maps are called `map`.
@@ -28,7 +27,8 @@ class TransformerEncoder : public torch::nn::Module {
 
  private:
   std::vector<std::shared_ptr<TransformerEncoderLayer>> layers_;
-  std::shared_ptr<Norm> norm_;  // pre-norm only
+  std::shared_ptr<Norm> norm_;                   // pre-norm only
+  std::shared_ptr<RelativePositions> relative_;  // where the layers have them
 };
 
 class TransformerDecoder : public torch::nn::Module {
@@ -58,7 +58,8 @@ class TransformerDecoder : public torch::nn::Module {
                  const MapLabel& own_map, const MapLabel& source_map,
                  const std::optional<Random>& random, Tap* tap) const;
   std::vector<std::shared_ptr<TransformerDecoderLayer>> layers_;
-  std::shared_ptr<Norm> norm_;  // pre-norm only
+  std::shared_ptr<Norm> norm_;                   // pre-norm only
+  std::shared_ptr<RelativePositions> relative_;  // where the layers have them
 };
 
 }  // namespace fovea

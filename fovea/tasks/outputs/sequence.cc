@@ -16,8 +16,8 @@ Json output_json(const Decoded& output) {
   return {{"text", output.text}, {"log_probability", output.log_probability}};
 }
 
-std::vector<int64_t> without_end(std::vector<int64_t> tokens) {
-  if (!tokens.empty() && tokens.back() == Vocabulary::kEnd) tokens.pop_back();
+std::vector<int64_t> without_end(std::vector<int64_t> tokens, int64_t end) {
+  if (!tokens.empty() && tokens.back() == end) tokens.pop_back();
   return tokens;
 }
 
@@ -50,6 +50,19 @@ std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const s
   if (std::filesystem::exists(folder.asset(name + ".model")))
     state.model = read_file(folder.asset(name + ".model"));
   return Tokeniser::restore(state, folder.asset(name + ".json").string());
+}
+
+void save_tokenisers(const RunFolder& folder, const PairTokenisers& tokenisers) {
+  save_tokeniser(folder, "source", *tokenisers.source);
+  if (tokenisers.target != tokenisers.source) save_tokeniser(folder, "target", *tokenisers.target);
+}
+
+PairTokenisers load_tokenisers(const RunFolder& folder) {
+  PairTokenisers tokenisers;
+  tokenisers.source = load_tokeniser(folder, "source");
+  const bool shared = !std::filesystem::exists(folder.asset("target.json"));
+  tokenisers.target = shared ? tokenisers.source : load_tokeniser(folder, "target");
+  return tokenisers;
 }
 
 std::vector<std::vector<int64_t>> target_tokens(const Batch& batch) {
@@ -91,12 +104,7 @@ double GeneratedRows::character_error_rate() const {
 void SequenceOutput::finish(const Model&, std::span<const Example>,
                             std::vector<Prediction>& predictions) const {
   for (Prediction& prediction : predictions)
-    for (Decoded& output : prediction.outputs) {
-      std::vector<std::string> pieces;
-      for (const int64_t token : output.tokens)
-        if (token != Vocabulary::kEnd) pieces.push_back(target().vocabulary().token(token));
-      output.text = target().join(pieces);
-    }
+    for (Decoded& output : prediction.outputs) output.text = target().decode(output.tokens);
 }
 
 void SequenceOutput::finish_rows(const Model& model, const Dataset&, std::span<const int64_t>,
@@ -140,7 +148,7 @@ Axis SequenceOutput::output_axis(const Prediction& prediction) const {
   axis.output = true;
   if (prediction.outputs.empty()) return axis;
   for (const int64_t token : prediction.outputs[0].tokens) {
-    const bool is_end = token == Vocabulary::kEnd;
+    const bool is_end = token == target().vocabulary().special().end;
     if (is_end) axis.special.push_back(int64_t(axis.labels.size()));
     axis.labels.push_back(is_end ? "</s>" : label(token));
   }
@@ -158,6 +166,7 @@ GeneratedRows SequenceOutput::generate(const Model& model, const Dataset& rows,
                                        const RowProgress& progress) const {
   const auto& writer = dynamic_cast<const SequenceModel&>(model);
   const RowBatches batches = this->batches(model, rows);
+  const int64_t end = target().vocabulary().special().end;
   const auto count = static_cast<size_t>(rows.size());
   GeneratedRows all;
   all.outputs.resize(count);
@@ -178,8 +187,8 @@ GeneratedRows SequenceOutput::generate(const Model& model, const Dataset& rows,
           const auto row = static_cast<size_t>(batches[index][i]);
           all.outputs[row] = predictions[i].outputs.at(0).text;
           all.references[row] = rows.references(batches[index][i]);
-          all.output_tokens[row] = without_end(predictions[i].outputs[0].tokens);
-          all.target_tokens[row] = without_end(std::move(targets[i]));
+          all.output_tokens[row] = without_end(predictions[i].outputs[0].tokens, end);
+          all.target_tokens[row] = without_end(std::move(targets[i]), end);
         }
       },
       progress);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/pairs/load.h"
 #include "fovea/data/tokenisers/tokeniser.h"
 #include "fovea/metrics/translation.h"
 #include "fovea/tasks/outputs/output.h"
@@ -19,6 +20,10 @@ namespace fovea {
 /// NAME.model.
 void save_tokeniser(const RunFolder& folder, const std::string& name, const Tokeniser& tokeniser);
 std::shared_ptr<const Tokeniser> load_tokeniser(const RunFolder& folder, const std::string& name);
+
+/// Those of both sides, "source" and "target": one of them where they are the same.
+void save_tokenisers(const RunFolder& folder, const PairTokenisers& tokenisers);
+PairTokenisers load_tokenisers(const RunFolder& folder);
 
 /// The targets of a batch, with the end symbol.
 std::vector<std::vector<int64_t>> target_tokens(const Batch& batch);
