@@ -14,8 +14,8 @@ static ExportedParts bert_classifier_parts(const BertClassifier& model,
   const bool first = model.options().pooling == "cls";
   const Value summary = first ? pooled(parameters, bert.hidden) : mean_of_real(bert);  // [B, D]
 
-  output_probabilities(*graph, softmax(parameters.linear("output", summary)), model.shape().classes,
-                       options);
+  output_answers(*graph, parameters.linear("output", summary), model, model.shape().classes,
+                 options);
   if (options.attention) put_out_attention(*graph, bert);
   return one_part(std::move(graph));
 }

@@ -103,8 +103,13 @@ std::vector<std::filesystem::path> export_onnx(const Pipeline& run,
                                                const ExportOptions& options) {
   check_path(file);
   ExportOptions calibrated = options;
-  if (const Json answers = run.task().fitted_answers(); answers.is_object())
+  if (const Json answers = run.task().fitted_answers(); answers.is_object()) {
     calibrated.temperature = answers.value("temperature", 1.0);
+    if (answers.contains("number")) {
+      calibrated.mean = answers["number"].at("mean").get<double>();
+      calibrated.deviation = answers["number"].at("deviation").get<double>();
+    }
+  }
   const ExportedParts parts = export_model(run.model(), calibrated);
   std::vector<std::string> contents;
   ContentHash hash;

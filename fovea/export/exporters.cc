@@ -40,6 +40,26 @@ void output_probabilities(onnx::Graph& graph, const onnx::Value& probabilities, 
                result);
 }
 
+void output_answers(onnx::Graph& graph, const onnx::Value& logits, const Classifier& model,
+                    int64_t classes, const ExportOptions& options) {
+  using onnx::ElementType;
+  switch (model.kind()) {
+    case AnswerKind::Class:
+      return output_probabilities(graph, onnx::softmax(logits), classes, options);
+    case AnswerKind::Labels:
+      graph.output({"probabilities",
+                    ElementType::Float,
+                    {"batch", classes},
+                    "of each label, in the order of the run's labels"},
+                   sigmoid(options.temperature == 1 ? logits : logits / options.temperature));
+      return;
+    case AnswerKind::Number:
+      graph.output({"value", ElementType::Float, {"batch", classes}, "the number"},
+                   logits * graph.number(options.deviation) + graph.number(options.mean));
+      return;
+  }
+}
+
 ExportedParts export_model(const Model& model, const ExportOptions& options) {
 #define FOVEA_ROW(name) export_##name,
   for (Exporter* exporter : {FOVEA_EXPORTERS(FOVEA_ROW)})

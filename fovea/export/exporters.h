@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "fovea/export/graph.h"
-#include "fovea/models/model.h"
+#include "fovea/models/classifier.h"
 
 namespace fovea {
 
 struct ExportOptions {
   bool attention = false;  // the weights are outputs too
   double temperature = 1;  // of the classes' probabilities: the graph answers as the run does
+  double mean = 0, deviation = 1;  // of a number, likewise
 };
 
 /// One file of an exported model.
@@ -29,6 +30,11 @@ ExportedParts one_part(std::unique_ptr<onnx::Graph> graph);
 /// The output "probabilities" [batch, classes] of a classifier, calibrated.
 void output_probabilities(onnx::Graph& graph, const onnx::Value& probabilities, int64_t classes,
                           const ExportOptions& options);
+
+/// The answers of a Classifier's logits [batch, classes]: "probabilities" of classes or of labels,
+/// calibrated, or "value" [batch, 1], in the unit of the target.
+void output_answers(onnx::Graph& graph, const onnx::Value& logits, const Classifier& model,
+                    int64_t classes, const ExportOptions& options);
 
 /// What `exporter` makes of the model, when it is a Kind.
 template <class Kind, class Exporter>

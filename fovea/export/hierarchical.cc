@@ -89,8 +89,8 @@ static ExportedParts hierarchical_parts(const HierarchicalAttention& model,
       pool(pooling, parameters.under("sentence_pooling"),
            read(parameters.under("sentence_encoder"), sentences, has_words), has_words, width,
            model.shape().longest_document);
-  output_probabilities(*graph, softmax(parameters.linear("output", of_sentences.summary)),
-                       model.shape().classes, options);
+  output_answers(*graph, parameters.linear("output", of_sentences.summary), model,
+                 model.shape().classes, options);
   if (!options.attention || !of_words.weights.defined()) return one_part(std::move(graph));
   graph->output({"sentence_attention",
                  ElementType::Float,

@@ -27,8 +27,8 @@ static ExportedParts words_parts(const Words& model, const ExportOptions& option
   const Value weights = raw * shares;                                         // [B, W, 2]
   const Value values = rows_of(parameters.value(*graph, "values"), units);    // [B, W, 2, C]
   const Value total = sum(sum(unsqueeze(weights, {3}) * values, 2, false), 1, false);  // [B, C]
-  output_probabilities(*graph, softmax(parameters.value(*graph, "bias") + total / norm),
-                       parameters.tensor("bias").size(0), options);
+  output_answers(*graph, parameters.value(*graph, "bias") + total / norm, model,
+                 parameters.tensor("bias").size(0), options);
   if (options.attention) {
     // A bigram at place t belongs half to t, half to t + 1.
     const Value half = pick(weights, 2, 1) / 2.0;  // [B, W]

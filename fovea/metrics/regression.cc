@@ -48,6 +48,43 @@ std::optional<double> r_squared(const at::Tensor& predicted, const at::Tensor& t
 
 namespace {
 
+/// Of each number, from 1; equal ones share the mean of theirs.
+at::Tensor mean_ranks(const at::Tensor& numbers) {
+  const at::Tensor values = numbers.contiguous(), order = values.argsort();
+  const at::Tensor ranks = torch::empty_like(values);
+  const double* value = values.data_ptr<double>();
+  const int64_t *at = order.data_ptr<int64_t>(), count = values.numel();
+  for (int64_t begin = 0, end = 0; begin < count; begin = end) {
+    while (end < count && value[at[end]] == value[at[begin]]) ++end;
+    for (int64_t i = begin; i < end; ++i)
+      ranks.data_ptr<double>()[at[i]] = double(begin + end + 1) / 2;
+  }
+  return ranks;
+}
+
+std::optional<double> correlation(const at::Tensor& one, const at::Tensor& other) {
+  const auto is_constant = [](const at::Tensor& all) { return all.eq(all[0]).all().item<bool>(); };
+  if (one.numel() < 2 || is_constant(one) || is_constant(other)) return {};
+  const at::Tensor a = one - one.mean(), b = other - other.mean();
+  const double scale = std::sqrt(a.dot(a).item<double>()) * std::sqrt(b.dot(b).item<double>());
+  if (!std::isfinite(scale) || scale == 0) return {};
+  return std::clamp(a.dot(b).item<double>() / scale, -1.0, 1.0);
+}
+
+}  // namespace
+
+std::optional<double> pearson(const at::Tensor& predicted, const at::Tensor& targets) {
+  difference(predicted, targets);  // as many of both
+  return correlation(flat_double(predicted), flat_double(targets));
+}
+
+std::optional<double> spearman(const at::Tensor& predicted, const at::Tensor& targets) {
+  if (difference(predicted, targets).isnan().any().item<bool>()) return {};
+  return correlation(mean_ranks(flat_double(predicted)), mean_ranks(flat_double(targets)));
+}
+
+namespace {
+
 /// Linear between the two nearest rows, as numpy has it. Median and quantile of LibTorch differ.
 double sorted_quantile(const at::Tensor& sorted, double share) {
   const double place = share * double(sorted.numel() - 1);

@@ -23,6 +23,14 @@ double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& target
 /// all targets are equal.
 std::optional<double> r_squared(const at::Tensor& predicted, const at::Tensor& targets);
 
+/// Pearson's correlation: 1 where the numbers lie on a rising line. Not defined for fewer than two
+/// rows, for equal numbers or with a NaN.
+std::optional<double> pearson(const at::Tensor& predicted, const at::Tensor& targets);
+
+/// Spearman's: Pearson's of the ranks, equal numbers sharing the mean of theirs. 1 where both put
+/// the rows into the same order.
+std::optional<double> spearman(const at::Tensor& predicted, const at::Tensor& targets);
+
 /// The median of |p - t|, which a few bad rows do not move.
 double median_absolute_error(const at::Tensor& predicted, const at::Tensor& targets);
 

@@ -21,11 +21,12 @@ void BertClassifierOptions::describe(OptionList& list) {
   list.add("pooling", pooling, "what stands for a text: the first token, or the mean of all")
       .choices({"cls", "mean"});
   describe_class_weights(list, class_weights);
+  describe_number_loss(list, loss);
   fine_tuning.describe(list);
 }
 
 BertClassifier::BertClassifier(BertClassifierOptions options, DocumentShape shape)
-    : Classifier(options.class_weights, shape.class_counts),
+    : Classifier({shape.kind, options.class_weights, shape.class_counts, shape.rows, options.loss}),
       options_(std::move(options)),
       shape_(std::move(shape)),
       encoder_(register_module("encoder",
@@ -48,7 +49,7 @@ Schema BertClassifier::schema() const {
   return {{"tokens", at::kLong, {-1, -1}},
           {"segments", at::kLong, {-1, -1}},
           {"tokens.keep", at::kBool, {-1, -1}},
-          {"target", at::kLong, {-1}}};
+          target_schema(shape_.classes)};
 }
 
 std::vector<LayerSummary> BertClassifier::summary() const {
@@ -57,7 +58,7 @@ std::vector<LayerSummary> BertClassifier::summary() const {
       {concat("BERT (", o.layers, " layers, ", o.heads, " heads, ", shape_.vocabulary, " pieces)"),
        {o.hidden},
        count_parameters(*encoder_)},
-      {concat("output (softmax, ", options_.pooling, ")"),
+      {output_name(options_.pooling),
        {shape_.classes},
        count_parameters(*output_)}};
 }

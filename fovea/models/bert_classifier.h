@@ -1,10 +1,9 @@
-// BERT with a class on top, Devlin et al. 2018. Of each window of the text (one, where it fits into
+// BERT with a class, several labels or a number on top, Devlin et al. 2018. Of each window of the text (one, where it fits into
 // the positions; models/bert_windows.h):
 //   h  = the encoder's states
 //   z  = tanh(W h_1 + b) of [CLS], or the mean of h over the real tokens
 //   s  = V dropout(z) + c
-//   p  = softmax of the mean of s over the windows
-//   loss  -log p(class), each class weighted as model.class_weights says
+//   the mean of s over the windows is what models/classifier.h makes answers and a loss of
 #pragma once
 
 #include <memory>
@@ -21,6 +20,7 @@ struct BertClassifierOptions {
   BertOptions encoder;
   std::string pooling = "cls";
   std::string class_weights = "none";
+  std::string loss = "squared";  // of a number
   FineTuningOptions fine_tuning;
   void describe(OptionList& list);
 };
@@ -31,6 +31,8 @@ struct DocumentShape {
   int64_t classes = 2;
   int64_t window = 512;               // longer sequences are read in parts of so many tokens
   std::vector<int64_t> class_counts;  // training rows of each class; empty: unknown, all alike
+  AnswerKind kind = AnswerKind::Class;
+  int64_t rows = 0;  // of training
 };
 
 class BertClassifier : public Classifier {

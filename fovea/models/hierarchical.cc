@@ -27,10 +27,11 @@ void HierarchicalOptions::describe(OptionList& list) {
   pooling.describe(list);
   list.add("dropout", dropout, "of embeddings, of sentences and of the document").rate();
   describe_class_weights(list, class_weights);
+  describe_number_loss(list, loss);
 }
 
 HierarchicalAttention::HierarchicalAttention(HierarchicalOptions options, HierarchicalShape shape)
-    : Classifier(options.class_weights, shape.class_counts),
+    : Classifier({shape.kind, options.class_weights, shape.class_counts, shape.rows, options.loss}),
       options_(std::move(options)),
       shape_(std::move(shape)) {
   const auto& o = options_;
@@ -72,7 +73,7 @@ void HierarchicalAttention::take_vectors(const Tensor& vectors, const Tensor& kn
 Schema HierarchicalAttention::schema() const {
   return {{"words", at::kLong, {-1, -1}},
           {"sentences", at::kLong, {-1, -1}},
-          {"target", at::kLong, {-1}}};
+          target_schema(shape_.classes)};
 }
 
 std::vector<LayerSummary> HierarchicalAttention::summary() const {
@@ -85,7 +86,7 @@ std::vector<LayerSummary> HierarchicalAttention::summary() const {
           {concat("sentence: ", pooling), {width}, count_parameters(*word_pooling_)},
           {"BiGRU over the sentences", {width}, count_parameters(*sentence_encoder_)},
           {concat("document: ", pooling), {width}, count_parameters(*sentence_pooling_)},
-          {"output (softmax)", {shape_.classes}, count_parameters(*output_)}};
+          {output_name(), {shape_.classes}, count_parameters(*output_)}};
 }
 
 ParameterRule HierarchicalAttention::rule_of(const std::string& name) const {

@@ -1,7 +1,7 @@
 // Hierarchical attention, Yang et al. 2016: words make sentences, sentences make the document.
 //   h_it  BiGRU over the words of sentence i          h_i  BiGRU over the sentences s_i
 //   s_i   sum_t a_it h_it                             v    sum_i a_i h_i
-//   p     softmax(W v + b);  loss  -log p(class), weighted as model.class_weights says
+// W v + b is what models/classifier.h makes answers and a loss of.
 // hierarchical_pooling.h has the weights a of both levels, and what may stand in their place. A
 // document without words is zeros: its answer is what b says.
 #pragma once
@@ -28,6 +28,7 @@ struct HierarchicalOptions {
   PoolingOptions pooling;
   double dropout = 0.3;
   std::string class_weights = "none";
+  std::string loss = "squared";  // of a number
   void describe(OptionList& list);
 };
 
@@ -37,6 +38,8 @@ struct HierarchicalShape {
   int64_t classes = 2;
   int64_t longest_sentence = 100, longest_document = 100;  // in words, and in sentences
   std::vector<int64_t> class_counts = {};  // training rows of each; empty: unknown, all alike
+  AnswerKind kind = AnswerKind::Class;
+  int64_t rows = 0;  // of training
 };
 
 class HierarchicalAttention : public Classifier {

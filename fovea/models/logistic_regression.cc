@@ -24,7 +24,24 @@ kernels::SparseRows to_kernel(const SparseClasses& rows) {
 }
 
 Tensor to_targets(const SparseClasses& rows) {
-  return torch::tensor(rows.classes, at::kLong);
+  return rows.targets.defined() ? rows.targets : torch::tensor(rows.classes, at::kLong);
+}
+
+/// Summed over rows and outputs.
+double loss_of(const Tensor& logits, const Tensor& targets, AnswerKind kind) {
+  if (kind == AnswerKind::Number)
+    return 0.5 * (logits - targets).square().sum(at::kDouble).item<double>();
+  if (kind == AnswerKind::Labels)
+    return (at::softplus(logits) - targets * logits).sum(at::kDouble).item<double>();
+  return -logits.log_softmax(1).gather(1, targets.unsqueeze(1)).sum(at::kDouble).item<double>();
+}
+
+/// What the loss of each row says about its logits: [N, C].
+Tensor change_of_logits(const Tensor& logits, const Tensor& targets, AnswerKind kind) {
+  if (kind == AnswerKind::Number) return logits - targets;
+  if (kind == AnswerKind::Labels) return logits.sigmoid() - targets;
+  return logits.log_softmax(1).exp().scatter_add_(1, targets.unsqueeze(1),
+                                        torch::full({logits.size(0), 1}, -1.0F));
 }
 
 /// f and its gradient at one flat vector: W row by row, then b.
@@ -40,14 +57,12 @@ class LogisticObjective {
   }
   double operator()(const Tensor& flat, Tensor& gradient) const {
     const LogisticRegression own = split(flat);
-    const Tensor log_p = own.logits(rows_).log_softmax(1);  // [N, C]
+    const Tensor logits = own.logits(rows_);  // [N, C]
     const auto count = double(rows_.rows());
     const double penalty = 1 / (options_.c * count);
-    const double loss =
-        -log_p.gather(1, targets_.unsqueeze(1)).sum(at::kDouble).item<double>() / count;
-    Tensor change = log_p.exp();  // [N, C]: of the logits
-    change.scatter_add_(1, targets_.unsqueeze(1), torch::full({rows_.rows(), 1}, -1.0F));
-    change = (change / count).contiguous();
+    const double loss = loss_of(logits, targets_, options_.kind) / count;
+    const Tensor change =
+        (change_of_logits(logits, targets_, options_.kind) / count).contiguous();  // [N, C]
     gradient = torch::zeros_like(flat);
     const LogisticRegression to = split(gradient);
     const kernels::SparseRows x = to_kernel(rows_);
@@ -63,7 +78,7 @@ class LogisticObjective {
  private:
   const SparseClasses& rows_;
   const LogisticRegressionOptions& options_;
-  Tensor targets_;  // [N]
+  Tensor targets_;  // [N] or [N, C]
 };
 
 double inner_product(const Tensor& a, const Tensor& b) {
@@ -110,6 +125,13 @@ void check_rows(const SparseClasses& rows, const LogisticRegressionOptions& opti
                        [&](int64_t number) { return number >= 0 && number < end; });
   };
   require(rows.rows() > 0, ErrorKind::InvalidArgument, "logistic regression needs rows");
+  const bool has_targets =
+      options.kind == AnswerKind::Class
+          ? int64_t(rows.classes.size()) == rows.rows()
+          : rows.targets.defined() &&
+                rows.targets.sizes() == at::IntArrayRef({rows.rows(), options.classes});
+  require(has_targets, ErrorKind::InvalidArgument, "logistic regression: ", rows.rows(),
+          " rows need as many targets of ", options.classes, " outputs");
   require(inside(rows.columns, options.columns) && inside(rows.classes, options.classes),
           ErrorKind::InvalidArgument, "a row names a column or class beyond ", options.columns,
           " and ", options.classes);
@@ -128,9 +150,8 @@ Tensor LogisticRegression::logits(const SparseClasses& rows) const {
   return y + bias;
 }
 
-double LogisticRegression::log_loss(const SparseClasses& rows) const {
-  const Tensor log_p = logits(rows).log_softmax(1);
-  return -log_p.gather(1, to_targets(rows).unsqueeze(1)).mean().item<double>();
+double LogisticRegression::log_loss(const SparseClasses& rows, AnswerKind kind) const {
+  return loss_of(logits(rows), to_targets(rows), kind) / double(rows.rows());
 }
 
 LogisticRegression fit_logistic_regression(const SparseClasses& rows,

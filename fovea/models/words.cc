@@ -20,9 +20,53 @@ constexpr double kDeviation = 0.01;  // of fresh scores
 constexpr double kPenalties[] = {0.25, 1, 4, 16, 64};
 constexpr double kUsualPenalty = 4;
 
+double idf_of(double rows, double documents) {
+  return std::log((1 + rows) / (1 + documents)) + 1;
+}
+
+/// Of a number: how rare each unit is.
+std::vector<double> idf_weights(const SparseClasses& rows, int64_t units) {
+  std::vector<double> weights(size_t(units), 0);
+  for (const int64_t unit : rows.columns) ++weights[size_t(unit)];
+  for (double& weight : weights) weight = idf_of(double(rows.rows()), weight);
+  return weights;
+}
+
+/// Of several labels: sqrt(idf r), r the root mean square over the labels of the log-count ratio
+/// log p(u | label) / p(u | not label), with one document added to every count.
+std::vector<double> label_weights(const SparseClasses& rows, const WordsShape& shape) {
+  const auto units = size_t(shape.units), labels = size_t(shape.classes);
+  std::vector<double> counts(units * labels, 0), all(units, 0), sums(labels, 0);
+  const Tensor targets = rows.targets.contiguous();  // [N, C]
+  double total = 0;
+  for (int64_t row = 0; row < rows.rows(); ++row) {
+    const float* has = targets.data_ptr<float>() + row * shape.classes;
+    for (int64_t i = rows.offsets[size_t(row)]; i < rows.offsets[size_t(row) + 1]; ++i) {
+      const auto unit = size_t(rows.columns[size_t(i)]);
+      ++all[unit], ++total;
+      for (size_t c = 0; c < labels; ++c) counts[unit * labels + c] += has[c], sums[c] += has[c];
+    }
+  }
+  std::vector<double> weights(units);
+  for (size_t unit = 0; unit < units; ++unit) {
+    double squares = 0;
+    for (size_t c = 0; c < labels; ++c) {
+      const double own = counts[unit * labels + c];
+      const double with = (own + 1) / (sums[c] + double(units)),
+                   without = (all[unit] - own + 1) / (total - sums[c] + double(units));
+      squares += std::log(with / without) * std::log(with / without);
+    }
+    weights[unit] =
+        std::sqrt(idf_of(double(rows.rows()), all[unit]) * std::sqrt(squares / double(labels)));
+  }
+  return weights;
+}
+
 /// How much each unit tells: sqrt(idf r), r the root mean square over the classes of the log-count
 /// ratio log p(u | c) / p(u | not c), with one document added to every count.
 std::vector<double> informative_weights(const SparseClasses& rows, const WordsShape& shape) {
+  if (shape.kind == AnswerKind::Number) return idf_weights(rows, shape.units);
+  if (shape.kind == AnswerKind::Labels) return label_weights(rows, shape);
   const auto units = size_t(shape.units), classes = size_t(shape.classes);
   std::vector<double> counts(units * classes, 1), all(units, 0), sums(classes, 0);
   for (size_t row = 0; row < rows.classes.size(); ++row)
@@ -46,15 +90,14 @@ std::vector<double> informative_weights(const SparseClasses& rows, const WordsSh
       squares += ratio * ratio;
     }
     const double documents = all[unit] - double(classes);
-    const double idf = std::log((1 + double(rows.rows())) / (1 + documents)) + 1;
-    weights[unit] = std::sqrt(idf * std::sqrt(squares / double(classes)));
+    weights[unit] = std::sqrt(idf_of(double(rows.rows()), documents) * std::sqrt(squares / double(classes)));
   }
   return weights;
 }
 
 /// Every row with these weights in place of its values, and of length 1.
 void weigh(SparseClasses& rows, const std::vector<double>& weights) {
-  for (size_t row = 0; row < rows.classes.size(); ++row) {
+  for (size_t row = 0; row < size_t(rows.rows()); ++row) {
     double squares = 0;
     for (int64_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i) {
       const double own = weights[size_t(rows.columns[size_t(i)])];
@@ -75,7 +118,7 @@ LogisticRegression fit_with_validation(const SparseClasses& train, const SparseC
   for (const double c : kPenalties) {
     options.c = c;
     current = fit_logistic_regression(train, options, current);
-    const double loss = current.log_loss(validation);
+    const double loss = current.log_loss(validation, options.kind);
     if (loss > lowest) break;  // weaker penalties only go on from here
     lowest = loss;
     best = {current.weight.clone(), current.bias.clone()};
@@ -94,10 +137,11 @@ void WordsOptions::describe(OptionList& list) {
           "1, 4, 16, 64 for the validation rows")
       .at_least(0);
   describe_class_weights(list, class_weights);
+  describe_number_loss(list, loss);
 }
 
 Words::Words(WordsOptions options, WordsShape shape)
-    : Classifier(options.class_weights, shape.class_counts),
+    : Classifier({shape.kind, options.class_weights, shape.class_counts, shape.rows, options.loss}),
       options_(std::move(options)),
       shape_(std::move(shape)) {
   scores_ = register_parameter("scores", at::zeros({shape_.units, 1}));
@@ -123,6 +167,7 @@ void Words::fit(SparseClasses train, SparseClasses validation) {
   weigh(train, weights);
   weigh(validation, weights);
   LogisticRegressionOptions options{.columns = shape_.units, .classes = shape_.classes};
+  options.kind = shape_.kind;
   options.c = options_.c > 0 ? options_.c : kUsualPenalty;
   const bool by_validation = options_.c == 0 && validation.rows() > 0;
   const LogisticRegression found = by_validation ? fit_with_validation(train, validation, options)
@@ -135,13 +180,13 @@ void Words::fit(SparseClasses train, SparseClasses validation) {
 Schema Words::schema() const {
   return {{"units", at::kLong, {-1, -1, 2}},
           {"shares", at::kFloat, {-1, -1, 2}},
-          {"target", at::kLong, {-1}}};
+          target_schema(shape_.classes)};
 }
 
 std::vector<LayerSummary> Words::summary() const {
   return {{concat("attention over words and bigrams (", shape_.units, ")"), {1}, scores_.numel()},
           {"values of words and bigrams", {shape_.classes}, values_.numel()},
-          {"output (softmax)", {shape_.classes}, bias_.numel()}};
+          {output_name(), {shape_.classes}, bias_.numel()}};
 }
 
 Tensor Words::logits_of(const Batch& batch, const Random*, Tap* tap) const {
@@ -182,7 +227,8 @@ Tensor Words::logits_by_word(const Tensor& weights, const Tensor& values, const 
       added.gather(2, best.unsqueeze(1).expand({-1, added.size(1), 1})).squeeze(-1);  // [B, W]
   AttentionMap contributions = labelled_map({"contributions", "document", "words"},
                                             given.unsqueeze(1).unsqueeze(1), MapKind::Contribution);
-  contributions.total = "logit of the answer, less its bias";
+  contributions.total = kind() == AnswerKind::Number ? "the standardised number, less the bias"
+                                                     : "logit of the answer, less its bias";
   const Tensor replaced = tap->report(std::move(contributions)).flatten(0, 2);  // [B, W]
   return logits.scatter_add(1, best, (replaced - given).sum(1, /*keepdim=*/true));
 }

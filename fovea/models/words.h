@@ -1,11 +1,11 @@
 // A bag of words and bigrams with attention; no recurrence, fitted in seconds.
 //   a_u     exp(s_u) / sum of exp(s) over the different units u of the document
 //   logits  b + g sum_u a_u v_u,     g = sum_u exp(s_u) / |exp(s)|
-//   p       softmax(logits);  loss  -log p(class), weighted as model.class_weights says
+// models/classifier.h makes answers and a loss of the logits: a class, several labels, a number.
 // g keeps long texts from being averaged to nothing: the document is a vector of length 1, as
 // tf-idf has it. fit() starts the weights exp(s) at sqrt(idf |log-count ratio|), after Wang and
-// Manning 2012 (NBSVM), and finds the values v by logistic regression; training then moves all of
-// them. The sum is over words: a bigram's weight and value belong half to each of its words. So
+// Manning 2012 (NBSVM), of a number at idf, and finds the values v by logistic regression, of
+// labels one against the rest, of a number by ridge regression; training then moves all of them. The sum is over words: a bigram's weight and value belong half to each of its words. So
 // what a word adds to a logit is its weight times its value, exactly.
 #pragma once
 
@@ -22,6 +22,7 @@ struct WordsOptions {
   double bigram_weight = 0.7;
   double c = 0;  // 0: by the validation rows
   std::string class_weights = "none";
+  std::string loss = "squared";  // of a number
   void describe(OptionList& list);
 };
 
@@ -31,6 +32,8 @@ struct WordsShape {
   int64_t classes = 2;
   std::vector<int64_t> class_counts = {};
   std::vector<bool> is_bigram = {};  // [units]; empty: none is
+  AnswerKind kind = AnswerKind::Class;
+  int64_t rows = 0;  // of training
 };
 
 class Words : public Classifier {
@@ -48,7 +51,7 @@ class Words : public Classifier {
 
  protected:
   /// Map "words" [B, 1, 1, W], from the document to its words, and "contributions" of the words to
-  /// the logit of the likeliest class.
+  /// the logit of the likeliest class or label, or to the number.
   at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
 
  private:

@@ -18,24 +18,6 @@ constexpr int64_t kMostIterations = 200, kMemory = 10;
 constexpr double kMostWork = 2e7;  // multiplications of one pass over the rows
 constexpr int64_t kRowsTogether = 512;
 
-/// The rows picked[0], picked[1], …
-LinearInputs select_rows(const LinearInputs& inputs, const std::vector<int64_t>& picked) {
-  LinearInputs some;
-  some.width = inputs.width;
-  if (inputs.dense.defined()) {
-    some.dense = inputs.dense.index_select(0, torch::tensor(picked));
-    return some;
-  }
-  for (const int64_t row : picked) {
-    std::vector<std::pair<int64_t, float>> cells;
-    for (auto i = size_t(inputs.offsets[size_t(row)]); i < size_t(inputs.offsets[size_t(row) + 1]);
-         ++i)
-      cells.emplace_back(inputs.features[i], inputs.values[i]);
-    some.add_row(cells);
-  }
-  return some;
-}
-
 /// [N, F] times [F, O].
 at::Tensor product(const LinearInputs& inputs, const at::Tensor& weight) {
   if (inputs.dense.defined()) return inputs.dense.matmul(weight.t());  // [N, O]
@@ -74,7 +56,8 @@ class LinearObjective {
   LinearObjective(const LinearInputs& inputs, const at::Tensor& targets, const LinearFit& fit)
       : inputs_(inputs), fit_(fit), outputs_(fit.outputs) {
     const bool several = fit.loss == LinearLoss::Logistic && outputs_ > 1;
-    targets_ = several ? at::one_hot(targets.to(at::kLong), outputs_).to(at::kFloat)
+    targets_ = fit.loss == LinearLoss::Labels ? targets.to(at::kFloat)
+               : several ? at::one_hot(targets.to(at::kLong), outputs_).to(at::kFloat)
                        : targets.to(at::kFloat).unsqueeze(1);  // [N, O]
     if (fit.row_weights.defined())
       row_weights_ = fit.row_weights.to(at::kFloat).unsqueeze(1);  // [N, 1]
@@ -95,7 +78,7 @@ class LinearObjective {
     if (fit_.loss == LinearLoss::Squared) {
       errors = outputs - targets_;
       losses = errors.square() / 2;
-    } else if (outputs_ == 1) {
+    } else if (outputs_ == 1 || fit_.loss == LinearLoss::Labels) {
       errors = outputs.sigmoid() - targets_;
       losses = at::softplus(outputs) - targets_ * outputs;
     } else {
@@ -212,6 +195,23 @@ void LinearInputs::add_row(const std::vector<std::pair<int64_t, float>>& row) {
     values.push_back(value);
   }
   offsets.push_back(int64_t(features.size()));
+}
+
+LinearInputs select_rows(const LinearInputs& inputs, const std::vector<int64_t>& picked) {
+  LinearInputs some;
+  some.width = inputs.width;
+  if (inputs.dense.defined()) {
+    some.dense = inputs.dense.index_select(0, torch::tensor(picked));
+    return some;
+  }
+  for (const int64_t row : picked) {
+    std::vector<std::pair<int64_t, float>> cells;
+    for (auto i = size_t(inputs.offsets[size_t(row)]); i < size_t(inputs.offsets[size_t(row) + 1]);
+         ++i)
+      cells.emplace_back(inputs.features[i], inputs.values[i]);
+    some.add_row(cells);
+  }
+  return some;
 }
 
 LinearInputs count_tokens(const Dataset& rows, const std::string& name, int64_t vocabulary) {

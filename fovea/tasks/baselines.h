@@ -34,12 +34,16 @@ struct LinearInputs {
 /// what its mask NAME.keep leaves out.
 LinearInputs count_tokens(const Dataset& rows, const std::string& name, int64_t vocabulary);
 
+/// These rows of the inputs.
+LinearInputs select_rows(const LinearInputs& inputs, const std::vector<int64_t>& picked);
+
 /// TF-IDF as scikit-learn has it: ln((1 + N) / (1 + rows with the token)) + 1, [F].
 at::Tensor inverse_frequencies(const LinearInputs& counts);
 /// (1 + ln count) times these, each row of length 1.
 LinearInputs weigh_tokens(const LinearInputs& counts, const at::Tensor& inverse_frequencies);
 
-enum class LinearLoss { Logistic, Squared };
+/// Labels: logistic of each output on its own, one label against the rest.
+enum class LinearLoss { Logistic, Squared, Labels };
 
 /// Weights [O, F] and biases [O].
 struct LinearModel {
@@ -49,12 +53,12 @@ struct LinearModel {
 
 struct LinearFit {
   LinearLoss loss = LinearLoss::Logistic;
-  int64_t outputs = 1;          // 1 for numbers and for two classes, else the number of classes
+  int64_t outputs = 1;  // 1 for numbers and for two classes, else the number of classes or labels
   double penalty = 1;           // of |w|^2 / 2 beside the sum of the losses: 1 / C, or alpha
   at::Tensor row_weights = {};  // [N], their mean is 1; undefined: all alike
 };
 
-/// Targets [N] are class numbers, or numbers. Of many rows an even choice is taken, so that it
+/// Targets [N] are class numbers, or numbers; of labels 0 or 1 [N, O]. Of many rows an even choice is taken, so that it
 /// stays a matter of seconds.
 LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, const LinearFit& fit);
 
@@ -63,7 +67,7 @@ LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, co
 /// LogisticRegressionCV choose it.
 double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, LinearFit fit);
 
-/// The targets of all rows [N], in double precision.
+/// The targets of all rows [N], of several labels [N, C], in double precision.
 at::Tensor targets_of(const Dataset& rows);
 
 }  // namespace fovea

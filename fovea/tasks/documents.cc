@@ -1,4 +1,5 @@
-// The task `documents`: which class a text, or a pair of texts, belongs to. words reads a bag of
+// The task `documents`: which class a text, or a pair of texts, belongs to, which labels it has, or
+// which number belongs to it. words reads a bag of
 // words and bigrams, and says what each word adds; hierarchical attention (han) reads sentences of
 // words, and shows which of both decided; BERT reads pieces of words.
 #include <map>
@@ -12,21 +13,23 @@
 #include "fovea/models/hierarchical.h"
 #include "fovea/models/words.h"
 #include "fovea/tasks/catalogue.h"
-#include "fovea/tasks/outputs/classes.h"
+#include "fovea/tasks/outputs/by_kind.h"
 #include "fovea/tasks/pretrained.h"
 #include "fovea/tasks/text_input.h"
+#include "fovea/tensor/to_vector.h"
+#include "fovea/tensor/torch.h"
 
 namespace fovea {
 
 namespace {
 
-/// Texts with a class, whatever a model reads them as.
+/// Texts with a class, labels or a number, whatever a model reads them as.
 class DocumentsData : public DataKind {
  public:
   explicit DocumentsData(TextsAs as) : as_(as) {}
   const DocumentsDataOptions& options() const { return options_; }
   const DocumentCoding& coding() const { return coding_; }
-  int64_t classes() const { return int64_t(coding_.classes.size()); }
+  AnswerKind kind() const { return coding_.target.kind; }
 
   void describe(OptionList& list) override { options_.describe(list, as_); }
   Splits load(const DataSource& source, uint64_t seed) override {
@@ -57,7 +60,13 @@ class DocumentsData : public DataKind {
   bool takes_plain_text() const override { return true; }
   InputColumns input_columns(const Roles& roles) const override {
     const auto name = [&](const char* role) { return single_role(roles, role, role); };
-    InputColumns columns{{name("text")}, {name("second"), name("label"), name("split")}, {"text"}};
+    InputColumns columns{{name("text")}, {name("second"), name("split"), "label", "labels"}, {"text"}};
+    for (const char* role : {"label", "target"})
+      if (const auto found = roles.find(role); found != roles.end())
+        for (const std::string& own : found->second) {
+          columns.known.push_back(own);
+          for (const std::string& part : split(own, ',')) columns.known.emplace_back(trim(part));
+        }
     if (coding_.pairs) columns.needed.push_back(name("second")), columns.keys.push_back("second");
     columns.quotes = options_.quotes;
     columns.texts = true;
@@ -88,15 +97,12 @@ class PieceDocuments : public DocumentsData {
 
   /// Answers with the classifier that was read, of one text or of two.
   void open(const PretrainedBert& classifier) {
-    const bool one_class =
-        classifier.labels.size() > 1 &&
-        (classifier.problem.empty() || classifier.problem == "single_label_classification");
-    require(one_class, ErrorKind::Unsupported, "config.json: this classifier has ",
-            classifier.labels.size(), " labels and the problem_type '",
-            shorten_bytes(classifier.problem, 64),
-            "'; those that give one of several classes are read");
+    coding_.target.kind = kind_of(classifier);
     coding_.tokeniser = classifier.tokeniser;
-    coding_.classes = classifier.labels;
+    if (kind() != AnswerKind::Number)
+      coding_.classes = classifier.labels;
+    else if (classifier.labels[0] != "LABEL_0")
+      coding_.target.name = classifier.labels[0];
     coding_.any_pairs = true;
     options_.packing.longest =
         std::min(options_.packing.longest, classifier.options.maximum_length);
@@ -133,6 +139,20 @@ class PieceDocuments : public DocumentsData {
   }
 
  private:
+  /// As transformers reads problem_type: without one, one label is a number.
+  static AnswerKind kind_of(const PretrainedBert& classifier) {
+    const size_t labels = classifier.labels.size();
+    const std::string& problem = classifier.problem;
+    if (labels == 1 && (problem.empty() || problem == "regression")) return AnswerKind::Number;
+    if (labels > 1 && problem == "multi_label_classification") return AnswerKind::Labels;
+    require(labels > 1 && (problem.empty() || problem == "single_label_classification"),
+            ErrorKind::Unsupported, "config.json: this classifier has ", labels,
+            " labels and the problem_type '", shorten_bytes(problem, 64),
+            "'; read are those that give one of several classes, any of several labels "
+            "(multi_label_classification), or one number (regression)");
+    return AnswerKind::Class;
+  }
+
   std::shared_ptr<const PretrainedBert> pretrained_;
 };
 
@@ -213,14 +233,17 @@ LinearInputs count_units(const Dataset& rows, int64_t units) {
   return inputs;
 }
 
-/// The different units of each row, with the value 1, and its class.
-SparseClasses different_units(const Dataset& rows, LinearInputs counts) {
+/// The different units of each row, with the value 1, and its class, labels or number.
+SparseClasses different_units(const Dataset& rows, LinearInputs counts, AnswerKind kind) {
   SparseClasses all;
   all.offsets = std::move(counts.offsets);
   all.columns = std::move(counts.features);
   all.values.assign(all.columns.size(), 1);
-  for (int64_t row = 0; row < rows.size(); ++row)
-    all.classes.push_back(rows.batch(std::span(&row, 1)).at("target").item<int64_t>());
+  const at::Tensor targets = targets_of(rows);
+  if (kind == AnswerKind::Class)
+    all.classes = to_vector<int64_t>(targets.to(at::kLong));
+  else
+    all.targets = targets.to(at::kFloat).view({rows.size(), -1});  // [N, C]
   return all;
 }
 
@@ -239,13 +262,16 @@ class BagDocuments : public WordDocuments {
   void fit(Words& model) {
     if (!train_) return;
     counts_ = count(*train_);
-    model.fit(different_units(*train_, *counts_),
-              validation_ ? different_units(*validation_, count(*validation_)) : SparseClasses());
+    model.fit(different_units(*train_, *counts_, kind()),
+              validation_ ? different_units(*validation_, count(*validation_), kind())
+                          : SparseClasses());
     counted_ = std::exchange(train_, nullptr);
     validation_ = nullptr;
   }
   WordsShape shape() const {
-    WordsShape shape{coding_.words->size(), classes(), coding_.class_counts, {}};
+    WordsShape shape{coding_.words->size(), coding_.outputs(), coding_.class_counts, {}};
+    shape.kind = kind();
+    shape.rows = coding_.target.rows;
     for (int64_t unit = 0; unit < shape.units; ++unit)
       shape.is_bigram.push_back(!Vocabulary::is_special(unit) &&
                                 coding_.words->token(unit).find(' ') != std::string::npos);
@@ -277,26 +303,41 @@ class BagDocuments : public WordDocuments {
   mutable std::shared_ptr<const Dataset> counted_;
 };
 
-ClassesOutput::Classes classes_of(const std::shared_ptr<const DocumentsData>& data) {
-  return [data]() -> const auto& {
-    return data->coding().classes;
-  };
+KindOutput::Known answers_of(const std::shared_ptr<const DocumentsData>& data) {
+  return {[data] { return data->kind(); },
+          [data]() -> const auto& { return data->coding().classes; },
+          [data] {
+            const DocumentTarget& target = data->coding().target;
+            return NumberOutput::Target{target.name, target.mean, target.deviation};
+          }};
 }
 
-/// The document that looks at its words or sentences is called by its class.
-class WholeDocumentOutput : public ClassesOutput {
+/// The document that looks at its words or sentences is called by its class, labels or number.
+class WholeDocumentOutput : public KindOutput {
  public:
-  WholeDocumentOutput(const std::shared_ptr<const DocumentsData>& data, std::vector<Truth> truths)
-      : ClassesOutput(classes_of(data), kUnits, std::move(truths)) {}
+  WholeDocumentOutput(const std::shared_ptr<const DocumentsData>& data,
+                      std::vector<AttentionTruth> truths)
+      : KindOutput(answers_of(data), std::move(truths)), data_(data) {}
   Example describe_output(const Example& example, const Prediction& prediction) const override {
     Example described = example;
     for (Axis& axis : described.axes)
       if (axis.name == "document") {
-        axis.labels = {answer(example, prediction)["class"].get<std::string>()};
+        axis.labels = {name_of_answer(example, prediction)};
         axis.output = true;
       }
     return described;
   }
+
+ private:
+  std::string name_of_answer(const Example& example, const Prediction& prediction) const {
+    const Json json = answer(example, prediction);
+    if (data_->kind() == AnswerKind::Class) return json["class"];
+    if (data_->kind() == AnswerKind::Number) return format_number(json["value"], 4);
+    return json["labels"].empty() ? "no label"
+                                  : join(json["labels"].get<std::vector<std::string>>());
+  }
+
+  std::shared_ptr<const DocumentsData> data_;
 };
 
 TrainingOptions classifier_training() {
@@ -326,17 +367,19 @@ ModelSpec bert_classifier_spec() {
       [data](const BertClassifierOptions& own) {
         return std::make_unique<BertClassifier>(
             own, DocumentShape{.vocabulary = data->coding().tokeniser->size(),
-                               .classes = data->classes(),
+                               .classes = data->coding().outputs(),
                                .window = data->options().packing.longest,
-                               .class_counts = data->coding().class_counts});
+                               .class_counts = data->coding().class_counts,
+                               .kind = data->kind(),
+                               .rows = data->coding().target.rows});
       },
       [] {
         return ExplainTitles{"Where BERT looks while it reads a text",
                              {{"attention", "tokens look at tokens"}}};
       });
   spec.data = data;
-  spec.output = std::make_shared<ClassesOutput>(classes_of(data), ClassesOutput::kUnits,
-                                                std::vector<ClassesOutput::Truth>{{"attention"}});
+  spec.output =
+      std::make_shared<KindOutput>(answers_of(data), std::vector<AttentionTruth>{{"attention"}});
   spec.fine_tuning = [] {  // as Devlin et al. 2019
     TrainingOptions training = classifier_training();
     training.epochs = 3;
@@ -370,10 +413,12 @@ ModelSpec han_spec() {
         const HierarchicalDataOptions& limits = data->options().sentences;
         return std::make_unique<HierarchicalAttention>(
             own, HierarchicalShape{.words = data->coding().words->size(),
-                                   .classes = data->classes(),
+                                   .classes = data->coding().outputs(),
                                    .longest_sentence = limits.maximum_words,
                                    .longest_document = limits.maximum_sentences,
-                                   .class_counts = data->coding().class_counts});
+                                   .class_counts = data->coding().class_counts,
+                                   .kind = data->kind(),
+                                   .rows = data->coding().target.rows});
       },
       [] {
         return ExplainTitles{
@@ -382,8 +427,8 @@ ModelSpec han_spec() {
       });
   spec.data = data;
   spec.output = std::make_shared<WholeDocumentOutput>(
-      data, std::vector<ClassesOutput::Truth>{{"sentences", "attention_truth_sentences"},
-                                              {"words", "attention_truth_words"}});
+      data, std::vector<AttentionTruth>{{"sentences", "attention_truth_sentences"},
+                                        {"words", "attention_truth_words"}});
   spec.load_pretrained = [](const std::filesystem::path&) {
     fail(ErrorKind::InvalidArgument,
          "--from: model.name=han takes no other run; data.vectors=FILE gives it word vectors");
@@ -419,7 +464,7 @@ ModelSpec words_spec() {
   spec.configs["tutorial"]["model"]["name"] = "bert";
   spec.data = data;
   spec.output =
-      std::make_shared<WholeDocumentOutput>(data, std::vector<ClassesOutput::Truth>{{"words"}});
+      std::make_shared<WholeDocumentOutput>(data, std::vector<AttentionTruth>{{"words"}});
   spec.load_pretrained = [](const std::filesystem::path&) {
     fail(ErrorKind::InvalidArgument,
          "--from: model.name=words starts from nothing; add --set model.name=bert");
@@ -437,7 +482,7 @@ static std::unique_ptr<Task> make_documents_task() {
 }
 
 TaskRow documents_task() {
-  return {"documents", "which class a text, or a pair of texts, belongs to",
+  return {"documents", "which class, labels or number a text, or a pair of texts, has",
           "token -> token, document -> sentence -> word, or document -> word",
           "CSV, TSV or JSONL with a text, perhaps a second one, and a label; a folder of such",
           make_documents_task};

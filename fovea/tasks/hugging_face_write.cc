@@ -78,6 +78,7 @@ Json config_of(const PretrainedBert& bert, const EncoderFamily& family) {
   config.update(sizes_of(bert, family));
   if (!o.pruned_heads.empty()) config["pruned_heads"] = pruned_heads_of(o);
   if (bert.head != EncoderHead::Class && bert.head != EncoderHead::Tags) return config;
+  if (!bert.problem.empty()) config["problem_type"] = bert.problem;
   config["id2label"] = Json::object();
   config["label2id"] = Json::object();
   for (size_t i = 0; i < bert.labels.size(); ++i) {

@@ -37,14 +37,33 @@ void divide_by_temperature(const RunFolder& folder, WeightMap& heads) {
     heads.at(name) = heads.at(name) / temperature->deviation();
 }
 
+/// Labels or the number that a run of documents answers with.
+void read_answers(const RunFolder& folder, PretrainedBert& bert) {
+  const Json json = folder.read_asset("documents.json");
+  const Field root = Field::root(json, "documents.json");
+  bert.labels = root.at("classes").texts();
+  const auto target = root.find("target");
+  if (!target) return;
+  if (target->at("kind").text() == "labels") {
+    bert.problem = "multi_label_classification";
+    bert.notes.push_back(
+        "transformers has no thresholds of labels: they are left out, and 0.5 holds there");
+    return;
+  }
+  bert.problem = "regression";
+  bert.labels = {target->at("name").text()};
+  const double mean = target->at("mean").finite(), deviation = target->at("deviation").deviation();
+  bert.heads.at("output.weight") = bert.heads.at("output.weight") * deviation;
+  bert.heads.at("output.bias") = bert.heads.at("output.bias") * deviation + mean;
+}
+
 /// What a run of another task than pretrain has on its encoder.
 void read_head(const RunFolder& folder, const Json& config, PretrainedBert& bert) {
   const std::string task = config.value("task", "");
   if (bert.heads.count("output.weight") == 0) return;
   if (task == "documents") {
     bert.head = EncoderHead::Class;
-    bert.labels =
-        Field::root(folder.read_asset("documents.json"), "documents.json").at("classes").texts();
+    read_answers(folder, bert);
     divide_by_temperature(folder, bert.heads);
     const bool mean = config.at("model").value("pooling", "cls") == "mean";
     if (!mean) return;

@@ -23,7 +23,7 @@ struct PretrainedBert {
   WeightMap heads;  // as the models name them: "masked.…", "next.…", "output.…"; may be empty
   EncoderHead head = EncoderHead::None;  // what the architecture, or the run, is made for
   std::vector<std::string> labels;       // of "output.…": names of classes or tags, in order
-  std::string problem;                   // problem_type of a classifier's config.json, or empty
+  std::string problem;                   // of a classifier: problem_type of config.json, or empty
   bool answers = false;                  // the heads answer, as in a folder that is opened as a run
   std::vector<std::string> notes;        // what was left out, one sentence each
 

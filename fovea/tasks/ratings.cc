@@ -176,11 +176,11 @@ class RatingOutput : public OutputKind {
 
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override {
-    return measure(model, rows, predict_ratings(model, rows, progress));
+    return measure(model, rows, predict_numbers(model, rows, kWordsTogether, progress));
   }
   Evaluation evaluate(const Model& model, const Dataset& rows,
                       const RowProgress& progress) const override {
-    const PredictedNumbers numbers = predict_ratings(model, rows, progress);
+    const PredictedNumbers numbers = predict_numbers(model, rows, kWordsTogether, progress);
     Evaluation evaluation;
     evaluation.metrics = measure(model, rows, numbers);
     judge_numbers(numbers, "rating", evaluation);
@@ -229,23 +229,6 @@ class RatingOutput : public OutputKind {
   }
 
  private:
-  static PredictedNumbers predict_ratings(const Model& model, const Dataset& rows,
-                                          const RowProgress& progress) {
-    const at::Tensor values = torch::zeros({rows.size()}), targets = torch::zeros({rows.size()});
-    over_rows(
-        model, rows, kWordsTogether,
-        [&](std::span<const int64_t> picked, const Batch& batch) {
-          const at::Tensor own = model.predict(batch).values.cpu();  // [B, 1]
-          const at::Tensor wanted = batch.at("target").cpu();        // [B]
-          for (size_t i = 0; i < picked.size(); ++i) {
-            values[picked[i]] = own[int64_t(i)][0];
-            targets[picked[i]] = wanted[int64_t(i)];
-          }
-        },
-        progress);
-    return {values, targets};
-  }
-
   Metrics measure(const Model& model, const Dataset& rows, const PredictedNumbers& numbers) const {
     const auto& [values, targets] = numbers;
     const at::Tensor mean = torch::full_like(targets, data_->coding().mean);

@@ -109,6 +109,9 @@ class Task {
 
   // The kind of output (outputs/output.h).
   std::vector<std::string> class_names() const { return output().class_names(); }
+  std::vector<std::string> monitors(const std::vector<std::string>& usual) const {
+    return output().monitors(usual);
+  }
   Metrics measure(const Model& model, const Dataset& rows) const {
     return output().measure(model, rows, progress);
   }

@@ -195,6 +195,8 @@ Training train(Setup& setup, const TrainRequest& request) {
     training.choice =
         choose_model(setup, training.splits, {request.choosing, request.hooks.should_stop});
   setup.task().check_output(training.splits.validation != nullptr);
+  if (!setup.monitors_are_given())
+    setup.training().monitor = setup.task().monitors(setup.training().monitor);
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
   if (!request.resume) setup.task().copy_pretrained(*training.model);

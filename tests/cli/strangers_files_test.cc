@@ -61,8 +61,10 @@ TEST_F(StrangersFiles, TextsWithLabels) {
                                                  "__label__bad a dull film\n",
                                                  10))),
                 {classes});
-  expect_refused(documents(file("b.txt", "__label__a __label__b both\n")),
-                 {"b.txt:1", "several labels", "sed"});
+  expect_learns(documents(file("b.txt", repeated("__label__a __label__b both of them\n"
+                                                 "__label__a one alone\n",
+                                                 10))),
+                {"2 labels, 1.5 a text: a ("});
   expect_learns(
       documents(file("c.txt", repeated("a fine film\tgood\nanother dull film\tbad\n", 10))),
       {classes});

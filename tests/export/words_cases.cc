@@ -25,8 +25,11 @@ Batch bags(int64_t rows, int64_t length) {
 
 }  // namespace
 
-std::vector<ExportCase> words_cases() {
-  const auto model = std::make_shared<Words>(WordsOptions(), WordsShape{kUnits, kClasses, {}, {}});
+/// A bag with answers of this kind.
+static ExportCase words_case(const std::string& name, AnswerKind kind) {
+  const int64_t outputs = kind == AnswerKind::Number ? 1 : kClasses;
+  const auto model =
+      std::make_shared<Words>(WordsOptions(), WordsShape{kUnits, outputs, {}, {}, kind});
   randomise(*model, 12);
   const auto answers = [model](int64_t rows, int64_t length) -> Json {
     torch::NoGradGuard no_gradients;
@@ -38,12 +41,19 @@ std::vector<ExportCase> words_cases() {
         {"inputs",
          {{"units", tensor_json(batch.at("units"))}, {"shares", tensor_json(batch.at("shares"))}}},
         {"outputs",
-         {{"probabilities", tensor_json(predictions.scores)},
+         {{model->kind() == AnswerKind::Number ? "value" : "probabilities",
+           tensor_json(model->kind() == AnswerKind::Number ? predictions.values
+                                                           : predictions.scores)},
           {"attention",
            tensor_json(tap.map("words").weights.squeeze(1).squeeze(1).contiguous())}}}};
   };
-  return {{"words", [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
-           answers}};
+  return {name, [model](const ExportOptions& chosen) { return export_model(*model, chosen); },
+          answers};
+}
+
+std::vector<ExportCase> words_cases() {
+  return {words_case("words", AnswerKind::Class), words_case("words-labels", AnswerKind::Labels),
+          words_case("words-number", AnswerKind::Number)};
 }
 
 }  // namespace fovea::testing

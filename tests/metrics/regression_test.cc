@@ -32,6 +32,21 @@ TEST(Regression, ConstantTargetsHaveNoRSquared) {
   EXPECT_DOUBLE_EQ(r_squared(torch::tensor({1.5, 1.5}), torch::tensor({1.0, 2.0})).value(), 0);
 }
 
+TEST(Regression, Correlations) {
+  const at::Tensor numbers = torch::tensor({1.0, 2.0, 2.0, 4.0}), cubes = numbers.pow(3);
+  EXPECT_NEAR(pearson(2 * numbers + 1, numbers).value(), 1, 1e-12);
+  EXPECT_NEAR(pearson(-numbers, numbers).value(), -1, 1e-12);
+  EXPECT_NEAR(spearman(cubes, numbers).value(), 1, 1e-12);
+  EXPECT_LT(pearson(cubes, numbers).value(), 0.98);
+  // scipy.stats.spearmanr([1, 2, 2, 4], [2, 1, 3, 4])
+  EXPECT_NEAR(spearman(numbers, torch::tensor({2.0, 1.0, 3.0, 4.0})).value(), 0.6324555320336759,
+              1e-12);
+  EXPECT_FALSE(pearson(torch::ones({4}), numbers).has_value());
+  EXPECT_FALSE(spearman(torch::ones({4}), numbers).has_value());
+  EXPECT_FALSE(pearson(torch::full({4}, std::nan("")), numbers).has_value());
+  EXPECT_THROW(spearman(torch::ones({3}), numbers), Error);
+}
+
 TEST(Regression, ResidualsAsNumpyHasThem) {
   const Json expected = golden("regression");
   const at::Tensor predicted = tensor_of(expected["predicted"]);

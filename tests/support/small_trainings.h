@@ -22,6 +22,7 @@ struct SmallTraining {
   /// "documents", "documents_han".
   std::string name() const {
     const std::string& first = assignments[0];
+    if (first.starts_with("data.target_kind=")) return concat(task, "_", first.substr(17));
     return first.starts_with("model.name=") ? concat(task, "_", first.substr(11)) : task;
   }
   /// Whether this build has what the training needs.
@@ -67,6 +68,8 @@ inline const SmallTraining kSmallTrainings[] = {
      true},
     {"documents", on_60_rows({"model.name=han", "model.hidden=8", "model.embedding=8"}), "words",
      true},
+    {"documents", on_60_rows({"data.target_kind=labels"}), "words", true},
+    {"documents", on_60_rows({"data.target_kind=number"}), "words", true},
     {"tag", on_60_rows({"model.hidden=8", "model.embedding=8"}), "words"},
     {"tag", on_60_rows({"model.name=bert", "model.hidden=8", "model.heads=2"}), "tokens", true},
     {"questions", on_60_rows({"model.hidden=8", "model.heads=2"}), "tokens", true},

@@ -10,7 +10,7 @@ import {reasonOf, Status} from "fovea/page/status.js";
 
 /** An answer without maps as an explanation, so that it is shown like the others. */
 export function withoutMaps(model, input, answer) {
-  const text = String(answer.text ?? answer.class ?? answer.value ?? JSON.stringify(answer));
+  const text = String(answer.text ?? answer.class ?? answer.value ?? answer.labels?.join(", ") ?? JSON.stringify(answer));
   return {
     format: "fovea-explanation",
     version: 2,

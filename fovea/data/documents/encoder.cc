@@ -57,6 +57,14 @@ LabelledDataset::LabelledDataset(std::vector<LabelledDocument> documents)
 }
 
 at::Tensor LabelledDataset::targets(std::span<const int64_t> rows) const {
+  if (!documents_.empty() && !documents_[0].targets.empty()) {
+    std::vector<float> all;
+    for (const int64_t row : rows)
+      all.insert(all.end(), document(row).targets.begin(), document(row).targets.end());
+    const auto labels = int64_t(documents_[0].targets.size());
+    const at::Tensor numbers = at::tensor(all, at::kFloat);  // [R C]
+    return labels == 1 ? numbers : numbers.view({-1, labels});
+  }
   std::vector<int64_t> labels;
   for (const int64_t row : rows) labels.push_back(document(row).label);
   return at::tensor(labels, at::kLong);

@@ -1,4 +1,4 @@
-// Texts with a class, as BERT takes them in: one text or two, cut into pieces and packed
+// Texts with a class, several labels or a number, as BERT takes them in: one text or two, cut into pieces and packed
 // (packing.h). A text in several windows is their inputs one after the other; only the last may be
 // shorter than PackingOptions::longest, so that a model can tell them apart by counting.
 #pragma once
@@ -18,6 +18,8 @@ struct LabelledDocument {
   std::string text, second;         // second: empty unless the texts are pairs
   int64_t label = -1;               // number of its class; -1: unknown
   std::vector<Span> decisive = {};  // of `text`: what is known to decide; empty: nothing is known
+  std::vector<float> targets = {};  // of several labels 0 or 1 of each [C]; of a number [1],
+                                    // standardised; empty: `label` is the class
 };
 
 /// How documents become tokens.
@@ -37,7 +39,7 @@ struct DocumentEncoder {
   Example example(const LabelledDocument& document) const;
 };
 
-/// What the data sets of texts with a class share, whatever a model makes of the texts.
+/// What the data sets of texts with a class, several labels or a number share, whatever a model makes of the texts.
 class LabelledDataset : public Dataset {
  public:
   explicit LabelledDataset(std::vector<LabelledDocument> documents);
@@ -47,7 +49,8 @@ class LabelledDataset : public Dataset {
   bool has_truth() const override { return has_truth_; }
 
  protected:
-  at::Tensor targets(std::span<const int64_t> rows) const;  // int64 [R]
+  /// Class numbers int64 [R], or float32: 0 or 1 of each label [R, C], numbers [R].
+  at::Tensor targets(std::span<const int64_t> rows) const;
 
  private:
   std::vector<LabelledDocument> documents_;
@@ -62,7 +65,7 @@ class DocumentDataset : public LabelledDataset {
 
   int64_t length(int64_t row) const override { return int64_t(row_of(row).ids.size()); }
   Example example(int64_t row) const override { return encoder_.example(document(row)); }
-  /// As packed_text.h has it, with "target" int64 [B].
+  /// As packed_text.h has it, with "target" of targets().
   Batch batch(std::span<const int64_t> rows) const override;
   Json input(int64_t row) const override;
 

@@ -18,12 +18,19 @@ constexpr LabelWords kWords{"text", "label", "NAME"};
 using Texts = SplitRows<LabelledText>;
 
 Json generator_json(const DocumentsDataOptions& options, TextsAs as) {
-  return as == TextsAs::Sentences ? options_json(options.documents) : options_json(options.texts);
+  Json json =
+      as == TextsAs::Sentences ? options_json(options.documents) : options_json(options.texts);
+  const std::string& kind = options.target.target_kind;
+  if (kind == "labels" || kind == "number") json["target_kind"] = kind;
+  return json;
 }
 
 Texts draw_rows(const DocumentsDataOptions& options, TextsAs as) {
   Texts texts =
       as == TextsAs::Sentences ? draw_documents(options.documents) : draw_texts(options.texts);
+  const std::string& kind = options.target.target_kind;
+  if (kind == "labels") answer_otherwise(AnswerKind::Labels, texts);
+  if (kind == "number") answer_otherwise(AnswerKind::Number, texts);
   texts.hash = hash_of_built_in("documents", generator_json(options, as));
   return texts;
 }
@@ -59,15 +66,22 @@ void name_labels(Texts& texts, const DocumentCoding& coding, Notes& notes) {
     int64_t number = -1;
     return parse_integer(label, number) && number < int64_t(coding.classes.size()) ? number : -1;
   };
+  const bool several = coding.target.kind == AnswerKind::Labels;
   bool numbers = true;
-  texts.for_each([&](const LabelledText& row, Split) {
+  const auto look_at = [&](const std::string& label) {
     const auto& known = coding.classes;
-    numbers = numbers && number_of(row.label) >= 0 &&
-              std::find(known.begin(), known.end(), row.label) == known.end();
+    numbers = numbers && number_of(label) >= 0 &&
+              std::find(known.begin(), known.end(), label) == known.end();
+  };
+  texts.for_each([&](const LabelledText& row, Split) {
+    if (!several) look_at(row.label);
+    for (const std::string& label : row.labels) look_at(label);
   });
   if (!numbers) return;
-  texts.for_each(
-      [&](LabelledText& row, Split) { row.label = coding.classes[size_t(number_of(row.label))]; });
+  texts.for_each([&](LabelledText& row, Split) {
+    if (!several) row.label = coding.classes[size_t(number_of(row.label))];
+    for (std::string& label : row.labels) label = coding.classes[size_t(number_of(label))];
+  });
   notes.push_back(concat("the labels are the numbers of the classes: 0 is ", coding.classes[0],
                          ", ", coding.classes.size() - 1, " is ", coding.classes.back()));
 }
@@ -79,11 +93,14 @@ bool has_pairs(const Texts& texts) {
 }
 
 void fit_classes(const Texts& texts, DocumentCoding& coding, Notes& notes) {
+  const bool several = coding.target.kind == AnswerKind::Labels;
   LabelSet labels(kWords);
   texts.for_each([&](const LabelledText& row, Split split) {
-    labels.add(row.label, split);
-    coding.pairs = coding.pairs || !trim(row.second).empty();
+    if (!several) labels.add(row.label, split);
+    for (const std::string& label : row.labels) labels.add(label, split);
   });
+  require(!several || labels.trained().size() >= 2, ErrorKind::BadData, "the training texts have ",
+          labels.trained().size(), " different labels; several labels are at least two");
   require(labels.trained().size() >= 2, ErrorKind::BadData, "all training texts have the label '",
           *labels.trained().begin(), "'; at least two classes are needed");
   coding.classes.assign(labels.all().begin(), labels.all().end());
@@ -94,8 +111,15 @@ void fit_classes(const Texts& texts, DocumentCoding& coding, Notes& notes) {
 void count_classes(const std::vector<LabelledText>& train, DocumentCoding& coding) {
   if (train.empty()) return;
   coding.class_counts.assign(coding.classes.size(), 0);
-  for (const LabelledText& row : train)
-    ++coding.class_counts[size_t(label_index(row.label, coding.classes, kTrain, kWords))];
+  coding.target.rows = int64_t(train.size());
+  if (coding.target.kind == AnswerKind::Number) return;
+  const auto count = [&](const std::string& label) {
+    ++coding.class_counts[size_t(label_index(label, coding.classes, kTrain, kWords))];
+  };
+  for (const LabelledText& row : train) {
+    if (coding.target.kind == AnswerKind::Class) count(row.label);
+    for (const std::string& label : row.labels) count(label);
+  }
 }
 
 std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<LabelledText>& train,
@@ -109,10 +133,21 @@ std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<LabelledText>
 std::vector<LabelledDocument> to_documents(std::vector<LabelledText> rows,
                                            const DocumentCoding& coding, Split split) {
   std::vector<LabelledDocument> documents;
-  for (LabelledText& row : rows)
-    documents.push_back({std::move(row.text), std::move(row.second),
-                         label_index(row.label, coding.classes, split, kWords),
-                         std::move(row.decisive)});
+  const AnswerKind kind = coding.target.kind;
+  for (LabelledText& row : rows) {
+    LabelledDocument document{std::move(row.text), std::move(row.second), -1,
+                              std::move(row.decisive)};
+    if (kind == AnswerKind::Class)
+      document.label = label_index(row.label, coding.classes, split, kWords);
+    else if (kind == AnswerKind::Number)
+      document.targets = {float(coding.target.standardised(label_number(row.label)))};
+    else
+      document.targets.assign(coding.classes.size(), 0);
+    for (const std::string& label : row.labels)
+      if (kind == AnswerKind::Labels)
+        document.targets[size_t(label_index(label, coding.classes, split, kWords))] = 1;
+    documents.push_back(std::move(document));
+  }
   return documents;
 }
 
@@ -156,12 +191,22 @@ void note_lengths(const BagDataset& rows, const BagDataOptions& options, const c
     notes.push_back(concat(format_count(rows.empty_documents()), all, "have no known word"));
 }
 
-std::string class_note(const DocumentCoding& coding) {
+std::string class_note(const DocumentCoding& coding, const Texts& texts) {
+  const DocumentTarget& target = coding.target;
+  if (target.kind == AnswerKind::Number)
+    return concat("a number: mean ", format_number(target.mean, 4), ", standard deviation ",
+                  format_number(target.deviation, 4));
   std::vector<std::string> shown;
   for (size_t i = 0; i < std::min<size_t>(coding.classes.size(), 10); ++i)
     shown.push_back(concat(coding.classes[i], " (", format_count(coding.class_counts[i]), ")"));
   if (coding.classes.size() > shown.size()) shown.push_back("…");
-  return concat(coding.classes.size(), " classes: ", join(shown));
+  if (target.kind == AnswerKind::Class)
+    return concat(coding.classes.size(), " classes: ", join(shown));
+  size_t all = 0;
+  for (const LabelledText& row : texts.train) all += row.labels.size();
+  const double each = double(all) / std::max(1.0, double(texts.train.size()));
+  return concat(coding.classes.size(), " labels, ", format_number(each, 3), " a text: ",
+                join(shown));
 }
 
 std::shared_ptr<const Vocabulary> learn_vocabulary(const std::vector<LabelledText>& train,
@@ -182,7 +227,7 @@ std::string learn_coding(const std::vector<LabelledText>& train,
   if (as == TextsAs::Bag) {
     if (!coding.words)
       coding.words = std::make_shared<const Vocabulary>(learn_units(
-          to_documents(train, coding, kTrain), int64_t(coding.classes.size()), options.bag));
+          to_documents(train, coding, kTrain), coding.outputs(), options.bag));
     return concat(format_count(coding.words->size() - Vocabulary::kSpecial), " words",
                   options.bag.bigrams ? " and bigrams" : "",
                   coding.pairs ? ", pairs of texts" : "");
@@ -234,12 +279,21 @@ void DocumentsDataOptions::describe(OptionList& list, TextsAs as) {
     documents.describe(list);
     sentences.describe(list);
   }
+  target.describe(list);
   describe_held_out(list, validation_fraction, "training texts");
   describe_quotes(list, quotes);
 }
 
 Json DocumentCoding::to_json() const {
-  return {{"classes", classes}, {"pairs", pairs}};
+  Json json{{"classes", classes}, {"pairs", pairs}};
+  if (target.kind == AnswerKind::Class) return json;
+  json["target"] = {{"kind", name_of(target.kind)}};
+  if (target.kind == AnswerKind::Labels)
+    json["target"]["separator"] = target.separator;
+  else
+    json["target"].update(
+        {{"name", target.name}, {"mean", target.mean}, {"deviation", target.deviation}});
+  return json;
 }
 
 DocumentCoding DocumentCoding::from_json(const Json& json, const std::string& where) {
@@ -247,6 +301,19 @@ DocumentCoding DocumentCoding::from_json(const Json& json, const std::string& wh
   const Field root = Field::root(json, where);
   coding.classes = root.at("classes").texts();
   coding.pairs = root.at("pairs").mark();
+  if (const auto target = root.find("target")) {
+    const std::string kind = target->at("kind").text();
+    target->at("kind").expect(kind == "labels" || kind == "number", "labels or number");
+    coding.target.kind = kind == "labels" ? AnswerKind::Labels : AnswerKind::Number;
+    coding.target.separator = target->text_or_empty("separator");
+  }
+  if (coding.target.kind == AnswerKind::Number) {
+    const Field target = root.at("target");
+    coding.target.name = target.at("name").text();
+    coding.target.mean = target.at("mean").finite();
+    coding.target.deviation = target.at("deviation").deviation();
+    return coding;
+  }
   require(coding.classes.size() >= 2, ErrorKind::BadData, where, ": has ", coding.classes.size(),
           " classes; at least 2 are needed");
   return coding;
@@ -259,13 +326,22 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
                                     : read_rows(source, options, !coding.fitted(), seed);
   const auto fit = [&](Texts& rows, Notes& notes) {
     const bool is_first = !coding.fitted();
-    if (is_first) fit_classes(rows, coding, notes);
+    if (is_first) {
+      coding.target = decide_target(rows, options.target, notes);
+      if (coding.target.kind == AnswerKind::Number)
+        for (const char* role : {"label", "target"})
+          coding.target.name = single_role(source.roles, role, coding.target.name);
+    } else {
+      apply_target(coding.target, coding.classes, rows, notes);
+    }
+    if (is_first) coding.pairs = has_pairs(rows);
+    if (is_first && coding.target.kind != AnswerKind::Number) fit_classes(rows, coding, notes);
     if (coding.any_pairs) {
       coding.pairs = has_pairs(rows);
-      name_labels(rows, coding, notes);
+      if (coding.target.kind != AnswerKind::Number) name_labels(rows, coding, notes);
     }
     count_classes(rows.train, coding);
-    if (is_first) notes.push_back(class_note(coding));
+    if (is_first) notes.push_back(class_note(coding, rows));
     notes.push_back(learn_coding(rows.train, options, as, coding));
   };
   return encode_splits(texts, fit, [&](std::vector<LabelledText> rows, Split split, Notes& notes) {
@@ -278,7 +354,8 @@ void write_documents_data(const std::filesystem::path& folder, const DocumentsDa
                           TextsAs as) {
   const Texts texts = draw_rows(options, as);
   write_splits(folder, texts, ".tsv", [](const std::vector<LabelledText>& rows) {
-    std::string content = "label\ttext\n";
+    std::string content =
+        rows[0].cell == LabelCell::List ? "labels\ttext\n" : "label\ttext\n";
     for (const LabelledText& row : rows) content += concat(row.label, "\t", row.text, "\n");
     return content;
   });

@@ -10,6 +10,7 @@
 #include "fovea/data/documents/encoder.h"
 #include "fovea/data/documents/sentences.h"
 #include "fovea/data/documents/synthetic.h"
+#include "fovea/data/documents/targets.h"
 #include "fovea/data/documents/words.h"
 #include "fovea/data/source.h"
 
@@ -28,6 +29,7 @@ struct DocumentsDataOptions {
   SyntheticDocumentsOptions documents;  // sentences: the generator
   HierarchicalDataOptions sentences;
   BagDataOptions bag;
+  DocumentTargetOptions target;
   double validation_fraction = 0.1;
   std::string quotes = "auto";
   void describe(OptionList& list, TextsAs texts);
@@ -38,18 +40,23 @@ struct DocumentsDataOptions {
 struct DocumentCoding {
   std::shared_ptr<const PieceTokeniser> tokeniser;
   std::shared_ptr<const Vocabulary> words;
-  std::vector<std::string> classes;  // numbers first and by size, else alphabetically
+  DocumentTarget target;
+  std::vector<std::string> classes;  // or labels: numbers first and by size, else alphabetically
   bool pairs = false;
   bool any_pairs = false;             // of a network from elsewhere: one text or two, as they come
-  std::vector<int64_t> class_counts;  // training texts of each class, once they were loaded
+  std::vector<int64_t> class_counts;  // training texts of each, once they were loaded
 
-  bool fitted() const { return !classes.empty(); }
-  Json to_json() const;  // classes and pairs
+  bool fitted() const { return !classes.empty() || target.kind == AnswerKind::Number; }
+  /// Numbers that a network puts out for a text.
+  int64_t outputs() const {
+    return target.kind == AnswerKind::Number ? 1 : int64_t(classes.size());
+  }
+  Json to_json() const;  // classes, pairs and the target
   static DocumentCoding from_json(const Json& json, const std::string& where);
 };
 
 /// Reads a file or folder (reader.h), or draws synthetic reviews. A first call finds
-/// the classes, and learns a tokeniser or the words from the training rows where there are none
+/// what the labels are and the classes, and learns a tokeniser or the words from the training rows where there are none
 /// yet. BadData for training rows of one class alone, for pairs of texts as sentences and, later,
 /// for a class that was not there.
 Splits load_documents(const DataSource& source, const DocumentsDataOptions& options, TextsAs texts,

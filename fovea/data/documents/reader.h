@@ -1,6 +1,8 @@
 // Texts with a label, one or two texts a row: CSV, TSV or JSONL, plain or gzip. Which column is
 // what is said by roles (--columns text=review,label=stars); without roles the columns are called
-// text, second and label, or as is usual elsewhere (review, sentence, class, category). A JSONL row
+// text, second and label, or as is usual elsewhere (review, sentence1, text_b, class, labels,
+// score). Several labels are a list in JSON, a column called labels with something between them
+// (targets.h), or several columns of 0 and 1 (--target joy,anger). A JSONL row
 // may hold "sentences", lists of words, in place of its text, and "rationale", which of them people
 // hold for decisive (ERASER, DeYoung et al. 2020). docs/formats/labelled-text.md states the rules
 // and what is refused.
@@ -16,12 +18,24 @@
 
 namespace fovea {
 
+/// What stands where the label is.
+enum class LabelCell {
+  One,      // a label
+  Perhaps,  // a cell of a column called labels: one label, or several with something between them
+  List,     // any number of labels: a list in JSON, columns of 0 and 1, several of fastText's
+};
+
 struct LabelledText {
   std::string text;
   std::string second;               // "" unless there are pairs
   std::string label;                // as it stands in the file; "" where none is asked for
   std::vector<Span> decisive = {};  // of `text`, in code points: what people marked as decisive
+  LabelCell cell = LabelCell::One;
+  std::vector<std::string> labels = {};  // of a List; `label` then has them in one text
 };
+
+/// A row with these labels.
+void put_labels(std::vector<std::string> labels, LabelledText& row);
 
 struct LabelledTextOptions {
   Roles roles;                  // text, second, label, split: names of columns or keys
@@ -30,7 +44,8 @@ struct LabelledTextOptions {
   int64_t max_bytes = int64_t{4} << 30;  // of one file, unpacked
 };
 
-/// Rows without text, or without a label where one is needed, are left out and noted. BadData with
+/// Rows without text, or without a label where one is needed, are left out and noted; none of
+/// several labels is no reason. BadData with
 /// path:line; NotFound for a column that is not there.
 FileRows<LabelledText> read_labelled_text(const std::filesystem::path& path,
                                           const LabelledTextOptions& options);

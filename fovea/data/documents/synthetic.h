@@ -8,6 +8,7 @@
 
 #include "fovea/data/documents/reader.h"
 #include "fovea/data/draw.h"
+#include "fovea/tensor/answer_kind.h"
 
 namespace fovea {
 
@@ -38,6 +39,10 @@ struct SyntheticDocumentsOptions : DrawOptions {
 /// All texts are different, so none is in two splits. InvalidArgument when there are not as many.
 SplitRows<LabelledText> draw_texts(const SyntheticTextsOptions& options);
 SplitRows<LabelledText> draw_documents(const SyntheticDocumentsOptions& options);
+
+/// Other answers to the same texts. Several labels: praise or blame, and long for more than two
+/// sentences. A number: 1 for praise and -1 for blame, by the number of sentences.
+void answer_otherwise(AnswerKind kind, SplitRows<LabelledText>& rows);
 
 /// A sentence of either, in ASCII, and the words of it that decide.
 struct SyntheticSentence {

@@ -1,5 +1,7 @@
 #include "fovea/data/documents/synthetic.h"
 
+#include <algorithm>
+
 #include "fovea/base/error.h"
 #include "fovea/data/dice.h"
 
@@ -92,6 +94,21 @@ void SyntheticTextsOptions::describe(OptionList& list) {
       .at_least(0)
       .at_most(1);
   describe_seed(list, "reviews");
+}
+
+void answer_otherwise(AnswerKind kind, SplitRows<LabelledText>& rows) {
+  constexpr int64_t kLong = 3;
+  if (kind == AnswerKind::Class) return;
+  rows.for_each([&](LabelledText& row, Split) {
+    const auto sentences = std::max<int64_t>(1, std::ranges::count(row.text, '.'));
+    if (kind == AnswerKind::Number) {
+      row.label = format_number((row.label == "praise" ? 1 : -1) / double(sentences), 4);
+      return;
+    }
+    std::vector<std::string> labels{row.label};
+    if (sentences >= kLong) labels.push_back("long");
+    put_labels(std::move(labels), row);
+  });
 }
 
 SplitRows<LabelledText> draw_texts(const SyntheticTextsOptions& options) {

@@ -75,21 +75,26 @@ FileRows<LabelledText> read_fasttext(const fs::path& path, int64_t max_bytes) {
   TextLines lines(path, max_bytes);
   FileRows<LabelledText> file;
   file.hash = lines.hash();
-  int64_t without_text = 0;
+  int64_t without_text = 0, several = 0;
   for (std::string_view line; lines.next(line);) {
     std::string_view text = trim(line);
     if (text.empty()) continue;
     require(text.starts_with(kLabelMark), ErrorKind::BadData, lines.place(),
             ": does not begin with ", kLabelMark, " as the lines before it do");
-    const std::string label = take_word(text).substr(kLabelMark.size());
-    require(!text.starts_with(kLabelMark), ErrorKind::BadData, lines.place(),
-            ": has several labels; a text has one class here. To keep the first of each line: sed "
-            "-E 's/^(__label__[^ ]+)( +__label__[^ ]+)*/\\1/' ",
-            path.string(), " > one-label.txt");
-    require(!label.empty(), ErrorKind::BadData, lines.place(), ": ", kLabelMark, " names no label");
+    std::vector<std::string> labels;
+    while (text.starts_with(kLabelMark)) {
+      labels.push_back(take_word(text).substr(kLabelMark.size()));
+      require(!labels.back().empty(), ErrorKind::BadData, lines.place(), ": ", kLabelMark,
+              " names no label");
+    }
+    several += labels.size() > 1;
     without_text += text.empty();
-    if (!text.empty()) file.rows.push_back({std::string(text), "", label});
+    if (text.empty()) continue;
+    file.rows.push_back({std::string(text), "", labels[0]});
+    put_labels(std::move(labels), file.rows.back());
   }
+  for (LabelledText& row : file.rows)
+    if (several == 0) row.cell = LabelCell::One, row.labels.clear();
   note_left_out(file, path.string(), without_text);
   return file;
 }

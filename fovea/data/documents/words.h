@@ -55,7 +55,7 @@ class BagDataset : public LabelledDataset {
 
   int64_t length(int64_t row) const override;  // in words
   Example example(int64_t row) const override { return encoder_.example(document(row)); }
-  /// With "target" int64 [B].
+  /// With "target" of targets().
   Batch batch(std::span<const int64_t> rows) const override;
   Json input(int64_t row) const override;
 

@@ -71,7 +71,7 @@ void ClassesOptions::describe(OptionList& list) {
   list.add("threshold", threshold,
            "two classes: the probability from which on the second is the answer: a number, or "
            "chosen on the validation rows by f1, youden, cost=FP:FN, precision=0.9 or recall=0.9; "
-           "empty: 0.5");
+           "empty: 0.5. Several labels: that of each; empty: f1");
 }
 
 ClassScores score_rows(const Model& model, const Dataset& rows, int64_t classes, int64_t units,
@@ -122,15 +122,16 @@ ClassesOutput::Measured ClassesOutput::measure_scores(const Model& model, const 
   return {metrics, scored};
 }
 
-void ClassesOutput::add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const {
+void add_attention_truth(const Model& model, const Dataset& rows,
+                         const std::vector<AttentionTruth>& truths, Metrics& metrics) {
   if (!rows.has_truth()) return;
-  for (const Truth& truth : truths_)
+  for (const AttentionTruth& truth : truths)
     if (const auto share = planted_truth(model, rows, truth.map))
       metrics.push_back({truth.metric, *share, true});
 }
 
 at::Tensor ClassesOutput::calibrated(const at::Tensor& scores) const {
-  return options_.calibrate ? with_temperature(scores, temperature_) : scores;
+  return options_->calibrate ? with_temperature(scores, temperature_) : scores;
 }
 
 at::Tensor ClassesOutput::chosen_classes(const at::Tensor& scores) const {
@@ -155,8 +156,8 @@ Evaluation ClassesOutput::evaluate(const Model& model, const Dataset& rows,
   if (!evaluation.find(evaluation.main)) evaluation.main = "accuracy";  // one class only
   evaluation.interval = class_interval(evaluation.main, answers, predicted);
   evaluation.threshold = threshold_;
-  evaluation.threshold_rule = options_.threshold;
-  if (options_.calibrate && temperature_ != 1) {
+  evaluation.threshold_rule = options_->threshold;
+  if (options_->calibrate && temperature_ != 1) {
     evaluation.temperature = temperature_;
     evaluation.uncalibrated_error =
         calibration_error_of_classes(scored.scores.to(at::kDouble).clamp(0, 1), scored.target);
@@ -203,12 +204,12 @@ std::vector<BaselineResult> ClassesOutput::measure_baselines(const NamedTensors&
 }
 
 void ClassesOutput::check_options(bool has_validation) const {
-  if (options_.threshold.empty()) return;
-  const ThresholdRule rule(options_.threshold);
-  require(classes().size() == 2, ErrorKind::InvalidArgument, "threshold ", options_.threshold,
+  if (options_->threshold.empty()) return;
+  const ThresholdRule rule(options_->threshold);
+  require(classes().size() == 2, ErrorKind::InvalidArgument, "threshold ", options_->threshold,
           ": parts two classes; this run has ", classes().size());
   require(rule.is_fixed() || has_validation, ErrorKind::InvalidArgument, "threshold ",
-          options_.threshold, ": is chosen on validation rows, of which there are none; give a ",
+          options_->threshold, ": is chosen on validation rows, of which there are none; give a ",
           "number");
 }
 
@@ -220,17 +221,17 @@ bool ClassesOutput::fit_answers(Model& model, const Dataset& validation) {
   const ClassScores scored = measure_scores(model, validation, {}).scored;
   if (has_nan(scored.scores)) return false;
   const at::Tensor target = scored.target.to(at::kLong);
-  if (options_.calibrate && can_calibrate() && validation.size() >= kRowsToCalibrate)
+  if (options_->calibrate && can_calibrate() && validation.size() >= kRowsToCalibrate)
     temperature_ = fit_temperature(scored.scores, target);
-  if (!options_.threshold.empty())
+  if (!options_->threshold.empty())
     threshold_ =
-        ThresholdRule(options_.threshold).choose(calibrated(scored.scores).select(1, 1), target);
+        ThresholdRule(options_->threshold).choose(calibrated(scored.scores).select(1, 1), target);
   return false;
 }
 
 Json ClassesOutput::fitted_answers() const {
   Json json{{"temperature", temperature_}};
-  if (threshold_) json["threshold"] = {{"rule", options_.threshold}, {"value", *threshold_}};
+  if (threshold_) json["threshold"] = {{"rule", options_->threshold}, {"value", *threshold_}};
   return json;
 }
 
@@ -244,15 +245,15 @@ bool ClassesOutput::restore_answers(const std::optional<Field>& fitted) {
           temperature_ >= kSmallestTemperature && temperature_ <= kLargestTemperature,
           "a number from 0.01 to 100");
     }
-  if (options_.threshold.empty()) return true;
+  if (options_->threshold.empty()) return true;
   check_options(/*has_validation=*/true);
-  const ThresholdRule rule(options_.threshold);
+  const ThresholdRule rule(options_->threshold);
   if (rule.is_fixed()) {
     threshold_ = rule.choose({}, {});
     return true;
   }
   const auto known = fitted ? fitted->find("threshold") : std::nullopt;
-  if (!known || known->at("rule").text() != options_.threshold) return false;
+  if (!known || known->at("rule").text() != options_->threshold) return false;
   threshold_ = known->at("value").finite();
   known->at("value").expect(*threshold_ >= 0 && *threshold_ <= 1, "a number from 0 to 1");
   return true;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,17 +31,22 @@ Metrics class_metrics(const ClassScores& scored, const at::Tensor& predicted);
 /// The group output.
 struct ClassesOptions {
   bool calibrate = true;
-  std::string threshold;
+  std::string threshold;  // of several labels that of each
   void describe(OptionList& list);
 };
+
+/// Attention of the map called `map` is held against planted truth, as the metric `metric`.
+struct AttentionTruth {
+  std::string map, metric = "attention_truth";
+};
+/// Adds them, where truth is planted.
+void add_attention_truth(const Model& model, const Dataset& rows,
+                         const std::vector<AttentionTruth>& truths, Metrics& metrics);
 
 class ClassesOutput : public OutputKind {
  public:
   using Classes = std::function<const std::vector<std::string>&()>;
-  /// Attention of the map called `map` is held against planted truth, as the metric `metric`.
-  struct Truth {
-    std::string map, metric = "attention_truth";
-  };
+  using Truth = AttentionTruth;
 
   static constexpr int64_t kUnits = 8192;
   /// `classes` as the encodings know them; `units` of a batch that is measured.
@@ -48,7 +54,8 @@ class ClassesOutput : public OutputKind {
       : classes_(std::move(classes)), units_(units), truths_(std::move(truths)) {}
 
   std::vector<std::string> class_names() const override { return classes_(); }
-  void describe(OptionList& list) override { list.group("output", options_); }
+  void describe(OptionList& list) override { list.group("output", *options_); }
+  std::shared_ptr<const ClassesOptions> options() const { return options_; }
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override {
     return measure_scores(model, rows, progress).metrics;
@@ -85,7 +92,9 @@ class ClassesOutput : public OutputKind {
   virtual bool can_calibrate() const { return true; }
 
   const std::vector<std::string>& classes() const { return classes_(); }
-  void add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const;
+  void add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const {
+    add_attention_truth(model, rows, truths_, metrics);
+  }
 
  private:
   at::Tensor calibrated(const at::Tensor& scores) const;
@@ -94,7 +103,7 @@ class ClassesOutput : public OutputKind {
   Classes classes_;
   int64_t units_;
   std::vector<Truth> truths_;
-  ClassesOptions options_;
+  std::shared_ptr<ClassesOptions> options_ = std::make_shared<ClassesOptions>();
   double temperature_ = 1;
   std::optional<double> threshold_;
 };

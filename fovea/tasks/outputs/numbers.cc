@@ -5,9 +5,16 @@
 #include "fovea/base/error.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/tasks/data_kind.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
+
+namespace {
+
+constexpr const char* kRidgeFrequencies = "ridge.inverse_frequencies";
+
+}  // namespace
 
 Metrics number_metrics(const at::Tensor& values, const at::Tensor& target, double deviation) {
   Metrics metrics{{"loss", mean_squared_error(values, target)},
@@ -16,12 +23,33 @@ Metrics number_metrics(const at::Tensor& values, const at::Tensor& target, doubl
   return metrics;
 }
 
+PredictedNumbers predict_numbers(const Model& model, const Dataset& rows, int64_t units,
+                                 const RowProgress& progress) {
+  if (rows.columns().count("target") > 0)
+    return {model.predict(whole(rows).to(model.device())).values.squeeze(1).cpu(),
+            rows.columns().at("target")};
+  const PredictedNumbers all{torch::zeros({rows.size()}), torch::zeros({rows.size()})};
+  over_rows(
+      model, rows, units,
+      [&](std::span<const int64_t> picked, const Batch& batch) {
+        const at::Tensor places =
+            torch::tensor(c10::ArrayRef<int64_t>(picked.data(), picked.size()));  // [B]
+        at::Tensor(all.values)
+            .index_copy_(0, places, model.predict(batch).values.squeeze(1).to(at::kCPU, at::kFloat));
+        at::Tensor(all.target).index_copy_(0, places, batch.at("target").to(at::kCPU, at::kFloat));
+      },
+      progress);
+  return all;
+}
+
 Metrics judged_numbers(const PredictedNumbers& numbers) {
   const auto& [values, target] = numbers;
   Metrics metrics{{"mae", mean_absolute_error(values, target)},
                   {"rmse", root_mean_squared_error(values, target)},
                   {"median_absolute_error", median_absolute_error(values, target)}};
   if (const auto r2 = r_squared(values, target)) metrics.push_back({"r2", *r2, true});
+  if (const auto own = pearson(values, target)) metrics.push_back({"pearson", *own, true});
+  if (const auto own = spearman(values, target)) metrics.push_back({"spearman", *own, true});
   return metrics;
 }
 
@@ -60,7 +88,11 @@ NamedTensors fit_number_baselines(const at::Tensor& target, const LinearInputs& 
   NamedTensors fitted{{"mean", target.mean().reshape({1})},
                       {"median", ((sorted[(count - 1) / 2] + sorted[count / 2]) / 2).reshape({1})}};
   if (inputs.empty()) return fitted;
-  const LinearModel linear = fit_linear(inputs, target, {LinearLoss::Squared});
+  const bool counts_tokens = !inputs.dense.defined();
+  if (counts_tokens) fitted[kRidgeFrequencies] = inverse_frequencies(inputs);
+  const LinearModel linear =
+      fit_linear(counts_tokens ? weigh_tokens(inputs, fitted.at(kRidgeFrequencies)) : inputs, target,
+                 {LinearLoss::Squared});
   fitted["ridge.weight"] = linear.weight;
   fitted["ridge.bias"] = linear.bias;
   return fitted;
@@ -76,8 +108,11 @@ std::vector<BaselineResult> measure_number_baselines(
         {name, judged_numbers({original(fitted.at(name).expand_as(target)), target})});
   if (inputs.empty() || fitted.count("ridge.weight") == 0) return results;
   const LinearModel linear{fitted.at("ridge.weight"), fitted.at("ridge.bias")};
-  results.push_back(
-      {"ridge regression", judged_numbers({original(linear.outputs(inputs).squeeze(1)), target})});
+  const bool counts_tokens = !inputs.dense.defined();
+  const at::Tensor outputs = linear.outputs(
+      counts_tokens ? weigh_tokens(inputs, fitted.at(kRidgeFrequencies)) : inputs);  // [N, 1]
+  results.push_back({counts_tokens ? "TF-IDF ridge regression" : "ridge regression",
+                     judged_numbers({original(outputs.squeeze(1)), target})});
   return results;
 }
 
@@ -108,8 +143,10 @@ Evaluation NumberOutput::evaluate(const Metrics& measured, const at::Tensor& val
 
 Evaluation NumberOutput::evaluate(const Model& model, const Dataset& rows,
                                   const RowProgress& progress) const {
-  const at::Tensor values = model.predict(whole(rows).to(model.device())).values.squeeze(1).cpu();
-  return evaluate(measure(model, rows, progress), values, rows.columns().at("target"));
+  const PredictedNumbers numbers = predict_numbers(model, rows, units_, progress);
+  Metrics measured = number_metrics(numbers.values, numbers.target, target_().deviation);
+  add_attention_truth(model, rows, truths_, measured);
+  return evaluate(measured, numbers.values, numbers.target);
 }
 
 std::vector<BaselineResult> NumberOutput::measure_baselines(const NamedTensors& fitted,
@@ -122,9 +159,14 @@ std::vector<BaselineResult> NumberOutput::measure_baselines(const NamedTensors& 
       [&](const at::Tensor& numbers) { return known.from_standard(numbers); });
 }
 
-Metrics NumberOutput::measure(const Model& model, const Dataset& rows, const RowProgress&) const {
-  const at::Tensor values = model.predict(whole(rows).to(model.device())).values.squeeze(1).cpu();
-  return number_metrics(values, rows.columns().at("target"), target_().deviation);
+Metrics NumberOutput::measure(const Model& model, const Dataset& rows,
+                              const RowProgress& progress) const {
+  const auto [values, target] = predict_numbers(model, rows, units_, progress);
+  Metrics metrics = number_metrics(values, target, target_().deviation);
+  if (const auto own = pearson(values, target)) metrics.push_back({"pearson", *own, true});
+  if (const auto own = spearman(values, target)) metrics.push_back({"spearman", *own, true});
+  add_attention_truth(model, rows, truths_, metrics);
+  return metrics;
 }
 
 Json NumberOutput::answer(const Example&, const Prediction& prediction) const {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fovea/data/tables/target_transform.h"
+#include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/outputs/output.h"
 
 namespace fovea {
@@ -18,14 +19,19 @@ struct PredictedNumbers {
   at::Tensor values, target;
 };
 
-/// mae, rmse, median_absolute_error and, where it is defined, r2.
+/// Predicts every row: `values` as the network has them. Rows whose columns are resident at once,
+/// others in batches of about `units` padded positions (over_rows.h).
+PredictedNumbers predict_numbers(const Model& model, const Dataset& rows, int64_t units,
+                                 const RowProgress& progress);
+
+/// mae, rmse, median_absolute_error and, where they are defined, r2, pearson and spearman.
 Metrics judged_numbers(const PredictedNumbers& numbers);
 
 /// Adds them to an evaluation, with the interval of r2 (or of mae), residuals and the worst rows.
 void judge_numbers(const PredictedNumbers& numbers, const std::string& target,
                    Evaluation& evaluation);
 
-/// mean, median and, with inputs, ridge regression; in the unit of the targets [N].
+/// mean, median and, with inputs, ridge regression, of tokens on TF-IDF; in the unit of the targets [N].
 NamedTensors fit_number_baselines(const at::Tensor& target, const LinearInputs& inputs);
 /// `target` [N] in its own unit; `original` gives the fitted numbers in it.
 std::vector<BaselineResult> measure_number_baselines(
@@ -46,9 +52,13 @@ class NumberOutput : public OutputKind {
   };
 
   /// `target` as the encodings know it.
-  explicit NumberOutput(std::function<Target()> target) : target_(std::move(target)) {}
+  explicit NumberOutput(std::function<Target()> target, std::vector<AttentionTruth> truths = {},
+                        int64_t units = ClassesOutput::kUnits)
+      : target_(std::move(target)), truths_(std::move(truths)), units_(units) {}
 
-  /// Of rows whose columns are resident.
+  std::vector<std::string> monitors(const std::vector<std::string>&) const override {
+    return {"loss"};
+  }
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override;
   Evaluation evaluate(const Model& model, const Dataset& rows,
@@ -69,6 +79,8 @@ class NumberOutput : public OutputKind {
 
  private:
   std::function<Target()> target_;
+  std::vector<AttentionTruth> truths_;
+  int64_t units_;
 };
 
 }  // namespace fovea

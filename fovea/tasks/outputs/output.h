@@ -48,6 +48,11 @@ class OutputKind {
   /// What an answer can be, in the order of the target's numbers; empty: no classes.
   virtual std::vector<std::string> class_names() const { return {}; }
 
+  /// Which of measure() decides when a training stops and which epoch is kept, where nobody says:
+  /// those of the network's training, unless these answers have others.
+  virtual std::vector<std::string> monitors(const std::vector<std::string>& usual) const {
+    return usual;
+  }
   /// What training watches, after every epoch.
   virtual Metrics measure(const Model& model, const Dataset& rows,
                           const RowProgress& progress) const = 0;
