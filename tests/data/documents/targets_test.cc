@@ -106,7 +106,9 @@ TEST(DocumentTargets, ListsColumnsAndFastText) {
                [&] { read_labelled_text(wrong, columns); });
 
   folder.write("train.txt", "__label__a __label__b both\n__label__a one\n");
-  const auto fast = open_labelled_text({.path = (folder / "train.txt").string()}, {}, {});
+  DataSource source;
+  source.path = folder / "train.txt";
+  const auto fast = open_labelled_text(source, {}, {});
   EXPECT_EQ(fast.train[0].labels, (Texts{"a", "b"}));
   EXPECT_EQ(fast.train[1].cell, LabelCell::List);
 }
