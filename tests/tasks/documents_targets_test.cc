@@ -96,7 +96,7 @@ TEST(DocumentLabels, FilesOfEveryForm) {
   // The same rows from a list, for a run that knows the cells.
   const Splits other = pipeline.load_data((folder / "a.jsonl").string());
   EXPECT_EQ(other.test->size() + (other.train ? other.train->size() : 0), 40);
-  Setup setup = setup_of("documents", {}, {"training.epochs=1"});
+  auto setup = setup_of("documents", {}, {"training.epochs=1"});
   setup.set_source((folder / "a.csv").string(), {"target=good,short"});
   train_run(std::move(setup), two / "run");
   EXPECT_EQ(Pipeline::load(two / "run").task().class_names(), pipeline.task().class_names());
