@@ -58,7 +58,12 @@ std::vector<ClassReport> LabelCounts::reports() const {
 
 double subset_accuracy(const Tensor& predicted, const Tensor& targets) {
   require_same_shape(predicted, targets);
-  return predicted.to(at::kBool).eq(targets.to(at::kBool)).all(1).to(at::kDouble).mean().item<double>();
+  return predicted.to(at::kBool)
+      .eq(targets.to(at::kBool))
+      .all(1)
+      .to(at::kDouble)
+      .mean()
+      .item<double>();
 }
 
 double hamming_loss(const Tensor& predicted, const Tensor& targets) {
@@ -69,7 +74,8 @@ double hamming_loss(const Tensor& predicted, const Tensor& targets) {
 double label_log_loss(const Tensor& scores, const Tensor& targets) {
   constexpr double kClosest = 1e-7;
   require_same_shape(scores, targets);
-  const Tensor p = scores.to(at::kDouble).clamp(kClosest, 1 - kClosest), y = targets.to(at::kDouble);
+  const Tensor p = scores.to(at::kDouble).clamp(kClosest, 1 - kClosest),
+               y = targets.to(at::kDouble);
   return -(y * p.log() + (1 - y) * (1 - p).log()).mean().item<double>();
 }
 

@@ -58,9 +58,7 @@ std::vector<LayerSummary> BertClassifier::summary() const {
       {concat("BERT (", o.layers, " layers, ", o.heads, " heads, ", shape_.vocabulary, " pieces)"),
        {o.hidden},
        count_parameters(*encoder_)},
-      {output_name(options_.pooling),
-       {shape_.classes},
-       count_parameters(*output_)}};
+      {output_name(options_.pooling), {shape_.classes}, count_parameters(*output_)}};
 }
 
 ParameterRule BertClassifier::rule_of(const std::string& name) const {

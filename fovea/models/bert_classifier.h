@@ -1,5 +1,5 @@
-// BERT with a class, several labels or a number on top, Devlin et al. 2018. Of each window of the text (one, where it fits into
-// the positions; models/bert_windows.h):
+// BERT with a class, several labels or a number on top, Devlin et al. 2018. Of each window of the
+// text (one, where it fits into the positions; models/bert_windows.h):
 //   h  = the encoder's states
 //   z  = tanh(W h_1 + b) of [CLS], or the mean of h over the real tokens
 //   s  = V dropout(z) + c

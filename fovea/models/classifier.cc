@@ -103,7 +103,8 @@ Tensor Classifier::replay(const Batch& batch, const Predictions& predictions, Ta
   const Tensor logits = logits_of(batch, nullptr, tap);
   if (kind_ == AnswerKind::Number) return logits;
   const Tensor best = predictions.scores.argmax(1, /*keepdim=*/true).to(logits.device());
-  const Tensor log_p = kind_ == AnswerKind::Class ? logits.log_softmax(1) : torch::log_sigmoid(logits);
+  const Tensor log_p =
+      kind_ == AnswerKind::Class ? logits.log_softmax(1) : torch::log_sigmoid(logits);
   return log_p.gather(1, best);
 }
 

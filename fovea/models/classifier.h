@@ -1,5 +1,6 @@
 // What all models share that give a row one class, several labels or a number:
-//   class   p = softmax(logits)    loss  -log p(class), the mean over the rows, each weighted by its
+//   class   p = softmax(logits)    loss  -log p(class), the mean over the rows, each weighted by
+//   its
 //                                        class
 //   labels  p = sigmoid(logits)    loss  binary cross entropy, the mean over rows and labels, the
 //                                        rows that have a label weighted by it

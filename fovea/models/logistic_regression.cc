@@ -41,7 +41,7 @@ Tensor change_of_logits(const Tensor& logits, const Tensor& targets, AnswerKind 
   if (kind == AnswerKind::Number) return logits - targets;
   if (kind == AnswerKind::Labels) return logits.sigmoid() - targets;
   return logits.log_softmax(1).exp().scatter_add_(1, targets.unsqueeze(1),
-                                        torch::full({logits.size(0), 1}, -1.0F));
+                                                  torch::full({logits.size(0), 1}, -1.0F));
 }
 
 /// f and its gradient at one flat vector: W row by row, then b.

@@ -2,9 +2,10 @@
 // 1989):
 //   p_n   softmax(W^T x_n + b)
 //   f     1/N sum_n -log p_n(class) + 1/(2 C N) |W|^2      C as scikit-learn has it; b is free
-// Of several labels p_n = sigmoid(W^T x_n + b), and the loss is the binary cross entropy summed over
-// the labels: one regression for each against the rest. Of a number it is half the squared error.
-// The objective is convex: the answer depends on the data alone, not on a seed or the threads.
+// Of several labels p_n = sigmoid(W^T x_n + b), and the loss is the binary cross entropy summed
+// over the labels: one regression for each against the rest. Of a number it is half the squared
+// error. The objective is convex: the answer depends on the data alone, not on a seed or the
+// threads.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -32,7 +33,8 @@ struct LogisticRegression {
   at::Tensor bias;    // [C]
 
   at::Tensor logits(const SparseClasses& rows) const;  // [N, C]
-  double log_loss(const SparseClasses& rows, AnswerKind kind = AnswerKind::Class) const;  // mean over the rows of what is minimised
+  double log_loss(const SparseClasses& rows, AnswerKind kind = AnswerKind::Class)
+      const;  // mean over the rows of what is minimised
 };
 
 struct LogisticRegressionOptions {

@@ -90,7 +90,8 @@ std::vector<double> informative_weights(const SparseClasses& rows, const WordsSh
       squares += ratio * ratio;
     }
     const double documents = all[unit] - double(classes);
-    weights[unit] = std::sqrt(idf_of(double(rows.rows()), documents) * std::sqrt(squares / double(classes)));
+    weights[unit] =
+        std::sqrt(idf_of(double(rows.rows()), documents) * std::sqrt(squares / double(classes)));
   }
   return weights;
 }

@@ -5,8 +5,9 @@
 // g keeps long texts from being averaged to nothing: the document is a vector of length 1, as
 // tf-idf has it. fit() starts the weights exp(s) at sqrt(idf |log-count ratio|), after Wang and
 // Manning 2012 (NBSVM), of a number at idf, and finds the values v by logistic regression, of
-// labels one against the rest, of a number by ridge regression; training then moves all of them. The sum is over words: a bigram's weight and value belong half to each of its words. So
-// what a word adds to a logit is its weight times its value, exactly.
+// labels one against the rest, of a number by ridge regression; training then moves all of them.
+// The sum is over words: a bigram's weight and value belong half to each of its words. So what a
+// word adds to a logit is its weight times its value, exactly.
 #pragma once
 
 #include <string>

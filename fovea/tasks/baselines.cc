@@ -58,7 +58,7 @@ class LinearObjective {
     const bool several = fit.loss == LinearLoss::Logistic && outputs_ > 1;
     targets_ = fit.loss == LinearLoss::Labels ? targets.to(at::kFloat)
                : several ? at::one_hot(targets.to(at::kLong), outputs_).to(at::kFloat)
-                       : targets.to(at::kFloat).unsqueeze(1);  // [N, O]
+                         : targets.to(at::kFloat).unsqueeze(1);  // [N, O]
     if (fit.row_weights.defined())
       row_weights_ = fit.row_weights.to(at::kFloat).unsqueeze(1);  // [N, 1]
   }

@@ -54,12 +54,12 @@ struct LinearModel {
 struct LinearFit {
   LinearLoss loss = LinearLoss::Logistic;
   int64_t outputs = 1;  // 1 for numbers and for two classes, else the number of classes or labels
-  double penalty = 1;           // of |w|^2 / 2 beside the sum of the losses: 1 / C, or alpha
+  double penalty = 1;   // of |w|^2 / 2 beside the sum of the losses: 1 / C, or alpha
   at::Tensor row_weights = {};  // [N], their mean is 1; undefined: all alike
 };
 
-/// Targets [N] are class numbers, or numbers; of labels 0 or 1 [N, O]. Of many rows an even choice is taken, so that it
-/// stays a matter of seconds.
+/// Targets [N] are class numbers, or numbers; of labels 0 or 1 [N, O]. Of many rows an even choice
+/// is taken, so that it stays a matter of seconds.
 LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, const LinearFit& fit);
 
 /// The penalty, of some between 0.01 and 10,000, whose models have the lowest loss on rows that

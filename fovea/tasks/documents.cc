@@ -59,8 +59,13 @@ class DocumentsData : public DataKind {
   }
   bool takes_plain_text() const override { return true; }
   InputColumns input_columns(const Roles& roles) const override {
-    const auto name = [&](const char* role) { return single_role(roles, role, role); };
-    InputColumns columns{{name("text")}, {name("second"), name("split"), "label", "labels"}, {"text"}};
+    const auto name = [&](const char* role) {
+      return single_role(roles, role, single_role(coding_.columns, role, role));
+    };
+    InputColumns columns{
+        {name("text")}, {name("second"), name("split"), "label", "labels"}, {"text"}};
+    if (const auto label = coding_.columns.find("label"); label != coding_.columns.end())
+      columns.known.push_back(label->second[0]);
     for (const char* role : {"label", "target"})
       if (const auto found = roles.find(role); found != roles.end())
         for (const std::string& own : found->second) {
@@ -262,9 +267,9 @@ class BagDocuments : public WordDocuments {
   void fit(Words& model) {
     if (!train_) return;
     counts_ = count(*train_);
-    model.fit(different_units(*train_, *counts_, kind()),
-              validation_ ? different_units(*validation_, count(*validation_), kind())
-                          : SparseClasses());
+    model.fit(
+        different_units(*train_, *counts_, kind()),
+        validation_ ? different_units(*validation_, count(*validation_), kind()) : SparseClasses());
     counted_ = std::exchange(train_, nullptr);
     validation_ = nullptr;
   }
@@ -304,13 +309,14 @@ class BagDocuments : public WordDocuments {
 };
 
 KindOutput::Known answers_of(const std::shared_ptr<const DocumentsData>& data) {
-  return {[data] { return data->kind(); },
-          [data]() -> const auto& { return data->coding().classes; },
-          [data] {
-            const DocumentTarget& target = data->coding().target;
-            return NumberOutput::Target{target.name, target.mean, target.deviation};
-          }};
+  return {[data] { return data->kind(); }, [data]() -> const auto& {return data->coding().classes;
 }
+, [data] {
+  const DocumentTarget& target = data->coding().target;
+  return NumberOutput::Target{target.name, target.mean, target.deviation};
+}
+};  // namespace
+}  // namespace fovea
 
 /// The document that looks at its words or sentences is called by its class, labels or number.
 class WholeDocumentOutput : public KindOutput {
@@ -463,8 +469,7 @@ ModelSpec words_spec() {
   spec.configs["tutorial"] = bert_classifier_spec().configs["tutorial"];
   spec.configs["tutorial"]["model"]["name"] = "bert";
   spec.data = data;
-  spec.output =
-      std::make_shared<WholeDocumentOutput>(data, std::vector<AttentionTruth>{{"words"}});
+  spec.output = std::make_shared<WholeDocumentOutput>(data, std::vector<AttentionTruth>{{"words"}});
   spec.load_pretrained = [](const std::filesystem::path&) {
     fail(ErrorKind::InvalidArgument,
          "--from: model.name=words starts from nothing; add --set model.name=bert");

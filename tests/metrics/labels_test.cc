@@ -52,9 +52,10 @@ TEST(LabelCounts, F1OfLabels) {
   // A row that counts twice is a row that is there twice.
   const std::vector<double> times{2, 1, 0};
   const at::Tensor twice = torch::tensor({0, 0, 1});
-  EXPECT_NEAR(count_labels(predicted, targets, times).macro_f1(),
-              count_labels(predicted.index_select(0, twice), targets.index_select(0, twice)).macro_f1(),
-              1e-12);
+  EXPECT_NEAR(
+      count_labels(predicted, targets, times).macro_f1(),
+      count_labels(predicted.index_select(0, twice), targets.index_select(0, twice)).macro_f1(),
+      1e-12);
 }
 
 TEST(LabelMetrics, MeanAveragePrecisionAndLoss) {

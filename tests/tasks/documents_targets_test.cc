@@ -19,8 +19,8 @@ const Assignments kTiny = {"model.name=bert",  "data.rows=60",     "data.validat
                            "data.test_rows=8", "model.layers=1",   "model.hidden=16",
                            "model.heads=2",    "training.epochs=1"};
 
-Pipeline trained(const TemporaryFolder& folder, const Assignments& usual,
-                 const Assignments& more, const std::filesystem::path& data = {}) {
+Pipeline trained(const TemporaryFolder& folder, const Assignments& usual, const Assignments& more,
+                 const std::filesystem::path& data = {}) {
   return trained_pipeline(setup_of("documents", usual, more), folder, data);
 }
 
@@ -33,8 +33,9 @@ TEST(DocumentLabels, WordsLearnSeveral) {
   EXPECT_GT(metric(metrics, "micro_f1"), 0.7);
   EXPECT_TRUE(has_metric(metrics, "lrap"));
   EXPECT_TRUE(has_metric(metrics, "attention_truth"));
-  const Json found = answer(pipeline, "I found it wonderful. We sat in the last row. "
-                                      "The cinema was half empty. It runs for about two hours.");
+  const Json found = answer(pipeline,
+                            "I found it wonderful. We sat in the last row. "
+                            "The cinema was half empty. It runs for about two hours.");
   ASSERT_EQ(found["scores"].size(), 3u);
   for (const Json& label : found["labels"]) EXPECT_TRUE(found["scores"].contains(label));
   const Example example = pipeline.parse("I found it dull.");
@@ -95,7 +96,7 @@ TEST(DocumentLabels, FilesOfEveryForm) {
   // The same rows from a list, for a run that knows the cells.
   const Splits other = pipeline.load_data((folder / "a.jsonl").string());
   EXPECT_EQ(other.test->size() + (other.train ? other.train->size() : 0), 40);
-  Setup setup = setup_of("documents", {}, {"training.epochs=1"});
+  auto setup = setup_of("documents", {}, {"training.epochs=1"});
   setup.set_source((folder / "a.csv").string(), {"target=good,short"});
   train_run(std::move(setup), two / "run");
   EXPECT_EQ(Pipeline::load(two / "run").task().class_names(), pipeline.task().class_names());
@@ -109,7 +110,8 @@ TEST(DocumentLabels, HuggingFaceAndBack) {
   EXPECT_EQ(config["problem_type"], "multi_label_classification");
   EXPECT_EQ(config["id2label"]["1"], "long");
   const Pipeline opened = Pipeline::load(folder / "net");
-  const Json ours = answer(pipeline, "I found it dull."), theirs = answer(opened, "I found it dull.");
+  const Json ours = answer(pipeline, "I found it dull."),
+             theirs = answer(opened, "I found it dull.");
   for (const auto& [label, score] : ours["scores"].items())
     EXPECT_NEAR(score.get<double>(), theirs["scores"][label].get<double>(), 1e-5) << label;
 }
@@ -140,6 +142,9 @@ TEST(DocumentNumbers, PairsWithAScore) {
   const Json one = answer(pipeline, "a number 3\tanother number 3");
   EXPECT_TRUE(one["value"].is_number());
   EXPECT_EQ(one, answer(pipeline, R"({"text": "a number 3", "second": "another number 3"})"));
+  const auto columns = pipeline.input_columns();
+  EXPECT_EQ(columns.needed, (std::vector<std::string>{"sentence1", "sentence2"}))
+      << "a table of inputs has the columns of the training file";
   const double value = one["value"];
   EXPECT_GT(value, -5) << "in the unit of the score";
   EXPECT_LT(value, 10);

@@ -1,6 +1,7 @@
-// Texts with a class, several labels or a number, as BERT takes them in: one text or two, cut into pieces and packed
-// (packing.h). A text in several windows is their inputs one after the other; only the last may be
-// shorter than PackingOptions::longest, so that a model can tell them apart by counting.
+// Texts with a class, several labels or a number, as BERT takes them in: one text or two, cut into
+// pieces and packed (packing.h). A text in several windows is their inputs one after the other;
+// only the last may be shorter than PackingOptions::longest, so that a model can tell them apart by
+// counting.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ struct DocumentEncoder {
   Example example(const LabelledDocument& document) const;
 };
 
-/// What the data sets of texts with a class, several labels or a number share, whatever a model makes of the texts.
+/// What the data sets of texts with a class, several labels or a number share, whatever a model
+/// makes of the texts.
 class LabelledDataset : public Dataset {
  public:
   explicit LabelledDataset(std::vector<LabelledDocument> documents);

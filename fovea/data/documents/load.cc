@@ -35,11 +35,13 @@ Texts draw_rows(const DocumentsDataOptions& options, TextsAs as) {
   return texts;
 }
 
-Texts read_rows(const DataSource& source, const DocumentsDataOptions& options, bool needs_training,
-                uint64_t seed) {
+Texts read_rows(const DataSource& source, const DocumentsDataOptions& options,
+                DocumentCoding& coding, uint64_t seed) {
+  const bool needs_training = !coding.fitted();
   const SplitOptions split{"documents", options.validation_fraction, seed, needs_training};
   LabelledTextOptions reading;
   reading.quotes = options.quotes;
+  if (needs_training) reading.found = &coding.columns;
   Texts texts = open_labelled_text(source, split, reading);
   const Decisive decisive = read_decisive(source.path, "[begin, end]");
   texts.for_each([&](LabelledText& row, Split) {
@@ -205,8 +207,8 @@ std::string class_note(const DocumentCoding& coding, const Texts& texts) {
   size_t all = 0;
   for (const LabelledText& row : texts.train) all += row.labels.size();
   const double each = double(all) / std::max(1.0, double(texts.train.size()));
-  return concat(coding.classes.size(), " labels, ", format_number(each, 3), " a text: ",
-                join(shown));
+  return concat(coding.classes.size(), " labels, ", format_number(each, 3),
+                " a text: ", join(shown));
 }
 
 std::shared_ptr<const Vocabulary> learn_vocabulary(const std::vector<LabelledText>& train,
@@ -226,8 +228,8 @@ std::string learn_coding(const std::vector<LabelledText>& train,
   }
   if (as == TextsAs::Bag) {
     if (!coding.words)
-      coding.words = std::make_shared<const Vocabulary>(learn_units(
-          to_documents(train, coding, kTrain), coding.outputs(), options.bag));
+      coding.words = std::make_shared<const Vocabulary>(
+          learn_units(to_documents(train, coding, kTrain), coding.outputs(), options.bag));
     return concat(format_count(coding.words->size() - Vocabulary::kSpecial), " words",
                   options.bag.bigrams ? " and bigrams" : "",
                   coding.pairs ? ", pairs of texts" : "");
@@ -286,6 +288,7 @@ void DocumentsDataOptions::describe(OptionList& list, TextsAs as) {
 
 Json DocumentCoding::to_json() const {
   Json json{{"classes", classes}, {"pairs", pairs}};
+  for (const auto& [role, names] : columns) json["columns"][role] = names.front();
   if (target.kind == AnswerKind::Class) return json;
   json["target"] = {{"kind", name_of(target.kind)}};
   if (target.kind == AnswerKind::Labels)
@@ -301,6 +304,9 @@ DocumentCoding DocumentCoding::from_json(const Json& json, const std::string& wh
   const Field root = Field::root(json, where);
   coding.classes = root.at("classes").texts();
   coding.pairs = root.at("pairs").mark();
+  if (const auto columns = root.find("columns"))
+    columns->each_member(
+        [&](const std::string& role, const Field& name) { coding.columns[role] = {name.text()}; });
   if (const auto target = root.find("target")) {
     const std::string kind = target->at("kind").text();
     target->at("kind").expect(kind == "labels" || kind == "number", "labels or number");
@@ -322,8 +328,8 @@ DocumentCoding DocumentCoding::from_json(const Json& json, const std::string& wh
 Splits load_documents(const DataSource& source, const DocumentsDataOptions& options, TextsAs as,
                       DocumentCoding& coding, uint64_t seed) {
   if (source.path.empty()) check_roles(source, {});
-  Texts texts = source.path.empty() ? draw_rows(options, as)
-                                    : read_rows(source, options, !coding.fitted(), seed);
+  Texts texts =
+      source.path.empty() ? draw_rows(options, as) : read_rows(source, options, coding, seed);
   const auto fit = [&](Texts& rows, Notes& notes) {
     const bool is_first = !coding.fitted();
     if (is_first) {
@@ -354,8 +360,7 @@ void write_documents_data(const std::filesystem::path& folder, const DocumentsDa
                           TextsAs as) {
   const Texts texts = draw_rows(options, as);
   write_splits(folder, texts, ".tsv", [](const std::vector<LabelledText>& rows) {
-    std::string content =
-        rows[0].cell == LabelCell::List ? "labels\ttext\n" : "label\ttext\n";
+    std::string content = rows[0].cell == LabelCell::List ? "labels\ttext\n" : "label\ttext\n";
     for (const LabelledText& row : rows) content += concat(row.label, "\t", row.text, "\n");
     return content;
   });

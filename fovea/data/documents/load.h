@@ -42,6 +42,7 @@ struct DocumentCoding {
   std::shared_ptr<const Vocabulary> words;
   DocumentTarget target;
   std::vector<std::string> classes;  // or labels: numbers first and by size, else alphabetically
+  Roles columns = {};                // of the files, where they are called otherwise than the roles
   bool pairs = false;
   bool any_pairs = false;             // of a network from elsewhere: one text or two, as they come
   std::vector<int64_t> class_counts;  // training texts of each, once they were loaded
@@ -51,14 +52,14 @@ struct DocumentCoding {
   int64_t outputs() const {
     return target.kind == AnswerKind::Number ? 1 : int64_t(classes.size());
   }
-  Json to_json() const;  // classes, pairs and the target
+  Json to_json() const;  // classes, pairs, columns and the target
   static DocumentCoding from_json(const Json& json, const std::string& where);
 };
 
 /// Reads a file or folder (reader.h), or draws synthetic reviews. A first call finds
-/// what the labels are and the classes, and learns a tokeniser or the words from the training rows where there are none
-/// yet. BadData for training rows of one class alone, for pairs of texts as sentences and, later,
-/// for a class that was not there.
+/// what the labels are and the classes, and learns a tokeniser or the words from the training rows
+/// where there are none yet. BadData for training rows of one class alone, for pairs of texts as
+/// sentences and, later, for a class that was not there.
 Splits load_documents(const DataSource& source, const DocumentsDataOptions& options, TextsAs texts,
                       DocumentCoding& coding, uint64_t seed);
 

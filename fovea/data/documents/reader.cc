@@ -95,9 +95,9 @@ Roles named_roles(const fs::path& path, const LabelledTextOptions& options, Note
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   if (const auto asked = roles.find("label"); asked != roles.end()) {
-    const std::vector<std::string> parts =
-        asked->second.size() == 1 && !has(asked->second[0]) ? split(asked->second[0], ',')
-                                                            : asked->second;
+    const std::vector<std::string> parts = asked->second.size() == 1 && !has(asked->second[0])
+                                               ? split(asked->second[0], ',')
+                                               : asked->second;
     if (parts.size() > 1) {  // --target a,b,c: columns of 0 and 1
       roles.erase("label");
       for (const std::string& part : parts) roles[kPlural].emplace_back(trim(part));
@@ -111,6 +111,7 @@ Roles named_roles(const fs::path& path, const LabelledTextOptions& options, Note
       if (has(other)) found.push_back(other);
     if (found.size() != 1) continue;  // which of several is meant cannot be known
     roles[role] = found;
+    if (options.found) (*options.found)[role] = found;
     notes.push_back(concat(path.string(), ": the ", role, " is the column '", found[0], "'"));
   }
   return roles;

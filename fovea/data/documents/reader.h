@@ -41,6 +41,7 @@ struct LabelledTextOptions {
   Roles roles;                  // text, second, label, split: names of columns or keys
   std::string quotes = "auto";  // yes, no; auto: quotes are text in a TSV and quote in a CSV
   bool needs_label = true;      // otherwise a file without labels will do
+  Roles* found = nullptr;       // is given the columns that stand for roles nobody named
   int64_t max_bytes = int64_t{4} << 30;  // of one file, unpacked
 };
 

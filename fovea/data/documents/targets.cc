@@ -52,8 +52,8 @@ bool makes_labels(const std::set<std::string>& cells, char separator) {
     }
   }
   if (!several || separator == ' ') return several && all_alone;
-  const auto shared =
-      std::count_if(cells_with.begin(), cells_with.end(), [](const auto& one) { return one.second > 1; });
+  const auto shared = std::count_if(cells_with.begin(), cells_with.end(),
+                                    [](const auto& one) { return one.second > 1; });
   return 2 * size_t(shared) > cells_with.size();
 }
 
@@ -150,7 +150,8 @@ std::vector<std::string> known_labels(const std::string& cell, const DocumentTar
       return std::find(known.begin(), known.end(), label) != known.end();
     });
   };
-  if (known.empty() || all_known({cell})) return labels_in(cell, known.empty() ? target.separator : "");
+  if (known.empty() || all_known({cell}))
+    return labels_in(cell, known.empty() ? target.separator : "");
   const std::vector<std::string> own = labels_in(cell, target.separator);
   if (all_known(own)) return own;
   for (const char separator : kSeparators)

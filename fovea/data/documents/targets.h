@@ -28,10 +28,10 @@ struct DocumentTargetOptions {
 /// What was decided, kept in the run.
 struct DocumentTarget {
   AnswerKind kind = AnswerKind::Class;
-  std::string separator = {};       // between the labels of a cell; "": they come as lists
-  std::string name = "value";       // of a number
-  double mean = 0, deviation = 1;   // of the training rows' numbers
-  int64_t rows = 0;                 // of training, once they were loaded
+  std::string separator = {};      // between the labels of a cell; "": they come as lists
+  std::string name = "value";      // of a number
+  double mean = 0, deviation = 1;  // of the training rows' numbers
+  int64_t rows = 0;                // of training, once they were loaded
 
   double standardised(double number) const { return (number - mean) / deviation; }
 };

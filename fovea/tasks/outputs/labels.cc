@@ -78,7 +78,8 @@ LabelScores LabelsOutput::score(const Model& model, const Dataset& rows,
       [&](std::span<const int64_t> picked, const Batch& batch) {
         const Tensor places =
             torch::tensor(c10::ArrayRef<int64_t>(picked.data(), picked.size()));  // [B]
-        Tensor(all.scores).index_copy_(0, places, model.predict(batch).scores.to(at::kCPU, at::kFloat));
+        Tensor(all.scores)
+            .index_copy_(0, places, model.predict(batch).scores.to(at::kCPU, at::kFloat));
         Tensor(all.target).index_copy_(0, places, batch.at("target").to(at::kCPU, at::kFloat));
       },
       progress);
@@ -94,8 +95,9 @@ Tensor LabelsOutput::calibrated(const Tensor& scores) const {
 }
 
 Tensor LabelsOutput::thresholds() const {
-  return thresholds_.empty() ? torch::full({int64_t(labels_().size())}, kUsualThreshold, at::kDouble)
-                             : torch::tensor(thresholds_, at::kDouble);
+  return thresholds_.empty()
+             ? torch::full({int64_t(labels_().size())}, kUsualThreshold, at::kDouble)
+             : torch::tensor(thresholds_, at::kDouble);
 }
 
 Tensor LabelsOutput::chosen(const Tensor& scores) const {
@@ -145,8 +147,8 @@ Evaluation LabelsOutput::evaluate(const Model& model, const Dataset& rows,
   evaluation.merge(label_metrics(answers, predicted));
   add_attention_truth(model, rows, truths_, evaluation.metrics);
   const Tensor target = scored.target.to(at::kDouble);
-  evaluation.interval = bootstrap_interval(
-      rows.size(), [&](std::span<const double> times) -> std::optional<double> {
+  evaluation.interval =
+      bootstrap_interval(rows.size(), [&](std::span<const double> times) -> std::optional<double> {
         return count_labels(predicted, target, times).macro_f1();
       });
   evaluation.errors.push_back(by_label(answers, predicted));
@@ -157,8 +159,9 @@ NamedTensors LabelsOutput::fit_baselines(const Dataset& train, const LinearInput
   constexpr int64_t kHeld = 5;  // every fifth row chooses the thresholds
   if (train.size() == 0) return {};
   const Tensor target = targets_of(train);  // [N, C]
-  NamedTensors fitted{{kLabelCounts, torch::cat({target.sum(0), torch::tensor({double(train.size())},
-                                                                               at::kDouble)})}};
+  NamedTensors fitted{
+      {kLabelCounts,
+       torch::cat({target.sum(0), torch::tensor({double(train.size())}, at::kDouble)})}};
   if (inputs.empty() || train.size() < 2 * kHeld) return fitted;
   const bool counts_tokens = !inputs.dense.defined();
   if (counts_tokens) fitted[kRestFrequencies] = inverse_frequencies(inputs);
@@ -188,13 +191,12 @@ std::vector<BaselineResult> LabelsOutput::measure_baselines(const NamedTensors& 
   const int64_t labels = all.size(0) - 1;
   const Tensor shares = all.narrow(0, 0, labels) / all[labels];  // [C]
   // As many of the most frequent ones as a row has, rounded.
-  const int64_t many =
-      std::clamp<int64_t>(std::llround(shares.sum().item<double>()), 1, labels);
+  const int64_t many = std::clamp<int64_t>(std::llround(shares.sum().item<double>()), 1, labels);
   Tensor frequent = torch::zeros({labels}, at::kDouble);
   frequent.index_fill_(0, std::get<1>(shares.topk(many)), 1);
   std::vector<BaselineResult> results{
-      {"most frequent labels", label_metrics({shares.expand_as(target).contiguous(), target},
-                                             frequent.expand_as(target))}};
+      {"most frequent labels",
+       label_metrics({shares.expand_as(target).contiguous(), target}, frequent.expand_as(target))}};
   if (inputs.empty() || fitted.count(kRestWeight) == 0) return results;
   const LinearModel linear{fitted.at(kRestWeight), fitted.at(kRestBias)};
   const bool counts_tokens = !inputs.dense.defined();
@@ -225,8 +227,8 @@ bool LabelsOutput::fit_answers(Model& model, const Dataset& validation) {
   const LabelScores scored = score(model, validation, {});
   if (scored.scores.isnan().any().item<bool>()) return false;
   if (options_->calibrate)
-    temperature_ = fit_temperature(as_two_classes(scored.scores),
-                                   scored.target.flatten().to(at::kLong));
+    temperature_ =
+        fit_temperature(as_two_classes(scored.scores), scored.target.flatten().to(at::kLong));
   if (!asked.is_fixed())
     thresholds_ = choose_thresholds(asked, {calibrated(scored.scores), scored.target});
   return false;

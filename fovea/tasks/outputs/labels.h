@@ -26,8 +26,7 @@ class LabelsOutput : public OutputKind {
  public:
   /// `labels` as the encodings know them; `options` of the group output, whoever describes them.
   LabelsOutput(ClassesOutput::Classes labels, std::shared_ptr<const ClassesOptions> options,
-               std::vector<ClassesOutput::Truth> truths = {},
-               int64_t units = ClassesOutput::kUnits)
+               std::vector<ClassesOutput::Truth> truths = {}, int64_t units = ClassesOutput::kUnits)
       : labels_(std::move(labels)),
         options_(std::move(options)),
         truths_(std::move(truths)),

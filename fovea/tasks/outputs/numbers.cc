@@ -35,7 +35,8 @@ PredictedNumbers predict_numbers(const Model& model, const Dataset& rows, int64_
         const at::Tensor places =
             torch::tensor(c10::ArrayRef<int64_t>(picked.data(), picked.size()));  // [B]
         at::Tensor(all.values)
-            .index_copy_(0, places, model.predict(batch).values.squeeze(1).to(at::kCPU, at::kFloat));
+            .index_copy_(0, places,
+                         model.predict(batch).values.squeeze(1).to(at::kCPU, at::kFloat));
         at::Tensor(all.target).index_copy_(0, places, batch.at("target").to(at::kCPU, at::kFloat));
       },
       progress);
@@ -91,8 +92,8 @@ NamedTensors fit_number_baselines(const at::Tensor& target, const LinearInputs& 
   const bool counts_tokens = !inputs.dense.defined();
   if (counts_tokens) fitted[kRidgeFrequencies] = inverse_frequencies(inputs);
   const LinearModel linear =
-      fit_linear(counts_tokens ? weigh_tokens(inputs, fitted.at(kRidgeFrequencies)) : inputs, target,
-                 {LinearLoss::Squared});
+      fit_linear(counts_tokens ? weigh_tokens(inputs, fitted.at(kRidgeFrequencies)) : inputs,
+                 target, {LinearLoss::Squared});
   fitted["ridge.weight"] = linear.weight;
   fitted["ridge.bias"] = linear.bias;
   return fitted;

@@ -31,7 +31,8 @@ Metrics judged_numbers(const PredictedNumbers& numbers);
 void judge_numbers(const PredictedNumbers& numbers, const std::string& target,
                    Evaluation& evaluation);
 
-/// mean, median and, with inputs, ridge regression, of tokens on TF-IDF; in the unit of the targets [N].
+/// mean, median and, with inputs, ridge regression, of tokens on TF-IDF; in the unit of the targets
+/// [N].
 NamedTensors fit_number_baselines(const at::Tensor& target, const LinearInputs& inputs);
 /// `target` [N] in its own unit; `original` gives the fitted numbers in it.
 std::vector<BaselineResult> measure_number_baselines(

@@ -106,7 +106,12 @@ TEST(DocumentTargets, ListsColumnsAndFastText) {
                [&] { read_labelled_text(wrong, columns); });
 
   folder.write("train.txt", "__label__a __label__b both\n__label__a one\n");
-  const auto fast = open_labelled_text({.path = (folder / "train.txt").string()}, {}, {});
+  DataSource source;
+  source.path = folder / "train.txt";
+  SplitOptions all;
+  all.fraction = 0;
+  const auto fast = open_labelled_text(source, all, {});
+  ASSERT_EQ(fast.train.size(), 2u);
   EXPECT_EQ(fast.train[0].labels, (Texts{"a", "b"}));
   EXPECT_EQ(fast.train[1].cell, LabelCell::List);
 }
