@@ -32,7 +32,7 @@ Port memory_port(const std::string& what, size_t layer, const char* part, const 
   return {
       concat(what, ".", layer, ".", part),
       ElementType::Float,
-      {"batch_size", block.key_heads(), length, block.head_size()},
+      {"batch", block.key_heads(), length, block.head_size()},
       concat(part, "s of layer ", layer + 1, ", ",
              what == "present" ? "these tokens included" : "of the tokens before; none at first")};
 }
@@ -47,7 +47,7 @@ static ExportedParts language_model_parts(const LanguageModel& model,
       "language_model", "What comes after each token: a prompt, or the next token alone");
   const Value ids = graph->input({"input_ids",
                                   ElementType::Int64,
-                                  {"batch_size", "sequence_length"},
+                                  {"batch", "sequence_length"},
                                   "tokens, which follow those of the past"});
   std::vector<HeadMemory> past;
   std::vector<MultiHead> blocks;
@@ -75,7 +75,7 @@ static ExportedParts language_model_parts(const LanguageModel& model,
       weights.has("output_weight") ? weights.value(*graph, "output_weight") : table;
   graph->output({"logits",
                  ElementType::Float,
-                 {"batch_size", "sequence_length", model.shape().vocabulary},
+                 {"batch", "sequence_length", model.shape().vocabulary},
                  "of the token after each"},
                 linear(continued.output, output));
   for (size_t i = 0; i < blocks.size(); ++i) {

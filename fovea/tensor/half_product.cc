@@ -15,7 +15,7 @@ using at::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr int64_t kFewRows = 8;              // with more, widening first is faster
+constexpr int64_t kFewRows = 16;             // with more, widening first is faster
 constexpr int64_t kOutputsOfSlice = 64;      // of the kernel
 constexpr int64_t kWidenedAtOnce = 1 << 20;  // numbers
 

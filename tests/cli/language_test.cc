@@ -110,5 +110,43 @@ TEST_F(Book, PiecesAreLearnedAndKept) {
       0);
 }
 
+TEST_F(Book, IsAdaptedByFewNumbers) {
+  std::string other;
+  for (int i = 0; i < 300; ++i) other += "the quick brown cat jumps over a lazy dog\n";
+  folder.write("other.txt", other);
+  const auto adapt = [&](const std::string& out, const std::string& from,
+                         const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{path("other.txt"), "--from", path(from), "--out", path(out)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return train(arguments);
+  };
+  const Outcome adapted =
+      adapt("adapted", "run",
+            {"--set", "model.lora_rank=8", "--set", "model.lora_targets=all-linear", "--set",
+             "training.steps=150", "--set", "training.warmup_steps=0"});
+  ASSERT_EQ(adapted.status, 0) << adapted.err;
+  const auto written = [&](const std::string& run) {
+    return fovea({"generate", path(run), "the q", "--tokens", "15", "--temperature", "0"}).out;
+  };
+  EXPECT_EQ(written("run"), "the quick brown fox \n");
+  EXPECT_EQ(written("adapted"), "the quick brown cat \n");
+  EXPECT_LT(std::filesystem::file_size(folder / "adapted" / "model.safetensors"),
+            std::filesystem::file_size(folder / "run" / "model.safetensors") / 2);
+  EXPECT_EQ(fovea({"export", path("adapted"), "--hugging-face", path("merged")}).status, 0);
+  EXPECT_EQ(written("merged"), "the quick brown cat \n");
+  EXPECT_EQ(fovea({"export", path("adapted"), "--hugging-face", path("alone"), "--adapter"}).status,
+            0);
+  EXPECT_EQ(written("alone"), "the quick brown cat \n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "alone" / "config.json"));
+
+  const Outcome none = fovea({"export", path("run"), "--hugging-face", path("none"), "--adapter"});
+  EXPECT_NE(none.status, 0);
+  EXPECT_NE(none.err.find("no low-rank adapters"), std::string::npos) << none.err;
+  std::filesystem::rename(folder / "run", folder / "moved");
+  const Outcome gone = fovea({"generate", path("alone"), "the q"});
+  EXPECT_NE(gone.status, 0);
+  EXPECT_NE(gone.err.find("base_model_name_or_path"), std::string::npos) << gone.err;
+}
+
 }  // namespace
 }  // namespace fovea

@@ -22,8 +22,8 @@ TEST(HalfProduct, IsTheFormulaOnEveryInstructionSet) {
         for (const InstructionSet set : available_sets()) {
           const UseSet use(set);
           const int64_t out = 7;
-          std::vector<float> x(size_t(rows * in)), bias(size_t(out));
-          std::vector<uint16_t> weight(size_t(out * in));
+          std::vector<float> x(size_t(rows * in)), bias(static_cast<size_t>(out));
+          std::vector<uint16_t> weight(static_cast<size_t>(out * in));
           for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i) * 0.7f);
           for (size_t i = 0; i < bias.size(); ++i) bias[i] = float(i) - 3;
           for (size_t i = 0; i < weight.size(); ++i) {
@@ -32,7 +32,7 @@ TEST(HalfProduct, IsTheFormulaOnEveryInstructionSet) {
             std::memcpy(&word, &number, sizeof word);
             weight[i] = uint16_t(word >> 16);
           }
-          std::vector<float> y(size_t(rows * out), NAN);
+          std::vector<float> y(static_cast<size_t>(rows * out), NAN);
           const HalfProduct of{
               rows, in, out, x.data(), weight.data(), has_bias ? bias.data() : nullptr, y.data()};
           half_product(of, 0, 3);

@@ -31,6 +31,7 @@ make_run transformer dates "${few[@]}" --set data.rows=2000 --epochs 3 --set mod
   --set model.layers=2 --set training.learning_rate=0.005 --set training.warmup_steps=20
 bert=(--epochs 1 --set data.rows=200 --set model.hidden=16 --set model.layers=2 --set model.heads=2)
 make_run documents documents --set model.name=bert "${bert[@]}"
+make_run language language --epochs 1 --set data.rows=400 --set model.hidden=16 --set model.heads=2 --set model.layers=2 --set model.maximum_length=32
 make_run pretrain pretrain "${bert[@]}"
 "$program" export "$work/runs/pretrain" --hugging-face "$work/runs/hugging-face" >/dev/null
 export_run hugging-face

@@ -180,3 +180,25 @@ test("what cannot be exported is refused and leaves nothing behind", () => {
   assert.deepEqual(readdirSync(folder), []);
   rmSync(folder, {recursive: true});
 });
+
+test("language: a prompt, then token by token", async () => {
+  const {vocab} = asset("language", "tokenizer.json").model;
+  const {layers, heads, hidden} = readJson(path.join(runs, "language", "config.json")).model;
+  const session = await open(exported("language"));
+  const prompt = "d7 k2 ", tokens = 12;
+  let ids = [...prompt].map((letter) => vocab[letter]), past = {}, text = "";
+  for (let i = 0; i < layers; ++i)
+    for (const part of ["key", "value"])
+      past[`past_key_values.${i}.${part}`] = float32([], [1, heads, 0, hidden / heads]);
+  while (text.length < tokens) {
+    const found = await session.run({input_ids: int64(ids, [1, ids.length]), ...past});
+    const [, length, width] = found.logits.dims;
+    const last = {dims: [1, width], data: found.logits.data.slice((length - 1) * width)};
+    ids = likeliest(last, [vocab["<unk>"]]);
+    text += Object.keys(vocab).find((letter) => vocab[letter] === ids[0]);
+    past = Object.fromEntries(Object.keys(past).map((name) => [name, found[name.replace("past_key_values", "present")]]));
+  }
+  const flags = ["--tokens", `${tokens}`, "--temperature", "0", "--json"];
+  const wanted = execFileSync(program, ["generate", path.join(runs, "language"), prompt, ...flags], {encoding: "utf8"});
+  assert.equal(text, JSON.parse(wanted).text);
+});

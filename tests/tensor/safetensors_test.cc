@@ -57,6 +57,33 @@ TEST(Safetensors, ReadsAFileMadeByHand) {
   EXPECT_TRUE(read_safetensors(folder / "f").tensors.empty());
 }
 
+TEST(Safetensors, IsMappedWithTheSameNumbers) {
+  const TemporaryFolder folder;
+  const at::Tensor large = at::arange(100'000, at::kFloat).view({100, 1000});
+  const Tensors tensors{
+      {"large", large}, {"half", large.to(at::kBFloat16)}, {"none", at::zeros({0})}};
+  write_safetensors(folder / "f", tensors, {{"format", "pt"}});
+  SafetensorsFile mapped = map_safetensors(folder / "f");
+  for (const auto& [name, tensor] : tensors) {
+    expect_same(mapped.tensors.at(name), tensor, name);
+    forget_pages(mapped.tensors.at(name));  // read again when they are looked at
+    expect_same(mapped.tensors.at(name), tensor, name);
+  }
+  const at::Tensor own = large.clone();
+  forget_pages(own);  // of no file: it stays
+  expect_same(own, large, "own");
+  // It lives as long as its tensors, and a file that takes its place changes nothing.
+  const at::Tensor kept = mapped.tensors.at("large");
+  mapped = {};
+  write_safetensors(folder / "f", {{"large", large + 1}});
+  expect_same(kept, large, "kept");
+  // A file that was cut short is refused before anything is looked at.
+  std::filesystem::resize_file(folder / "f", std::filesystem::file_size(folder / "f") - 4);
+  expect_error(ErrorKind::BadData, "truncated", [&] { map_safetensors(folder / "f"); });
+  std::filesystem::resize_file(folder / "f", 5);
+  expect_error(ErrorKind::BadData, "fewer than the 8", [&] { map_safetensors(folder / "f"); });
+}
+
 TEST(Safetensors, ReadsTheGoldenFileOfAForeignWriter) {
   const SafetensorsFile file =
       read_safetensors(std::string(FOVEA_TEST_FILES) + "/fixtures/core/golden.safetensors");
