@@ -1,9 +1,9 @@
-#include "fovea/data/writing/load.h"
+#include "fovea/data/language/load.h"
 
 #include <gtest/gtest.h>
 
+#include "fovea/data/language/text_stream.h"
 #include "fovea/data/tokenisers/hugging_face/train.h"
-#include "fovea/data/writing/text_stream.h"
 #include "fovea/tensor/to_vector.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"

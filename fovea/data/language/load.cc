@@ -1,4 +1,4 @@
-#include "fovea/data/writing/load.h"
+#include "fovea/data/language/load.h"
 
 #include <algorithm>
 #include <set>

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "fovea/base/options.h"
-#include "fovea/data/writing/dataset.h"
-#include "fovea/data/writing/synthetic.h"
+#include "fovea/data/language/dataset.h"
+#include "fovea/data/language/synthetic.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
