@@ -99,9 +99,10 @@ class ContextOutput : public NumberOutput {
         }),
         data_(data) {}
 
-  Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override {
-    Metrics metrics = NumberOutput::measure(model, rows, progress);
+ protected:
+  Metrics metrics_of(const Model& model, const Dataset& rows,
+                     const PredictedNumbers& numbers) const override {
+    Metrics metrics = NumberOutput::metrics_of(model, rows, numbers);
     double contexts = 0, found = 0, share = 0;
     for (const int64_t row : representatives(rows, data_->layout())) {
       const at::Tensor truth = rows.map_truth(row, "attention");  // [1, P]

@@ -48,7 +48,7 @@ struct ModelSpec {
 
   // What is left empty means:
   /// A name that stands for a choice: the models to choose from, the preferred one first.
-  std::vector<std::string> candidates = {};           // it is a model of its own
+  std::vector<std::string> candidates = {};  // it is a model of its own
   /// A step for these data, in steps of usual data. In a choice, what costs more is trained for
   /// fewer steps, or left out.
   std::function<double()> cost = {};                  // 1

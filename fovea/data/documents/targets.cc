@@ -54,7 +54,8 @@ bool makes_labels(const std::set<std::string>& cells, char separator) {
   if (!several || separator == ' ') return several && all_alone;
   const auto shared = std::count_if(cells_with.begin(), cells_with.end(),
                                     [](const auto& one) { return one.second > 1; });
-  return 2 * size_t(shared) > cells_with.size();
+  // A comma may be part of a name; bars and semicolons hardly ever are.
+  return separator == ',' ? 2 * size_t(shared) > cells_with.size() : shared > 0;
 }
 
 std::string find_separator(const std::set<std::string>& cells) {

@@ -145,9 +145,7 @@ Evaluation NumberOutput::evaluate(const Metrics& measured, const at::Tensor& val
 Evaluation NumberOutput::evaluate(const Model& model, const Dataset& rows,
                                   const RowProgress& progress) const {
   const PredictedNumbers numbers = predict_numbers(model, rows, units_, progress);
-  Metrics measured = number_metrics(numbers.values, numbers.target, target_().deviation);
-  add_attention_truth(model, rows, truths_, measured);
-  return evaluate(measured, numbers.values, numbers.target);
+  return evaluate(metrics_of(model, rows, numbers), numbers.values, numbers.target);
 }
 
 std::vector<BaselineResult> NumberOutput::measure_baselines(const NamedTensors& fitted,
@@ -162,7 +160,12 @@ std::vector<BaselineResult> NumberOutput::measure_baselines(const NamedTensors& 
 
 Metrics NumberOutput::measure(const Model& model, const Dataset& rows,
                               const RowProgress& progress) const {
-  const auto [values, target] = predict_numbers(model, rows, units_, progress);
+  return metrics_of(model, rows, predict_numbers(model, rows, units_, progress));
+}
+
+Metrics NumberOutput::metrics_of(const Model& model, const Dataset& rows,
+                                 const PredictedNumbers& numbers) const {
+  const auto& [values, target] = numbers;
   Metrics metrics = number_metrics(values, target, target_().deviation);
   if (const auto own = pearson(values, target)) metrics.push_back({"pearson", *own, true});
   if (const auto own = spearman(values, target)) metrics.push_back({"spearman", *own, true});

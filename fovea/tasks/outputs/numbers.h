@@ -78,6 +78,11 @@ class NumberOutput : public OutputKind {
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
 
+ protected:
+  /// What measure() gives, of rows that were predicted.
+  virtual Metrics metrics_of(const Model& model, const Dataset& rows,
+                             const PredictedNumbers& numbers) const;
+
  private:
   std::function<Target()> target_;
   std::vector<AttentionTruth> truths_;

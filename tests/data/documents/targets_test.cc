@@ -41,6 +41,20 @@ TEST(DocumentTargets, SeparatorsOfAColumnCalledLabels) {
   }
 }
 
+TEST(DocumentTargets, BarsAndSemicolonsNeedOnePartTwice) {
+  for (const std::string separator : {"|", ";"}) {
+    const auto pair = [&](const std::string& one, const std::string& other) {
+      return one + separator + other;
+    };
+    EXPECT_EQ(
+        decided(rows_of({pair("fruit", "red"), pair("fruit", "yellow"), "sky", "car"})).target.kind,
+        AnswerKind::Labels);
+    EXPECT_EQ(decided(rows_of({pair("a", "b"), "c", "d"})).target.kind, AnswerKind::Class);
+  }
+  EXPECT_EQ(decided(rows_of({"fruit,red", "fruit,yellow", "sky", "car"})).target.kind,
+            AnswerKind::Class);
+}
+
 TEST(DocumentTargets, WhatIsAClassStaysOne) {
   // Another column, a sentence, and two words of which none stands alone.
   EXPECT_EQ(decided(rows_of({"a", "b", "a,b"}, "label")).target.kind, AnswerKind::Class);
