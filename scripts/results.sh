@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|squad|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy|images|flickr8k]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|squad|nanogpt|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy|images|flickr8k]…
 # What each printed is kept in docs/results/NAME.json (record). The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU.
 set -euo pipefail
@@ -177,6 +177,20 @@ squad() {
     $fovea train questions runs/squad --config tutorial --from "$minilm" --seed $seed --out runs/squad-bert-$seed --quiet "${device[@]}"
     $fovea evaluate runs/squad-bert-$seed "${device[@]}"
   done
+}
+# The whole held-out tenth; nanoGPT's own figure is an estimate from 20 of its batches.
+nanogpt() {
+  needs shakespeare || return 0
+  heading "Shakespeare by characters, nanoGPT's recipe for a CPU: validation loss and seconds, ours and the same network in PyTorch from the same weights, 2 seeds"
+  mkdir -p runs/nanogpt && cp "$data/shakespeare/input.txt" runs/nanogpt/text.txt
+  for seed in 0 1; do
+    rm -rf runs/nanogpt/{start,ours}-$seed
+    language=("$fovea" train language runs/nanogpt/text.txt --config configs/nanogpt-shakespeare-cpu.json --seed $seed --quiet)
+    "${language[@]}" --out runs/nanogpt/ours-$seed --json | tr -d '\n ' | sed -E 's/.*"seconds":([0-9.]+),"epochs".*"metrics":\{"loss":([0-9.]+).*/fovea loss \2 seconds \1/' && echo
+    "${language[@]}" --epochs 0 --out runs/nanogpt/start-$seed >/dev/null
+    echo "PyTorch $(/usr/bin/python3 bench/peers/language.py train runs/nanogpt runs/nanogpt/start-$seed/model.safetensors --threads 2 | tr -d '{}",:')"
+  done
+  published "nanoGPT" "1.88"
 }
 pretraining() {
   needs imdb || return 0
@@ -419,7 +433,7 @@ mean_of_tables() {
            printf has[key] ? sprintf("  random %.3f\n", base[key] / n[key]) : "\n"}}'
 }
 
-for part in "${@:-features context why adult breast dates scores alignments phrases forecast series faithfulness locales multi30k tatoeba transformer imdb wnut17 squad pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy images flickr8k}"; do
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast series faithfulness locales multi30k tatoeba transformer imdb wnut17 squad nanogpt pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy images flickr8k}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     record "$name"
