@@ -210,7 +210,7 @@ void add_explain(CLI::App& program) {
   command->add_flag_callback(
       "--no-faithfulness", [flags] { flags->faithfulness = false; }, "leave that out of a report");
   command->add_option("--rows", flags->rows, "rows of the data to measure (default 200)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command->add_option("--with", flags->with,
                       "further runs of the same task, other seeds: the interval of each weight");
   command->add_option("--weights", flags->weights,
@@ -228,10 +228,10 @@ void add_explain(CLI::App& program) {
       ->add_option("--layers", flags->import.layers,
                    "only these, from 1; of an input or of --weights")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command->add_option("--heads", flags->import.heads, "only these, from 1, likewise")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command->add_flag("--exact", flags->exact, "large maps in .json as float32, not within 0.4 %");
   command->add_flag("--quiet", flags->quiet, "no progress on standard error");
   add_row_flags(*command, *flags);

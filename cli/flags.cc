@@ -8,6 +8,7 @@
 #include "cli/config_file.h"
 #include "cli/output.h"
 #include "fovea/base/error.h"
+#include "fovea/base/text.h"
 
 namespace fovea::cli {
 
@@ -28,6 +29,13 @@ void check_parallel(const std::string& data, const std::string& source,
           "two parallel files are named together: --source FILE --target-text FILE");
   require(source.empty() || data.empty(), ErrorKind::InvalidArgument,
           "give either DATA or --source and --target-text");
+}
+
+/// Empty where `text` is a number that fits.
+std::string refuse_number(const std::string& text, const char* expected, bool (*fits)(double)) {
+  double value = 0;
+  if (parse_number(text, value) && fits(value)) return {};
+  return concat("expected a number ", expected, ", found ", text);
 }
 
 /// A run in the place of data would be read as a folder without files.
@@ -90,6 +98,20 @@ std::vector<std::string> roles_of(const std::vector<std::string>& columns,
   std::vector<std::string> roles = columns;
   if (!target.empty()) roles.push_back("target=" + target);
   return roles;
+}
+
+CLI::Validator above_zero() {
+  return {[](std::string& text) {
+            return refuse_number(text, "above 0", [](double x) { return x > 0; });
+          },
+          "POSITIVE"};
+}
+
+CLI::Validator zero_or_more() {
+  return {[](std::string& text) {
+            return refuse_number(text, "of 0 or more", [](double x) { return x >= 0; });
+          },
+          "NONNEGATIVE"};
 }
 
 double parse_duration(const std::string& text) {

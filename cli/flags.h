@@ -28,6 +28,11 @@ void add_train_flags(CLI::App& command, TrainFlags& flags);
 /// Those of them that name the task's data; `fovea prepare` has only these.
 void add_data_flags(CLI::App& command, TrainFlags& flags);
 
+/// Checks of a flag's number, whose errors say what is expected; CLI11's own name the largest
+/// double.
+CLI::Validator above_zero();
+CLI::Validator zero_or_more();
+
 /// "90", "60s", "5m" or "1.5h" in seconds. InvalidArgument for anything else.
 double parse_duration(const std::string& text);
 

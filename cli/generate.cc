@@ -113,13 +113,13 @@ void add_generate(CLI::App& program) {
       ->required();
   command->add_option("prompt", flags->prompt, "the text to continue; - (default): standard input");
   command->add_option("--tokens", flags->tokens, "most tokens to write (default 200)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command
       ->add_option("--temperature", flags->temperature,
                    "below 1 sharpens, 0: always the likeliest token (default 0.8)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   command->add_option("--top-k", flags->top_k, "only from the likeliest tokens; 0: all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   command
       ->add_option("--top-p", flags->top_p,
                    "only from the fewest tokens that hold this probability")
@@ -127,11 +127,11 @@ void add_generate(CLI::App& program) {
   command
       ->add_option("--repetition-penalty", flags->repetition_penalty,
                    "above 1: tokens that are there already become less likely")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command
       ->add_option("--beam", flags->beam,
                    "the likeliest text by a beam of this width, in place of drawing")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command
       ->add_option("--stop", flags->stop,
                    "text that ends it and is not part of it, \\n for a line end; give it again "
@@ -139,7 +139,7 @@ void add_generate(CLI::App& program) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--seed", flags->seed, "the same seed writes the same text")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   command->add_option("--device", flags->device, "cpu or cuda");
   add_decoding_flag(*command, flags->assignments);
   command->add_flag("--only-new", flags->only_new, "leave the prompt out");

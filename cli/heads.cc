@@ -79,7 +79,7 @@ void add_heads(CLI::App& program) {
       ->required();
   command->add_option("data", flags->data, "file or folder; none: the run's own data");
   command->add_option("--rows", flags->rows, "rows to measure on, evenly spread (default 100)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command->add_option("--out", flags->out,
                       "also write .html (all measures as heat maps), .svg, .png or .json");
   command->add_flag("--no-zeroing", flags->no_zeroing,

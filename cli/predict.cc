@@ -224,7 +224,7 @@ void add_predict(CLI::App& program) {
                       "pretrain: the texts of this file (one a line, or a text column) whose "
                       "embeddings are nearest; with inputs {\"text\": …, \"relevant\": [3, 17]} "
                       "also the recall");
-  command->add_option("--k", flags->k, "how many of the nearest")->check(CLI::PositiveNumber);
+  command->add_option("--k", flags->k, "how many of the nearest")->check(above_zero());
   command->add_option("--columns", flags->columns, "of a table to search: text=name")
       ->delimiter(',');
   command->add_option("--device", flags->device, "cpu or cuda");

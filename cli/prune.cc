@@ -181,17 +181,17 @@ void add_prune(CLI::App& program) {
   command
       ->add_option("--keep", flags->keep,
                    "features: how many columns stay, those that attention looks at most; retrains")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command
       ->add_option("--heads", flags->heads,
                    "Transformer, BERT, LSTM tagger: how many heads go, the least important ones")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command->add_option("--by", flags->by, "importance of heads: gradient, one pass; drop, one each")
       ->check(CLI::IsMember({"gradient", "drop"}));
   command->add_option("--rows", flags->rows, "training rows to measure heads on (default 100)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command->add_option("--epochs", flags->epochs, "heads: train on so long (default 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   command->add_option("--set", flags->assignments, "heads: option of that training, key=value")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -84,6 +84,8 @@ TEST_F(Book, MistakesAreSaidInOneLine) {
   fails({"generate", path("run"), ""}, "the prompt is empty");
   fails({"generate", path("run"), std::string(40, 'o')}, "leaves no room");
   fails({"generate", path("run"), "to", "--top-p", "2"}, "--top-p");
+  fails({"generate", path("run"), "to", "--tokens", "-3"},
+        "--tokens: expected a number above 0, found -3");
   folder.write("empty.txt", "");
   fails({"train", "language", path("empty.txt"), "--out", path("x")}, "no text");
   fails(
