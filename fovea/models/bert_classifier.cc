@@ -42,7 +42,7 @@ void BertClassifier::initialise(const Random& random) {
   torch::NoGradGuard no_gradients;
   encoder_->initialise(random.split("encoder"));
   initialise_normal(output_->weight, kDeviation, random.split("output"));
-  output_->bias.zero_();
+  initialise_bias(output_->bias);
 }
 
 Schema BertClassifier::schema() const {

@@ -42,8 +42,19 @@ Classifier::Classifier(const ClassifierTarget& target)
     : kind_(target.kind), number_loss_(target.loss) {
   if (kind_ == AnswerKind::Class)
     weights_ = class_weights_of(target.class_weights, target.class_counts);
-  if (kind_ == AnswerKind::Labels)
-    weights_ = label_weights_of(target.class_weights, target.class_counts, target.rows);
+  if (kind_ != AnswerKind::Labels) return;
+  weights_ = label_weights_of(target.class_weights, target.class_counts, target.rows);
+  if (weights_.defined() || target.class_counts.empty() || target.rows == 0) return;
+  const Tensor have = torch::tensor(target.class_counts, at::kDouble) + 0.5;  // [C]
+  log_odds_ = (have / (double(target.rows) + 1 - have)).log().to(at::kFloat);
+}
+
+void Classifier::initialise_bias(Tensor bias) const {
+  torch::NoGradGuard no_gradients;
+  if (log_odds_.defined())
+    bias.copy_(log_odds_);
+  else
+    bias.zero_();
 }
 
 TensorSchema Classifier::target_schema(int64_t classes) const {

@@ -60,6 +60,9 @@ class Classifier : public Model {
   virtual at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const = 0;
   /// "target", as the kind has it: class numbers [B], 0 or 1 [B, C], numbers [B].
   TensorSchema target_schema(int64_t classes) const;
+  /// The output's bias before training, where the rows are known: the log-odds of each label, so
+  /// that no step is spent on how rare they are. 0 otherwise. [C]
+  void initialise_bias(at::Tensor bias) const;
   /// "output (softmax)", for summary().
   std::string output_name(const std::string& more = "") const;
 
@@ -68,7 +71,8 @@ class Classifier : public Model {
 
   AnswerKind kind_ = AnswerKind::Class;
   std::string number_loss_ = "squared";
-  at::Tensor weights_;  // [C] of classes or labels, or undefined: all alike
+  at::Tensor weights_;   // [C] of classes or labels, or undefined: all alike
+  at::Tensor log_odds_;  // [C] of labels, or undefined
 };
 
 }  // namespace fovea

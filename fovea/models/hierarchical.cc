@@ -59,6 +59,7 @@ void HierarchicalAttention::initialise(const Random& random) {
   sentence_encoder_->initialise(random.split("sentence_encoder"));
   sentence_pooling_->initialise(random.split("sentence_pooling"));
   output_->initialise(random.split("output"));
+  if (kind() == AnswerKind::Labels) initialise_bias(output_->bias);
 }
 
 void HierarchicalAttention::take_vectors(const Tensor& vectors, const Tensor& known) {

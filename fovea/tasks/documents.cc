@@ -391,6 +391,7 @@ ModelSpec bert_classifier_spec() {
     training.epochs = 3;
     training.learning_rate = 5e-5;
     training.usual_steps = 1200;
+    training.fewest_epochs = 3;
     training.most_epochs = 20;
     return training;
   };

@@ -55,7 +55,7 @@ struct TrainingOptions {
 
   // What suits the task, for the plan (plan.h); no options, since the plan is what a run keeps.
   int64_t usual_steps = 2000;  // up to some thousand rows
-  int64_t most_epochs = 500;
+  int64_t fewest_epochs = 1, most_epochs = 500;
   int64_t largest_batch = 64;
 
   void describe(OptionList& list);

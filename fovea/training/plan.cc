@@ -32,8 +32,8 @@ TrainingPlan plan_training(TrainingOptions options, int64_t rows,
   const bool epochs_are_open = options.epochs == 0;
   if (epochs_are_open && options.steps == 0) {
     const double steps = double(options.usual_steps) * std::cbrt(1 + double(rows) / kManyRows);
-    options.epochs = std::clamp<int64_t>(std::llround(steps / double(plan.steps_per_epoch)), 1,
-                                         options.most_epochs);
+    options.epochs = std::clamp<int64_t>(std::llround(steps / double(plan.steps_per_epoch)),
+                                         options.fewest_epochs, options.most_epochs);
   } else if (epochs_are_open) {
     options.epochs = divide_up(options.steps, plan.steps_per_epoch);
     // Where epochs differ in their number of steps, the steps decide.

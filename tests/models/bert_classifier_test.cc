@@ -38,6 +38,21 @@ class BertClassifierContract : public ::testing::TestWithParam<Case> {
   }
 };
 
+TEST(BertClassifier, LabelsBeginWithTheirShareOfTheRows) {
+  DocumentShape shape{kPieces, 3, 8, {1, 50, 99}};
+  shape.kind = AnswerKind::Labels;
+  shape.rows = 100;
+  BertClassifier model(small(), shape);
+  model.initialise(Random(1));
+  const at::Tensor shares = model.named_parameters()["output.bias"].sigmoid();  // [C]
+  EXPECT_LT(largest_difference(shares, torch::tensor({0.0149f, 0.5f, 0.9851f})), 1e-4);
+  BertClassifierOptions balanced = small();
+  balanced.class_weights = "balanced";  // every label counts as often as not
+  BertClassifier even(balanced, shape);
+  even.initialise(Random(1));
+  EXPECT_EQ(even.named_parameters()["output.bias"].abs().max().item<float>(), 0);
+}
+
 TEST_P(BertClassifierContract, FitsItsSchemaAndSummary) {
   expect_schema_and_seeds(token_batch(4), [&](uint64_t seed) { return fresh(seed); });
 }

@@ -25,6 +25,9 @@ TEST(Plan, FewRowsAreSeenOftenAndManyOnceOrTwice) {
   EXPECT_GE(many.options.epochs, 1);
   options.usual_steps = 1;
   EXPECT_EQ(plan(options, 1'000'000).options.epochs, 1);
+  options.fewest_epochs = 3;
+  EXPECT_EQ(plan(options, 1'000'000).options.epochs, 3);
+  options.fewest_epochs = 1;
   int64_t steps = 0;
   options.usual_steps = 3000;
   for (const int64_t rows : {2'000, 20'000, 200'000}) {
