@@ -75,7 +75,7 @@ def write_folder(folder, sizes, kind):
             json.dump(content, file)
 
 
-def read_folder(folder, precision):
+def read_folder(folder, precision, device):
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     path = os.path.join(folder, "model.safetensors")
@@ -89,7 +89,7 @@ def read_folder(folder, precision):
         if name != "__metadata__":
             first, last = (place // 2 for place in entry["data_offsets"])
             tensor = whole[first:last].view(entry["shape"])
-            weights[name] = tensor if precision == "bf16" else tensor.float()
+            weights[name] = (tensor if precision == "bf16" else tensor.float()).to(device)
     return config, weights
 
 
@@ -100,7 +100,8 @@ class Llama:
         self.config, self.weights = config, weights
         self.heads, self.key_heads = config["num_attention_heads"], config["num_key_value_heads"]
         self.size = config["hidden_size"] // self.heads
-        self.rates = config["rope_theta"] ** (-torch.arange(0, self.size, 2) / self.size)
+        self.device = weights["lm_head.weight"].device
+        self.rates = config["rope_theta"] ** (-torch.arange(0, self.size, 2, device=self.device) / self.size)
         self.past = [None] * config["num_hidden_layers"]
 
     def norm(self, x, name):
@@ -112,7 +113,7 @@ class Llama:
         return torch.nn.functional.linear(x, self.weights[name + ".weight"])
 
     def turned(self, x, first):
-        angle = torch.outer(torch.arange(first, first + x.shape[1]), self.rates)
+        angle = torch.outer(torch.arange(first, first + x.shape[1], device=self.device), self.rates)
         angle = torch.cat([angle, angle], -1)
         half = self.size // 2
         other = torch.cat([-x[..., half:], x[..., :half]], -1)
@@ -132,8 +133,8 @@ class Llama:
             groups = self.heads // self.key_heads
             k, v = k.repeat_interleave(groups, 0), v.repeat_interleave(groups, 0)
             scores = (q @ k.transpose(1, 2)).float() / self.size**0.5  # [H, N, K]
-            places = torch.arange(first, first + len(tokens))
-            scores = scores.masked_fill(torch.arange(k.shape[1]) > places[:, None], float("-inf"))
+            places = torch.arange(first, first + len(tokens), device=self.device)
+            scores = scores.masked_fill(torch.arange(k.shape[1], device=self.device) > places[:, None], float("-inf"))
             looked = (scores.softmax(-1).to(v.dtype) @ v).transpose(0, 1).flatten(1)
             x = x + self.linear(looked, layer + "self_attn.o_proj")
             inner = self.norm(x, layer + "post_attention_layernorm")
@@ -142,8 +143,8 @@ class Llama:
         return self.linear(self.norm(x[-1:], "model.norm"), "lm_head")[0].float()
 
 
-def generate(folder, precision, prompt, count):
-    config, weights = read_folder(folder, precision)
+def generate(folder, precision, prompt, count, device):
+    config, weights = read_folder(folder, precision, device)
     with torch.no_grad():
         model = Llama(config, weights)
         tokens = list(prompt.encode())
@@ -151,14 +152,14 @@ def generate(folder, precision, prompt, count):
         next_tokens = tokens
         begin = time.perf_counter()
         for _ in range(count):
-            logits = model.step(torch.tensor(next_tokens), first)
+            logits = model.step(torch.tensor(next_tokens, device=device), first)
             first += len(next_tokens)
             logits[256:] = float("-inf")  # rows that are no token
             next_tokens = [int(logits.argmax())]
             written += next_tokens
         seconds = time.perf_counter() - begin
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"precision": precision, "tokens_per_second": round(count / seconds, 3), "seconds": round(seconds, 2),
+    print(json.dumps({"device": device, "precision": precision, "tokens_per_second": round(count / seconds, 3), "seconds": round(seconds, 2),
                       "memory_over_file": round(memory / os.path.getsize(os.path.join(folder, "model.safetensors")), 3),
                       "tokens": written}))
 
@@ -173,12 +174,13 @@ def main():
     parser.add_argument("--prompt", default="Once upon a time")
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     if arguments.mode == "write":
         write_folder(arguments.folder, SIZES[arguments.size], arguments.type)
     else:
-        generate(arguments.folder, arguments.precision, arguments.prompt, arguments.tokens)
+        generate(arguments.folder, arguments.precision, arguments.prompt, arguments.tokens, arguments.device)
 
 
 if __name__ == "__main__":
