@@ -1,5 +1,7 @@
-"""Writes docs/results/NAME.json: what `./dev results NAME` ran, where and when, and what it printed (standard input). tests/cli/results_test.cc compares
-docs/results.md with these files. usage: record_result.py NAME SECONDS PROGRAM"""
+"""Writes docs/results/NAME.json: what `./dev results NAME` ran, where and when, and what it printed (standard input), and puts what it printed into
+docs/results.md between <!-- results NAME --> and <!-- end -->. tests/cli/results_test.cc compares the page with these files.
+usage: record_result.py NAME SECONDS PROGRAM
+       record_result.py NAME    the page alone, from the file"""
 import datetime
 import json
 import os
@@ -7,18 +9,53 @@ import re
 import subprocess
 import sys
 
-name, seconds, program = sys.argv[1:]
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path + ".new", "w") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+    print(f"written: {path}", file=sys.stderr)
+
+
+def printed_block(record):
+    """Tables as they are, all else in a frame of its own; without the headings, which the page has."""
+    lines, framed = [], False
+    for line in record["output"]:
+        plain = line.startswith("|") or not line.strip() or line.startswith("== ")
+        if framed == plain:
+            lines.append("```")
+            framed = not framed
+        lines += [] if line.startswith("== ") else [line]
+    lines += ["```"] if framed else []
+    device = "" if record["device"] == "cpu" else ", " + record["device"]
+    return "\n".join(lines).strip() + f"\n\n{record['date']}, {record['program']} ({record['commit']}), {record['machine']}{device}, {record['seconds']:,} s in all."
+
+
+def write_page(name, record):
+    page = read("docs/results.md")
+    begin, end = f"<!-- results {name} -->\n", "<!-- end -->"
+    if begin in page:
+        before, rest = page.split(begin, 1)
+        write("docs/results.md", before + begin + printed_block(record) + "\n" + rest[rest.index(end):])
+
+
+name = sys.argv[1]
+path = f"docs/results/{name}.json"
+if len(sys.argv) == 2:
+    write_page(name, json.loads(read(path)))
+    sys.exit(0)
+seconds, program = sys.argv[2:]
 output = sys.stdin.read().strip().split("\n")
 if not "".join(output):
     sys.exit(0)  # its data are not here
 
 with open("scripts/results.sh") as file:
     script = re.search(rf"^{re.escape(name)}\(\) \{{\n(.*?)^\}}$", file.read(), re.M | re.S).group(1)
-
-
-def read(path):
-    with open(path) as file:
-        return file.read()
 
 
 def line_of(*command):
@@ -38,9 +75,5 @@ record = {
     "seconds": int(seconds),
     "output": output,
 }
-path = f"docs/results/{name}.json"
-with open(path + ".new", "w") as file:
-    json.dump(record, file, indent=1, ensure_ascii=False)
-    file.write("\n")
-os.replace(path + ".new", path)
-print(f"written: {path}", file=sys.stderr)
+write(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+write_page(name, record)

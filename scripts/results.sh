@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|squad|nanogpt|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy|images|flickr8k]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|cuts|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|squad|stsb|emotions|nanogpt|shakespeare|llama|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy|images|flickr8k]…
 # What each printed is kept in docs/results/NAME.json (record). The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
-# long ones on a GPU.
+# long ones on a GPU; FOVEA_PROGRAM names another program than that of ./dev build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-fovea=build/release/fovea
+fovea=${FOVEA_PROGRAM:-build/release/fovea}
 data=${FOVEA_DATA:-../shared/data}
 device=(--device "${FOVEA_DEVICE:-cpu}")  # of the long ones
 
@@ -67,6 +67,10 @@ yours() {
 sweep() {
   heading "the default command on generated tables, beside linear models"
   /usr/bin/python3 scripts/results_tables.py sweep $fovea runs/sweep "$(nproc)"
+}
+cuts() {
+  heading "the default command on real tables cut to few rows, and small ones of scikit-learn, beside linear models"
+  /usr/bin/python3 scripts/results_tables.py cuts $fovea runs/cuts "$data" "$(nproc)"
 }
 texts() {
   needs imdb && needs goemotions || return 0
@@ -175,8 +179,33 @@ squad() {
   /usr/bin/python3 scripts/results_squad.py "$data/squad" runs/squad
   for seed in 0 1 2; do
     $fovea train questions runs/squad --config tutorial --from "$minilm" --seed $seed --out runs/squad-bert-$seed --quiet "${device[@]}"
-    $fovea evaluate runs/squad-bert-$seed "${device[@]}"
+    $fovea evaluate runs/squad-bert-$seed --split test "${device[@]}"
   done
+  /usr/bin/python3 -c "import transformers, tokenizers" 2>/dev/null || { echo "PyTorch beside it needs transformers and tokenizers" && return 0; }
+  for seed in 0 1 2; do /usr/bin/python3 bench/peers/questions.py runs/squad "$minilm" --seed $seed "${device[@]}"; done
+}
+stsb() {
+  needs stsb && needs bert || return 0
+  heading "STS-B, 1,379 test pairs: MiniLM fine-tuned, the default command, 3 seeds"
+  for seed in 0 1 2; do
+    $fovea train documents "$data/stsb" --from "$minilm" --seed $seed --out runs/stsb-$seed --quiet "${device[@]}"
+    $fovea evaluate runs/stsb-$seed --split test "${device[@]}"
+  done
+}
+emotions() {
+  needs goemotions || return 0
+  heading "GoEmotions, 28 labels, 5,427 test comments, from scratch: the default command, 3 seeds"
+  for seed in 0 1 2; do
+    $fovea train documents "$data/goemotions" --seed $seed --out runs/emotions-$seed --quiet
+    $fovea evaluate runs/emotions-$seed --split test | head -11
+  done
+  needs bert || return 0
+  heading "the same, MiniLM fine-tuned, 3 seeds"
+  for seed in 0 1 2; do
+    $fovea train documents "$data/goemotions" --from "$minilm" --seed $seed --out runs/emotions-bert-$seed --quiet "${device[@]}"
+    $fovea evaluate runs/emotions-bert-$seed --split test "${device[@]}" | head -11
+  done
+  published "BERT base, Demszky et al. 2020" "macro F1 .46"
 }
 # The whole held-out tenth; nanoGPT's own figure is an estimate from 20 of its batches.
 nanogpt() {
@@ -191,6 +220,31 @@ nanogpt() {
     echo "PyTorch $(/usr/bin/python3 bench/peers/language.py train runs/nanogpt runs/nanogpt/start-$seed/model.safetensors --threads 2 | tr -d '{}",:')"
   done
   published "nanoGPT" "1.88"
+}
+shakespeare() {
+  needs shakespeare || return 0
+  heading "Shakespeare by characters, nanoGPT's recipe for a GPU, bf16: loss of the held-out tenth, 3 seeds (minutes with FOVEA_DEVICE=cuda)"
+  mkdir -p runs/nanogpt && cp "$data/shakespeare/input.txt" runs/nanogpt/text.txt
+  for seed in 0 1 2; do
+    $fovea train language runs/nanogpt/text.txt --config configs/nanogpt-shakespeare.json --precision bf16 --seed $seed --out runs/shakespeare-$seed --overwrite --quiet \
+      "${device[@]}" --json | tr -d '\n ' | sed -E 's/.*"seconds":([0-9.]+),"epochs".*"metrics":\{"loss":([0-9.]+).*/loss \2 seconds \1/' && echo
+  done
+  published "nanoGPT" "1.4697"
+}
+# Of 1.1 billion random weights: tokens a second, ours and plain PyTorch's, by turns.
+llama() {
+  heading "a Llama of 1.1 billion random weights in bf16: tokens a second while it writes, and peak memory over the file"
+  mkdir -p runs/llama && [[ -e runs/llama/model.safetensors ]] || /usr/bin/python3 bench/peers/llama.py write runs/llama
+  local tokens=32 size
+  size=$(stat -c %s runs/llama/model.safetensors)
+  for turn in 1 2 3; do
+    $fovea generate runs/llama "Once upon a time" --tokens $tokens --temperature 0 "${device[@]}" --json | tr -d '\n' |
+      sed -E "s/.*\"tokens\":([0-9]+),\"seconds\":([0-9.]+).*/\1 \2/" | awk '{printf "fovea tokens_per_second %.2f\n", $1 / $2}'
+    /usr/bin/python3 bench/peers/llama.py generate runs/llama --tokens $tokens "${device[@]}" --threads "$(nproc)" |
+      sed -E 's/.*"precision": "([a-z0-9]+)", "tokens_per_second": ([0-9.]+).*/PyTorch \1 tokens_per_second \2/'
+  done
+  /usr/bin/time -f "%M" $fovea generate runs/llama "Once upon a time" --tokens 4 --temperature 0 "${device[@]}" 2>&1 >/dev/null | tail -1 |
+    awk -v size="$size" '{printf "peak memory over the file %.3f\n", $1 * 1024 / size}'
 }
 pretraining() {
   needs imdb || return 0
@@ -433,7 +487,7 @@ mean_of_tables() {
            printf has[key] ? sprintf("  random %.3f\n", base[key] / n[key]) : "\n"}}'
 }
 
-for part in "${@:-features context why adult breast dates scores alignments phrases forecast series faithfulness locales multi30k tatoeba transformer imdb wnut17 squad nanogpt pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy images flickr8k}"; do
+for part in "${@:-features context why adult breast dates scores alignments phrases forecast series faithfulness locales multi30k tatoeba transformer imdb wnut17 squad stsb emotions nanogpt shakespeare llama pretraining han verdicts eraser instruments glimpse scenes emoji cora communities diabetes causes traces digits connected copy images flickr8k}"; do
   for name in $part; do
     declare -F "$name" >/dev/null || { echo "there is no result '$name'" >&2; exit 2; }
     record "$name"

@@ -106,6 +106,29 @@ TEST(Results, NoCommandHasChangedSinceItRan) {
   }
 }
 
+/// What a command printed, as the page has it: without headings, frames and empty lines.
+std::vector<std::string> shown(const std::vector<std::string>& lines) {
+  std::vector<std::string> kept;
+  for (const std::string& line : lines)
+    if (!trim(line).empty() && line != "```" && !line.starts_with("== ")) kept.push_back(line);
+  return kept;
+}
+
+TEST(Results, BlocksOfThePageAreWhatTheCommandsPrinted) {
+  const std::string page = read_file(kRoot / "docs/results.md");
+  const std::regex block("<!-- results ([a-z0-9]+) -->\n([^]*?)<!-- end -->");
+  int blocks = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), block), end; it != end; ++it, ++blocks) {
+    const Json record = read_json_file(file_of((*it)[1]));
+    std::vector<std::string> lines = shown(split(std::string((*it)[2]), '\n'));
+    ASSERT_FALSE(lines.empty()) << (*it)[1];
+    lines.pop_back();  // when and where
+    EXPECT_EQ(lines, shown(record["output"].get<std::vector<std::string>>()))
+        << "scripts/record_result.py " << (*it)[1] << " writes it";
+  }
+  EXPECT_GT(blocks, 0);
+}
+
 TEST(Results, EveryFigureOfARecordedSectionWasPrinted) {
   int checked = 0;
   for (const Section& section : read_sections()) {
