@@ -71,8 +71,7 @@ Tensor BertReader::logits_of(const Batch& batch, const Random* random, Tap* tap)
   const Tensor hidden =
       encode_windows(*encoder_, {batch.at("tokens"), batch.at("segments"), batch.at("tokens.keep")},
                      window_, random, tap);  // [B, N, D]
-  return output_->forward(
-      dropout(hidden, options_.encoder.dropout, random, "answer"));  // [B, N, 2]
+  return output_->forward(hidden);  // [B, N, 2]; nothing is dropped here, as in BERT's own script
 }
 
 Loss BertReader::loss(const Batch& batch, const StepContext& context) {
