@@ -1,7 +1,7 @@
 // BERT that marks the answer to a question in a text, Devlin et al. 2018. Of each window of the
 // text (models/bert_windows.h):
 //   h        the encoder's states of [CLS] question [SEP] text [SEP]
-//   s, e     (U dropout(h) + c): how well an answer begins, and ends, at each token
+//   s, e     U h + c: how well an answer begins, and ends, at each token
 //   loss     -(log p(begin) + log p(end)) / 2, p the softmax over the window's real tokens; a
 //   window
 //            without the answer begins and ends at its [CLS]
