@@ -61,6 +61,29 @@ Seq2SeqPlan::Seq2SeqPlan(const Seq2Seq& model)
   steps = steps_port();
 }
 
+onnx::Value one_hot_table(onnx::Graph& graph, int64_t symbols, int64_t begin) {
+  const at::Tensor table = at::eye(symbols, at::kFloat);
+  if (begin >= 0) table[begin].zero_();
+  return graph.constant(table);
+}
+
+onnx::RecurrentShape Seq2SeqPlan::encoder() const {
+  const std::string& cell_name = options.cell_of_encoder();
+  return {cell_name,
+          options.layers,
+          options.bidirectional,
+          {options.reset == "before" && cell_name == "gru"}};
+}
+
+onnx::RecurrentShape Seq2SeqPlan::decoder() const {
+  onnx::RecurrentShape made{options.cell, options.layers, false};
+  if (options.summary_gated)
+    made.reset.inputs = options.hidden;
+  else
+    made.reset.before = options.reset == "before" && options.cell == "gru";
+  return made;
+}
+
 static ExportedParts seq2seq_parts(const Seq2Seq& model, const ExportOptions& options) {
   const Seq2SeqPlan plan(model);
   return two_parts(plan.shape, seq2seq_encoder(plan), seq2seq_decoder(plan, options.attention));

@@ -29,6 +29,11 @@ Values layers_of(const Value& states, int64_t layers) {
 /// The embedding of what the step before wrote: [B, E].
 Value embed(const Seq2SeqPlan& plan, const Value& written) {
   if (!plan.writes_text()) return plan.weights.linear("target_input", written);
+  if (plan.options.one_hot) {
+    if (plan.feeds_itself()) return written;
+    return rows_of(one_hot_table(written.graph(), plan.shape.target_symbols, plan.shape.begin),
+                   written);
+  }
   const Value table = target_table(plan.shape, plan.weights, written.graph());
   return plan.feeds_itself() ? matmul(written, table) : rows_of(table, written);
 }
@@ -72,6 +77,7 @@ AttendedValues look(const Seq2SeqPlan& plan, const StepInputs& in, const Value& 
 
 /// r_t: [B, R].
 Value read_out(const Seq2SeqPlan& plan, const Value& state, const Value& x, const Value& context) {
+  if (plan.options.readout == "state") return state;
   if (plan.options.readout == "linear") return join({state, x, context}, 1);
   if (plan.options.readout == "tanh")
     return tanh(plan.weights.linear("decoder.combine", join({context, state}, 1)));
@@ -79,7 +85,9 @@ Value read_out(const Seq2SeqPlan& plan, const Value& state, const Value& x, cons
   return largest(reshape(pairs, {0, -1, 2}), 2, false);  // maxout
 }
 
-void write(const Seq2SeqPlan& plan, Graph& graph, const Value& readout) {
+void write(const Seq2SeqPlan& plan, Graph& graph, const Value& made) {
+  const Value readout =
+      plan.options.output_rank > 0 ? plan.weights.linear("output_factor", made) : made;
   const Value output = plan.options.tie_embeddings
                            ? linear(readout, target_table(plan.shape, plan.weights, graph),
                                     plan.weights.value(graph, "output_bias"))
@@ -100,9 +108,8 @@ std::unique_ptr<Graph> seq2seq_decoder(const Seq2SeqPlan& plan, bool with_attent
 
   const bool looks_after = plan.attends() && !plan.looks_first();
   const Value input = join({in.x, looks_after ? in.readout : context}, 1);
-  const RecurrentValues stepped =
-      run_recurrent(plan.recurrent(false), plan.weights.under("decoder.recurrent"),
-                    unsqueeze(input, {0}), {}, in.state);
+  const RecurrentValues stepped = run_recurrent(
+      plan.decoder(), plan.weights.under("decoder.recurrent"), unsqueeze(input, {0}), {}, in.state);
   const Value after = squeeze(stepped.hidden.back(), {0});  // [B, H]
   if (looks_after) attended = look(plan, in, after), context = attended.context;
   const bool new_state = plan.options.readout_from == "new";

@@ -33,7 +33,9 @@ Source read_source(const Seq2SeqPlan& plan, Graph& graph) {
   const Value keep = ~(source == graph.integer(plan.shape.padding));
   const Value lengths =
       maximum(sum(cast(keep, ElementType::Int64), 1, false), graph.integer(1));  // [B]
-  return {rows_of(plan.weights.value(graph, "source_embedding.weight"), source), keep, lengths};
+  const Value table = plan.options.one_hot ? one_hot_table(graph, plan.shape.source_symbols, -1)
+                                           : plan.weights.value(graph, "source_embedding.weight");
+  return {rows_of(table, source), keep, lengths};
 }
 
 /// The last state of one layer [D, B, H] as the bridge wants it: [B, D H], or [B, H] of one
@@ -45,16 +47,18 @@ Value last_of(const Seq2SeqPlan& plan, const Value& states) {
   return reshape(transpose(states, {1, 0, 2}), {0, -1});
 }
 
-/// The decoder's first state: [layers, B, hidden].
-Value bridge(const Seq2SeqPlan& plan, const Values& states, const std::string& name, bool squash) {
+/// The decoder's first state: [layers, B, hidden]. `seen` [B, D]: what every layer sees instead of
+/// its own states, or empty.
+Value bridge(const Seq2SeqPlan& plan, const Values& states, const Value& seen,
+             const std::string& name, bool squash) {
   Values layers;
   for (size_t layer = 0; layer < states.size(); ++layer) {
     if (plan.options.bridge == "copy") {
       layers.push_back(states[layer]);  // [1, B, H]
       continue;
     }
-    const Value made =
-        plan.weights.linear(concat(name, "_l", layer), last_of(plan, states[layer]));  // [B, H]
+    const Value made = plan.weights.linear(
+        concat(name, "_l", layer), seen.defined() ? seen : last_of(plan, states[layer]));  // [B, H]
     layers.push_back(unsqueeze(squash ? tanh(made) : made, {0}));
   }
   return join(layers, 0);
@@ -72,6 +76,8 @@ Value first_unit(const Seq2SeqPlan& plan, const Value& batch) {
   if (!plan.writes_text())
     return filled(join({batch, graph.integers({plan.shape.target_width})}, 0), 0);
   if (!plan.feeds_itself()) return first_tokens(batch, plan.shape.begin);
+  if (plan.options.one_hot)
+    return filled(join({batch, graph.integers({plan.shape.target_symbols})}, 0), 0);
   const auto begin = at::full({1}, plan.shape.begin, at::kLong);
   const auto surely = at::one_hot(begin, plan.shape.target_symbols).to(at::kFloat);  // [1, V]
   return graph.node("Expand", {graph.constant(surely), join({batch, graph.integers({1})}, 0)});
@@ -95,12 +101,19 @@ std::unique_ptr<Graph> seq2seq_encoder(const Seq2SeqPlan& plan) {
   const bool reverse = plan.options.reverse_source;
   const Value x = reverse ? reversed(source.embedded, source.lengths) : source.embedded;
   const RecurrentValues read =
-      run_recurrent(plan.recurrent(plan.options.bidirectional), plan.weights.under("encoder"),
-                    transpose(x, {1, 0, 2}), cast(source.lengths, ElementType::Int32), {});
+      run_recurrent(plan.encoder(), plan.weights.under("encoder"), transpose(x, {1, 0, 2}),
+                    cast(source.lengths, ElementType::Int32), {});
+  const std::string& kind = plan.options.bridge;
+  Value encoded;  // [B, S, D]
+  if (plan.attends() || kind == "first") encoded = transpose(read.outputs, {1, 0, 2});
+  if (encoded.defined() && reverse) encoded = reversed(encoded, source.lengths);
 
-  graph->output(plan.hidden, bridge(plan, read.hidden, "bridge", true));
-  if (plan.has_cell) graph->output(plan.cell, bridge(plan, read.cell, "cell_bridge", false));
-  if (plan.has_summary) graph->output(plan.summary, summary_of(plan, read.hidden));
+  const Value summary = plan.has_summary ? summary_of(plan, read.hidden) : Value();
+  const Value seen = kind == "summary" ? summary : kind == "first" ? pick(encoded, 1, 0) : Value();
+  graph->output(plan.hidden, bridge(plan, read.hidden, seen, "bridge", true));
+  const Values& cells = read.cell.empty() ? read.hidden : read.cell;
+  if (plan.has_cell) graph->output(plan.cell, bridge(plan, cells, seen, "cell_bridge", false));
+  if (plan.has_summary) graph->output(plan.summary, summary);
   const Value batch = size_of(x, 0);
   graph->output(plan.written, first_unit(plan, batch));
   if (plan.has_readout) {
@@ -109,8 +122,6 @@ std::unique_ptr<Graph> seq2seq_encoder(const Seq2SeqPlan& plan) {
   }
   if (!plan.attends()) return graph;
 
-  Value encoded = transpose(read.outputs, {1, 0, 2});  // [B, S, D]
-  if (reverse) encoded = reversed(encoded, source.lengths);
   put_out_memory(plan, *graph, encoded, source.keep);
   if (plan.has_attention) graph->output(plan.attention, filled(join({batch, size_of(x, 1)}, 0), 0));
   if (plan.has_steps) graph->output(plan.steps, graph->integers({0}));

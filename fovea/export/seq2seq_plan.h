@@ -20,9 +20,8 @@ struct Seq2SeqPlan {
   bool feeds_itself() const { return writes_text() && options.feedback == "own"; }
   bool attends() const { return options.attention != "none"; }
   bool looks_first() const { return attends() && options.decoder == "bahdanau"; }
-  onnx::RecurrentShape recurrent(bool bidirectional) const {
-    return {options.cell, options.layers, bidirectional};
-  }
+  onnx::RecurrentShape encoder() const;
+  onnx::RecurrentShape decoder() const;
 
   Seq2SeqOptions options;
   SequenceShape shape;
@@ -40,6 +39,9 @@ struct Seq2SeqPlan {
   /// The output that is fed back: the symbol that the caller chose, or what the step itself made.
   onnx::Port written;
 };
+
+/// The symbols as one-hot vectors [V, V], `begin` (where there is such) as zeros.
+onnx::Value one_hot_table(onnx::Graph& graph, int64_t symbols, int64_t begin);
 
 std::unique_ptr<onnx::Graph> seq2seq_encoder(const Seq2SeqPlan& plan);
 std::unique_ptr<onnx::Graph> seq2seq_decoder(const Seq2SeqPlan& plan, bool with_attention);

@@ -1,8 +1,11 @@
 #include "fovea/models/listen_attend_spell.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
+#include "fovea/decoding/ctc.h"
 #include "fovea/models/step_answer.h"
 #include "fovea/nn/decoder/incremental_decoder.h"
 #include "fovea/nn/ops/cross_entropy.h"
@@ -69,6 +72,7 @@ ListenAttendSpell::Heard ListenAttendSpell::listen(const Batch& batch, const Ran
     start.cell.push_back(layer->forward(both(read.state.cell)));
   Heard heard;
   heard.source = decoder_->look_at(read.outputs, KeepMask::from_keep(read.keep), {});
+  heard.encoded = read.outputs;
   heard.keep = read.keep;
   heard.start = decoder_->start(std::move(start), heard.source);
   return heard;
@@ -86,13 +90,25 @@ Tensor ListenAttendSpell::spell(const Heard& heard, const Tensor& target, const 
 
 Loss ListenAttendSpell::loss(const Batch& batch, const StepContext& context) {
   const Tensor& target = batch.at("target");
-  const Tensor readouts = spell(listen(batch, &context.random, nullptr), target, &context.random,
-                                nullptr);  // [B, T, R]
+  const Heard heard = listen(batch, &context.random, nullptr);
+  const Tensor readouts = spell(heard, target, &context.random, nullptr);  // [B, T, R]
   Loss loss;
   loss.units = batch.at("target.keep").sum();
   loss.objective = cross_entropy(readouts.flatten(0, 1), {output_->weight, output_->bias},
                                  target.flatten(), {options_.label_smoothing, speech_.padding});
+  if (ctc_) {
+    const double share = options_.ctc_weight;
+    loss.objective = (1 - share) * loss.objective + share * ctc_loss_of(heard, batch) / loss.units;
+  }
   return loss;
+}
+
+/// Padding, which no text holds, is the blank; the end is not spelt.
+Tensor ListenAttendSpell::ctc_loss_of(const Heard& heard, const Batch& batch) const {
+  const Tensor log_p = ctc_->forward(heard.encoded).log_softmax(2);  // [B, K, V]
+  const Tensor& target = batch.at("target");
+  const Tensor spelt = batch.at("target.keep").logical_and(target.ne(speech_.end));  // [B, T]
+  return summed_ctc_loss(log_p, heard.keep.sum(1), target, spelt.sum(1), speech_.padding);
 }
 
 std::pair<double, int64_t> ListenAttendSpell::negative_log_likelihood(const Batch& batch) const {
@@ -122,16 +138,44 @@ SearchProblem ListenAttendSpell::problem_of(const Batch& batch, const Heard& hea
 Predictions ListenAttendSpell::predict(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   const PrecisionScope precision = search_precision();
-  Heard heard = listen(batch, nullptr, nullptr);
+  const Heard heard = listen(batch, nullptr, nullptr);
   const SearchProblem problem = problem_of(batch, heard);
   const bool covered = search_.coverage_penalty > 0;
-  IncrementalDecoder decoder(*decoder_, std::move(heard.source), std::move(heard.start), covered);
+  IncrementalDecoder decoder(*decoder_, heard.source, heard.start, covered);
   const PackedProjection output(output_->weight, output_->bias);
-  return search_outputs(problem, [&](const StepInput& in) -> StepOutput {
+  std::optional<CtcPrefixes> spelt;
+  if (ctc_)
+    spelt.emplace(ctc_->forward(heard.encoded).log_softmax(2), heard.keep, speech_.padding,
+                  speech_.end);
+  Predictions found = search_outputs(problem, [&](const StepInput& in) -> StepOutput {
     if (in.origin.defined()) decoder.select(in.origin);
     const DecoderStep now = decoder.step(embed(in.tokens.to(device())));
-    return answer_step(in, output, now.readout, covered ? now.weights.flatten(1) : Tensor());
+    const Tensor weights = covered ? now.weights.flatten(1) : Tensor();
+    if (!spelt) return answer_step(in, output, now.readout, weights);
+    if (in.position > 0) spelt->extend(in.origin, in.tokens);
+    const Tensor log_p = output_->forward(now.readout).log_softmax(1);  // [R, V]
+    return {at::lerp(log_p, spelt->scores(), options_.ctc_weight), weights};
   });
+  if (spelt) weigh_by_attention(batch, heard, found);
+  return found;
+}
+
+void ListenAttendSpell::weigh_by_attention(const Batch& batch, const Heard& heard,
+                                           Predictions& found) const {
+  size_t most = 0;
+  for (const auto& outputs : found.outputs) most = std::max(most, outputs.size());
+  for (size_t place = 0; place < most; ++place) {
+    Predictions one;
+    for (const auto& outputs : found.outputs)
+      one.outputs.push_back({outputs[std::min(place, outputs.size() - 1)]});
+    const Tensor target = chosen_targets(batch, one);  // [B, T]
+    if (target.size(1) == 0) continue;
+    const Tensor readouts = spell(heard, target, nullptr, nullptr);
+    const Tensor sums = log_probabilities(output_->forward(readouts), target).sum(1).cpu();  // [B]
+    for (size_t row = 0; row < found.outputs.size(); ++row)
+      if (place < found.outputs[row].size())
+        found.outputs[row][place].log_probability = sums[int64_t(row)].item<double>();
+  }
 }
 
 Tensor ListenAttendSpell::replay(const Batch& batch, const Predictions& predictions,

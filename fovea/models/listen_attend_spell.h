@@ -9,10 +9,14 @@
 //             sharpening       model.normaliser=temperature or top-k
 //             windowing        model.alignment=median: only around the middle of alpha_{t-1}
 //   spell   nn/decoder/decoder.h: s_t = cell([y_{t-1} ; c_t], s_{t-1}), s_0 = tanh(W [h's last
-//   states]);
-//           readout and softmax over the symbols
+//           states]); readout and softmax over the symbols. model.decoder=chorowski has the paper's
+//           order: c_t from s_{t-1}, y_t from s_{t-1} and c_t, then s_t = cell([y_t ; c_t],
+//           s_{t-1})
 //   loss    mean over the real symbols of -log p(y_t), with label smoothing. In training frames are
 //           a little different at every step (nn/audio/sound_augment.h)
+//   ctc     model.ctc_weight w: a softmax over each h_j spells the text too (decoding/ctc.h), with
+//           the loss (1 - w) attention + w ctc / symbols; a search adds up both in the same way
+//           (Kim, Hori and Watanabe 2017). What an output is said to be worth is the attention's
 // configs/speech-*.json hold what docs/results.md reports.
 #pragma once
 
@@ -32,6 +36,7 @@ namespace fovea {
 struct ListenAttendSpellOptions {
   std::string name = "listen_attend_spell";
   std::string cell = "gru";
+  std::string reset = "after";
   int64_t encoder_hidden = 128;  // of each direction
   int64_t layers = 3;            // of the encoder
   int64_t stack = 1;
@@ -44,6 +49,7 @@ struct ListenAttendSpellOptions {
   int64_t readout_size = 128;  // of tanh and maxout
   double dropout = 0.2;        // between layers, of embeddings and of the readout
   double label_smoothing = 0;
+  double ctc_weight = 0;  // 0: attention alone
   ScoreOptions score;
   NormaliserOptions normaliser;
   AlignmentOptions alignment;
@@ -83,7 +89,8 @@ class ListenAttendSpell : public SequenceModel {
  private:
   struct Heard {
     DecoderSource source;
-    at::Tensor keep;  // bool [B, K]
+    at::Tensor encoded;  // h [B, K, D]
+    at::Tensor keep;     // bool [B, K]
     DecoderState start;
   };
   Heard listen(const Batch& batch, const Random* random, Tap* tap) const;
@@ -92,6 +99,9 @@ class ListenAttendSpell : public SequenceModel {
                    Tap* tap) const;
   at::Tensor embed(const at::Tensor& symbols) const;  // [B] or [B, T] -> [B, (T,) E]
   SearchProblem problem_of(const Batch& batch, const Heard& heard) const;
+  at::Tensor ctc_loss_of(const Heard& heard, const Batch& batch) const;  // a number, of all rows
+  /// Log-probabilities of the outputs by attention alone.
+  void weigh_by_attention(const Batch& batch, const Heard& heard, Predictions& found) const;
 
   ListenAttendSpellOptions options_;
   SpeechShape speech_;
@@ -99,7 +109,7 @@ class ListenAttendSpell : public SequenceModel {
   std::vector<std::shared_ptr<Projection>> bridge_, cell_bridge_;  // one for each decoder layer
   torch::nn::Embedding embedding_{nullptr};
   std::shared_ptr<Decoder> decoder_;
-  std::shared_ptr<Projection> output_;
+  std::shared_ptr<Projection> output_, ctc_;
 };
 
 }  // namespace fovea

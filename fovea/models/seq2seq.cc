@@ -30,13 +30,19 @@ Tensor affine(const torch::nn::Linear& layer, const Tensor& x) {
 
 Tensor Seq2Seq::embed_source(const Batch& batch, Tap* tap) const {
   const Tensor source = batch.at("source");
-  const Tensor embedded = source_embedding_ ? embedding_lookup(source_embedding_->weight, source)
-                                            : torch::linear(source, source_input_->weight,
-                                                            source_input_->bias);  // [B, S, E]
+  Tensor embedded;  // [B, S, E]
+  if (options_.one_hot)
+    embedded = at::one_hot(source, shape_.source_symbols).to(output_->weight.scalar_type());
+  else
+    embedded = source_embedding_ ? embedding_lookup(source_embedding_->weight, source)
+                                 : affine(source_input_, source);
   return leaf_of(tap, "source", embedded);
 }
 
 Tensor Seq2Seq::embed_target(const Tensor& units) const {
+  if (options_.one_hot)  // what stands before the first symbol is none: zeros
+    return at::one_hot(units, shape_.target_symbols).to(output_->weight.scalar_type()) *
+           units.ne(shape_.begin).unsqueeze(-1);
   return target_embedding_ ? embedding_lookup(target_embedding_->weight, units)
                            : affine(target_input_, units);
 }
@@ -52,6 +58,10 @@ OutputLayer Seq2Seq::output_layer() const {
   return {target_embedding_->weight, tied_bias_};
 }
 
+Tensor Seq2Seq::factored(const Tensor& readout) const {
+  return output_factor_ ? affine(output_factor_, readout) : readout;
+}
+
 Tensor Seq2Seq::output_of(const Tensor& readout) const {
   const auto [weight, bias] = output_layer();
   return torch::linear(readout, weight, bias);
@@ -62,6 +72,7 @@ Tensor Seq2Seq::outputs_of(const Written& written) const {
 }
 
 Tensor Seq2Seq::feed_back(const Tensor& output) const {
+  if (options_.one_hot) return output.softmax(-1);
   return writes_text() ? at::matmul(output.softmax(-1), target_embedding_->weight)  // [B, E]
                        : embed_target(output);
 }
@@ -77,34 +88,41 @@ Seq2Seq::Encoded Seq2Seq::encode(const Batch& batch, const Random* random, Tap* 
       encoder_->run(x, lengths, {}, encoder_->dropout_masks(x.size(0), random ? &own : nullptr));
   Tensor encoded = read.outputs;  // [B, S, D]
   if (options_.reverse_source) encoded = reversed(encoded, lengths);
-
-  const size_t d = options_.bidirectional ? 2 : 1;
-  const auto last = [&](const std::vector<Tensor>& states, size_t layer) {
-    if (options_.bridge == "backward") return states[layer * d + 1];
-    return d == 1 ? states[layer] : at::cat({states[layer * d], states[layer * d + 1]}, 1);
-  };
-  RecurrentState start = read.state;
-  if (!bridge_.empty()) {
-    start = {};
-    for (size_t layer = 0; layer < bridge_.size(); ++layer) {
-      start.hidden.push_back(affine(bridge_[layer], last(read.state.hidden, layer)).tanh());
-      if (!cell_bridge_.empty())
-        start.cell.push_back(affine(cell_bridge_[layer], last(read.state.cell, layer)));
-    }
-  }
   Tensor summary;
   if (summary_) {
     const auto& top = read.state.hidden;
-    summary = affine(summary_, d == 1 ? top.back() : at::cat({top[top.size() - 2], top.back()}, 1))
-                  .tanh();  // [B, H]
+    summary =
+        affine(summary_,
+               options_.bidirectional ? at::cat({top[top.size() - 2], top.back()}, 1) : top.back())
+            .tanh();  // [B, H]
   }
   // Without padding there is nothing to hide. On a GPU looking would stall the queue.
   const bool is_full = keep.is_cpu() && keep.all().item<bool>();
   Encoded result;
   result.source =
       decoder_->look_at(encoded, is_full ? KeepMask::all() : KeepMask::from_keep(keep), summary);
-  result.start = decoder_->start(std::move(start), result.source);
+  result.start = decoder_->start(first_state(read.state, encoded, summary), result.source);
   return result;
+}
+
+RecurrentState Seq2Seq::first_state(const RecurrentState& read, const Tensor& encoded,
+                                    const Tensor& summary) const {
+  if (bridge_.empty()) return read;
+  const size_t d = options_.bidirectional ? 2 : 1;
+  const auto seen = [&](const std::vector<Tensor>& states, size_t layer) {
+    if (options_.bridge == "summary") return summary;             // [B, H]
+    if (options_.bridge == "first") return encoded.select(1, 0);  // [B, D]
+    if (options_.bridge == "backward") return states[layer * d + 1];
+    return d == 1 ? states[layer] : at::cat({states[layer * d], states[layer * d + 1]}, 1);
+  };
+  const std::vector<Tensor>& cells = read.cell.empty() ? read.hidden : read.cell;
+  RecurrentState start;
+  for (size_t layer = 0; layer < bridge_.size(); ++layer) {
+    start.hidden.push_back(affine(bridge_[layer], seen(read.hidden, layer)).tanh());
+    if (!cell_bridge_.empty())
+      start.cell.push_back(affine(cell_bridge_[layer], seen(cells, layer)));
+  }
+  return start;
 }
 
 Seq2Seq::Written Seq2Seq::write(const Encoded& encoded, const Tensor& target, const Random* random,
@@ -115,7 +133,7 @@ Seq2Seq::Written Seq2Seq::write(const Encoded& encoded, const Tensor& target, co
   const DecoderMasks masks = decoder_->masks(batch, random ? &own : nullptr);
   Tensor input_mask;  // [B, E]
   if (random && options_.dropout > 0)
-    input_mask = dropout(at::ones({batch, options_.embedding}, at::TensorOptions(device())),
+    input_mask = dropout(at::ones({batch, input_size()}, at::TensorOptions(device())),
                          options_.dropout, own.split("input"));
   const auto masked = [&](const Tensor& x) {
     return !input_mask.defined() ? x : x * (x.dim() == 3 ? input_mask.unsqueeze(1) : input_mask);
@@ -125,7 +143,7 @@ Seq2Seq::Written Seq2Seq::write(const Encoded& encoded, const Tensor& target, co
     const Tensor units = at::cat({first.unsqueeze(1), target.narrow(1, 0, steps - 1)}, 1);
     const DecoderRun run =
         decoder_->run(masked(embed_target(units)), encoded.start, encoded.source, masks, tap);
-    return {run.readouts, {}, run.weights};
+    return {factored(run.readouts), {}, run.weights};
   }
   std::optional<StepTap> step_tap;
   if (tap) step_tap.emplace(*tap);
@@ -136,8 +154,8 @@ Seq2Seq::Written Seq2Seq::write(const Encoded& encoded, const Tensor& target, co
     const DecoderStep now =
         decoder_->step(masked(x), state, encoded.source, masks, step_tap ? &*step_tap : nullptr);
     state = now.state;
-    readouts.push_back(now.readout);
-    outputs.push_back(output_of(now.readout));
+    readouts.push_back(factored(now.readout));
+    outputs.push_back(output_of(readouts.back()));
     if (now.weights.defined()) weights.push_back(now.weights);
     if (t + 1 == steps) break;
     if (!random || options_.feedback != "scheduled") {
@@ -187,7 +205,7 @@ Loss Seq2Seq::loss_of(const Batch& batch, const Written& written) const {
 bool Seq2Seq::supports_cuda_graph() const {
   const auto& o = options_;
   return writes_text() && o.attention == "soft" && o.feedback == "teacher" && !o.input_feeding &&
-         o.normaliser.traits().is_fused && o.alignment.traits().is_global &&
+         o.reset == "after" && o.normaliser.traits().is_fused && o.alignment.traits().is_global &&
          o.score.traits().is_fused;
 }
 
@@ -236,8 +254,9 @@ Predictions Seq2Seq::predict(const Batch& batch) const {
     const DecoderStep now =
         decoder.step(output.defined() ? feed_back(output) : embed_target(in.tokens));
     const Tensor weights = covered && now.weights.defined() ? now.weights.flatten(1) : Tensor();
-    if (!feeds_itself()) return answer_step(in, packed_output, now.readout, weights);
-    output = output_of(now.readout);
+    const Tensor readout = factored(now.readout);
+    if (!feeds_itself()) return answer_step(in, packed_output, readout, weights);
+    output = output_of(readout);
     return {output.log_softmax(-1), weights};
   };
   return search_outputs(batch, step);

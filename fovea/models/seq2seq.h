@@ -2,14 +2,13 @@
 // time, looking back through attention (or not). Units are symbols or vectors of numbers.
 //   encoder   rnn, gru or lstm, layers, both directions; h_j = [forward_j ; backward_j]
 //   decoder   nn/decoder/decoder.h: Bahdanau 2015, Luong 2015, or without attention Cho 2014 (a
-//   summary
-//             c = tanh(V h_S) fed to every step) and Sutskever 2014 (states handed over, source
-//             reversed)
-//   output    p(y_t) = softmax(W r_t + b), or y_t = W r_t + b for numbers
+//             summary c = tanh(V h_S) fed to every step) and Sutskever 2014 (states handed over,
+//             source reversed)
+//   output    p(y_t) = softmax(W r_t + b), or y_t = W r_t + b for numbers; with a rank W = W_l W_r
 //   loss      mean over the real target positions of -log p(y_t) (with label smoothing), or of the
 //             squared error; plus coverage * mean_t sum_j min(a_tj, sum_{u<t} a_uj)   (See 2017)
 // docs/results.md says what was reached with which options; configs/seq2seq-*.json hold the
-// papers'.
+// papers', docs/papers.md what still differs from them.
 #pragma once
 
 #include <torch/nn/modules/embedding.h>
@@ -28,10 +27,13 @@ namespace fovea {
 struct Seq2SeqOptions {
   std::string name = "seq2seq";
   std::string cell = "gru";
+  std::string encoder_cell = "same";
+  std::string reset = "after";
   int64_t hidden = 128;        // of the decoder, and of the encoder's output
   int64_t encoder_hidden = 0;  // of each direction; 0: hidden, halved for two directions
   int64_t layers = 1;
   int64_t embedding = 64;
+  bool one_hot = false;  // instead of embeddings
   bool bidirectional = true;
   bool reverse_source = false;
   double dropout = 0;           // of embeddings, between layers, of the readout
@@ -40,10 +42,12 @@ struct Seq2SeqOptions {
   std::string decoder = "luong";
   bool input_feeding = false;
   bool summary = true;           // attention=none: the summary is fed to every step
+  bool summary_gated = false;    // the decoder's reset gate scales it in the candidate
   std::string bridge = "dense";  // from the encoder's last states to the decoder's first
   std::string readout = "tanh";
   std::string readout_from = "new";
   int64_t readout_size = 0;  // 0: hidden; with tied embeddings: embedding
+  int64_t output_rank = 0;   // of the output matrix; 0: full
   std::string feedback = "teacher";
   double scheduled_k = 1000;  // scheduled: p(teacher) = k / (k + exp(step / k))
   double coverage = 0;
@@ -52,6 +56,9 @@ struct Seq2SeqOptions {
   NormaliserOptions normaliser;
   AlignmentOptions alignment;
   void describe(OptionList& list);
+  const std::string& cell_of_encoder() const {
+    return encoder_cell == "same" ? cell : encoder_cell;
+  }
 };
 
 /// The teacher's share of what is fed back with model.feedback=scheduled, from k / (k + 1) down to
@@ -80,15 +87,20 @@ class Seq2Seq : public SequenceModel {
     DecoderState start;
   };
   struct Written {
-    at::Tensor readouts;  // [B, T, R]
+    at::Tensor readouts;  // [B, T, R or rank]
     at::Tensor outputs;   // logits [B, T, V] or numbers [B, T, O], where they were fed back
     at::Tensor weights;   // [B, 1, T, K] or undefined
   };
   bool feeds_itself() const { return options_.feedback == "own"; }
+  int64_t input_size() const;  // of what a step of the decoder is given of a symbol
   Encoded encode(const Batch& batch, const Random* random, Tap* tap) const;
+  /// encoded [B, S, D], summary [B, H] or undefined
+  RecurrentState first_state(const RecurrentState& read, const at::Tensor& encoded,
+                             const at::Tensor& summary) const;
   at::Tensor embed_source(const Batch& batch, Tap* tap) const;  // [B, S, E]
   at::Tensor embed_target(const at::Tensor& units) const;       // [B] or [B, T] or [B, T, O]
   at::Tensor first_unit(int64_t batch) const;                   // begin, or zeros [B, O]
+  at::Tensor factored(const at::Tensor& readout) const;         // [B, (T,) R or rank]
   at::Tensor output_of(const at::Tensor& readout) const;        // [B, (T,) V or O]
   at::Tensor outputs_of(const Written& written) const;          // [B, T, V or O]
   OutputLayer output_layer() const;
@@ -97,6 +109,9 @@ class Seq2Seq : public SequenceModel {
                 double teacher_share, Tap* tap) const;
   Loss loss_of(const Batch& batch, const Written& written) const;
   Predictions predict_numbers(const Batch& batch, Tap* tap) const;
+  void make_symbols();
+  void make_decoder(int64_t encoded);
+  void make_output();
   void make_bridge(int64_t encoded);
 
   Seq2SeqOptions options_;
@@ -104,7 +119,7 @@ class Seq2Seq : public SequenceModel {
   torch::nn::Linear source_input_{nullptr}, target_input_{nullptr};  // numbers
   std::shared_ptr<Recurrent> encoder_;
   std::vector<torch::nn::Linear> bridge_, cell_bridge_;
-  torch::nn::Linear summary_{nullptr}, output_{nullptr};
+  torch::nn::Linear summary_{nullptr}, output_factor_{nullptr}, output_{nullptr};
   at::Tensor tied_bias_;
   std::shared_ptr<Decoder> decoder_;
 };

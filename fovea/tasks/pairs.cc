@@ -12,6 +12,7 @@
 #include "fovea/data/pairs/synthetic_dates.h"
 #include "fovea/data/pairs/synthetic_phrases.h"
 #include "fovea/decoding/search.h"
+#include "fovea/metrics/alignment_error.h"
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/seq2seq.h"
@@ -176,7 +177,10 @@ class PairsOutput : public SequenceOutput {
   Evaluation evaluate(const Model& model, const Dataset& rows,
                       const RowProgress& progress) const override {
     Evaluation evaluation = SequenceOutput::evaluate(model, rows, progress);
-    if (is_translation_) evaluation.main = "bleu";
+    if (!is_translation_) return evaluation;
+    evaluation.main = "bleu";
+    const AlignmentCounts counts = aligned_words(model, rows);
+    if (const auto rate = counts.error_rate()) evaluation.metrics.push_back({"aer", *rate});
     return evaluation;
   }
 
@@ -317,7 +321,8 @@ class PairsOutput : public SequenceOutput {
           if (!weights.defined()) return;
           const at::Tensor keep = torch::zeros(weights.sizes(), torch::kBool);
           for (int64_t i = 0; i < batch.size; ++i)
-            for (const auto& [map, truth] : rows.planted_truth(some[index][size_t(i)]))
+            if (const at::Tensor truth = rows.map_truth(some[index][size_t(i)], "attention");
+                truth.defined())
               keep[i].narrow(0, 0, truth.size(0)).narrow(1, 0, truth.size(1)).copy_(truth);
           if (const auto share = attention_truth(weights.flatten(0, 1), keep.flatten(0, 1))) {
             counts[index] = keep.any(-1).sum().item<double>();
@@ -328,6 +333,32 @@ class PairsOutput : public SequenceOutput {
     double sum = 0, count = 0;
     for (size_t i = 0; i < some.size(); ++i) sum += sums[i], count += counts[i];
     return count > 0 ? std::optional<double>(sum / count) : std::nullopt;
+  }
+
+  /// What attention joins while the right target is written beside the links of the data.
+  AlignmentCounts aligned_words(const Model& model, const Dataset& rows) const {
+    AlignmentCounts sum;
+    if (!rows.has_truth()) return sum;
+    const RowBatches all = batches(model, rows);
+    std::vector<AlignmentCounts> of_batch(all.size());
+    over_batches(model, rows, all,
+                 [&](size_t index, const Batch& batch) {
+                   const at::Tensor weights = target_attention(model, batch);  // [B, T, S]
+                   for (int64_t i = 0; weights.defined() && i < batch.size; ++i) {
+                     const NamedTensors known = rows.planted_truth(all[index][size_t(i)]);
+                     if (!known.contains("alignment.sure")) continue;
+                     const at::Tensor &to = known.at("alignment.target"),
+                                      &from = known.at("alignment.source"),
+                                      &sure = known.at("alignment.sure");
+                     const at::Tensor own =
+                         weights[i].narrow(0, 0, to.size(0)).narrow(1, 0, from.size(0));  // [T, S]
+                     of_batch[index] += count_links(strongest_links(own, to, from, sure.sizes()),
+                                                    sure, known.at("alignment.possible"));
+                   }
+                 },
+                 {});
+    for (const AlignmentCounts& own : of_batch) sum += own;
+    return sum;
   }
 
   std::shared_ptr<const PairsData> data_;

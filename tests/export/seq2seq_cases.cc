@@ -99,11 +99,27 @@ void add_decoder_cases(Seq2SeqCases& builder) {
     o.alignment.name = "local-p";
   });
   builder.add("reversed-both-ways", [](Seq2SeqOptions& o) { o.reverse_source = true; });
-  builder.add("cho", [](Seq2SeqOptions& o) { o.attention = "none", o.readout = "maxout"; });
+  builder.add("summary", [](Seq2SeqOptions& o) { o.attention = "none", o.readout = "maxout"; });
+  builder.add("cho", [](Seq2SeqOptions& o) {
+    o.attention = "none", o.bidirectional = false, o.reset = "before", o.summary_gated = true,
+    o.bridge = "summary", o.readout = "maxout", o.output_rank = 5;
+  });
+  builder.add("cho-two-layers", [](Seq2SeqOptions& o) {
+    o.attention = "none", o.layers = 2, o.summary_gated = true, o.bridge = "summary";
+  });
+  builder.add("demonstration", [](Seq2SeqOptions& o) {
+    o.one_hot = true, o.encoder_cell = "lstm", o.encoder_hidden = 8, o.reset = "before",
+    o.bridge = "first", o.feedback = "own", o.decoder = "bahdanau", o.readout = "linear",
+    o.readout_from = "previous", o.score.bias = true;
+  });
+  builder.add("one-hot", [](Seq2SeqOptions& o) { o.one_hot = true, o.reset = "before"; });
+  builder.add("lstm-from-gru", [](Seq2SeqOptions& o) { o.cell = "lstm", o.encoder_cell = "gru"; });
   builder.add("sutskever", [](Seq2SeqOptions& o) {
     o.attention = "none", o.cell = "lstm", o.layers = 2, o.bidirectional = false, o.bridge = "copy",
-    o.summary = false, o.reverse_source = true, o.readout = "linear";
+    o.summary = false, o.reverse_source = true, o.readout = "state";
   });
+  builder.add("blind-linear",
+              [](Seq2SeqOptions& o) { o.attention = "none", o.readout = "linear"; });
   builder.add("blind-previous",
               [](Seq2SeqOptions& o) { o.attention = "none", o.readout_from = "previous"; });
 }

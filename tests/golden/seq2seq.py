@@ -3,8 +3,8 @@
 Run:  python3 tests/golden/seq2seq.py        (writes seq2seq.json beside itself)
 
 recurrent: torch.nn.RNN, GRU and LSTM over packed sequences of different lengths, two layers, both directions.
-models: two whole networks, one with Bahdanau's decoder and one with Luong's, written with torch.nn cells step by step: the loss of a batch and the
-gradient of every parameter. Parameters have the names that the C++ models give them.
+models: whole networks, with Bahdanau's decoder, with Luong's, and those of Cho 2014, Sutskever 2014 and the date demonstration, written step by step
+from their formulas: the loss of a batch and the gradient of every parameter. Parameters have the names that the C++ models give them.
 """
 import json
 import math
@@ -161,6 +161,103 @@ def luong():
     return p, torch.stack(logits, 1)
 
 
+def papers_gru(p, prefix, suffix, x, h, gated=None):
+    """Cho 2014's GRU: U (r * h) in the candidate; with `gated`, the last inputs, r * (U h + C c)."""
+    w, u = p[f"{prefix}weight_ih_{suffix}"].chunk(3), p[f"{prefix}weight_hh_{suffix}"].chunk(3)
+    b = [bi + bh for bi, bh in zip(p[f"{prefix}bias_ih_{suffix}"].chunk(3), p[f"{prefix}bias_hh_{suffix}"].chunk(3))]
+    both = x if gated is None else torch.cat([x, gated], 1)
+    r = torch.sigmoid(both @ w[0].T + h @ u[0].T + b[0])
+    z = torch.sigmoid(both @ w[1].T + h @ u[1].T + b[1])
+    if gated is None:
+        new = torch.tanh(x @ w[2].T + (r * h) @ u[2].T + b[2])
+    else:
+        bi, bh = p[f"{prefix}bias_ih_{suffix}"].chunk(3)[2], p[f"{prefix}bias_hh_{suffix}"].chunk(3)[2]
+        own = x.shape[1]
+        new = torch.tanh(x @ w[2][:, :own].T + bi + r * (h @ u[2].T + gated @ w[2][:, own:].T + bh))
+    return z * h + (1 - z) * new
+
+
+def cho():
+    """c = tanh(V h_T); s_0 = tanh(V' c); the reset gate scales C c; maxout of s_t, y_{t-1} and c; output matrix of rank 2."""
+    maxout, rank = 3, 2
+    p = {"source_embedding.weight": fresh(SOURCE, EMBEDDING), "target_embedding.weight": fresh(TARGET, EMBEDDING),
+         **cell_parameters("encoder.", 3, EMBEDDING, HIDDEN, "l0"),
+         "summary.weight": fresh(HIDDEN, HIDDEN), "summary.bias": fresh(HIDDEN),
+         "bridge_l0.weight": fresh(HIDDEN, HIDDEN), "bridge_l0.bias": fresh(HIDDEN),
+         **cell_parameters("decoder.recurrent.", 3, EMBEDDING + HIDDEN, HIDDEN, "l0"),
+         "decoder.combine.weight": fresh(2 * maxout, HIDDEN + EMBEDDING + HIDDEN), "decoder.combine.bias": fresh(2 * maxout),
+         "output_factor.weight": fresh(rank, maxout), "output.weight": fresh(TARGET, rank), "output.bias": fresh(TARGET)}
+    last = []
+    for row, length in enumerate(LENGTHS):
+        h = torch.zeros(1, HIDDEN)
+        for t in range(length):
+            h = papers_gru(p, "encoder.", "l0", p["source_embedding.weight"][SOURCE_IDS[row, t]][None], h)
+        last.append(h)
+    c = torch.tanh(torch.cat(last) @ p["summary.weight"].T + p["summary.bias"])
+    s = torch.tanh(c @ p["bridge_l0.weight"].T + p["bridge_l0.bias"])
+    y, logits = torch.full((2,), BEGIN), []
+    for t in range(4):
+        x = p["target_embedding.weight"][y]
+        s = papers_gru(p, "decoder.recurrent.", "l0", x, s, c)
+        u = torch.cat([s, x, c], 1) @ p["decoder.combine.weight"].T + p["decoder.combine.bias"]
+        r = torch.maximum(u[:, 0::2], u[:, 1::2])
+        logits.append(r @ (p["output.weight"] @ p["output_factor.weight"]).T + p["output.bias"])
+        y = TARGET_IDS[:, t]
+    return p, torch.stack(logits, 1)
+
+
+def sutskever():
+    """Two layers of lstm, the source from its end, states handed over, softmax of the top state alone."""
+    p = {"source_embedding.weight": fresh(SOURCE, EMBEDDING), "target_embedding.weight": fresh(TARGET, EMBEDDING),
+         **cell_parameters("encoder.", 4, EMBEDDING, HIDDEN, "l0"), **cell_parameters("encoder.", 4, HIDDEN, HIDDEN, "l1"),
+         **cell_parameters("decoder.recurrent.", 4, EMBEDDING, HIDDEN, "l0"),
+         **cell_parameters("decoder.recurrent.", 4, HIDDEN, HIDDEN, "l1"),
+         "output.weight": fresh(TARGET, HIDDEN), "output.bias": fresh(TARGET)}
+
+    def stacked(prefix, x, states):
+        after = []
+        for layer, state in enumerate(states):
+            after.append(step("lstm", p, prefix, f"l{layer}", x, state))
+            x = after[-1][0]
+        return after
+
+    rows = []
+    for row, length in enumerate(LENGTHS):
+        states = [(torch.zeros(1, HIDDEN), torch.zeros(1, HIDDEN)) for _ in range(2)]
+        for t in reversed(range(length)):
+            states = stacked("encoder.", p["source_embedding.weight"][SOURCE_IDS[row, t]][None], states)
+        rows.append(states)
+    states = [tuple(torch.cat([row[layer][k] for row in rows]) for k in range(2)) for layer in range(2)]
+    y, logits = torch.full((2,), BEGIN), []
+    for t in range(4):
+        states = stacked("decoder.recurrent.", p["target_embedding.weight"][y], states)
+        logits.append(states[-1][0] @ p["output.weight"].T + p["output.bias"])
+        y = TARGET_IDS[:, t]
+    return p, torch.stack(logits, 1)
+
+
+def demonstration():
+    """One-hot symbols, BiLSTM encoder, s_0 from the first encoded position, the network's own softmax fed back, nothing at first; all from s_{t-1}."""
+    enc, score = 2, 5
+    p = {**cell_parameters("encoder.", 4, SOURCE, enc, "l0"), **cell_parameters("encoder.", 4, SOURCE, enc, "l0_reverse"),
+         "bridge_l0.weight": fresh(HIDDEN, 2 * enc),
+         **cell_parameters("decoder.recurrent.", 3, TARGET + 2 * enc, HIDDEN, "l0"),
+         "decoder.score.query.weight": fresh(score, HIDDEN), "decoder.score.query.bias": fresh(score),
+         "decoder.score.key.weight": fresh(score, 2 * enc), "decoder.score.energy.weight": fresh(1, score),
+         "output.weight": fresh(TARGET, HIDDEN + TARGET + 2 * enc), "output.bias": fresh(TARGET)}
+    h, _ = encode("lstm", {**p, "source_embedding.weight": torch.eye(SOURCE)}, enc)
+    s = torch.tanh(h[:, 0] @ p["bridge_l0.weight"].T)
+    y, logits = torch.zeros(2, TARGET), []
+    for t in range(4):
+        e = torch.tanh((s @ p["decoder.score.query.weight"].T + p["decoder.score.query.bias"])[:, None] + h @ p["decoder.score.key.weight"].T)
+        a = attention((e @ p["decoder.score.energy.weight"].T)[..., 0])
+        c = (a[..., None] * h).sum(1)
+        logits.append(torch.cat([s, y, c], 1) @ p["output.weight"].T + p["output.bias"])
+        s = papers_gru(p, "decoder.recurrent.", "l0", torch.cat([y, c], 1), s)
+        y = torch.softmax(logits[-1], -1)
+    return p, torch.stack(logits, 1)
+
+
 def model_case(name, make):
     p, logits = make()
     loss = cross_entropy(logits)
@@ -173,7 +270,7 @@ def main():
     out = {
         "recurrent": [recurrent_case(cell) for cell in ("rnn", "gru", "lstm")],
         "source": SOURCE_IDS.tolist(), "keep": KEEP.tolist(), "target": TARGET_IDS.tolist(),
-        "models": [model_case("bahdanau", bahdanau), model_case("luong", luong)],
+        "models": [model_case(make.__name__, make) for make in (bahdanau, luong, cho, sutskever, demonstration)],
     }
     path = pathlib.Path(__file__).with_suffix(".json")
     path.write_text(json.dumps(out) + "\n")

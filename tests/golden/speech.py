@@ -120,8 +120,12 @@ class Net(nn.Module):
         self.decoder = nn.Module()
         self.decoder.recurrent = kind(EMBEDDING + 2 * ENCODER, HIDDEN, batch_first=True)
         self.decoder.score = Score(case["score"] == "location-aware")
-        self.decoder.combine = nn.Linear(HIDDEN + EMBEDDING + 2 * ENCODER, 2 * READOUT)
+        seen = HIDDEN + 2 * ENCODER + (0 if self.writes_first() else EMBEDDING)
+        self.decoder.combine = nn.Linear(seen, 2 * READOUT)
         self.output = nn.Linear(READOUT, SYMBOLS)
+
+    def writes_first(self):
+        return self.case.get("decoder") == "chorowski"
 
     def joined(self, layer):
         return 2 if layer >= self.case["layers"] - self.case["pyramid"] else 1
@@ -133,10 +137,33 @@ class Net(nn.Module):
             count = self.case["stack"] if layer == 0 else self.joined(layer)
             missing = -len(x) % count
             x = torch.cat([x, torch.zeros(missing, x.shape[1])]).reshape(-1, count * x.shape[1])
-            out, state = getattr(self.encoder, f"layer{layer}")(x[None])
+            own = getattr(self.encoder, f"layer{layer}")
+            if self.case.get("reset") == "before":
+                x, last = self.both_ways(own, x)
+                continue
+            out, state = own(x[None])
             x = out[0]
+        if self.case.get("reset") == "before":
+            return x, [last]
         states = state if self.case["cell"] == "lstm" else (state,)
         return x, [torch.cat([own[0, 0], own[1, 0]]) for own in states]
+
+    def both_ways(self, own, x):
+        outputs, ends = [], []
+        for suffix, places in (("l0", range(len(x))), ("l0_reverse", range(len(x) - 1, -1, -1))):
+            h, states = torch.zeros(ENCODER), [None] * len(x)
+            for t in places:
+                h = states[t] = self.papers_gru(own, x[t], h, suffix)
+            outputs.append(torch.stack(states))
+            ends.append(h)
+        return torch.cat(outputs, 1), torch.cat(ends)
+
+    @staticmethod
+    def papers_gru(own, x, h, suffix="l0"):
+        """The reset gate before the product, U (r * h)."""
+        w, u, bi, bh = (getattr(own, f"{kind}_{suffix}").chunk(3) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+        r, z = (torch.sigmoid(w[k] @ x + bi[k] + u[k] @ h + bh[k]) for k in (0, 1))
+        return z * h + (1 - z) * torch.tanh(w[2] @ x + bi[2] + u[2] @ (r * h) + bh[2])
 
     def normalise(self, e):
         if self.case["normaliser"] == "smoothing":
@@ -151,6 +178,13 @@ class Net(nn.Module):
         for symbol in text:
             alpha = self.normalise(self.decoder.score(hidden, h, previous))
             context = alpha @ h
+            if self.writes_first():  # y_i from s_{i-1} and g_i, then s_i from y_i and g_i
+                u = self.decoder.combine(torch.cat([hidden, context]))
+                logs.append(torch.log_softmax(self.output(torch.maximum(u[0::2], u[1::2])), 0)[symbol])
+                weights.append(alpha)
+                hidden = self.papers_gru(self.decoder.recurrent, torch.cat([self.embedding(torch.tensor(symbol)), context]), hidden)
+                previous = alpha
+                continue
             word = self.embedding(torch.tensor(before))
             state = hidden[None, None] if cell is None else (hidden[None, None], cell[None, None])
             _, state = self.decoder.recurrent(torch.cat([word, context])[None, None], state)
@@ -183,6 +217,8 @@ if __name__ == "__main__":
         "cases": [
             case(cell="gru", layers=2, stack=1, pyramid=1, score="location-aware", normaliser="smoothing"),
             case(cell="lstm", layers=2, stack=2, pyramid=0, score="additive", normaliser="softmax"),
+            case(cell="gru", layers=2, stack=1, pyramid=0, score="location-aware", normaliser="softmax",
+                 decoder="chorowski", reset="before"),
         ],
     }
     path = pathlib.Path(__file__).with_suffix(".json")

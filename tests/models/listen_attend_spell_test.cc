@@ -43,6 +43,12 @@ const Case kCases[] = {
      }},
     {"lstm", [](auto& o) { o.cell = "lstm"; }},
     {"two_decoder_layers", [](auto& o) { o.decoder_layers = 2; }},
+    {"ctc", [](auto& o) { o.ctc_weight = 0.3; }},
+    {"chorowski",
+     [](auto& o) {
+       o.decoder = "chorowski";
+       o.reset = "before";
+     }},
     {"luong",
      [](auto& o) {
        o.decoder = "luong";
@@ -158,6 +164,8 @@ TEST(ListenAttendSpell, EqualsPyTorch) {
     options.pyramid = own["pyramid"];
     options.score.name = own["score"];
     options.normaliser.name = own["normaliser"];
+    options.decoder = own.value("decoder", options.decoder);
+    options.reset = own.value("reset", options.reset);
     options.encoder_hidden = 3;
     options.hidden = 5;
     options.embedding = 4;

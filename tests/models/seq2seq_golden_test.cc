@@ -1,5 +1,5 @@
-// The recurrent networks and two whole sequence-to-sequence models against PyTorch: outputs, loss,
-// and every gradient, in double precision.
+// The recurrent networks and whole sequence-to-sequence models, those of the papers, against
+// PyTorch: outputs, loss, and every gradient, in double precision.
 #include <gtest/gtest.h>
 
 #include "fovea/models/seq2seq.h"
@@ -57,10 +57,23 @@ Seq2SeqOptions options_of(const std::string& name) {
     options.readout_size = 3;
     options.score.name = "additive";
     options.score.hidden_size = 5;
-  } else {
+  } else if (name == "luong") {
     options.cell = "lstm";
     options.input_feeding = true;
     options.score.name = "general";
+  } else if (name == "cho") {
+    options.attention = "none", options.bidirectional = false, options.reset = "before";
+    options.summary_gated = true, options.bridge = "summary";
+    options.readout = "maxout", options.readout_size = 3, options.output_rank = 2;
+  } else if (name == "sutskever") {
+    options.attention = "none", options.bidirectional = false, options.reverse_source = true;
+    options.cell = "lstm", options.layers = 2, options.summary = false;
+    options.bridge = "copy", options.readout = "state";
+  } else {
+    options.one_hot = true, options.encoder_cell = "lstm", options.encoder_hidden = 2;
+    options.reset = "before", options.bridge = "first", options.feedback = "own";
+    options.decoder = "bahdanau", options.readout = "linear", options.readout_from = "previous";
+    options.score.name = "additive", options.score.bias = true, options.score.hidden_size = 5;
   }
   return options;
 }
@@ -89,7 +102,7 @@ TEST_P(Seq2SeqGolden, LossAndGradientsAgreeWithPyTorch) {
   expect_gradients(model, reference["gradients"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Seq2SeqGolden, ::testing::Range(0, 2));
+INSTANTIATE_TEST_SUITE_P(Models, Seq2SeqGolden, ::testing::Range(0, 5));
 
 }  // namespace
 }  // namespace fovea::seq2seq_golden_test

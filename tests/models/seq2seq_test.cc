@@ -91,11 +91,27 @@ std::vector<SequenceCase> cases() {
     o.score.name = "additive";
   });
   add("coverage", [](Seq2SeqOptions& o) { o.coverage = 0.1; });
-  add("cho", [](Seq2SeqOptions& o) { o.attention = "none", o.readout = "maxout"; });
-  add("sutskever", [](Seq2SeqOptions& o) {
-    o.attention = "none", o.cell = "lstm", o.layers = 2, o.bidirectional = false, o.bridge = "copy",
-    o.summary = false, o.reverse_source = true, o.readout = "linear";
+  add("summary", [](Seq2SeqOptions& o) { o.attention = "none", o.readout = "maxout"; });
+  add("cho", [](Seq2SeqOptions& o) {
+    o.attention = "none", o.bidirectional = false, o.reset = "before", o.summary_gated = true,
+    o.bridge = "summary", o.readout = "maxout", o.output_rank = 5;
   });
+  add("sutskever", [](Seq2SeqOptions& o) {
+    o.attention = "none", o.cell = "lstm", o.layers = 4, o.bidirectional = false, o.bridge = "copy",
+    o.summary = false, o.reverse_source = true, o.readout = "state";
+  });
+  add("demonstration", [](Seq2SeqOptions& o) {
+    o.one_hot = true, o.encoder_cell = "lstm", o.encoder_hidden = 8, o.reset = "before",
+    o.bridge = "first", o.feedback = "own", o.decoder = "bahdanau", o.readout = "linear",
+    o.readout_from = "previous", o.score.name = "additive", o.score.bias = true;
+  });
+  add("one_hot_taught", [](Seq2SeqOptions& o) { o.one_hot = true; });
+  add("lstm_from_gru", [](Seq2SeqOptions& o) { o.cell = "lstm", o.encoder_cell = "gru"; });
+  add("reset_before_two_layers", [](Seq2SeqOptions& o) {
+    o.reset = "before", o.layers = 2, o.decoder = "bahdanau", o.score.name = "additive";
+  });
+  add("tied_factored",
+      [](Seq2SeqOptions& o) { o.tie_embeddings = true, o.readout = "linear", o.output_rank = 6; });
   add("tied", [](Seq2SeqOptions& o) { o.tie_embeddings = true; });
   add_shaped("numbers", number_shape(), [](Seq2SeqOptions& o) { o.score.name = "additive"; });
   add_shaped("shared", text_shape(true), [](Seq2SeqOptions&) {});
@@ -155,6 +171,14 @@ TEST(Seq2Seq, RefusesOptionsThatContradictEachOther) {
   EXPECT_THROW(make([](auto& o) { o.readout_from = "previous"; }), Error);
   EXPECT_THROW(make([](auto& o) { o.normaliser.name = "hard"; }), Error);
   EXPECT_THROW(make([](auto& o) { o.tie_embeddings = true, o.readout = "linear"; }), Error);
+  EXPECT_THROW(make([](auto& o) { o.cell = "lstm", o.reset = "before"; }), Error);
+  EXPECT_THROW(make([](auto& o) { o.readout = "state"; }), Error) << "attention would not count";
+  EXPECT_THROW(make([](auto& o) { o.summary_gated = true; }), Error);
+  EXPECT_THROW(make([](auto& o) { o.bridge = "summary"; }), Error);
+  EXPECT_THROW(make([](auto& o) { o.one_hot = true, o.tie_embeddings = true; }), Error);
+  EXPECT_THROW(
+      make([](auto& o) { o.bidirectional = false, o.bridge = "copy", o.encoder_cell = "lstm"; }),
+      Error);
 }
 
 class ScheduledFeedback : public ::testing::Test {

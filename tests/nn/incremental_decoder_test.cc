@@ -75,7 +75,7 @@ void expect_fused_equals_readable(const DecoderOptions& options) {
 }
 
 TEST(IncrementalDecoder, EqualsTheReadableDecoder) {
-  for (const std::string order : {"luong", "bahdanau"})
+  for (const std::string order : {"luong", "bahdanau", "chorowski"})
     for (const std::string score : {"additive", "dot", "scaled-dot", "general"})
       for (const std::string cell : {"rnn", "gru", "lstm"})
         for (const std::string readout : {"tanh", "maxout", "linear"}) {
@@ -98,6 +98,17 @@ TEST(IncrementalDecoder, EqualsTheReadableDecoderWithoutAttention) {
     options.summary_size = summary;
     expect_fused_equals_readable(options);
   }
+}
+
+TEST(IncrementalDecoder, EqualsTheReadableDecoderWithThePapersGru) {
+  DecoderOptions options = options_of();
+  options.order = "bahdanau";
+  options.recurrent.reset.before = true;
+  expect_fused_equals_readable(options);
+  options = options_of();
+  options.attention = "none", options.readout = "state";
+  options.summary_size = kEncoded, options.gated_summary = true;
+  expect_fused_equals_readable(options);
 }
 
 TEST(IncrementalDecoder, TakesTheOrdinaryPathWhereItMust) {

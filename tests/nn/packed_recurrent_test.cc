@@ -48,6 +48,19 @@ TEST(PackedRecurrent, StepsAsTheReadableOne) {
   }
 }
 
+TEST(PackedRecurrent, LeavesOtherResetGatesToTheReadableOne) {
+  const torch::NoGradGuard no_gradients;
+  const Network usual("gru");
+  RecurrentOptions options{"gru", 5, 19, 2};
+  options.reset.before = true;
+  Recurrent before(options);
+  before.initialise(Random(1));
+  const RecurrentState packed = PackedRecurrent(before).step(usual.x, usual.state);
+  expect_near(packed, before.step(usual.x, usual.state, {}), 0);
+  EXPECT_FALSE(at::allclose(packed.hidden[0],
+                            usual.recurrent.step(usual.x, usual.state, {}).hidden[0], 1e-3, 1e-3));
+}
+
 /// A step whose factors are rounded, from cell_forward().
 RecurrentState rounded_step(const Network& network, RecurrentCell cell) {
   const auto near = [](const Tensor& t) { return t.to(at::kBFloat16).to(at::kFloat); };

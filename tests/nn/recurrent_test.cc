@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/nn/modules/rnn.h>
 
+#include <cmath>
+
 #include "fovea/nn/recurrent/recurrent_layer.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/golden.h"
@@ -16,11 +18,20 @@ using namespace testing;
 constexpr int64_t kBatch = 4, kSteps = 6, kInputs = 3, kHidden = 5;
 const std::vector<int64_t> kLengths{3, 6, 1, 4};  // in no order, so that rows must move
 
+/// rnn, gru, lstm, or a GRU with another reset gate.
+RecurrentOptions options_of(const std::string& name) {
+  RecurrentOptions options{name.substr(0, name.find('_')), kInputs, kHidden};
+  options.reset.before = name == "gru_before";
+  options.reset.inputs = name == "gru_gated" ? 2 : 0;
+  return options;
+}
+
 /// A network in float64, where only real mistakes are larger than 1e-12.
 std::shared_ptr<Recurrent> network(const std::string& cell, int64_t layers = 1,
                                    bool bidirectional = false, double dropout = 0) {
-  const auto net = std::make_shared<Recurrent>(
-      RecurrentOptions{cell, kInputs, kHidden, layers, bidirectional, dropout});
+  RecurrentOptions options = options_of(cell);
+  options.layers = layers, options.bidirectional = bidirectional, options.dropout = dropout;
+  const auto net = std::make_shared<Recurrent>(options);
   net->initialise(Random(3));
   net->to(torch::kFloat64);
   torch::NoGradGuard no_gradients;  // biases start at 0: let them count
@@ -68,7 +79,8 @@ void copy_weights(const torch::nn::Module& from, const std::string& from_layer,
 }
 
 class Cells : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, Cells, ::testing::Values("rnn", "gru", "lstm"),
+INSTANTIATE_TEST_SUITE_P(All, Cells,
+                         ::testing::Values("rnn", "gru", "lstm", "gru_before", "gru_gated"),
                          [](const auto& info) { return info.param; });
 
 TEST_P(Cells, StepByStepEqualsTheWholeSequence) {
@@ -195,7 +207,9 @@ TEST_P(Cells, DropoutMasksAreTheSameAtEveryStep) {
   const auto masks = net->dropout_masks(kBatch, &random);
   ASSERT_EQ(masks.size(), 1u);
   const auto lower = network(GetParam());
-  Recurrent upper({GetParam(), kHidden, kHidden});
+  RecurrentOptions above = options_of(GetParam());
+  above.input_size = kHidden, above.reset.inputs = 0;
+  Recurrent upper(above);
   upper.to(torch::kFloat64);
   copy_weights(*net, "_l0", *lower, "_l0");
   copy_weights(*net, "_l1", upper, "_l0");
@@ -231,6 +245,62 @@ TEST(Recurrent, StateDictsOfTorchFit) {
   expect_like("rnn", torch::nn::RNN(set(torch::nn::RNNOptions(kInputs, kHidden))));
   expect_like("gru", torch::nn::GRU(set(torch::nn::GRUOptions(kInputs, kHidden))));
   expect_like("lstm", torch::nn::LSTM(set(torch::nn::LSTMOptions(kInputs, kHidden))));
+}
+
+/// The reset gate where the papers have it, from single products of single units.
+TEST(Recurrent, ResetGatesStandWhereTheFormulasHaveThem) {
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  for (const std::string form : {"gru", "gru_before", "gru_gated"}) {
+    RecurrentOptions options = options_of(form);
+    options.input_size = 2, options.hidden_size = 2;
+    options.reset.inputs = form == "gru_gated" ? 1 : 0;
+    Recurrent net(options);
+    net.to(torch::kFloat64);
+    torch::NoGradGuard no_gradients;
+    auto all = net.named_parameters();
+    for (auto& item : all)
+      item.value().copy_(
+          Random(2).split(item.key()).normal_tensor(item.value().sizes(), 0, 1, torch::kFloat64));
+    const at::Tensor x = torch::tensor({{0.4, -1.1}}, torch::kFloat64),
+                     h = torch::tensor({{0.7, -0.3}}, torch::kFloat64);
+    const auto number = [&](const char* name, int64_t row, int64_t column) {
+      return all[name][row][column].item<double>();
+    };
+    const auto bias = [&](const char* name, int64_t row) { return all[name][row].item<double>(); };
+    const double in[2] = {0.4, -1.1}, before[2] = {0.7, -0.3};
+    double gates[4];  // r of both units, z of both
+    for (int64_t row = 0; row < 4; ++row) {
+      double sum = bias("bias_ih_l0", row) + bias("bias_hh_l0", row);
+      for (int64_t i = 0; i < 2; ++i)
+        sum += number("weight_ih_l0", row, i) * in[i] + number("weight_hh_l0", row, i) * before[i];
+      gates[row] = sigmoid(sum);
+    }
+    const at::Tensor next = net.step(x, {{h}, {}}, {}).hidden[0];
+    for (int64_t unit = 0; unit < 2; ++unit) {
+      const int64_t row = 4 + unit;
+      const double r = gates[unit], z = gates[2 + unit];
+      double sum = bias("bias_ih_l0", row) + number("weight_ih_l0", row, 0) * in[0];
+      const double last = number("weight_ih_l0", row, 1) * in[1];
+      sum += form == "gru_gated" ? r * last : last;
+      if (form == "gru_before") {
+        sum += bias("bias_hh_l0", row);
+        for (int64_t i = 0; i < 2; ++i)
+          sum += number("weight_hh_l0", row, i) * gates[i] * before[i];
+      } else {
+        double own = bias("bias_hh_l0", row);
+        for (int64_t i = 0; i < 2; ++i) own += number("weight_hh_l0", row, i) * before[i];
+        sum += r * own;
+      }
+      EXPECT_NEAR(next[0][unit].item<double>(), (1 - z) * std::tanh(sum) + z * before[unit], 1e-12)
+          << form;
+    }
+  }
+}
+
+TEST(Recurrent, OnlyAGruHasAResetGate) {
+  RecurrentOptions options{"lstm", kInputs, kHidden};
+  options.reset.before = true;
+  expect_error(ErrorKind::InvalidArgument, {"reset gate", "lstm"}, [&] { Recurrent net(options); });
 }
 
 TEST(Recurrent, StartsWithOrthogonalGatesAndAnOpenForgetGate) {

@@ -115,6 +115,9 @@ void check_pair_arrays(const NamedTensors& arrays, int64_t source_symbols, int64
   const int64_t* links = linked ? all_links.data_ptr<int64_t>() : nullptr;
   const Values link_rows =
       linked ? check.offsets("links.offsets", rows, all_links.size(0)) : Values{nullptr, 0};
+  if (arrays.contains("links.possible"))
+    require(linked && check.array("links.possible", at::kByte).size(0) == all_links.size(0),
+            ErrorKind::BadData, "'links.possible' and 'links' have different sizes");
 
   const char* source_text = check.text("source.text");
   const char* reference_text = check.text("references.text");

@@ -1,11 +1,13 @@
 #include "fovea/data/pairs/dataset.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 
 #include "fovea/base/error.h"
+#include "fovea/data/speech/spoken_word.h"
 
 namespace fovea {
 
@@ -108,6 +110,18 @@ void mark_tokens(std::vector<bool>& hit, const int32_t* spans, int64_t begin, in
     hit[i] = std::max<int64_t>(spans[2 * i], begin) < std::min<int64_t>(spans[2 * i + 1], end);
 }
 
+/// The word, of those at `words`, in which each token lies: int64 [count], -1 for none.
+at::Tensor words_of_tokens(const std::vector<Span>& words, const int32_t* spans, int64_t count) {
+  at::Tensor word_of = at::full({count}, -1, at::kLong);
+  int64_t* place = word_of.data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i)
+    for (size_t word = 0; word < words.size() && place[i] < 0; ++word)
+      if (std::max<int64_t>(spans[2 * i], words[word].begin) <
+          std::min<int64_t>(spans[2 * i + 1], words[word].end))
+        place[i] = int64_t(word);
+  return word_of;
+}
+
 void check_row(int64_t row, int64_t size) {
   require(row >= 0 && row < size, ErrorKind::InvalidArgument, "row ", row,
           " does not exist; the data set has ", size, " rows");
@@ -146,7 +160,38 @@ Example PairDataset::example(int64_t row) const {
 NamedTensors PairDataset::planted_truth(int64_t row) const {
   check_row(row, size());
   const bool linked = has_truth() && range_of(arrays_, "links.offsets", row).size() > 0;
-  return linked ? NamedTensors{{"attention", truth(row)}} : NamedTensors();
+  if (!linked) return {};
+  NamedTensors known{{"attention", truth(row)}};
+  add_alignment(row, known);
+  return known;
+}
+
+void PairDataset::add_alignment(int64_t row, NamedTensors& known) const {
+  const auto from = word_spans(source_text(row)), to = word_spans(references(row).at(0));
+  const auto spans_of = [&](const std::string& side) {
+    return arrays_.at(side + ".spans").data_ptr<int32_t>() +
+           2 * range_of(arrays_, (side + ".offsets").c_str(), row).begin;
+  };
+  known["alignment.source"] = words_of_tokens(from, spans_of("source"), input_length(row));
+  known["alignment.target"] = words_of_tokens(to, spans_of("target"), target_length(row) - 1);
+  const std::vector<int64_t> shape{int64_t(to.size()), int64_t(from.size())};
+  const at::Tensor sure = at::zeros(shape, at::kBool), possible = at::zeros(shape, at::kBool);
+  const auto marks = arrays_.find("links.possible");
+  const Range range = range_of(arrays_, "links.offsets", row);
+  const int64_t* link = arrays_.at("links").data_ptr<int64_t>() + 4 * range.begin;
+  const auto shares = [](const Span& word, const int64_t* span) {
+    return std::max(word.begin, span[0]) < std::min(word.end, span[1]);
+  };
+  for (int64_t i = 0; i < range.size(); ++i, link += 4) {
+    const bool only_possible =
+        marks != arrays_.end() && marks->second.data_ptr<uint8_t>()[range.begin + i] != 0;
+    bool* place = (only_possible ? possible : sure).data_ptr<bool>();
+    for (size_t t = 0; t < to.size(); ++t)
+      for (size_t s = 0; s < from.size(); ++s)
+        if (shares(to[t], link) && shares(from[s], link + 2)) place[t * from.size() + s] = true;
+  }
+  known["alignment.sure"] = sure;
+  known["alignment.possible"] = possible.logical_or(sure);
 }
 
 Batch PairDataset::batch(std::span<const int64_t> rows) const {

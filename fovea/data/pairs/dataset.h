@@ -20,6 +20,7 @@ namespace fovea {
 /// Planted truth: these bytes of the target come from those bytes of the source.
 struct Link {
   int64_t target_begin = 0, target_end = 0, source_begin = 0, source_end = 0;
+  bool possible = false;  // of an alignment by hand: people did not agree on it
 };
 
 struct TextPair {
@@ -34,7 +35,8 @@ struct TextPair {
 ///   source.text [bytes] uint8, source.text_offsets [N+1] int64
 ///   target.ids, target.spans, target.offsets likewise (without begin and end symbols)
 ///   references.text [bytes] uint8, references.text_offsets [R+1] int64, references.offsets [N+1]
-///   links [l, 4] int64 and links.offsets [N+1], where truth is known
+///   links [l, 4] int64 and links.offsets [N+1], where truth is known; links.possible [l] uint8,
+///   where some are only possible
 class PairDataset : public Dataset {
  public:
   /// BadData for arrays that check_pair_arrays() refuses.
@@ -64,11 +66,15 @@ class PairDataset : public Dataset {
   /// bool [T+1, S]: which source tokens each target token comes from. Rows of the end symbol and of
   /// target tokens without a link are all false.
   at::Tensor truth(int64_t row) const;
+  /// Where links are known, "attention": truth(); and, for words parted by blanks,
+  /// "alignment.sure" and "alignment.possible" bool [target words, source words],
+  /// "alignment.target" [T] and "alignment.source" [S]: the word of each token, -1 for none.
   NamedTensors planted_truth(int64_t row) const override;
 
   const NamedTensors& arrays() const { return arrays_; }  // for the prepared file
 
  private:
+  void add_alignment(int64_t row, NamedTensors& truth) const;
   NamedTensors arrays_;
   std::shared_ptr<const Tokeniser> source_, target_;
 };

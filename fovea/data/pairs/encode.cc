@@ -1,5 +1,6 @@
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -83,6 +84,7 @@ NamedTensors encode_pairs(std::span<const TextPair> pairs, const Tokeniser& sour
   TokenColumn sources, targets;
   TextColumn source_texts, references;
   std::vector<int64_t> reference_offsets{0}, links, link_offsets{0};
+  std::vector<uint8_t> possible;
   for (size_t i = 0; i < pairs.size(); ++i) {
     const TextPair& pair = pairs[i];
     check_pair(pair, i);
@@ -94,9 +96,11 @@ NamedTensors encode_pairs(std::span<const TextPair> pairs, const Tokeniser& sour
     source_texts.add(pair.source);
     for (const std::string& reference : pair.references) references.add(reference);
     reference_offsets.push_back(int64_t(references.offsets.size()) - 1);
-    for (const Link& link : pair.links)
+    for (const Link& link : pair.links) {
       links.insert(links.end(),
                    {link.target_begin, link.target_end, link.source_begin, link.source_end});
+      possible.push_back(link.possible);
+    }
     link_offsets.push_back(int64_t(links.size()) / 4);
   }
   NamedTensors arrays;
@@ -108,6 +112,8 @@ NamedTensors encode_pairs(std::span<const TextPair> pairs, const Tokeniser& sour
   if (!links.empty()) {
     arrays["links"] = to_tensor(links, at::kLong).view({-1, 4});
     arrays["links.offsets"] = to_tensor(link_offsets, at::kLong);
+    if (std::ranges::find(possible, uint8_t{1}) != possible.end())
+      arrays["links.possible"] = to_tensor(possible, at::kByte);
   }
   return arrays;
 }

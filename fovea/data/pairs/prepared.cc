@@ -21,7 +21,7 @@ constexpr const char* kArrays[] = {"source.ids",          "source.spans",
                                    "target.spans",        "target.offsets",
                                    "references.text",     "references.text_offsets",
                                    "references.offsets",  "links",
-                                   "links.offsets"};
+                                   "links.offsets",       "links.possible"};
 
 std::shared_ptr<Dataset> take_split(PreparedReader& reader, const std::string& prefix,
                                     const PairTokenisers& tokenisers) {

@@ -11,6 +11,7 @@
 #include "fovea/data/formats/json_rows.h"
 #include "fovea/data/formats/text_lines.h"
 #include "fovea/data/formats/tsv_columns.h"
+#include "fovea/data/speech/spoken_word.h"
 
 namespace fovea {
 
@@ -199,29 +200,59 @@ void swap_sides(TextPair& pair) {
 std::string format_links(std::span<const Link> links) {
   std::string text;
   for (const Link& link : links)
-    text += concat(text.empty() ? "" : " ", link.target_begin, "-", link.target_end, ":",
-                   link.source_begin, "-", link.source_end);
+    text += concat(text.empty() ? "" : " ", link.target_begin, "-", link.target_end,
+                   link.possible ? "?" : ":", link.source_begin, "-", link.source_end);
   return text;
 }
+
+namespace {
+
+/// Numbers and what stands between them: "0-3:4-9" is 0, 3, 4, 9 and "-:-". No numbers where the
+/// text is anything else.
+struct LinkText {
+  std::vector<int64_t> numbers;
+  std::string separators;
+};
+
+LinkText take_apart(const std::string& text) {
+  LinkText parts;
+  const char* next = text.data();
+  const char* const end = next + text.size();
+  while (parts.numbers.size() < 5) {
+    int64_t number = 0;
+    const auto parsed = std::from_chars(next, end, number);
+    if (parsed.ec != std::errc() || number < 0) return {};
+    parts.numbers.push_back(number);
+    if (parsed.ptr == end) return parts;
+    parts.separators += *parsed.ptr;
+    next = parsed.ptr + 1;
+  }
+  return {};
+}
+
+}  // namespace
 
 std::vector<Link> parse_links(std::string_view cell, const TextPair& pair,
                               const std::string& place) {
   std::vector<Link> links;
   for (const std::string& text : split(cell, ' ')) {
-    int64_t numbers[4];
-    const char* next = text.data();
-    const char* end = next + text.size();
-    constexpr char kSeparators[] = {'-', ':', '-'};
-    bool valid = true;
-    for (int i = 0; i < 4 && valid; ++i) {
-      const auto parsed = std::from_chars(next, end, numbers[i]);
-      valid = parsed.ec == std::errc() && numbers[i] >= 0 &&
-              (i == 3 ? parsed.ptr == end : parsed.ptr != end && *parsed.ptr == kSeparators[i]);
-      next = parsed.ptr + 1;
+    const auto [numbers, separators] = take_apart(text);
+    const bool words = separators == "-" || separators == "?" || separators == "p";
+    require(words || separators == "-:-" || separators == "-?-", ErrorKind::BadData, place,
+            ": the link '", text,
+            "' is not of the form 0-3:4-9 (bytes of the target, bytes of the source) or 0-1 (words "
+            "of the source and of the target, from 0 on)");
+    Link link;
+    if (words) {
+      const auto from = word_spans(pair.source), to = word_spans(pair.references[0]);
+      require(numbers[0] < int64_t(from.size()) && numbers[1] < int64_t(to.size()),
+              ErrorKind::BadData, place, ": the link '", text, "' leaves the texts, of ",
+              from.size(), " and ", to.size(), " words");
+      const Span source = from[size_t(numbers[0])], target = to[size_t(numbers[1])];
+      link = {target.begin, target.end, source.begin, source.end, separators != "-"};
+    } else {
+      link = {numbers[0], numbers[1], numbers[2], numbers[3], separators == "-?-"};
     }
-    require(valid, ErrorKind::BadData, place, ": the link '", text,
-            "' is not of the form 0-3:4-9 (bytes of the target, bytes of the source)");
-    const Link link{numbers[0], numbers[1], numbers[2], numbers[3]};
     require(link.target_begin <= link.target_end && link.source_begin <= link.source_end &&
                 link.target_end <= int64_t(pair.references[0].size()) &&
                 link.source_end <= int64_t(pair.source.size()),

@@ -52,7 +52,9 @@ TextPairs read_parallel_pairs(const std::filesystem::path& source,
 /// Exchanges the two sides, links too. InvalidArgument for a pair with several references.
 void swap_sides(TextPair& pair);
 
-/// Links as a cell of a TSV, "tb-te:sb-se tb-te:sb-se …" in bytes, end excluded; and back. BadData,
+/// Links as a cell of a TSV, "tb-te:sb-se tb-te:sb-se …" in bytes, end excluded, with "?" for ":"
+/// where a link is only possible; and back. Read are also Pharaoh's links between words from 0 on,
+/// "source-target", and "source?target" or "sourceptarget" for possible ones. BadData,
 /// beginning with `place`, when the cell is not of that form or leaves the texts.
 std::string format_links(std::span<const Link> links);
 std::vector<Link> parse_links(std::string_view cell, const TextPair& pair,

@@ -24,9 +24,9 @@ Pyramid::Pyramid(PyramidOptions options) : options_(std::move(options)) {
   for (int64_t layer = 0; layer < options_.layers; ++layer) {
     const int64_t width = layer == 0 ? options_.input_size : output_size();
     layers_.push_back(register_module(
-        concat("layer", layer),
-        std::make_shared<Recurrent>(RecurrentOptions{options_.cell, joined(layer) * width,
-                                                     options_.hidden_size, 1, true, 0})));
+        concat("layer", layer), std::make_shared<Recurrent>(RecurrentOptions{
+                                    options_.cell, joined(layer) * width, options_.hidden_size, 1,
+                                    true, 0, options_.reset})));
   }
 }
 

@@ -21,6 +21,7 @@ struct PyramidOptions {
   int64_t stack = 1;    // inputs that the first layer reads at a time
   int64_t pyramid = 0;  // of the layers above the first: how many read pairs
   double dropout = 0;   // between layers, one mask for all steps
+  ResetGate reset = {};
 };
 
 struct PyramidOutput {

@@ -36,24 +36,37 @@ DecoderSource DecoderSource::select(const Tensor& rows) const {
 }
 
 DecoderState DecoderState::select(const Tensor& rows) const {
-  return {recurrent.select(rows), selected(readout, rows), selected(weights, rows), position};
+  return {recurrent.select(rows), selected(readout, rows), selected(weights, rows), position,
+          selected(context, rows)};
 }
 
 Decoder::Decoder(DecoderOptions options) : options_(std::move(options)) {
   const bool attends = options_.attention != "none";
   require(attends || !options_.input_feeding, ErrorKind::InvalidArgument,
           "input feeding feeds the attention's result back: it needs attention");
-  require(!options_.input_feeding || (options_.order == "luong" && options_.readout != "linear"),
+  require(!options_.input_feeding || (options_.order == "luong" &&
+                                      (options_.readout == "tanh" || options_.readout == "maxout")),
           ErrorKind::InvalidArgument,
           "input feeding works with model.decoder=luong and a tanh or maxout readout");
   require(options_.order == "bahdanau" || options_.readout_from == "new" || !attends,
           ErrorKind::InvalidArgument,
           "model.readout_from=previous needs model.decoder=bahdanau: luong attends with the new "
           "state");
+  require(attends || !feeds_context(), ErrorKind::InvalidArgument,
+          "model.decoder=chorowski needs attention");
+  require(options_.readout != "state" || !attends || options_.order != "luong",
+          ErrorKind::InvalidArgument,
+          "model.readout=state with model.decoder=luong: the output would not depend on what the "
+          "attention found; try another readout, model.decoder=bahdanau or model.attention=none");
+  require(!options_.gated_summary ||
+              (!attends && options_.summary_size > 0 && options_.recurrent.cell == "gru"),
+          ErrorKind::InvalidArgument,
+          "model.summary_gated needs model.attention=none, model.summary=yes and model.cell=gru");
   context_size_ = attends ? options_.memory_size : options_.summary_size;
   RecurrentOptions recurrent = options_.recurrent;
   const int64_t embedding = recurrent.input_size, hidden = recurrent.hidden_size;
-  if (!attends || options_.order == "bahdanau") recurrent.input_size += context_size_;
+  if (!attends || options_.order != "luong") recurrent.input_size += context_size_;
+  if (options_.gated_summary) recurrent.reset = {false, context_size_};
   if (options_.input_feeding) recurrent.input_size += options_.readout_size;
   recurrent_ = register_module("recurrent", std::make_shared<Recurrent>(recurrent));
   if (attends) {
@@ -69,8 +82,9 @@ Decoder::Decoder(DecoderOptions options) : options_(std::move(options)) {
   if (options_.readout == "tanh")
     combine_ = register_projection(*this, "combine", {context_size_ + hidden, readout, false});
   if (options_.readout == "maxout")
-    combine_ =
-        register_projection(*this, "combine", {hidden + embedding + context_size_, 2 * readout});
+    combine_ = register_projection(
+        *this, "combine",
+        {hidden + (feeds_context() ? 0 : embedding) + context_size_, 2 * readout});
 }
 
 void Decoder::initialise(const Random& random) {
@@ -88,7 +102,9 @@ void Decoder::initialise(const Random& random) {
 
 int64_t Decoder::readout_size() const {
   if (combine_) return options_.readout_size;
-  return options_.recurrent.hidden_size + options_.recurrent.input_size + context_size_;
+  const int64_t hidden = options_.recurrent.hidden_size;
+  if (options_.readout == "state") return hidden;
+  return hidden + (feeds_context() ? 0 : options_.recurrent.input_size) + context_size_;
 }
 
 bool Decoder::remembers_weights() const {
@@ -155,13 +171,15 @@ Tensor Decoder::read_out(const Tensor& state, const Tensor& x, const Tensor& con
     readout = activated_projection(side_by_side({context, state}), combine_->weight, combine_->bias,
                                    Activation::Tanh);
   } else if (options_.readout == "maxout") {
-    const Tensor pairs = combine_->forward(side_by_side({state, x, context}));
+    const Tensor pairs = combine_->forward(side_by_side({state, seen_input(x), context}));
     auto shape = pairs.sizes().vec();
     shape.back() /= 2;
     shape.push_back(2);
     readout = pairs.view(shape).amax(-1);
+  } else if (options_.readout == "state") {
+    readout = state;
   } else {
-    readout = side_by_side({state, x, context});
+    readout = side_by_side({state, seen_input(x), context});
   }
   if (!mask.defined()) return readout;
   return readout * (readout.dim() == 3 ? mask.unsqueeze(1) : mask);
@@ -178,10 +196,11 @@ DecoderStep Decoder::assemble(const Tensor& x, const DecoderState& state, const 
     attended = parts.look(before);
     context = attended.context;
   }
-  const Tensor fed = options_.input_feeding ? state.readout : Tensor();
+  const Tensor fed = options_.input_feeding ? state.readout : state.context;
   const Tensor input =
       attends() && !looks_first ? side_by_side({x, fed}) : side_by_side({x, context});
-  result.state.recurrent = parts.advance(input);
+  const bool stays = feeds_context() && state.position == 0;
+  result.state.recurrent = stays ? state.recurrent : parts.advance(input);
   const Tensor after = result.state.recurrent.hidden.back();  // [B, H]
   if (attends() && !looks_first) {
     attended = parts.look(after);
@@ -191,6 +210,7 @@ DecoderStep Decoder::assemble(const Tensor& x, const DecoderState& state, const 
   result.weights = attended.weights;
   result.state.position = state.position + 1;
   if (options_.input_feeding) result.state.readout = result.readout;
+  if (feeds_context()) result.state.context = context;
   if (attends() && remembers_weights()) result.state.weights = attended.weights;
   return result;
 }
@@ -233,8 +253,8 @@ DecoderRun Decoder::run(const Tensor& x, const DecoderState& start, const Decode
 
 bool Decoder::can_fuse_steps(const Tensor& x, const DecoderSource& source, const Tap* tap) const {
   return attends() && options_.order == "bahdanau" && options_.recurrent.layers == 1 && !tap &&
-         !options_.keep_weights && options_.normaliser.traits().is_fused &&
-         options_.alignment.traits().is_global &&
+         options_.recurrent.reset.is_usual() && !options_.keep_weights &&
+         options_.normaliser.traits().is_fused && options_.alignment.traits().is_global &&
          can_run_attention_decoder(*score_, source.memory, x);
 }
 

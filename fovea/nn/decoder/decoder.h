@@ -3,12 +3,17 @@
 //   bahdanau  c_t = attend(s_{t-1}, h);  s_t = cell([x_t ; c_t], s_{t-1})            Bahdanau 2015
 //   luong     s_t = cell([x_t (; r_{t-1})], s_{t-1});  c_t = attend(s_t, h)          Luong 2015
 //             r_{t-1}, the last readout, with input feeding
+//   chorowski s_t = cell([x_t ; c_{t-1}], s_{t-1});  c_t = attend(s_t, h)         Chorowski 2015
+//             The first step has nothing behind it: s_1 is the start as it is. In the paper's
+//             counting: look with s_{i-1}, write y_i from s_{i-1} and g_i, then s_i from y_i, g_i.
 //   none      s_t = cell([x_t (; c)], s_{t-1}), c one summary of the whole source      Cho 2014
-//             (without c: Sutskever 2014)
+//             (without c: Sutskever 2014); with gated_summary r * (U s + C c) in a GRU's candidate
 // Readout r_t, from which the model predicts; s is s_t, or s_{t-1} with readout_from = previous:
 //   tanh      r_t = tanh(W_c [c_t ; s])                                              Luong 2015
-//   maxout    u = U [s ; x_t ; c_t] + b, 2 l numbers;  r_t,k = max(u_2k-1, u_2k)        Bahdanau
-//   2015 linear    r_t = [s ; x_t ; c_t]
+//   maxout    u = U [s ; x_t ; c_t] + b, 2 l numbers;  r_t,k = max(u_2k-1, u_2k)   Bahdanau 2015
+//   linear    r_t = [s ; x_t ; c_t]
+//   state     r_t = s                                                             Sutskever 2014
+//   chorowski's readouts see no x_t: it is in s_t already
 // Where no step needs the result of the one before it (teacher forcing, luong or none, no input
 // feeding, nothing that looks at previous weights) run() does all steps at once; bahdanau with one
 // layer runs in a kernel (attention_decoder.h) where nobody wants the weights.
@@ -26,11 +31,11 @@ namespace fovea {
 struct DecoderOptions {
   RecurrentOptions recurrent;        // input_size: of the embedding; the rest is added here
   std::string attention = "soft";    // soft or none
-  std::string order = "luong";       // luong or bahdanau
+  std::string order = "luong";       // luong, bahdanau or chorowski
   int64_t memory_size = 0;           // of one encoder output
   int64_t summary_size = 0;          // none: of the summary that every step sees; 0: no step does
   bool input_feeding = false;        // luong
-  std::string readout = "tanh";      // tanh, maxout or linear
+  std::string readout = "tanh";      // tanh, maxout, linear or state
   std::string readout_from = "new";  // new or previous
   int64_t readout_size = 0;          // of tanh and maxout
   double dropout = 0;                // of the readout
@@ -38,6 +43,7 @@ struct DecoderOptions {
   ScoreOptions score;
   NormaliserOptions normaliser;
   AlignmentOptions alignment;
+  bool gated_summary = false;  // gru: the reset gate scales what the summary adds to the candidate
 };
 
 /// What the decoder looks at: made once per source.
@@ -53,6 +59,7 @@ struct DecoderState {
   at::Tensor readout;  // [B, R], for input feeding
   at::Tensor weights;  // [B, 1, 1, K], for scores and alignments that look at previous weights
   int64_t position = 0;
+  at::Tensor context = {};  // [B, C], of the step before, for chorowski
   DecoderState select(const at::Tensor& rows) const;
 };
 
@@ -122,13 +129,16 @@ class Decoder : public torch::nn::Module {
   DecoderRun run_fused(const at::Tensor& x, const DecoderState& start, const DecoderSource& source,
                        const DecoderMasks& masks) const;
   bool remembers_weights() const;
+  bool feeds_context() const { return options_.order == "chorowski"; }
+  /// What of x_t the readout sees.
+  at::Tensor seen_input(const at::Tensor& x) const { return feeds_context() ? at::Tensor() : x; }
 
   DecoderOptions options_;
   int64_t context_size_ = 0;
   std::shared_ptr<Recurrent> recurrent_;
   std::shared_ptr<ScoreFunction> score_;  // null: no attention
   std::shared_ptr<Alignment> alignment_;
-  std::shared_ptr<Projection> combine_;  // readout; null for linear
+  std::shared_ptr<Projection> combine_;  // readout; null for linear and state
 };
 
 }  // namespace fovea

@@ -26,6 +26,7 @@ constexpr int64_t kRowsOfSlice = 32;
 PackedRecurrent::PackedRecurrent(const Recurrent& recurrent) : recurrent_(recurrent) {
   const RecurrentOptions& o = recurrent.options();
   require(!o.bidirectional, ErrorKind::Internal, "a bidirectional network cannot go step by step");
+  if (!o.reset.is_usual()) return;
   const auto parameters = recurrent.named_parameters();
   for (int64_t layer = 0; layer < o.layers; ++layer) {
     const auto own = [&](const char* name) {

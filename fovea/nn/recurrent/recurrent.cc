@@ -3,6 +3,7 @@
 #include "fovea/attention/projection.h"
 #include "fovea/base/error.h"
 #include "fovea/base/stop.h"
+#include "fovea/nn/recurrent/gru_forms.h"
 #include "fovea/nn/recurrent/recurrent_layer.h"
 #include "fovea/tensor/torch.h"
 
@@ -40,6 +41,13 @@ Recurrent::Recurrent(RecurrentOptions options) : options_(std::move(options)) {
   require(h > 0 && options_.input_size > 0 && options_.layers > 0, ErrorKind::InvalidArgument,
           "a recurrent network needs inputs, hidden units and layers; found ", options_.input_size,
           ", ", h, ", ", options_.layers);
+  const ResetGate& reset = options_.reset;
+  require(reset.is_usual() || options_.cell == "gru", ErrorKind::InvalidArgument,
+          "only a gru has a reset gate whose place can be chosen; found the cell ", options_.cell);
+  require(reset.inputs >= 0 && reset.inputs < options_.input_size &&
+              !(reset.before && reset.inputs > 0),
+          ErrorKind::Internal, "a reset gate over ", reset.inputs, " of ", options_.input_size,
+          " inputs");
   for (int64_t layer = 0; layer < options_.layers; ++layer)
     for (int64_t direction = 0; direction < directions(); ++direction) {
       const int64_t inputs = layer == 0 ? options_.input_size : output_size();
@@ -72,7 +80,8 @@ void Recurrent::initialise(const Random& random) {
 }
 
 RecurrentLayer Recurrent::layer(int64_t layer) const {
-  RecurrentLayer own{options_.cell, {}};
+  RecurrentLayer own{options_.cell, {}, options_.reset};
+  if (layer > 0) own.reset.inputs = 0;
   for (int64_t direction = 0; direction < directions(); ++direction) {
     const auto& weights = weights_[static_cast<size_t>(layer * directions() + direction)];
     own.weights.insert(own.weights.end(), weights.begin(), weights.end());
@@ -129,6 +138,8 @@ RecurrentState Recurrent::step(const Tensor& x, const RecurrentState& state,
       const auto [h, c] = at::lstm_cell(input, {hidden, state.cell[layer]}, w[0], w[1], w[2], w[3]);
       next.hidden.push_back(h);  // [B, H]
       next.cell.push_back(c);
+    } else if (!options_.reset.is_usual()) {
+      next.hidden.push_back(gru_step(this->layer(int64_t(layer)), input, hidden));
     } else {
       next.hidden.push_back(options_.cell == "gru"
                                 ? at::gru_cell(input, hidden, w[0], w[1], w[2], w[3])

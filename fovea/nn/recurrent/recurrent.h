@@ -2,8 +2,9 @@
 // of torch.nn.RNN (tanh), torch.nn.GRU and torch.nn.LSTM (weight_ih_l0 [G H, I], weight_hh_l0,
 // bias_ih_l0, bias_hh_l0, …_reverse), so that state dicts fit. torch's GRU gates the product:
 //   h~ = tanh(W x + b + r * (U h + b'));  h = (1 - z) * h~ + z * h_prev
-// where Cho 2014 and Bahdanau 2015 write U (r * h). Padding never enters, and no work is done for
-// it. Dropout between layers uses one mask for all steps of a sequence (Gal and Ghahramani 2016).
+// where Cho 2014 and Bahdanau 2015 write U (r * h); ResetGate has both. Padding never enters, and
+// no work is done for it. Dropout between layers uses one mask for all steps of a sequence (Gal and
+// Ghahramani 2016).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,6 +17,14 @@
 
 namespace fovea {
 
+/// What the reset gate of a GRU scales in the candidate h~. The kernels have torch's form; the
+/// others are computed step by step in LibTorch operations.
+struct ResetGate {
+  bool before = false;  // W x + b + U (r * h) + b', the papers' form
+  int64_t inputs = 0;   // of the last inputs c of layer 0: W x + b + r * (U h + C c + b')
+  bool is_usual() const { return !before && inputs == 0; }
+};
+
 struct RecurrentOptions {
   std::string cell = "gru";  // rnn, gru or lstm
   int64_t input_size = 0;
@@ -23,6 +32,7 @@ struct RecurrentOptions {
   int64_t layers = 1;
   bool bidirectional = false;
   double dropout = 0;  // between layers
+  ResetGate reset = {};
 };
 
 /// What a layer remembers; one tensor [B, H] per layer and direction (layer 0 forward, layer 0

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "fovea/base/error.h"
+#include "fovea/nn/recurrent/gru_forms.h"
 #include "fovea/nn/recurrent/recurrent_fused.h"
 #include "fovea/tensor/kernel_path.h"
 #include "fovea/tensor/torch.h"
@@ -161,9 +162,23 @@ Direction run_lstm_steps(const std::vector<Tensor>& w, const Tensor& x, const Te
   return {at::stack(outputs, 1), hidden, cell};
 }
 
+/// A GRU whose reset gate is not torch's. Steps behind a row's end are computed and not looked at.
+Direction run_gru_steps(const RecurrentLayer& one, const Tensor& x, const Tensor& live,
+                        Tensor hidden) {
+  const GruInputs inputs = gru_inputs(one, x);
+  std::vector<Tensor> outputs;
+  for (int64_t t = 0; t < x.size(1); ++t) {
+    const Tensor next = gru_step(one, inputs.select(t), hidden);  // [B, H]
+    hidden = at::where(live.select(1, t), next, hidden);
+    outputs.push_back(next);
+  }
+  return {at::stack(outputs, 1), hidden, {}};
+}
+
 Direction run_direction(const RecurrentLayer& one, const Tensor& x, const Tensor& lengths,
                         const Tensor& live, const Tensor& hidden, const Tensor& cell) {
   if (one.cell == "lstm") return run_lstm_steps(one.weights, x, live, hidden, cell);
+  if (!one.reset.is_usual()) return run_gru_steps(one, x, live, hidden);
   const Tensor outputs = call_library(one, x, {}, hidden.unsqueeze(0), {}).data;
   const Tensor end = (lengths - 1).clamp_min(0).view({-1, 1, 1}).expand({-1, 1, hidden.size(1)});
   const Tensor last = outputs.gather(1, end).squeeze(1);
@@ -187,7 +202,7 @@ RecurrentOutput run_padded_layer(const RecurrentLayer& layer, const Tensor& x,
   for (int64_t direction = 0; direction < layer.directions(); ++direction) {
     const auto d = static_cast<size_t>(direction);
     const auto first = layer.weights.begin() + 4 * direction;
-    const RecurrentLayer one{layer.cell, {first, first + 4}};
+    const RecurrentLayer one{layer.cell, {first, first + 4}, layer.reset};
     const Direction run = run_direction(one, direction == 0 ? x : turned(x), lengths, live,
                                         start.hidden.empty() ? zeros : start.hidden[d],
                                         start.cell.empty() ? zeros : start.cell[d]);
@@ -202,6 +217,8 @@ RecurrentOutput run_padded_layer(const RecurrentLayer& layer, const Tensor& x,
 RecurrentOutput run_layer(const RecurrentLayer& layer, const Tensor& x,
                           const std::shared_ptr<const SequenceLayout>& layout,
                           const RecurrentState& start) {
+  if (!layer.reset.is_usual())
+    return run_padded_layer(layer, x, torch::tensor(layout->lengths).to(x.device()), start);
   std::vector<Tensor> all{x};
   for (const auto* tensors : {&layer.weights, &start.hidden, &start.cell})
     all.insert(all.end(), tensors->begin(), tensors->end());

@@ -24,6 +24,7 @@ struct SequenceLayout {
 struct RecurrentLayer {
   std::string cell;                 // rnn, gru or lstm
   std::vector<at::Tensor> weights;  // per direction: w_ih [G H, I], w_hh [G H, H], b_ih, b_hh
+  ResetGate reset = {};
 
   int64_t directions() const { return static_cast<int64_t>(weights.size()) / 4; }
   int64_t hidden_size() const { return weights[1].size(1); }
@@ -39,8 +40,8 @@ RecurrentOutput run_layer(const RecurrentLayer& layer, const at::Tensor& x,
 RecurrentOutput run_library_layer(const RecurrentLayer& layer, const at::Tensor& x,
                                   const SequenceLayout& layout, const RecurrentState& start);
 
-/// The same where lengths int64 [B] are on a GPU and nobody waits to read them: padding is computed
-/// like everything else, and then left out.
+/// The same where lengths int64 [B] are on a GPU and nobody waits to read them, and for a GRU whose
+/// reset gate is not torch's: padding is computed like everything else, and then left out.
 RecurrentOutput run_padded_layer(const RecurrentLayer& layer, const at::Tensor& x,
                                  const at::Tensor& lengths, const RecurrentState& start);
 

@@ -79,6 +79,27 @@ TEST(Pairs, TruthFollowsTheLinks) {
   EXPECT_EQ(numbers(data.truth(2)), (Numbers{0}));
 }
 
+/// Links become pairs of words, whatever the tokens are; possible ones stay apart from sure ones.
+TEST(Pairs, AlignmentsAreOfWords) {
+  const PairDataset data = dataset(
+      {{"a bc  d", {"x yz"}, {{0, 1, 2, 4}, {2, 3, 0, 1, true}, {3, 4, 6, 7}}}, {"a", {"x"}, {}}});
+  const NamedTensors known = data.planted_truth(0);
+  EXPECT_EQ(known.at("alignment.sure").sizes(), (at::IntArrayRef{2, 3}));
+  EXPECT_EQ(numbers(known.at("alignment.sure")), (Numbers{0, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(numbers(known.at("alignment.possible")), (Numbers{0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(known.at("alignment.source").size(0), data.input_length(0));
+  EXPECT_EQ(known.at("alignment.target").size(0), data.target_length(0) - 1);
+  EXPECT_EQ(known.at("alignment.source").max().item<int64_t>(), 2);
+  EXPECT_EQ(known.at("attention").sizes(),
+            (at::IntArrayRef{data.target_length(0), data.input_length(0)}));
+  EXPECT_TRUE(data.planted_truth(1).empty());
+  NamedTensors arrays = data.arrays();
+  ASSERT_EQ(numbers(arrays.at("links.possible")), (Numbers{0, 1, 0}));
+  arrays["links.possible"] = at::zeros({2}, at::kByte);
+  expect_error(ErrorKind::BadData, "links.possible",
+               [&] { PairDataset(arrays, kBoth.source, kBoth.target); });
+}
+
 TEST(Pairs, ATokenIsHitWhenItSharesAByte) {
   const PairDataset data = dataset({{"abc d", {"xy z"}, {{1, 3, 2, 4}, {3, 3, 0, 5}}}});
   // The first link touches the last byte of xy and of abc and the blanks behind; an empty one

@@ -99,6 +99,17 @@ TEST(TextPairs, AHeaderOfKnownNamesIsOne) {
   EXPECT_EQ(read("Source\tTarget\na\tx\n").pairs.size(), 2u);
 }
 
+/// Pharaoh's format: words from 0 on, the source first; possible ones with ? or p.
+TEST(TextPairs, LinksBetweenWords) {
+  const TextPairs pairs =
+      read("source\ttarget\tlinks\n  das  Haus ist\tthe house is\t0-0 1?1 2p1 2-2\n");
+  const std::vector<Link>& links = pairs.pairs.at(0).links;
+  ASSERT_EQ(links.size(), 4u);
+  EXPECT_EQ(format_links(links), "0-3:2-5 4-9?7-11 4-9?12-15 10-12:12-15");
+  EXPECT_EQ(format_links(parse_links(format_links(links), pairs.pairs[0], "again")),
+            format_links(links));
+}
+
 TEST(TextPairs, BadHeadersAndCells) {
   refused(ErrorKind::BadData, {"p.tsv:1", "'score'", "--columns"},
           "source\ttarget\tscore\na\tx\t1\n");
@@ -110,11 +121,11 @@ TEST(TextPairs, BadHeadersAndCells) {
           "source\ttarget\tsplit\na\tx\n");
   refused(ErrorKind::BadData, {"p.tsv:2", "'trian'", "val"},
           "source\ttarget\tsplit\na\tx\ttrian\n");
-  for (const char* link : {"0-1", "0-1:0", "0-1:0-1:", "0-1:0-x", "-1-1:0-1", "0-1:0-1  0-1:0-1",
-                           "0:1-0:1", "99999999999999999999-1:0-1", " "})
+  for (const char* link : {"0", "0-1:0", "0-1:0-1-2", "0+1", "0-1:0-1:", "0-1:0-x", "-1-1:0-1",
+                           "0-1:0-1  0-1:0-1", "0:1-0:1", "99999999999999999999-1:0-1", " "})
     refused(ErrorKind::BadData, {"p.tsv:2", "form"},
             concat("source\ttarget\tlinks\na\tx\t", link, "\n"));
-  for (const char* link : {"0-2:0-1", "0-1:0-2", "1-0:0-1", "0-1:1-0"})
+  for (const char* link : {"0-2:0-1", "0-1:0-2", "1-0:0-1", "0-1:1-0", "0-1", "1-0", "0?1"})
     refused(ErrorKind::BadData, {"p.tsv:2", "leaves"},
             concat("source\ttarget\tlinks\na\tx\t", link, "\n"));
 }
