@@ -33,6 +33,7 @@ struct ExplainFlags : RowFlags {
   std::string weights, labels;
   ImportOptions import;
   std::optional<bool> faithfulness;  // unset: reports have it
+  int64_t adversary = 0;             // steps of the search for other weights
   std::optional<int64_t> rows;
   bool exact = false, quiet = false;
 };
@@ -63,6 +64,7 @@ std::vector<Faithfulness> measure(const Pipeline& pipeline, std::span<const Exam
   Progress progress("faithfulness", int64_t(examples.size()), "examples", flags.quiet);
   FaithfulnessOptions options;
   options.progress = [&](int64_t done) { progress.update(done); };
+  options.adversary_steps = flags.adversary;
   std::vector<Faithfulness> judged = measure_faithfulness(pipeline, examples, options);
   progress.finish();
   return judged;
@@ -209,6 +211,11 @@ void add_explain(CLI::App& program) {
       "measure whether the picture can be believed; reports do so unless they are told not to");
   command->add_flag_callback(
       "--no-faithfulness", [flags] { flags->faithfulness = false; }, "leave that out of a report");
+  command
+      ->add_option("--adversary", flags->adversary,
+                   "with --faithfulness: so many steps of a search for other weights with the same "
+                   "answer; 500 as in the paper (default 0: none)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--rows", flags->rows, "rows of the data to measure (default 200)")
       ->check(above_zero());
   command->add_option("--with", flags->with,

@@ -45,7 +45,7 @@ Retain::Retain(RetainOptions options, VisitShape shape)
   code_encoder_ = encoder("code_encoder", o.code_hidden);
   alpha_ = register_projection(*this, "alpha", {o.visit_hidden, 1});
   beta_ = register_projection(*this, "beta", {o.code_hidden, o.embedding});
-  output_ = register_projection(*this, "output", {o.embedding, 1});
+  output_ = register_projection(*this, "output", {o.embedding, this->shape().outcomes()});
 }
 
 void Retain::initialise(const Random& random) {
@@ -67,7 +67,7 @@ std::vector<LayerSummary> Retain::summary() const {
           {"alpha (softmax over the visits)", {1}, count_parameters(*alpha_)},
           {"GRU backwards over the visits", {o.code_hidden}, count_parameters(*code_encoder_)},
           {"beta (tanh)", {o.embedding}, count_parameters(*beta_)},
-          {"output (log odds)", {1}, count_parameters(*output_)}};
+          {"output (log odds)", {shape().outcomes()}, count_parameters(*output_)}};
 }
 
 std::vector<Tensor> Retain::penalised() const {
@@ -102,7 +102,7 @@ Tensor Retain::weigh_visits(const Tensor& inputs, const Reversed& order, Tap* ta
   if (!tap) return alpha;
   const bool all_have_visits = order.lengths.gt(0).all().item<bool>();
   return tap
-      ->report(labelled_map({"visits", "outcome", "visits"},
+      ->report(labelled_map({"visits", shape().labels.empty() ? "outcome" : "", "visits"},
                             alpha.unsqueeze(1).unsqueeze(1),  // [B, 1, 1, V]
                             all_have_visits ? MapKind::Distribution : MapKind::Partial))
       .flatten(0, 2);  // [B, V]
@@ -114,7 +114,7 @@ Tensor Retain::weigh_numbers(const Tensor& inputs, const Reversed& order) const 
 
 Tensor Retain::logit_of(const Batch& batch, const Random* random, Tap* tap) const {
   const Tensor& gaps = batch.at("gaps");  // [B, V]
-  if (gaps.size(1) == 0) return output_->bias.expand({batch.size});
+  if (gaps.size(1) == 0) return output_->bias.expand({batch.size, -1});
   const Tensor codes = embed_codes(batch, codes_->weight, tap);  // [B, K, E]
   const Tensor visits = dropout(visits_of(batch, codes), options_.embedding_dropout, random,
                                 "visits");  // [B, V, E]
@@ -124,14 +124,17 @@ Tensor Retain::logit_of(const Batch& batch, const Random* random, Tap* tap) cons
   const Tensor alpha = weigh_visits(inputs, order, tap);  // [B, V]
   const Tensor beta = weigh_numbers(inputs, order);       // [B, V, E]
   if (!tap) {
-    const Tensor context = (alpha.unsqueeze(-1) * beta * visits).sum(1);  // [B, E]
-    return output_->forward(dropout(context, options_.dropout, random, "context")).squeeze(-1);
+    const Tensor context = (alpha.unsqueeze(-1) * beta * visits).sum(1);             // [B, E]
+    return output_->forward(dropout(context, options_.dropout, random, "context"));  // [B, O]
   }
   const Tensor& visit_of = batch.at("visit_of");  // [B, K]
   const Tensor numbers =
       beta.gather(1, visit_of.unsqueeze(-1).expand({-1, -1, beta.size(2)}));  // [B, K, E]
-  const Tensor contributions =
-      alpha.gather(1, visit_of) * (numbers * codes).matmul(output_->weight[0]);  // [B, K]
+  const Tensor weighed = numbers * codes;                                     // [B, K, E]
+  std::vector<Tensor> added;  // of each outcome [B, K]
+  for (const Tensor& weight : output_->weight.unbind(0))
+    added.push_back(alpha.gather(1, visit_of) * weighed.matmul(weight));
+  const Tensor contributions = at::stack(added, 1);  // [B, O, K]
   return sum_contributions(contributions, output_->bias, tap);
 }
 

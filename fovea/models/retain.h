@@ -4,7 +4,7 @@
 //   v_j    sum of the embeddings E_k of the codes of visit j
 //   alpha  softmax over the visits of w_a . GRU_a(v_i, …, v_j) + b_a
 //   beta_j tanh(W_b GRU_b(v_i, …, v_j) + b_b)
-//   logit  w . c + b,   c = sum_j alpha_j beta_j * v_j
+//   logit  w . c + b,   c = sum_j alpha_j beta_j * v_j;  of several outcomes each its own w, b
 // Everything after alpha and beta is linear in the codes, so the logit is the bias plus
 //   contribution of code k at visit j = alpha_j w . (beta_j * E_k)
 // summed over all codes. With times, the GRUs (never v) also see log(1 + time since the visit
@@ -39,13 +39,13 @@ class Retain : public VisitModel {
  public:
   Retain(RetainOptions options, VisitShape shape);
   const RetainOptions& options() const { return options_; }
-  double bias() const { return output_->bias.item<double>(); }
+  double bias(int64_t outcome = 0) const { return output_->bias[outcome].item<double>(); }
 
   void initialise(const Random& random) override;
   std::vector<LayerSummary> summary() const override;
 
  protected:
-  /// Maps: "visits" [B, 1, 1, V], alpha; "contributions" [B, 1, 1, K].
+  /// Maps: "visits" [B, 1, 1, V], alpha; "contributions" [B, 1, O, K].
   at::Tensor logit_of(const Batch& batch, const Random* random, Tap* tap) const override;
   std::vector<at::Tensor> penalised() const override;
 

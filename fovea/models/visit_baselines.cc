@@ -23,8 +23,9 @@ void VisitLogisticOptions::describe(OptionList& list) {
 
 VisitLogistic::VisitLogistic(VisitLogisticOptions options, VisitShape shape)
     : VisitModel(std::move(shape), options.l2, options.class_weights) {
-  weight_ = register_parameter("weight", at::zeros({this->shape().codes, 1}));
-  bias_ = register_parameter("bias", at::zeros({1}));
+  weight_ =
+      register_parameter("weight", at::zeros({this->shape().codes, this->shape().outcomes()}));
+  bias_ = register_parameter("bias", at::zeros({this->shape().outcomes()}));
 }
 
 void VisitLogistic::initialise(const Random& random) {
@@ -35,14 +36,14 @@ void VisitLogistic::initialise(const Random& random) {
 
 std::vector<LayerSummary> VisitLogistic::summary() const {
   return {{concat("counts of ", shape().codes, " codes (log odds)"),
-           {1},
+           {shape().outcomes()},
            weight_.numel() + bias_.numel()}};
 }
 
 Tensor VisitLogistic::logit_of(const Batch& batch, const Random*, Tap* tap) const {
-  const Tensor contributions = embed_codes(batch, weight_, tap).squeeze(-1);  // [B, K]
+  const Tensor contributions = embed_codes(batch, weight_, tap).transpose(1, 2);  // [B, O, K]
   if (tap) return sum_contributions(contributions, bias_, tap);
-  return contributions.sum(1) + bias_;  // [B]
+  return contributions.sum(2) + bias_;  // [B, O]
 }
 
 void VisitGruOptions::describe(OptionList& list) {
@@ -65,7 +66,7 @@ VisitGru::VisitGru(VisitGruOptions options, VisitShape shape)
   codes_ = register_module("codes", torch::nn::Embedding(this->shape().codes, o.embedding));
   encoder_ = register_module("encoder", std::make_shared<Recurrent>(RecurrentOptions{
                                             "gru", o.embedding + (sees_time_ ? 1 : 0), o.hidden}));
-  output_ = register_projection(*this, "output", {o.hidden, 1});
+  output_ = register_projection(*this, "output", {o.hidden, this->shape().outcomes()});
 }
 
 void VisitGru::initialise(const Random& random) {
@@ -81,7 +82,7 @@ std::vector<LayerSummary> VisitGru::summary() const {
           {concat("GRU over the visits", sees_time_ ? " and their times" : ""),
            {o.hidden},
            count_parameters(*encoder_)},
-          {"output (log odds)", {1}, count_parameters(*output_)}};
+          {"output (log odds)", {shape().outcomes()}, count_parameters(*output_)}};
 }
 
 std::vector<Tensor> VisitGru::penalised() const {
@@ -90,13 +91,13 @@ std::vector<Tensor> VisitGru::penalised() const {
 
 Tensor VisitGru::logit_of(const Batch& batch, const Random* random, Tap* tap) const {
   const Tensor& gaps = batch.at("gaps");  // [B, V]
-  if (gaps.size(1) == 0) return output_->bias.expand({batch.size});
+  if (gaps.size(1) == 0) return output_->bias.expand({batch.size, -1});
   Tensor inputs = dropout(visits_of(batch, embed_codes(batch, codes_->weight, tap)),
                           options_.embedding_dropout, random, "visits");  // [B, V, E]
   if (sees_time_) inputs = at::cat({inputs, gaps.to(inputs.scalar_type()).unsqueeze(-1)}, -1);
   const Tensor lengths = batch.at("visits.keep").sum(1).to(at::kCPU);              // [B]
   const Tensor last = encoder_->run(inputs, lengths, {}, {}).state.hidden.back();  // [B, H]
-  return output_->forward(dropout(last, options_.dropout, random, "state")).squeeze(-1);
+  return output_->forward(dropout(last, options_.dropout, random, "state"));       // [B, O]
 }
 
 }  // namespace fovea

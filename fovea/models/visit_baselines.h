@@ -2,7 +2,7 @@
 //   logistic  logit = b + sum over all codes of all visits of w_k: regression on counts
 //   gru       logit = w . h + b, h the last state of a GRU over the visits, oldest first; a visit
 //             is the sum of its codes' embeddings, with log(1 + time since the visit before) where
-//             visits have times
+//             visits have times; of several outcomes each has weights of its own
 // The first says what each code added as exactly as RETAIN, but a code counts the same in every
 // visit; the second sees order and says nothing.
 #pragma once
@@ -32,13 +32,13 @@ class VisitLogistic : public VisitModel {
   std::vector<LayerSummary> summary() const override;
 
  protected:
-  /// Map: "contributions" [B, 1, 1, K].
+  /// Map: "contributions" [B, 1, O, K].
   at::Tensor logit_of(const Batch& batch, const Random* random, Tap* tap) const override;
   std::vector<at::Tensor> penalised() const override { return {weight_}; }
 
  private:
-  at::Tensor weight_;  // [codes, 1]
-  at::Tensor bias_;    // [1]
+  at::Tensor weight_;  // [codes, O]
+  at::Tensor bias_;    // [O]
 };
 
 struct VisitGruOptions {

@@ -18,15 +18,15 @@ using at::Tensor;
 constexpr int64_t kAbsentTogether = 256;  // codes that are left out side by side
 constexpr const char* kAbsent = "absent";
 
-/// "absent" [B, 1, 1, K], computed when it is asked for.
+/// "absent" [B, 1, O, K], computed when it is asked for.
 class AbsentCodes : public WeightSource {
  public:
   AbsentCodes(const VisitModel& model, Batch batch) : model_(model), batch_(std::move(batch)) {}
   std::array<int64_t, 4> sizes() const override {
-    return {batch_.size, 1, 1, batch_.at("codes").size(1)};
+    return {batch_.size, 1, model_.shape().outcomes(), batch_.at("codes").size(1)};
   }
   Tensor rows(int64_t example, int64_t, int64_t first, int64_t count) const override {
-    return model_.effect_of_absence(batch_, example).unsqueeze(0).narrow(0, first, count);
+    return model_.effect_of_absence(batch_, example).narrow(0, first, count);
   }
 
  private:
@@ -37,12 +37,15 @@ class AbsentCodes : public WeightSource {
 }  // namespace
 
 VisitModel::VisitModel(VisitShape shape, double l2, const std::string& class_weights)
-    : Classifier(class_weights, shape.class_counts), shape_(std::move(shape)), l2_(l2) {}
+    : Classifier(ClassifierTarget{shape.labels.empty() ? AnswerKind::Class : AnswerKind::Labels,
+                                  class_weights, shape.class_counts, shape.rows}),
+      shape_(std::move(shape)),
+      l2_(l2) {}
 
 Schema VisitModel::schema() const {
   return {{"codes", at::kLong, {-1, -1}},       {"codes.keep", at::kBool, {-1, -1}},
           {"visit_of", at::kLong, {-1, -1}},    {"gaps", at::kFloat, {-1, -1}},
-          {"visits.keep", at::kBool, {-1, -1}}, {"target", at::kLong, {-1}}};
+          {"visits.keep", at::kBool, {-1, -1}}, target_schema(shape_.outcomes())};
 }
 
 ParameterRule VisitModel::rule_of(const std::string& name) const {
@@ -59,12 +62,15 @@ Loss VisitModel::loss(const Batch& batch, const StepContext& context) {
 
 Tensor VisitModel::log_odds(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
-  return logit_of(batch, nullptr, nullptr);
+  const Tensor all = logit_of(batch, nullptr, nullptr);  // [B, O]
+  return shape_.labels.empty() ? all.squeeze(1) : all;
 }
 
 /// log p is that of softmax over [0, log odds].
 Tensor VisitModel::logits_of(const Batch& batch, const Random* random, Tap* tap) const {
-  const Tensor log_odds = logit_of(batch, random, tap);
+  const Tensor all = logit_of(batch, random, tap);  // [B, O]
+  if (!shape_.labels.empty()) return all;
+  const Tensor log_odds = all.squeeze(1);  // [B]
   return at::stack({at::zeros_like(log_odds), log_odds}, 1);
 }
 
@@ -82,9 +88,9 @@ Tensor VisitModel::effect_of_absence(const Batch& batch, int64_t row) const {
   torch::NoGradGuard no_gradients;
   Batch alone{{}, 1};
   for (const auto& [name, tensor] : batch.tensors) alone.tensors[name] = tensor.narrow(0, row, 1);
-  const Tensor& codes = alone.at("codes");  // [1, K]
-  const Tensor before = log_odds(alone);    // [1]
-  const Tensor effects = at::zeros({codes.size(1)}, before.options());
+  const Tensor& codes = alone.at("codes");                  // [1, K]
+  const Tensor before = logit_of(alone, nullptr, nullptr);  // [1, O]
+  const Tensor effects = at::zeros({shape_.outcomes(), codes.size(1)}, before.options());
   for (int64_t begin = 0; begin < codes.size(1); begin += kAbsentTogether) {
     const int64_t count = std::min(kAbsentTogether, codes.size(1) - begin);
     Batch without{{}, count};
@@ -95,7 +101,7 @@ Tensor VisitModel::effect_of_absence(const Batch& batch, int64_t row) const {
     }
     // Row i of the copies lacks code begin + i.
     without.tensors["codes"].narrow(1, begin, count).diagonal().fill_(shape_.unknown);
-    effects.narrow(0, begin, count).copy_(log_odds(without) - before);
+    effects.narrow(1, begin, count).copy_((logit_of(without, nullptr, nullptr) - before).t());
   }
   return effects.masked_fill(alone.at("codes.keep")[0].logical_not(), 0);
 }
@@ -119,12 +125,13 @@ Tensor VisitModel::visits_of(const Batch& batch, const Tensor& codes) {
 
 Tensor VisitModel::sum_contributions(const Tensor& contributions, const Tensor& bias,
                                      Tap* tap) const {
-  AttentionMap map = labelled_map({"contributions", "outcome", "codes"},
-                                  contributions.unsqueeze(1).unsqueeze(1), MapKind::Contribution);
-  map.total = concat("log odds of ", shape_.outcome, ", less the bias of ",
-                     format_number(bias.item<double>(), 6));
-  const Tensor used = report_to(tap, std::move(map));  // [B, 1, 1, K]
-  return used.sum(-1).flatten() + bias;                // [B]
+  AttentionMap map = labelled_map({"contributions", "outcome", "codes"}, contributions.unsqueeze(1),
+                                  MapKind::Contribution);
+  map.total = shape_.labels.empty() ? concat("log odds of ", shape_.outcome, ", less the bias of ",
+                                             format_number(bias.item<double>(), 6))
+                                    : std::string("log odds of each label, less its bias");
+  const Tensor used = report_to(tap, std::move(map));  // [B, 1, O, K]
+  return used.sum(-1).squeeze(1) + bias;               // [B, O]
 }
 
 }  // namespace fovea

@@ -1,4 +1,5 @@
-// What all models of health records share: codes of visits in, the log odds of one outcome out.
+// What all models of health records share: codes of visits in, the log odds of one outcome, or of
+// each of several, out.
 //   p     sigmoid(log odds);  loss  -log p(what happened), weighted as model.class_weights says,
 //         + l2 times the squares of what penalised() names
 // A code that training never saw, or that was taken away, adds nothing to its visit; a patient
@@ -21,7 +22,12 @@ struct VisitShape {
   int64_t unknown = 1;  // stands for a code that is not there
   bool times = false;   // "gaps" mean something
   std::string outcome = "outcome";
-  std::vector<int64_t> class_counts = {};  // training patients without and with the outcome
+  std::vector<int64_t> class_counts = {};  // training rows without and with the outcome; of several
+                                           // those with each
+  std::vector<std::string> labels = {};    // several outcomes
+  int64_t rows = 0;                        // of training
+
+  int64_t outcomes() const { return labels.empty() ? 1 : int64_t(labels.size()); }
 };
 
 class VisitModel : public Classifier {
@@ -35,14 +41,15 @@ class VisitModel : public Classifier {
   Loss loss(const Batch& batch, const StepContext& context) override;
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
 
-  at::Tensor log_odds(const Batch& batch) const;  // [B], without gradient
-  /// Log odds without each code of one row, minus those with all: [K], 0 at padding.
+  /// [B], of several outcomes [B, O]; without gradient.
+  at::Tensor log_odds(const Batch& batch) const;
+  /// Log odds without each code of one row, minus those with all: [O, K], 0 at padding.
   at::Tensor effect_of_absence(const Batch& batch, int64_t row) const;
 
  protected:
-  /// [B, 2]: without and with the outcome.
+  /// [B, 2]: without and with the outcome; of several [B, O].
   at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
-  /// [B]. `random` is null where nothing is dropped.
+  /// Log odds [B, O]. `random` is null where nothing is dropped.
   virtual at::Tensor logit_of(const Batch& batch, const Random* random, Tap* tap) const = 0;
   /// Parameters that l2 holds back.
   virtual std::vector<at::Tensor> penalised() const = 0;
@@ -52,7 +59,8 @@ class VisitModel : public Classifier {
   at::Tensor embed_codes(const Batch& batch, const at::Tensor& table, Tap* tap) const;
   /// The sum of each visit's codes: [B, K, E] -> [B, V, E].
   static at::Tensor visits_of(const Batch& batch, const at::Tensor& codes);
-  /// Reports what each code adds to the log odds, [B, K], and returns what it adds up to, [B].
+  /// Reports what each code adds to the log odds, [B, O, K], and returns what it adds up to, [B,
+  /// O]. bias [O]
   at::Tensor sum_contributions(const at::Tensor& contributions, const at::Tensor& bias,
                                Tap* tap) const;
 

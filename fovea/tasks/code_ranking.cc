@@ -1,6 +1,7 @@
 #include "fovea/tasks/code_ranking.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "fovea/metrics/statistics.h"
@@ -28,7 +29,7 @@ void note_effects(const Example& example, std::map<int64_t, int>& effects) {
 std::vector<RankedCode> rank_codes(const Model& model, const Dataset& rows,
                                    const Vocabulary& vocabulary) {
   torch::NoGradGuard no_gradients;
-  std::map<int64_t, RunningStatistics> contributions;  // by code
+  std::map<int64_t, std::vector<RunningStatistics>> contributions;  // by code, of each outcome
   std::map<int64_t, int> effects;
   const int64_t count = std::min(rows.size(), kPatientsRanked);
   for (int64_t begin = 0; begin < count; begin += kPatientsTogether) {
@@ -39,20 +40,39 @@ std::vector<RankedCode> rank_codes(const Model& model, const Dataset& rows,
     Tap tap;
     model.replay(batch, model.predict(batch), &tap);
     if (!has_map(tap, "contributions")) return {};
-    const at::Tensor weights =
-        tap.map("contributions").weights.flatten().to(at::kCPU, at::kDouble).contiguous();
+    const at::Tensor weights = tap.map("contributions")
+                                   .weights.squeeze(1)
+                                   .transpose(1, 2)
+                                   .to(at::kCPU, at::kDouble)
+                                   .contiguous();  // [B, K, O]
+    const int64_t outcomes = weights.size(2);
     const at::Tensor codes = batch.at("codes").flatten().cpu().contiguous();  // [B K]
-    for (int64_t i = 0; i < codes.numel(); ++i)
-      if (const int64_t code = codes.data_ptr<int64_t>()[i]; !Vocabulary::is_special(code))
-        contributions[code].add(weights.data_ptr<double>()[i]);
+    for (int64_t i = 0; i < codes.numel(); ++i) {
+      const int64_t code = codes.data_ptr<int64_t>()[i];
+      if (Vocabulary::is_special(code)) continue;
+      std::vector<RunningStatistics>& own = contributions[code];
+      own.resize(size_t(outcomes));
+      for (int64_t o = 0; o < outcomes; ++o)
+        own[size_t(o)].add(weights.data_ptr<double>()[i * outcomes + o]);
+    }
     if (rows.has_truth())
       for (const int64_t row : picked) note_effects(rows.example(row), effects);
   }
   std::vector<RankedCode> ranking;
-  for (const auto& [code, added] : contributions)
-    if (added.count() >= kFewestVisits)
-      ranking.push_back(
-          {vocabulary.token(code), added.count(), added.mean(), added.deviation(), effects[code]});
+  for (const auto& [code, added] : contributions) {
+    if (added[0].count() < kFewestVisits) continue;
+    const auto& most = *std::max_element(
+        added.begin(), added.end(), [](const RunningStatistics& a, const RunningStatistics& b) {
+          return std::abs(a.mean()) < std::abs(b.mean());
+        });
+    RankedCode ranked{vocabulary.token(code), most.count(), most.mean(), most.deviation(),
+                      effects[code]};
+    for (const RunningStatistics& of_outcome : added) {
+      ranked.means.push_back(of_outcome.mean());
+      ranked.deviations.push_back(of_outcome.deviation());
+    }
+    ranking.push_back(std::move(ranked));
+  }
   std::stable_sort(ranking.begin(), ranking.end(),
                    [](const RankedCode& a, const RankedCode& b) { return a.mean > b.mean; });
   return ranking;

@@ -15,10 +15,11 @@ constexpr int64_t kPatientsRanked = 1000;
 
 struct RankedCode {
   std::string code;
-  int64_t visits = 0;  // that hold it
-  double mean = 0;     // contribution to the log odds, over these visits
-  double deviation = 0;
-  int effect = 0;  // what is planted: 1 raises the odds, -1 lowers them
+  int64_t visits = 0;    // that hold it
+  double mean = 0;       // contribution to the log odds, over these visits; of several outcomes to
+  double deviation = 0;  // those of the one that it changes most
+  int effect = 0;        // what is planted: 1 raises the odds, -1 lowers them
+  std::vector<double> means = {}, deviations = {};  // of each outcome
 };
 
 /// The known codes of at least five visits of at most kPatientsRanked patients, the one that adds

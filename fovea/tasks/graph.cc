@@ -1,4 +1,5 @@
-// The task `graph`: which class a node belongs to, from its features and from the nodes around it.
+// The task `graph`: which class a node belongs to, or which labels it has, from its features and
+// from the nodes around it.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,7 +11,7 @@
 #include "fovea/metrics/classification.h"
 #include "fovea/models/graph_attention.h"
 #include "fovea/tasks/catalogue.h"
-#include "fovea/tasks/outputs/classes.h"
+#include "fovea/tasks/outputs/by_kind.h"
 #include "fovea/tasks/rows.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -68,6 +69,22 @@ FeatureRow features_in(const Json& json, const FeatureCoding& coding) {
   return row;
 }
 
+/// {"node": "n3", "weight": 2}: what is known of the edge, scaled; what is not given is the mean.
+std::vector<float> edge_in(const Json& json, const EdgeCoding& coding) {
+  std::vector<float> values(coding.columns.size(), 0);
+  for (const auto& [column, value] : json.items()) {
+    if (column == "node") continue;
+    const auto found = std::find(coding.columns.begin(), coding.columns.end(), column);
+    require(found != coding.columns.end(), ErrorKind::BadData, "input: a neighbour has '", column,
+            "', which the edges of this run do not have", suggestion(column, coding.columns));
+    require(value.is_number() && std::isfinite(value.get<float>()), ErrorKind::BadData, "input: '",
+            column, "' of a neighbour is ", value.type_name(), "; expected a number");
+    const auto place = size_t(found - coding.columns.begin());
+    values[place] = coding.scaled(value.get<float>(), place);
+  }
+  return values;
+}
+
 class GraphData : public DataKind {
  public:
   explicit GraphData(std::shared_ptr<const GraphAttentionOptions> model)
@@ -106,7 +123,15 @@ class GraphData : public DataKind {
     const auto classes = int64_t(coding().classes.size());
     require(graph.width() == coding().features.width() &&
                 std::all_of(graph.labels.begin(), graph.labels.end(),
-                            [&](int64_t label) { return label >= -1 && label < classes; }),
+                            [&](int64_t label) { return label >= -1 && label < classes; }) &&
+                std::all_of(graph.label_sets.begin(), graph.label_sets.end(),
+                            [&](const auto& own) {
+                              return std::all_of(own.begin(), own.end(), [&](int64_t label) {
+                                return label >= 0 && label < classes;
+                              });
+                            }) &&
+                (coding().kind == AnswerKind::Labels) != graph.label_sets.empty() &&
+                graph.edge_width() == (graph.edges() > 0 ? coding().edges.width() : 0),
             ErrorKind::BadData, tensors.string(), ": does not fit ", where);
     known_.graph = std::make_shared<const Graph>(std::move(graph));
   }
@@ -115,7 +140,8 @@ class GraphData : public DataKind {
   }
 
   /// {"node": "…"}, or the name of a node alone: the run keeps the graph. Or a node that is not in
-  /// it: {"features": ["word", …] or {"column": number, …}, "neighbours": ["…", …]}.
+  /// it: {"features": ["word", …] or {"column": number, …}, "neighbours": ["…", …]}, where edges
+  /// have features {"node": "…", "weight": 2} in place of a name.
   Example parse(const std::string& line) const override {
     if (!is_json_object(line)) {
       require(!trim(line).empty(), ErrorKind::BadData,
@@ -138,10 +164,17 @@ class GraphData : public DataKind {
     const Json neighbours = json.value("neighbours", Json::array());
     require(neighbours.is_array(), ErrorKind::BadData, "input: \"neighbours\" is ",
             neighbours.type_name(), "; expected a list of nodes");
-    for (const Json& name : neighbours) node.neighbours.push_back(find_node(name));
-    std::sort(node.neighbours.begin(), node.neighbours.end());
-    node.neighbours.erase(std::unique(node.neighbours.begin(), node.neighbours.end()),
-                          node.neighbours.end());
+    const EdgeCoding& edges = coding().edges;
+    std::map<int64_t, std::vector<float>> around;  // what is known of the edges, by neighbour
+    for (const Json& one : neighbours) {
+      const bool described = one.is_object() && one.contains("node");
+      around.emplace(find_node(described ? one["node"] : one),
+                     described ? edge_in(one, edges) : std::vector<float>(edges.columns.size(), 0));
+    }
+    for (const auto& [other, values] : around) {
+      node.neighbours.push_back(other);
+      node.edges.insert(node.edges.end(), values.begin(), values.end());
+    }
     return encoder().example(node);
   }
   /// A .csv or .tsv with the names of nodes in a column.
@@ -185,7 +218,39 @@ std::vector<int64_t> first_rows(const Dataset& rows, int64_t most) {
   return picked;
 }
 
-/// The class of a node. Nodes are measured many at a time, since they share what they see.
+/// How much of the attention lies on neighbours that are known to matter.
+std::optional<double> share_on_informative(const Model& model, const Dataset& rows) {
+  torch::NoGradGuard no_gradients;
+  const std::vector<int64_t> picked = first_rows(rows, kRowsOfTruth);
+  const Batch batch = rows.batch(picked).to(model.device());
+  Tap tap;
+  model.replay(batch, model.predict(batch), &tap);
+  const at::Tensor weights = tap.map("neighbours").weights.mean(1).flatten(1).cpu();  // [B, K]
+  const at::Tensor keep = torch::zeros(weights.sizes(), torch::kBool);                // [B, K]
+  for (size_t i = 0; i < picked.size(); ++i)
+    if (const at::Tensor own = rows.map_truth(picked[i], "neighbours"); own.defined())
+      keep[int64_t(i)].narrow(0, 0, own.size(1)).copy_(own[0]);
+  return attention_truth(weights, keep);
+}
+
+/// Scores and targets of all rows. Nodes are measured many at a time, since they share what they
+/// see.
+std::pair<at::Tensor, at::Tensor> score_nodes(const Model& model, const Dataset& rows,
+                                              const RowProgress& progress) {
+  std::vector<at::Tensor> scores, targets;
+  const std::vector<int64_t> all = first_rows(rows, rows.size());
+  for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
+    const auto picked =
+        std::span(all).subspan(size_t(begin), size_t(std::min(kRowsTogether, rows.size() - begin)));
+    const Batch batch = rows.batch(picked).to(model.device());
+    scores.push_back(model.predict(batch).scores.cpu());  // [B, C]
+    targets.push_back(batch.at("target").cpu());          // [B] or [B, C]
+    if (progress) progress(begin + int64_t(picked.size()));
+  }
+  return {torch::cat(scores), torch::cat(targets)};
+}
+
+/// The class of a node.
 class NodeClassOutput : public ClassesOutput {
  public:
   using ClassesOutput::ClassesOutput;
@@ -193,17 +258,7 @@ class NodeClassOutput : public ClassesOutput {
  protected:
   Measured measure_scores(const Model& model, const Dataset& rows,
                           const RowProgress& progress) const override {
-    std::vector<at::Tensor> scores, targets;
-    const std::vector<int64_t> all = first_rows(rows, rows.size());
-    for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
-      const auto picked = std::span(all).subspan(
-          size_t(begin), size_t(std::min(kRowsTogether, rows.size() - begin)));
-      const Batch batch = rows.batch(picked).to(model.device());
-      scores.push_back(model.predict(batch).scores.cpu());  // [B, C]
-      targets.push_back(batch.at("target").cpu());          // [B]
-      if (progress) progress(begin + int64_t(picked.size()));
-    }
-    const at::Tensor score = torch::cat(scores), target = torch::cat(targets);
+    const auto [score, target] = score_nodes(model, rows, progress);
     Metrics metrics{{"loss", log_loss(score, target)},
                     {"accuracy", accuracy(score, target), true},
                     {"macro_f1", macro_f1(predicted_classes(score), target, score.size(1)), true}};
@@ -212,21 +267,27 @@ class NodeClassOutput : public ClassesOutput {
         metrics.push_back({"attention_truth", *share, true});
     return {metrics, {score, target}};
   }
+};
 
- private:
-  /// How much of the attention lies on neighbours that are known to matter.
-  static std::optional<double> share_on_informative(const Model& model, const Dataset& rows) {
-    torch::NoGradGuard no_gradients;
-    const std::vector<int64_t> picked = first_rows(rows, kRowsOfTruth);
-    const Batch batch = rows.batch(picked).to(model.device());
-    Tap tap;
-    model.replay(batch, model.predict(batch), &tap);
-    const at::Tensor weights = tap.map("neighbours").weights.mean(1).flatten(1).cpu();  // [B, K]
-    const at::Tensor keep = torch::zeros(weights.sizes(), torch::kBool);                // [B, K]
-    for (size_t i = 0; i < picked.size(); ++i)
-      if (const at::Tensor own = rows.map_truth(picked[i], "neighbours"); own.defined())
-        keep[int64_t(i)].narrow(0, 0, own.size(1)).copy_(own[0]);
-    return attention_truth(weights, keep);
+/// The labels of a node.
+class NodeLabelsOutput : public LabelsOutput {
+ public:
+  using LabelsOutput::LabelsOutput;
+  /// As the paper does on PPI.
+  std::vector<std::string> monitors(const std::vector<std::string>&) const override {
+    return {"loss", "micro_f1"};
+  }
+
+ protected:
+  LabelScores score(const Model& model, const Dataset& rows,
+                    const RowProgress& progress) const override {
+    const auto [scores, target] = score_nodes(model, rows, progress);
+    return {scores.to(at::kFloat), target};
+  }
+  void add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const override {
+    if (!rows.has_truth()) return;
+    if (const auto share = share_on_informative(model, rows))
+      metrics.push_back({"attention_truth", *share, true});
   }
 };
 
@@ -249,7 +310,7 @@ static std::unique_ptr<Task> make_graph_task() {
         const GraphCoding& coding = data->coding();
         return std::make_unique<GraphAttention>(
             own, GraphShape{coding.features.width(), int64_t(coding.classes.size()),
-                            coding.class_counts});
+                            coding.class_counts, coding.edges.width(), coding.kind, coding.rows});
       },
       [] {
         return ExplainTitles{"Which neighbours the class of a node rests on",
@@ -260,13 +321,18 @@ static std::unique_ptr<Task> make_graph_task() {
   const auto classes = [data]() -> const std::vector<std::string>& {
     return data->coding().classes;
   };
-  return std::make_unique<Task>("graph", data, std::make_shared<NodeClassOutput>(classes),
-                                std::vector{std::move(spec)});
+  const auto output = std::make_shared<NodeClassOutput>(classes);
+  return std::make_unique<Task>(
+      "graph", data,
+      std::make_shared<KindOutput>([data] { return data->coding().kind; }, output,
+                                   std::make_shared<NodeLabelsOutput>(classes, output->options())),
+      std::vector{std::move(spec)});
 }
 
 TaskRow graph_task() {
   return {
-      "graph", "which class a node of a graph belongs to", "node -> neighbours",
+      "graph", "which class a node of a graph belongs to, or which labels it has",
+      "node -> neighbours",
       "a folder: edges.tsv (two nodes a line), features.tsv (a node and its features), labels.tsv, "
       "split.tsv",
       make_graph_task};

@@ -1,5 +1,6 @@
-// The task `visits`: will an outcome follow on what a patient's visits hold? RETAIN says what each
-// code of each visit added; logistic regression on counts and a GRU stand beside it.
+// The task `visits`: will an outcome follow on what a patient's visits hold, or which of several?
+// RETAIN says what each code of each visit added; logistic regression on counts and a GRU stand
+// beside it.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,7 +16,8 @@
 #include "fovea/models/visit_baselines.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/code_ranking.h"
-#include "fovea/tasks/outputs/classes.h"
+#include "fovea/tasks/outputs/by_kind.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -109,9 +111,13 @@ std::vector<std::string> unknown_codes_notes(std::span<const Example> patients,
 class VisitsData : public DataKind {
  public:
   const VisitCoding& coding() const { return coding_; }
-  /// Without and with the outcome.
+  AnswerKind kind() const { return coding_.kind(); }
+  /// Without and with the outcome, or the labels.
   const std::vector<std::string>& classes() const { return classes_; }
-  const std::string& outcome() const { return classes_.at(1); }
+  /// For people.
+  std::string outcome() const {
+    return kind() == AnswerKind::Class ? classes_.at(1) : "each label";
+  }
   VisitShape shape() const {
     VisitShape shape;
     shape.codes = coding_.codes->size();
@@ -120,18 +126,25 @@ class VisitsData : public DataKind {
     shape.times = coding_.times;
     shape.outcome = outcome();
     shape.class_counts = class_counts_;
+    shape.labels = coding_.labels;
+    shape.rows = rows_;
     return shape;
   }
 
   void describe(OptionList& list) override { options_.describe(list); }
+  /// With rows at every visit those of one patient must stay together.
+  bool has_folds() const override { return !options_.reading.every(); }
   Splits load(const DataSource& source, uint64_t seed) override {
     Splits splits = load_visits(source, options_, coding_, seed);
     classes_ = coding_.classes();
     if (splits.train) {
       std::vector<int64_t> all(size_t(splits.train->size()));
       std::iota(all.begin(), all.end(), int64_t{0});
-      const int64_t with = splits.train->batch(all).at("target").sum().item<int64_t>();
-      class_counts_ = {splits.train->size() - with, with};
+      const at::Tensor with = splits.train->batch(all).at("target").to(at::kLong).sum(0);
+      rows_ = splits.train->size();
+      class_counts_ = kind() == AnswerKind::Labels
+                          ? to_vector<int64_t>(with)
+                          : std::vector{rows_ - with.item<int64_t>(), with.item<int64_t>()};
     }
     return splits;
   }
@@ -147,7 +160,7 @@ class VisitsData : public DataKind {
     classes_ = coding_.classes();
   }
   std::map<std::string, int64_t> sizes() const override {
-    return {{"codes", coding_.codes->size()}, {"classes", 2}};
+    return {{"codes", coding_.codes->size()}, {"classes", int64_t(classes_.size())}};
   }
 
   /// {"visits": [{"time": 17, "codes": ["…", …]}, …]}, where a visit may be its list of codes
@@ -164,6 +177,7 @@ class VisitsData : public DataKind {
     const auto name = [&](const char* role) { return single_role(roles, role, role); };
     InputColumns columns{{name("patient"), name("codes")}, {}, {}};
     for (const char* role : {"time", "label", "split"}) columns.known.push_back(name(role));
+    columns.known.push_back(kLabelsColumn);
     if (roles.contains("time")) columns.needed.push_back(name("time"));
     if (const auto own = roles.find("code"); own != roles.end())
       columns.needed.insert(columns.needed.end(), own->second.begin(), own->second.end());
@@ -206,8 +220,13 @@ class VisitsData : public DataKind {
   VisitsDataOptions options_;
   VisitCoding coding_;
   std::vector<std::string> classes_;
-  std::vector<int64_t> class_counts_;  // training patients without and with the outcome
+  std::vector<int64_t> class_counts_;  // training rows without and with the outcome, or with each
+  int64_t rows_ = 0;                   // of training
 };
+
+double log_odds_of(double probability) {
+  return std::log(std::max(probability, 1e-12) / std::max(1 - probability, 1e-12));
+}
 
 /// Whether the outcome follows, with its log odds.
 class OutcomeOutput : public ClassesOutput {
@@ -250,6 +269,27 @@ class OutcomeOutput : public ClassesOutput {
   std::shared_ptr<const VisitsData> data_;
 };
 
+/// Which of several outcomes follow, with their log odds.
+class OutcomesOutput : public LabelsOutput {
+ public:
+  OutcomesOutput(const std::shared_ptr<const VisitsData>& data,
+                 std::shared_ptr<const ClassesOptions> options)
+      : LabelsOutput(
+            [data]() -> const auto& { return data->classes(); }, std::move(options),
+            {{"visits"}, {"contributions", "contribution_truth"}}, kCodesTogether) {}
+
+  Json answer(const Example& example, const Prediction& prediction) const override {
+    Json json = LabelsOutput::answer(example, prediction), log_odds = Json::object();
+    for (const auto& [label, probability] : json["scores"].items())
+      log_odds[label] = log_odds_of(probability.get<double>());
+    json["log_odds"] = std::move(log_odds);
+    return json;
+  }
+
+ protected:
+  bool can_calibrate() const override { return false; }  // as above
+};
+
 /// The codes that add most, over many patients.
 Explanation largest_contributions(const VisitsData& data, const Task& task, const Model& model,
                                   const Dataset& rows) {
@@ -264,13 +304,15 @@ Explanation largest_contributions(const VisitsData& data, const Task& task, cons
   map.title = "Codes that add most to the log odds of " + data.outcome();
   map.kind = MapKind::Free;
   map.key_axis = "codes";
-  map.query_labels = {data.outcome()};
-  for (const RankedCode& code : codes) {
-    map.key_labels.push_back(code.code);
-    map.weights.push_back(code.mean);
-    map.spread.push_back(code.deviation);
-    if (rows.has_truth()) map.truth.push_back(code.effect != 0);
-  }
+  const bool several = data.kind() == AnswerKind::Labels;
+  map.query_labels = several ? data.classes() : std::vector{data.outcome()};
+  for (const RankedCode& code : codes) map.key_labels.push_back(code.code);
+  for (size_t outcome = 0; outcome < map.query_labels.size(); ++outcome)
+    for (const RankedCode& code : codes) {
+      map.weights.push_back(code.means[outcome]);
+      map.spread.push_back(code.deviations[outcome]);
+      if (rows.has_truth() && !several) map.truth.push_back(code.effect != 0);
+    }
   return {"visits",
           "What raises and lowers the chance of " + data.outcome(),
           concat("mean over the visits of at most ", format_count(kPatientsRanked),
@@ -319,15 +361,19 @@ static std::unique_ptr<Task> make_visits_task() {
   TrainingOptions logistic = training;
   logistic.epochs = 60;
   logistic.learning_rate = 1e-2;
+  const auto outcome = std::make_shared<OutcomeOutput>(data);
   return std::make_unique<Task>(
-      "visits", data, std::make_shared<OutcomeOutput>(data),
+      "visits", data,
+      std::make_shared<KindOutput>([data] { return data->kind(); }, outcome,
+                                   std::make_shared<OutcomesOutput>(data, outcome->options())),
       std::vector{visits_spec<Retain, RetainOptions>(data, training),
                   visits_spec<VisitLogistic, VisitLogisticOptions>(data, logistic),
                   visits_spec<VisitGru, VisitGruOptions>(data, training)});
 }
 
 TaskRow visits_task() {
-  return {"visits", "whether an outcome follows on what a patient's visits hold",
+  return {"visits",
+          "whether an outcome, or which of several, follows on what a patient's visits hold",
           "outcome -> visits -> codes",
           "CSV, TSV or JSONL, one visit a line: patient, time, codes, label; a folder of such",
           make_visits_task};

@@ -83,9 +83,12 @@ void TrainingOptions::describe(OptionList& list) {
   list.add("monitor", monitor,
            "validation metrics that decide which weights are best and when to stop; the first "
            "decides the best. Without validation rows the training loss does");
-  list.add("stop_rule", stop_rule,
-           "with several monitored metrics: stop when either or when both stopped gaining")
-      .choices({"either", "both"});
+  list.add(
+          "stop_rule", stop_rule,
+          "with several monitored metrics: stop when either or when both stopped gaining; ties, as "
+          "graph attention's paper: when none equals or beats its best any more, and the best "
+          "weights are those of the last epoch in which all did")
+      .choices({"either", "both", "ties"});
   list.add("evaluate_epochs", evaluate_epochs,
            "epochs between two looks at the validation rows; 0: about 50 looks in all, after each "
            "epoch where training.epochs is given")

@@ -36,6 +36,29 @@ std::map<std::string, at::Tensor> copy_of(const std::map<std::string, at::Tensor
   return copies;
 }
 
+/// The rule of graph attention's paper: what is as good as ever counts. True: time to stop.
+bool note_ties(const Metrics& metrics, const std::vector<std::string>& monitored, int64_t epoch,
+               int64_t patience, TrainerState& state) {
+  bool any = false, all = true;  // of the metrics are as good as ever
+  for (const std::string& name : monitored) {
+    const Metric* metric = find_metric(metrics, name);
+    MonitorState& monitor = state.monitors[name];
+    const bool reached =
+        !monitor.has_best || !std::isfinite(monitor.best) ||
+        (metric->higher_is_better ? metric->value >= monitor.best : metric->value <= monitor.best);
+    if (reached) monitor.best = metric->value, monitor.has_best = true;
+    any = any || reached;
+    all = all && reached;
+  }
+  if (all) state.best_epoch = epoch;
+  int64_t waited = 0;
+  for (const std::string& name : monitored) {
+    MonitorState& monitor = state.monitors[name];
+    waited = monitor.epochs_without_gain = any ? 0 : monitor.epochs_without_gain + 1;
+  }
+  return patience > 0 && waited >= patience;
+}
+
 }  // namespace
 
 Trainer::Trainer(Model& model, const TrainingOptions& options, uint64_t seed,
@@ -427,6 +450,8 @@ bool Trainer::note_gains(const EpochReport& report) {
     monitored = {"loss"};
   }
   check_monitors(monitored, metrics);
+  if (options_.stop_rule == "ties")
+    return note_ties(metrics, monitored, report.epoch, options_.patience, state_);
   size_t stalled = 0;
   bool tied = false;  // the first metric is as good as at its best: then the next decides
   for (size_t i = 0; i < monitored.size(); ++i) {

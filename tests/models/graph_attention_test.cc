@@ -21,16 +21,25 @@ struct Case {
   std::string name, score, attention;
   int64_t layers = 2, output_heads = 1;
   bool sparse = true;
+  std::string skip = "none";
+  int64_t edges = 0;                         // features of theirs
+  std::vector<int64_t> hidden{4}, heads{3};  // of the layers before the last
 };
 
-const Case kCases[] = {{"gat", "gat", "learned"},
-                       {"gatv2", "gatv2", "learned"},
-                       {"uniform", "gat", "uniform"},
-                       {"gat_dense", "gat", "learned", 2, 3, false},
-                       {"gatv2_dense", "gatv2", "learned", 2, 3, false},
-                       {"gat_one_layer", "gat", "learned", 1, 2},
-                       {"gat_three_layers", "gat", "learned", 3, 2},
-                       {"gatv2_one_layer", "gatv2", "learned", 1, 2}};
+const Case kCases[] = {
+    {"gat", "gat", "learned"},
+    {"gatv2", "gatv2", "learned"},
+    {"uniform", "gat", "uniform"},
+    {"gat_dense", "gat", "learned", 2, 3, false},
+    {"gatv2_dense", "gatv2", "learned", 2, 3, false},
+    {"gat_one_layer", "gat", "learned", 1, 2},
+    {"gat_three_layers", "gat", "learned", 3, 2},
+    {"gatv2_one_layer", "gatv2", "learned", 1, 2},
+    {"gat_skip", "gat", "learned", 3, 2, true, "middle"},
+    {"gat_skip_all", "gat", "learned", 2, 2, true, "all"},
+    {"gat_skip_sizes", "gat", "learned", 3, 2, false, "middle", 0, {4, 5}, {3, 2}},
+    {"gat_edges", "gat", "learned", 2, 2, true, "none", 2},
+    {"gatv2_edges", "gatv2", "learned", 2, 1, false, "all", 2}};
 
 void PrintTo(const Case& one, std::ostream* out) {
   *out << one.name;
@@ -42,8 +51,9 @@ GraphAttentionOptions options_of(const Case& c, double dropout = 0) {
   options.attention = c.attention;
   options.layers = c.layers;
   options.output_heads = c.output_heads;
-  options.hidden = 4;
-  options.heads = 3;
+  options.hidden = c.hidden;
+  options.heads = c.heads;
+  options.skip = c.skip;
   options.dropout = options.attention_dropout = options.value_dropout = dropout;
   return options;
 }
@@ -51,13 +61,15 @@ GraphAttentionOptions options_of(const Case& c, double dropout = 0) {
 class GraphContract : public ::testing::TestWithParam<Case> {
  protected:
   std::shared_ptr<GraphAttention> fresh(uint64_t seed = 1, double dropout = 0) {
-    auto model =
-        std::make_shared<GraphAttention>(options_of(GetParam(), dropout), GraphShape{kFeatures, 3});
+    auto model = std::make_shared<GraphAttention>(options_of(GetParam(), dropout),
+                                                  GraphShape{kFeatures, 3, {}, GetParam().edges});
     model->initialise(Random(seed));
     return model;
   }
   Batch rows(const std::vector<int64_t>& picked = kRows, at::ScalarType type = at::kFloat) {
-    return graph_batch(ring(12, kFeatures), picked, GetParam().layers, GetParam().sparse, type);
+    SmallGraph graph = ring(12, kFeatures);
+    graph.edge_features = GetParam().edges;
+    return graph_batch(graph, picked, GetParam().layers, GetParam().sparse, type);
   }
 };
 
@@ -192,7 +204,8 @@ TEST(GraphAttention, EqualsPyTorchsDenseFormula) {
       GraphAttentionOptions options;
       options.score = score == "uniform" ? "gat" : score;
       options.attention = score == "uniform" ? "uniform" : "learned";
-      options.heads = golden["heads"], options.hidden = golden["width"];
+      options.heads = {golden["heads"].get<int64_t>()};
+      options.hidden = {golden["width"].get<int64_t>()};
       options.output_heads = golden["output_heads"], options.slope = golden["slope"];
       options.dropout = options.attention_dropout = options.value_dropout = 0;
       GraphAttention model(options, {features.size(1), golden["classes"].get<int64_t>()});
@@ -221,6 +234,56 @@ TEST(GraphAttention, EqualsPyTorchsDenseFormula) {
         EXPECT_LT(largest_difference(map.weights, expected), 1e-10) << layer;
       }
     }
+}
+
+TEST(GraphAttention, SeveralLabelsAreEachYesOrNo) {
+  GraphAttentionOptions options = options_of(kCases[0]);
+  GraphShape shape{kFeatures, 3, {2, 4, 1}};
+  shape.kind = AnswerKind::Labels;
+  shape.rows = 8;
+  GraphAttention model(options, shape);
+  model.initialise(Random(1));
+  Batch batch = graph_batch(ring(12, kFeatures), kRows, 2);
+  const at::Tensor number = torch::arange(8);
+  batch.tensors["target"] =
+      at::stack({number % 2, number / 4, torch::zeros_like(number)}, 1).to(at::kFloat);
+  const double before = loss_of(model, batch);
+  overfit(model, batch, 0.05, 300);
+  EXPECT_LT(loss_of(model, batch), 0.3 * before);
+  const at::Tensor scores = model.predict(batch).scores;
+  const at::Tensor right = scores.ge(0.5).eq(batch.at("target").to(at::kBool));
+  EXPECT_GE(right.sum().item<int64_t>(), 22) << "of 24";
+  EXPECT_GT((scores.sum(1) - 1).abs().max().item<double>(), 0.1) << "they do not share 1";
+  const at::Tensor best = std::get<0>(scores.max(1, true)).log();
+  EXPECT_LT(largest_difference(model.replay(batch, model.predict(batch), nullptr), best), 1e-5);
+  options.class_weights = "balanced";
+  GraphAttention balanced(options, shape);
+  balanced.initialise(Random(1));
+  GraphAttention plain(options_of(kCases[0]), shape);
+  plain.initialise(Random(1));
+  EXPECT_GT(std::abs(loss_of(balanced, batch) - loss_of(plain, batch)), 1e-3);
+}
+
+TEST(GraphAttention, LayersHaveSizesOfTheirOwn) {
+  GraphAttentionOptions options;
+  options.layers = 3, options.hidden = {256}, options.heads = {4, 4}, options.output_heads = 6;
+  options.skip = "middle";
+  const GraphAttention model(options, GraphShape{50, 121});
+  const std::vector<LayerSummary> rows = model.summary();
+  EXPECT_EQ(rows[1].output_shape, (std::vector<int64_t>{1024}));
+  EXPECT_EQ(rows[2].output_shape, (std::vector<int64_t>{1024}));
+  EXPECT_NE(rows[2].layer.find("skip"), std::string::npos);
+  EXPECT_EQ(rows[1].layer.find("skip"), std::string::npos);
+  // PPI's layer 2: W 1024 x 1024, a and b 4 x 256, a bias, and a skip connection without weights.
+  EXPECT_EQ(rows[2].parameters, 1024 * 1024 + 2 * 1024 + 1024);
+  options.heads = {4, 4, 6};
+  expect_error(ErrorKind::InvalidArgument, {"model.heads has 3 numbers", "2 layers"}, [&] {
+    GraphAttention(options, {50, 121});
+  });
+  options.heads = {4}, options.layers = 2;
+  expect_error(ErrorKind::InvalidArgument, {"model.skip=middle"}, [&] {
+    GraphAttention(options, {50, 121});
+  });
 }
 
 TEST(GraphAttention, RefusesWhatCannotBe) {

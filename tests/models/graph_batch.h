@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "fovea/tensor/example.h"
@@ -15,6 +16,12 @@ struct SmallGraph {
   int64_t nodes = 0;
   std::vector<std::pair<int64_t, int64_t>> edges;  // without direction
   at::Tensor features;                             // [N, F]
+  int64_t edge_features = 0;
+
+  /// What is known of an edge, the same in both directions.
+  static double edge_feature(int64_t one, int64_t other, int64_t column) {
+    return one == other ? 0 : std::sin(1.7 * double(one + other) + 0.6 * double(column));
+  }
 
   bool joined(int64_t one, int64_t other) const {
     if (one == other) return true;
@@ -90,6 +97,14 @@ inline Batch graph_batch(const SmallGraph& graph, const std::vector<int64_t>& ro
     batch.tensors["feature_begin"] = longs(feature_begin);
     batch.tensors["feature_index"] = longs(index);
     batch.tensors["feature_value"] = torch::tensor(values, at::kDouble).to(type);
+  }
+  if (graph.edge_features > 0) {
+    at::Tensor known = torch::zeros({int64_t(source.size()), graph.edge_features}, at::kDouble);
+    for (size_t e = 0; e < source.size(); ++e)
+      for (int64_t c = 0; c < graph.edge_features; ++c)
+        known[int64_t(e)][c] =
+            SmallGraph::edge_feature(nodes[size_t(source[e])], nodes[size_t(target[e])], c);
+    batch.tensors["edge_features"] = known.to(type);
   }
   batch.tensors["target"] = torch::arange(batch.size, at::kLong) % 3;
   return batch;

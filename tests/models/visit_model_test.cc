@@ -194,6 +194,50 @@ TEST_P(VisitContract, L2DropoutAndClassWeightsCount) {
   EXPECT_NE(loss(0.5, 0, "none", 3), loss(0.5, 0, "none", 4));
 }
 
+TEST_P(VisitContract, SeveralOutcomesHaveWeightsOfTheirOwn) {
+  VisitShape shape;
+  shape.codes = kCodesKnown;
+  shape.times = GetParam().times;
+  shape.labels = {"one", "two", "three"};
+  shape.class_counts = {3, 2, 1}, shape.rows = 6;
+  std::shared_ptr<VisitModel> model;
+  if (GetParam().model == "logistic")
+    model = std::make_shared<VisitLogistic>(VisitLogisticOptions{"logistic", 0, "none"}, shape);
+  else if (GetParam().model == "gru")
+    model = std::make_shared<VisitGru>(VisitGruOptions{"gru", 5, 4, true, 0, 0, 0, "none"}, shape);
+  else
+    model =
+        std::make_shared<Retain>(RetainOptions{"retain", 5, 4, 3, true, 0, 0, 0, "none"}, shape);
+  model->initialise(Random(1));
+  Batch rows = record_batch(6, 1);
+  rows.tensors["target"] = torch::tensor({1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0})
+                               .view({6, 3})
+                               .to(at::kFloat);
+  check_batch(rows, model->schema());
+  const at::Tensor odds = model->log_odds(rows);  // [6, 3]
+  EXPECT_LT(largest_difference(model->predict(rows).scores, odds.sigmoid()), 1e-6);
+  const double expected =
+      torch::binary_cross_entropy_with_logits(odds, rows.at("target")).item<double>();
+  EXPECT_NEAR(loss_of(*model, rows), expected, 1e-5);
+  Tap tap(Record::OnDemand);
+  model->replay(rows, model->predict(rows), &tap);
+  const at::Tensor absent = head_of(tap.map("absent"), 2, 0);  // [3, K]
+  Batch without = row_of(rows, 2);
+  without.tensors["codes"] = without.at("codes").clone();
+  without.tensors["codes"][0][0] = 1;
+  EXPECT_LT(largest_difference(absent.select(1, 0), model->log_odds(without)[0] - odds[2]), 1e-5);
+  if (!GetParam().maps.empty()) {
+    Tap live;
+    model->replay(rows, model->predict(rows), &live);
+    const AttentionMap& map = live.map("contributions");  // [6, 1, 3, K]
+    const at::Tensor bias =
+        model->named_parameters()[GetParam().model == "logistic" ? "bias" : "output.bias"];
+    EXPECT_LT(largest_difference(map.weights.sum(-1).squeeze(1) + bias, odds), 1e-4);
+  }
+  overfit(*model, rows, 0.05, 300);
+  EXPECT_LT(loss_of(*model, rows), 0.5 * expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, VisitContract, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 

@@ -148,6 +148,78 @@ TEST(GraphLayer, KeepsNothingOfTheSizeOfAllPairs) {
   }
 }
 
+TEST(GraphLayer, SkipConnectionsAddTheInput) {
+  const auto graph = ring(12, 10);
+  for (const bool sparse : {true, false}) {
+    const Batch batch = graph_batch(graph, {3, 0, 11}, 1, sparse);
+    const NodeFeatures x = NodeFeatures::of(batch);
+    const GraphEdges edges = GraphBlock(batch, 1).edges(1);
+    GraphLayerOptions options;
+    options.inputs = 10, options.heads = 2, options.width = 5;
+    GraphLayer plain(options);
+    plain.initialise(Random(2));
+    options.skip = "projection";
+    GraphLayer projected(options);
+    projected.initialise(Random(2));
+    const Tensor weight = projected.named_parameters()["skip_weight"];
+    EXPECT_LT(largest_difference(projected.forward(x, edges),
+                                 plain.forward(x, edges) + x.rows(3).times(weight)),
+              1e-5);
+    if (sparse) continue;
+    options.skip = "identity";
+    GraphLayer skip(options);
+    skip.initialise(Random(2));
+    EXPECT_LT(largest_difference(skip.forward(x, edges),
+                                 plain.forward(x, edges) + x.dense.narrow(0, 0, 3)),
+              1e-6);
+  }
+  GraphLayerOptions options;
+  options.inputs = 10, options.heads = 2, options.width = 4, options.skip = "identity";
+  expect_error(ErrorKind::InvalidArgument, {"10 inputs and 8 outputs"},
+               [&] { GraphLayer layer(options); });
+}
+
+TEST(GraphLayer, FeaturesOfEdgesEnterTheScores) {
+  auto graph = ring(12, 10);
+  graph.edge_features = 2;
+  const Batch batch = graph_batch(graph, {3, 0, 11}, 1, false, at::kDouble);
+  const NodeFeatures x = NodeFeatures::of(batch);
+  const GraphEdges edges = GraphBlock(batch, 1).edges(1);
+  for (const char* score : {"gat", "gatv2"}) {
+    GraphLayerOptions options;
+    options.inputs = 10, options.heads = 1, options.width = 5, options.edge_features = 2;
+    options.score = score;
+    GraphLayer layer(options);
+    layer.initialise(Random(2));
+    layer.to(at::kDouble);
+    const auto own = layer.named_parameters();
+    const Tensor z = x.dense.mm(own["weight"]), u = own["edge_weight"], a = own["to_target"][0];
+    const Tensor known = batch.at("edge_features");
+    for (int64_t target = 0; target < 3; ++target) {
+      const int64_t begin = edges.begin[target].item<int64_t>(),
+                    end = edges.begin[target + 1].item<int64_t>();
+      std::vector<Tensor> scores, values;
+      for (int64_t e = begin; e < end; ++e) {
+        const Tensor key = z[edges.source[e].item<int64_t>()];
+        const Tensor added = u.mv(known[e]);  // of gat one number, of gatv2 five
+        values.push_back(key);
+        scores.push_back(
+            options.score == "gat"
+                ? at::leaky_relu(a.dot(z[target]) + own["to_source"][0].dot(key) + added[0], 0.2)
+                : a.dot(at::leaky_relu(x.dense[target].matmul(own["query_weight"]) + key + added,
+                                       0.2)));
+      }
+      const Tensor expected = at::stack(scores).softmax(0).matmul(at::stack(values));
+      EXPECT_LT(largest_difference(layer.forward(x, edges)[target], expected), 1e-10) << score;
+    }
+  }
+  GraphLayerOptions options;
+  options.inputs = 10, options.edge_features = 3;
+  GraphLayer layer(options);
+  expect_error(ErrorKind::InvalidArgument, {"2 features of edges", "knows 3"},
+               [&] { layer.to(at::kDouble), layer.forward(x, edges); });
+}
+
 TEST(GraphLayer, RefusesUnknownScores) {
   GraphLayerOptions options;
   options.inputs = 4, options.score = "gta";

@@ -82,6 +82,48 @@ TEST(GraphTask, ANewNodeLikeAnOldOneIsAnsweredLikeIt) {
       << "without neighbours; a feature that nobody knows says nothing";
 }
 
+TEST(GraphTask, NodesMayHaveSeveralLabels) {
+  const TemporaryFolder folder;
+  const Training training =
+      trained(folder, {"data.target_kind=labels", "data.nodes=1000", "training.epochs=150",
+                       "training.learning_rate=0.02", "model.dropout=0.2",
+                       "model.attention_dropout=0.2", "model.value_dropout=0"});
+  EXPECT_GT(metric(training.validation, "micro_f1"), 0.7);
+  EXPECT_GT(metric(training.validation, "attention_truth"), 0.4);
+  Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const Splits splits = pipeline.load_data("");
+  EXPECT_GT(metric(pipeline.measure(*splits.test), "micro_f1"), 0.65);
+  const Example node = pipeline.parse(splits.test->input(0).get<std::string>());
+  const auto predictions = pipeline.predict(std::vector<Example>{node});
+  const Json answer = pipeline.task().answer(node, predictions[0]);
+  EXPECT_EQ(answer["scores"].size(), 4u);
+  EXPECT_TRUE(answer["labels"].is_array());
+}
+
+TEST(GraphTask, EdgesOfANewNodeMayBeDescribed) {
+  const TemporaryFolder folder, data;
+  data.write("edges.tsv", "source\ttarget\tweight\na\tb\t1\nb\tc\t3\nc\td\t2\nd\ta\t4\n");
+  data.write("features.tsv", "a\tx\nb\ty\nc\tx\nd\ty\n");
+  data.write("labels.tsv", "a\tl\nb\tm\nc\tl\nd\tm\n");
+  data.write("split.tsv", "a\ttrain\nb\ttrain\nc\tval\nd\ttest\n");
+  fovea::Setup setup = setup_of("graph", {"training.epochs=2", "model.score=gatv2"});
+  setup.set_source(data.path().string(), {});
+  train_run(std::move(setup), folder / "run");
+  const Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const auto scores = [&](const std::string& line) {
+    return pipeline.predict(std::vector<Example>{pipeline.parse(line)})[0].scores;
+  };
+  const at::Tensor plain = scores("{\"features\": [\"x\"], \"neighbours\": [\"b\", \"d\"]}");
+  EXPECT_TRUE(plain.allclose(scores(
+      "{\"features\": [\"x\"], \"neighbours\": [{\"node\": \"b\", \"weight\": 2.5}, \"d\"]}")))
+      << "the mean says nothing";
+  EXPECT_FALSE(plain.allclose(scores(
+      "{\"features\": [\"x\"], \"neighbours\": [{\"node\": \"b\", \"weight\": 9}, \"d\"]}")));
+  expect_error(ErrorKind::BadData, {"'wieght'", "weight"}, [&] {
+    scores("{\"features\": [\"x\"], \"neighbours\": [{\"node\": \"b\", \"wieght\": 1}]}");
+  });
+}
+
 TEST(GraphTask, RefusesInputsThatCannotBe) {
   const TemporaryFolder folder;
   trained(folder);

@@ -184,6 +184,47 @@ TEST(VisitsTask, AGruShowsWhatAbsenceDoes) {
   EXPECT_TRUE(std::isfinite(metric(pipeline.measure(*splits.test), "auc")));
 }
 
+TEST(VisitsTask, SeveralLabelsAreEachAnsweredAndExplained) {
+  const TemporaryFolder folder;
+  const Training training = trained(
+      folder, {"data.target_kind=labels", "data.rows=1500", "data.validation_rows=200",
+               "data.test_rows=100", "model.embedding=16", "model.visit_hidden=16",
+               "model.code_hidden=16", "training.epochs=12", "training.learning_rate=0.005"});
+  EXPECT_GT(metric(training.validation, "macro_f1"), 0.6);
+  EXPECT_GT(metric(training.validation, "mean_average_precision"), 0.65);
+  EXPECT_GT(metric(training.validation, "contribution_truth"), 0.5);
+  Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const Splits splits = pipeline.load_data("");
+  const Explanation explanation = pipeline.explain(pipeline.parse("D_101; smoking D_102"));
+  const Json& answer = explanation.answer;
+  EXPECT_EQ(answer["labels"], Json({"smoking_effects"}));
+  ASSERT_EQ(answer["log_odds"].size(), 3u);
+  const MapView& contributions = explanation.maps.at(1);
+  ASSERT_EQ(contributions.query_labels.size(), 3u);
+  for (size_t o = 0; o < 3; ++o) {
+    double sum = dynamic_cast<const Retain&>(pipeline.model()).bias(int64_t(o));
+    for (size_t code = 0; code < contributions.keys(); ++code) sum += contributions.weight(o, code);
+    EXPECT_NEAR(sum, answer["log_odds"][contributions.query_labels[o]].get<double>(), 1e-4);
+  }
+  const Explanation overview = pipeline.overview(*splits.test);
+  EXPECT_EQ(overview.maps.at(0).query_labels.size(), 3u);
+  const Example example = splits.test->example(0);
+  EXPECT_FALSE(measure_faithfulness(pipeline, {&example, 1}, {}).empty());
+}
+
+TEST(VisitsTask, EveryVisitIsARow) {
+  const TemporaryFolder folder;
+  std::vector<std::string> settings = kSmall;
+  settings.push_back("data.labels=every");
+  const Training training = trained(folder, settings);
+  EXPECT_TRUE(std::isfinite(metric(training.validation, "auc")));
+  Pipeline pipeline = Pipeline::load(folder.path() / "run");
+  const Splits splits = pipeline.load_data("");
+  EXPECT_GT(splits.test->size(), 100) << "of 40 patients";
+  EXPECT_FALSE(setup_of("visits", {"data.labels=every"}).task().has_folds())
+      << "visits of one patient belong together";
+}
+
 TEST(VisitsTask, RefusesABrokenCoding) {
   const TemporaryFolder folder;
   trained(folder, kSmall);

@@ -250,6 +250,29 @@ TEST(Trainer, TwoMonitorsFollowTheRule) {
   }
 }
 
+TEST(Trainer, TiesCountAndTheBestWeightsAreGoodInAllMetrics) {
+  const Rows rows = table_rows(100);
+  auto model = table_model();
+  TrainingOptions options = quick(20, 32);
+  options.patience = 2;
+  options.monitor = {"loss", "accuracy"};
+  options.stop_rule = "ties";
+  // Epoch 3 equals both, 4 beats the loss alone, 6 equals the accuracy alone; then neither.
+  const std::vector<double> loss{2, 1, 1, 0.9, 3, 3, 3, 3, 0.1},
+      accuracy{0.5, 0.7, 0.7, 0.6, 0.6, 0.7, 0.6, 0.6, 0.9};
+  std::vector<at::Tensor> weights;
+  TrainerHooks hooks;
+  hooks.evaluate = [&] {
+    const size_t now = weights.size();
+    weights.push_back(flat_parameters(*model));
+    return Metrics{{"loss", loss[now]}, {"accuracy", accuracy[now], true}};
+  };
+  const auto result = Trainer(*model, options, 1).train(rows, hooks);
+  EXPECT_EQ(result.epochs.size(), 8u);
+  EXPECT_EQ(result.best_epoch, 3);
+  EXPECT_TRUE(flat_parameters(*model).equal(weights[2]));
+}
+
 TEST(Trainer, NamesTheNearestMetric) {
   const Rows rows = table_rows(10);
   auto model = table_model();

@@ -180,7 +180,9 @@ class Timeline extends NumbersView {
   // What if this code were absent?
   #absence({label: code, absent}) {
     const change = `${absent < 0 ? "−" : "+"}${number(Math.abs(absent))}`;
-    const odds = this.context.explanation.prediction.answer?.log_odds;
+    const {map, explanation} = this.context;
+    const given = explanation.prediction.answer?.log_odds; // of several labels one each
+    const odds = given?.[map.queryAxis.labels[chosenQuery(this.context)]] ?? given;
     const chance = (logOdds) => number(1 / (1 + Math.exp(-logOdds)));
     const chances = Number.isFinite(odds) ? `, probability ${chance(odds)} → ${chance(odds + absent)}` : "";
     return `Without ${code}: log odds ${change}${chances}`;

@@ -53,15 +53,14 @@ bool read_sentences(const SortedJson& row, const std::string& place, LabelledTex
 
 const std::vector<std::string> kLineEndings = {".txt", ".ft", ".fasttext"};  // text_files.h
 
-constexpr const char* kPlural = "labels";  // a column that may hold several in a cell
-
 /// What others call the columns text, second and label.
 const std::map<std::string, std::vector<std::string>> kOtherNames{
     {"text",
      {"sentence", "review", "content", "comment", "message", "document", "tweet", "body",
       "sentence1", "text_a", "text1", "premise", "question1"}},
     {"second", {"sentence2", "text_b", "text2", "text_pair", "hypothesis", "question2"}},
-    {"label", {"class", "category", "sentiment", "target", "y", kPlural, "score", "similarity"}}};
+    {"label",
+     {"class", "category", "sentiment", "target", "y", kLabelsColumn, "score", "similarity"}}};
 
 /// The columns of a table, or the keys of its first JSON row; none where the first line is neither.
 std::vector<std::string> names_at_top(const fs::path& path) {
@@ -100,11 +99,11 @@ Roles named_roles(const fs::path& path, const LabelledTextOptions& options, Note
                                                : asked->second;
     if (parts.size() > 1) {  // --target a,b,c: columns of 0 and 1
       roles.erase("label");
-      for (const std::string& part : parts) roles[kPlural].emplace_back(trim(part));
+      for (const std::string& part : parts) roles[kLabelsColumn].emplace_back(trim(part));
     }
   }
   for (const auto& [role, others] : kOtherNames) {
-    if (role == "label" && roles.contains(kPlural)) continue;
+    if (role == "label" && roles.contains(kLabelsColumn)) continue;
     if (roles.contains(role) || has(role) || has("sentences")) continue;
     std::vector<std::string> found;
     for (const std::string& other : others)
@@ -128,21 +127,6 @@ bool has_header_line(const fs::path& path) {
          std::find(names.begin(), names.end(), "label") != names.end();
 }
 
-/// Whether a cell of a column of 0 and 1 says yes. BadData for anything else.
-bool says_yes(const std::string& cell, const std::string& column, const std::string& place) {
-  const std::string text(trim(cell));
-  double number = 0;
-  if (parse_number(text, number) && (number == 0 || number == 1)) return number == 1;
-  const auto is_one_of = [&](std::initializer_list<const char*> words) {
-    return std::find(words.begin(), words.end(), text) != words.end();
-  };
-  const bool yes = is_one_of({"true", "True", "TRUE", "yes"});
-  require(yes || is_one_of({"false", "False", "FALSE", "no", ""}), ErrorKind::BadData, place,
-          ": the column '", column, "' is '", shorten_bytes(text, 40),
-          "'; of several target columns each says 0 or 1");
-  return yes;
-}
-
 bool holds_split_files(const fs::path& folder, const std::vector<std::string>& endings) {
   const SplitFiles files = find_split_files(folder, endings);
   return std::any_of(files.begin(), files.end(), [](const auto& file) { return file; });
@@ -151,10 +135,7 @@ bool holds_split_files(const fs::path& folder, const std::vector<std::string>& e
 }  // namespace
 
 void put_labels(std::vector<std::string> labels, LabelledText& row) {
-  std::erase_if(labels, [](const std::string& label) { return trim(label).empty(); });
-  for (std::string& label : labels) label = std::string(trim(label));
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  labels = distinct_labels(std::move(labels));
   row.cell = LabelCell::List;
   row.label = join(labels, "|");
   row.labels = std::move(labels);
@@ -173,14 +154,15 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
   if (!is_json_name(path)) reading.needed.push_back("text");  // in JSON sentences may stand for it
   FileRows<LabelledText> file;
   reading.named = named_roles(path, options, file.notes);
-  if (options.needs_label && !reading.named.contains(kPlural)) reading.needed.push_back("label");
-  reading.list = "label";
-  reading.several = kPlural;
+  if (options.needs_label && !reading.named.contains(kLabelsColumn))
+    reading.needed.push_back("label");
+  reading.lists = {"label"};
+  reading.several = kLabelsColumn;
   reading.quotes = options.quotes;
   reading.max_bytes = options.max_bytes;
   reading.example = "{\"text\": \"…\", \"label\": \"…\"}";
   const RoleReader reader(reading);
-  const bool plural = reader.name(kLabelCell) == kPlural;
+  const bool plural = reader.name(kLabelCell) == kLabelsColumn;
   int64_t without_text = 0, without_label = 0;
   const auto take = [&](RoleRow& row) {
     LabelledText text{row.cells[kTextCell].value_or(""), row.cells[kSecondCell].value_or(""),
@@ -188,7 +170,7 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
     if (row.json && !row.cells[kTextCell] && !read_sentences(*row.json, row.place, text))
       reader.missing(row, kTextCell);
     if (plural) text.cell = LabelCell::Perhaps;
-    if (row.list) put_labels(std::move(*row.list), text);
+    if (auto* labels = row.list("label")) put_labels(std::move(*labels), text);
     if (!reader.several().empty()) {
       std::vector<std::string> labels;
       for (size_t i = 0; i < row.several.size(); ++i)

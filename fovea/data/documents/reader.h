@@ -2,7 +2,7 @@
 // what is said by roles (--columns text=review,label=stars); without roles the columns are called
 // text, second and label, or as is usual elsewhere (review, sentence1, text_b, class, labels,
 // score). Several labels are a list in JSON, a column called labels with something between them
-// (targets.h), or several columns of 0 and 1 (--target joy,anger). A JSONL row
+// (label_cells.h), or several columns of 0 and 1 (--target joy,anger). A JSONL row
 // may hold "sentences", lists of words, in place of its text, and "rationale", which of them people
 // hold for decisive (ERASER, DeYoung et al. 2020). docs/formats/labelled-text.md states the rules
 // and what is refused.
@@ -12,18 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/label_cells.h"
 #include "fovea/data/load.h"
 #include "fovea/data/source.h"
 #include "fovea/tensor/attention_map.h"
 
 namespace fovea {
-
-/// What stands where the label is.
-enum class LabelCell {
-  One,      // a label
-  Perhaps,  // a cell of a column called labels: one label, or several with something between them
-  List,     // any number of labels: a list in JSON, columns of 0 and 1, several of fastText's
-};
 
 struct LabelledText {
   std::string text;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "fovea/base/error.h"
@@ -15,64 +14,7 @@ namespace {
 
 using Texts = SplitRows<LabelledText>;
 
-constexpr const char *kAuto = "auto", *kNone = "none", *kSpace = "space";
-constexpr char kSeparators[] = {'|', ';', ',', ' '};  // in the order in which they are tried
-
-std::vector<std::string> labels_in(const std::string& cell, const std::string& separator) {
-  std::vector<std::string> labels;
-  size_t begin = 0;
-  while (!separator.empty() && begin <= cell.size()) {
-    const size_t end = std::min(cell.find(separator, begin), cell.size());
-    if (const auto part = trim(std::string_view(cell).substr(begin, end - begin)); !part.empty())
-      labels.emplace_back(part);
-    begin = end + separator.size();
-  }
-  if (separator.empty() && !cell.empty()) labels.push_back(cell);
-  return labels;
-}
-
-std::set<std::string> different_cells(const Texts& rows) {
-  std::set<std::string> cells;
-  rows.for_each([&](const LabelledText& row, Split) {
-    if (!row.label.empty()) cells.insert(row.label);
-  });
-  return cells;
-}
-
-/// Whether cut at the separator the cells become labels; the rule of the header.
-bool makes_labels(const std::set<std::string>& cells, char separator) {
-  std::map<std::string, int64_t> cells_with;  // of each part, in how many different cells it stands
-  bool several = false, all_alone = true;
-  for (const std::string& cell : cells) {
-    const std::vector<std::string> parts = labels_in(cell, std::string(1, separator));
-    several = several || parts.size() > 1;
-    for (const std::string& part : std::set(parts.begin(), parts.end())) {
-      ++cells_with[part];
-      all_alone = all_alone && cells.contains(part);
-    }
-  }
-  if (!several || separator == ' ') return several && all_alone;
-  const auto shared = std::count_if(cells_with.begin(), cells_with.end(),
-                                    [](const auto& one) { return one.second > 1; });
-  // A comma may be part of a name; bars and semicolons hardly ever are.
-  return separator == ',' ? 2 * size_t(shared) > cells_with.size() : shared > 0;
-}
-
-std::string find_separator(const std::set<std::string>& cells) {
-  for (const char separator : kSeparators)
-    if (makes_labels(cells, separator)) return std::string(1, separator);
-  return "";
-}
-
-/// Of cells that somebody says are labels: what parts any of them.
-std::string first_separator(const std::set<std::string>& cells) {
-  const std::string found = find_separator(cells);
-  for (const char separator : {'|', ';', ','})
-    for (const std::string& cell : cells)
-      if (found.empty() && cell.find(separator) != std::string::npos)
-        return std::string(1, separator);
-  return found;
-}
+constexpr const char* kAuto = "auto";
 
 /// All are numbers, and more than class numbers would be.
 bool are_numbers(const std::set<std::string>& cells) {
@@ -87,46 +29,17 @@ bool are_numbers(const std::set<std::string>& cells) {
   return !whole && values.size() >= 3;
 }
 
-std::string shown_separator(const std::string& separator) {
-  return separator == " " ? "a blank" : concat("'", separator, "'");
-}
-
-/// Labels are cells of a column of that name, but no separator makes labels of them.
-void note_one_class(const std::set<std::string>& cells, Notes& notes) {
-  for (const char separator : {'|', ';', ','})
-    for (const std::string& cell : cells)
-      if (cell.find(separator) != std::string::npos) {
-        notes.push_back(concat("every cell of the column 'labels' is read as one class, also '",
-                               shorten_bytes(cell, 40), "'; data.label_separator=", separator,
-                               " makes several labels of it"));
-        return;
-      }
-}
-
 /// What the options leave open.
-void decide_kind(const Texts& rows, const DocumentTargetOptions& options, DocumentTarget& target,
-                 Notes& notes) {
-  bool lists = false, perhaps = false;
-  rows.for_each([&](const LabelledText& row, Split) {
-    lists = lists || row.cell == LabelCell::List;
-    perhaps = perhaps || row.cell == LabelCell::Perhaps;
-  });
-  const std::set<std::string> cells = different_cells(rows);
-  const bool given = options.label_separator != kAuto && options.label_separator != kNone;
-  if (lists || given) {
-    target.kind = AnswerKind::Labels;
-  } else if (are_numbers(cells)) {
+void decide_kind(const LabelCells& found, const DocumentTargetOptions& options,
+                 DocumentTarget& target, Notes& notes) {
+  if (!found.lists && !options.has_separator() && are_numbers(found.cells)) {
     target.kind = AnswerKind::Number;
-    notes.push_back(concat("the labels are ", cells.size(),
+    notes.push_back(concat("the labels are ", found.cells.size(),
                            " different numbers, not all of them whole: a number is learned "
                            "(data.target_kind=class makes each a class)"));
-  } else if (perhaps && options.label_separator == kAuto) {
-    target.separator = find_separator(cells);
-    if (target.separator.empty()) return note_one_class(cells, notes);
+  } else if (const auto separator = decide_labels(found, options, notes)) {
     target.kind = AnswerKind::Labels;
-    notes.push_back(concat("the column 'labels' holds several labels with ",
-                           shown_separator(target.separator),
-                           " between them (data.label_separator=none makes each cell a class)"));
+    target.separator = *separator;
   }
 }
 
@@ -143,24 +56,6 @@ void fit_numbers(const Texts& rows, DocumentTarget& target) {
           format_number(target.mean, 6), "; there is nothing to learn");
 }
 
-/// A cell as the labels that the run knows: as a whole, or cut where that gives known ones.
-std::vector<std::string> known_labels(const std::string& cell, const DocumentTarget& target,
-                                      const std::vector<std::string>& known) {
-  const auto all_known = [&](const std::vector<std::string>& labels) {
-    return std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
-      return std::find(known.begin(), known.end(), label) != known.end();
-    });
-  };
-  if (known.empty() || all_known({cell}))
-    return labels_in(cell, known.empty() ? target.separator : "");
-  const std::vector<std::string> own = labels_in(cell, target.separator);
-  if (all_known(own)) return own;
-  for (const char separator : kSeparators)
-    if (const auto parts = labels_in(cell, std::string(1, separator)); all_known(parts))
-      return parts;
-  return own;
-}
-
 }  // namespace
 
 void DocumentTargetOptions::describe(OptionList& list) {
@@ -168,9 +63,7 @@ void DocumentTargetOptions::describe(OptionList& list) {
            "what a label is: one class, any number of labels, or a number; auto: "
            "docs/formats/labelled-text.md has the rule")
       .choices({kAuto, "class", "labels", "number"});
-  list.add("label_separator", label_separator,
-           "what stands between several labels of a cell: a text, or space; none: a cell is one "
-           "class; auto: , | ; or a blank in a column called labels");
+  describe_label_separator(list, label_separator);
 }
 
 double label_number(const std::string& label) {
@@ -183,17 +76,16 @@ double label_number(const std::string& label) {
 
 DocumentTarget decide_target(Texts& rows, const DocumentTargetOptions& options, Notes& notes) {
   DocumentTarget target;
-  const std::string& asked = options.target_kind;
-  const bool given = options.label_separator != kAuto && options.label_separator != kNone;
-  if (asked == kAuto)
-    decide_kind(rows, options, target, notes);
-  else
-    target.kind = AnswerKind(std::find(kAnswerKinds.begin(), kAnswerKinds.end(), asked) -
-                             kAnswerKinds.begin());
-  if (target.kind == AnswerKind::Labels && given)
-    target.separator = options.label_separator == kSpace ? " " : options.label_separator;
-  else if (asked == "labels" && options.label_separator == kAuto)
-    target.separator = first_separator(different_cells(rows));
+  LabelCells found;
+  rows.for_each([&](const LabelledText& row, Split) { found.add(row.label, row.cell); });
+  if (options.target_kind == kAuto) {
+    decide_kind(found, options, target, notes);
+  } else {
+    target.kind =
+        AnswerKind(std::find(kAnswerKinds.begin(), kAnswerKinds.end(), options.target_kind) -
+                   kAnswerKinds.begin());
+    target.separator = decide_labels(found, options, notes).value_or("");
+  }
   apply_target(target, {}, rows, notes);
   if (target.kind == AnswerKind::Number) fit_numbers(rows, target);
   return target;
@@ -203,7 +95,8 @@ void apply_target(const DocumentTarget& target, const std::vector<std::string>& 
                   Notes& notes) {
   if (target.kind == AnswerKind::Labels) {
     rows.for_each([&](LabelledText& row, Split) {
-      if (row.cell != LabelCell::List) put_labels(known_labels(row.label, target, known), row);
+      if (row.cell != LabelCell::List)
+        put_labels(known_labels(row.label, target.separator, known), row);
     });
     return;
   }

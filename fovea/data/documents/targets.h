@@ -1,10 +1,7 @@
 // What the labels of texts are: one class a text, any number of labels, or a number. Decided once,
 // on all rows of a training, by these rules, and said in a note (data.target_kind and
 // data.label_separator say otherwise):
-//   labels  where a row has a list of them; where data.label_separator is given; and where the
-//           column is called labels and a separator of its cells makes labels of them: | or ; or ,
-//           where most of the parts stand in several different cells, a blank where every part also
-//           stands alone in some row. "yes, sir" beside "no" is a class.
+//   labels  by the rule of data/label_cells.h
 //   number  where all labels are numbers, three different ones at least, not all of them whole
 //   class   otherwise
 #pragma once
@@ -19,9 +16,7 @@
 namespace fovea {
 
 /// Keys under data.
-struct DocumentTargetOptions {
-  std::string target_kind = "auto";  // or a name of AnswerKind
-  std::string label_separator = "auto";
+struct DocumentTargetOptions : LabelOptions {
   void describe(OptionList& list);
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,8 +29,10 @@ struct RoleOptions {
   std::vector<std::string> roles;        // of the cells, in their order; the last is "split"
   std::vector<std::string> needed = {};  // must be there, as must what `named` names
   std::vector<std::string> texts = {};   // must be texts in JSON; others may be numbers or yes/no
-  std::string list = {};                 // the role that may be a list in JSON: RoleRow::list
-  std::string several = {};  // a role that any number of columns or keys have, all of them needed
+  std::vector<std::string> lists = {};   // roles that may be lists in JSON: RoleRow::list()
+  std::string plural = {};  // another name for a role, where nobody names it and the first is not
+  std::string plural_of = {};  // there: "labels" of "label"
+  std::string several = {};    // a role that any number of columns or keys have, all of them needed
   Roles named = {};
   std::string quotes = "auto";           // yes, no; auto: quotes are text in a TSV, quote in a CSV
   bool reads_split = true;               // otherwise a split column is one that nobody asked for
@@ -38,11 +41,18 @@ struct RoleOptions {
 };
 
 struct RoleRow {
-  std::vector<std::optional<std::string>> cells;  // nothing: not there, or null
-  std::string place;                              // path:line
-  const SortedJson* json = nullptr;               // all of a JSON row
-  std::optional<std::vector<std::string>> list = {};
+  std::vector<std::optional<std::string>> cells;               // nothing: not there, or null
+  std::string place;                                           // path:line
+  const SortedJson* json = nullptr;                            // all of a JSON row
+  std::map<std::string, std::vector<std::string>> lists = {};  // by role
+  bool is_plural = false;                 // RoleOptions::plural_of was found under its other name
   std::vector<std::string> several = {};  // in the order of RoleReader::several()
+
+  /// The list that stands for a role; null where a single value does.
+  std::vector<std::string>* list(const std::string& role) {
+    const auto found = lists.find(role);
+    return found == lists.end() ? nullptr : &found->second;
+  }
 };
 
 class RoleReader {
@@ -73,7 +83,9 @@ class RoleReader {
   template <class Take>
   void read(const CsvTable& table, const Take& take) const {
     std::vector<int64_t> columns, several;
-    for (size_t role = 0; role < names_.size(); ++role) columns.push_back(find_column(table, role));
+    bool is_plural = false;
+    for (size_t role = 0; role < names_.size(); ++role)
+      columns.push_back(find_column(table, role, is_plural));
     for (const std::string& name : several_) several.push_back(table.column(name));
     int64_t& split = columns.back();
     const bool in_use = options_.reads_split &&
@@ -81,6 +93,7 @@ class RoleReader {
     if (!in_use) split = -1;
     for (int64_t index = 0; index < table.rows(); ++index) {
       RoleRow row{{}, table.place(index)};
+      row.is_plural = is_plural;
       for (const int64_t column : columns)
         row.cells.push_back(column < 0 ? std::nullopt
                                        : std::optional(std::string(table.cell(index, column))));
@@ -111,8 +124,17 @@ class RoleReader {
     return std::find(all.begin(), all.end(), one) != all.end();
   }
 
-  int64_t find_column(const CsvTable& table, size_t role) const {
-    const int64_t column = table.find(names_[role]);
+  /// Whether the role may go by RoleOptions::plural.
+  bool may_be_plural(size_t role) const {
+    return options_.roles[role] == options_.plural_of && !is_named(role);
+  }
+
+  int64_t find_column(const CsvTable& table, size_t role, bool& is_plural) const {
+    int64_t column = table.find(names_[role]);
+    if (column < 0 && may_be_plural(role)) {
+      column = table.find(options_.plural);
+      is_plural = column >= 0;
+    }
     if (column >= 0 || !is_needed(role)) return column;
     if (is_named(role)) table.column(names_[role]);  // names the nearest one
     fail(ErrorKind::NotFound, table.path, ": there is no column '", names_[role],
@@ -154,15 +176,19 @@ class RoleReader {
   }
 
   std::optional<std::string> read_value(RoleRow& row, size_t role) const {
-    const auto found = row.json->find(names_[role]);
+    auto found = row.json->find(names_[role]);
+    if (found == row.json->end() && may_be_plural(role)) {
+      found = row.json->find(options_.plural);
+      row.is_plural = found != row.json->end();
+    }
     if (found == row.json->end() && is_needed(role)) missing(row, role);
     if (found == row.json->end()) return {};
     const std::string& name = options_.roles[role];
-    if (!found->is_array() || name != options_.list)
+    if (!found->is_array() || !contains(options_.lists, name))
       return to_text(*found, names_[role], row.place, contains(options_.texts, name));
-    row.list.emplace();
+    std::vector<std::string>& list = row.lists[name];
     for (const SortedJson& one : *found)
-      row.list->push_back(to_text(one, names_[role], row.place, false).value_or(""));
+      list.push_back(to_text(one, names_[role], row.place, false).value_or(""));
     return {};
   }
 

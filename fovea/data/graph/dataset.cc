@@ -13,8 +13,9 @@ using at::Tensor;
 
 NodeDataset::NodeDataset(NodeEncoder encoder, NodeRows rows)
     : encoder_(std::move(encoder)), rows_(std::move(rows)) {
-  require(rows_.nodes.size() == rows_.classes.size(), ErrorKind::Internal, rows_.nodes.size(),
-          " nodes with ", rows_.classes.size(), " classes");
+  const size_t answers = rows_.label_count > 0 ? rows_.labels.size() : rows_.classes.size();
+  require(rows_.nodes.size() == answers, ErrorKind::Internal, rows_.nodes.size(), " nodes with ",
+          answers, " classes");
 }
 
 size_t NodeDataset::checked(int64_t row) const {
@@ -30,7 +31,7 @@ const std::string& NodeDataset::name(int64_t row) const {
 Example NodeDataset::example(int64_t row) const {
   const size_t at = checked(row);
   Example example = encoder_.example(rows_.nodes[at], rows_.seen.get());
-  example.tensors["target"] = at::scalar_tensor(rows_.classes[at], at::kLong);
+  example.tensors["target"] = targets({&row, 1}).squeeze(0);
   example.truth = planted_truth(row);
   return example;
 }
@@ -66,12 +67,23 @@ NamedTensors NodeDataset::shared_tensors(std::span<const int64_t> rows, int64_t 
   return encoder_.tensors(around);
 }
 
+Tensor NodeDataset::targets(std::span<const int64_t> rows) const {
+  if (rows_.label_count == 0) {
+    std::vector<int64_t> classes;
+    for (const int64_t row : rows) classes.push_back(rows_.classes[checked(row)]);
+    return at::tensor(classes, at::kLong);
+  }
+  const Tensor all = at::zeros({int64_t(rows.size()), rows_.label_count});
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (const int64_t label : rows_.labels[checked(rows[i])])
+      all.data_ptr<float>()[int64_t(i) * rows_.label_count + label] = 1;
+  return all;
+}
+
 Batch NodeDataset::labelled(NamedTensors tensors, std::span<const int64_t> rows,
                             std::vector<int64_t> places) const {
-  std::vector<int64_t> classes;
-  for (const int64_t row : rows) classes.push_back(rows_.classes[checked(row)]);
   tensors["node"] = at::tensor(places, at::kLong);
-  tensors["target"] = at::tensor(classes, at::kLong);
+  tensors["target"] = targets(rows);
   return {std::move(tensors), int64_t(rows.size())};
 }
 

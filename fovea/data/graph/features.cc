@@ -120,8 +120,45 @@ FeatureCoding FeatureCoding::from_json(const Json& json, const std::string& wher
   return coding;
 }
 
+EdgeCoding fit_edges(const ReadGraph& graph) {
+  EdgeCoding coding;
+  coding.columns = graph.edge_columns;
+  const size_t width = coding.columns.size(), edges = graph.edges.size();
+  for (size_t c = 0; c < width; ++c) {
+    double sum = 0, squares = 0;
+    for (size_t e = 0; e < edges; ++e) sum += double(graph.edge_values[e * width + c]);
+    const double mean = edges > 0 ? sum / double(edges) : 0;
+    for (size_t e = 0; e < edges; ++e)
+      squares += std::pow(double(graph.edge_values[e * width + c]) - mean, 2);
+    const double deviation = edges > 0 ? std::sqrt(squares / double(edges)) : 0;
+    coding.means.push_back(mean);
+    coding.deviations.push_back(deviation > 0 ? deviation : 1);
+  }
+  return coding;
+}
+
+Json EdgeCoding::to_json() const {
+  return {{"columns", columns}, {"means", means}, {"deviations", deviations}};
+}
+
+EdgeCoding EdgeCoding::from_json(const Json& json, const std::string& where) {
+  EdgeCoding coding;
+  const Field root = Field::root(json, where);
+  coding.columns = root.at("columns").texts();
+  coding.means = root.at("means").finites(coding.columns.size());
+  root.at("deviations").each({}, [&](const Field& field) {
+    coding.deviations.push_back(field.deviation());
+  });
+  root.at("deviations")
+      .expect(coding.deviations.size() == coding.columns.size(), "a number for each column");
+  return coding;
+}
+
 Json GraphCoding::to_json() const {
-  return {{"classes", classes}, {"class_counts", class_counts}, {"features", features.to_json()}};
+  Json json{{"classes", classes}, {"class_counts", class_counts}, {"features", features.to_json()}};
+  if (edges.width() > 0) json["edges"] = edges.to_json();
+  if (kind == AnswerKind::Labels) json["labels"] = {{"separator", separator}, {"rows", rows}};
+  return json;
 }
 
 GraphCoding GraphCoding::from_json(const Json& json, const std::string& where) {
@@ -130,6 +167,13 @@ GraphCoding GraphCoding::from_json(const Json& json, const std::string& where) {
   coding.classes = root.at("classes").texts();
   coding.class_counts = root.at("class_counts").integers(0, INT64_MAX);
   coding.features = FeatureCoding::from_json(root.at("features").value(), where + ": features");
+  if (const auto edges = root.find("edges"))
+    coding.edges = EdgeCoding::from_json(edges->value(), where + ": edges");
+  if (const auto labels = root.find("labels")) {
+    coding.kind = AnswerKind::Labels;
+    coding.separator = labels->at("separator").text();
+    coding.rows = labels->at("rows").integer(0, INT64_MAX);
+  }
   require(coding.classes.size() == coding.class_counts.size() && coding.classes.size() > 1,
           ErrorKind::BadData, where, ": ", coding.classes.size(), " classes with ",
           coding.class_counts.size(), " counts");

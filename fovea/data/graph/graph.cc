@@ -56,26 +56,32 @@ Graph::Graph(std::vector<std::string> names, std::span<const std::pair<int64_t, 
   const size_t nodes = names_.size();
   std::vector<int64_t> degrees(nodes + 1, 0);
   const auto for_each = [&](auto work) {
-    for (const auto& [source, target] : edges) {
+    for (size_t edge = 0; edge < edges.size(); ++edge) {
+      const auto& [source, target] = edges[edge];
       if (source == target) continue;
-      work(size_t(target), source);
-      if (!directed) work(size_t(source), target);
+      work(size_t(target), source, int64_t(edge));
+      if (!directed) work(size_t(source), target, int64_t(edge));
     }
   };
   for (const auto& [source, target] : edges) counts.self_loops += source == target;
-  for_each([&](size_t looker, int64_t) { ++degrees[looker + 1]; });
+  for_each([&](size_t looker, int64_t, int64_t) { ++degrees[looker + 1]; });
   std::partial_sum(degrees.begin(), degrees.end(), degrees.begin());
-  std::vector<int64_t> all(size_t(degrees.back())), next(degrees.begin(), degrees.end() - 1);
-  for_each([&](size_t looker, int64_t other) { all[size_t(next[looker]++)] = other; });
+  std::vector<std::pair<int64_t, int64_t>> all(size_t(degrees.back()));  // other node, edge
+  std::vector<int64_t> next(degrees.begin(), degrees.end() - 1);
+  for_each([&](size_t looker, int64_t other, int64_t edge) {
+    all[size_t(next[looker]++)] = {other, edge};
+  });
   neighbours_.reserve(all.size());
+  edge_of_.reserve(all.size());
   std::vector<char> touched(nodes, 0);
   for (size_t node = 0; node < nodes; ++node) {
     const auto first = all.begin() + degrees[node], last = all.begin() + degrees[node + 1];
     std::sort(first, last);
     for (auto place = first; place != last; ++place) {
-      if (place != first && *place == *(place - 1)) continue;
-      neighbours_.push_back(*place);
-      touched[node] = touched[size_t(*place)] = 1;
+      if (place != first && place->first == (place - 1)->first) continue;
+      neighbours_.push_back(place->first);
+      edge_of_.push_back(place->second);
+      touched[node] = touched[size_t(place->first)] = 1;
     }
     begin_.push_back(int64_t(neighbours_.size()));
   }
@@ -97,6 +103,30 @@ int64_t Graph::find(const std::string& name) const {
 std::span<const int64_t> Graph::neighbours(int64_t node) const {
   const int64_t first = begin_.at(size_t(node)), last = begin_.at(size_t(node) + 1);
   return std::span(neighbours_).subspan(size_t(first), size_t(last - first));
+}
+
+void Graph::set_edge_features(const ReadGraph& read, const EdgeCoding& coding) {
+  edge_width_ = coding.width();
+  std::vector<size_t> places;  // of the coding's columns in the file
+  for (const std::string& column : coding.columns) {
+    const auto found = std::find(read.edge_columns.begin(), read.edge_columns.end(), column);
+    require(found != read.edge_columns.end(), ErrorKind::BadData,
+            "the edges of this graph have no column '", column, "', which the run learned from",
+            read.edge_columns.empty() ? "" : concat("; they have: ", join(read.edge_columns)));
+    places.push_back(size_t(found - read.edge_columns.begin()));
+  }
+  edge_value_.clear();
+  edge_value_.reserve(edge_width_ == 0 ? 0 : edge_of_.size() * size_t(edge_width_));
+  if (edge_width_ > 0)
+    for (const int64_t edge : edge_of_)
+      for (size_t c = 0; c < places.size(); ++c)
+        edge_value_.push_back(coding.scaled(
+            read.edge_values[size_t(edge) * read.edge_columns.size() + places[c]], c));
+}
+
+std::span<const float> Graph::edge_features(int64_t node, size_t place) const {
+  const size_t first = size_t(begin_.at(size_t(node))) + place, width = size_t(edge_width_);
+  return std::span(edge_value_).subspan(first * width, width);
 }
 
 int64_t Graph::set_features(const RawFeatures& raw, const FeatureCoding& coding) {
@@ -148,13 +178,25 @@ FeatureRow Graph::features(int64_t node) const {
 }
 
 std::map<std::string, Tensor> Graph::to_tensors() const {
-  return {{"begin", to_tensor(begin_, at::kLong)},
-          {"neighbours", to_tensor(neighbours_, at::kLong)},
-          {"labels", to_tensor(labels, at::kLong)},
-          {"feature_begin", to_tensor(feature_begin_, at::kLong)},
-          {"feature_index", to_tensor(feature_index_, at::kLong)},
-          {"feature_value", to_tensor(feature_value_, at::kFloat)},
-          {"feature_width", at::full({1}, dense_ ? -width_ : width_, at::kLong)}};
+  std::map<std::string, Tensor> tensors{
+      {"begin", to_tensor(begin_, at::kLong)},
+      {"neighbours", to_tensor(neighbours_, at::kLong)},
+      {"labels", to_tensor(labels, at::kLong)},
+      {"feature_begin", to_tensor(feature_begin_, at::kLong)},
+      {"feature_index", to_tensor(feature_index_, at::kLong)},
+      {"feature_value", to_tensor(feature_value_, at::kFloat)},
+      {"feature_width", at::full({1}, dense_ ? -width_ : width_, at::kLong)}};
+  if (edge_width_ > 0) tensors["edge_value"] = to_tensor(edge_value_, at::kFloat);
+  if (!label_sets.empty()) {
+    std::vector<int64_t> begin{0}, all;
+    for (const std::vector<int64_t>& own : label_sets) {
+      all.insert(all.end(), own.begin(), own.end());
+      begin.push_back(int64_t(all.size()));
+    }
+    tensors["label_begin"] = to_tensor(begin, at::kLong);
+    tensors["label_index"] = to_tensor(all, at::kLong);
+  }
+  return tensors;
 }
 
 Graph Graph::from_tensors(std::vector<std::string> names, bool directed,
@@ -188,6 +230,20 @@ Graph Graph::from_tensors(std::vector<std::string> names, bool directed,
                                   : graph.feature_index_.size() == graph.feature_value_.size() &&
                                         are_below(graph.feature_index_, graph.width_));
   require(fits, ErrorKind::BadData, where, ": the features do not fit the ", nodes, " nodes");
+  if (tensors.contains("edge_value")) {
+    graph.edge_value_ = to_values<float>(tensors, "edge_value", at::kFloat, where);
+    const size_t edges = std::max<size_t>(graph.neighbours_.size(), 1);
+    graph.edge_width_ = int64_t(graph.edge_value_.size() / edges);
+    require(graph.edge_value_.size() == size_t(graph.edge_width_) * graph.neighbours_.size(),
+            ErrorKind::BadData, where, ": 'edge_value' does not fit the ", edges, " edges");
+  }
+  if (tensors.contains("label_begin")) {
+    const std::vector<int64_t> begin = longs("label_begin"), all = longs("label_index");
+    require(are_offsets(begin, nodes, all.size()), ErrorKind::BadData, where,
+            ": the labels do not fit the ", nodes, " nodes");
+    for (size_t node = 0; node < nodes; ++node)
+      graph.label_sets.emplace_back(all.begin() + begin[node], all.begin() + begin[node + 1]);
+  }
   return graph;
 }
 

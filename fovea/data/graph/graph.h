@@ -14,6 +14,7 @@
 
 #include "fovea/base/json.h"
 #include "fovea/data/graph/reader.h"
+#include "fovea/tensor/answer_kind.h"
 
 namespace fovea {
 
@@ -51,11 +52,31 @@ struct FeatureCoding {
 FeatureCoding fit_features(const RawFeatures& raw, const std::vector<char>& seen,
                            const std::string& scaling);
 
+/// What is known of edges, brought to mean 0 and deviation 1, so that 0 says nothing.
+struct EdgeCoding {
+  std::vector<std::string> columns;
+  std::vector<double> means, deviations;
+
+  int64_t width() const { return int64_t(columns.size()); }
+  float scaled(float value, size_t column) const {
+    return float((double(value) - means[column]) / deviations[column]);
+  }
+  Json to_json() const;
+  static EdgeCoding from_json(const Json& json, const std::string& where);
+};
+
+/// Over all edges as the file has them.
+EdgeCoding fit_edges(const ReadGraph& graph);
+
 /// What is learned from the data besides the graph itself, and kept in the run.
 struct GraphCoding {
-  std::vector<std::string> classes;
+  std::vector<std::string> classes;   // or labels
   std::vector<int64_t> class_counts;  // of the training nodes
   FeatureCoding features;
+  EdgeCoding edges = {};
+  AnswerKind kind = AnswerKind::Class;
+  std::string separator = {};  // between the labels of a cell
+  int64_t rows = 0;            // training nodes
 
   Json to_json() const;
   /// BadData, beginning with `where`.
@@ -70,7 +91,8 @@ struct EdgeCounts {
 class Graph {
  public:
   bool directed = false;
-  std::vector<int64_t> labels;  // [N]: a class, or -1
+  std::vector<int64_t> labels;                   // [N]: a class, or -1
+  std::vector<std::vector<int64_t>> label_sets;  // [N], of several labels; else empty
 
   Graph() = default;
   /// Node i looks at j for an edge (j, i); without direction also the other way round. Self-loops
@@ -85,6 +107,14 @@ class Graph {
   int64_t find(const std::string& name) const;
   /// The nodes that `node` looks at, rising, without itself.
   std::span<const int64_t> neighbours(int64_t node) const;
+
+  /// Numbers of edges as the file has them, [edges, columns], for the coding's columns by name.
+  /// Both directions of an edge have them, and the first of several edges between two nodes counts.
+  /// BadData where a column is missing.
+  void set_edge_features(const ReadGraph& read, const EdgeCoding& coding);
+  int64_t edge_width() const { return edge_width_; }
+  /// Of the edge by which `node` looks at its neighbour of that place; edge_width() of them.
+  std::span<const float> edge_features(int64_t node, size_t place) const;
 
   /// Columns that the coding does not know are left out; returns how many entries that were.
   int64_t set_features(const RawFeatures& raw, const FeatureCoding& coding);
@@ -106,6 +136,9 @@ class Graph {
   std::vector<std::string> names_;
   std::unordered_map<std::string, int64_t> numbers_;
   std::vector<int64_t> begin_{0}, neighbours_;  // [N + 1], [E]
+  std::vector<int64_t> edge_of_;                // [E]: which of those given
+  int64_t edge_width_ = 0;
+  std::vector<float> edge_value_;  // [E, edge_width]
   bool dense_ = false;
   int64_t width_ = 0;
   std::vector<int64_t> feature_begin_, feature_index_;  // sparse

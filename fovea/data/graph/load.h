@@ -18,6 +18,7 @@ struct GraphDataOptions {
   bool directed = false;
   std::string setting = "transductive";
   std::string scaling = "auto";
+  LabelOptions target;
   int64_t neighbours = 0;
   double validation_fraction = 0.2, test_fraction = 0.2;
   void describe(OptionList& list);

@@ -64,14 +64,19 @@ template <class Keep>
 void keep_edges(Example& example, Keep keep) {
   const std::vector<int64_t> begin = to_longs(example, "edge_begin"),
                              source = to_longs(example, "edge_source");
-  std::vector<int64_t> kept_begin{0}, kept;
+  std::vector<int64_t> kept_begin{0}, kept, edges;
   for (size_t row = 0; row + 1 < begin.size(); ++row) {
     for (int64_t e = begin[row]; e < begin[row + 1]; ++e)
-      if (keep(int64_t(row), e - begin[row], source[size_t(e)])) kept.push_back(source[size_t(e)]);
+      if (keep(int64_t(row), e - begin[row], source[size_t(e)])) {
+        kept.push_back(source[size_t(e)]);
+        edges.push_back(e);
+      }
     kept_begin.push_back(int64_t(kept.size()));
   }
   example.tensors["edge_begin"] = at::tensor(kept_begin, at::kLong);
   example.tensors["edge_source"] = at::tensor(kept, at::kLong);
+  if (const auto known = example.tensors.find("edge_features"); known != example.tensors.end())
+    known->second = known->second.index_select(0, at::tensor(edges, at::kLong));
 }
 
 /// Features of the first node that are among the units become 0.
@@ -114,6 +119,13 @@ Subgraph put_together(std::span<const Example> examples,
     const int64_t* source = examples[i].tensors.at("edge_source").data_ptr<int64_t>();
     for (int64_t e = begin[0]; e < begin[1]; ++e)
       all.source.push_back(places[i][size_t(source[e])]);
+    if (const auto known = examples[i].tensors.find("edge_features");
+        known != examples[i].tensors.end()) {
+      all.edge_width = known->second.size(1);
+      const float* values = known->second.data_ptr<float>();
+      all.edge_value.insert(all.edge_value.end(), values + begin[0] * all.edge_width,
+                            values + begin[1] * all.edge_width);
+    }
     all.begin.push_back(int64_t(all.source.size()));
   }
   return all;
@@ -122,6 +134,13 @@ Subgraph put_together(std::span<const Example> examples,
 }  // namespace
 
 std::string NodeEncoder::class_of(int64_t node) const {
+  if (coding_->kind == AnswerKind::Labels) {
+    std::vector<std::string> names;
+    if (node < graph_->size())
+      for (const int64_t label : graph_->label_sets.at(size_t(node)))
+        names.push_back(coding_->classes.at(size_t(label)));
+    return join(names, "|");
+  }
   const int64_t label = node < graph_->size() ? graph_->labels[size_t(node)] : -1;
   return label < 0 ? "" : coding_->classes.at(size_t(label));
 }
@@ -143,7 +162,7 @@ Example NodeEncoder::example(int64_t node, const std::vector<char>* seen) const 
 }
 
 Example NodeEncoder::example(const DescribedNode& node) const {
-  const NewNode stranger{node.neighbours};
+  const NewNode stranger{node.neighbours, node.edges};
   LookOptions options;
   options.hops = hops_;
   options.stranger = &stranger;
@@ -173,6 +192,9 @@ Example NodeEncoder::described(const Subgraph& around, const DescribedNode* stra
   example.tensors["reach"] = at::tensor(around.reach, at::kLong);
   example.tensors["edge_begin"] = at::tensor(around.begin, at::kLong);
   example.tensors["edge_source"] = at::tensor(around.source, at::kLong);
+  if (around.edge_width > 0)
+    example.tensors["edge_features"] =
+        at::tensor(around.edge_value, at::kFloat).view({-1, around.edge_width});  // [E, Fe]
   features.add_to(example.tensors);
   Axis own{"features", "column", {}};
   const FeatureRow row = feature_row(example, 0);

@@ -24,6 +24,7 @@ namespace fovea {
 struct DescribedNode {
   FeatureRow features;              // scaled
   std::vector<int64_t> neighbours;  // in the graph
+  std::vector<float> edges = {};    // what is known of the edges to them, scaled; empty: nothing
 };
 
 class NodeEncoder {
@@ -61,6 +62,8 @@ class NodeEncoder {
 /// Which rows a data set has, and what may be seen from them.
 struct NodeRows {
   std::vector<int64_t> nodes, classes;                   // of each row
+  std::vector<std::vector<int64_t>> labels = {};         // of each row, in place of its class
+  int64_t label_count = 0;                               // 0: there are classes
   std::shared_ptr<const std::vector<char>> seen;         // [N]; null: all nodes
   std::shared_ptr<const std::vector<char>> informative;  // [N]: planted truth, or null
   int64_t neighbours = 0;  // that a node looks at in training, at most; 0: all
@@ -90,6 +93,7 @@ class NodeDataset : public Dataset, public AugmentedRows {
   /// What the rows see together, of each node at most so many neighbours, and where they stand.
   NamedTensors shared_tensors(std::span<const int64_t> rows, int64_t neighbours,
                               std::vector<int64_t>& places) const;
+  at::Tensor targets(std::span<const int64_t> rows) const;  // [B], of several labels [B, C]
   Batch labelled(NamedTensors tensors, std::span<const int64_t> rows,
                  std::vector<int64_t> places) const;
 

@@ -161,28 +161,40 @@ class FeatureFile {
   std::unordered_map<std::string, int64_t> columns_;
 };
 
+/// Columns behind the two nodes are numbers, whose names the first line may have.
 void read_edges(Rows& rows, Nodes& nodes, ReadGraph& graph) {
   Cells cells;
+  bool has_columns = false;
   for (bool first = true; rows.next(cells); first = false) {
-    if (first && cells == Cells{"source", "target"}) continue;
-    require(cells.size() == 2 && !cells[1].empty(), ErrorKind::BadData, rows.place(), ": ",
-            cells.size(), " cells; expected two nodes, which an edge goes from and to");
+    const bool header = first && cells.size() >= 2 && cells[0] == "source" && cells[1] == "target";
+    if (first) {
+      has_columns = cells.size() > 2;
+      for (size_t i = 2; i < cells.size(); ++i)
+        graph.edge_columns.push_back(header              ? cells[i]
+                                     : cells.size() == 3 ? std::string("weight")
+                                                         : std::to_string(i - 1));
+    }
+    if (header) continue;
+    require(cells.size() == 2 + graph.edge_columns.size() && !cells[1].empty(), ErrorKind::BadData,
+            rows.place(), ": ", cells.size(),
+            " cells; expected two nodes, which an edge goes from ", "and to",
+            has_columns ? concat(", and ", graph.edge_columns.size(), " numbers") : "");
+    for (size_t i = 2; i < cells.size(); ++i)
+      graph.edge_values.push_back(number_in(cells[i], rows.place()));
     const int64_t source = nodes.find(cells[0], rows.place());
     graph.edges.emplace_back(source, nodes.find(cells[1], rows.place()));
   }
 }
 
-/// work(node, word, place) for the lines of a file with a node and a word each, no node twice.
+/// work(node, word, place) for the lines of the split file, no node twice.
 template <class Work>
-void read_words(Rows& rows, Nodes& nodes, const std::vector<std::string>& titles, Work work) {
+void read_splits_of_nodes(Rows& rows, Nodes& nodes, Work work) {
   std::unordered_map<int64_t, std::string> seen;
   Cells cells;
   for (bool first = true; rows.next(cells); first = false) {
-    if (first && cells.size() == 2 && cells[0] == "node" &&
-        std::find(titles.begin(), titles.end(), cells[1]) != titles.end())
-      continue;
+    if (first && cells == Cells{"node", "split"}) continue;
     require(cells.size() <= 2, ErrorKind::BadData, rows.place(), ": ", cells.size(),
-            " cells; expected a node and its ", titles[0]);
+            " cells; expected a node and its split");
     const std::string word = cells.size() == 2 ? cells[1] : "";
     const int64_t node = nodes.find(cells[0], rows.place());
     const auto [before, is_new] = seen.emplace(node, word);
@@ -191,6 +203,78 @@ void read_words(Rows& rows, Nodes& nodes, const std::vector<std::string>& titles
     work(node, word, rows.place());
   }
 }
+
+/// The labels file: a node and its class or labels, or a node and 0 or 1 in a column for each.
+class LabelFile {
+ public:
+  LabelFile(ReadGraph& graph, Nodes& nodes) : graph_(graph), nodes_(nodes) {}
+
+  void read(Rows& rows) {
+    Cells cells;
+    for (bool first = true; rows.next(cells); first = false) {
+      if (first && decide(cells)) continue;
+      if (columns_.empty()) {
+        require(cells.size() <= 2, ErrorKind::BadData, rows.place(), ": ", cells.size(),
+                " cells; expected a node and its label");
+        add(cells[0], cells.size() == 2 ? cells[1] : "", rows.place());
+        continue;
+      }
+      require(cells.size() == columns_.size() + 1, ErrorKind::BadData, rows.place(), ": ",
+              cells.size() - 1, " labels, expected 0 or 1 for each of ", columns_.size());
+      std::vector<std::string> labels;
+      for (size_t i = 0; i < columns_.size(); ++i)
+        if (says_yes(cells[i + 1], columns_[i], rows.place())) labels.push_back(columns_[i]);
+      add(cells[0], join(labels, "|"), rows.place());
+      lists_.back() = std::move(labels);
+    }
+  }
+
+  /// Once all nodes are known.
+  void finish() {
+    graph_.labels.resize(graph_.names.size());
+    graph_.in_labels.assign(graph_.names.size(), 0);
+    if (!columns_.empty()) {
+      graph_.label_cell = LabelCell::List;
+      graph_.label_lists.resize(graph_.names.size());
+    }
+    for (size_t i = 0; i < found_.size(); ++i) {
+      const auto node = size_t(found_[i].first);
+      graph_.labels[node] = std::move(found_[i].second);
+      graph_.in_labels[node] = 1;
+      if (!columns_.empty()) graph_.label_lists[node] = std::move(lists_[i]);
+    }
+  }
+
+ private:
+  /// Columns of 0 and 1 or one cell, from the first line. True when that is a header.
+  bool decide(const Cells& cells) {
+    const bool header = cells.size() > 2 ? cells[0] == "node"
+                                         : cells.size() == 2 && cells[0] == "node" &&
+                                               (cells[1] == "label" || cells[1] == "class" ||
+                                                cells[1] == kLabelsColumn);
+    for (size_t i = 1; cells.size() > 2 && i < cells.size(); ++i)
+      columns_.push_back(header ? cells[i] : std::to_string(i));
+    if (header && cells.size() == 2 && cells[1] == kLabelsColumn)
+      graph_.label_cell = LabelCell::Perhaps;
+    return header;
+  }
+
+  void add(const std::string& name, const std::string& word, const std::string& place) {
+    const int64_t node = nodes_.find(name, place);
+    const auto [before, is_new] = seen_.emplace(node, word);
+    require(is_new, ErrorKind::BadData, place, ": the node '", name,
+            "' stands here a second time, after '", before->second, "'");
+    found_.emplace_back(node, word);
+    lists_.emplace_back();
+  }
+
+  ReadGraph& graph_;
+  Nodes& nodes_;
+  std::vector<std::string> columns_;
+  std::vector<std::pair<int64_t, std::string>> found_;
+  std::vector<std::vector<std::string>> lists_;
+  std::unordered_map<int64_t, std::string> seen_;
+};
 
 /// -1: in none.
 int split_or_none(const std::string& word, const std::string& place) {
@@ -236,24 +320,18 @@ ReadGraph read_graph(const fs::path& folder, int64_t max_bytes) {
     nodes.close(path->filename().string());
   }
   open("edges", needed_file(folder, "edges"), [&](Rows& rows) { read_edges(rows, nodes, graph); });
-  std::vector<std::pair<int64_t, std::string>> labels;
-  open("labels", needed_file(folder, "labels"), [&](Rows& rows) {
-    read_words(rows, nodes, {"label", "class"},
-               [&](int64_t node, const std::string& word, const std::string&) {
-                 labels.emplace_back(node, word);
-               });
-  });
+  LabelFile labels(graph, nodes);
+  open("labels", needed_file(folder, "labels"), [&](Rows& rows) { labels.read(rows); });
   std::vector<std::pair<int64_t, int>> splits;
   const auto split_file = find_file(folder, {"split"}, kGraphEndings);
   if (split_file)
     open("split", *split_file, [&](Rows& rows) {
-      read_words(rows, nodes, {"split"},
-                 [&](int64_t node, const std::string& word, const std::string& place) {
-                   splits.emplace_back(node, split_or_none(word, place));
-                 });
+      read_splits_of_nodes(rows, nodes,
+                           [&](int64_t node, const std::string& word, const std::string& place) {
+                             splits.emplace_back(node, split_or_none(word, place));
+                           });
     });
-  graph.labels.resize(graph.names.size());
-  for (auto& [node, word] : labels) graph.labels[size_t(node)] = std::move(word);
+  labels.finish();
   if (split_file) graph.splits.assign(graph.names.size(), -1);
   for (const auto& [node, split] : splits) graph.splits[size_t(node)] = split;
   graph.hash = hash.text();

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "fovea/data/label_cells.h"
+
 namespace fovea {
 
 /// As the file has them. Dense: every node has a number in every column. Sparse: node i has the
@@ -27,8 +29,13 @@ struct ReadGraph {
   RawFeatures features;                            // without columns where there is no such file
   std::vector<std::pair<int64_t, int64_t>> edges;  // source, target; as the file has them
   std::vector<std::string> labels;                 // of each node, "" without one
-  std::vector<int> splits;                         // of each node, -1 for none; empty: no such file
-  std::vector<std::string> informative = {};       // names of nodes that are known to matter
+  LabelCell label_cell = LabelCell::One;           // what they are
+  std::vector<std::vector<std::string>> label_lists = {};  // of each node, of lists; else empty
+  std::vector<char> in_labels = {};                        // whether the file has the node
+  std::vector<std::string> edge_columns = {};              // what is known of edges: weight, …
+  std::vector<float> edge_values = {};                     // [edges, edge_columns], row by row
+  std::vector<int> splits;                    // of each node, -1 for none; empty: no such file
+  std::vector<std::string> informative = {};  // names of nodes that are known to matter
   std::string hash = {};
 };
 

@@ -56,6 +56,7 @@ class Walk {
       require(node >= 0 && node < graph_.size() + (options_.stranger ? 1 : 0),
               ErrorKind::InvalidArgument, "there is no node ", node);
     found_.begin = {0};
+    found_.edge_width = graph_.edge_width();
     add_nodes(next);
     for (int64_t step = 0; step < options_.hops; ++step) {
       const size_t first_edge = found_.source.size();
@@ -101,6 +102,30 @@ class Walk {
     if (options_.neighbours > 0 && int64_t(around_.size()) > options_.neighbours) draw(node);
     found_.source.push_back(node);
     found_.source.insert(found_.source.end(), around_.begin(), around_.end());
+    if (found_.edge_width > 0) add_edge_values(node);
+  }
+
+  void add_edge_values(int64_t node) {
+    const auto width = size_t(found_.edge_width);
+    const NewNode* stranger = options_.stranger;
+    const auto add = [&](std::span<const float> values) {
+      found_.edge_value.insert(found_.edge_value.end(), values.begin(), values.end());
+      found_.edge_value.resize(found_.edge_value.size() + width - values.size());
+    };
+    const auto place_in = [](std::span<const int64_t> nodes, int64_t one) {
+      return size_t(std::lower_bound(nodes.begin(), nodes.end(), one) - nodes.begin());
+    };
+    add({});  // the node itself
+    for (const int64_t other : around_) {
+      const bool own = stranger && node == graph_.size();
+      if (!own && other < graph_.size())
+        add(graph_.edge_features(node, place_in(graph_.neighbours(node), other)));
+      else if (stranger->edges.empty())
+        add({});
+      else
+        add(std::span(stranger->edges)
+                .subspan(width * place_in(stranger->neighbours, own ? other : node), width));
+    }
   }
 
   /// Leaves some of `around_`, rising; every choice of so many is equally likely (Floyd).
@@ -147,6 +172,10 @@ void Subgraph::add_to(NamedTensors& tensors) const {
   tensors["edge_target"] = longs(target);
   tensors["out_begin"] = longs(out_begin);
   tensors["out_edge"] = longs(out_edge);
+  if (edge_width == 0) return;
+  const at::Tensor values = at::empty({int64_t(source.size()), edge_width}, at::kFloat);
+  std::copy(edge_value.begin(), edge_value.end(), values.data_ptr<float>());
+  tensors["edge_features"] = values;
 }
 
 Subgraph k_hop_subgraph(const Graph& graph, std::span<const int64_t> targets,

@@ -20,6 +20,9 @@ struct Subgraph {
   std::vector<int64_t> begin;   // [reach[hops - 1] + 1]: edges by who looks
   std::vector<int64_t> source;  // [E]: places in `nodes`; each node itself comes first
 
+  int64_t edge_width = 0;
+  std::vector<float> edge_value;  // [E, edge_width]: what is known of the edges, of self-loops 0
+
   int64_t hops() const { return int64_t(reach.size()) - 1; }
   std::span<const int64_t> row(int64_t place) const;
   /// The tensors of nn/graph/graph_block.h, without "node".
@@ -29,6 +32,7 @@ struct Subgraph {
 /// A node that is not in the graph. Its number is the graph's size.
 struct NewNode {
   std::vector<int64_t> neighbours;  // rising
+  std::vector<float> edges = {};    // what is known of those edges, scaled; empty: nothing
 };
 
 struct LookOptions {

@@ -17,7 +17,7 @@ constexpr int64_t kMannerEach = 2;    // words of a node that show its manner
 
 class Town {
  public:
-  Town(const SyntheticGraphOptions& options, const Random& random)
+  Town(const SyntheticGraphOptions& options, const Random& random, bool several)
       : options_(options), random_(random) {
     for (int64_t node = 0; node < options.nodes; ++node) {
       Dice dice(random.split("nodes").split(uint64_t(node)));
@@ -25,10 +25,23 @@ class Town {
       // The first round of nodes are voices: every community has one.
       is_voice_.push_back(node < options.communities || dice.chance(options.voices));
       (is_voice_.back() ? voices_of_[size_t(home_.back())] : echoes_).push_back(node);
+      second_.push_back(-1);
+      Dice other(random.split("second").split(uint64_t(node)));
+      if (several && !is_voice_.back() && other.chance(0.5))
+        second_.back() =
+            (home_.back() + 1 + int64_t(other.below(size_t(options.communities - 1)))) %
+            options.communities;
     }
   }
 
   int64_t home(int64_t node) const { return home_[size_t(node)]; }
+  /// The names of its communities.
+  std::vector<std::string> communities(int64_t node) const {
+    std::vector<std::string> names{concat("community ", home(node) + 1)};
+    if (second_[size_t(node)] >= 0)
+      names.push_back(concat("community ", second_[size_t(node)] + 1));
+    return distinct_labels(names);
+  }
   bool is_voice(int64_t node) const { return is_voice_[size_t(node)] != 0; }
 
   void add_edges(int64_t node, std::vector<std::pair<int64_t, int64_t>>& edges) const {
@@ -40,6 +53,8 @@ class Town {
       }
     };
     join_to(voices_of_[size_t(home(node))], options_.kin);
+    if (second_[size_t(node)] >= 0)
+      join_to(voices_of_[size_t(second_[size_t(node)])], options_.kin);
     // Nobody is known by a voice of another community: an echo is joined to echoes alone.
     if (!is_voice(node)) join_to(echoes_, options_.strangers);
   }
@@ -62,7 +77,7 @@ class Town {
  private:
   const SyntheticGraphOptions& options_;
   Random random_;
-  std::vector<int64_t> home_;
+  std::vector<int64_t> home_, second_;  // second: -1 for none
   std::vector<char> is_voice_;
   std::vector<std::vector<int64_t>> voices_of_ =
       std::vector<std::vector<int64_t>>(size_t(options_.communities));
@@ -123,13 +138,14 @@ void SyntheticGraphOptions::describe(OptionList& list) {
       .at_least(0);
 }
 
-ReadGraph draw_graph(const SyntheticGraphOptions& options) {
+ReadGraph draw_graph(const SyntheticGraphOptions& options, bool several) {
   require(options.nodes >= 2 * options.communities && options.communities >= 2,
           ErrorKind::InvalidArgument, "a graph of ", options.nodes, " nodes in ",
           options.communities, " communities cannot be drawn");
   const Random random = Random(uint64_t(options.seed)).split("communities");
-  const Town town(options, random);
+  const Town town(options, random, several);
   ReadGraph graph;
+  if (several) graph.label_cell = LabelCell::List;
   for (int64_t topic = 0; topic < options.communities; ++topic)
     for (int64_t word = 0; word < kTopicWords; ++word)
       graph.features.columns.push_back(concat("topic", topic + 1, "-", word + 1));
@@ -138,13 +154,16 @@ ReadGraph draw_graph(const SyntheticGraphOptions& options) {
       graph.features.columns.push_back(concat(manner, "-", word + 1));
   for (int64_t node = 0; node < options.nodes; ++node) {
     graph.names.push_back(concat("n", node + 1));
-    graph.labels.push_back(concat("community ", town.home(node) + 1));
+    graph.labels.push_back(join(town.communities(node), "|"));
+    if (several) graph.label_lists.push_back(town.communities(node));
     graph.features.add_row(town.words(node));
     town.add_edges(node, graph.edges);
     if (town.is_voice(node)) graph.informative.push_back(graph.names.back());
   }
   graph.splits = draw_splits(town, options, random);
-  graph.hash = hash_of_built_in("graph", options_json(options));
+  Json drawn = options_json(options);
+  if (several) drawn["several"] = true;
+  graph.hash = hash_of_built_in("graph", drawn);
   return graph;
 }
 

@@ -3,6 +3,7 @@
 // Which of the two a node is shows in further words, its manner. A node knows some voices of its
 // own community and more echoes of any: who takes all neighbours alike hears mostly noise, who
 // listens to the voices knows the class. These are the edges that inform, and they are known.
+// Of several labels about half of the echoes belong to two communities, and know voices of both.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,6 @@ struct SyntheticGraphOptions {
 };
 
 /// The voices are informative. InvalidArgument for numbers that cannot be.
-ReadGraph draw_graph(const SyntheticGraphOptions& options);
+ReadGraph draw_graph(const SyntheticGraphOptions& options, bool several = false);
 
 }  // namespace fovea

@@ -9,6 +9,7 @@
 
 #include "fovea/data/source.h"
 #include "fovea/data/visits/encoder.h"
+#include "fovea/tensor/answer_kind.h"
 
 namespace fovea {
 
@@ -16,6 +17,7 @@ namespace fovea {
 struct VisitsDataOptions {
   SyntheticVisitsOptions generator;
   VisitsOptions reading;
+  LabelOptions target;
   std::vector<std::string> positive;  // labels that are the outcome; empty: found out
   int64_t minimum_count = 5;
   int64_t maximum_visits = 200;
@@ -27,14 +29,17 @@ struct VisitsDataOptions {
 /// What is learned from the data and kept in the run.
 struct VisitCoding {
   std::shared_ptr<const Vocabulary> codes;
-  std::vector<std::string> negative, positive;  // labels
+  std::vector<std::string> negative, positive;  // labels of one outcome
+  std::vector<std::string> labels;              // several outcomes, in place of the one
+  std::string separator;                        // between the labels of a cell
   bool times = false;                           // visits have them
   Roles columns;                                // what they were called
 
   bool fitted() const { return codes != nullptr; }
-  /// Without the outcome and with it: "no" and "yes"; of several labels "<30 or >30".
+  AnswerKind kind() const { return labels.empty() ? AnswerKind::Class : AnswerKind::Labels; }
+  /// The labels; or without the outcome and with it: "no" and "yes", "<30 or >30".
   std::vector<std::string> classes() const;
-  std::string outcome() const { return classes()[1]; }
+  std::string outcome() const { return join(positive, " or "); }
   VisitEncoder encoder(const VisitsDataOptions& options) const;
   Json to_json() const;
   static VisitCoding from_json(const Json& json, const std::string& where);

@@ -34,9 +34,7 @@ void GatheredPatients::add(VisitLine line, const std::string& place) {
     patient.split = split_of_patient(name, patient.split, *split, place);
   std::optional<double> time;
   if (fields[VisitLine::Time]) time = time_in_cell(*fields[VisitLine::Time], place);
-  patient.lines.push_back({{std::move(line.codes), time},
-                           std::string(trim(fields[VisitLine::Label].value_or(""))),
-                           place});
+  patient.lines.push_back({{std::move(line.codes), time}, std::move(line.answer), place});
 }
 
 GatheredPatients::Entry& GatheredPatients::entry_of(const std::string& name) {
@@ -77,6 +75,7 @@ PatientRecord GatheredPatients::record_of(Entry& patient) {
     if (!same) visits.push_back({{}, row.visit.time});
     std::move(row.visit.codes.begin(), row.visit.codes.end(),
               std::back_inserter(visits.back().codes));
+    if (options_.every() && row.answer.is_there()) visits.back().answer = row.answer;
     take_label(row, record, disagree);
   }
   for (Visit& visit : record.visits) visit.codes = distinct_codes(visit.codes);
@@ -85,13 +84,23 @@ PatientRecord GatheredPatients::record_of(Entry& patient) {
 }
 
 void GatheredPatients::take_label(const Row& row, PatientRecord& record, bool& disagree) const {
-  if (row.label.empty()) return;
-  const bool differs = !record.label.empty() && record.label != row.label;
+  if (row.answer.label.empty() && row.answer.cell != LabelCell::List) {
+    if (record.label.empty()) record.cell = row.answer.cell;
+    return;
+  }
+  const bool differs = record.answer().is_there() && record.label != row.answer.label &&
+                       !(record.cell == LabelCell::Perhaps && record.label.empty());
   require(!differs || options_.labels != "same", ErrorKind::BadData, row.place, ": patient '",
-          record.name, "' has the label '", row.label, "' here and '", record.label,
+          record.name, "' has the label '", row.answer.label, "' here and '", record.label,
           "' before; with data.labels=last that of the last visit counts");
-  disagree = disagree || differs;
-  record.label = row.label;
+  disagree = disagree || (differs && !options_.every());
+  record.set_answer(row.answer);
+}
+
+bool GatheredPatients::is_answered(const PatientRecord& record) const {
+  if (!options_.every()) return record.answer().is_there();
+  return std::any_of(record.visits.begin(), record.visits.end(),
+                     [](const Visit& visit) { return visit.answer.is_there(); });
 }
 
 /// Nothing can be learned from a patient without codes or label; but who asks for an answer gets
@@ -100,7 +109,7 @@ bool GatheredPatients::is_left_out(const PatientRecord& record) {
   if (!options_.needs_label) return false;
   const bool has_codes = std::any_of(record.visits.begin(), record.visits.end(),
                                      [](const Visit& visit) { return !visit.codes.empty(); });
-  const bool has_label = !record.label.empty();
+  const bool has_label = is_answered(record);
   without_code_ += !has_codes;
   without_label_ += has_codes && !has_label;
   return !has_codes || !has_label;

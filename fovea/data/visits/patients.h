@@ -16,6 +16,7 @@ struct VisitLine {
   enum Role : size_t { Patient, Time, Codes, Label, Split };
   std::vector<std::optional<std::string>> fields;  // by role
   std::vector<std::string> codes;
+  VisitLabel answer;
 };
 
 class GatheredPatients {
@@ -30,7 +31,8 @@ class GatheredPatients {
  private:
   struct Row {
     Visit visit;
-    std::string label, place;
+    VisitLabel answer;
+    std::string place;
   };
   struct Entry {
     std::string name;
@@ -40,6 +42,8 @@ class GatheredPatients {
 
   Entry& entry_of(const std::string& name);
   PatientRecord record_of(Entry& patient);
+  /// Whether there is something to learn from: an answer, at some visit.
+  bool is_answered(const PatientRecord& record) const;
   void take_label(const Row& row, PatientRecord& record, bool& disagree) const;
   bool is_left_out(const PatientRecord& record);
   void add_notes(const std::string& path, std::vector<std::string>& notes) const;

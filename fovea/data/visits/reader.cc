@@ -21,7 +21,9 @@ RoleReader visit_reader(const VisitsOptions& options) {
   RoleOptions reading;
   reading.roles = kRoleNames;
   reading.needed = {"patient", "codes"};
-  reading.list = "codes";
+  reading.lists = {"codes", "label"};
+  reading.plural = kLabelsColumn;
+  reading.plural_of = "label";
   reading.several = kOwnCode;
   reading.named = options.roles;
   if (options.needs_label)
@@ -49,12 +51,16 @@ class VisitRows {
             time ? "has a '" : "has no '", reader_.name(VisitLine::Time),
             "', unlike the lines before it");
     VisitLine line;
-    line.codes = row.list
-                     ? distinct_codes(*row.list)
-                     : parse_codes(row.cells[VisitLine::Codes].value_or(""), options_.separator);
+    const auto* codes = row.list("codes");
+    line.codes = codes ? distinct_codes(*codes)
+                       : parse_codes(row.cells[VisitLine::Codes].value_or(""), options_.separator);
     for (size_t i = 0; i < row.several.size(); ++i)
       if (const std::string_view cell = trim(row.several[i]); !cell.empty())
         line.codes.push_back(concat(reader_.several()[i], "=", cell));
+    if (row.is_plural || reader_.name(VisitLine::Label) == kLabelsColumn)
+      line.answer.cell = LabelCell::Perhaps;
+    line.answer.label = std::string(trim(row.cells[VisitLine::Label].value_or("")));
+    if (auto* labels = row.list("label")) line.answer = list_of_labels(std::move(*labels));
     line.fields = std::move(row.cells);
     patients_.add(std::move(line), row.place);
   }
@@ -87,8 +93,9 @@ void VisitsOptions::describe(OptionList& list) {
   list.add("separator", separator,
            "what stands between the codes of a cell: one character; a blank is any white space");
   list.add("labels", labels,
-           "last: the label of a patient's last visit counts; same: all visits must have the same")
-      .choices({"last", "same"});
+           "last: the label of a patient's last visit counts; same: all visits must have the same; "
+           "every: each visit is answered by its own, from what was known until then")
+      .choices({"last", "same", "every"});
   describe_quotes(list, quotes);
 }
 
@@ -120,6 +127,12 @@ SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOption
        "visits"});
   check_patients(splits, source.path.string());
   return splits;
+}
+
+VisitLabel list_of_labels(std::vector<std::string> labels) {
+  VisitLabel answer{{}, LabelCell::List, distinct_labels(std::move(labels))};
+  answer.label = join(answer.labels, "|");
+  return answer;
 }
 
 std::vector<std::string> distinct_codes(const std::vector<std::string>& codes) {

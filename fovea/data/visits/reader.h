@@ -12,30 +12,54 @@
 #include <vector>
 
 #include "fovea/base/options.h"
+#include "fovea/data/label_cells.h"
 #include "fovea/data/load.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
 
+/// One label, or several (data/label_cells.h).
+struct VisitLabel {
+  std::string label = {};  // as it stands in the file, of a List all in one text; "": none
+  LabelCell cell = LabelCell::One;
+  std::vector<std::string> labels = {};  // of a List
+
+  /// None of several labels is a label too.
+  bool is_there() const { return !label.empty() || cell != LabelCell::One; }
+};
+
 struct Visit {
   std::vector<std::string> codes;   // none of them twice
   std::optional<double> time = {};  // later is larger; days where dates were given
+  VisitLabel answer = {};           // with data.labels=every: what is to be known at this visit
 };
 
 struct PatientRecord {
   std::string name;
   std::vector<Visit> visits;  // the oldest first
   std::string label;          // of the last visit; "" where none is asked for
+  LabelCell cell = LabelCell::One;
+  std::vector<std::string> labels = {};  // of a List
+
+  VisitLabel answer() const { return {label, cell, labels}; }
+  void set_answer(const VisitLabel& answer) {
+    label = answer.label, cell = answer.cell, labels = answer.labels;
+  }
 };
+
+/// An answer of these labels.
+VisitLabel list_of_labels(std::vector<std::string> labels);
 
 struct VisitsOptions {
   Roles roles;  // patient, time, codes, label, split: names of columns or keys; code: any number of
                 // columns whose cells are codes of their own
   std::string separator = " ";  // between the codes of a cell; a blank stands for any white space
-  std::string labels = "last";  // that of the last visit counts; same: all of a patient must agree
+  std::string labels = "last";  // that of the last visit counts; same: all of a patient must
+                                // agree; every: each visit is to be answered by its own
   std::string quotes = "auto";  // yes, no; auto: quotes are text in a TSV and quote in a CSV
   bool needs_label = true;      // no: for answers; then no patient is left out
   int64_t max_bytes = int64_t{4} << 30;  // of one file, unpacked
+  bool every() const { return labels == "every"; }
   /// All but roles and needs_label.
   void describe(OptionList& list);
 };

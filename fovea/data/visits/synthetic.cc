@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "fovea/data/dice.h"
 
@@ -43,8 +44,29 @@ Visit draw_visit(const SyntheticVisitsOptions& options, const PlantedCodes& plan
   return visit;
 }
 
+/// What the first `visits` visits of a patient lead to.
+VisitLabel draw_answer(const SyntheticVisitsOptions& options, const PlantedCodes& planted,
+                       std::span<const Visit> visits, Dice& dice) {
+  const size_t counting = std::min(visits.size(), size_t(options.recent));
+  const auto chance_of = [&](double effects, const std::string& label) {
+    for (const Visit& visit : visits.last(counting))
+      for (const std::string& code : visit.codes) effects += planted.effect_of(code, label);
+    return 1 / (1 + std::exp(-options.strength * effects));
+  };
+  if (!planted.several) {
+    const double surplus = double(planted.raising.size()) - double(planted.lowering.size());
+    const double b = -kOften * mean_recent(options) * surplus;  // over strength
+    return {dice.chance(chance_of(b, "")) ? "yes" : "no"};
+  }
+  std::vector<std::string> labels;
+  for (const std::string& cause : planted.raising)
+    if (std::string label = label_of_cause(cause); dice.chance(chance_of(-0.5, label)))
+      labels.push_back(std::move(label));
+  return list_of_labels(std::move(labels));
+}
+
 PatientRecord draw_patient(const SyntheticVisitsOptions& options, const PlantedCodes& planted,
-                           std::string name, const Random& random) {
+                           bool every, std::string name, const Random& random) {
   Dice dice(random);
   PatientRecord patient{std::move(name), {}, ""};
   const size_t visits = 1 + dice.below(size_t(options.visits));
@@ -53,13 +75,12 @@ PatientRecord draw_patient(const SyntheticVisitsOptions& options, const PlantedC
     patient.visits.push_back(draw_visit(options, planted, time, dice));
     time += double(1 + dice.below(kLongestPause));
   }
-  const double surplus = double(planted.raising.size()) - double(planted.lowering.size());
-  double effects = -kOften * mean_recent(options) * surplus;  // b / strength
-  const size_t counting = std::min(visits, size_t(options.recent));
-  for (size_t i = visits - counting; i < visits; ++i)
-    for (const std::string& code : patient.visits[i].codes) effects += planted.effect_of(code);
-  const double chance = 1 / (1 + std::exp(-options.strength * effects));
-  patient.label = dice.chance(chance) ? "yes" : "no";
+  const std::span<const Visit> all(patient.visits);
+  patient.set_answer(draw_answer(options, planted, all, dice));
+  if (!every) return patient;
+  for (size_t i = 0; i + 1 < visits; ++i)
+    patient.visits[i].answer = draw_answer(options, planted, all.first(i + 1), dice);
+  patient.visits.back().answer = patient.answer();
   return patient;
 }
 
@@ -92,7 +113,16 @@ int PlantedCodes::effect_of(const std::string& code) const {
   return int(holds(raising)) - int(holds(lowering));
 }
 
-PatientSplits draw_visits(const SyntheticVisitsOptions& options) {
+int PlantedCodes::effect_of(const std::string& code, const std::string& outcome) const {
+  const int effect = effect_of(code);
+  return effect > 0 && several && label_of_cause(code) != outcome ? 0 : effect;
+}
+
+std::string label_of_cause(const std::string& cause) {
+  return cause + "_effects";
+}
+
+PatientSplits draw_visits(const SyntheticVisitsOptions& options, const SyntheticAnswers& answers) {
   options.check_rows("patients");
   require(options.codes >= 1 && options.visits >= 1 && options.codes_each >= 1 &&
               options.recent >= 1 && options.causes >= 1 && options.protections >= 0 &&
@@ -100,22 +130,29 @@ PatientSplits draw_visits(const SyntheticVisitsOptions& options) {
               options.protections <= int64_t(kProtections.size()),
           ErrorKind::InvalidArgument, "patients with ", options.causes, " causes and ",
           options.protections, " protections in ", options.visits, " visits cannot be drawn");
+  require(!answers.several || options.causes > 1, ErrorKind::InvalidArgument,
+          "several labels need several causes; data.causes is ", options.causes);
   PatientSplits draw;
   draw.planted.raising.assign(kCauses.begin(), kCauses.begin() + options.causes);
   draw.planted.lowering.assign(kProtections.begin(), kProtections.begin() + options.protections);
   draw.planted.recent = options.recent;
+  draw.planted.several = answers.several;
   const Random random = Random(uint64_t(options.seed)).split("causes");
   const auto draw_split = [&](const char* split, int64_t rows) {
     std::vector<PatientRecord> patients;
     for (int64_t row = 0; row < rows; ++row)
-      patients.push_back(draw_patient(options, draw.planted, concat(split, "-", row + 1),
+      patients.push_back(draw_patient(options, draw.planted, answers.every,
+                                      concat(split, "-", row + 1),
                                       random.split(split).split(uint64_t(row))));
     return patients;
   };
   draw.train = draw_split("train", options.rows);
   draw.validation = draw_split("val", options.validation_rows);
   draw.test = draw_split("test", options.test_rows);
-  draw.hash = hash_of_built_in("visits", options_json(options));
+  Json drawn = options_json(options);
+  if (answers.several) drawn["several"] = true;
+  if (answers.every) drawn["every"] = true;
+  draw.hash = hash_of_built_in("visits", drawn);
   draw.notes = {options.counted("patients")};
   return draw;
 }

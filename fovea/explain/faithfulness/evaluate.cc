@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/base/text.h"
+#include "fovea/explain/faithfulness/adversary.h"
 #include "fovea/explain/faithfulness/controls.h"
 #include "fovea/explain/faithfulness/erasing.h"
 #include "fovea/explain/faithfulness/importance.h"
@@ -115,6 +116,19 @@ void change_map(const Setting& setting, const AttentionMap& map, const Attributi
   sample[Measure::Uniform].value = controls.uniform;
 }
 
+void look_for_adversary(const Setting& setting, const AttentionMap& map, Sample& sample) {
+  if (setting.options.adversary_steps == 0) return;
+  sample.has_adversary = true;
+  AdversaryOptions options;
+  options.steps = setting.options.adversary_steps;
+  options.random = setting.random.split("adversary");
+  sample[Measure::Adversary].value = most_different_weights(setting.instance, map, options);
+  if (!sample[Measure::Adversary].value)
+    sample.notes.push_back(
+        "adversarial attention is looked for where one layer of weights that sum to 1 leads to a "
+        "probability");
+}
+
 void compare_with_untrained(const Setting& setting, const std::string& map,
                             const Attributions& attributions, Sample& sample) {
   std::vector<AttentionMap> same;
@@ -195,6 +209,7 @@ Sample evaluate(std::span<const AttentionMap> layers, const Setting& setting) {
         concat("the network gives no gradients for the axis '", map.key_axis, "'"));
   erase_units(setting, attributions, gradients, sample);
   change_map(setting, map, attributions, sample);
+  look_for_adversary(setting, map, sample);
   compare_with_untrained(setting, map.name, attributions, sample);
   compare_with_truth(setting, attributions, gradients, sample);
   return sample;

@@ -27,6 +27,8 @@ void check(const FaithfulnessOptions& options) {
             "faithfulness: a bin is a share of the units above 0 and at most 1, found ", bin);
   require(options.curve_points == 0 || options.curve_points >= 2, ErrorKind::InvalidArgument,
           "faithfulness: a curve has at least 2 points, found ", options.curve_points);
+  require(options.adversary_steps >= 0, ErrorKind::InvalidArgument, "faithfulness: a search of ",
+          options.adversary_steps, " steps cannot be made");
   require(options.random_rationales >= 0 && options.permutations >= 0 && options.most_rows > 0,
           ErrorKind::InvalidArgument, "faithfulness: found ", options.random_rationales,
           " random rationales, ", options.permutations, " permutations and ", options.most_rows,

@@ -51,6 +51,7 @@ struct FaithfulnessOptions {
   int64_t permutations = 100;                              // of the weights of each row
   int64_t curve_points = 11;                               // from no unit to all; 0: no curves
   int64_t most_rows = 32;          // of a map judged row by row; of more rows so many are drawn
+  int64_t adversary_steps = 0;     // of the search for other weights with the same answer; 0: none
   bool randomised_weights = true;  // the control with an untrained network
   uint64_t seed = 0;
   std::function<void(int64_t examples)> progress = {};  // told how many are done

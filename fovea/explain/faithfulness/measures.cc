@@ -32,6 +32,10 @@ constexpr std::array<Description, kMeasures> kOfProbabilities = {{
      "Change of the output when the largest weight of each row is set to 0; beside it, when "
      "another "
      "weight is."},
+    {"adversarial attention", "lower",
+     "Jensen-Shannon divergence, at most 0.69, between the weights and the most different ones "
+     "found "
+     "that leave the answer's probability within 0.01."},
     {"tau with untrained network", "lower",
      "Kendall's rank correlation of the weights with those of the same network before training: "
      "near 0 unless the picture does not depend on what was learned."},
@@ -164,11 +168,14 @@ Faithfulness summarise(const std::string& map, const std::vector<Sample>& sample
   const bool values = samples.front().values;
   const bool has_truth =
       std::ranges::any_of(samples, [](const Sample& sample) { return sample.has_truth; });
+  const bool has_adversary =
+      std::ranges::any_of(samples, [](const Sample& sample) { return sample.has_adversary; });
   result.output = output_text(samples);
   add_notes(samples, result.notes);
   for (size_t i = 0; i < kMeasures; ++i) {
     const auto measure = static_cast<Measure>(i);
     if (needs_truth(measure) && !has_truth) continue;
+    if (measure == Measure::Adversary && !has_adversary) continue;
     result.measures.push_back(summarise_measure(measure, samples, values, result.notes));
   }
   result.curves = mean_curves(samples, x, values);

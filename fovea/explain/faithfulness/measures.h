@@ -36,13 +36,14 @@ enum class Measure : size_t {
   Permuted,
   Uniform,
   TopZeroed,
+  Adversary,
   UntrainedTau,
   Auprc,
   TokenF1,
   IouF1,
   GradientAuprc,
 };
-constexpr size_t kMeasures = 14;
+constexpr size_t kMeasures = 15;
 
 /// Who says in which order units are taken away or put back.
 enum class Source : size_t { Attention, Gradient, LeaveOneOut, Random };
@@ -60,6 +61,7 @@ struct Sample {
   std::array<std::vector<double>, kSources> deletion, insertion;  // empty: not measured
   int64_t units = 0, outputs = 0;
   bool values = false, by_row = false, has_truth = false;
+  bool has_adversary = false;            // one was looked for
   std::optional<double> largest_change;  // that taking units away made
   std::vector<std::string> notes;
 

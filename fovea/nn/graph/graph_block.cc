@@ -32,7 +32,9 @@ GraphEdges GraphEdges::of_rows(const Tensor& node) const {
   rows.count = rows.target.size(0);
   const Tensor within =
       at::arange(rows.count, begin.options()) - rows.begin.index_select(0, rows.target);  // [E]
-  rows.source = source.index_select(0, from.index_select(0, rows.target) + within);
+  const Tensor edge = from.index_select(0, rows.target) + within;                         // [E]
+  rows.source = source.index_select(0, edge);
+  if (features.defined()) rows.features = features.index_select(0, edge);
   rows.own = own.defined() ? own.index_select(0, node) : node;
   return rows;
 }
@@ -47,6 +49,8 @@ GraphBlock::GraphBlock(const Batch& batch, int64_t layers)
            batch.at("edge_target"),
            batch.at("out_begin"),
            batch.at("out_edge")} {
+  if (const auto known = batch.tensors.find("edge_features"); known != batch.tensors.end())
+    all_.features = known->second;
   require(int64_t(reach_.size()) == layers + 1, ErrorKind::InvalidArgument,
           "the batch holds neighbours up to ", int64_t(reach_.size()) - 1,
           " steps away; a network of ", layers, " layers needs ", layers);

@@ -6,6 +6,7 @@
 //   reach         int64 [L + 1]   nodes within 0, 1, … L steps
 //   edge_begin    int64 [reach[L - 1] + 1]; edge_source, edge_target  int64 [E]
 //   out_begin     int64 [reach[L] + 1];     out_edge  int64 [E]: the edges by the node looked at
+//   edge_features float [E, Fe]   what is known of the edges, 0 of those to oneself; may be missing
 //   node          int64 [B]       where the nodes to answer for stand, among the first reach[0]
 #pragma once
 
@@ -20,11 +21,13 @@ struct GraphEdges {
   int64_t targets = 0, sources = 0, count = 0;  // T, S, E
   at::Tensor begin, source, target;             // [T + 1], [E], [E]
   at::Tensor out_begin, out_edge;               // [S + 1], […]; undefined: no kernel needs them
-  at::Tensor own = at::Tensor();  // [T]: the targets among the sources; undefined: the first T
+  at::Tensor own = at::Tensor();       // [T]: the targets among the sources; undefined: the first T
+  at::Tensor features = at::Tensor();  // [E, Fe]; undefined: nothing is known of edges
 
   /// [E]
   at::Tensor sources_of_edges() const { return source.narrow(0, 0, count); }
   at::Tensor targets_of_edges() const { return target.narrow(0, 0, count); }
+  at::Tensor features_of_edges() const { return features.narrow(0, 0, count); }  // [E, Fe]
   /// int64 [2, E]: who looks, and at whom, as places among the sources.
   at::Tensor index() const;
   /// Edges of the targets that `node` [B] names, in its order, one target per entry.

@@ -91,6 +91,16 @@ GraphLayer::GraphLayer(const GraphLayerOptions& options) : options_(options) {
     to_target_ = register_parameter("to_target", at::zeros({o.heads, o.width}));
   if (o.score == "gat") to_source_ = register_parameter("to_source", at::zeros({o.heads, o.width}));
   bias_ = register_parameter("bias", at::zeros({o.outputs()}));
+  if (knows_edges())
+    edge_weight_ = register_parameter(
+        "edge_weight",
+        at::zeros({o.score == "gat" ? o.heads : o.heads * o.width, o.edge_features}));
+  if (o.skip == "projection")
+    skip_weight_ = register_parameter("skip_weight", at::zeros({o.inputs, o.outputs()}));
+  require(o.skip == "none" || o.skip == "projection" ||
+              (o.skip == "identity" && o.inputs == o.outputs()),
+          ErrorKind::InvalidArgument, "a graph layer of ", o.inputs, " inputs and ", o.outputs(),
+          " outputs cannot have the skip connection '", o.skip, "'");
 }
 
 void GraphLayer::initialise(const Random& random) {
@@ -104,6 +114,11 @@ void GraphLayer::initialise(const Random& random) {
   if (to_source_.defined())
     initialise_uniform(to_source_, options_.width, 1, random.split("to_source"));
   bias_.zero_();
+  if (edge_weight_.defined())
+    initialise_uniform(edge_weight_, options_.edge_features,
+                       options_.score == "gat" ? 1 : options_.width, random.split("edges"));
+  if (skip_weight_.defined())
+    initialise_uniform(skip_weight_, options_.inputs, options_.outputs(), random.split("skip"));
 }
 
 Tensor GraphLayer::edge_scores(const Seen& seen, const Tensor& keys,
@@ -113,14 +128,17 @@ Tensor GraphLayer::edge_scores(const Seen& seen, const Tensor& keys,
   const Tensor target = edges.targets_of_edges();
   if (o.score == "uniform") return at::zeros({edges.count, o.heads}, keys.options());
   if (o.score == "gatv2") {
-    const Tensor sums = seen.queries.index_select(0, target) + keys;  // [E, H D]
+    Tensor sums = seen.queries.index_select(0, target) + keys;  // [E, H D]
+    if (edge_weight_.defined()) sums = sums + edges.features_of_edges().matmul(edge_weight_.t());
     return (by_head(at::leaky_relu(sums, o.slope)) * to_target_).sum(-1);
   }
   const Tensor lookers = edges.own.defined() ? seen.states.index_select(0, edges.own)
                                              : seen.states.narrow(0, 0, edges.targets);
   const Tensor of_target = (by_head(lookers) * to_target_).sum(-1);  // [T, H]
   const Tensor of_source = (by_head(keys) * to_source_).sum(-1);     // [E, H]
-  return at::leaky_relu(of_target.index_select(0, target) + of_source, o.slope);
+  Tensor sums = of_target.index_select(0, target) + of_source;       // [E, H]
+  if (edge_weight_.defined()) sums = sums + edges.features_of_edges().matmul(edge_weight_.t());
+  return at::leaky_relu(sums, o.slope);
 }
 
 Tensor GraphLayer::mixed(const Seen& seen, const GraphEdges& edges, const GraphTap& at) const {
@@ -169,15 +187,24 @@ Tensor GraphLayer::forward(const NodeFeatures& given, const GraphEdges& edges, c
   if (random && o.attention_dropout > 0)
     seen.keep = dropout_of_elements(at::ones({edges.count, o.heads}, seen.states.options()),
                                     o.attention_dropout, random->split("attention"));
-  const bool fused = !tap.tap && !edges.own.defined() && kernels_take({seen.states, weight_});
+  require(!edge_weight_.defined() ||
+              (edges.features.defined() && edges.features.size(1) == o.edge_features),
+          ErrorKind::InvalidArgument, "the batch has ",
+          edges.features.defined() ? edges.features.size(1) : 0,
+          " features of edges; the layer knows ", o.edge_features);
+  const bool fused = !tap.tap && !edges.own.defined() && !edge_weight_.defined() &&
+                     kernels_take({seen.states, weight_});
   const Tensor out =
       fused
           ? attend_edges_fused(
                 {o.score, o.heads, o.width, o.slope},
                 {seen.states, seen.values, seen.queries, to_target_, to_source_, seen.keep}, edges)
           : mixed(seen, edges, tap);  // [T, H D]
-  if (o.side_by_side) return out + bias_;
-  return (o.heads == 1 ? out : out.view({-1, o.heads, o.width}).mean(1)) + bias_;
+  const bool mean = !o.side_by_side && o.heads > 1;
+  const Tensor sum = (mean ? out.view({-1, o.heads, o.width}).mean(1) : out) + bias_;
+  if (o.skip == "none") return sum;
+  const NodeFeatures own = x.rows(edges.targets, edges.own);
+  return sum + (skip_weight_.defined() ? own.times(skip_weight_) : own.dense);
 }
 
 }  // namespace fovea

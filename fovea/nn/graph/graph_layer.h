@@ -4,9 +4,12 @@
 //   gatv2    e_ij = a . leaky(Q x_i + z_j)                       Brody et al. 2022
 //   uniform  e_ij = 0                                            what attention is held against
 //   w_ij = softmax over the edges of i      o_i = sum_j w_ij z_j + c
+// What is known of edges, f_ij, enters the scores: u . f_ij within leaky of gat, U f_ij beside Q
+// x_i of gatv2; nothing is known of how a node looks at itself, f_ii = 0. With a skip connection
+//   o_i = sum_j w_ij z_j + c + x_i, or S x_i where the sizes differ
 // Heads stand side by side, or are averaged. In training dropout takes inputs, weights w, and
 // values z before they are summed. Memory is linear in nodes and edges. On a CPU in float32 the
-// layer is one kernel (graph_fused.h); with a tap, and on other devices, readable tensors.
+// layer is one kernel (graph_fused.h); with a tap or f_ij, and on other devices, readable tensors.
 #pragma once
 
 #include "fovea/nn/graph/graph_block.h"
@@ -25,6 +28,8 @@ struct GraphLayerOptions {
   double dropout = 0;            // of the inputs
   double attention_dropout = 0;  // of w
   double value_dropout = 0;      // of z where it is summed
+  int64_t edge_features = 0;     // Fe; 0: none, or the score does not know them
+  std::string skip = "none";     // none, identity (inputs are outputs), projection
 
   int64_t outputs() const { return side_by_side ? heads * width : width; }
 };
@@ -51,6 +56,7 @@ class GraphLayer : public torch::nn::Module {
 
  private:
   struct Seen;
+  bool knows_edges() const { return options_.edge_features > 0 && options_.score != "uniform"; }
   at::Tensor mixed(const Seen& seen, const GraphEdges& edges, const GraphTap& tap) const;
   at::Tensor edge_scores(const Seen& seen, const at::Tensor& keys, const GraphEdges& edges) const;
 
@@ -58,6 +64,8 @@ class GraphLayer : public torch::nn::Module {
   at::Tensor weight_, query_weight_;  // [F, H D]; queries of gatv2 only
   at::Tensor to_target_, to_source_;  // a, b: [H, D]; b of gat only
   at::Tensor bias_;                   // c: [outputs()]
+  at::Tensor edge_weight_;            // u of gat: [H, Fe]; U of gatv2: [H D, Fe]
+  at::Tensor skip_weight_;            // S: [F, outputs()]
 };
 
 /// softmax over the edges of each target. scores [E, H]

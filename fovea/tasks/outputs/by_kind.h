@@ -1,8 +1,9 @@
 // A class, several labels or a number, whichever the data has: what the rows of a task like
-// `documents` are is known once they were read.
+// `documents` are is known once they were read. Tasks without numbers give the other two.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,11 +27,15 @@ class KindOutput : public OutputKind {
                       int64_t units = ClassesOutput::kUnits)
       : kind_(known.kind),
         scale_(known.number),
-        classes_(known.classes, units, truths),
-        labels_(known.classes, classes_.options(), truths, units),
-        number_(known.number, truths, units) {}
+        classes_(std::make_shared<ClassesOutput>(known.classes, units, truths)),
+        labels_(std::make_shared<LabelsOutput>(known.classes, classes_->options(), truths, units)),
+        number_(std::make_shared<NumberOutput>(known.number, truths, units)) {}
+  /// A class or several labels. `labels` has the options of `classes`.
+  KindOutput(std::function<AnswerKind()> kind, std::shared_ptr<ClassesOutput> classes,
+             std::shared_ptr<LabelsOutput> labels)
+      : kind_(std::move(kind)), classes_(std::move(classes)), labels_(std::move(labels)) {}
 
-  void describe(OptionList& list) override { classes_.describe(list); }
+  void describe(OptionList& list) override { classes_->describe(list); }
   std::vector<std::string> class_names() const override { return own().class_names(); }
   std::vector<std::string> monitors(const std::vector<std::string>& usual) const override {
     return own().monitors(usual);
@@ -85,21 +90,21 @@ class KindOutput : public OutputKind {
   const OutputKind& own() const {
     switch (kind_()) {
       case AnswerKind::Labels:
-        return labels_;
+        return *labels_;
       case AnswerKind::Number:
-        return number_;
+        return *number_;
       case AnswerKind::Class:
         break;
     }
-    return classes_;
+    return *classes_;
   }
   OutputKind& own() { return const_cast<OutputKind&>(std::as_const(*this).own()); }
 
   std::function<AnswerKind()> kind_;
   std::function<NumberOutput::Target()> scale_;
-  ClassesOutput classes_;
-  LabelsOutput labels_;
-  NumberOutput number_;
+  std::shared_ptr<ClassesOutput> classes_;
+  std::shared_ptr<LabelsOutput> labels_;
+  std::shared_ptr<NumberOutput> number_;  // null: there are no numbers
 };
 
 }  // namespace fovea

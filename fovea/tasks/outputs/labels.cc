@@ -115,7 +115,7 @@ Metrics LabelsOutput::measure(const Model& model, const Dataset& rows,
   const LabelScores answers{calibrated(scored.scores), scored.target};
   for (Metric& metric : label_metrics(answers, chosen(answers.scores)))
     metrics.push_back(std::move(metric));
-  add_attention_truth(model, rows, truths_, metrics);
+  add_truth(model, rows, metrics);
   return metrics;
 }
 
@@ -145,7 +145,7 @@ Evaluation LabelsOutput::evaluate(const Model& model, const Dataset& rows,
   const LabelScores answers{calibrated(scored.scores), scored.target};
   const Tensor predicted = chosen(answers.scores).to(at::kDouble);
   evaluation.merge(label_metrics(answers, predicted));
-  add_attention_truth(model, rows, truths_, evaluation.metrics);
+  add_truth(model, rows, evaluation.metrics);
   const Tensor target = scored.target.to(at::kDouble);
   evaluation.interval =
       bootstrap_interval(rows.size(), [&](std::span<const double> times) -> std::optional<double> {
@@ -226,7 +226,7 @@ bool LabelsOutput::fit_answers(Model& model, const Dataset& validation) {
   if (validation.size() < kRowsToJudge) return false;
   const LabelScores scored = score(model, validation, {});
   if (scored.scores.isnan().any().item<bool>()) return false;
-  if (options_->calibrate)
+  if (options_->calibrate && can_calibrate())
     temperature_ =
         fit_temperature(as_two_classes(scored.scores), scored.target.flatten().to(at::kLong));
   if (!asked.is_fixed())

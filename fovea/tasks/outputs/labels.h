@@ -60,8 +60,18 @@ class LabelsOutput : public OutputKind {
   Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
 
+ protected:
+  virtual LabelScores score(const Model& model, const Dataset& rows,
+                            const RowProgress& progress) const;
+  /// Adds how much of the attention lies on what matters, where that is known.
+  virtual void add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const {
+    add_attention_truth(model, rows, truths_, metrics);
+  }
+  /// Whether probabilities may be calibrated: not where something else adds up to them.
+  virtual bool can_calibrate() const { return true; }
+  const std::vector<std::string>& labels() const { return labels_(); }
+
  private:
-  LabelScores score(const Model& model, const Dataset& rows, const RowProgress& progress) const;
   at::Tensor calibrated(const at::Tensor& scores) const;
   at::Tensor chosen(const at::Tensor& scores) const;  // bool, of the same shape
   at::Tensor thresholds() const;                      // [C]

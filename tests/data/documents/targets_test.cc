@@ -64,21 +64,22 @@ TEST(DocumentTargets, WhatIsAClassStaysOne) {
   EXPECT_NE(sir.notes[0].find("data.label_separator"), std::string::npos);
   EXPECT_EQ(decided(rows_of({"very good", "very bad", "good", "bad"})).target.kind,
             AnswerKind::Class);
-  EXPECT_EQ(decided(rows_of({"a", "b", "a,b"}), {.label_separator = "none"}).target.kind,
+  EXPECT_EQ(decided(rows_of({"a", "b", "a,b"}), {{.label_separator = "none"}}).target.kind,
             AnswerKind::Class);
 }
 
 TEST(DocumentTargets, OptionsSayOtherwise) {
-  const Decided given = decided(rows_of({"x", "a/b", "c"}, "label"), {.label_separator = "/"});
+  const Decided given = decided(rows_of({"x", "a/b", "c"}, "label"), {{.label_separator = "/"}});
   EXPECT_EQ(given.target.kind, AnswerKind::Labels);
   EXPECT_EQ(given.rows.train[1].labels, (Texts{"a", "b"}));
-  EXPECT_EQ(decided(rows_of({"a", "b,c"}, "label"), {.target_kind = "labels"}).rows.train[1].labels,
-            (Texts{"b", "c"}));
-  EXPECT_EQ(decided(rows_of({"0.5", "1", "2"}, "label"), {.target_kind = "class"}).target.kind,
+  EXPECT_EQ(
+      decided(rows_of({"a", "b,c"}, "label"), {{.target_kind = "labels"}}).rows.train[1].labels,
+      (Texts{"b", "c"}));
+  EXPECT_EQ(decided(rows_of({"0.5", "1", "2"}, "label"), {{.target_kind = "class"}}).target.kind,
             AnswerKind::Class);
-  EXPECT_EQ(decided(rows_of({"1", "2", "3"}, "label"), {.target_kind = "number"}).target.mean, 2);
+  EXPECT_EQ(decided(rows_of({"1", "2", "3"}, "label"), {{.target_kind = "number"}}).target.mean, 2);
   expect_error(ErrorKind::BadData, {"'x'", "number"}, [] {
-    decided(rows_of({"1", "x"}, "label"), {.target_kind = "number"});
+    decided(rows_of({"1", "x"}, "label"), {{.target_kind = "number"}});
   });
 }
 
@@ -91,7 +92,7 @@ TEST(DocumentTargets, Numbers) {
   EXPECT_EQ(decided(rows_of({"1.0", "2.0", "3.0"}, "label")).target.kind, AnswerKind::Class);
   EXPECT_EQ(decided(rows_of({"0.5", "1"}, "label")).target.kind, AnswerKind::Class);
   expect_error(ErrorKind::BadData, {"nothing to learn"}, [] {
-    decided(rows_of({"1.5", "1.5"}, "label"), {.target_kind = "number"});
+    decided(rows_of({"1.5", "1.5"}, "label"), {{.target_kind = "number"}});
   });
 }
 

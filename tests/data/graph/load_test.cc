@@ -181,6 +181,101 @@ TEST(GraphData, ErasedUnitsAreGone) {
   expect_error(ErrorKind::Unsupported, "columns", [&] { encoder.erase(example, "columns", own); });
 }
 
+TEST(GraphData, NodesMayHaveSeveralLabels) {
+  GraphDataOptions options = small();
+  options.scaling = "none";
+  const auto load = [&](const std::string& labels, KnownGraph& known) {
+    const TemporaryFolder folder;
+    folder.write("edges.tsv", "a\tb\nb\tc\n");
+    folder.write("labels.tsv", labels);
+    folder.write("split.tsv", "a\ttrain\nb\ttrain\nc\ttest\n");
+    return load_graph(folder_source(folder.path()), options, 1, known, 1);
+  };
+  const at::Tensor expected = at::tensor({1, 1, 0, 0, 1, 0}, at::kFloat).view({2, 3});
+  for (const char* labels : {"node\tlabels\na\tx|y\nb\ty\nc\tz|x\n",
+                             "node\tx\ty\tz\na\t1\t1\t0\nb\t0\t1\t0\nc\t1\t0\t1\n"}) {
+    KnownGraph known;
+    const Splits splits = load(labels, known);
+    EXPECT_EQ(known.coding->kind, AnswerKind::Labels) << labels;
+    EXPECT_EQ(known.coding->classes, (std::vector<std::string>{"x", "y", "z"}));
+    EXPECT_EQ(known.coding->class_counts, (std::vector<int64_t>{1, 2, 0}));
+    EXPECT_EQ(known.coding->rows, 2);
+    const std::vector<int64_t> both{0, 1};
+    EXPECT_TRUE(splits.train->batch(both).at("target").equal(expected));
+    EXPECT_EQ(splits.test->example(0).axis("nodes").values[0], "x|z");
+    const GraphCoding back = GraphCoding::from_json(known.coding->to_json(), "graph.json");
+    EXPECT_EQ(back.to_json(), known.coding->to_json());
+    const Graph again = Graph::from_tensors({"a", "b", "c"}, false, known.graph->to_tensors(), "t");
+    EXPECT_EQ(again.label_sets, known.graph->label_sets);
+    const Splits other = load("node\tlabels\na\tx\nb\t\nc\ty;x\n", known);
+    EXPECT_TRUE(other.train->batch(both).at("target")[1].equal(at::zeros({3})))
+        << "none of several labels is an answer";
+    EXPECT_TRUE(other.test->example(0).tensors.at("target").equal(at::tensor({1.0f, 1.0f, 0.0f})));
+  }
+  KnownGraph one;
+  load("node\tlabels\na\tx|y\nb\tz\nc\tz\n", one);
+  EXPECT_EQ(one.coding->kind, AnswerKind::Class) << "no part of 'x|y' stands anywhere else";
+  options.target.target_kind = "labels";
+  KnownGraph asked;
+  load("a\tx|y\nb\tz\nc\tz\n", asked);
+  EXPECT_EQ(asked.coding->classes, (std::vector<std::string>{"x", "y", "z"}));
+}
+
+TEST(GraphData, BuiltInLabelsAreWrittenAndRead) {
+  GraphDataOptions options = small();
+  options.target.target_kind = "labels";
+  const TemporaryFolder folder;
+  write_graph_data(folder.path(), options);
+  KnownGraph built_in, read;
+  const Splits one = load_graph({}, options, 2, built_in, 1);
+  options.target.target_kind = "auto";
+  const Splits other = load_graph(folder_source(folder.path()), options, 2, read, 1);
+  EXPECT_EQ(read.coding->kind, AnswerKind::Labels);
+  EXPECT_EQ(built_in.coding->classes, read.coding->classes);
+  expect_equal(one.train->batch(all_rows(*one.train)).tensors,
+               other.train->batch(all_rows(*other.train)).tensors);
+  const at::Tensor each = one.train->batch(all_rows(*one.train)).at("target").sum(1);
+  EXPECT_EQ(each.min().item<float>(), 1);
+  EXPECT_EQ(each.max().item<float>(), 2) << "some belong to two communities";
+}
+
+TEST(GraphData, EdgesHaveFeatures) {
+  const TemporaryFolder folder;
+  folder.write("edges.tsv", "source\ttarget\tweight\tage\na\tb\t1\t0\nb\tc\t3\t2\nb\ta\t9\t9\n");
+  folder.write("labels.tsv", "a\tx\nb\ty\nc\tx\n");
+  folder.write("split.tsv", "a\ttrain\nb\ttrain\nc\ttest\n");
+  KnownGraph known;
+  const Splits splits = load_graph(folder_source(folder.path()), small(), 1, known, 1);
+  const EdgeCoding& edges = known.coding->edges;
+  EXPECT_EQ(edges.columns, (std::vector<std::string>{"weight", "age"}));
+  EXPECT_NEAR(edges.means[0], 13.0 / 3, 1e-9);
+  const Example b = splits.train->example(1);  // itself, a, c
+  const at::Tensor own = b.tensors.at("edge_features");
+  ASSERT_EQ(own.sizes(), at::IntArrayRef({3, 2}));
+  EXPECT_EQ(own[0].abs().sum().item<float>(), 0) << "nothing is known of how it looks at itself";
+  EXPECT_EQ(own[1][0].item<float>(), edges.scaled(1, 0)) << "the first edge of two nodes counts";
+  EXPECT_EQ(own[2][1].item<float>(), edges.scaled(2, 1));
+  const Example a = splits.train->example(0);
+  EXPECT_EQ(a.tensors.at("edge_features")[1][0].item<float>(), edges.scaled(1, 0))
+      << "the same both ways";
+  const NodeEncoder encoder = known.encoder(1);
+  const Example without = encoder.erase(b, "neighbours", std::vector<int64_t>{1});
+  EXPECT_TRUE(without.tensors.at("edge_features")[1].equal(own[2])) << "they go with their edge";
+  const std::vector<Example> examples{b, a};
+  const Batch batch = encoder.collate(examples);
+  EXPECT_EQ(batch.at("edge_features").size(0), batch.at("edge_source").size(0));
+  EXPECT_TRUE(batch.at("edge_features").narrow(0, 0, 3).equal(own));
+  const Graph again = Graph::from_tensors({"a", "b", "c"}, false, known.graph->to_tensors(), "t");
+  EXPECT_EQ(again.edge_width(), 2);
+  EXPECT_EQ(again.edge_features(1, 1)[0], edges.scaled(3, 0));
+  DescribedNode stranger{b.tensors.contains("features") ? FeatureRow{} : FeatureRow{{0}, {1}}, {1}};
+  stranger.edges = {0.5f, -2};
+  EXPECT_EQ(encoder.example(stranger).tensors.at("edge_features")[1][1].item<float>(), -2);
+  folder.write("edges.tsv", "a\tb\nb\tc\n");
+  expect_error(ErrorKind::BadData, {"no column 'weight'"},
+               [&] { load_graph(folder_source(folder.path()), small(), 1, known, 1); });
+}
+
 TEST(GraphData, WhatIsOddIsNoted) {
   const TemporaryFolder folder;
   folder.write("edges.tsv", "a\ta\na\tb\nb\ta\nc\tb\n");

@@ -92,7 +92,10 @@ TEST_F(GraphReader, SelfLoopsAndRepeatedEdgesAreRead) {
 
 TEST_F(GraphReader, RefusesWhatDoesNotFit) {
   refuse("edges.tsv", "a\tb\na\tz\n", {"edges.tsv:2", "'z'", "features.tsv"});
-  refuse("edges.tsv", "a\tb\t0.5\n", {"edges.tsv:1", "3 cells"});
+  refuse("edges.tsv", "a\tb\t0.5\na\tb\n", {"edges.tsv:2", "2 cells", "1 numbers"});
+  refuse("edges.tsv", "a\tb\tnear\n", {"edges.tsv:1", "'near'"});
+  refuse("labels.tsv", "a\t0\t1\nb\t1\n", {"labels.tsv:2", "1 labels"});
+  refuse("labels.tsv", "a\t0\t2\n", {"labels.tsv:1", "'2'"});
   refuse("edges.tsv", "a\n", {"edges.tsv:1", "1 cells"});
   refuse("edges.tsv", "a\t\n", {"edges.tsv:1"});
   refuse("edges.tsv", "\tb\n", {"edges.tsv:1", "first cell is empty"});

@@ -1,5 +1,7 @@
 #include "fovea/data/visits/load.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 
 #include "tests/data/testing.h"
@@ -55,6 +57,94 @@ TEST(VisitsData, SeveralLabelsNeedToBeNamed) {
     load(table({"NO", ">30", "<30"}), options);
   });
   expect_error(ErrorKind::BadData, {"one side of the outcome"}, [] { load(table({"NO"})); });
+}
+
+TEST(VisitsData, PatientsMayHaveSeveralLabels) {
+  std::string content = "patient,codes,labels\n", lists;
+  const Texts labels{"flu", "flu|gout", "", "gout"};
+  for (size_t i = 0; i < 12; ++i) {
+    content += concat("p", i, ",common,", labels[i % 4], "\n");
+    lists += concat("{\"patient\": \"p", i, "\", \"codes\": [\"common\"], \"label\": ",
+                    Json(split(labels[i % 4], '|')).dump(), "}\n");
+  }
+  const Loaded loaded = load(content);
+  EXPECT_EQ(loaded.coding.kind(), AnswerKind::Labels);
+  EXPECT_EQ(loaded.coding.classes(), (Texts{"flu", "gout"}));
+  EXPECT_EQ(loaded.splits.train->size() + loaded.splits.validation->size(), 12)
+      << "who has none of them says something too";
+  const TemporaryFolder folder;
+  VisitCoding coding;
+  const Splits same = load_visits({folder.write("a.jsonl", lists), {}}, {}, coding, 1);
+  const std::vector<int64_t> first{0, 1, 2, 3};
+  const at::Tensor targets = loaded.splits.train->batch(first).at("target");
+  EXPECT_EQ(targets.sizes(), at::IntArrayRef({4, 2}));
+  EXPECT_TRUE(targets.equal(same.train->batch(first).at("target")));
+  EXPECT_EQ(loaded.splits.train->example(0).axis("outcome").labels, (Texts{"flu", "gout"}));
+  const VisitCoding back = VisitCoding::from_json(loaded.coding.to_json(), "visits.json");
+  EXPECT_EQ(back.classes(), loaded.coding.classes());
+  EXPECT_EQ(back.separator, "|");
+  VisitsDataOptions options;
+  options.positive = {"flu"};
+  expect_error(ErrorKind::InvalidArgument, {"data.positive", "several labels"},
+               [&] { load(content, options); });
+  options.target.target_kind = "class";
+  const Loaded classes = load(content, options);
+  EXPECT_EQ(classes.coding.classes(), (Texts{"flu|gout or gout", "flu"}));
+  EXPECT_EQ(classes.splits.train->size() + classes.splits.validation->size(), 9);
+}
+
+TEST(VisitsData, EveryVisitMayBeAnswered) {
+  std::string content = "patient,time,codes,label\n";
+  for (size_t i = 0; i < 10; ++i)
+    content += concat("p", i, ",1,a b,no\np", i, ",2,c,\np", i, ",3,a,yes\n");
+  VisitsDataOptions options;
+  options.minimum_count = 1;
+  options.reading.labels = "every";
+  const Loaded loaded = load(content, options);
+  const VisitDataset& rows = rows_of(loaded.splits.train);
+  EXPECT_EQ(rows.size(), 18) << "two of the visits of nine patients have a label";
+  EXPECT_EQ(rows.input(0)["visits"].size(), 1u);
+  EXPECT_EQ(rows.input(1)["visits"].size(), 3u) << "what was known until then";
+  const std::vector<int64_t> first{0, 1};
+  const Batch batch = rows.batch(first);
+  EXPECT_TRUE(batch.at("target").equal(at::tensor({0, 1}, at::kLong)));
+  EXPECT_TRUE(batch.at("visits.keep").sum(1).equal(at::tensor({1, 3}, at::kLong)));
+  const std::vector<Example> examples{rows.example(0), rows.example(1)};
+  const Batch collated = collate_visits(examples);
+  for (const char* name : {"codes", "codes.keep", "visit_of", "gaps", "visits.keep"})
+    EXPECT_TRUE(batch.at(name).equal(collated.at(name))) << name;
+  EXPECT_EQ(rows.length(0), 2);
+  options.maximum_visits = 2;
+  const Loaded cut = load(content, options);
+  const Batch last = rows_of(cut.splits.train).batch(first);
+  EXPECT_TRUE(last.at("visits.keep").sum(1).equal(at::tensor({1, 2}, at::kLong)));
+  EXPECT_EQ(last.at("gaps")[1][0].item<float>(), 0) << "nothing is known of the visit before";
+}
+
+TEST(VisitsData, BuiltInAnswersOfEveryKindAreWrittenAndRead) {
+  for (const bool several : {false, true})
+    for (const bool every : {false, true}) {
+      VisitsDataOptions options;
+      options.generator.rows = 60, options.generator.validation_rows = 10;
+      options.generator.test_rows = 10;
+      if (every) options.reading.labels = "every";
+      if (several) options.target.target_kind = "labels";
+      const TemporaryFolder folder;
+      write_visits_data(folder.path(), options);
+      VisitCoding drawn, read;
+      const Splits one = load_visits({}, options, drawn, 1);
+      options.target.target_kind = "auto";
+      const Splits other = load_visits({folder.path(), {}}, options, read, 1);
+      EXPECT_EQ(drawn.classes(), read.classes());
+      ASSERT_EQ(one.train->size(), other.train->size());
+      EXPECT_EQ(one.train->size() > 60, every);
+      std::vector<int64_t> rows(size_t(one.train->size()));
+      for (size_t i = 0; i < rows.size(); ++i) rows[i] = int64_t(i);
+      EXPECT_TRUE(one.train->batch(rows).at("target").equal(other.train->batch(rows).at("target")));
+      const at::Tensor truth = one.train->example(3).truth.at("contributions");
+      EXPECT_EQ(truth.size(0), several ? 3 : 1);
+      EXPECT_TRUE(truth.equal(other.train->example(3).truth.at("contributions")));
+    }
 }
 
 TEST(VisitsData, RareCodesAreUnknown) {
