@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/data/writing/dataset.h"
-#include "fovea/data/writing/text_stream.h"
+#include "fovea/data/language/dataset.h"
+#include "fovea/data/language/text_stream.h"
 #include "fovea/models/language_model.h"
 #include "fovea/tasks/outputs/continuation.h"
 #include "fovea/tensor/to_vector.h"

@@ -4,7 +4,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/data/writing/load.h"
+#include "fovea/data/language/load.h"
 #include "fovea/models/language_model.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/language_folder.h"

@@ -25,9 +25,9 @@ TEST(Draw, RowsAreDifferentAndUseful) {
       EXPECT_TRUE(all.insert(row).second) << row;
       EXPECT_EQ(std::stoi(row) % 2, 0);
     }
-  EXPECT_EQ(draw.train.size(), 20u);
-  EXPECT_EQ(draw.validation.size(), 10u);
-  EXPECT_EQ(draw.test.size(), 5u);
+  EXPECT_EQ(draw.train.size(), 20);
+  EXPECT_EQ(draw.validation.size(), 10);
+  EXPECT_EQ(draw.test.size(), 5);
 }
 
 TEST(Draw, TheSmallPartsDoNotDependOnTheTrainingRows) {
@@ -40,7 +40,7 @@ TEST(Draw, TheSmallPartsDoNotDependOnTheTrainingRows) {
 }
 
 TEST(Draw, EndsWhereNothingNewIsLeft) {
-  EXPECT_EQ(draw_even({3, 1, 1}, 10).train.size(), 3u);
+  EXPECT_EQ(draw_even({3, 1, 1}, 10).train.size(), 3);
   expect_error(ErrorKind::InvalidArgument, {"after 5 there are no more different numbers", "bound"},
                [] {
                  draw_even({4, 1, 1}, 10);

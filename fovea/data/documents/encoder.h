@@ -11,6 +11,7 @@
 
 #include "fovea/data/dataset.h"
 #include "fovea/data/packed_text.h"
+#include "fovea/data/rows.h"
 
 namespace fovea {
 
@@ -40,13 +41,13 @@ struct DocumentEncoder {
 /// What the data sets of texts with a class share, whatever a model makes of the texts.
 class LabelledDataset : public Dataset {
  public:
-  explicit LabelledDataset(std::vector<LabelledDocument> documents);
   int64_t size() const override { return static_cast<int64_t>(documents_.size()); }
   const LabelledDocument& document(int64_t row) const { return documents_.at(size_t(row)); }
   Json input(int64_t row) const override { return document(row).text; }
   bool has_truth() const override { return has_truth_; }
 
  protected:
+  void add(LabelledDocument&& document);
   at::Tensor targets(std::span<const int64_t> rows) const;  // int64 [R]
 
  private:
@@ -57,7 +58,7 @@ class LabelledDataset : public Dataset {
 class DocumentDataset : public LabelledDataset {
  public:
   /// Cuts all texts, side by side. `where` names them in an error.
-  DocumentDataset(std::vector<LabelledDocument> documents, DocumentEncoder encoder,
+  DocumentDataset(Rows<LabelledDocument> documents, DocumentEncoder encoder,
                   const std::string& where);
 
   int64_t length(int64_t row) const override { return int64_t(row_of(row).ids.size()); }

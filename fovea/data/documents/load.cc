@@ -35,7 +35,8 @@ Texts read_rows(const DataSource& source, const DocumentsDataOptions& options, b
   reading.quotes = options.quotes;
   Texts texts = open_labelled_text(source, split, reading);
   const Decisive decisive = read_decisive(source.path, "[begin, end]");
-  texts.for_each([&](LabelledText& row, Split) {
+  if (decisive.empty()) return texts;
+  texts.transform([decisive](LabelledText& row) {
     const auto known = decisive.find(row.text);
     if (known == decisive.end() || !row.decisive.empty()) return;
     for (const auto& [begin, end] : known->second) row.decisive.push_back({begin, end});
@@ -66,8 +67,8 @@ void name_labels(Texts& texts, const DocumentCoding& coding, Notes& notes) {
               std::find(known.begin(), known.end(), row.label) == known.end();
   });
   if (!numbers) return;
-  texts.for_each(
-      [&](LabelledText& row, Split) { row.label = coding.classes[size_t(number_of(row.label))]; });
+  texts.transform(
+      [&](LabelledText& row) { row.label = coding.classes[size_t(number_of(row.label))]; });
   notes.push_back(concat("the labels are the numbers of the classes: 0 is ", coding.classes[0],
                          ", ", coding.classes.size() - 1, " is ", coding.classes.back()));
 }
@@ -91,29 +92,29 @@ void fit_classes(const Texts& texts, DocumentCoding& coding, Notes& notes) {
   for (const std::string& note : labels.notes()) notes.push_back(note);
 }
 
-void count_classes(const std::vector<LabelledText>& train, DocumentCoding& coding) {
+void count_classes(const Rows<LabelledText>& train, DocumentCoding& coding) {
   if (train.empty()) return;
   coding.class_counts.assign(coding.classes.size(), 0);
-  for (const LabelledText& row : train)
+  train.for_each([&](const LabelledText& row) {
     ++coding.class_counts[size_t(label_index(row.label, coding.classes, kTrain, kWords))];
+  });
 }
 
-std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<LabelledText>& train,
+std::shared_ptr<const WordPiece> learn_tokeniser(const Rows<LabelledText>& train,
                                                  const DocumentsDataOptions& options) {
   WordCounts words({.lowercase = options.lowercase});
-  for (const LabelledText& row : train) words.add(row.text), words.add(row.second);
+  train.for_each([&](const LabelledText& row) { words.add(row.text), words.add(row.second); });
   return std::make_shared<const WordPiece>(
       WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
 
-std::vector<LabelledDocument> to_documents(std::vector<LabelledText> rows,
-                                           const DocumentCoding& coding, Split split) {
-  std::vector<LabelledDocument> documents;
-  for (LabelledText& row : rows)
-    documents.push_back({std::move(row.text), std::move(row.second),
-                         label_index(row.label, coding.classes, split, kWords),
-                         std::move(row.decisive)});
-  return documents;
+Rows<LabelledDocument> to_documents(Rows<LabelledText> rows, const DocumentCoding& coding,
+                                    Split split) {
+  return std::move(rows).map<LabelledDocument>([&coding, split](LabelledText&& row) {
+    return LabelledDocument{std::move(row.text), std::move(row.second),
+                            label_index(row.label, coding.classes, split, kWords),
+                            std::move(row.decisive)};
+  });
 }
 
 void note_lengths(const DocumentDataset& rows, const PackingOptions& packing, const char* split,
@@ -164,16 +165,9 @@ std::string class_note(const DocumentCoding& coding) {
   return concat(coding.classes.size(), " classes: ", join(shown));
 }
 
-std::shared_ptr<const Vocabulary> learn_vocabulary(const std::vector<LabelledText>& train,
-                                                   const HierarchicalDataOptions& options) {
-  std::vector<std::string> texts;
-  for (const LabelledText& row : train) texts.push_back(row.text);
-  return std::make_shared<const Vocabulary>(learn_words(texts, options));
-}
-
 /// What the model reads by, where it is not there yet, and a note about it.
-std::string learn_coding(const std::vector<LabelledText>& train,
-                         const DocumentsDataOptions& options, TextsAs as, DocumentCoding& coding) {
+std::string learn_coding(const Rows<LabelledText>& train, const DocumentsDataOptions& options,
+                         TextsAs as, DocumentCoding& coding) {
   if (as == TextsAs::Pieces) {
     if (!coding.tokeniser) coding.tokeniser = learn_tokeniser(train, options);
     return concat(format_count(coding.tokeniser->size()), " pieces",
@@ -190,11 +184,14 @@ std::string learn_coding(const std::vector<LabelledText>& train,
   require(!coding.pairs, ErrorKind::BadData,
           "the data has pairs of texts (column second); model.name=han reads one text a row, "
           "model.name=words and model.name=bert read both");
-  if (!coding.words) coding.words = learn_vocabulary(train, options.sentences);
+  if (!coding.words)
+    coding.words = std::make_shared<const Vocabulary>(learn_words(
+        Rows(train).map<std::string>([](LabelledText&& row) { return std::move(row.text); }),
+        options.sentences));
   return concat(format_count(coding.words->size() - Vocabulary::kSpecial), " words");
 }
 
-std::shared_ptr<Dataset> encode(std::vector<LabelledDocument> documents,
+std::shared_ptr<Dataset> encode(Rows<LabelledDocument> documents,
                                 const DocumentsDataOptions& options, TextsAs as,
                                 const DocumentCoding& coding, const std::string& where,
                                 const char* split, Notes& notes) {
@@ -268,7 +265,7 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
     if (is_first) notes.push_back(class_note(coding));
     notes.push_back(learn_coding(rows.train, options, as, coding));
   };
-  return encode_splits(texts, fit, [&](std::vector<LabelledText> rows, Split split, Notes& notes) {
+  return encode_splits(texts, fit, [&](Rows<LabelledText> rows, Split split, Notes& notes) {
     return encode(to_documents(std::move(rows), coding, split), options, as, coding,
                   place_of(source, split, "the synthetic reviews"), kSplitNames[split], notes);
   });

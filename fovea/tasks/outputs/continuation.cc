@@ -5,7 +5,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/code_points.h"
-#include "fovea/data/writing/text_stream.h"
+#include "fovea/data/language/text_stream.h"
 #include "fovea/metrics/ngram_model.h"
 #include "fovea/models/language_model.h"
 #include "fovea/tasks/over_rows.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/writing/load.h"
+#include "fovea/data/language/load.h"
 #include "fovea/decoding/search.h"
 #include "fovea/tasks/outputs/output.h"
 

@@ -1,11 +1,11 @@
-#include "fovea/data/writing/dataset.h"
+#include "fovea/data/language/dataset.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/data/writing/text_stream.h"
+#include "fovea/data/language/text_stream.h"
 #include "fovea/data/padding.h"
 
 namespace fovea {

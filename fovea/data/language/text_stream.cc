@@ -1,4 +1,4 @@
-#include "fovea/data/writing/text_stream.h"
+#include "fovea/data/language/text_stream.h"
 
 #include <algorithm>
 

@@ -13,8 +13,8 @@
 
 #include "fovea/data/augmentation.h"
 #include "fovea/data/dataset.h"
-#include "fovea/data/traces/store.h"
 #include "fovea/data/tokenisers/hugging_face/tokeniser.h"
+#include "fovea/data/traces/store.h"
 
 namespace fovea {
 

@@ -1,4 +1,4 @@
-#include "fovea/data/writing/synthetic.h"
+#include "fovea/data/language/synthetic.h"
 
 namespace fovea {
 
