@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <utility>
@@ -25,6 +26,7 @@ class Rows {
 
   Rows() = default;
   Rows(std::vector<Row> kept) : kept_(std::move(kept)) {}
+  Rows(std::initializer_list<Row> kept) : kept_(kept) {}
   Rows(int64_t size, Walk walk) : size_(size), walk_(std::move(walk)) {}
 
   int64_t size() const { return walk_ ? size_ : int64_t(kept_.size()); }
@@ -83,6 +85,7 @@ class Rows {
     require(!walk_, ErrorKind::Internal, "these rows are not in memory");
     return kept_;
   }
+  operator const std::vector<Row>&() const { return kept(); }
   auto begin() const { return kept().begin(); }
   auto end() const { return kept().end(); }
   const Row& operator[](size_t row) const { return kept()[row]; }

@@ -50,7 +50,7 @@ TEST_F(ImageFolder, SplitsAreFoldersToo) {
   write("test/dog/1.png", 4, 4, 3);
   const SplitRows<LabelledImage> splits = read();
   for (const int split : {kTrain, kValidation, kTest})
-    EXPECT_EQ(splits[split].at(0).pixels[0][0][0].item<int>(), split + 1);
+    EXPECT_EQ(splits[split][0].pixels[0][0][0].item<int>(), split + 1);
   EXPECT_EQ(splits.test[0].label, "dog");
 }
 
