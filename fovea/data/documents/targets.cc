@@ -31,13 +31,19 @@ std::vector<std::string> labels_in(const std::string& cell, const std::string& s
   return labels;
 }
 
-std::set<std::string> different_cells(const Texts& rows) {
-  std::set<std::string> cells;
-  rows.for_each([&](const LabelledText& row, Split) {
-    if (!row.label.empty()) cells.insert(row.label);
-  });
-  return cells;
-}
+/// What stands where the labels are, of all rows.
+struct LabelCells {
+  std::set<std::string> different = {};
+  bool lists = false, perhaps = false;  // some rows have such cells
+
+  explicit LabelCells(const Texts& rows) {
+    rows.for_each([&](const LabelledText& row, Split) {
+      if (!row.label.empty()) different.insert(row.label);
+      lists = lists || row.cell == LabelCell::List;
+      perhaps = perhaps || row.cell == LabelCell::Perhaps;
+    });
+  }
+};
 
 /// Whether cut at the separator the cells become labels; the rule of the header.
 bool makes_labels(const std::set<std::string>& cells, char separator) {
@@ -106,12 +112,7 @@ void note_one_class(const std::set<std::string>& cells, Notes& notes) {
 /// What the options leave open.
 void decide_kind(const Texts& rows, const DocumentTargetOptions& options, DocumentTarget& target,
                  Notes& notes) {
-  bool lists = false, perhaps = false;
-  rows.for_each([&](const LabelledText& row, Split) {
-    lists = lists || row.cell == LabelCell::List;
-    perhaps = perhaps || row.cell == LabelCell::Perhaps;
-  });
-  const std::set<std::string> cells = different_cells(rows);
+  const auto [cells, lists, perhaps] = LabelCells(rows);
   const bool given = options.label_separator != kAuto && options.label_separator != kNone;
   if (lists || given) {
     target.kind = AnswerKind::Labels;
@@ -134,10 +135,11 @@ void decide_kind(const Texts& rows, const DocumentTargetOptions& options, Docume
 void fit_numbers(const Texts& rows, DocumentTarget& target) {
   double sum = 0, squares = 0;
   const auto count = double(rows.train.size());
-  for (const LabelledText& row : rows.train) sum += label_number(row.label);
+  rows.train.for_each([&](const LabelledText& row) { sum += label_number(row.label); });
   target.mean = sum / std::max(count, 1.0);
-  for (const LabelledText& row : rows.train)
+  rows.train.for_each([&](const LabelledText& row) {
     squares += std::pow(label_number(row.label) - target.mean, 2);
+  });
   target.deviation = std::sqrt(squares / std::max(count, 1.0));
   require(target.deviation > 0, ErrorKind::BadData, "all training texts have the number ",
           format_number(target.mean, 6), "; there is nothing to learn");
@@ -193,7 +195,7 @@ DocumentTarget decide_target(Texts& rows, const DocumentTargetOptions& options, 
   if (target.kind == AnswerKind::Labels && given)
     target.separator = options.label_separator == kSpace ? " " : options.label_separator;
   else if (asked == "labels" && options.label_separator == kAuto)
-    target.separator = first_separator(different_cells(rows));
+    target.separator = first_separator(LabelCells(rows).different);
   apply_target(target, {}, rows, notes);
   if (target.kind == AnswerKind::Number) fit_numbers(rows, target);
   return target;
@@ -202,19 +204,19 @@ DocumentTarget decide_target(Texts& rows, const DocumentTargetOptions& options, 
 void apply_target(const DocumentTarget& target, const std::vector<std::string>& known, Texts& rows,
                   Notes& notes) {
   if (target.kind == AnswerKind::Labels) {
-    rows.for_each([&](LabelledText& row, Split) {
+    rows.transform([target, known](LabelledText& row) {
       if (row.cell != LabelCell::List) put_labels(known_labels(row.label, target, known), row);
     });
     return;
   }
   int64_t without = 0;
   for (int split = 0; split < kSplitCount; ++split)
-    without += int64_t(std::erase_if(rows[split], [&](LabelledText& row) {
+    without += rows[split].erase_if([kind = target.kind, split](const LabelledText& row) {
       require(row.labels.size() <= 1, ErrorKind::BadData, "a ", kSplitNames[split],
-              " text has the labels ", join(row.labels), ", where one ", name_of(target.kind),
+              " text has the labels ", join(row.labels), ", where one ", name_of(kind),
               " is expected (data.target_kind)");
       return row.label.empty();
-    }));
+    });
   if (without > 0)
     notes.push_back(concat(format_count(without), " rows without a label were left out"));
 }

@@ -40,8 +40,8 @@ std::string guess_outcome(const std::set<std::string>& two) {
 void fit_labels(const SplitRows<PatientRecord>& patients, const VisitsDataOptions& options,
                 VisitCoding& coding, Notes& notes) {
   LabelSet labels(kWords);
-  for (int split = 0; split < kSplitCount; ++split)
-    for (const PatientRecord& patient : patients[split]) labels.add(patient.label, split);
+  patients.for_each(
+      [&](const PatientRecord& patient, Split split) { labels.add(patient.label, split); });
   const std::vector<std::string> all(labels.all().begin(), labels.all().end());
   std::set<std::string> outcome(options.positive.begin(), options.positive.end());
   for (const std::string& label : outcome)
@@ -65,12 +65,13 @@ void fit_labels(const SplitRows<PatientRecord>& patients, const VisitsDataOption
   for (const std::string& note : labels.notes()) notes.push_back(note);
 }
 
-std::shared_ptr<const Vocabulary> learn_codes(const std::vector<PatientRecord>& train,
+std::shared_ptr<const Vocabulary> learn_codes(const Rows<PatientRecord>& train,
                                               int64_t minimum_count) {
   std::map<std::string, int64_t> counts;
-  for (const PatientRecord& patient : train)
+  train.for_each([&](const PatientRecord& patient) {
     for (const Visit& visit : patient.visits)
       for (const std::string& code : visit.codes) ++counts[code];
+  });
   Vocabulary codes = Vocabulary::from_counts(counts, minimum_count, 0);
   require(codes.size() > Vocabulary::kSpecial, ErrorKind::BadData, "no code is seen in ",
           minimum_count, " training visits, so all would be unknown; set data.minimum_count lower");
@@ -94,17 +95,15 @@ void fit_coding(const SplitRows<PatientRecord>& patients, const DataSource& sour
   fitted.columns = source.roles;
   fit_labels(patients, options, fitted, notes);
   fitted.codes = learn_codes(patients.train, options.minimum_count);
-  fitted.times =
-      std::all_of(patients.train.begin(), patients.train.end(), [](const PatientRecord& patient) {
-        return std::all_of(patient.visits.begin(), patient.visits.end(),
-                           [](const Visit& visit) { return visit.time.has_value(); });
-      });
+  fitted.times = true;
   int64_t positive = 0;
-  for (const PatientRecord& patient : patients.train)
+  patients.train.for_each([&](const PatientRecord& patient) {
     positive += find_label(patient, fitted, kTrain);
+    fitted.times &= std::all_of(patient.visits.begin(), patient.visits.end(),
+                                [](const Visit& visit) { return visit.time.has_value(); });
+  });
   notes.push_back(concat("the outcome is '", fitted.outcome(), "': ", format_count(positive),
-                         " of ", format_count(int64_t(patients.train.size())),
-                         " training patients; ",
+                         " of ", format_count(patients.train.size()), " training patients; ",
                          format_count(fitted.codes->size() - Vocabulary::kSpecial), " codes",
                          fitted.times ? "" : ", no times"));
   coding = std::move(fitted);
@@ -179,12 +178,12 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
     encoder = coding.encoder(options);
     encoder.planted = patients.planted;
   };
-  const auto encode = [&](std::vector<PatientRecord> records, Split split, Notes& notes) {
+  const auto encode = [&](Rows<PatientRecord> records, Split split, Notes& notes) {
     std::vector<LabelledPatient> labelled;
-    for (PatientRecord& record : records) {
+    records.take_each([&](PatientRecord&& record) {
       const int64_t label = find_label(record, coding, split);
       labelled.push_back({std::move(record), label});
-    }
+    });
     auto rows = std::make_shared<VisitDataset>(std::move(labelled), encoder);
     note_visits(*rows, options, kSplitNames[split], notes);
     return rows;
