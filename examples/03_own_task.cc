@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "fovea/attention/attend.h"
 #include "fovea/base/json_field.h"
@@ -184,12 +185,13 @@ class LetterData : public DataKind {
             : read_splits<LetterRow>(source, split, {{".tsv"}, read_letters, "rows"});
     const auto fit = [&](SplitRows<LetterRow>& all, Notes& notes) {
       if (!classes_.empty()) return;
-      for (const LetterRow& row : all.train) classes_.push_back(row.label);
-      std::sort(classes_.begin(), classes_.end());
-      classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+      std::set<std::string> found;
+      all.train.for_each([&](const LetterRow& row) { found.insert(row.label); });
+      classes_.assign(found.begin(), found.end());
       notes.push_back(concat(classes_.size(), " letters are answers"));
     };
-    return encode_splits(rows, fit, [&](std::vector<LetterRow> own, Split, Notes&) {
+    return encode_splits(rows, fit, [&](Rows<LetterRow> read, Split, Notes&) {
+      std::vector<LetterRow> own = read.take();
       std::vector<int64_t> targets;
       for (const LetterRow& row : own) {
         const auto place = std::find(classes_.begin(), classes_.end(), row.label);
@@ -234,14 +236,15 @@ class LetterData : public DataKind {
   }
 
  private:
-  static FileRows<LetterRow> read_letters(const std::filesystem::path& path) {
+  static FileRows<LetterRow> read_letters(const std::filesystem::path& path,
+                                          const RowSink<LetterRow>& sink) {
     TextLines lines(path, int64_t{1} << 30);
-    FileRows<LetterRow> file;
+    FileRows<LetterRow> file{sink};
     for (std::string_view line; lines.next(line);) {
       const std::vector<std::string> cells = split(std::string(line), '\t');
       require(cells.size() == 2, ErrorKind::BadData, lines.place(), ": found ", cells.size(),
               " columns; expected letters and the most frequent one");
-      file.rows.push_back({cells[0], cells[1]});
+      file.add({cells[0], cells[1]});
     }
     file.hash = lines.hash();
     return file;

@@ -47,16 +47,9 @@ int open_to_read(const fs::path& path) {
 /// Feeds the file to `use` in pieces.
 template <class Use>
 void for_each_piece(const fs::path& path, Use use) {
-  const Descriptor file(open_to_read(path));
+  InputFile file(path);
   std::vector<char> buffer(1 << 16);
-  for (;;) {
-    const ssize_t count = ::read(file.value, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    require(count >= 0, ErrorKind::Io, path.string(), ": cannot be read (", std::strerror(errno),
-            ")");
-    if (count == 0) return;
-    use(buffer.data(), static_cast<size_t>(count));
-  }
+  while (const size_t count = file.read(buffer.data(), buffer.size())) use(buffer.data(), count);
 }
 
 constexpr std::string_view kTemporaryEnd = ".fovea-tmp";
@@ -163,6 +156,21 @@ void remove_stale_temporaries(const fs::path& folder, const std::string& name) {
 void check_output_file(const fs::path& path) {
   remove_stale_temporaries(path.parent_path(), path.filename().string());
   const AtomicFile trial(path);
+}
+
+InputFile::InputFile(const fs::path& path)
+    : path_(path.string()), descriptor_(open_to_read(path)) {}
+
+InputFile::~InputFile() {
+  ::close(descriptor_);
+}
+
+size_t InputFile::read(char* into, size_t size) {
+  for (;;) {
+    const ssize_t count = ::read(descriptor_, into, size);
+    if (count >= 0) return static_cast<size_t>(count);
+    require(errno == EINTR, ErrorKind::Io, path_, ": cannot be read (", std::strerror(errno), ")");
+  }
 }
 
 std::string read_file(const fs::path& path) {

@@ -14,6 +14,20 @@
 
 namespace fovea {
 
+/// A file, or a pipe, from its beginning to its end. NotFound, Io.
+class InputFile {
+ public:
+  explicit InputFile(const std::filesystem::path& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  size_t read(char* into, size_t size);  // how many bytes there were; 0: no more
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
 /// The whole file. NotFound when it is missing, Io when it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 

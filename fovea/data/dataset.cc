@@ -18,6 +18,11 @@ at::Tensor Dataset::map_truth(int64_t row, const std::string& map) const {
   return found == known.end() ? at::Tensor() : found->second;
 }
 
+void Dataset::prepare(PreparedWriter&, int) const {
+  fail(ErrorKind::InvalidArgument,
+       "only pairs of texts, captions and speech can be prepared; this data set is none of them");
+}
+
 ColumnDataset::ColumnDataset(NamedTensors columns) : columns_(std::move(columns)) {
   require(!columns_.empty(), ErrorKind::Internal, "a data set needs at least one column");
   size_ = columns_.begin()->second.size(0);

@@ -14,6 +14,8 @@
 
 namespace fovea {
 
+class PreparedWriter;
+
 /// Rows of one split.
 class Dataset {
  public:
@@ -37,6 +39,9 @@ class Dataset {
   virtual NamedTensors planted_truth(int64_t row) const { return example(row).truth; }
   /// Of one map: bool [Q, K]; undefined where it is not known.
   at::Tensor map_truth(int64_t row, const std::string& map) const;
+  /// Adds what a prepared file (prepared.h) holds of this split. InvalidArgument for data sets of
+  /// which there are no such files.
+  virtual void prepare(PreparedWriter& writer, int split) const;
   /// The first `count` rows, each `times` times one after the other, as longer rows; null where
   /// rows cannot be joined.
   virtual std::shared_ptr<Dataset> repeated(int64_t count, int64_t times) const { return nullptr; }

@@ -35,6 +35,17 @@ std::optional<fs::path> find_single_file(const fs::path& folder, const std::stri
   return find_file(folder, {name}, endings);
 }
 
+bool can_read_again(const fs::path& path) {
+  return fs::is_regular_file(path) || fs::is_directory(path);
+}
+
+bool holds_at_most(const fs::path& path, int64_t bytes) {
+  if (!fs::is_directory(path)) return int64_t(fs::file_size(path)) <= bytes;
+  for (const auto& entry : fs::recursive_directory_iterator(path))
+    if (entry.is_regular_file() && (bytes -= int64_t(entry.file_size())) < 0) return false;
+  return true;
+}
+
 void with_truth(const fs::path& source, const std::string& task,
                 const std::function<void(const Field& truth)>& read) {
   const fs::path path = source / "dataset.json";

@@ -2,6 +2,8 @@
 // read (Reader), what its generator draws (SplitRows of the same rows), what is learned from the
 // training rows and how rows become a Dataset. Finding files, split columns, files called after
 // splits, rows held out, hashes and notes are here, once. docs/formats/dataset.md states the rules.
+// Rows are streamed (rows.h): a file is read once to count them, and again when something is
+// learned from them and when they are encoded. Only those of small files and of pipes are kept.
 //
 //   SplitRows<Row> rows = source.path.empty() ? draw(options) : read_splits(source, split, reader);
 //   return encode_splits(rows, fit, encode);
@@ -21,46 +23,65 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/dataset.h"
+#include "fovea/data/rows.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
 
 using Notes = std::vector<std::string>;
 
+/// Where a reader puts rows: one at a time, with its split where a split column names it.
+template <class Row>
+using RowSink = std::function<void(Row&&, std::optional<Split>)>;
+
 /// One file, read.
 template <class Row>
 struct FileRows {
+  RowSink<Row> sink = {};  // what takes the rows; none: they are kept here
   std::vector<Row> rows = {};
   std::vector<Split> splits = {};  // of each row, by a split column; empty without one
   std::string hash = {};           // ContentHash of the file's bytes
   Notes notes = {};
+  int64_t count = 0;        // rows, kept or not
+  bool has_splits = false;  // of the first row
+
+  void add(Row row, std::optional<Split> split = {}) {
+    if (count++ == 0) has_splits = split.has_value();
+    if (sink) return sink(std::move(row), split);
+    rows.push_back(std::move(row));
+    if (split) splits.push_back(*split);
+  }
 };
 
-/// Rows in splits, as they were read or drawn. A split that is not there is empty.
+/// Rows of one split, as they were read or drawn.
 template <class Row>
 struct SplitRows {
-  std::vector<Row> train = {}, validation = {}, test = {};
+  Rows<Row> train = {}, validation = {}, test = {};  // empty: there is no such split
   std::string hash = {};
   Notes notes = {};
   bool given = false;  // a split column, or files called after splits, say which row is in which
 
-  std::vector<Row>& operator[](int split) {
+  Rows<Row>& operator[](int split) {
     return split == kTrain ? train : split == kValidation ? validation : test;
   }
-  const std::vector<Row>& operator[](int split) const {
+  const Rows<Row>& operator[](int split) const {
     return split == kTrain ? train : split == kValidation ? validation : test;
   }
   bool empty() const { return train.empty() && validation.empty() && test.empty(); }
   /// job(row, split), in the order of the splits.
   template <class Job>
-  void for_each(const Job& job) {
-    for (int split = 0; split < kSplitCount; ++split)
-      for (Row& row : (*this)[split]) job(row, Split(split));
-  }
-  template <class Job>
   void for_each(const Job& job) const {
     for (int split = 0; split < kSplitCount; ++split)
-      for (const Row& row : (*this)[split]) job(row, Split(split));
+      (*this)[split].for_each([&](const Row& row) { job(row, Split(split)); });
+  }
+  /// change(row) for each row, now or whenever it is read.
+  template <class Change>
+  void transform(const Change& change) {
+    for (int split = 0; split < kSplitCount; ++split)
+      (*this)[split] = std::move((*this)[split]).template map<Row>([change](Row&& row) {
+        change(row);
+        return std::move(row);
+      });
   }
 };
 
@@ -77,7 +98,9 @@ struct RowGroup {
 template <class Row>
 struct Reader {
   std::vector<std::string> endings;  // of the files of a folder, each perhaps with .gz
-  std::function<FileRows<Row>(const std::filesystem::path&)> read;
+  /// Adds the rows to a FileRows with this sink. It is called again whenever rows are needed again,
+  /// so it must own what it uses.
+  std::function<FileRows<Row>(const std::filesystem::path&, const RowSink<Row>&)> read;
   std::string rows = "texts";    // what messages call them
   std::string single_file = {};  // a folder may hold one file of this name instead: "visits"
   RowGroup<Row> group = {};
@@ -85,6 +108,7 @@ struct Reader {
   /// expected instead.
   std::function<SplitFiles(const std::filesystem::path& folder)> find = {};
   std::string expected = {};
+  bool keeps_rows = false;  // reading again would cost too much: pictures, sounds
 };
 
 /// The files of a folder that are called after a split (split_named) and have one of the endings,
@@ -117,14 +141,24 @@ struct TimeSplit {
 /// InvalidArgument when no training step is left.
 TimeSplit split_in_time(int64_t steps, double validation_fraction, double test_fraction);
 
-/// Of a row with a label: classes are spread evenly over what is held out.
+/// Rows with a label: classes are spread evenly over what is held out.
+template <class Row>
+constexpr bool has_class = requires(const Row& row) {
+  std::string(row.label);
+};
+
 template <class Row>
 std::string class_of_row(const Row& row) {
-  if constexpr (requires { std::string(row.label); })
+  if constexpr (has_class<Row>)
     return row.label;
   else
     return {};
 }
+
+/// Whether it is no pipe.
+bool can_read_again(const std::filesystem::path& path);
+/// Whether the file, or all files in the folder, have so many bytes at most.
+bool holds_at_most(const std::filesystem::path& path, int64_t bytes);
 
 /// Moves some training rows, whole groups of them, to validation: a share of them, when there are
 /// none there, or one fold.
@@ -133,73 +167,104 @@ void hold_out(SplitRows<Row>& rows, const std::string& path, const std::string& 
               const SplitOptions& options, const RowGroup<Row>& group = {}) {
   if (options.folds > 0 && !rows.validation.empty()) {
     rows.notes.push_back(concat("folds are cut from the training ", row_word, "; the ",
-                                format_count(int64_t(rows.validation.size())),
+                                format_count(rows.validation.size()),
                                 " of the validation split are not used"));
-    rows.validation.clear();
+    rows.validation = {};
   }
   const bool none = options.folds > 0 ? options.fold == options.folds : options.fraction == 0;
   if (rows.train.empty() || !rows.validation.empty() || none) return;
-  std::vector<Row> all = std::move(rows.train);
-  rows.train.clear();
-  std::unordered_map<std::string, size_t> groups;
-  std::vector<size_t> group_of;
-  std::vector<std::string> classes;  // of each group, by its first row
-  for (const Row& row : all) {
-    group_of.push_back(group.name_of
-                           ? groups.emplace(group.name_of(row), groups.size()).first->second
-                           : group_of.size());
-    if (group_of.back() == classes.size()) classes.push_back(class_of_row(row));
-  }
-  const size_t count = group.name_of ? groups.size() : all.size();
+  std::unordered_map<std::string, int64_t> groups;
+  std::vector<int64_t> group_of;  // of each row; empty: each is a group of its own
+  RowClasses classes;             // of each group, by its first row
+  if (group.name_of || has_class<Row>)
+    rows.train.for_each([&](const Row& row) {
+      const int64_t count = int64_t(groups.size());
+      if (group.name_of)
+        group_of.push_back(groups.emplace(group.name_of(row), count).first->second);
+      if (!group.name_of || group_of.back() == count) classes.add(class_of_row(row));
+    });
+  const int64_t all = rows.train.size(), count = group.name_of ? int64_t(groups.size()) : all;
   require(count > 1, ErrorKind::BadData, path, ": has 1 ",
           group.name_of ? concat("different ", group.word)
                         : concat("training ", row_word.substr(0, row_word.size() - 1)),
           "; at least 2 are needed to hold one out");
-  std::vector<bool> held(count, false);
-  for (const int64_t one : hold_out_rows(int64_t(count), options, classes).validation)
+  std::vector<bool> held(size_t(count), false);
+  for (const int64_t one : hold_out_rows(count, options, classes).validation)
     held[size_t(one)] = true;
-  for (size_t row = 0; row < all.size(); ++row)
-    (held[group_of[row]] ? rows.validation : rows.train).push_back(std::move(all[row]));
-  rows.notes.push_back(concat("validation: ", format_count(int64_t(rows.validation.size())),
-                              " of the ", format_count(int64_t(all.size())), " ", row_word,
-                              how_held_out(options)));
+  if (group.name_of) {
+    std::vector<bool> of_row;
+    for (const int64_t own : group_of) of_row.push_back(held[size_t(own)]);
+    held = std::move(of_row);
+  }
+  std::vector<int> splits;
+  for (const bool is_held : held) splits.push_back(is_held ? kValidation : kTrain);
+  std::array<Rows<Row>, kSplitCount> parts = std::move(rows.train).split(std::move(splits));
+  rows.train = std::move(parts[kTrain]);
+  rows.validation = std::move(parts[kValidation]);
+  rows.notes.push_back(concat("validation: ", format_count(rows.validation.size()), " of the ",
+                              format_count(all), " ", row_word, how_held_out(options)));
 }
 
 namespace load_details {
 
+/// The rows of a file, which are in memory where it is small or cannot be read again.
 template <class Row>
-void place_file(SplitRows<Row>& rows, FileRows<Row> file, const std::string& row_word, bool whole) {
+Rows<Row> open_rows(const std::filesystem::path& path, const Reader<Row>& reader,
+                    int64_t kept_bytes, FileRows<Row>& file) {
+  const bool keeps = reader.keeps_rows || !can_read_again(path) || holds_at_most(path, kept_bytes);
+  std::vector<Split> splits;
+  file = reader.read(
+      path, keeps ? RowSink<Row>() : [&](Row&&, std::optional<Split> split) {
+        if (split) splits.push_back(*split);
+      });
+  if (!keeps) file.splits = std::move(splits);
+  require(file.splits.empty() || int64_t(file.splits.size()) == file.count, ErrorKind::BadData,
+          path.string(), ": some ", reader.rows, " have a split and others have none");
+  if (keeps) return std::move(file.rows);
+  return {file.count, [read = reader.read, path, hash = file.hash](const auto& take) {
+            const FileRows<Row> again =
+                read(path, [&](Row&& row, std::optional<Split>) { take(std::move(row)); });
+            require(again.hash == hash, ErrorKind::BadData, path.string(),
+                    ": was changed while it was read; start again");
+          }};
+}
+
+template <class Row>
+void place_file(SplitRows<Row>& rows, const std::filesystem::path& path, const Reader<Row>& reader,
+                const DataSource& source) {
+  FileRows<Row> file;
+  Rows<Row> all = open_rows(path, reader, source.kept_bytes, file);
   rows.hash = file.hash;
   rows.notes = std::move(file.notes);
   if (file.splits.empty()) {
-    rows[whole ? kTest : kTrain] = std::move(file.rows);
+    rows[source.whole ? kTest : kTrain] = std::move(all);
     return;
   }
   rows.given = true;
-  for (size_t i = 0; i < file.rows.size(); ++i)
-    rows[file.splits[i]].push_back(std::move(file.rows[i]));
-  rows.notes.push_back(
-      concat("split by the split column: ", format_count(int64_t(rows.train.size())), " training, ",
-             format_count(int64_t(rows.validation.size())), " validation, ",
-             format_count(int64_t(rows.test.size())), " test ", row_word));
+  std::array<Rows<Row>, kSplitCount> parts =
+      std::move(all).split({file.splits.begin(), file.splits.end()});
+  for (int split = 0; split < kSplitCount; ++split) rows[split] = std::move(parts[size_t(split)]);
+  rows.notes.push_back(concat("split by the split column: ", format_count(rows.train.size()),
+                              " training, ", format_count(rows.validation.size()), " validation, ",
+                              format_count(rows.test.size()), " test ", reader.rows));
 }
 
 template <class Row>
 void place_folder(SplitRows<Row>& rows, const std::filesystem::path& folder,
-                  const std::string& task, const Reader<Row>& reader) {
+                  const std::string& task, const Reader<Row>& reader, const DataSource& source) {
   const SplitFiles files =
       reader.find ? reader.find(folder) : find_split_files(folder, reader.endings);
   rows.given = true;
   ContentHash hash;
   for (int split = 0; split < kSplitCount; ++split) {
     if (!files[size_t(split)]) continue;
-    FileRows<Row> file = reader.read(*files[size_t(split)]);
+    FileRows<Row> file;
+    rows[split] = open_rows(*files[size_t(split)], reader, source.kept_bytes, file);
     require(file.splits.empty(), ErrorKind::BadData, files[size_t(split)]->string(),
             ": has a split column, but the folder already says that it is the ", kSplitNames[split],
             " split; remove the column");
     hash.add(concat(kSplitNames[split], "=", file.hash, "\n"));
     rows.notes.insert(rows.notes.end(), file.notes.begin(), file.notes.end());
-    rows[split] = std::move(file.rows);
   }
   const std::filesystem::path description = folder / "dataset.json";
   if (std::filesystem::exists(description)) {
@@ -228,9 +293,9 @@ SplitRows<Row> read_splits(const DataSource& source, const SplitOptions& given,
   SplitRows<Row> rows;
   const bool folder = std::filesystem::is_directory(path);
   if (folder)
-    load_details::place_folder(rows, path, options.task, reader);
+    load_details::place_folder(rows, path, options.task, reader, source);
   else
-    load_details::place_file(rows, reader.read(path), reader.rows, source.whole);
+    load_details::place_file(rows, path, reader, source);
   const bool enough = options.needs_training ? !rows.train.empty() : !rows.empty();
   require(enough, folder ? ErrorKind::NotFound : ErrorKind::BadData, path.string(),
           folder ? concat(": the folder has no ",
@@ -243,8 +308,9 @@ SplitRows<Row> read_splits(const DataSource& source, const SplitOptions& given,
   return rows;
 }
 
-/// Rows to data sets. `fit(rows, notes)` learns what is not known yet; `encode(rows, split, notes)`
-/// gives the data set of one split, or null where nothing is left of it.
+/// Rows to data sets. `fit(rows, notes)` learns what is not known yet; `encode(rows, split,
+/// notes)`, whose rows are its own to take, gives the data set of one split, or null where nothing
+/// is left of it.
 template <class Row, class Fit, class Encode>
 Splits encode_splits(SplitRows<Row>& rows, Fit fit, Encode encode) {
   Splits splits;
@@ -267,9 +333,9 @@ void write_splits(const std::filesystem::path& folder, const SplitRows<Row>& row
     if (rows[split].empty()) continue;
     const std::string name = kSplitFileNames[split];
     if constexpr (std::is_invocable_v<Format, const std::vector<Row>&, const std::string&>)
-      write_file(folder / (name + ending), format(rows[split], name));
+      write_file(folder / (name + ending), format(rows[split].kept(), name));
     else
-      write_file(folder / (name + ending), format(rows[split]));
+      write_file(folder / (name + ending), format(rows[split].kept()));
   }
 }
 

@@ -57,7 +57,7 @@ Splits encode_tables(const SourceTables& tables, const Encoder& encoder, SetTrut
   splits.notes.insert(splits.notes.end(), tables.notes.begin(), tables.notes.end());
   for (int split = 0; split < kSplitCount; ++split) {
     if (!tables[split]) continue;
-    note_unknown_columns(*tables[split], encoder.file_columns(), splits.notes);
+    note_unknown_columns(tables[split]->head(), encoder.file_columns(), splits.notes);
     auto data = encoder.encode(*tables[split]);
     if (data->dropped_rows() > 0)
       splits.notes.push_back(concat(format_count(data->dropped_rows()), " ", kSplitNames[split],

@@ -27,14 +27,16 @@ const std::array<std::vector<std::string>, kSplitCount> kWords{
     {{"train", "training"}, {"val", "dev", "validation", "valid"}, {"test"}}};
 
 /// The split column's name, or "".
-std::string find_split_column(const CsvTable& table, const std::string& wanted) {
-  if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
-  const int64_t column = table.find("split");
-  if (column < 0) return "";
-  return names_splits(table, column) ? "split" : "";
+std::string find_split_column(const TableRows& rows, const std::string& wanted) {
+  const CsvTable& head = rows.head();
+  if (!wanted.empty()) return head.names[size_t(head.column(wanted))];
+  if (head.find("split") < 0) return "";
+  const CsvTable table = rows.with_column("split");
+  return names_splits(table, table.column("split")) ? "split" : "";
 }
 
-void split_by_column(SourceTables& tables, const CsvTable& table) {
+void split_by_column(SourceTables& tables, const TableRows& all) {
+  const CsvTable table = all.with_column(tables.split_column);
   const int64_t column = table.column(tables.split_column);
   std::array<std::vector<int64_t>, kSplitCount> rows;
   for (int64_t row = 0; row < table.rows(); ++row) {
@@ -44,9 +46,8 @@ void split_by_column(SourceTables& tables, const CsvTable& table) {
            table.cell(row, column), "'; expected train, val (or dev, valid, validation) or test");
     rows[size_t(part)].push_back(row);
   }
-  std::optional<CsvTable>* parts[kSplitCount] = {&tables.train, &tables.validation, &tables.test};
-  for (size_t part = 0; part < kSplitCount; ++part)
-    if (!rows[part].empty()) *parts[part] = table.select(rows[part]);
+  for (int part = 0; part < kSplitCount; ++part)
+    if (!rows[size_t(part)].empty()) tables[part] = all.select(rows[size_t(part)]);
   tables.notes.push_back(concat("split by column '", tables.split_column,
                                 "': ", format_count(int64_t(rows[kTrain].size())), " training, ",
                                 format_count(int64_t(rows[kValidation].size())), " validation, ",
@@ -54,9 +55,9 @@ void split_by_column(SourceTables& tables, const CsvTable& table) {
 }
 
 void open_file(SourceTables& tables, const DataSource& source, const SplitOptions& options) {
-  CsvTable table = read_table(source.path);
-  tables.hash = table.hash;
-  tables.notes = table.notes;
+  TableRows table(source.path, source.kept_bytes);
+  tables.hash = table.head().hash;
+  tables.notes = table.head().notes;
   tables.split_column = find_split_column(table, options.split);
   if (!tables.split_column.empty()) {
     split_by_column(tables, table);
@@ -68,14 +69,13 @@ void open_file(SourceTables& tables, const DataSource& source, const SplitOption
 }
 
 void open_folder(SourceTables& tables, const DataSource& source, const SplitOptions& options) {
-  std::optional<CsvTable>* parts[kSplitCount] = {&tables.train, &tables.validation, &tables.test};
   ContentHash hash;
   for (int part = 0; part < kSplitCount; ++part)
     if (const auto path = find_file(source.path, kWords[size_t(part)], table_endings())) {
-      *parts[part] = read_table(*path);
-      tables.notes.insert(tables.notes.end(), (*parts[part])->notes.begin(),
-                          (*parts[part])->notes.end());
-      hash.add(concat(kWords[size_t(part)][0], "=", (*parts[part])->hash, "\n"));
+      tables[part] = TableRows(*path, source.kept_bytes);
+      const CsvTable& head = tables[part]->head();
+      tables.notes.insert(tables.notes.end(), head.notes.begin(), head.notes.end());
+      hash.add(concat(kWords[size_t(part)][0], "=", head.hash, "\n"));
     }
   const fs::path description = source.path / "dataset.json";
   if (fs::exists(description)) {
@@ -96,13 +96,16 @@ void hold_out(SourceTables& tables, const SplitOptions& options) {
   }
   const bool none = options.folds > 0 ? options.fold == options.folds : options.fraction == 0;
   if (!tables.train || tables.validation || none) return;
-  const CsvTable all = *std::move(tables.train);
-  require(all.rows() > 1, ErrorKind::BadData, all.path,
+  const TableRows all = *std::move(tables.train);
+  require(all.rows() > 1, ErrorKind::BadData, all.head().path,
           ": has 1 training row; at least 2 are needed to hold one out");
-  const int64_t column = options.stratify.empty() ? -1 : all.find(options.stratify);
-  std::vector<std::string> classes;
-  for (int64_t row = 0; column >= 0 && row < all.rows(); ++row)
-    classes.emplace_back(all.cell(row, column));
+  RowClasses classes;
+  if (!options.stratify.empty() && all.head().find(options.stratify) >= 0) {
+    const CsvTable table = all.with_column(options.stratify);
+    const int64_t column = table.column(options.stratify);
+    for (int64_t row = 0; row < table.rows(); ++row)
+      classes.add(std::string(table.cell(row, column)));
+  }
   const RowSplit rows = hold_out_rows(all.rows(), options, classes);
   tables.train = all.select(rows.train);
   tables.validation = all.select(rows.validation);
@@ -150,6 +153,15 @@ Split split_in_cell(std::string_view cell, const std::string& place) {
 bool names_splits(const CsvTable& table, int64_t column) {
   for (int64_t row = 0; row < table.rows(); ++row)
     if (split_named(table.cell(row, column)) >= 0) return true;
+  return false;
+}
+
+bool names_splits(const fs::path& path, const CsvOptions& options, int64_t column) {
+  constexpr int64_t kTogether = 4096;
+  CsvStream stream(path, options);
+  stream.keep_columns({column});
+  for (CsvTable table; stream.next(table, kTogether);)
+    if (names_splits(table, 0)) return true;
   return false;
 }
 
@@ -216,7 +228,7 @@ bool are_classes(const std::map<std::string, int64_t>& values) {
 }
 
 /// A class whose only rows are held out could not be learnt: its first row is for training.
-void keep_every_class(std::span<const int64_t> class_of, RowSplit& split) {
+void keep_every_class(std::span<const int32_t> class_of, RowSplit& split) {
   std::set<int64_t> learnt;
   for (const int64_t row : split.train) learnt.insert(class_of[size_t(row)]);
   std::vector<int64_t> held;
@@ -227,20 +239,16 @@ void keep_every_class(std::span<const int64_t> class_of, RowSplit& split) {
 
 }  // namespace
 
-RowSplit hold_out_rows(int64_t rows, const SplitOptions& options,
-                       std::span<const std::string> classes) {
+RowSplit hold_out_rows(int64_t rows, const SplitOptions& options, const RowClasses& classes) {
   require(options.folds <= rows, ErrorKind::InvalidArgument, "--folds ", options.folds,
           ": there are only ", rows, " rows to cut into folds");
-  std::map<std::string, int64_t> numbers;
-  std::vector<int64_t> class_of;
-  for (const std::string& name : classes)
-    class_of.push_back(numbers.emplace(name, int64_t(numbers.size())).first->second);
+  const auto& [numbers, class_of] = classes;
   const bool stratified = numbers.size() > 1 && int64_t(numbers.size()) <= rows / 2;
   if (options.folds == 0 && !stratified) return split_rows(rows, options.fraction, options.seed);
   std::vector<int64_t> order = Random(options.seed).split("validation rows").permutation(rows);
   if (stratified)
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return class_of[size_t(a)] < class_of[size_t(b)];
+      return classes.class_of[size_t(a)] < classes.class_of[size_t(b)];
     });
   const int64_t count = int64_t(split_rows(rows, options.fraction, options.seed).validation.size());
   RowSplit split;

@@ -16,6 +16,7 @@
 #include "fovea/base/options.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/table_rows.h"
 
 namespace fovea {
 
@@ -31,6 +32,9 @@ struct DataSource {
   /// Cross-validation: the training rows are cut into so many folds, of which this one, from 0, is
   /// for validation; `fold` = `folds`: all are for training. 0: no folds.
   int64_t folds = 0, fold = 0;
+  /// Of files of so many bytes at most the rows are kept while they are loaded: that is quicker
+  /// than to read them again.
+  int64_t kept_bytes = int64_t{16} << 20;
 };
 
 /// The one file of the folder that has one of the names and one of the endings, perhaps with .gz;
@@ -47,6 +51,7 @@ Split split_in_cell(std::string_view cell, const std::string& place);
 /// Whether any cell does. A column that is only called split and never does is an ordinary one; one
 /// with a typo in it is not, and is refused where it is read.
 bool names_splits(const CsvTable& table, int64_t column);
+bool names_splits(const std::filesystem::path& path, const CsvOptions& options, int64_t column);
 
 /// A folder's dataset.json. BadData unless it is one for `task` (empty: for any task).
 Json read_description(const std::filesystem::path& path, const std::string& task);
@@ -72,11 +77,11 @@ struct SplitOptions {
 };
 
 struct SourceTables {
-  std::optional<CsvTable> train, validation, test;
-  std::optional<CsvTable>& operator[](int split) {
+  std::optional<TableRows> train, validation, test;
+  std::optional<TableRows>& operator[](int split) {
     return split == kTrain ? train : split == kValidation ? validation : test;
   }
-  const std::optional<CsvTable>& operator[](int split) const {
+  const std::optional<TableRows>& operator[](int split) const {
     return split == kTrain ? train : split == kValidation ? validation : test;
   }
   std::string split_column;  // the one in use, or ""
@@ -94,10 +99,22 @@ struct RowSplit {
 };
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed);
 
-/// As split_rows(), for the options' fraction or fold. Where there are `classes`, one per row and
-/// few enough, each has its share of the rows that are held out.
-RowSplit hold_out_rows(int64_t rows, const SplitOptions& options,
-                       std::span<const std::string> classes = {});
+/// The class of each row.
+struct RowClasses {
+  std::map<std::string, int64_t> numbers = {};
+  std::vector<int32_t> class_of = {};
+  RowClasses() = default;
+  RowClasses(const std::vector<std::string>& names) {
+    for (const std::string& name : names) add(name);
+  }
+  void add(const std::string& name) {
+    class_of.push_back(int32_t(numbers.emplace(name, int64_t(numbers.size())).first->second));
+  }
+};
+
+/// As split_rows(), for the options' fraction or fold. Where there are `classes`, and few enough,
+/// each has its share of the rows that are held out.
+RowSplit hold_out_rows(int64_t rows, const SplitOptions& options, const RowClasses& classes = {});
 /// ", chosen with seed 3", ", fold 2 of 5".
 std::string how_held_out(const SplitOptions& options);
 

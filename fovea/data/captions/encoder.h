@@ -54,6 +54,7 @@ class CaptionDataset : public Dataset {
   NamedTensors planted_truth(int64_t row) const override;
   Image image(int64_t row) const;
   Json input(int64_t row) const override;
+  void prepare(PreparedWriter& writer, int split) const override;
 
   const at::Tensor& images() const { return images_; }
   const std::vector<CaptionRow>& rows() const { return rows_; }

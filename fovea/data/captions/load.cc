@@ -46,8 +46,8 @@ SplitPictures read_pictures(SplitRows<CaptionedImage>& rows, const CaptionsDataO
   std::vector<Place> files;
   for (int split = 0; split < kSplitCount; ++split) {
     at::Tensor& own = pictures[size_t(split)];
-    own = at::empty({int64_t(rows[split].size()), 3, side, side}, at::kByte);
-    for (size_t i = 0; i < rows[split].size(); ++i) {
+    own = at::empty({rows[split].size(), 3, side, side}, at::kByte);
+    for (size_t i = 0; i < rows[split].keep().size(); ++i) {
       const CaptionedImage& row = rows[split][i];
       if (row.drawn.pixels.empty())
         files.push_back({&row, own[int64_t(i)]});
@@ -69,7 +69,7 @@ SplitPictures read_pictures(SplitRows<CaptionedImage>& rows, const CaptionsDataO
     auto from = bad.begin();
     for (int split = 0; split < kSplitCount; ++split) {
       const auto to = from + std::ptrdiff_t(rows[split].size());
-      leave_out_bad({from, to}, rows[split], pictures[size_t(split)]);
+      leave_out_bad({from, to}, rows[split].keep(), pictures[size_t(split)]);
       from = to;
     }
   }
@@ -103,7 +103,7 @@ std::vector<CaptionRow> encode_rows(std::vector<CaptionedImage> images, Split sp
   return rows;
 }
 
-void learn_captions(const std::vector<CaptionedImage>& train, const CaptionsDataOptions& options,
+void learn_captions(const Rows<CaptionedImage>& train, const CaptionsDataOptions& options,
                     CaptionCoding& coding) {
   std::vector<std::string> texts;
   for (const CaptionedImage& image : train)
@@ -155,9 +155,9 @@ Splits load_captions(const DataSource& source, const CaptionsDataOptions& option
     notes.push_back(concat("captions: ", coding.tokeniser->kind(), ", ",
                            format_count(coding.tokeniser->vocabulary().size()), " symbols"));
   };
-  return encode_splits(rows, fit, [&](std::vector<CaptionedImage> images, Split own, Notes&) {
+  return encode_splits(rows, fit, [&](Rows<CaptionedImage> images, Split own, Notes&) {
     return std::make_shared<CaptionDataset>(
-        pictures[size_t(own)], encode_rows(std::move(images), own, *coding.tokeniser),
+        pictures[size_t(own)], encode_rows(images.take(), own, *coding.tokeniser),
         PictureReading{options.image_size, options.fit, loading.grid});
   });
 }

@@ -56,17 +56,18 @@ int64_t longest_in(const PreparedReader& reader) {
 
 }  // namespace
 
+void CaptionDataset::prepare(PreparedWriter& writer, int split) const {
+  writer.add(images_name(split), images());
+  writer.add_rows(split, rows(), row_json);
+}
+
 void write_prepared_captions(const fs::path& path, const Splits& splits,
                              const CaptionsDataOptions& options, const CaptionCoding& coding) {
   PreparedWriter writer(kCaptions, options_json(options), splits.notes);
   writer.add(*coding.tokeniser);
   writer.add("longest", std::to_string(coding.longest));
-  for (int split = 0; split < kSplitCount; ++split) {
-    if (!splits[split]) continue;
-    const auto& own = dynamic_cast<const CaptionDataset&>(*splits[split]);
-    writer.add(images_name(split), own.images());
-    writer.add_rows(split, own.rows(), row_json);
-  }
+  for (int split = 0; split < kSplitCount; ++split)
+    if (splits[split]) splits[split]->prepare(writer, split);
   writer.write(path);
 }
 

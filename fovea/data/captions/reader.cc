@@ -48,8 +48,7 @@ class Gathering {
     const auto [known, is_new] = rows_.emplace(image.image.string(), result_.rows.size());
     if (is_new) {
       image.place = place;
-      result_.rows.push_back(std::move(image));
-      if (split >= 0) result_.splits.push_back(Split(split));
+      result_.add(std::move(image), split >= 0 ? std::optional(Split(split)) : std::nullopt);
       return;
     }
     CaptionedImage& before = result_.rows[known->second];
@@ -63,13 +62,20 @@ class Gathering {
 
   void count_empty() { ++empty_; }
 
-  FileRows<CaptionedImage> take() {
+  FileRows<CaptionedImage> take(const RowSink<CaptionedImage>& sink) {
     require(!result_.rows.empty(), ErrorKind::BadData, table_.path, ": holds no captions");
     result_.hash = table_.hash;
     if (empty_ > 0)
       result_.notes.push_back(concat(table_.path, ": ", format_count(empty_),
                                      " rows without picture or caption were left out"));
-    return std::move(result_);
+    if (!sink) return std::move(result_);
+    FileRows<CaptionedImage> streamed{sink};
+    streamed.hash = result_.hash;
+    streamed.notes = std::move(result_.notes);
+    for (size_t i = 0; i < result_.rows.size(); ++i)
+      streamed.add(std::move(result_.rows[i]),
+                   result_.splits.empty() ? std::nullopt : std::optional(result_.splits[i]));
+    return streamed;
   }
 
  private:
@@ -125,7 +131,8 @@ std::vector<CaptionBox> parse_boxes(std::string_view text, size_t caption_bytes,
   return boxes;
 }
 
-FileRows<CaptionedImage> read_captions(const fs::path& path, const MediaTableOptions& options) {
+FileRows<CaptionedImage> read_captions(const fs::path& path, const MediaTableOptions& options,
+                                       const RowSink<CaptionedImage>& sink) {
   const MediaTable media(path, options, "data.images", "png/{}.png");
   const CsvTable& table = media.table();
   const CaptionColumns columns(media, options.roles);
@@ -148,7 +155,7 @@ FileRows<CaptionedImage> read_captions(const fs::path& path, const MediaTableOpt
         row, std::move(image),
         columns.split < 0 ? -1 : split_in_cell(table.cell(row, columns.split), table.place(row)));
   }
-  return gathering.take();
+  return gathering.take(sink);
 }
 
 SplitRows<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,
@@ -157,7 +164,10 @@ SplitRows<CaptionedImage> open_captions(const DataSource& source, const SplitOpt
   options.roles = source.roles;
   return read_splits<CaptionedImage>(
       source, split,
-      {kMediaTableEndings, [&](const fs::path& path) { return read_captions(path, options); },
+      {kMediaTableEndings,
+       [options](const fs::path& path, const RowSink<CaptionedImage>& sink) {
+         return read_captions(path, options, sink);
+       },
        "pictures"});
 }
 

@@ -34,7 +34,8 @@ struct CaptionedImage {
 /// Rows without caption are left out and noted. Pictures are not opened. Roles: image, caption
 /// (several), boxes, split. BadData with path:line; NotFound for a column that is not there.
 FileRows<CaptionedImage> read_captions(const std::filesystem::path& path,
-                                       const MediaTableOptions& options);
+                                       const MediaTableOptions& options,
+                                       const RowSink<CaptionedImage>& sink = {});
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab).
 SplitRows<CaptionedImage> open_captions(const DataSource& source, const SplitOptions& split,

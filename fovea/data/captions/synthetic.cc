@@ -250,10 +250,11 @@ SplitRows<CaptionedImage> draw_captions(const SyntheticCaptionsOptions& options,
   const int64_t counts[kSplitCount] = {options.rows, options.validation_rows, options.test_rows};
   SplitRows<CaptionedImage> draw;
   for (int split = 0; split < kSplitCount; ++split) {
-    draw[split].resize(size_t(counts[split]));
+    std::vector<CaptionedImage>& rows = draw[split].keep();
+    rows.resize(size_t(counts[split]));
     const Random own = random.split(kSplitNames[split]);
     run_parallel(counts[split], [&](int64_t i) {
-      draw[split][size_t(i)] = ScenePainter(options, size, split, own.split(uint64_t(i))).paint();
+      rows[size_t(i)] = ScenePainter(options, size, split, own.split(uint64_t(i))).paint();
     });
   }
   Json decided = options_json(options);

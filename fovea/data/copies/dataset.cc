@@ -69,12 +69,13 @@ Tensor collate_slots(std::span<const Example> examples) {
   return slots;
 }
 
-FileRows<CopySequence> read_sequences(const std::filesystem::path& path, int64_t& bits) {
+FileRows<CopySequence> read_sequences(const std::filesystem::path& path, int64_t& bits,
+                                      const RowSink<CopySequence>& sink) {
   TextLines lines(path, kMostBytes);
-  FileRows<CopySequence> read;
+  FileRows<CopySequence> read{sink};
   for (std::string_view line; lines.next(line);)
-    if (!trim(line).empty()) read.rows.push_back(parse_sequence(line, bits, lines.place()));
-  require(!read.rows.empty(), ErrorKind::BadData, lines.path(), ": holds no sequence");
+    if (!trim(line).empty()) read.add(parse_sequence(line, bits, lines.place()));
+  require(read.count > 0, ErrorKind::BadData, lines.path(), ": holds no sequence");
   read.hash = lines.hash();
   return read;
 }
@@ -174,14 +175,16 @@ Splits load_copies(const DataSource& source, const CopyDataOptions& options, int
   const bool drawn = source.path.empty();
   if (drawn) bits = options.generator.bits;
   const SplitOptions split{"copy", options.validation_fraction, seed, bits == 0};
-  const auto read = [&](const std::filesystem::path& path) { return read_sequences(path, bits); };
+  const auto read = [&bits](const std::filesystem::path& path, const RowSink<CopySequence>& sink) {
+    return read_sequences(path, bits, sink);
+  };
   SplitRows<CopySequence> rows =
       drawn ? draw_copies(options.generator)
             : read_splits<CopySequence>(source, split, {{".txt"}, read, "sequences"});
   const auto fit = [](const auto&, const Notes&) {};
-  return encode_splits(rows, fit, [&](std::vector<CopySequence> own, Split split, const Notes&) {
+  return encode_splits(rows, fit, [&](Rows<CopySequence> own, Split split, const Notes&) {
     const bool fresh = drawn && options.fresh && split == kTrain;
-    return std::make_shared<CopyDataset>(std::move(own), bits, fresh);
+    return std::make_shared<CopyDataset>(own.take(), bits, fresh);
   });
 }
 

@@ -26,11 +26,12 @@ Documents read_rows(const DataSource& source, const PretrainDataOptions& options
                      {.documents = options.documents, .sentences = options.sentences});
 }
 
-std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<Document>& documents,
+std::shared_ptr<const WordPiece> learn_tokeniser(const Rows<Document>& documents,
                                                  const PretrainDataOptions& options) {
   WordCounts words({.lowercase = options.lowercase});
-  for (const Document& document : documents)
+  documents.for_each([&](const Document& document) {
     for (const std::string& sentence : document) words.add(sentence);
+  });
   return std::make_shared<const WordPiece>(WordPiece::learn(
       words, {.size = options.vocabulary_size, .minimum_count = options.minimum_count}));
 }
@@ -67,14 +68,14 @@ Splits load_pretraining(const DataSource& source, const PretrainDataOptions& opt
     if (tokeniser) return;
     tokeniser = learn_tokeniser(rows.train, options);
     notes.push_back(concat("vocabulary: ", format_count(tokeniser->size()),
-                           " pieces, learned from ", format_count(int64_t(rows.train.size())),
+                           " pieces, learned from ", format_count(rows.train.size()),
                            " documents"));
   };
   const Random random = Random(seed).split("segments");
-  return encode_splits(documents, fit, [&](std::vector<Document> rows, Split split, Notes&) {
-    auto data =
-        std::make_shared<SegmentDataset>(tokenise(rows, *tokeniser, options.segments), tokeniser,
-                                         options.segments, random.split(kStreams[split]));
+  return encode_splits(documents, fit, [&](Rows<Document> rows, Split split, Notes&) {
+    auto data = std::make_shared<SegmentDataset>(
+        tokenise(std::move(rows), *tokeniser, options.segments), tokeniser, options.segments,
+        random.split(kStreams[split]));
     return data->size() > 0 ? data : nullptr;
   });
 }

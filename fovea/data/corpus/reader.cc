@@ -79,12 +79,11 @@ std::string read_column(const fs::path& path, const CorpusOptions& options,
   reading.roles = options.roles;
   reading.needs_label = false;
   reading.max_bytes = options.max_bytes;
-  const FileRows<LabelledText> rows = read_labelled_text(path, reading);
-  for (const LabelledText& row : rows.rows) {
+  const auto take = [&](LabelledText&& row, std::optional<Split>) {
     writer.add_text(row.text);
     writer.end();
-  }
-  return rows.hash;
+  };
+  return read_labelled_text(path, reading, take).hash;
 }
 
 }  // namespace
@@ -109,10 +108,10 @@ SplitRows<Document> open_corpus(const DataSource& source, const SplitOptions& sp
                                 CorpusOptions options) {
   check_roles(source, {"text"});
   options.roles = source.roles;
-  const auto read = [&](const fs::path& path) {
-    FileRows<Document> texts;
-    texts.hash = read_corpus(path, options,
-                             [&](Document document) { texts.rows.push_back(std::move(document)); });
+  const auto read = [options](const fs::path& path, const RowSink<Document>& sink) {
+    FileRows<Document> texts{sink};
+    texts.hash =
+        read_corpus(path, options, [&](Document document) { texts.add(std::move(document)); });
     return texts;
   };
   return read_splits<Document>(

@@ -43,31 +43,32 @@ void SegmentOptions::describe(OptionList& list) {
   list.add("short_rows", short_rows, "share of rows that end early").at_least(0).at_most(1);
 }
 
-TokenisedDocuments tokenise(std::span<const std::vector<std::string>> documents,
+TokenisedDocuments tokenise(Rows<std::vector<std::string>> documents,
                             const PieceTokeniser& tokeniser, const SegmentOptions& options) {
   struct Part {
     std::vector<int32_t> ids;
     std::vector<int64_t> units;
   };
-  std::vector<Part> parts(documents.size());
   const int64_t longest = std::max<int64_t>(1, (options.longest - options.special(tokeniser)) / 2);
-  run_parallel(int64_t(documents.size()), [&](int64_t i) {
-    Part& part = parts[size_t(i)];
-    for (const std::string& text : documents[size_t(i)]) {
-      const Pieces sentence = tokeniser.encode(text);
-      for (const int64_t begin : unit_begins(sentence, longest))
-        part.units.push_back(int64_t(part.ids.size()) + begin);
-      part.ids.insert(part.ids.end(), sentence.ids.begin(), sentence.ids.end());
+  TokenisedDocuments all;
+  documents.take_blocks([&](std::span<const std::vector<std::string>> block) {
+    std::vector<Part> parts(block.size());
+    run_parallel(int64_t(block.size()), [&](int64_t i) {
+      Part& part = parts[size_t(i)];
+      for (const std::string& text : block[size_t(i)]) {
+        const Pieces sentence = tokeniser.encode(text);
+        for (const int64_t begin : unit_begins(sentence, longest))
+          part.units.push_back(int64_t(part.ids.size()) + begin);
+        part.ids.insert(part.ids.end(), sentence.ids.begin(), sentence.ids.end());
+      }
+    });
+    for (const Part& part : parts) {
+      if (part.ids.empty()) continue;
+      all.documents.push_back(int64_t(all.units.size()));
+      for (const int64_t begin : part.units) all.units.push_back(int64_t(all.ids.size()) + begin);
+      all.ids.insert(all.ids.end(), part.ids.begin(), part.ids.end());
     }
   });
-  TokenisedDocuments all;
-  for (Part& part : parts) {
-    if (part.ids.empty()) continue;
-    all.documents.push_back(int64_t(all.units.size()));
-    for (const int64_t begin : part.units) all.units.push_back(int64_t(all.ids.size()) + begin);
-    all.ids.insert(all.ids.end(), part.ids.begin(), part.ids.end());
-    part = {};
-  }
   all.documents.push_back(int64_t(all.units.size()));
   all.units.push_back(int64_t(all.ids.size()));
   return all;

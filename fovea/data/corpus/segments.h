@@ -17,6 +17,7 @@
 #include "fovea/base/options.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/packing.h"
+#include "fovea/data/rows.h"
 #include "fovea/tensor/random.h"
 
 namespace fovea {
@@ -44,7 +45,7 @@ struct TokenisedDocuments {
 };
 
 /// Empty sentences and documents are left out. BadData for invalid UTF-8.
-TokenisedDocuments tokenise(std::span<const std::vector<std::string>> documents,
+TokenisedDocuments tokenise(Rows<std::vector<std::string>> documents,
                             const PieceTokeniser& tokeniser, const SegmentOptions& options);
 
 class SegmentDataset : public Dataset {

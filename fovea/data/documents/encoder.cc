@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "fovea/data/encode_rows.h"
 
@@ -50,10 +51,9 @@ Example DocumentEncoder::example(const LabelledDocument& document) const {
   return example;
 }
 
-LabelledDataset::LabelledDataset(std::vector<LabelledDocument> documents)
-    : documents_(std::move(documents)) {
-  for (const LabelledDocument& document : documents_)
-    has_truth_ = has_truth_ || !document.decisive.empty();
+void LabelledDataset::add(LabelledDocument&& document) {
+  has_truth_ = has_truth_ || !document.decisive.empty();
+  documents_.push_back(std::move(document));
 }
 
 at::Tensor LabelledDataset::targets(std::span<const int64_t> rows) const {
@@ -70,22 +70,19 @@ at::Tensor LabelledDataset::targets(std::span<const int64_t> rows) const {
   return at::tensor(labels, at::kLong);
 }
 
-DocumentDataset::DocumentDataset(std::vector<LabelledDocument> documents, DocumentEncoder encoder,
+DocumentDataset::DocumentDataset(Rows<LabelledDocument> documents, DocumentEncoder encoder,
                                  const std::string& where)
-    : LabelledDataset(std::move(documents)), encoder_(std::move(encoder)), rows_(size_t(size())) {
-  std::vector<int64_t> cut(rows_.size());
-  encode_each_row(size(), where, "text", [&](int64_t index) {
-    const auto row = static_cast<size_t>(index);
-    const DocumentEncoder::Encoded encoded = encoder_.encode(document(index));
-    rows_[row].ids.assign(encoded.input.ids.begin(), encoded.input.ids.end());
-    rows_[row].segments.assign(encoded.input.segments.begin(), encoded.input.segments.end());
-    cut[row] = encoded.cut;
-  });
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    cut_documents_ += cut[row] > 0;
-    cut_pieces_ += cut[row];
-    windowed_documents_ += int64_t(rows_[row].ids.size()) > encoder_.packing.longest;
-  }
+    : encoder_(std::move(encoder)) {
+  const auto encode = [&](const LabelledDocument& document) { return encoder_.encode(document); };
+  const auto take = [&](LabelledDocument&& document, DocumentEncoder::Encoded&& encoded) {
+    const auto& [ids, segments] = std::tie(encoded.input.ids, encoded.input.segments);
+    rows_.push_back({{ids.begin(), ids.end()}, {segments.begin(), segments.end()}});
+    cut_documents_ += encoded.cut > 0;
+    cut_pieces_ += encoded.cut;
+    windowed_documents_ += int64_t(ids.size()) > encoder_.packing.longest;
+    add(std::move(document));
+  };
+  encode_rows(std::move(documents), where, "text", encode, take);
 }
 
 Json DocumentDataset::input(int64_t row) const {

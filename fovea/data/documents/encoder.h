@@ -12,6 +12,7 @@
 
 #include "fovea/data/dataset.h"
 #include "fovea/data/packed_text.h"
+#include "fovea/data/rows.h"
 
 namespace fovea {
 
@@ -44,13 +45,13 @@ struct DocumentEncoder {
 /// makes of the texts.
 class LabelledDataset : public Dataset {
  public:
-  explicit LabelledDataset(std::vector<LabelledDocument> documents);
   int64_t size() const override { return static_cast<int64_t>(documents_.size()); }
   const LabelledDocument& document(int64_t row) const { return documents_.at(size_t(row)); }
   Json input(int64_t row) const override { return document(row).text; }
   bool has_truth() const override { return has_truth_; }
 
  protected:
+  void add(LabelledDocument&& document);
   /// Class numbers int64 [R], or float32: 0 or 1 of each label [R, C], numbers [R].
   at::Tensor targets(std::span<const int64_t> rows) const;
 
@@ -62,7 +63,7 @@ class LabelledDataset : public Dataset {
 class DocumentDataset : public LabelledDataset {
  public:
   /// Cuts all texts, side by side. `where` names them in an error.
-  DocumentDataset(std::vector<LabelledDocument> documents, DocumentEncoder encoder,
+  DocumentDataset(Rows<LabelledDocument> documents, DocumentEncoder encoder,
                   const std::string& where);
 
   int64_t length(int64_t row) const override { return int64_t(row_of(row).ids.size()); }

@@ -44,7 +44,8 @@ Texts read_rows(const DataSource& source, const DocumentsDataOptions& options,
   if (needs_training) reading.found = &coding.columns;
   Texts texts = open_labelled_text(source, split, reading);
   const Decisive decisive = read_decisive(source.path, "[begin, end]");
-  texts.for_each([&](LabelledText& row, Split) {
+  if (decisive.empty()) return texts;
+  texts.transform([decisive](LabelledText& row) {
     const auto known = decisive.find(row.text);
     if (known == decisive.end() || !row.decisive.empty()) return;
     for (const auto& [begin, end] : known->second) row.decisive.push_back({begin, end});
@@ -64,7 +65,7 @@ bool comes_before(const std::string& one, const std::string& other) {
 /// Labels that are numbers of the classes, as data sets beside a network from elsewhere have them,
 /// become their names.
 void name_labels(Texts& texts, const DocumentCoding& coding, Notes& notes) {
-  const auto number_of = [&](const std::string& label) {
+  const auto number_of = [&coding](const std::string& label) {
     int64_t number = -1;
     return parse_integer(label, number) && number < int64_t(coding.classes.size()) ? number : -1;
   };
@@ -80,7 +81,7 @@ void name_labels(Texts& texts, const DocumentCoding& coding, Notes& notes) {
     for (const std::string& label : row.labels) look_at(label);
   });
   if (!numbers) return;
-  texts.for_each([&](LabelledText& row, Split) {
+  texts.transform([&coding, several, number_of](LabelledText& row) {
     if (!several) row.label = coding.classes[size_t(number_of(row.label))];
     for (std::string& label : row.labels) label = coding.classes[size_t(number_of(label))];
   });
@@ -110,33 +111,32 @@ void fit_classes(const Texts& texts, DocumentCoding& coding, Notes& notes) {
   for (const std::string& note : labels.notes()) notes.push_back(note);
 }
 
-void count_classes(const std::vector<LabelledText>& train, DocumentCoding& coding) {
+void count_classes(const Rows<LabelledText>& train, DocumentCoding& coding) {
   if (train.empty()) return;
   coding.class_counts.assign(coding.classes.size(), 0);
-  coding.target.rows = int64_t(train.size());
+  coding.target.rows = train.size();
   if (coding.target.kind == AnswerKind::Number) return;
   const auto count = [&](const std::string& label) {
     ++coding.class_counts[size_t(label_index(label, coding.classes, kTrain, kWords))];
   };
-  for (const LabelledText& row : train) {
+  train.for_each([&](const LabelledText& row) {
     if (coding.target.kind == AnswerKind::Class) count(row.label);
     for (const std::string& label : row.labels) count(label);
-  }
+  });
 }
 
-std::shared_ptr<const WordPiece> learn_tokeniser(const std::vector<LabelledText>& train,
+std::shared_ptr<const WordPiece> learn_tokeniser(const Rows<LabelledText>& train,
                                                  const DocumentsDataOptions& options) {
   WordCounts words({.lowercase = options.lowercase});
-  for (const LabelledText& row : train) words.add(row.text), words.add(row.second);
+  train.for_each([&](const LabelledText& row) { words.add(row.text), words.add(row.second); });
   return std::make_shared<const WordPiece>(
       WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
 
-std::vector<LabelledDocument> to_documents(std::vector<LabelledText> rows,
-                                           const DocumentCoding& coding, Split split) {
-  std::vector<LabelledDocument> documents;
-  const AnswerKind kind = coding.target.kind;
-  for (LabelledText& row : rows) {
+Rows<LabelledDocument> to_documents(Rows<LabelledText> rows, const DocumentCoding& coding,
+                                    Split split) {
+  return std::move(rows).map<LabelledDocument>([&coding, split](LabelledText&& row) {
+    const AnswerKind kind = coding.target.kind;
     LabelledDocument document{std::move(row.text), std::move(row.second), -1,
                               std::move(row.decisive)};
     if (kind == AnswerKind::Class)
@@ -148,9 +148,8 @@ std::vector<LabelledDocument> to_documents(std::vector<LabelledText> rows,
     for (const std::string& label : row.labels)
       if (kind == AnswerKind::Labels)
         document.targets[size_t(label_index(label, coding.classes, split, kWords))] = 1;
-    documents.push_back(std::move(document));
-  }
-  return documents;
+    return document;
+  });
 }
 
 void note_lengths(const DocumentDataset& rows, const PackingOptions& packing, const char* split,
@@ -205,22 +204,15 @@ std::string class_note(const DocumentCoding& coding, const Texts& texts) {
   if (target.kind == AnswerKind::Class)
     return concat(coding.classes.size(), " classes: ", join(shown));
   size_t all = 0;
-  for (const LabelledText& row : texts.train) all += row.labels.size();
+  texts.train.for_each([&](const LabelledText& row) { all += row.labels.size(); });
   const double each = double(all) / std::max(1.0, double(texts.train.size()));
   return concat(coding.classes.size(), " labels, ", format_number(each, 3),
                 " a text: ", join(shown));
 }
 
-std::shared_ptr<const Vocabulary> learn_vocabulary(const std::vector<LabelledText>& train,
-                                                   const HierarchicalDataOptions& options) {
-  std::vector<std::string> texts;
-  for (const LabelledText& row : train) texts.push_back(row.text);
-  return std::make_shared<const Vocabulary>(learn_words(texts, options));
-}
-
 /// What the model reads by, where it is not there yet, and a note about it.
-std::string learn_coding(const std::vector<LabelledText>& train,
-                         const DocumentsDataOptions& options, TextsAs as, DocumentCoding& coding) {
+std::string learn_coding(const Rows<LabelledText>& train, const DocumentsDataOptions& options,
+                         TextsAs as, DocumentCoding& coding) {
   if (as == TextsAs::Pieces) {
     if (!coding.tokeniser) coding.tokeniser = learn_tokeniser(train, options);
     return concat(format_count(coding.tokeniser->size()), " pieces",
@@ -237,11 +229,14 @@ std::string learn_coding(const std::vector<LabelledText>& train,
   require(!coding.pairs, ErrorKind::BadData,
           "the data has pairs of texts (column second); model.name=han reads one text a row, "
           "model.name=words and model.name=bert read both");
-  if (!coding.words) coding.words = learn_vocabulary(train, options.sentences);
+  if (!coding.words)
+    coding.words = std::make_shared<const Vocabulary>(learn_words(
+        Rows(train).map<std::string>([](LabelledText&& row) { return std::move(row.text); }),
+        options.sentences));
   return concat(format_count(coding.words->size() - Vocabulary::kSpecial), " words");
 }
 
-std::shared_ptr<Dataset> encode(std::vector<LabelledDocument> documents,
+std::shared_ptr<Dataset> encode(Rows<LabelledDocument> documents,
                                 const DocumentsDataOptions& options, TextsAs as,
                                 const DocumentCoding& coding, const std::string& where,
                                 const char* split, Notes& notes) {
@@ -350,7 +345,7 @@ Splits load_documents(const DataSource& source, const DocumentsDataOptions& opti
     if (is_first) notes.push_back(class_note(coding, rows));
     notes.push_back(learn_coding(rows.train, options, as, coding));
   };
-  return encode_splits(texts, fit, [&](std::vector<LabelledText> rows, Split split, Notes& notes) {
+  return encode_splits(texts, fit, [&](Rows<LabelledText> rows, Split split, Notes& notes) {
     return encode(to_documents(std::move(rows), coding, split), options, as, coding,
                   place_of(source, split, "the synthetic reviews"), kSplitNames[split], notes);
   });

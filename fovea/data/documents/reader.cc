@@ -146,13 +146,13 @@ bool is_labelled_text(const fs::path& path) {
          kRoleEndings.end();
 }
 
-FileRows<LabelledText> read_labelled_text(const fs::path& path,
-                                          const LabelledTextOptions& options) {
+FileRows<LabelledText> read_labelled_text(const fs::path& path, const LabelledTextOptions& options,
+                                          const RowSink<LabelledText>& sink) {
   RoleOptions reading;
   reading.roles = {"text", "second", "label", "split"};
   reading.texts = {"text", "second"};
   if (!is_json_name(path)) reading.needed.push_back("text");  // in JSON sentences may stand for it
-  FileRows<LabelledText> file;
+  FileRows<LabelledText> file{sink};
   reading.named = named_roles(path, options, file.notes);
   if (options.needs_label && !reading.named.contains(kLabelsColumn))
     reading.needed.push_back("label");
@@ -183,9 +183,9 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
     } else if (options.needs_label && text.label.empty() && text.cell == LabelCell::One) {
       ++without_label;
     } else {
-      file.rows.push_back(std::move(text));
-      if (row.cells[kSplitCell])
-        file.splits.push_back(split_in_cell(*row.cells[kSplitCell], row.place));
+      const auto& split = row.cells[kSplitCell];
+      file.add(std::move(text),
+               split ? std::optional(split_in_cell(*split, row.place)) : std::nullopt);
     }
   };
   file.hash = reader.read(path, take, &file.notes);
@@ -196,7 +196,7 @@ FileRows<LabelledText> read_labelled_text(const fs::path& path,
   };
   note(without_text, "a text");
   note(without_label, "a label");
-  require(!file.rows.empty(), ErrorKind::BadData, path.string(), ": holds no ",
+  require(file.count > 0, ErrorKind::BadData, path.string(), ": holds no ",
           options.needs_label ? "labelled text" : "text");
   return file;
 }
@@ -209,16 +209,16 @@ SplitRows<LabelledText> open_labelled_text(const DataSource& source, const Split
   Reader<LabelledText> reader;
   reader.endings = kRoleEndings;
   reader.endings.insert(reader.endings.end(), kLineEndings.begin(), kLineEndings.end());
-  reader.read = [&](const fs::path& path) {
+  reader.read = [options](const fs::path& path, const RowSink<LabelledText>& sink) {
     const bool is_folder = fs::is_directory(path),
                fasttext = !is_folder && !is_json_name(path) && is_fasttext(path);
     const bool is_table = !is_folder && !fasttext && has_header_line(path);
     require(options.roles.empty() || is_table, ErrorKind::InvalidArgument, path.string(),
             ": --columns: such a ", is_folder ? "folder" : "file", " has no columns to name");
-    if (is_folder) return read_text_folders(path, options.max_bytes);
-    if (fasttext) return read_fasttext(path, options.max_bytes);
-    return is_table ? read_labelled_text(path, options)
-                    : read_labelled_lines(path, options.max_bytes);
+    if (is_folder) return read_text_folders(path, options.max_bytes, sink);
+    if (fasttext) return read_fasttext(path, options.max_bytes, sink);
+    return is_table ? read_labelled_text(path, options, sink)
+                    : read_labelled_lines(path, options.max_bytes, sink);
   };
   const bool by_class =
       fs::is_directory(source.path) && !holds_split_files(source.path, reader.endings);

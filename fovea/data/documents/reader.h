@@ -43,7 +43,8 @@ struct LabelledTextOptions {
 /// several labels is no reason. BadData with
 /// path:line; NotFound for a column that is not there.
 FileRows<LabelledText> read_labelled_text(const std::filesystem::path& path,
-                                          const LabelledTextOptions& options);
+                                          const LabelledTextOptions& options,
+                                          const RowSink<LabelledText>& sink = {});
 
 /// A file or a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson .json, and
 /// those of text_files.h), or a folder of texts by class. `options.roles` are the source's.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
 #include "fovea/base/error.h"
 #include "fovea/data/code_points.h"
@@ -14,7 +13,6 @@
 #include "fovea/data/tags/encoder.h"
 #include "fovea/data/tokenisers/sentences.h"
 #include "fovea/data/tokenisers/word_form.h"
-#include "fovea/tensor/parallel.h"
 
 namespace fovea {
 
@@ -133,22 +131,11 @@ CutDocument cut_document(const std::string& text, const HierarchicalDataOptions&
   return document;
 }
 
-Vocabulary learn_words(std::span<const std::string> texts, const HierarchicalDataOptions& options) {
-  using Counts = std::unordered_map<std::string, int64_t>;
-  constexpr size_t kTogether = 64;  // texts of one task
-  std::vector<Counts> counts((texts.size() + kTogether - 1) / kTogether);
-  run_parallel(int64_t(counts.size()), [&](int64_t task) {
-    Counts& own = counts[size_t(task)];
-    const size_t begin = size_t(task) * kTogether;
-    for (const std::string& text : texts.subspan(begin, std::min(kTogether, texts.size() - begin)))
-      for (const std::string& word : cut_document(text, options).words)
-        ++own[word_form(word, options.lowercase)];
+Vocabulary learn_words(const Rows<std::string>& texts, const HierarchicalDataOptions& options) {
+  const UnitCounts all = count_units(texts, [&](const std::string& text, UnitCounts& counts) {
+    for (const std::string& word : cut_document(text, options).words)
+      ++counts[word_form(word, options.lowercase)];
   });
-  Counts all;
-  for (Counts& own : counts) {
-    for (const auto& [word, count] : own) all[word] += count;
-    own = {};
-  }
   const Vocabulary vocabulary = Vocabulary::from_counts(
       {all.begin(), all.end()}, options.minimum_count,
       options.vocabulary_size == 0 ? 0 : options.vocabulary_size + Vocabulary::kSpecial);
@@ -192,30 +179,35 @@ Example erase_words(const Example& example, const std::string& axis,
   return erase_nested(example, "words", "sentences", axis, units);
 }
 
-HierarchicalDataset::HierarchicalDataset(std::vector<LabelledDocument> documents,
+HierarchicalDataset::HierarchicalDataset(Rows<LabelledDocument> documents,
                                          HierarchicalEncoder encoder, const std::string& where)
-    : LabelledDataset(std::move(documents)), encoder_(std::move(encoder)), rows_(size_t(size())) {
-  std::vector<int64_t> cut(rows_.size()), parted(rows_.size());
-  encode_each_row(size(), where, "text", [&](int64_t index) {
-    const auto row = static_cast<size_t>(index);
-    const CutDocument own = cut_document(document(index).text, encoder_.options);
+    : encoder_(std::move(encoder)) {
+  struct Encoded {
+    Row row;
+    int64_t cut = 0, parted = 0;
+  };
+  const auto encode = [&](const LabelledDocument& document) {
+    const CutDocument own = cut_document(document.text, encoder_.options);
+    Encoded encoded{{}, own.cut, own.parted};
     for (const std::string& word : own.words)
-      rows_[row].words.push_back(int32_t(encoder_.number_of(word)));
+      encoded.row.words.push_back(int32_t(encoder_.number_of(word)));
     for (size_t i = 0; i + 1 < own.offsets.size(); ++i)
-      rows_[row].sentences.push_back(int32_t(own.offsets[i + 1] - own.offsets[i]));
-    cut[row] = own.cut;
-    parted[row] = own.parted;
-  });
+      encoded.row.sentences.push_back(int32_t(own.offsets[i + 1] - own.offsets[i]));
+    return encoded;
+  };
   int64_t words = 0, unknown = 0;
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    cut_documents_ += cut[row] > 0;
-    cut_words_ += cut[row];
-    parted_sentences_ += parted[row];
-    empty_documents_ += rows_[row].words.empty();
-    words += int64_t(rows_[row].words.size());
-    unknown +=
-        std::count(rows_[row].words.begin(), rows_[row].words.end(), int32_t{Vocabulary::kUnknown});
-  }
+  encode_rows(std::move(documents), where, "text", encode,
+              [&](LabelledDocument&& document, Encoded&& encoded) {
+                const std::vector<int32_t>& own = encoded.row.words;
+                cut_documents_ += encoded.cut > 0;
+                cut_words_ += encoded.cut;
+                parted_sentences_ += encoded.parted;
+                empty_documents_ += own.empty();
+                words += int64_t(own.size());
+                unknown += std::count(own.begin(), own.end(), int32_t{Vocabulary::kUnknown});
+                rows_.push_back(std::move(encoded.row));
+                add(std::move(document));
+              });
   if (words > 0) unknown_share_ = double(unknown) / double(words);
 }
 

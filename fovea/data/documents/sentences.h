@@ -6,15 +6,18 @@
 // "words", each with the one before it as its parent.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fovea/base/options.h"
 #include "fovea/data/documents/encoder.h"
 #include "fovea/data/tokenisers/vocabulary.h"
+#include "fovea/tensor/parallel.h"
 
 namespace fovea {
 
@@ -44,7 +47,26 @@ struct CutDocument {
 CutDocument cut_document(const std::string& text, const HierarchicalDataOptions& options);
 
 /// The words of the texts that are frequent enough. BadData when there is none.
-Vocabulary learn_words(std::span<const std::string> texts, const HierarchicalDataOptions& options);
+Vocabulary learn_words(const Rows<std::string>& texts, const HierarchicalDataOptions& options);
+
+/// How often each unit stands in the rows; count(row, counts) adds those of one row.
+using UnitCounts = std::unordered_map<std::string, int64_t>;
+template <class Row, class Count>
+UnitCounts count_units(const Rows<Row>& rows, const Count& count) {
+  UnitCounts all;
+  rows.for_each_block([&](std::span<const Row> block) {
+    constexpr size_t kTogether = 128;  // rows of one task
+    std::vector<UnitCounts> counts((block.size() + kTogether - 1) / kTogether);
+    run_parallel(int64_t(counts.size()), [&](int64_t task) {
+      const size_t begin = size_t(task) * kTogether;
+      for (const Row& row : block.subspan(begin, std::min(kTogether, block.size() - begin)))
+        count(row, counts[size_t(task)]);
+    });
+    for (const UnitCounts& own : counts)
+      for (const auto& [unit, times] : own) all[unit] += times;
+  });
+  return all;
+}
 
 /// How documents become numbers.
 struct HierarchicalEncoder {
@@ -66,7 +88,7 @@ Example erase_words(const Example& example, const std::string& axis,
 class HierarchicalDataset : public LabelledDataset {
  public:
   /// Cuts all texts, side by side. `where` names them in an error.
-  HierarchicalDataset(std::vector<LabelledDocument> documents, HierarchicalEncoder encoder,
+  HierarchicalDataset(Rows<LabelledDocument> documents, HierarchicalEncoder encoder,
                       const std::string& where);
 
   int64_t length(int64_t row) const override;  // in words

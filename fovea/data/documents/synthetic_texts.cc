@@ -99,7 +99,7 @@ void SyntheticTextsOptions::describe(OptionList& list) {
 void answer_otherwise(AnswerKind kind, SplitRows<LabelledText>& rows) {
   constexpr int64_t kLong = 3;
   if (kind == AnswerKind::Class) return;
-  rows.for_each([&](LabelledText& row, Split) {
+  rows.transform([kind](LabelledText& row) {
     const auto sentences = std::max<int64_t>(1, std::ranges::count(row.text, '.'));
     if (kind == AnswerKind::Number) {
       row.label = format_number((row.label == "praise" ? 1 : -1) / double(sentences), 4);

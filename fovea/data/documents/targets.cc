@@ -47,10 +47,11 @@ void decide_kind(const LabelCells& found, const DocumentTargetOptions& options,
 void fit_numbers(const Texts& rows, DocumentTarget& target) {
   double sum = 0, squares = 0;
   const auto count = double(rows.train.size());
-  for (const LabelledText& row : rows.train) sum += label_number(row.label);
+  rows.train.for_each([&](const LabelledText& row) { sum += label_number(row.label); });
   target.mean = sum / std::max(count, 1.0);
-  for (const LabelledText& row : rows.train)
+  rows.train.for_each([&](const LabelledText& row) {
     squares += std::pow(label_number(row.label) - target.mean, 2);
+  });
   target.deviation = std::sqrt(squares / std::max(count, 1.0));
   require(target.deviation > 0, ErrorKind::BadData, "all training texts have the number ",
           format_number(target.mean, 6), "; there is nothing to learn");
@@ -94,20 +95,19 @@ DocumentTarget decide_target(Texts& rows, const DocumentTargetOptions& options, 
 void apply_target(const DocumentTarget& target, const std::vector<std::string>& known, Texts& rows,
                   Notes& notes) {
   if (target.kind == AnswerKind::Labels) {
-    rows.for_each([&](LabelledText& row, Split) {
-      if (row.cell != LabelCell::List)
-        put_labels(known_labels(row.label, target.separator, known), row);
+    rows.transform([separator = target.separator, known](LabelledText& row) {
+      if (row.cell != LabelCell::List) put_labels(known_labels(row.label, separator, known), row);
     });
     return;
   }
   int64_t without = 0;
   for (int split = 0; split < kSplitCount; ++split)
-    without += int64_t(std::erase_if(rows[split], [&](LabelledText& row) {
+    without += rows[split].erase_if([kind = target.kind, split](const LabelledText& row) {
       require(row.labels.size() <= 1, ErrorKind::BadData, "a ", kSplitNames[split],
-              " text has the labels ", join(row.labels), ", where one ", name_of(target.kind),
+              " text has the labels ", join(row.labels), ", where one ", name_of(kind),
               " is expected (data.target_kind)");
       return row.label.empty();
-    }));
+    });
   if (without > 0)
     notes.push_back(concat(format_count(without), " rows without a label were left out"));
 }

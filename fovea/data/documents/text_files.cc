@@ -1,5 +1,6 @@
 #include "fovea/data/documents/text_files.h"
 
+#include <array>
 #include <set>
 
 #include "fovea/base/error.h"
@@ -22,7 +23,7 @@ void note_left_out(FileRows<LabelledText>& file, const std::string& path, int64_
   if (count > 0)
     file.notes.push_back(
         concat(path, ": ", format_count(count), " rows without a text were left out"));
-  require(!file.rows.empty(), ErrorKind::BadData, path, ": holds no labelled text");
+  require(file.count > 0, ErrorKind::BadData, path, ": holds no labelled text");
 }
 
 /// The first word of the text, which is cut off.
@@ -41,6 +42,17 @@ bool is_text_name(const fs::path& path) {
   return parse_number(ending.substr(1), number);  // "review.17"
 }
 
+/// Whether a line begins with two of fastText's labels or more.
+bool has_several_labels(const fs::path& path, int64_t max_bytes) {
+  TextLines lines(path, max_bytes);
+  for (std::string_view line; lines.next(line);) {
+    std::string_view text = trim(line);
+    take_word(text);
+    if (text.starts_with(kLabelMark)) return true;
+  }
+  return false;
+}
+
 std::string latin1_to_utf8(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) {
@@ -56,6 +68,7 @@ std::string latin1_to_utf8(std::string_view bytes) {
 }  // namespace
 
 std::string first_line(const fs::path& path) {
+  if (!can_read_again(path)) return "";
   try {
     LineStream lines(path);
     for (std::string_view line; lines.next(line);) {
@@ -71,11 +84,13 @@ bool is_fasttext(const fs::path& path) {
   return trim(first_line(path)).starts_with(kLabelMark);
 }
 
-FileRows<LabelledText> read_fasttext(const fs::path& path, int64_t max_bytes) {
+FileRows<LabelledText> read_fasttext(const fs::path& path, int64_t max_bytes,
+                                     const RowSink<LabelledText>& sink) {
+  // Where any line has several labels the rows of all lines have lists of them.
+  const bool lists = has_several_labels(path, max_bytes);
   TextLines lines(path, max_bytes);
-  FileRows<LabelledText> file;
-  file.hash = lines.hash();
-  int64_t without_text = 0, several = 0;
+  FileRows<LabelledText> file{sink};
+  int64_t without_text = 0;
   for (std::string_view line; lines.next(line);) {
     std::string_view text = trim(line);
     if (text.empty()) continue;
@@ -87,41 +102,55 @@ FileRows<LabelledText> read_fasttext(const fs::path& path, int64_t max_bytes) {
       require(!labels.back().empty(), ErrorKind::BadData, lines.place(), ": ", kLabelMark,
               " names no label");
     }
-    several += labels.size() > 1;
     without_text += text.empty();
     if (text.empty()) continue;
-    file.rows.push_back({std::string(text), "", labels[0]});
-    put_labels(std::move(labels), file.rows.back());
+    LabelledText row{std::string(text), "", labels[0]};
+    if (lists) put_labels(std::move(labels), row);
+    file.add(std::move(row));
   }
-  for (LabelledText& row : file.rows)
-    if (several == 0) row.cell = LabelCell::One, row.labels.clear();
+  file.hash = lines.hash();
   note_left_out(file, path.string(), without_text);
   return file;
 }
 
-FileRows<LabelledText> read_labelled_lines(const fs::path& path, int64_t max_bytes) {
-  TextLines lines(path, max_bytes);
-  FileRows<LabelledText> file;
-  file.hash = lines.hash();
+FileRows<LabelledText> read_labelled_lines(const fs::path& path, int64_t max_bytes,
+                                           const RowSink<LabelledText>& sink) {
+  // Which column is the label is known behind the last line: the lines are read twice, or kept.
   std::set<std::string> values[2];
-  for (std::string_view line; lines.next(line);) {
-    if (trim(line).empty()) continue;
-    const std::vector<std::string> cells = split(line, '\t');
-    require(cells.size() == 2, ErrorKind::BadData, lines.place(), ": has ", cells.size(),
-            cells.size() == 1 ? " column" : " columns",
-            "; expected a label and a text with a tab between them, __label__NAME and a text, or a "
-            "table with a header (.csv, .tsv, .jsonl)");
-    for (size_t i = 0; i < 2; ++i) values[i].insert(std::string(trim(cells[i])));
-    file.rows.push_back({std::string(trim(cells[0])), "", std::string(trim(cells[1]))});
-  }
+  std::vector<std::array<std::string, 2>> kept;
+  const bool once = !can_read_again(path);
+  FileRows<LabelledText> file{sink};
+  const auto read = [&](const auto& take) {
+    TextLines lines(path, max_bytes);
+    for (std::string_view line; lines.next(line);) {
+      if (trim(line).empty()) continue;
+      const std::vector<std::string> cells = split(line, '\t');
+      require(cells.size() == 2, ErrorKind::BadData, lines.place(), ": has ", cells.size(),
+              cells.size() == 1 ? " column" : " columns",
+              "; expected a label and a text with a tab between them, __label__NAME and a text, or "
+              "a table with a header (.csv, .tsv, .jsonl)");
+      take({std::string(trim(cells[0])), std::string(trim(cells[1]))});
+    }
+    file.hash = lines.hash();
+  };
+  read([&](std::array<std::string, 2> cells) {
+    for (size_t i = 0; i < 2; ++i) values[i].insert(cells[i]);
+    if (once) kept.push_back(std::move(cells));
+  });
   const bool label_first = values[0].size() < values[1].size();
   int64_t empty = 0;
-  std::erase_if(file.rows, [&](LabelledText& row) {
-    if (label_first) std::swap(row.text, row.label);
-    const bool is_empty = row.text.empty() || row.label.empty();
-    empty += is_empty;
-    return is_empty;
-  });
+  const auto add = [&](std::array<std::string, 2> cells) {
+    auto& [text, label] = cells;
+    if (label_first) std::swap(text, label);
+    if (text.empty() || label.empty())
+      ++empty;
+    else
+      file.add({std::move(text), "", std::move(label)});
+  };
+  if (once)
+    for (auto& cells : kept) add(std::move(cells));
+  else
+    read(add);
   file.notes.push_back(concat(path.string(), ": column ", label_first ? 1 : 2, " is the label (",
                               format_count(int64_t(values[label_first ? 0 : 1].size())),
                               " different ones), column ", label_first ? 2 : 1, " the text"));
@@ -133,8 +162,9 @@ bool holds_text_folders(const fs::path& path) {
   return holds_class_folders(path, is_text_name);
 }
 
-FileRows<LabelledText> read_text_folders(const fs::path& folder, int64_t max_bytes) {
-  FileRows<LabelledText> result;
+FileRows<LabelledText> read_text_folders(const fs::path& folder, int64_t max_bytes,
+                                         const RowSink<LabelledText>& sink) {
+  FileRows<LabelledText> result{sink};
   ContentHash hash;
   int64_t latin1 = 0, empty = 0, unlabelled = 0;
   for (const ClassFile& file : files_by_class(folder, is_text_name)) {
@@ -151,7 +181,7 @@ FileRows<LabelledText> read_text_folders(const fs::path& folder, int64_t max_byt
     }
     empty += trim(bytes.content).empty();
     if (!trim(bytes.content).empty())
-      result.rows.push_back({std::string(trim(bytes.content)), "", file.label});
+      result.add({std::string(trim(bytes.content)), "", file.label});
   }
   result.hash = hash.text();
   const auto note = [&](int64_t count, const char* what) {

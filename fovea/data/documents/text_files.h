@@ -16,13 +16,16 @@ std::string first_line(const std::filesystem::path& path);
 /// Whether that line begins with __label__.
 bool is_fasttext(const std::filesystem::path& path);
 /// BadData with path:line for a text without a label, or with several.
-FileRows<LabelledText> read_fasttext(const std::filesystem::path& path, int64_t max_bytes);
+FileRows<LabelledText> read_fasttext(const std::filesystem::path& path, int64_t max_bytes,
+                                     const RowSink<LabelledText>& sink = {});
 
 /// The label is the column with fewer different values; a note says which.
-FileRows<LabelledText> read_labelled_lines(const std::filesystem::path& path, int64_t max_bytes);
+FileRows<LabelledText> read_labelled_lines(const std::filesystem::path& path, int64_t max_bytes,
+                                           const RowSink<LabelledText>& sink = {});
 
 bool holds_text_folders(const std::filesystem::path& path);
 /// A file that is not UTF-8 is read as ISO-8859-1, and a note says how many are.
-FileRows<LabelledText> read_text_folders(const std::filesystem::path& folder, int64_t max_bytes);
+FileRows<LabelledText> read_text_folders(const std::filesystem::path& folder, int64_t max_bytes,
+                                         const RowSink<LabelledText>& sink = {});
 
 }  // namespace fovea

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_map>
 
 #include "fovea/base/error.h"
@@ -53,16 +54,23 @@ std::string bigram(const BagText& bag, size_t place) {
   return bag.forms[place] + " " + bag.forms[place + 1];
 }
 
-/// units [W, 2] and shares [W, 2] of a text.
+/// units [W, 2] of a text, and how often each stands there, [W, 2]; 0: it is special.
 struct BagUnits {
   std::vector<int64_t> units;
-  std::vector<float> shares;
+  std::vector<uint16_t> times;
+
+  static float share(uint16_t times) { return times == 0 ? 0.0F : 1.0F / float(times); }
+  std::vector<float> shares() const {
+    std::vector<float> all;
+    for (const uint16_t own : times) all.push_back(share(own));
+    return all;
+  }
 };
 
 BagUnits number_units(const BagText& bag, const BagEncoder& encoder) {
   const size_t words = bag.forms.size();
   BagUnits numbered{std::vector<int64_t>(2 * words, Vocabulary::kPadding),
-                    std::vector<float>(2 * words, 0)};
+                    std::vector<uint16_t>(2 * words, 0)};
   std::unordered_map<int64_t, int64_t> counts;
   for (size_t i = 0; i < words; ++i) {
     numbered.units[2 * i] = encoder.vocabulary->id(bag.forms[i]);
@@ -72,7 +80,7 @@ BagUnits number_units(const BagText& bag, const BagEncoder& encoder) {
   for (const int64_t unit : numbered.units) ++counts[unit];
   for (size_t i = 0; i < numbered.units.size(); ++i)
     if (!Vocabulary::is_special(numbered.units[i]))
-      numbered.shares[i] = 1.0F / float(counts[numbered.units[i]]);
+      numbered.times[i] = uint16_t(std::min<int64_t>(counts[numbered.units[i]], UINT16_MAX));
   return numbered;
 }
 
@@ -91,27 +99,16 @@ void BagDataOptions::describe(OptionList& list) {
   list.add("maximum_words", maximum_words, "words of a text beyond these are cut off").at_least(1);
 }
 
-Vocabulary learn_units(std::span<const LabelledDocument> documents, int64_t classes,
+Vocabulary learn_units(const Rows<LabelledDocument>& documents, int64_t classes,
                        const BagDataOptions& options) {
-  using Counts = std::unordered_map<std::string, int64_t>;
-  constexpr size_t kTogether = 256;  // texts of one task
-  std::vector<Counts> counts((documents.size() + kTogether - 1) / kTogether);
-  run_parallel(int64_t(counts.size()), [&](int64_t task) {
-    const size_t begin = size_t(task) * kTogether;
-    for (const LabelledDocument& document :
-         documents.subspan(begin, std::min(kTogether, documents.size() - begin))) {
-      const BagText bag = cut_bag(document, options);
-      for (size_t i = 0; i < bag.forms.size(); ++i) {
-        ++counts[size_t(task)][bag.forms[i]];
-        if (options.bigrams && i + 1 < bag.forms.size()) ++counts[size_t(task)][bigram(bag, i)];
-      }
-    }
-  });
-  Counts all;
-  for (Counts& own : counts) {
-    for (const auto& [unit, count] : own) all[unit] += count;
-    own = {};
-  }
+  UnitCounts all =
+      count_units(documents, [&](const LabelledDocument& document, UnitCounts& counts) {
+        const BagText bag = cut_bag(document, options);
+        for (size_t i = 0; i < bag.forms.size(); ++i) {
+          ++counts[bag.forms[i]];
+          if (options.bigrams && i + 1 < bag.forms.size()) ++counts[bigram(bag, i)];
+        }
+      });
   const auto is_rare = [&](const auto& unit) {
     const bool is_bigram = unit.first.find(' ') != std::string::npos;
     return unit.second < (is_bigram ? options.minimum_bigram_count : options.minimum_count);
@@ -133,7 +130,7 @@ Example BagEncoder::example(const LabelledDocument& document) const {
   const BagUnits numbered = number_units(bag, *this);
   Example example;
   example.tensors["units"] = at::tensor(numbered.units, at::kLong).view({words, 2});
-  example.tensors["shares"] = at::tensor(numbered.shares, at::kFloat).view({words, 2});
+  example.tensors["shares"] = at::tensor(numbered.shares(), at::kFloat).view({words, 2});
   Axis whole{"document", "document", {"document"}};
   Axis axis{"words", "word", bag.words};
   axis.parent = whole.name;
@@ -175,25 +172,29 @@ Example erase_bag_words(const Example& example, std::span<const int64_t> units) 
   return erased;
 }
 
-BagDataset::BagDataset(std::vector<LabelledDocument> documents, BagEncoder encoder,
+BagDataset::BagDataset(Rows<LabelledDocument> documents, BagEncoder encoder,
                        const std::string& where)
-    : LabelledDataset(std::move(documents)), encoder_(std::move(encoder)), rows_(size_t(size())) {
-  std::vector<int64_t> cut(rows_.size());
-  encode_each_row(size(), where, "text", [&](int64_t index) {
-    const BagText bag = cut_bag(document(index), encoder_.options);
+    : encoder_(std::move(encoder)) {
+  struct Encoded {
+    Row row;
+    int64_t cut = 0;
+  };
+  const auto encode = [&](const LabelledDocument& document) {
+    const BagText bag = cut_bag(document, encoder_.options);
     BagUnits numbered = number_units(bag, encoder_);
-    Row& row = rows_[size_t(index)];
-    row.units.assign(numbered.units.begin(), numbered.units.end());
-    row.shares = std::move(numbered.shares);
-    cut[size_t(index)] = bag.cut;
-  });
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    cut_documents_ += cut[row] > 0;
-    cut_words_ += cut[row];
-    const auto& shares = rows_[row].shares;
-    empty_documents_ +=
-        std::all_of(shares.begin(), shares.end(), [](float share) { return share == 0; });
-  }
+    return Encoded{{{numbered.units.begin(), numbered.units.end()}, std::move(numbered.times)},
+                   bag.cut};
+  };
+  encode_rows(std::move(documents), where, "text", encode,
+              [&](LabelledDocument&& document, Encoded&& encoded) {
+                const std::vector<uint16_t>& times = encoded.row.times;
+                cut_documents_ += encoded.cut > 0;
+                cut_words_ += encoded.cut;
+                empty_documents_ +=
+                    std::count(times.begin(), times.end(), 0) == int64_t(times.size());
+                rows_.push_back(std::move(encoded.row));
+                add(std::move(document));
+              });
 }
 
 int64_t BagDataset::length(int64_t row) const {
@@ -215,8 +216,9 @@ Batch BagDataset::batch(std::span<const int64_t> rows) const {
   };
   add("units", pad_rows<int64_t>(
                    batch.size, [&](int64_t i) -> const auto& { return own(i).units; }));
-  add("shares", pad_rows<float>(
-                    batch.size, [&](int64_t i) -> const auto& { return own(i).shares; }));
+  add("shares", pad_rows<float>(batch.size, [&](int64_t i) {
+        return own(i).times | std::views::transform(BagUnits::share);
+      }));
   batch.tensors["target"] = targets(rows);  // [B]
   return batch;
 }

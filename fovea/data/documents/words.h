@@ -30,7 +30,7 @@ struct BagDataOptions {
 
 /// The most frequent units of the texts, with blanks between the words of a bigram; with many
 /// classes fewer, so that units times classes stay below 8 million. BadData when there is none.
-Vocabulary learn_units(std::span<const LabelledDocument> documents, int64_t classes,
+Vocabulary learn_units(const Rows<LabelledDocument>& documents, int64_t classes,
                        const BagDataOptions& options);
 
 /// How documents become numbers. The words of a second text are units of their own: the same word
@@ -51,7 +51,7 @@ Example erase_bag_words(const Example& example, std::span<const int64_t> units);
 class BagDataset : public LabelledDataset {
  public:
   /// Cuts all texts, side by side. `where` names them in an error.
-  BagDataset(std::vector<LabelledDocument> documents, BagEncoder encoder, const std::string& where);
+  BagDataset(Rows<LabelledDocument> documents, BagEncoder encoder, const std::string& where);
 
   int64_t length(int64_t row) const override;  // in words
   Example example(int64_t row) const override { return encoder_.example(document(row)); }
@@ -65,8 +65,8 @@ class BagDataset : public LabelledDataset {
 
  private:
   struct Row {
-    std::vector<int32_t> units;  // [W, 2]
-    std::vector<float> shares;   // [W, 2]
+    std::vector<int32_t> units;   // [W, 2]
+    std::vector<uint16_t> times;  // [W, 2]: 1 / shares, for units without one 0
   };
   BagEncoder encoder_;
   std::vector<Row> rows_;

@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <utility>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
@@ -13,73 +14,6 @@
 namespace fovea {
 
 namespace {
-
-[[noreturn]] void too_large(const std::string& path, int64_t limit) {
-  fail(ErrorKind::BadData, path, ": holds more than ", format_count(limit),
-       " bytes, the limit for one file; split it or raise the limit");
-}
-
-#ifdef FOVEA_WITH_ZLIB
-
-/// A zlib stream that frees itself.
-class Inflater {
- public:
-  explicit Inflater(std::string path) : path_(std::move(path)) {
-    constexpr int kGzipOnly = 15 + 16;
-    require(inflateInit2(&stream_, kGzipOnly) == Z_OK, ErrorKind::Internal, "zlib did not start");
-  }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  std::string unpack(const std::string& packed, int64_t limit) {
-    std::string content;
-    size_t used = 0;
-    int status = Z_OK;
-    while (status != Z_STREAM_END || used < packed.size()) {
-      if (status == Z_STREAM_END) inflateReset(&stream_);  // the next member
-      const bool more_output = stream_.next_out != nullptr && stream_.avail_out == 0;
-      if (used == packed.size() && !more_output)
-        damaged("it ends too early; was the copy cut short?");
-      status = step(packed, used, content);
-      if (static_cast<int64_t>(content.size()) > limit) too_large(path_, limit);
-    }
-    return content;
-  }
-
- private:
-  static constexpr size_t kPiece = size_t{1} << 20;
-
-  [[noreturn]] void damaged(const std::string& why) const {
-    fail(ErrorKind::BadData, path_, ": damaged gzip file: ", why);
-  }
-
-  /// Unpacks one piece and advances `used`.
-  int step(const std::string& packed, size_t& used, std::string& content) {
-    const size_t filled = content.size();
-    content.resize(filled + kPiece);
-    const size_t given = std::min(packed.size() - used, kPiece);
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + used));
-    stream_.avail_in = static_cast<uInt>(given);
-    stream_.next_out = reinterpret_cast<Bytef*>(content.data() + filled);
-    stream_.avail_out = static_cast<uInt>(kPiece);
-    const int status = inflate(&stream_, Z_NO_FLUSH);
-    content.resize(filled + kPiece - stream_.avail_out);
-    used += given - stream_.avail_in;
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      damaged(concat(stream_.msg != nullptr ? stream_.msg : "unreadable", " near byte ", used));
-    return status;
-  }
-
-  std::string path_;
-  z_stream stream_{};
-};
-
-#endif
-
-bool is_gzip(const std::string& bytes) {
-  return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
-}
 
 /// An encoding with more than a byte a character, by the mark that files of it begin with.
 struct WideEncoding {
@@ -144,25 +78,143 @@ std::string decode_wide(std::string_view content, const WideEncoding& encoding,
   return text;
 }
 
+bool is_wide(std::string_view content) {
+  return std::ranges::any_of(kWideEncodings, [&](const WideEncoding& encoding) {
+    return content.starts_with(encoding.mark);
+  });
+}
+
 }  // namespace
 
-FileBytes read_bytes(const std::filesystem::path& path, int64_t limit) {
-  std::string raw = read_file(path);
-  ContentHash hash;
-  hash.add(raw);
-  if (!is_gzip(raw)) {
-    require(path.extension() != ".gz", ErrorKind::BadData, path.string(),
+/// Reads the file and, when it is gzip, unpacks it.
+class ByteStream::Pieces {
+ public:
+  Pieces(const std::filesystem::path& path, int64_t limit)
+      : path_(path.string()), file_(path), limit_(limit) {
+    fill();
+    is_gzip_ = packed_.starts_with("\x1f\x8b");
+    require(is_gzip_ || path.extension() != ".gz", ErrorKind::BadData, path_,
             ": is named .gz but is not a gzip file; rename it if it is plain text");
-    if (static_cast<int64_t>(raw.size()) > limit) too_large(path.string(), limit);
-    return {std::move(raw), hash.text()};
+#ifdef FOVEA_WITH_ZLIB
+    constexpr int kGzipOnly = 15 + 16;
+    require(!is_gzip_ || inflateInit2(&stream_, kGzipOnly) == Z_OK, ErrorKind::Internal,
+            "zlib did not start");
+#else
+    require(!is_gzip_, ErrorKind::Unsupported, path_,
+            ": is a gzip file and this build has no zlib; unpack it first (gunzip) or build with "
+            "FOVEA_WITH_ZLIB=ON");
+#endif
   }
 #ifdef FOVEA_WITH_ZLIB
-  return {Inflater(path.string()).unpack(raw, limit), hash.text()};
-#else
-  fail(ErrorKind::Unsupported, path.string(),
-       ": is a gzip file and this build has no zlib; unpack it first (gunzip) or build with "
-       "FOVEA_WITH_ZLIB=ON");
+  ~Pieces() {
+    if (is_gzip_) inflateEnd(&stream_);
+  }
 #endif
+
+  bool next(std::string& content) {
+    const size_t before = content.size();
+#ifdef FOVEA_WITH_ZLIB
+    if (is_gzip_)
+      unpack(content);
+    else
+#endif
+        if (used_ < packed_.size() || fill())
+      content += packed_, used_ = packed_.size();
+    given_ += int64_t(content.size() - before);
+    require(given_ <= limit_, ErrorKind::BadData, path_, ": holds more than ", format_count(limit_),
+            " bytes, the limit for one file; split it or raise the limit");
+    return content.size() > before;
+  }
+
+  std::string hash() const {
+    return hash_.text();
+  }
+  const std::string& path() const {
+    return path_;
+  }
+
+ private:
+  static constexpr size_t kPiece = size_t{1} << 20;
+
+  /// The next bytes as they lie on disk. False: there are none.
+  bool fill() {
+    passed_ += packed_.size();
+    used_ = 0;
+    packed_.resize(kPiece);
+    size_t filled = 0;
+    while (const size_t count = file_.read(packed_.data() + filled, kPiece - filled))
+      filled += count;
+    packed_.resize(filled);
+    hash_.add(packed_);
+    return filled > 0;
+  }
+
+#ifdef FOVEA_WITH_ZLIB
+  [[noreturn]] void damaged(const std::string& why) const {
+    fail(ErrorKind::BadData, path_, ": damaged gzip file: ", why);
+  }
+
+  /// Adds nothing at the end of the last member.
+  void unpack(std::string& content) {
+    const size_t filled = content.size();
+    while (content.size() == filled) {
+      const bool more_output = stream_.next_out != nullptr && stream_.avail_out == 0;
+      const bool no_input = used_ == packed_.size() && !fill();
+      if (no_input && status_ == Z_STREAM_END) return;
+      if (no_input && !more_output) damaged("it ends too early; was the copy cut short?");
+      if (status_ == Z_STREAM_END) inflateReset(&stream_);  // the next member
+      content.resize(filled + kPiece);
+      stream_.next_in = reinterpret_cast<Bytef*>(packed_.data() + used_);
+      stream_.avail_in = static_cast<uInt>(packed_.size() - used_);
+      stream_.next_out = reinterpret_cast<Bytef*>(content.data() + filled);
+      stream_.avail_out = static_cast<uInt>(kPiece);
+      status_ = inflate(&stream_, Z_NO_FLUSH);
+      content.resize(filled + kPiece - stream_.avail_out);
+      used_ = packed_.size() - stream_.avail_in;
+      if (status_ != Z_OK && status_ != Z_STREAM_END && status_ != Z_BUF_ERROR)
+        damaged(concat(stream_.msg != nullptr ? stream_.msg : "unreadable", " near byte ",
+                       passed_ + used_));
+    }
+  }
+  z_stream stream_{};
+  int status_ = Z_OK;
+#endif
+
+  std::string path_;
+  InputFile file_;
+  int64_t limit_, given_ = 0;
+  ContentHash hash_;
+  std::string packed_;  // of which `used_` bytes are unpacked, behind `passed_` others
+  size_t used_ = 0, passed_ = 0;
+  bool is_gzip_ = false;
+};
+
+ByteStream::ByteStream(const std::filesystem::path& path, int64_t limit, bool text)
+    : pieces_(std::make_unique<Pieces>(path, limit)), text_(text) {}
+
+ByteStream::~ByteStream() = default;
+
+std::string ByteStream::hash() const {
+  return pieces_->hash();
+}
+
+bool ByteStream::next(std::string& content) {
+  if (!text_ || !std::exchange(first_, false)) return pieces_->next(content);
+  std::string piece;
+  if (!pieces_->next(piece)) return false;
+  while (is_wide(piece) && pieces_->next(piece)) {
+  }
+  content += decode_text(std::move(piece), pieces_->path());
+  return true;
+}
+
+FileBytes read_bytes(const std::filesystem::path& path, int64_t limit) {
+  ByteStream stream(path, limit);
+  FileBytes bytes;
+  while (stream.next(bytes.content)) {
+  }
+  bytes.hash = stream.hash();
+  return bytes;
 }
 
 std::string decode_text(std::string content, const std::string& name) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 namespace fovea {
@@ -11,6 +12,26 @@ namespace fovea {
 struct FileBytes {
   std::string content;  // unpacked
   std::string hash;     // ContentHash of the bytes as they lie on disk
+};
+
+/// A file's content piece by piece, so that a file of any size can be read. Errors are those of
+/// read_bytes(); where the bytes should be text also those of decode_text().
+class ByteStream {
+ public:
+  ByteStream(const std::filesystem::path& path, int64_t limit, bool text = false);
+  ~ByteStream();
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
+
+  /// Adds some more bytes, about a MiB of them, at the end of `content`. False: there are none.
+  /// Text in UTF-16 or UTF-32 comes in one piece.
+  bool next(std::string& content);
+  std::string hash() const;  // as in FileBytes, once there are no more bytes
+
+ private:
+  class Pieces;
+  std::unique_ptr<Pieces> pieces_;
+  bool text_, first_ = true;
 };
 
 /// Reads `path`; gzip is recognised by its first two bytes. Refuses what unpacks to more than

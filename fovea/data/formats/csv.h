@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,9 @@
 #include <vector>
 
 namespace fovea {
+
+class ByteStream;
+class TableDecoder;
 
 struct CsvOptions {
   char delimiter = 0;  // 0: tab when the name ends in .tsv or .tab, else the most frequent of , ;
@@ -52,7 +56,7 @@ class CsvTable {
   CsvTable select(std::span<const int64_t> rows) const;
 
  private:
-  friend CsvTable parse_csv(std::string, const std::string&, const CsvOptions&);
+  friend class CsvStream;
   friend CsvTable make_table(const std::string&, std::vector<std::string>,
                              const std::vector<std::vector<std::string>>&, std::vector<int64_t>);
   struct Cells {
@@ -65,10 +69,50 @@ class CsvTable {
   std::vector<int64_t> order_;  // row -> row of the file
 };
 
-/// Reads the whole file, plain or gzip. NotFound, Io, or BadData with path:line.
+/// The rows of a file of any size, plain or gzip, some at a time. NotFound, Io, or BadData with
+/// path:line.
+class CsvStream {
+ public:
+  explicit CsvStream(const std::filesystem::path& path, const CsvOptions& options = {});
+  /// Of bytes that were read already: `name` stands for the path, the hash stays empty.
+  CsvStream(std::string content, const std::string& name, const CsvOptions& options = {});
+  ~CsvStream();
+
+  CsvStream(const CsvStream&) = delete;
+  CsvStream& operator=(const CsvStream&) = delete;
+
+  /// Path, names and delimiter, and no rows. Behind the last row it has all notes and the hash.
+  const CsvTable& head() const { return head_; }
+  /// From now on tables have only these columns.
+  void keep_columns(std::vector<int64_t> columns);
+  /// The next rows, about `most` of them, of those with wanted(number of the row in the file).
+  /// False: there are none.
+  bool next(CsvTable& table, int64_t most, const std::function<bool(int64_t)>& wanted = {});
+
+ private:
+  friend std::vector<std::string> parse_csv_line(std::string_view line, char delimiter);
+  class Parser;
+  void read_header(const std::string& name);
+  bool next_record();
+  void fill();
+  void finish();
+
+  CsvOptions options_;
+  CsvTable head_;
+  std::unique_ptr<ByteStream> bytes_;
+  std::unique_ptr<TableDecoder> decoder_;
+  std::unique_ptr<Parser> parser_;
+  int64_t columns_ = 0;               // of the file
+  std::vector<int64_t> kept_;         // columns; empty: all
+  std::vector<int64_t> empty_lines_;  // rows that may be the last ones
+  int64_t given_ = 0;                 // rows so far
+  bool ended_ = false;                // no more bytes
+  bool finished_ = false;             // no more rows
+};
+
+/// The whole file.
 CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
 
-/// The same of bytes that were read already: `name` stands for the path, the hash stays empty.
 CsvTable parse_csv(std::string content, const std::string& name, const CsvOptions& options = {});
 
 /// The table of JSON content: an object a line, or a list of objects.

@@ -82,15 +82,25 @@ class RoleReader {
   /// The same of a table that was read already.
   template <class Take>
   void read(const CsvTable& table, const Take& take) const {
+    const int64_t split = table.find(names_.back());
+    read_some(table, split >= 0 && names_splits(table, split), take);
+  }
+
+  /// BadData: the JSON row has not what is needed.
+  [[noreturn]] void missing(const RoleRow& row, size_t role) const {
+    missing(row, names_[role], options_.roles[role]);
+  }
+
+ private:
+  /// The rows of a table. `splits`: some cell of its split column names one.
+  template <class Take>
+  void read_some(const CsvTable& table, bool splits, const Take& take) const {
     std::vector<int64_t> columns, several;
     bool is_plural = false;
     for (size_t role = 0; role < names_.size(); ++role)
       columns.push_back(find_column(table, role, is_plural));
     for (const std::string& name : several_) several.push_back(table.column(name));
-    int64_t& split = columns.back();
-    const bool in_use = options_.reads_split &&
-                        (is_named(names_.size() - 1) || (split >= 0 && names_splits(table, split)));
-    if (!in_use) split = -1;
+    if (!options_.reads_split || !(is_named(names_.size() - 1) || splits)) columns.back() = -1;
     for (int64_t index = 0; index < table.rows(); ++index) {
       RoleRow row{{}, table.place(index)};
       row.is_plural = is_plural;
@@ -102,12 +112,6 @@ class RoleReader {
     }
   }
 
-  /// BadData: the JSON row has not what is needed.
-  [[noreturn]] void missing(const RoleRow& row, size_t role) const {
-    missing(row, names_[role], options_.roles[role]);
-  }
-
- private:
   [[noreturn]] static void missing(const RoleRow& row, const std::string& key,
                                    const std::string& role) {
     std::vector<std::string> keys;
@@ -149,10 +153,18 @@ class RoleReader {
     reading.max_bytes = options_.max_bytes;
     reading.quotes =
         options_.quotes == "auto" ? role_ending(path) == ".csv" : options_.quotes == "yes";
-    const CsvTable table = read_csv(path, reading);
-    if (notes) notes->insert(notes->end(), table.notes.begin(), table.notes.end());
-    read(table, take);
-    return table.hash;
+    CsvStream stream(path, reading);
+    const int64_t split = stream.head().find(names_.back());
+    const bool may_split = split >= 0 && options_.reads_split && !is_named(names_.size() - 1);
+    const bool once = !std::filesystem::is_regular_file(path);  // a pipe: all of it, then
+    bool splits = may_split && !once && names_splits(path, reading, split);
+    for (CsvTable table; stream.next(table, may_split && once ? INT64_MAX : kRowsTogether);) {
+      if (may_split && once) splits = names_splits(table, split);
+      read_some(table, splits, take);
+    }
+    const CsvTable& head = stream.head();
+    if (notes) notes->insert(notes->end(), head.notes.begin(), head.notes.end());
+    return head.hash;
   }
 
   template <class Take>
@@ -209,6 +221,7 @@ class RoleReader {
     return value.is_string() ? value.get<std::string>() : value.dump();
   }
 
+  static constexpr int64_t kRowsTogether = 4096;
   RoleOptions options_;
   std::vector<std::string> names_;  // of the columns or keys, by role
   std::vector<std::string> several_;

@@ -25,12 +25,21 @@ std::vector<std::string> table_endings() {
   return endings;
 }
 
-CsvTable read_table(const std::filesystem::path& path) {
+/// Of a file of that name; CSV where the ending is unknown.
+static TableFormat format_of(const std::filesystem::path& path) {
   const std::string ending =
       (path.extension() == ".gz" ? path.stem() : path.filename()).extension().string();
   for (const TableFormat& format : formats())
-    if (std::ranges::count(format.endings, ending) > 0) return format.read(path);
-  return read_csv(path);
+    if (std::ranges::count(format.endings, ending) > 0) return format;
+  return csv_format();
+}
+
+CsvTable read_table(const std::filesystem::path& path) {
+  return format_of(path).read(path);
+}
+
+bool is_csv_name(const std::filesystem::path& path) {
+  return format_of(path).is_csv;
 }
 
 }  // namespace fovea

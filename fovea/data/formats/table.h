@@ -12,6 +12,7 @@ namespace fovea {
 struct TableFormat {
   std::vector<std::string> endings;  // ".csv"; a .gz may follow
   CsvTable (*read)(const std::filesystem::path& path);
+  bool is_csv = false;  // CsvStream reads it too
 };
 
 /// Of all formats, in the order of the table in table.cc.
@@ -20,5 +21,7 @@ std::vector<std::string> table_endings();
 /// By the file's ending; a file with another one is read as CSV. NotFound, Io, or BadData with
 /// path:line.
 CsvTable read_table(const std::filesystem::path& path);
+/// Whether that is CSV.
+bool is_csv_name(const std::filesystem::path& path);
 
 }  // namespace fovea

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/bytes.h"
@@ -19,7 +20,7 @@ constexpr std::array<uint16_t, 32> kWindows1252 = {
     0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
     0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
 
-bool is_ascii_text(const std::string& text) {
+bool is_ascii_text(std::string_view text) {
   constexpr uint64_t kHighBits = 0x8080808080808080ull;
   size_t at = 0;
   for (uint64_t word; at + 8 <= text.size(); at += 8) {
@@ -45,65 +46,84 @@ void append_western(std::string& text, uint32_t code) {
   }
 }
 
-/// Of bytes without a valid UTF-8 character beyond ASCII: those have another encoding.
-bool may_be_windows_1252(const std::string& content, size_t valid) {
-  const bool utf8_before = std::any_of(content.begin(), content.begin() + int64_t(valid),
-                                       [](char c) { return (c & 0x80) != 0; });
-  return !utf8_before && std::none_of(content.begin(), content.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x80 && byte < 0xA0 && kWindows1252[byte - 0x80] == 0;
-  });
-}
-
-std::string from_windows_1252(const std::string& content) {
-  std::string text;
-  text.reserve(content.size() + content.size() / 8);
-  for (const char c : content) {
-    const auto byte = static_cast<unsigned char>(c);
-    append_western(text, byte >= 0x80 && byte < 0xA0 ? kWindows1252[byte - 0x80] : byte);
-  }
-  return text;
-}
-
 /// "sep=;" tells Excel what parts the cells; the header tells us.
-void drop_separator_line(std::string& content) {
-  if (content.size() < 5 || !content.starts_with("sep=")) return;
+std::string_view without_separator_line(std::string_view content) {
+  if (content.size() < 5 || !content.starts_with("sep=")) return content;
   const size_t end = std::min(content.find_first_of("\r\n"), content.size());
-  if (end == 5) content.erase(0, end);
+  return end == 5 ? content.substr(end) : content;
 }
 
 }  // namespace
 
+std::string TableDecoder::place(std::string_view before) const {
+  return concat(name_, ":", 1 + lines_ + std::count(before.begin(), before.end(), '\n'));
+}
+
+void TableDecoder::append_windows_1252(std::string_view bytes, std::string& text) const {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool special = byte >= 0x80 && byte < 0xA0;
+    if (special && kWindows1252[byte - 0x80] == 0) fail(ErrorKind::BadData, problem_);
+    append_western(text, special ? kWindows1252[byte - 0x80] : byte);
+  }
+}
+
+void TableDecoder::decode(std::string_view bytes, bool last, std::string& text) {
+  if (encoding_ == kWindows) return append_windows_1252(bytes, text);
+  const size_t valid = is_ascii_text(bytes) ? bytes.size() : valid_utf8_prefix(bytes);
+  const std::string_view good = bytes.substr(0, valid);
+  if (!is_ascii_text(good)) encoding_ = kUtf8;
+  if (valid == bytes.size()) {
+    text += good;
+    return;
+  }
+  constexpr size_t kLongestCharacter = 4;  // bytes
+  if (!last && bytes.size() - valid < kLongestCharacter) {
+    text += good;
+    waiting_ = bytes.substr(valid);
+    return;
+  }
+  char byte[8];
+  std::snprintf(byte, sizeof byte, "0x%02X", static_cast<unsigned char>(bytes[valid]));
+  problem_ = concat(place(good), ": byte ", byte, " (at offset ", offset_ + valid,
+                    " of the file) is not valid UTF-8. Convert the file, for example: iconv -f "
+                    "ISO-8859-1 -t UTF-8 ",
+                    name_);
+  require(encoding_ == kAscii, ErrorKind::BadData, problem_);
+  encoding_ = kWindows;
+  append_windows_1252(bytes, text);
+  notes_.push_back(concat(place(good), ": byte ", byte,
+                          " is not UTF-8; the file is read as Windows-1252 (Western European)"));
+}
+
+void TableDecoder::add(std::string_view bytes, bool last, std::string& text) {
+  if (std::exchange(first_, false)) {
+    if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
+    const std::string_view table = without_separator_line(bytes);
+    offset_ = bytes.size() - table.size();
+    bytes = table;
+  }
+  std::string joined = std::exchange(waiting_, "");
+  if (!joined.empty()) bytes = joined += bytes;
+  const size_t nul = bytes.find('\0');
+  if (nul != std::string_view::npos)
+    fail(ErrorKind::BadData, place(bytes.substr(0, nul)), ": a zero byte (at offset ",
+         offset_ + nul, " of the file); a text file is needed");
+  decode(bytes, last, text);
+  bytes.remove_suffix(waiting_.size());
+  offset_ += bytes.size();
+  lines_ += std::count(bytes.begin(), bytes.end(), '\n');
+  line_feeds_ = line_feeds_ || lines_ > 0;
+  carriage_returns_ = carriage_returns_ || bytes.find('\r') != std::string_view::npos;
+  require(!last || line_feeds_ || !carriage_returns_, ErrorKind::BadData, name_,
+          ":1: its lines end in CR alone; convert it: tr '\\r' '\\n'");
+}
+
 std::string decode_table_text(std::string content, const std::string& name,
                               std::vector<std::string>& notes) {
-  content = decode_text(std::move(content), name);
-  const auto place = [&](size_t at) {
-    return concat(
-        name, ":",
-        1 + std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-  };
-  if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
-  const size_t nul = content.find('\0');
-  if (nul != std::string::npos)
-    fail(ErrorKind::BadData, place(nul), ": a zero byte (at offset ", nul,
-         " of the file); a text file is needed");
-  const size_t valid = is_ascii_text(content) ? content.size() : valid_utf8_prefix(content);
-  if (valid < content.size()) {
-    char byte[8];
-    std::snprintf(byte, sizeof byte, "0x%02X", static_cast<unsigned char>(content[valid]));
-    if (!may_be_windows_1252(content, valid))
-      fail(ErrorKind::BadData, place(valid), ": byte ", byte, " (at offset ", valid,
-           " of the file) is not valid UTF-8. Convert the file, for example: iconv -f ISO-8859-1 "
-           "-t UTF-8 ",
-           name);
-    notes.push_back(concat(place(valid), ": byte ", byte,
-                           " is not UTF-8; the file is read as Windows-1252 (Western European)"));
-    content = from_windows_1252(content);
-  }
-  require(content.find('\r') == std::string::npos || content.find('\n') != std::string::npos,
-          ErrorKind::BadData, name, ":1: its lines end in CR alone; convert it: tr '\\r' '\\n'");
-  drop_separator_line(content);
-  return content;
+  std::string text;
+  TableDecoder(name, notes).add(decode_text(std::move(content), name), true, text);
+  return text;
 }
 
 }  // namespace fovea

@@ -4,17 +4,13 @@
 #include <cstdio>
 
 #include "fovea/base/error.h"
-#include "fovea/data/formats/bytes.h"
 
 namespace fovea {
 
-TextLines::TextLines(const std::filesystem::path& path, int64_t max_bytes) : path_(path.string()) {
-  FileBytes bytes = read_text(path, max_bytes);
-  content_ = std::move(bytes.content);
-  hash_ = std::move(bytes.hash);
-  if (content_.starts_with("\xEF\xBB\xBF")) at_ = 3;
-  count_ = std::count(content_.begin(), content_.end(), '\n');
-  if (at_ < content_.size() && content_.back() != '\n') ++count_;
+TextLines::TextLines(const std::filesystem::path& path, int64_t max_bytes)
+    : path_(path.string()), stream_(path, max_bytes, /*text=*/true) {
+  stream_.next(buffer_);
+  if (buffer_.starts_with("\xEF\xBB\xBF")) at_ = 3;
 }
 
 std::string TextLines::place() const {
@@ -22,11 +18,19 @@ std::string TextLines::place() const {
 }
 
 bool TextLines::next(std::string_view& line) {
-  if (at_ >= content_.size()) return false;
+  size_t end = buffer_.find('\n', at_);
+  while (end == std::string::npos) {
+    const size_t looked = buffer_.size() - at_;
+    buffer_.erase(0, at_);
+    at_ = 0;
+    if (!stream_.next(buffer_)) break;
+    end = buffer_.find('\n', looked);
+  }
+  if (at_ >= buffer_.size()) return false;
   ++number_;
-  const size_t end = std::min(content_.find('\n', at_), content_.size());
-  line = std::string_view(content_).substr(at_, end - at_);
-  at_ = end + 1;
+  end = std::min(end, buffer_.size());
+  line = std::string_view(buffer_).substr(at_, end - at_);
+  at_ = std::min(end + 1, buffer_.size());
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (int64_t(line.size()) > kLongestLine)
     fail(ErrorKind::BadData, place(), ": the line has ", format_count(int64_t(line.size())),

@@ -52,7 +52,7 @@ class Rows {
     return false;
   }
   std::string place() const { return lines_.place(); }
-  const std::string& hash() const { return lines_.hash(); }
+  std::string hash() const { return lines_.hash(); }
   const std::string& path() const { return lines_.path(); }
 
  private:

@@ -86,14 +86,13 @@ std::vector<std::string> labels_of(const IdxFile& file, int64_t pictures, const 
   return labels;
 }
 
-FileRows<LabelledImage> read_pair(const fs::path& images) {
+FileRows<LabelledImage> read_pair(const fs::path& images, const RowSink<LabelledImage>& sink) {
   const fs::path labels = labels_beside(images);
   const IdxFile pictures = read_idx(images), classes = read_idx(labels);
   const at::Tensor pixels = pixels_of(pictures, images);  // [N, C, H, W]
   const std::vector<std::string> names = labels_of(classes, pixels.size(0), labels);
-  FileRows<LabelledImage> rows;
-  for (size_t row = 0; row < names.size(); ++row)
-    rows.rows.push_back({pixels[int64_t(row)], names[row]});
+  FileRows<LabelledImage> rows{sink};
+  for (size_t row = 0; row < names.size(); ++row) rows.add({pixels[int64_t(row)], names[row]});
   ContentHash hash;
   hash.add(concat(pictures.hash, " ", classes.hash, "\n"));
   rows.hash = hash.text();
@@ -136,6 +135,7 @@ bool holds_idx_images(const fs::path& path) {
 
 SplitRows<LabelledImage> read_idx_images(const DataSource& source, const SplitOptions& split) {
   Reader<LabelledImage> reader;
+  reader.keeps_rows = true;
   reader.read = read_pair;
   reader.rows = "pictures";
   reader.find = find_idx_files;

@@ -82,8 +82,9 @@ class ImageFileReader {
 
   /// `splits` are those of the files, or empty.
   FileRows<LabelledImage> read(const std::vector<ImageFile>& files,
+                               const RowSink<LabelledImage>& sink,
                                const std::vector<Split>& splits = {}) {
-    FileRows<LabelledImage> result;
+    FileRows<LabelledImage> result{sink};
     if (files.empty()) return result;
     if (!shape_) shape_ = choose_shape(files, options_, result.notes);
     const auto count = int64_t(files.size());
@@ -113,8 +114,7 @@ class ImageFileReader {
     for (size_t i = 0; i < files.size(); ++i) {
       if (bad[i]) continue;
       hash.add(concat(files[i].label, " ", hashes[i], "\n"));
-      result.rows.push_back(std::move(rows[i]));
-      if (!splits.empty()) result.splits.push_back(splits[i]);
+      result.add(std::move(rows[i]), splits.empty() ? std::nullopt : std::optional(splits[i]));
     }
     result.hash = hash.text();
     return result;
@@ -127,7 +127,8 @@ class ImageFileReader {
 
 FileRows<LabelledImage> read_table_of_images(const fs::path& path, const DataSource& source,
                                              const ImageFileOptions& options,
-                                             ImageFileReader& reader) {
+                                             ImageFileReader& reader,
+                                             const RowSink<LabelledImage>& sink) {
   const MediaTable media(path, {source.roles, options.images, "auto"}, "data.images", "png/{}.png");
   const CsvTable& table = media.table();
   const int64_t image = media.find("image", {"image", "file", "filename", "path", "picture"});
@@ -151,8 +152,8 @@ FileRows<LabelledImage> read_table_of_images(const fs::path& path, const DataSou
     files.push_back({media.file_of(cell), name, table.place(row)});
     if (split >= 0) splits.push_back(split_in_cell(table.cell(row, split), table.place(row)));
   }
-  FileRows<LabelledImage> rows = reader.read(files, splits);
-  require(!rows.rows.empty(), ErrorKind::BadData, table.path, ": names no pictures with a label");
+  FileRows<LabelledImage> rows = reader.read(files, sink, splits);
+  require(rows.count > 0, ErrorKind::BadData, table.path, ": names no pictures with a label");
   if (empty > 0)
     rows.notes.push_back(concat(table.path, ": ", format_count(empty),
                                 " rows without picture or label were left out"));
@@ -188,11 +189,12 @@ SplitRows<LabelledImage> read_image_folder(const DataSource& source, const Split
           ": holds no pictures; expected CLASS/*.png or .jpg in it, or in train, val and test");
   ImageFileReader files(options);
   Reader<LabelledImage> reader;
-  reader.read = [&](const fs::path& folder) {
+  reader.keeps_rows = true;
+  reader.read = [&](const fs::path& folder, const RowSink<LabelledImage>& sink) {
     std::vector<ImageFile> found;
     for (ClassFile& file : files_by_class(folder, is_picture_name))
       found.push_back({file.path, file.label, folder.string()});
-    return files.read(found);
+    return files.read(found, sink);
   };
   reader.rows = "pictures";
   reader.find = [&](const fs::path& folder) { return find_class_folders(folder, source.whole); };
@@ -206,8 +208,9 @@ SplitRows<LabelledImage> read_image_table(const DataSource& source, const SplitO
   ImageFileReader files(options);
   Reader<LabelledImage> reader;
   reader.endings = kMediaTableEndings;
-  reader.read = [&](const fs::path& path) {
-    return read_table_of_images(path, source, options, files);
+  reader.keeps_rows = true;
+  reader.read = [&](const fs::path& path, const RowSink<LabelledImage>& sink) {
+    return read_table_of_images(path, source, options, files, sink);
   };
   reader.rows = "pictures";
   return read_splits(source, split, reader);

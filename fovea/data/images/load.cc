@@ -70,14 +70,13 @@ bool says_objects_are_bright(const fs::path& folder) {
 void fit_classes(const SplitRows<LabelledImage>& rows, const ImageDataOptions& options,
                  ImageCoding& coding, Notes& notes) {
   std::set<std::string> all, trained;
-  for (int split = 0; split < kSplitCount; ++split)
-    for (const LabelledImage& row : rows[split]) {
-      all.insert(row.label);
-      if (split == kTrain) trained.insert(row.label);
-      require(all.size() <= kMostClasses, ErrorKind::BadData, "the pictures have more than ",
-              format_count(kMostClasses), " different classes, such as '", row.label, "'");
-    }
-  const at::Tensor& first = rows.train.at(0).pixels;
+  rows.for_each([&](const LabelledImage& row, Split split) {
+    all.insert(row.label);
+    if (split == kTrain) trained.insert(row.label);
+    require(all.size() <= kMostClasses, ErrorKind::BadData, "the pictures have more than ",
+            format_count(kMostClasses), " different classes, such as '", row.label, "'");
+  });
+  const at::Tensor first = rows.train[0].pixels;
   coding.classes = in_order(all);
   coding.pictures = {first.size(0), first.size(1), first.size(2)};
   coding.shape = shape_of_views(coding.pictures, options.views);
@@ -168,13 +167,13 @@ Splits load_images(const DataSource& source, const ImageDataOptions& options, Im
   const auto fit = [&](const SplitRows<LabelledImage>& rows, Notes& notes) {
     if (!coding.fitted()) fit_classes(rows, options, coding, notes);
   };
-  return encode_splits(images, fit, [&](std::vector<LabelledImage> rows, Split split, Notes&) {
+  return encode_splits(images, fit, [&](const Rows<LabelledImage>& rows, Split split, Notes&) {
     std::vector<int64_t> targets;
     for (const LabelledImage& row : rows)
       targets.push_back(label_index(row.label, coding.classes, split, kWords));
-    return std::make_shared<ImageDataset>(stack_pixels(rows), std::move(targets), options.views,
-                                          encoder(coding.shape), random.split(kSplitNames[split]),
-                                          knows_objects);
+    return std::make_shared<ImageDataset>(stack_pixels(rows.kept()), std::move(targets),
+                                          options.views, encoder(coding.shape),
+                                          random.split(kSplitNames[split]), knows_objects);
   });
 }
 
@@ -182,7 +181,7 @@ void write_image_data(const fs::path& folder, const ImageDataOptions& options) {
   const SplitRows<LabelledImage> images = draw_images(options.generator);
   make_folder(folder);
   for (int split = 0; split < kSplitCount; ++split) {
-    const std::vector<LabelledImage>& own = images[split];
+    const std::vector<LabelledImage>& own = images[split].kept();
     if (own.empty()) continue;
     at::Tensor labels = at::empty({int64_t(own.size())}, at::kByte);
     for (size_t row = 0; row < own.size(); ++row)

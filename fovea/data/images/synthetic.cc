@@ -172,11 +172,12 @@ SplitRows<LabelledImage> draw_images(const SyntheticImagesOptions& options) {
   SplitRows<LabelledImage> draw;
   for (int split = 0; split < kSplitCount; ++split) {
     const Random own = random.split(kSplitNames[split]);
-    draw[split].resize(size_t(counts[split]));
+    std::vector<LabelledImage>& rows = draw[split].keep();
+    rows.resize(size_t(counts[split]));
     run_parallel(counts[split], [&](int64_t row) {
       const auto digit = int64_t(own.below(uint64_t(row), kDigits));
-      draw[split][size_t(row)] = {draw_digit(digit, options, own.split(uint64_t(row))),
-                                  std::to_string(digit)};
+      rows[size_t(row)] = {draw_digit(digit, options, own.split(uint64_t(row))),
+                           std::to_string(digit)};
     });
   }
   draw.hash = hash_of_built_in("glimpse", options_json(options));

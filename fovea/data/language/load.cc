@@ -29,7 +29,7 @@ constexpr int64_t kUsualWindow = 512, kLeastTokens = 32;   // of the training te
 const std::vector<std::string> kEndings{".txt", ".text", ".md"};
 
 /// A plain text of valid UTF-8, with LF at the end of its lines.
-FileRows<std::string> read_plain(const fs::path& path) {
+FileRows<std::string> read_plain(const fs::path& path, const RowSink<std::string>& sink) {
   FileBytes file = read_text(path, kMostBytes);
   std::string& text = file.content;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -45,18 +45,25 @@ FileRows<std::string> read_plain(const fs::path& path) {
     text.resize(to);
   }
   require(!trim(text).empty(), ErrorKind::BadData, path.string(), ": holds no text");
-  return {{std::move(text)}, {}, file.hash, {}};
+  FileRows<std::string> rows{sink};
+  rows.hash = file.hash;
+  rows.add(std::move(text));
+  return rows;
 }
 
 /// The text column of a table.
-FileRows<std::string> read_column(const fs::path& path, const Roles& roles) {
+FileRows<std::string> read_column(const fs::path& path, const Roles& roles,
+                                  const RowSink<std::string>& sink) {
   LabelledTextOptions options;
   options.roles = roles;
   options.needs_label = false;
-  FileRows<LabelledText> table = read_labelled_text(path, options);
-  FileRows<std::string> texts{{}, std::move(table.splits), table.hash, std::move(table.notes)};
-  for (LabelledText& row : table.rows) texts.rows.push_back(std::move(row.text));
-  require(!texts.rows.empty(), ErrorKind::BadData, path.string(), ": holds no text");
+  FileRows<std::string> texts{sink};
+  FileRows<LabelledText> table =
+      read_labelled_text(path, options, [&](LabelledText&& row, std::optional<Split> split) {
+        texts.add(std::move(row.text), split);
+      });
+  texts.hash = table.hash;
+  texts.notes = std::move(table.notes);
   return texts;
 }
 
@@ -76,11 +83,15 @@ Texts read_folder(const DataSource& source) {
           ": the folder has no text files (", join(kEndings), ", each perhaps with .gz)");
   Texts texts;
   ContentHash hash;
-  for (const fs::path& file : files) {
-    FileRows<std::string> read = read_plain(file);
-    hash.add(concat(read.hash, "\n"));
-    texts[source.whole ? kTest : kTrain].push_back(std::move(read.rows[0]));
-  }
+  const auto walk = [files](const Rows<std::string>::Take& take) {
+    for (const fs::path& file : files)
+      read_plain(file, [&](std::string&& text, std::optional<Split>) { take(std::move(text)); });
+  };
+  for (const fs::path& file : files)
+    hash.add(concat(read_plain(file, [](std::string&&, std::optional<Split>) {}).hash, "\n"));
+  Rows<std::string>& rows = texts[source.whole ? kTest : kTrain];
+  rows = {int64_t(files.size()), walk};
+  if (holds_at_most(source.path, source.kept_bytes)) rows.keep();
   texts.hash = hash.text();
   texts.notes.push_back(concat(format_count(int64_t(files.size())), " texts"));
   return texts;
@@ -97,35 +108,52 @@ Texts read_texts(const DataSource& source, bool needs_training) {
     if (std::ranges::none_of(files, [](const auto& file) { return file.has_value(); }))
       return read_folder(source);
   }
-  const auto read = [&](const fs::path& path) {
-    if (is_labelled_text(path)) return read_column(path, source.roles);
-    require(source.roles.empty(), ErrorKind::InvalidArgument, path.string(),
+  const auto read = [roles = source.roles](const fs::path& path, const RowSink<std::string>& sink) {
+    if (is_labelled_text(path)) return read_column(path, roles, sink);
+    require(roles.empty(), ErrorKind::InvalidArgument, path.string(),
             ": is plain text and has no columns; leave the roles out");
-    return read_plain(path);
+    return read_plain(path, sink);
   };
   return read_splits<std::string>(source, {"language", 0, 0, needs_training},
                                   {endings, read, "texts"});
 }
 
+size_t count_bytes(const Rows<std::string>& texts) {
+  size_t bytes = 0;
+  texts.for_each([&](const std::string& text) { bytes += text.size(); });
+  return bytes;
+}
+
 /// The last of the training text becomes the validation text.
 void hold_out_end(Texts& texts, double fraction) {
   if (fraction == 0 || !texts.validation.empty() || texts.train.empty()) return;
-  size_t total = 0;
-  for (const std::string& text : texts.train) total += text.size();
+  const size_t total = count_bytes(texts.train);
   auto left = size_t((1 - fraction) * double(total));
-  for (size_t i = 0; i < texts.train.size(); ++i) {
-    std::string& text = texts.train[i];
-    if (left >= text.size()) {
-      left -= text.size();
-      continue;
-    }
-    while (left > 0 && (static_cast<unsigned char>(text[left]) & 0xC0) == 0x80) --left;
-    texts.validation.push_back(text.substr(left));
-    for (size_t rest = i + 1; rest < texts.train.size(); ++rest)
-      texts.validation.push_back(std::move(texts.train[rest]));
-    text.resize(left);
-    texts.train.resize(left > 0 ? i + 1 : i);
-    break;
+  int64_t whole = 0;  // texts that are all for training; of the next one the first `left` bytes are
+  bool found = false;
+  texts.train.for_each([&](const std::string& text) {
+    if (found) return;
+    found = left < text.size();
+    while (found && left > 0 && (static_cast<unsigned char>(text[left]) & 0xC0) == 0x80) --left;
+    if (!found) left -= text.size(), ++whole;
+  });
+  if (found) {
+    const int64_t count = texts.train.size();
+    const auto all = std::make_shared<const Rows<std::string>>(std::move(texts.train));
+    const auto part = [&](bool train) {
+      return [all, whole, left, train](const Rows<std::string>::Take& take) {
+        int64_t number = 0;
+        all->for_each([&](const std::string& text) {
+          const int64_t own = number++;
+          if (own == whole && (!train || left > 0))
+            take(train ? text.substr(0, left) : text.substr(left));
+          else if (own != whole && (own < whole) == train)
+            take(std::string(text));
+        });
+      };
+    };
+    texts.train = {left > 0 ? whole + 1 : whole, part(true)};
+    texts.validation = {count - whole, part(false)};
   }
   texts.notes.push_back(
       concat("validation: the last ", format_number(100 * fraction, 3), " % of the text"));
@@ -158,23 +186,24 @@ std::vector<std::string_view> to_chunks(std::string_view text) {
   return chunks;
 }
 
-HuggingFaceTokeniser learn_pieces(const std::vector<std::string>& texts, int64_t size,
-                                  size_t bytes) {
+HuggingFaceTokeniser learn_pieces(const Rows<std::string>& texts, int64_t size, size_t bytes) {
   std::vector<std::string> chunks;
   size_t taken = 0;
-  for (const std::string& text : texts)
+  texts.for_each([&](const std::string& text) {
+    if (taken >= kBytesToLearnFrom) return;
     for (const std::string_view chunk : to_chunks(text)) {
       if (taken >= kBytesToLearnFrom) break;
       taken += chunk.size();
       chunks.emplace_back(chunk);
     }
+  });
   TokeniserTraining training;
   training.model = "bpe";
   training.size = size > 0 ? size : std::clamp<int64_t>(int64_t(bytes / 200), 512, 32000);
   return train_tokeniser(training, chunks);
 }
 
-HuggingFaceTokeniser choose_tokeniser(const std::vector<std::string>& texts,
+HuggingFaceTokeniser choose_tokeniser(const Rows<std::string>& texts,
                                       const LanguageDataOptions& options, Notes& notes) {
   const std::vector<std::string> known{"auto", "characters", "bpe"};
   const std::string& name = options.tokeniser;
@@ -184,8 +213,7 @@ HuggingFaceTokeniser choose_tokeniser(const std::vector<std::string>& texts,
             join(known), ", or a tokenizer.json or a folder with one");
     return HuggingFaceTokeniser::load(name);
   }
-  size_t bytes = 0;
-  for (const std::string& text : texts) bytes += text.size();
+  const size_t bytes = count_bytes(texts);
   const bool characters =
       name == "characters" || (name == "auto" && int64_t(bytes) <= kBytesOfCharacters);
   HuggingFaceTokeniser tokeniser =
@@ -243,10 +271,11 @@ int64_t LanguageCoding::end() const {
   return -1;
 }
 
-HuggingFaceTokeniser character_tokeniser(std::span<const std::string> texts) {
+HuggingFaceTokeniser character_tokeniser(const Rows<std::string>& texts) {
   std::set<char32_t> found;
-  for (const std::string& text : texts)
+  texts.for_each([&](const std::string& text) {
     for (size_t at = 0; at < text.size();) found.insert(next_code_point(text, at));
+  });
   Json vocabulary = Json::object(), added = Json::array();
   for (const char* special : {kUnknownToken, kEndOfText}) {
     const auto id = int64_t(vocabulary.size());
@@ -276,16 +305,17 @@ HuggingFaceTokeniser character_tokeniser(std::span<const std::string> texts) {
       "the characters of the text");
 }
 
-EncodedText encode_texts(const HuggingFaceTokeniser& tokeniser, std::span<const std::string> texts,
+EncodedText encode_texts(const HuggingFaceTokeniser& tokeniser, Rows<std::string> texts,
                          int64_t end, const fs::path& scratch) {
   auto tokens = std::make_shared<ScratchArray<int32_t>>(scratch);
   EncodedText encoded;
   const int64_t unknown = tokeniser.id(kUnknownToken);
-  for (size_t i = 0; i < texts.size(); ++i) {
-    if (i > 0 && end >= 0) tokens->push_back(int32_t(end));
-    encoded.bytes += double(texts[i].size());
-    encoded.characters += double(count_code_points(texts[i]));
-    const std::vector<std::string_view> chunks = to_chunks(texts[i]);
+  bool is_first = true;
+  texts.take_each([&](std::string&& text) {
+    if (!std::exchange(is_first, false) && end >= 0) tokens->push_back(int32_t(end));
+    encoded.bytes += double(text.size());
+    encoded.characters += double(count_code_points(text));
+    const std::vector<std::string_view> chunks = to_chunks(text);
     for (size_t begin = 0; begin < chunks.size(); begin += kChunksTogether) {
       const size_t count = std::min(kChunksTogether, chunks.size() - begin);
       std::vector<std::vector<int64_t>> ids(count);
@@ -299,7 +329,7 @@ EncodedText encode_texts(const HuggingFaceTokeniser& tokeniser, std::span<const 
           encoded.unknown += id == unknown;
         }
     }
-  }
+  });
   tokens->finish();
   encoded.tokens = std::move(tokens);
   return encoded;
@@ -320,9 +350,10 @@ Splits load_language(const DataSource& source, const LanguageDataOptions& option
   };
   return encode_splits(
       texts, fit,
-      [&](std::vector<std::string> rows, Split split, Notes& notes) -> std::shared_ptr<Dataset> {
+      [&](Rows<std::string> rows, Split split, Notes& notes) -> std::shared_ptr<Dataset> {
         const std::string place = place_of(source, split, "synthetic text");
-        EncodedText text = encode_texts(*coding.tokeniser, rows, coding.end(), options.scratch);
+        EncodedText text =
+            encode_texts(*coding.tokeniser, std::move(rows), coding.end(), options.scratch);
         const int64_t tokens = text.tokens->size();
         if (coding.window == 0 && split == kTrain)
           coding.window = choose_window(options, longest, tokens, place, notes);

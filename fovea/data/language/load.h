@@ -10,6 +10,7 @@
 #include "fovea/base/options.h"
 #include "fovea/data/language/dataset.h"
 #include "fovea/data/language/synthetic.h"
+#include "fovea/data/rows.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
@@ -41,10 +42,10 @@ Splits load_language(const DataSource& source, const LanguageDataOptions& option
 void write_language_data(const std::filesystem::path& folder, const SyntheticTextOptions& options);
 
 /// Each different character of the texts is a token, and so are <unk> and <|endoftext|>.
-HuggingFaceTokeniser character_tokeniser(std::span<const std::string> texts);
+HuggingFaceTokeniser character_tokeniser(const Rows<std::string>& texts);
 
 /// All tokens of the texts, with `end` between them unless it is -1.
-EncodedText encode_texts(const HuggingFaceTokeniser& tokeniser, std::span<const std::string> texts,
+EncodedText encode_texts(const HuggingFaceTokeniser& tokeniser, Rows<std::string> texts,
                          int64_t end, const std::filesystem::path& scratch);
 
 }  // namespace fovea

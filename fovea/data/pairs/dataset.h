@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fovea/data/dataset.h"
+#include "fovea/data/rows.h"
 #include "fovea/data/tokenisers/tokeniser.h"
 
 namespace fovea {
@@ -70,6 +71,7 @@ class PairDataset : public Dataset {
   /// "alignment.sure" and "alignment.possible" bool [target words, source words],
   /// "alignment.target" [T] and "alignment.source" [S]: the word of each token, -1 for none.
   NamedTensors planted_truth(int64_t row) const override;
+  void prepare(PreparedWriter& writer, int split) const override;
 
   const NamedTensors& arrays() const { return arrays_; }  // for the prepared file
 
@@ -89,8 +91,8 @@ Example encode_source(const Tokeniser& tokeniser, const std::string& text);
 /// order of the pairs; those that it refuses are left out. InvalidArgument for a pair without
 /// reference and for links that leave the texts.
 using KeepLengths = std::function<bool(int64_t source_tokens, int64_t target_tokens)>;
-NamedTensors encode_pairs(std::span<const TextPair> pairs, const Tokeniser& source,
-                          const Tokeniser& target, const KeepLengths& keep = {});
+NamedTensors encode_pairs(Rows<TextPair> pairs, const Tokeniser& source, const Tokeniser& target,
+                          const KeepLengths& keep = {});
 
 /// Every number that PairDataset relies on: offsets that begin at 0, never fall and end at the
 /// array's size, ids within the vocabularies, spans and links within their texts, texts in UTF-8.

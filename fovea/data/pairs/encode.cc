@@ -79,18 +79,18 @@ void check_pair(const TextPair& pair, size_t index) {
 
 }  // namespace
 
-NamedTensors encode_pairs(std::span<const TextPair> pairs, const Tokeniser& source,
-                          const Tokeniser& target, const KeepLengths& keep) {
+NamedTensors encode_pairs(Rows<TextPair> pairs, const Tokeniser& source, const Tokeniser& target,
+                          const KeepLengths& keep) {
   TokenColumn sources, targets;
   TextColumn source_texts, references;
   std::vector<int64_t> reference_offsets{0}, links, link_offsets{0};
   std::vector<uint8_t> possible;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const TextPair& pair = pairs[i];
-    check_pair(pair, i);
+  size_t number = 0;
+  pairs.take_each([&](const TextPair& pair) {
+    check_pair(pair, number++);
     const std::vector<Token> from = source.encode_input(pair.source);
     const std::vector<Token> to = target.encode(pair.references[0]);
-    if (keep && !keep(int64_t(from.size()), int64_t(to.size()))) continue;
+    if (keep && !keep(int64_t(from.size()), int64_t(to.size()))) return;
     sources.add(from);
     targets.add(to);
     source_texts.add(pair.source);
@@ -102,7 +102,7 @@ NamedTensors encode_pairs(std::span<const TextPair> pairs, const Tokeniser& sour
       possible.push_back(link.possible);
     }
     link_offsets.push_back(int64_t(links.size()) / 4);
-  }
+  });
   NamedTensors arrays;
   sources.store(arrays, "source");
   source_texts.store(arrays, "source");

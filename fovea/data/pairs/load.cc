@@ -28,15 +28,16 @@ void check_direction(const DataSource& source, const std::string& direction) {
       source.path.string(), " and the target ", source.target_path.string());
 }
 
-FileRows<TextPair> read_pairs(const PairFiles& files, const TextPairsOptions& options) {
-  TextPairs read = files.target.empty() ? read_file_pairs(files.source, options)
-                                        : read_parallel_pairs(files.source, files.target, options);
-  FileRows<TextPair> rows{std::move(read.pairs), std::move(read.splits), read.hash, {}};
+FileRows<TextPair> read_pairs(const PairFiles& files, const TextPairsOptions& options,
+                              const RowSink<TextPair>& sink) {
+  TextPairs read = files.target.empty()
+                       ? read_file_pairs(files.source, options, sink)
+                       : read_parallel_pairs(files.source, files.target, options, sink);
   if (read.left_out > 0)
-    rows.notes.push_back(concat(read.path, ": ", format_count(read.left_out),
+    read.notes.push_back(concat(read.path, ": ", format_count(read.left_out),
                                 " empty lines or pairs with an empty side were left out"));
-  require(!rows.rows.empty(), ErrorKind::BadData, read.path, ": holds no pair of texts");
-  return rows;
+  require(read.count > 0, ErrorKind::BadData, read.path, ": holds no pair of texts");
+  return read;
 }
 
 Splits load_prepared(const DataSource& source, const PairsOptions& options,
@@ -77,13 +78,17 @@ Splits load_pairs(const DataSource& source, const PairsOptions& options, PairTok
   reading.roles = source.roles;
   reading.direction = options.direction;
   reading.swap = options.swap;
-  std::map<fs::path, fs::path> targets{{source.path, source.target_path}};  // beside their sources
+  // Beside their sources.
+  const auto targets = std::make_shared<std::map<fs::path, fs::path>>();
+  (*targets)[source.path] = source.target_path;
   Notes notes;
   Reader<TextPair> reader;
   reader.rows = "pairs";
   reader.group = {"source", [](const TextPair& pair) { return pair.source; }};
   reader.expected = "train.tsv, .csv or .jsonl, or train.xx and train.yy with direction=xx-yy";
-  reader.read = [&](const fs::path& path) { return read_pairs({path, targets[path]}, reading); };
+  reader.read = [targets, reading](const fs::path& path, const RowSink<TextPair>& sink) {
+    return read_pairs({path, (*targets)[path]}, reading, sink);
+  };
   reader.find = [&](const fs::path& path) {
     const PairFolder folder = find_pair_files(path, {options.direction, options.test});
     notes = folder.notes;
@@ -91,7 +96,7 @@ Splits load_pairs(const DataSource& source, const PairsOptions& options, PairTok
     for (size_t split = 0; split < kSplitCount; ++split)
       if (const auto& own = folder.splits[split]) {
         files[split] = own->source;
-        targets[own->source] = own->target;
+        (*targets)[own->source] = own->target;
       }
     return files;
   };
@@ -106,12 +111,11 @@ Splits load_synthetic_pairs(SplitRows<TextPair> drawn, const Json& generator,
                             const PairsOptions& options, PairTokenisers& tokenisers) {
   require(options.direction.empty() && options.test.empty(), ErrorKind::InvalidArgument,
           "data.direction and data.test choose among files; the built-in data has none");
-  if (options.swap)
-    for (int split = 0; split < kSplitCount; ++split)
-      for (TextPair& pair : drawn[split]) swap_sides(pair);
+  if (options.swap) drawn.transform(swap_sides);
   ContentHash hash;
   hash.add(concat(options.task, " ", generator.dump()));
-  for (const TextPair& pair : drawn.train) hash.add(pair.source), hash.add(pair.references[0]);
+  drawn.train.for_each(
+      [&](const TextPair& pair) { hash.add(pair.source), hash.add(pair.references[0]); });
   drawn.hash = hash.text();
   return tokenise_splits(std::move(drawn), options, tokenisers);
 }

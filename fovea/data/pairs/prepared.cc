@@ -38,6 +38,11 @@ std::shared_ptr<Dataset> take_split(PreparedReader& reader, const std::string& p
 
 }  // namespace
 
+void PairDataset::prepare(PreparedWriter& writer, int split) const {
+  for (const auto& [name, array] : arrays())
+    writer.add(concat(kSplitFileNames[split], ".", name), array);
+}
+
 void write_prepared(const fs::path& path, const Splits& splits, const PairTokenisers& tokenisers,
                     const std::string& task, const Json& options) {
   PreparedWriter writer(kPairs, options, splits.notes);
@@ -47,11 +52,7 @@ void write_prepared(const fs::path& path, const Splits& splits, const PairTokeni
     writer.add(kTargetTokeniser, kTargetModel, *tokenisers.target);
   for (int split = 0; split < kSplitCount; ++split) {
     if (!splits[split]) continue;
-    const auto* pairs = dynamic_cast<const PairDataset*>(splits[split].get());
-    require(pairs != nullptr, ErrorKind::InvalidArgument, path.string(),
-            ": only pairs of texts can be prepared");
-    for (const auto& [name, array] : pairs->arrays())
-      writer.add(concat(kSplitFileNames[split], ".", name), array);
+    splits[split]->prepare(writer, split);
   }
   writer.write(path);
 }

@@ -18,7 +18,8 @@ namespace fovea {
 namespace {
 
 /// Adds the pair, unless one side is empty.
-void add_pair(TextPairs& result, TextPair pair) {
+void add_pair(TextPairs& result, TextPair pair, const std::string& split = "",
+              const std::string& place = "") {
   const auto is_empty = [](const std::string& text) { return trim(text).empty(); };
   if (is_empty(pair.source) || is_empty(pair.references[0])) {
     ++result.left_out;
@@ -27,7 +28,8 @@ void add_pair(TextPairs& result, TextPair pair) {
   pair.references.erase(
       std::remove_if(pair.references.begin() + 1, pair.references.end(), is_empty),
       pair.references.end());
-  result.pairs.push_back(std::move(pair));
+  result.add(std::move(pair),
+             place.empty() ? std::nullopt : std::optional(split_in_cell(split, place)));
 }
 
 void check_cells(const TsvColumns& columns, size_t cells, const std::string& place) {
@@ -66,11 +68,10 @@ Direction parse_direction(const std::string& text) {
   return {names[0], names[1]};
 }
 
-TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptions& options) {
+TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptions& options,
+                         const RowSink<TextPair>& sink) {
   TextLines lines(path, options.max_bytes);
-  TextPairs result;
-  result.path = path.string();
-  result.hash = lines.hash();
+  TextPairs result{{sink}, path.string()};
   TsvColumns columns;
   bool first = true;
   for (std::string_view line; lines.next(line);) {
@@ -82,12 +83,11 @@ TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptio
     if (first) columns = find_tsv_columns(cells, options, lines.place());
     if (std::exchange(first, false) && columns.header) continue;
     check_cells(columns, cells.size(), lines.place());
-    const size_t pairs = result.pairs.size();
     const std::string named = columns.split ? cells[*columns.split] : "";
-    add_pair(result, pair_of(columns, cells, lines.place()));
-    if (columns.split && result.pairs.size() > pairs)
-      result.splits.push_back(split_in_cell(named, lines.place()));
+    add_pair(result, pair_of(columns, cells, lines.place()), named,
+             columns.split ? lines.place() : "");
   }
+  result.hash = lines.hash();
   return result;
 }
 
@@ -109,9 +109,9 @@ Direction json_sides(const SortedJson& row, const TextPairsOptions& options,
        ", or --columns source=NAME --columns target=NAME");
 }
 
-TextPairs read_json_pairs(const std::filesystem::path& path, const TextPairsOptions& options) {
-  TextPairs result;
-  result.path = path.string();
+TextPairs read_json_pairs(const std::filesystem::path& path, const TextPairsOptions& options,
+                          const RowSink<TextPair>& sink) {
+  TextPairs result{{sink}, path.string()};
   std::optional<Direction> sides;
   result.hash = for_each_json_row(
       path, options.max_bytes, "{\"translation\": {\"de\": \"…\", \"en\": \"…\"}}",
@@ -132,58 +132,63 @@ TextPairs read_json_pairs(const std::filesystem::path& path, const TextPairsOpti
   return result;
 }
 
-TextPairs read_csv_pairs(const std::filesystem::path& path, const TextPairsOptions& options) {
+TextPairs read_csv_pairs(const std::filesystem::path& path, const TextPairsOptions& options,
+                         const RowSink<TextPair>& sink) {
+  constexpr int64_t kTogether = 4096;  // rows
   CsvOptions reading;
   reading.max_bytes = options.max_bytes;
-  const CsvTable table = read_csv(path, reading);
-  const TsvColumns columns = find_tsv_columns(table.names, options, concat(table.path, ":1"));
-  require(columns.header, ErrorKind::InvalidArgument, table.path,
+  CsvStream stream(path, reading);
+  const CsvTable& head = stream.head();
+  const TsvColumns columns = find_tsv_columns(head.names, options, concat(head.path, ":1"));
+  require(columns.header, ErrorKind::InvalidArgument, head.path,
           ": which column is the source? Say ",
           "it with --columns source=NAME --columns target=NAME; the columns are ",
-          quoted_list(table.names));
-  TextPairs result;
-  result.path = table.path;
-  result.hash = table.hash;
-  for (int64_t row = 0; row < table.rows(); ++row) {
-    std::vector<std::string> cells;
-    for (int64_t column = 0; column < table.columns(); ++column)
-      cells.emplace_back(table.cell(row, column));
-    const size_t pairs = result.pairs.size();
-    const std::string named = columns.split ? cells[*columns.split] : "";
-    add_pair(result, pair_of(columns, cells, table.place(row)));
-    if (columns.split && result.pairs.size() > pairs)
-      result.splits.push_back(split_in_cell(named, table.place(row)));
-  }
+          quoted_list(head.names));
+  TextPairs result{{sink}, head.path};
+  for (CsvTable table; stream.next(table, kTogether);)
+    for (int64_t row = 0; row < table.rows(); ++row) {
+      std::vector<std::string> cells;
+      for (int64_t column = 0; column < table.columns(); ++column)
+        cells.emplace_back(table.cell(row, column));
+      const std::string named = columns.split ? cells[*columns.split] : "";
+      add_pair(result, pair_of(columns, cells, table.place(row)), named,
+               columns.split ? table.place(row) : "");
+    }
+  result.hash = head.hash;
   return result;
 }
 
 }  // namespace
 
-TextPairs read_file_pairs(const std::filesystem::path& path, const TextPairsOptions& options) {
-  if (is_json_name(path)) return read_json_pairs(path, options);
+TextPairs read_file_pairs(const std::filesystem::path& path, const TextPairsOptions& options,
+                          const RowSink<TextPair>& sink) {
+  if (is_json_name(path)) return read_json_pairs(path, options, sink);
   const std::filesystem::path name = path.extension() == ".gz" ? path.stem() : path;
-  return name.extension() == ".csv" ? read_csv_pairs(path, options) : read_tsv_pairs(path, options);
+  return name.extension() == ".csv" ? read_csv_pairs(path, options, sink)
+                                    : read_tsv_pairs(path, options, sink);
 }
 
 TextPairs read_parallel_pairs(const std::filesystem::path& source,
-                              const std::filesystem::path& target,
-                              const TextPairsOptions& options) {
+                              const std::filesystem::path& target, const TextPairsOptions& options,
+                              const RowSink<TextPair>& sink) {
   require(options.roles.empty(), ErrorKind::InvalidArgument, "column roles are for a TSV; ",
           source.string(), " and ", target.string(), " hold one sentence a line");
   require(!options.swap, ErrorKind::InvalidArgument,
           "swap is for the columns of a TSV; to reverse two parallel files, exchange them or turn ",
           "the direction round");
   TextLines sources(source, options.max_bytes), targets(target, options.max_bytes);
-  require(sources.count() == targets.count(), ErrorKind::BadData, source.string(), " has ",
-          format_count(sources.count()), " lines and ", target.string(), " has ",
-          format_count(targets.count()), "; line N of one must belong to line N of the other");
-  TextPairs result;
-  result.path = concat(source.string(), " and ", target.string());
+  TextPairs result{{sink}, concat(source.string(), " and ", target.string())};
+  for (std::string_view from, to;;) {
+    const bool more = sources.next(from), also = targets.next(to);
+    if (!more && !also) break;
+    if (more && also) add_pair(result, {std::string(from), {std::string(to)}, {}});
+  }
+  require(sources.number() == targets.number(), ErrorKind::BadData, source.string(), " has ",
+          format_count(sources.number()), " lines and ", target.string(), " has ",
+          format_count(targets.number()), "; line N of one must belong to line N of the other");
   ContentHash hash;
   hash.add(concat(sources.hash(), "\n", targets.hash(), "\n"));
   result.hash = hash.text();
-  for (std::string_view from, to; sources.next(from) && targets.next(to);)
-    add_pair(result, {std::string(from), {std::string(to)}, {}});
   return result;
 }
 

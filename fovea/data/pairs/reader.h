@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/load.h"
 #include "fovea/data/pairs/dataset.h"
 #include "fovea/data/source.h"
 
@@ -28,26 +29,26 @@ struct TextPairsOptions {
   int64_t max_bytes = int64_t{4} << 30;  // of one file, unpacked
 };
 
-struct TextPairs {
-  std::string path;
-  std::vector<TextPair> pairs;
-  std::vector<Split> splits;  // of each pair, by the split column; empty without one
-  int64_t left_out = 0;       // empty lines and pairs with an empty side
-  std::string hash;           // ContentHash of the files' bytes
+struct TextPairs : FileRows<TextPair> {
+  std::string path = {};
+  int64_t left_out = 0;  // empty lines and pairs with an empty side
 };
 
 /// By default column 1 is the source, column 2 the target, further ones more references. BadData
 /// with path:line; InvalidArgument when it cannot be known which column is the source.
-TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptions& options);
+TextPairs read_tsv_pairs(const std::filesystem::path& path, const TextPairsOptions& options,
+                         const RowSink<TextPair>& sink = {});
 
 /// A TSV; a CSV with a header that names the sides; or JSON (formats/json_rows.h): {"source": …,
 /// "target": …}, {"de": …, "en": …} or {"translation": {"de": …, "en": …}}, where languages need a
 /// direction or roles.
-TextPairs read_file_pairs(const std::filesystem::path& path, const TextPairsOptions& options);
+TextPairs read_file_pairs(const std::filesystem::path& path, const TextPairsOptions& options,
+                          const RowSink<TextPair>& sink = {});
 
 /// Line N of one file belongs to line N of the other. BadData when one has more lines.
 TextPairs read_parallel_pairs(const std::filesystem::path& source,
-                              const std::filesystem::path& target, const TextPairsOptions& options);
+                              const std::filesystem::path& target, const TextPairsOptions& options,
+                              const RowSink<TextPair>& sink = {});
 
 /// Exchanges the two sides, links too. InvalidArgument for a pair with several references.
 void swap_sides(TextPair& pair);

@@ -20,18 +20,18 @@ int64_t vocabulary_limit(const PairsOptions& options, const std::string& tokens,
 }
 
 /// Learns what is missing from the training pairs.
-void learn_tokenisers(const std::vector<TextPair>& train, const PairsOptions& options,
+void learn_tokenisers(const Rows<TextPair>& train, const PairsOptions& options,
                       PairTokenisers& tokenisers) {
   const bool same = options.target_tokens == "same";
   require(!options.shared_vocabulary || same || options.target_tokens == options.tokens,
           ErrorKind::InvalidArgument, "shared_vocabulary=yes needs the same tokens on both sides; ",
           "tokens is ", options.tokens, " and target_tokens is ", options.target_tokens);
   std::vector<std::string> sources, targets;
-  for (const TextPair& pair : train) {
+  train.for_each([&](const TextPair& pair) {
     sources.push_back(pair.source);
     targets.push_back(pair.references.at(0));
-  }
-  const auto count = static_cast<int64_t>(train.size());
+  });
+  const int64_t count = train.size();
   TokeniserOptions learning{options.tokens, vocabulary_limit(options, options.tokens, count),
                             options.minimum_count};
   if (options.shared_vocabulary) {
@@ -152,14 +152,14 @@ Splits tokenise_splits(SplitRows<TextPair> pairs, const PairsOptions& options,
                         : concat("source: ", describe(*tokenisers.source),
                                  "; target: ", describe(*tokenisers.target)));
   };
-  return encode_splits(pairs, fit, [&](std::vector<TextPair> rows, Split split, Notes& notes) {
+  return encode_splits(pairs, fit, [&](Rows<TextPair> rows, Split split, Notes& notes) {
     LengthFilter filter{options};
     KeepLengths keep;
     if (split == kTrain)
       keep = [&](int64_t source, int64_t target) { return filter.keep(source, target); };
     auto encoded = std::make_shared<PairDataset>(
-        encode_pairs(rows, *tokenisers.source, *tokenisers.target, keep), tokenisers.source,
-        tokenisers.target);
+        encode_pairs(std::move(rows), *tokenisers.source, *tokenisers.target, keep),
+        tokenisers.source, tokenisers.target);
     if (!filter.note().empty()) notes.push_back(filter.note());
     require(encoded->size() > 0, ErrorKind::BadData, "no training pair is left (", filter.note(),
             "); change maximum_length, minimum_length or maximum_ratio");

@@ -96,18 +96,18 @@ Batch QuestionEncoder::collate(std::span<const Example> examples) const {
   return batch;
 }
 
-QuestionDataset::QuestionDataset(std::vector<QuestionRow> rows, QuestionEncoder encoder,
+QuestionDataset::QuestionDataset(Rows<QuestionRow> rows, QuestionEncoder encoder,
                                  const std::string& where)
-    : rows_(std::move(rows)), encoder_(std::move(encoder)), encoded_(rows_.size()) {
-  encode_each_row(size(), where, "question", [&](int64_t row) {
-    encoded_[size_t(row)].tensors = encoder_.example(rows_[size_t(row)]).tensors;
-  });
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    const Tensor& starts = encoded_[row].tensors.at("starts");
+    : encoder_(std::move(encoder)) {
+  const auto encode = [&](const QuestionRow& row) { return encoder_.example(row).tensors; };
+  encode_rows(std::move(rows), where, "question", encode, [&](QuestionRow&& row, auto&& tensors) {
+    const Tensor& starts = tensors.at("starts");
     windowed_ += starts.size(0) > 1;
-    impossible_ += rows_[row].answers.empty();
-    lost_ += !rows_[row].answers.empty() && !(starts > 0).any().item<bool>();
-  }
+    impossible_ += row.answers.empty();
+    lost_ += !row.answers.empty() && !(starts > 0).any().template item<bool>();
+    rows_.push_back(std::move(row));
+    encoded_.emplace_back().tensors = std::move(tensors);
+  });
 }
 
 Batch QuestionDataset::batch(std::span<const int64_t> rows) const {

@@ -17,6 +17,7 @@
 #include "fovea/data/dataset.h"
 #include "fovea/data/packed_text.h"
 #include "fovea/data/questions/reader.h"
+#include "fovea/data/rows.h"
 
 namespace fovea {
 
@@ -37,7 +38,7 @@ struct QuestionEncoder {
 class QuestionDataset : public Dataset {
  public:
   /// Cuts all texts, side by side. `where` names them in an error.
-  QuestionDataset(std::vector<QuestionRow> rows, QuestionEncoder encoder, const std::string& where);
+  QuestionDataset(Rows<QuestionRow> rows, QuestionEncoder encoder, const std::string& where);
 
   int64_t size() const override { return int64_t(rows_.size()); }
   int64_t length(int64_t row) const override {

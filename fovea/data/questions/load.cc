@@ -18,15 +18,15 @@ Questions draw_rows(const SyntheticQuestionsOptions& options) {
   return rows;
 }
 
-std::shared_ptr<const PieceTokeniser> learn_tokeniser(const std::vector<QuestionRow>& train,
+std::shared_ptr<const PieceTokeniser> learn_tokeniser(const Rows<QuestionRow>& train,
                                                       const QuestionsDataOptions& options) {
   WordCounts words({.lowercase = options.lowercase});
   std::string last;  // questions about one text follow each other
-  for (const QuestionRow& row : train) {
+  train.for_each([&](const QuestionRow& row) {
     words.add(row.question);
     if (row.text != last) words.add(row.text);
     last = row.text;
-  }
+  });
   return std::make_shared<const WordPiece>(
       WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
@@ -82,10 +82,9 @@ Splits load_questions(const DataSource& source, const QuestionsDataOptions& opti
     notes.push_back(concat(format_count(coding.tokeniser->size()), " pieces"));
     if (coding.fitted) return;
     coding.fitted = true;
-    coding.may_refuse = std::any_of(all.train.begin(), all.train.end(),
-                                    [](const QuestionRow& row) { return row.answers.empty(); });
+    all.train.for_each([&](const QuestionRow& row) { coding.may_refuse |= row.answers.empty(); });
   };
-  return encode_splits(rows, fit, [&](std::vector<QuestionRow> own, Split split, Notes& notes) {
+  return encode_splits(rows, fit, [&](Rows<QuestionRow> own, Split split, Notes& notes) {
     auto encoded = std::make_shared<QuestionDataset>(
         std::move(own),
         QuestionEncoder{coding.tokeniser, options.packing, options.longest_question},

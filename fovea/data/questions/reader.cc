@@ -58,13 +58,14 @@ void require_words(const SortedField& field, const std::string& text) {
   field.expect(!trim(text).empty(), "a text that is not empty");
 }
 
-void add_question(const SortedField& field, const std::string& text, FileRows<QuestionRow>& file) {
+void add_question(const SortedField& field, const std::string& text, FileRows<QuestionRow>& file,
+                  std::optional<Split> split = {}) {
   QuestionRow row{field.at("question").text(), text, "", {}};
   require_words(field.at("question"), row.question);
   if (const auto id = field.find("id"))
     row.id = id->value().is_string() ? id->text() : id->value().dump();
   if (!field.mark_or("is_impossible", false)) row.answers = answers_of(field.at("answers"), text);
-  file.rows.push_back(std::move(row));
+  file.add(std::move(row), split);
 }
 
 void read_squad(const SortedField& root, FileRows<QuestionRow>& file) {
@@ -83,14 +84,16 @@ void read_line(const SortedJson& json, const std::string& place, FileRows<Questi
   const char* key = row.find("context") && !row.find("text") ? "context" : "text";
   const std::string text = row.at(key).text();
   require_words(row.at(key), text);
-  add_question(row, text, file);
-  const auto split = row.find("split");
-  if (!split) return;
-  require(file.splits.size() + 1 == file.rows.size(), ErrorKind::BadData, place,
-          ": has a split, but rows before it have none");
-  const int named = split_named(split->text());
-  split->expect(named >= 0, "train, val or test");
-  file.splits.push_back(Split(named));
+  std::optional<Split> own;
+  if (const auto split = row.find("split")) {
+    const int named = split_named(split->text());
+    split->expect(named >= 0, "train, val or test");
+    own = Split(named);
+  }
+  require(file.count == 0 || file.has_splits == own.has_value(), ErrorKind::BadData, place,
+          own ? ": has a split, but rows before it have none"
+              : ": has no split, but rows before it have one");
+  add_question(row, text, file, own);
 }
 
 /// The whole of a .json file, where it is SQuAD's.
@@ -121,17 +124,15 @@ std::string cut_code_points(const std::string& text, const Span& span) {
   return text.substr(begin, end - begin);
 }
 
-FileRows<QuestionRow> read_questions(const fs::path& path) {
-  FileRows<QuestionRow> file;
+FileRows<QuestionRow> read_questions(const fs::path& path, const RowSink<QuestionRow>& sink) {
+  FileRows<QuestionRow> file{sink};
   if (const std::optional<SortedJson> squad = squad_in(path, file.hash))
     read_squad(SortedField::root(*squad, path.string()), file);
   else
     file.hash = for_each_json_row(
         path, kMostQuestionBytes, kExample,
         [&](const SortedJson& json, const std::string& place) { read_line(json, place, file); });
-  require(!file.rows.empty(), ErrorKind::BadData, path.string(), ": holds no question");
-  require(file.splits.empty() || file.splits.size() == file.rows.size(), ErrorKind::BadData,
-          path.string(), ": some questions have a split and others have none");
+  require(file.count > 0, ErrorKind::BadData, path.string(), ": holds no question");
   return file;
 }
 

@@ -33,7 +33,8 @@ std::string cut_code_points(const std::string& text, const Span& span);
 
 /// BadData with the place of what is wrong: an answer that does not stand where it says, a question
 /// without a text.
-FileRows<QuestionRow> read_questions(const std::filesystem::path& path);
+FileRows<QuestionRow> read_questions(const std::filesystem::path& path,
+                                     const RowSink<QuestionRow>& sink = {});
 
 /// Opens a file or folder; all questions about one text are held out together.
 SplitRows<QuestionRow> open_questions(const DataSource& source, const SplitOptions& split);

@@ -57,7 +57,7 @@ void fit_scale(const Reviews& rows, const RatingsDataOptions& options, RatingCod
   coding.lowest = options.lowest;
   coding.highest = options.highest;
   if (options.lowest != 0 || options.highest != 0) return;
-  coding.lowest = coding.highest = rows.train.at(0).rating;
+  coding.lowest = coding.highest = rows.train[0].rating;
   rows.for_each([&](const Review& review, Split) {
     coding.lowest = std::min(coding.lowest, review.rating);
     coding.highest = std::max(coding.highest, review.rating);
@@ -82,7 +82,7 @@ void fit_coding(const Reviews& rows, const RatingsDataOptions& options, ReviewRe
   const HistoryLimits limits = options.limits(reading);
   const int64_t longest =
       reading == ReviewReading::Nothing ? 0 : std::min(limits.words, limits.document_words);
-  auto store = std::make_shared<ReviewStore>(rows.train, longest);
+  auto store = std::make_shared<ReviewStore>(rows.train.kept(), longest);
   coding.vocabulary = std::make_shared<const Vocabulary>(Vocabulary::from_counts(
       store->count_words(), options.minimum_count, options.vocabulary_size));
   store->number_words(*coding.vocabulary);
@@ -210,9 +210,9 @@ Splits load_ratings(const DataSource& source, const RatingsDataOptions& options,
     }
     check_scale(rows, coding);
   };
-  const auto encode = [&](const std::vector<Review>& rows, Split split, Notes& notes) {
-    auto data =
-        std::make_shared<RatingDataset>(rows, coding.encoder(options.limits(reading)), truth);
+  const auto encode = [&](const Rows<Review>& rows, Split split, Notes& notes) {
+    auto data = std::make_shared<RatingDataset>(rows.kept(),
+                                                coding.encoder(options.limits(reading)), truth);
     note_counts(*data, options, reading, kSplitNames[split], notes);
     return data;
   };

@@ -24,7 +24,8 @@ double parse_rating(const std::string& cell, const std::string& place) {
 
 }  // namespace
 
-FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& options) {
+FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& options,
+                              const RowSink<Review>& sink) {
   RoleOptions reading;
   reading.roles = kRoleNames;
   reading.needed = {"user", "item", "rating"};
@@ -35,7 +36,7 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
   reading.reads_split = options.reads_split;
   reading.max_bytes = options.max_bytes;
   reading.example = "{\"user\": \"…\", \"item\": \"…\", \"rating\": 4, \"text\": \"…\"}";
-  FileRows<Review> file;
+  FileRows<Review> file{sink};
   std::array<int64_t, kText> without{};  // rows without a user, an item, a rating
   const auto take = [&](RoleRow& row) {
     for (const size_t role : {kUser, kItem, kRating})
@@ -49,8 +50,9 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
     if (const auto& time = row.cells[kTime]; time && !trim(*time).empty())
       review.time = time_in_cell(*time, row.place);
     review.place = row.place;
-    if (row.cells[kSplit]) file.splits.push_back(split_in_cell(*row.cells[kSplit], row.place));
-    file.rows.push_back(std::move(review));
+    const auto& split = row.cells[kSplit];
+    file.add(std::move(review),
+             split ? std::optional(split_in_cell(*split, row.place)) : std::nullopt);
   };
   file.hash = RoleReader(reading).read(path, take, &file.notes);
   for (const size_t role : {kUser, kItem, kRating})
@@ -58,7 +60,7 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
       file.notes.push_back(concat(path.string(), ": ", format_count(without[role]),
                                   " rows without ", role == kItem ? "an " : "a ", kRoleNames[role],
                                   " were left out"));
-  require(!file.rows.empty(), ErrorKind::BadData, path.string(), ": holds no review");
+  require(file.count > 0, ErrorKind::BadData, path.string(), ": holds no review");
   return file;
 }
 
@@ -66,11 +68,14 @@ SplitRows<Review> open_reviews(const DataSource& source, const SplitOptions& spl
                                ReviewsOptions options) {
   check_roles(source, kRoleNames);
   options.roles = source.roles;
-  const auto read = [&](const fs::path& path) { return read_reviews(path, options); };
+  const auto read = [options](const fs::path& path, const RowSink<Review>& sink) {
+    return read_reviews(path, options, sink);
+  };
   SplitOptions whole = split;
   whole.fraction = 0;
   SplitRows<Review> rows =
       read_splits<Review>(source, whole, {kRoleEndings, read, "reviews", "reviews"});
+  for (int part = 0; part < kSplitCount; ++part) rows[part].keep();  // what a store is made of
   require(!rows.given || options.reads_split, ErrorKind::InvalidArgument, source.path.string(),
           ": the folder's files say which split is which; leave data.split at auto");
   if (rows.given) hold_out(rows, source.path.string(), "reviews", split);

@@ -31,7 +31,8 @@ struct ReviewsOptions {
 
 /// Rows without a user, an item or a rating are left out and noted. BadData with path:line, for a
 /// rating that is no number too; NotFound for a column that is not there.
-FileRows<Review> read_reviews(const std::filesystem::path& path, const ReviewsOptions& options);
+FileRows<Review> read_reviews(const std::filesystem::path& path, const ReviewsOptions& options,
+                              const RowSink<Review>& sink = {});
 
 /// A file, a folder with train, val and test files (.csv .tsv .tab .jsonl .ndjson), or one with a
 /// single file called reviews. Validation reviews are held out only where splits are given and have

@@ -18,13 +18,12 @@ constexpr size_t kFewestForTest = 3, kFewestForValidation = 4;
 /// Moves each training review to its split, and notes the sizes.
 void place_reviews(SplitRows<Review>& rows, const std::vector<Split>& splits,
                    const std::string& how) {
-  std::vector<Review> all = std::move(rows.train);
-  rows.train.clear();
-  for (size_t row = 0; row < all.size(); ++row) rows[splits[row]].push_back(std::move(all[row]));
-  rows.notes.push_back(concat("split ", how, ": ", format_count(int64_t(rows.train.size())),
-                              " training, ", format_count(int64_t(rows.validation.size())),
-                              " validation, ", format_count(int64_t(rows.test.size())),
-                              " test reviews"));
+  std::array<Rows<Review>, kSplitCount> parts =
+      std::move(rows.train).split({splits.begin(), splits.end()});
+  for (int split = 0; split < kSplitCount; ++split) rows[split] = std::move(parts[size_t(split)]);
+  rows.notes.push_back(concat("split ", how, ": ", format_count(rows.train.size()), " training, ",
+                              format_count(rows.validation.size()), " validation, ",
+                              format_count(rows.test.size()), " test reviews"));
 }
 
 }  // namespace
@@ -33,7 +32,7 @@ int64_t drop_repeated(SplitRows<Review>& rows) {
   std::set<std::pair<std::string, std::string>> seen;
   int64_t dropped = 0;
   for (int split = 0; split < kSplitCount; ++split)
-    dropped += int64_t(std::erase_if(rows[split], [&](const Review& review) {
+    dropped += int64_t(std::erase_if(rows[split].keep(), [&](const Review& review) {
       return !seen.emplace(review.user, review.item).second;
     }));
   return dropped;
@@ -41,14 +40,14 @@ int64_t drop_repeated(SplitRows<Review>& rows) {
 
 void split_by_time(SplitRows<Review>& rows) {
   std::map<std::string, std::vector<size_t>> of_user;
-  for (size_t row = 0; row < rows.train.size(); ++row) {
+  for (size_t row = 0; row < rows.train.kept().size(); ++row) {
     const Review& review = rows.train[row];
     require(review.time.has_value(), ErrorKind::BadData, review.place,
             ": has no time, which data.split=time needs; say with --columns time=NAME where it "
             "stands, or use data.split=random");
     of_user[review.user].push_back(row);
   }
-  std::vector<Split> splits(rows.train.size(), kTrain);
+  std::vector<Split> splits(size_t(rows.train.size()), kTrain);
   for (auto& [user, own] : of_user) {
     std::stable_sort(own.begin(), own.end(), [&](size_t left, size_t right) {
       return *rows.train[left].time < *rows.train[right].time;
@@ -60,7 +59,7 @@ void split_by_time(SplitRows<Review>& rows) {
 }
 
 void split_at_random(SplitRows<Review>& rows, const RandomShares& shares, uint64_t seed) {
-  const auto all = static_cast<int64_t>(rows.train.size());
+  const int64_t all = rows.train.size();
   const auto count = [&](double share) { return std::llround(share * double(all)); };
   const int64_t validation = count(shares.validation), test = count(shares.test);
   require(validation + test < all, ErrorKind::BadData, "of ", all, " reviews ", validation,
@@ -68,7 +67,7 @@ void split_at_random(SplitRows<Review>& rows, const RandomShares& shares, uint64
           " for the test leave none to learn from; lower data.validation_fraction or "
           "data.test_fraction");
   const std::vector<int64_t> order = Random(seed).split("rating parts").permutation(all);
-  std::vector<Split> splits(rows.train.size(), kTrain);
+  std::vector<Split> splits(size_t(rows.train.size()), kTrain);
   for (int64_t i = 0; i < validation + test; ++i)
     splits[size_t(order[size_t(i)])] = i < validation ? kValidation : kTest;
   place_reviews(rows, splits, concat("at random with seed ", seed));

@@ -37,16 +37,17 @@ int64_t line_number(const CsvTable& table, int64_t row) {
 /// Rows that a split column takes out of the middle of a split would leave a jump in time behind.
 void check_blocks(const SourceTables& tables) {
   std::vector<std::pair<int64_t, int64_t>> blocks;  // first and last line
-  const CsvTable* any = nullptr;
+  std::string path;
   for (int split = 0; split < kSplitCount; ++split)
     if (tables[split]) {
-      any = &*tables[split];
-      blocks.emplace_back(line_number(*any, 0), line_number(*any, any->rows() - 1));
+      const CsvTable table = tables[split]->with_column(tables.split_column);
+      path = table.path;
+      blocks.emplace_back(line_number(table, 0), line_number(table, table.rows() - 1));
     }
   std::sort(blocks.begin(), blocks.end());
   for (size_t i = 1; i < blocks.size(); ++i)
-    require(blocks[i - 1].second < blocks[i].first, ErrorKind::BadData, any->path, ":",
-            blocks[i].first, ": the splits of column '", tables.split_column,
+    require(blocks[i - 1].second < blocks[i].first, ErrorKind::BadData, path, ":", blocks[i].first,
+            ": the splits of column '", tables.split_column,
             "' alternate; each split of a series must be one block of rows");
 }
 
@@ -183,7 +184,8 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
   splits.notes = encoder.notes();
   splits.notes.insert(splits.notes.end(), tables.notes.begin(), tables.notes.end());
   for (int split = 0; split < kSplitCount; ++split)
-    if (tables[split]) note_unknown_columns(*tables[split], encoder.file_columns(), splits.notes);
+    if (tables[split])
+      note_unknown_columns(tables[split]->head(), encoder.file_columns(), splits.notes);
   if (is_cut)
     splits.notes.push_back(note_cut(
         rows, lay_out_steps(*tables.train, layout.time, layout.series_column, layout.interval),

@@ -64,6 +64,7 @@ class SpeechDataset : public Dataset {
   NamedTensors planted_truth(int64_t row) const override;
   std::vector<std::string> references(int64_t row) const override { return {transcript(row)}; }
   Json input(int64_t row) const override;
+  void prepare(PreparedWriter& writer, int split) const override;
   Sound sound(int64_t row) const;
   /// Longer than anything in training, and full of places that sound the same.
   std::shared_ptr<Dataset> repeated(int64_t count, int64_t times) const override;

@@ -106,8 +106,8 @@ SplitSpeech store_sounds(SplitRows<Utterance> texts, const SpeechDataOptions& op
   speech.notes = std::move(texts.notes);
   SoundFiles files;
   for (int split = 0; split < kSplitCount; ++split)
-    for (Utterance& utterance : texts[split]) {
-      SpeechRow& row = speech[split].emplace_back();
+    for (Utterance& utterance : texts[split].keep()) {
+      SpeechRow& row = speech[split].keep().emplace_back();
       row.transcript = utterance.transcript;
       row.speaker = utterance.speaker;
       for (const fs::path& path : utterance.sounds)
@@ -116,10 +116,10 @@ SplitSpeech store_sounds(SplitRows<Utterance> texts, const SpeechDataOptions& op
     }
   speech.store = std::make_shared<SoundStore>(files.read(options, progress, speech.notes));
   for (int split = 0; split < kSplitCount; ++split) {
-    const std::vector<SpeechRow> read = std::exchange(speech[split], {});
+    const std::vector<SpeechRow> read = speech[split].take();
     for (size_t i = 0; i < read.size(); ++i) {
       if (files.is_bad(read[i].sounds)) continue;
-      SpeechRow& row = speech[split].emplace_back(read[i]);
+      SpeechRow& row = speech[split].keep().emplace_back(read[i]);
       if (!texts[split][i].sounds.empty())
         check_length(row, *speech.store, options, texts[split][i].place);
       row.words = words_of(texts[split][i], row, *speech.store);
@@ -139,7 +139,7 @@ SplitSpeech read_utterances(const DataSource& source, const SpeechDataOptions& o
 void leave_out(const std::string& speaker, const std::string& where, SplitSpeech& speech) {
   SplitRows<SpeechRow> rows;
   for (int split = 0; split < kSplitCount; ++split)
-    for (SpeechRow& row : speech[split]) {
+    for (SpeechRow& row : speech[split].keep()) {
       int place = split == kTest ? int(kTrain) : split;
       if (row.speaker == speaker) place = kTest;
       rows[place].push_back(std::move(row));
@@ -151,7 +151,7 @@ void leave_out(const std::string& speaker, const std::string& where, SplitSpeech
                                 " utterances of ", speaker, " are the test"));
 }
 
-std::shared_ptr<const Tokeniser> learn_transcripts(const std::vector<SpeechRow>& train,
+std::shared_ptr<const Tokeniser> learn_transcripts(const Rows<SpeechRow>& train,
                                                    const SpeechDataOptions& options) {
   std::vector<std::string> texts;
   for (const SpeechRow& row : train) texts.push_back(row.transcript);
@@ -217,15 +217,14 @@ Splits load_speech(const DataSource& source, const SpeechDataOptions& options, S
             ": holds no utterances to train on");
     if (prepared) return;
     if (learns) coding.tokeniser = learn_transcripts(rows.train, options);
-    for (int split = 0; split < kSplitCount; ++split)
-      for (SpeechRow& row : rows[split])
-        row.target = encode_target(row.transcript, *coding.tokeniser);
+    rows.transform(
+        [&](SpeechRow& row) { row.target = encode_target(row.transcript, *coding.tokeniser); });
     notes.push_back(concat("transcripts: ", coding.tokeniser->kind(), ", ",
                            format_count(coding.tokeniser->vocabulary().size()), " symbols"));
   };
-  return encode_splits(speech, fit, [&](std::vector<SpeechRow> rows, Split split, Notes&) {
+  return encode_splits(speech, fit, [&](Rows<SpeechRow> rows, Split split, Notes&) {
     const auto encoded =
-        std::make_shared<SpeechDataset>(speech.store, std::move(rows), coding.tokeniser,
+        std::make_shared<SpeechDataset>(speech.store, rows.take(), coding.tokeniser,
                                         features_of(options, coding, loading.unit_frames));
     if (learns && split == kTrain) {
       coding.densest = densest_of(*encoded);

@@ -64,17 +64,18 @@ SoundStore take_store(PreparedReader& reader, int64_t rate) {
 
 }  // namespace
 
+void SpeechDataset::prepare(PreparedWriter& writer, int split) const {
+  writer.add_rows(split, rows(), row_json);
+  writer.add("samples", store()->samples);  // all splits share one store
+  writer.add("offsets", at::tensor(store()->offsets, at::kLong));
+}
+
 void write_prepared_speech(const fs::path& path, const Splits& splits,
                            const SpeechDataOptions& options, const SpeechCoding& coding) {
   PreparedWriter writer(kSpeech, options_json(options), splits.notes);
   writer.add(*coding.tokeniser);
-  for (int split = 0; split < kSplitCount; ++split) {
-    if (!splits[split]) continue;
-    const auto& own = dynamic_cast<const SpeechDataset&>(*splits[split]);
-    writer.add_rows(split, own.rows(), row_json);
-    writer.add("samples", own.store()->samples);  // all splits share one store
-    writer.add("offsets", at::tensor(own.store()->offsets, at::kLong));
-  }
+  for (int split = 0; split < kSplitCount; ++split)
+    if (splits[split]) splits[split]->prepare(writer, split);
   writer.write(path);
 }
 

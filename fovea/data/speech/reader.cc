@@ -70,11 +70,12 @@ std::vector<std::pair<double, double>> boundaries_of(std::string_view cell, size
 
 }  // namespace
 
-FileRows<Utterance> read_speech(const fs::path& path, const MediaTableOptions& options) {
+FileRows<Utterance> read_speech(const fs::path& path, const MediaTableOptions& options,
+                                const RowSink<Utterance>& sink) {
   const MediaTable media(path, options, "data.sounds", "wav/{}");
   const CsvTable& table = media.table();
   const SpeechColumns columns(media, options.roles);
-  FileRows<Utterance> texts;
+  FileRows<Utterance> texts{sink};
   int64_t empty = 0;
   for (int64_t row = 0; row < table.rows(); ++row) {
     Utterance utterance;
@@ -91,11 +92,11 @@ FileRows<Utterance> read_speech(const fs::path& path, const MediaTableOptions& o
     if (columns.boundaries >= 0)
       utterance.boundaries =
           boundaries_of(table.cell(row, columns.boundaries), words, utterance.place);
-    if (columns.split >= 0)
-      texts.splits.push_back(split_in_cell(table.cell(row, columns.split), utterance.place));
-    texts.rows.push_back(std::move(utterance));
+    std::optional<Split> split;
+    if (columns.split >= 0) split = split_in_cell(table.cell(row, columns.split), utterance.place);
+    texts.add(std::move(utterance), split);
   }
-  require(!texts.rows.empty(), ErrorKind::BadData, table.path, ": holds no utterances");
+  require(texts.count > 0, ErrorKind::BadData, table.path, ": holds no utterances");
   texts.hash = table.hash;
   if (empty > 0)
     texts.notes.push_back(concat(table.path, ": ", format_count(empty),
@@ -107,10 +108,12 @@ SplitRows<Utterance> open_speech(const DataSource& source, const SplitOptions& s
                                  MediaTableOptions options) {
   check_roles(source, {"audio", "parts", "transcript", "speaker", "boundaries", "split"});
   options.roles = source.roles;
-  return read_splits<Utterance>(
-      source, split,
-      {kMediaTableEndings, [&](const fs::path& path) { return read_speech(path, options); },
-       "utterances"});
+  return read_splits<Utterance>(source, split,
+                                {kMediaTableEndings,
+                                 [options](const fs::path& path, const RowSink<Utterance>& sink) {
+                                   return read_speech(path, options, sink);
+                                 },
+                                 "utterances"});
 }
 
 }  // namespace fovea

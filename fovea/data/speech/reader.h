@@ -34,8 +34,8 @@ struct Utterance {
 
 /// Rows without sound or transcript are left out and noted. Sounds are not opened. BadData with
 /// path:line; NotFound for a column that is not there.
-FileRows<Utterance> read_speech(const std::filesystem::path& path,
-                                const MediaTableOptions& options);
+FileRows<Utterance> read_speech(const std::filesystem::path& path, const MediaTableOptions& options,
+                                const RowSink<Utterance>& sink = {});
 
 /// A file, or a folder with train, val and test files (.csv .tsv .tab).
 SplitRows<Utterance> open_speech(const DataSource& source, const SplitOptions& split,

@@ -114,9 +114,10 @@ SplitRows<Utterance> draw_speech(const SyntheticSpeechOptions& options, int64_t 
       [](const Melody& melody) { return std::vector<std::string>{melody.transcript}; });
   SplitRows<Utterance> draw;
   for (int split = 0; split < kSplitCount; ++split) {
-    draw[split].resize(melodies[split].size());
+    std::vector<Utterance>& rows = draw[split].keep();
+    rows.resize(melodies[split].size());
     run_parallel(int64_t(melodies[split].size()), [&](int64_t row) {
-      draw[split][size_t(row)] = play(melodies[split][size_t(row)], options, rate);
+      rows[size_t(row)] = play(melodies[split][size_t(row)], options, rate);
     });
   }
   Json decided = options_json(options);

@@ -66,7 +66,7 @@ std::string odd_cell_phrase(CellCheck check, const TableColumn& column) {
 
 /// "new.csv: 12 of 500 rows: column 'city' is 'Bonn', 'Ulm', …: training never saw it: …".
 std::string odd_cells_sentence(const TableColumn& column, const std::array<OddCells, 5>& found,
-                               const CsvTable& table) {
+                               const TableRows& table) {
   std::vector<std::string> parts;
   for (const CellCheck check : {CellCheck::Unseen, CellCheck::OutOfRange, CellCheck::Missing}) {
     const OddCells& odd = found[size_t(check)];
@@ -75,7 +75,7 @@ std::string odd_cells_sentence(const TableColumn& column, const std::array<OddCe
     for (const std::string& cell : odd.examples)
       shown.push_back(cell.empty() ? "empty" : concat("'", shorten_bytes(cell, 40), "'"));
     if (odd.count > int64_t(odd.examples.size())) shown.push_back("…");
-    parts.push_back(concat(table.path, ": ", format_count(odd.count), " of ",
+    parts.push_back(concat(table.head().path, ": ", format_count(odd.count), " of ",
                            format_count(table.rows()), " rows: column '", column.name(), "' is ",
                            join(shown), ": ", odd_cell_phrase(check, column)));
   }
@@ -171,20 +171,22 @@ const TableLayout& TableEncoder::layout() const {
   return *layout_;
 }
 
-at::Tensor TableEncoder::encode_columns(const CsvTable& table) const {
+at::Tensor TableEncoder::encode_columns(const TableRows& rows) const {
   const int64_t width = int64_t(layout().input_names.size());
-  const std::vector<int64_t> places = places_of(table);
-  at::Tensor inputs = empty_inputs(table.rows(), width);  // [N, I]
-  float* const first = inputs.data_ptr<float>();
-  for_each_row(table.rows(), [&](int64_t row) {
-    float* next = first + row * width;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string_view cell = table.cell(row, places[i]);
-      if (!columns_[i].encode(cell, next)) [[unlikely]]
-        fail(ErrorKind::BadData, table.place(row), ": column '", columns_[i].name(), "' is '",
-             shorten_bytes(cell, 100), "', ", expected_cell(columns_[i]));
-      next += columns_[i].inputs();
-    }
+  const std::vector<int64_t> places = places_of(rows.head());
+  at::Tensor inputs = empty_inputs(rows.rows(), width);  // [N, I]
+  rows.for_each_block([&](const CsvTable& table, int64_t before) {
+    float* const first = inputs.data_ptr<float>() + before * width;
+    for_each_row(table.rows(), [&](int64_t row) {
+      float* next = first + row * width;
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        const std::string_view cell = table.cell(row, places[i]);
+        if (!columns_[i].encode(cell, next)) [[unlikely]]
+          fail(ErrorKind::BadData, table.place(row), ": column '", columns_[i].name(), "' is '",
+               shorten_bytes(cell, 100), "', ", expected_cell(columns_[i]));
+        next += columns_[i].inputs();
+      }
+    });
   });
   return inputs;
 }
@@ -195,19 +197,22 @@ std::vector<int64_t> TableEncoder::places_of(const CsvTable& table) const {
   return places;
 }
 
-std::vector<std::string> TableEncoder::check(const CsvTable& table) const {
-  const std::vector<int64_t> places = places_of(table);
-  std::vector<std::string> notes(columns_.size());
-  run_parallel(int64_t(columns_.size()), [&](int64_t i) {
-    std::array<OddCells, 5> found;
-    for (int64_t row = 0; row < table.rows(); ++row) {
-      const std::string_view cell = table.cell(row, places[size_t(i)]);
-      const CellCheck check = columns_[size_t(i)].check(cell);
-      if (check != CellCheck::Usual) found[size_t(check)].add(trim_cell(cell));
-    }
-    notes[size_t(i)] = odd_cells_sentence(columns_[size_t(i)], found, table);
+std::vector<std::string> TableEncoder::check(const TableRows& rows) const {
+  const std::vector<int64_t> places = places_of(rows.head());
+  std::vector<std::array<OddCells, 5>> found(columns_.size());
+  rows.for_each_block([&](const CsvTable& table, int64_t) {
+    run_parallel(int64_t(columns_.size()), [&](int64_t i) {
+      for (int64_t row = 0; row < table.rows(); ++row) {
+        const std::string_view cell = table.cell(row, places[size_t(i)]);
+        const CellCheck check = columns_[size_t(i)].check(cell);
+        if (check != CellCheck::Usual) found[size_t(i)][size_t(check)].add(trim_cell(cell));
+      }
+    });
   });
-  std::erase(notes, "");
+  std::vector<std::string> notes;
+  for (size_t i = 0; i < columns_.size(); ++i)
+    if (std::string note = odd_cells_sentence(columns_[i], found[i], rows); !note.empty())
+      notes.push_back(std::move(note));
   return notes;
 }
 
@@ -225,21 +230,24 @@ std::vector<std::string> TableEncoder::check(const Example& row) const {
   return notes;
 }
 
-std::shared_ptr<TableDataset> TableEncoder::encode(const CsvTable& all) const {
+std::shared_ptr<TableDataset> TableEncoder::encode(const TableRows& all) const {
   const std::string& name = layout().target;
-  const int64_t column = all.find(name);
-  require(column >= 0, ErrorKind::NotFound, all.path, ": there is no column '", name,
-          "', the target to measure by", suggestion(name, all.names),
-          "; answers alone need none: fovea predict RUN --input ", all.path);
-  const CsvTable table = TableTarget::known_rows(all, layout().target);
-  require(table.rows() > 0, ErrorKind::BadData, all.path, ": target '", layout().target,
+  const std::string& path = all.head().path;
+  require(all.head().find(name) >= 0, ErrorKind::NotFound, path, ": there is no column '", name,
+          "', the target to measure by", suggestion(name, all.head().names),
+          "; answers alone need none: fovea predict RUN --input ", path);
+  const CsvTable targets = all.with_column(name);
+  const std::vector<int64_t> known = TableTarget::known_rows(targets, name);
+  require(!known.empty(), ErrorKind::BadData, path, ": target '", name,
           "' is missing in every row");
+  const CsvTable table = targets.select(known);
+  const int64_t column = table.column(name);
   at::Tensor target = torch::empty({table.rows()}, torch::kFloat64);  // [N]
   double* values = target.data_ptr<double>();
   for (int64_t row = 0; row < table.rows(); ++row)
     values[row] = target_.encode(trim_cell(table.cell(row, column)), table, row);
   const auto type = target_.kind() == TargetKind::Classes ? torch::kInt64 : torch::kFloat32;
-  NamedTensors columns{{"inputs", encode_columns(table)}, {"target", target.to(type)}};
+  NamedTensors columns{{"inputs", encode_columns(all.select(known))}, {"target", target.to(type)}};
   return std::make_shared<TableDataset>(std::move(columns), layout_, all.rows() - table.rows());
 }
 
@@ -248,32 +256,6 @@ std::shared_ptr<TableDataset> TableEncoder::encode_inputs(const CsvTable& table)
       std::make_shared<TableDataset>(NamedTensors{{"inputs", encode_columns(table)}}, layout_, 0);
   data->set_cells(table, places_of(table));
   return data;
-}
-
-std::shared_ptr<TableDataset> TableEncoder::encode(const NumberTable& table) const {
-  const int64_t rows = table.inputs.size(0), width = table.inputs.size(1);
-  const int64_t inputs_per_row = int64_t(layout().input_names.size());
-  at::Tensor inputs = empty_inputs(rows, inputs_per_row);  // [N, I]
-  const float* from = table.inputs.data_ptr<float>();
-  float* first = inputs.data_ptr<float>();
-  int64_t offset = 0;
-  for (const TableColumn& column : columns_) {
-    const int64_t at =
-        std::find(table.names.begin(), table.names.end(), column.name()) - table.names.begin();
-    require(at < width && column.is_number(), ErrorKind::NotFound,
-            "the built-in data has no column of numbers called '", column.name(),
-            "'; was the run trained on other data?");
-    for (int64_t row = 0; row < rows; ++row)
-      column.encode(double(from[row * width + at]), first + row * inputs_per_row + offset);
-    offset += column.inputs();
-  }
-  require(target_.kind() == TargetKind::TwoClasses && target_.name() == table.target &&
-              target_.classes() == table.classes,
-          ErrorKind::InvalidArgument, "the built-in data has the target '", table.target,
-          "' with the classes ", join(table.classes), ", the run has '", target_.name(),
-          "'; name the data it was trained on");
-  NamedTensors columns{{"inputs", inputs}, {"target", table.labels.to(torch::kFloat32)}};
-  return std::make_shared<TableDataset>(std::move(columns), layout_, 0);
 }
 
 Example TableEncoder::encode_row(const NamedCells& row) const {

@@ -17,6 +17,7 @@
 #include "fovea/data/dataset.h"
 #include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/table_rows.h"
 #include "fovea/data/tables/column.h"
 #include "fovea/data/tables/target.h"
 
@@ -34,7 +35,7 @@ struct TableOptions {
   std::string target_transform = "auto";  // of a number: target_transform.h
   std::string standardise = "auto";
   std::string numbers = "pieces";
-  int64_t bins = 0;  // pieces of a number at most; 0: by rows and columns
+  int64_t bins = 0;            // pieces of a number at most; 0: by rows and columns
   int64_t max_categories = 0;  // 0: by rows and columns
   double validation_fraction =
       -1;  // below 0: as split_rows() has it; of the built-in data 0.3, its tail
@@ -54,15 +55,6 @@ struct TableLayout {
   std::vector<std::string> classes;              // for two classes the second is the positive one
   double target_mean = 0, target_deviation = 1;  // of a number
   TargetTransform target_transform;
-};
-
-/// Numbers that never were text: the built-in data.
-struct NumberTable {
-  std::vector<std::string> names;
-  at::Tensor inputs;  // [N, C] float32
-  std::string target;
-  std::vector<std::string> classes;  // two
-  at::Tensor labels;                 // [N] int64, 0 or 1
 };
 
 class TableDataset : public ColumnDataset {
@@ -87,8 +79,7 @@ class TableDataset : public ColumnDataset {
 class TableEncoder {
  public:
   /// Learns the encodings from the training rows. standardise "auto" means yes here.
-  void fit(const CsvTable& train, const TableOptions& options);
-  void fit(const NumberTable& train, const TableOptions& options);
+  void fit(const TableRows& train, const TableOptions& options);
   bool fitted() const { return layout_ != nullptr; }
 
   Json to_json() const;
@@ -102,14 +93,13 @@ class TableEncoder {
 
   /// Rows without a target are left out. NotFound for a missing column, BadData with path:line for
   /// a bad cell.
-  std::shared_ptr<TableDataset> encode(const CsvTable& table) const;
-  std::shared_ptr<TableDataset> encode(const NumberTable& table) const;
+  std::shared_ptr<TableDataset> encode(const TableRows& table) const;
   /// Every row, and no target: for prediction.
   std::shared_ptr<TableDataset> encode_inputs(const CsvTable& table) const;
 
   /// What the rows hold that training did not, one sentence for each column: unseen categories,
   /// numbers out of range, missing cells.
-  std::vector<std::string> check(const CsvTable& table) const;
+  std::vector<std::string> check(const TableRows& table) const;
   /// The same of one row that was encoded with its cells.
   std::vector<std::string> check(const Example& row) const;
 
@@ -136,7 +126,7 @@ class TableEncoder {
  private:
   void finish();
   void note_columns();
-  at::Tensor encode_columns(const CsvTable& table) const;
+  at::Tensor encode_columns(const TableRows& table) const;
   std::vector<int64_t> places_of(const CsvTable& table) const;  // of the columns in the table
   std::vector<TableColumn> columns_;
   TableTarget target_;

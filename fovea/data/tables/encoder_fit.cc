@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "fovea/base/error.h"
 #include "fovea/data/tables/encoder.h"
@@ -12,6 +13,8 @@
 namespace fovea {
 
 namespace {
+
+constexpr int64_t kBytesTogether = int64_t{128} << 20;  // of columns that are in memory at once
 
 /// The first eight.
 std::string shortened_list(std::vector<std::string> items) {
@@ -92,33 +95,45 @@ NumberFit number_fit(const TableOptions& options, bool standardise, const Target
 
 }  // namespace
 
-void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
+void TableEncoder::fit(const TableRows& train, const TableOptions& options) {
   TableEncoder fresh;
-  fresh.file_columns_ = train.names;
-  fresh.delimiter_ = train.delimiter;
-  const std::string target = choose_target(train, options.target);
-  const CsvTable rows = TableTarget::known_rows(train, target);
-  const bool decimal_commas = has_decimal_commas(rows);
-  fresh.target_ =
-      TableTarget::fit(rows, target, options.target_kind, decimal_commas, options.target_transform);
+  const CsvTable& head = train.head();
+  fresh.file_columns_ = head.names;
+  fresh.delimiter_ = head.delimiter;
+  const std::string target = choose_target(head, options.target);
+  const TableRows rows = train.select(TableTarget::known_rows(train.with_column(target), target));
+  const bool decimal_commas = has_decimal_commas(rows.first(kRowsToJudge));
   TargetRows target_rows;
-  for (int64_t row = 0, at = rows.column(target); row < rows.rows(); ++row)
-    target_rows.add(fresh.target_, fresh.target_.encode(trim_cell(rows.cell(row, at)), rows, row));
-
-  const std::vector<std::string> names = choose_features(train.names, target, options, train.path);
+  {
+    const CsvTable targets = rows.with_column(target);
+    fresh.target_ = TableTarget::fit(targets, target, options.target_kind, decimal_commas,
+                                     options.target_transform);
+    for (int64_t row = 0, at = targets.column(target); row < targets.rows(); ++row)
+      target_rows.add(fresh.target_,
+                      fresh.target_.encode(trim_cell(targets.cell(row, at)), targets, row));
+  }
+  const std::vector<std::string> names = choose_features(head.names, target, options, head.path);
   const NumberFit numbers = number_fit(options, options.standardise != "no", target_rows,
                                        rows.rows(), int64_t(names.size()));
   const int64_t max_categories = options.max_categories > 0
                                      ? options.max_categories
                                      : choose_categories(rows.rows(), int64_t(names.size()));
   std::vector<InferredColumn> inferred(names.size());
-  run_parallel(int64_t(names.size()), [&](int64_t i) {
-    const std::string& name = names[size_t(i)];
-    inferred[size_t(i)] = infer_column(
-        rows, name,
-        {numbers, max_categories, contains(options.keep, name) || contains(options.features, name),
-         contains(options.categories, name), decimal_commas});
-  });
+  const auto together =
+      size_t(std::max<int64_t>(1, kBytesTogether / std::max<int64_t>(1, rows.column_bytes())));
+  for (size_t begin = 0; begin < names.size(); begin += together) {
+    const std::span<const std::string> own =
+        std::span(names).subspan(begin, std::min(together, names.size() - begin));
+    const CsvTable table = rows.with_columns(own);
+    run_parallel(int64_t(own.size()), [&](int64_t i) {
+      const std::string& name = own[size_t(i)];
+      inferred[begin + size_t(i)] =
+          infer_column(table, name,
+                       {numbers, max_categories,
+                        contains(options.keep, name) || contains(options.features, name),
+                        contains(options.categories, name), decimal_commas});
+    });
+  }
   std::vector<std::string> empty, identifiers;
   for (size_t i = 0; i < names.size(); ++i) {
     if (!inferred[i].column)
@@ -135,48 +150,14 @@ void TableEncoder::fit(const CsvTable& train, const TableOptions& options) {
         concat("left out: ", quoted_list(identifiers), identifiers.size() == 1 ? " has" : " have",
                " another value in every row; --set data.keep=", join(identifiers, ","), " keeps ",
                identifiers.size() == 1 ? "it" : "them"));
-  require(!fresh.columns_.empty(), ErrorKind::BadData, train.path,
-          ": no column beside the target '", target, "' can be learnt from. ",
-          join(fresh.notes_, ". "));
+  require(!fresh.columns_.empty(), ErrorKind::BadData, head.path, ": no column beside the target '",
+          target, "' can be learnt from. ", join(fresh.notes_, ". "));
   fresh.finish();
   fresh.note_columns();
 
   std::vector<std::string> about = fresh.target_.advice(target_rows.counts);
   about.insert(about.begin(), fresh.target_.sentence(target_rows.counts));
   fresh.notes_.insert(fresh.notes_.begin(), about.begin(), about.end());
-  *this = std::move(fresh);
-}
-
-void TableEncoder::fit(const NumberTable& train, const TableOptions& options) {
-  TableEncoder fresh;
-  fresh.file_columns_ = train.names;
-  fresh.file_columns_.push_back(train.target);
-  fresh.target_ = TableTarget::of_two_classes(train.target, train.classes);
-  const int64_t rows = train.inputs.size(0), width = train.inputs.size(1);
-  const float* values = train.inputs.data_ptr<float>();
-  TargetRows target_rows;
-  const at::Tensor labels = train.labels.contiguous();  // [N]
-  for (int64_t row = 0; row < rows; ++row)
-    target_rows.add(fresh.target_, double(labels.data_ptr<int64_t>()[row]));
-  std::vector<double> column(static_cast<size_t>(rows));
-  const std::vector<std::string> features =
-      choose_features(fresh.file_columns_, train.target, options, "built-in data");
-  const NumberFit numbers = number_fit(options, options.standardise == "yes", target_rows, rows,
-                                       int64_t(features.size()));
-  for (const std::string& name : features) {
-    const int64_t at =
-        std::find(train.names.begin(), train.names.end(), name) - train.names.begin();
-    for (int64_t row = 0; row < rows; ++row) column[size_t(row)] = values[row * width + at];
-    fresh.columns_.push_back(TableColumn::of_numbers(name, column, numbers));
-  }
-  fresh.finish();
-  fresh.note_columns();
-  const int64_t positive = train.labels.sum().item<int64_t>();
-  require(positive > 0 && positive < rows, ErrorKind::BadData, "built-in data: target '",
-          train.target,
-          "' is the same in every training row; nothing can be learnt. Draw more rows");
-  fresh.notes_.insert(fresh.notes_.begin(),
-                      fresh.target_.sentence(std::vector<int64_t>{rows - positive, positive}));
   *this = std::move(fresh);
 }
 

@@ -185,11 +185,10 @@ std::optional<InferredColumn> number_column_with_strays(const std::string& name,
 }  // namespace
 
 bool has_decimal_commas(const CsvTable& table) {
-  constexpr int64_t kEnoughRows = 1000;
   std::vector<std::string_view> cells;
   for (int64_t column = 0; column < table.columns(); ++column) {
     cells.clear();
-    for (int64_t row = 0; row < std::min(table.rows(), kEnoughRows); ++row)
+    for (int64_t row = 0; row < std::min(table.rows(), kRowsToJudge); ++row)
       cells.push_back(trim_cell(table.cell(row, column)));
     const auto format = NumberFormat::infer(cells, table.delimiter);
     if (format && format->has_decimal_comma() && !format->is_guess()) return true;

@@ -26,6 +26,7 @@ struct InferredColumn {
 };
 
 /// Whether a column of the table has numbers such as 12,5.
+constexpr int64_t kRowsToJudge = 1000;
 bool has_decimal_commas(const CsvTable& table);
 
 /// From all rows of the table, at least one.

@@ -4,13 +4,14 @@
 // used is not known.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "fovea/base/options.h"
-#include "fovea/data/tables/encoder.h"
 
 namespace fovea {
 
@@ -33,6 +34,14 @@ struct LabelFunction {
   bool median = false;
 };
 const std::vector<LabelFunction>& label_functions();
+
+struct NumberTable {
+  std::vector<std::string> names;
+  at::Tensor inputs;  // [N, C] float32
+  std::string target;
+  std::vector<std::string> classes;  // two
+  at::Tensor labels;                 // [N] int64, 0 or 1
+};
 
 struct FeaturesDraw {
   NumberTable table;

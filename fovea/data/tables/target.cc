@@ -101,20 +101,19 @@ std::vector<std::string> first_spellings(const TargetCells& cells) {
 
 }  // namespace
 
-CsvTable TableTarget::known_rows(const CsvTable& table, const std::string& name) {
+std::vector<int64_t> TableTarget::known_rows(const CsvTable& table, const std::string& name) {
   const int64_t column = table.column(name);
-  const CsvTable present = rows_with(table, column);
   std::vector<std::string_view> cells;
-  std::vector<int64_t> known;
-  bool dashes = false;
-  for (int64_t row = 0; row < present.rows(); ++row) {
-    cells.push_back(trim_cell(present.cell(row, column)));
-    if (!is_missing_number(cells.back()))
-      known.push_back(row);
-    else
-      dashes = true;
+  std::vector<int64_t> present, known;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const std::string_view cell = trim_cell(table.cell(row, column));
+    if (is_missing(cell)) continue;
+    cells.push_back(cell);
+    present.push_back(row);
+    if (!is_missing_number(cell)) known.push_back(row);
   }
-  return dashes && NumberFormat::infer(cells, table.delimiter) ? present.select(known) : present;
+  const bool dashes = known.size() < present.size();
+  return dashes && NumberFormat::infer(cells, table.delimiter) ? known : present;
 }
 
 const char* name_of(TargetKind kind) {
@@ -179,19 +178,6 @@ TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
           "all the same");
   target.class_numbers_ = cells.distinct_numbers;
   target.classes_ = cells.first_text >= 0 ? cells.distinct_texts : first_spellings(cells);
-  target.class_index_ = CategoryIndex(target.classes_);
-  return target;
-}
-
-TableTarget TableTarget::of_two_classes(std::string name, std::vector<std::string> classes) {
-  TableTarget target;
-  target.name_ = std::move(name);
-  target.classes_ = std::move(classes);
-  for (const std::string& text : target.classes_) {
-    double value;
-    if (parse_cell(text, value)) target.class_numbers_.push_back(value);
-  }
-  if (target.class_numbers_.size() != target.classes_.size()) target.class_numbers_.clear();
   target.class_index_ = CategoryIndex(target.classes_);
   return target;
 }

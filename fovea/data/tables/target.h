@@ -31,9 +31,7 @@ class TableTarget {
   static TableTarget fit(const CsvTable& table, const std::string& name, const std::string& kind,
                          bool decimal_commas = false, const std::string& transform = "none");
   /// The rows that have a target: where the others are numbers, "-" is none.
-  static CsvTable known_rows(const CsvTable& table, const std::string& name);
-  /// Two classes that are known beforehand.
-  static TableTarget of_two_classes(std::string name, std::vector<std::string> classes);
+  static std::vector<int64_t> known_rows(const CsvTable& table, const std::string& name);
 
   Json to_json() const;
   static TableTarget from_json(const Field& field);

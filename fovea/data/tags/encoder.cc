@@ -202,14 +202,15 @@ Example PieceEncoder::erase(const Example& example, std::span<const int64_t> uni
   return erase_tokens(example, *tokeniser_, units);
 }
 
-WordEncoder WordEncoder::learn(std::span<const Sentence> sentences, int64_t minimum_count) {
+WordEncoder WordEncoder::learn(const Rows<Sentence>& sentences, int64_t minimum_count) {
   std::map<std::string, int64_t> words, letters;
-  for (const Sentence& sentence : sentences)
+  sentences.for_each([&](const Sentence& sentence) {
     for (const std::string& word : sentence.words) {
       if (word.empty()) continue;
       ++words[word];
       for (const std::string_view letter : code_points_of(word)) ++letters[std::string(letter)];
     }
+  });
   WordEncoder encoder(Vocabulary::from_counts(words, minimum_count, 0),
                       Vocabulary::from_counts(letters, 1, 0));
   encoder.counts_.assign(size_t(encoder.words_.size()), 0);
@@ -317,14 +318,16 @@ Example WordEncoder::erase(const Example& example, std::span<const int64_t> unit
   return erased;
 }
 
-SentenceDataset::SentenceDataset(std::vector<Sentence> sentences,
+SentenceDataset::SentenceDataset(Rows<Sentence> sentences,
                                  std::shared_ptr<const SentenceEncoder> encoder,
                                  const std::string& where)
-    : sentences_(std::move(sentences)), encoder_(std::move(encoder)), encoded_(sentences_.size()) {
-  encode_each_row(size(), where, "sentence", [&](int64_t row) {
-    encoded_[size_t(row)].tensors = encoder_->example(sentences_[size_t(row)]).tensors;
+    : encoder_(std::move(encoder)) {
+  const auto encode = [&](const Sentence& sentence) { return encoder_->example(sentence).tensors; };
+  encode_rows(std::move(sentences), where, "sentence", encode, [&](Sentence&& row, auto&& tensors) {
+    has_truth_ |= !row.decisive.empty();
+    sentences_.push_back(std::move(row));
+    encoded_.emplace_back().tensors = std::move(tensors);
   });
-  for (const Sentence& sentence : sentences_) has_truth_ |= !sentence.decisive.empty();
 }
 
 int64_t SentenceDataset::length(int64_t row) const {

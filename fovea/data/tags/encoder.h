@@ -20,6 +20,7 @@
 
 #include "fovea/data/dataset.h"
 #include "fovea/data/packed_text.h"
+#include "fovea/data/rows.h"
 #include "fovea/data/tokenisers/vocabulary.h"
 
 namespace fovea {
@@ -72,7 +73,7 @@ class WordEncoder : public SentenceEncoder {
   WordEncoder(Vocabulary words, Vocabulary letters)
       : words_(std::move(words)), letters_(std::move(letters)) {}
   /// Words seen less often than `minimum_count` are unknown; every letter counts.
-  static WordEncoder learn(std::span<const Sentence> sentences, int64_t minimum_count);
+  static WordEncoder learn(const Rows<Sentence>& sentences, int64_t minimum_count);
   /// From here on each word also has its row among word vectors of these words (text_vectors.h).
   void add_vectors(Vocabulary words) { text_words_ = std::move(words); }
   Json to_json() const;
@@ -99,7 +100,7 @@ class WordEncoder : public SentenceEncoder {
 class SentenceDataset : public Dataset {
  public:
   /// Encodes all sentences, side by side. `where` names them in an error.
-  SentenceDataset(std::vector<Sentence> sentences, std::shared_ptr<const SentenceEncoder> encoder,
+  SentenceDataset(Rows<Sentence> sentences, std::shared_ptr<const SentenceEncoder> encoder,
                   const std::string& where);
 
   int64_t size() const override { return static_cast<int64_t>(sentences_.size()); }

@@ -42,7 +42,7 @@ Sentences read_rows(const DataSource& source, const TaggingDataOptions& options,
   Sentences sentences = open_tagged_text(source, split, reading);
   const Decisive decisive = read_decisive(source.path, "[word, word that decides]");
   if (decisive.empty()) return sentences;
-  sentences.for_each([&](TaggedSentence& sentence, Split) {
+  sentences.transform([decisive](TaggedSentence& sentence) {
     const std::string text = join(sentence.words, " ");
     const auto known = decisive.find(text);
     if (known == decisive.end()) return;
@@ -69,31 +69,23 @@ void fit_tags(const Sentences& rows, TagCoding& coding, Notes& notes) {
     if (type != "O") coding.tags.insert(coding.tags.end(), {"B-" + type, "I-" + type});
 }
 
-std::shared_ptr<const WordPiece> learn_pieces(const std::vector<TaggedSentence>& train,
+std::shared_ptr<const WordPiece> learn_pieces(const Rows<TaggedSentence>& train,
                                               const TaggingDataOptions& options) {
   WordCounts words({.lowercase = options.lowercase});
-  for (const TaggedSentence& sentence : train) words.add(join(sentence.words, " "));
+  train.for_each([&](const TaggedSentence& sentence) { words.add(join(sentence.words, " ")); });
   return std::make_shared<const WordPiece>(
       WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
 
-WordEncoder learn_words(const std::vector<TaggedSentence>& train,
-                        const TaggingDataOptions& options) {
-  std::vector<Sentence> sentences;
-  for (const TaggedSentence& sentence : train) sentences.push_back(sentence_of(sentence.words));
-  return WordEncoder::learn(sentences, options.minimum_count);
-}
-
 /// Word vectors of the files, and of the training sentences.
-TextVectors learn_vectors(const std::vector<TaggedSentence>& train,
-                          const std::vector<std::string>& files, const TagLoading& loading,
-                          Notes& notes) {
+TextVectors learn_vectors(const Rows<TaggedSentence>& train, const std::vector<std::string>& files,
+                          const TagLoading& loading, Notes& notes) {
   int64_t done = 0;
   const auto step = [&] {
     if (loading.progress) loading.progress(++done, int64_t(files.size()) + kTextVectorSteps);
   };
   WordSequences texts;
-  for (const TaggedSentence& sentence : train) texts.add(sentence.words);
+  train.for_each([&](const TaggedSentence& sentence) { texts.add(sentence.words); });
   add_texts(files, texts, step);
   TextVectors vectors = learn_text_vectors(texts, Random(loading.seed).split("text vectors"), step);
   notes.push_back(concat("word vectors: ", format_count(vectors.words.size()),
@@ -104,7 +96,7 @@ TextVectors learn_vectors(const std::vector<TaggedSentence>& train,
 }
 
 /// What the model reads by, where it is not there yet.
-void learn_coding(const std::vector<TaggedSentence>& train, const TaggingDataOptions& options,
+void learn_coding(const Rows<TaggedSentence>& train, const TaggingDataOptions& options,
                   const TagLoading& loading, TagCoding& coding, Notes& notes) {
   if (loading.pieces) {
     if (!coding.tokeniser) coding.tokeniser = learn_pieces(train, options);
@@ -112,7 +104,9 @@ void learn_coding(const std::vector<TaggedSentence>& train, const TaggingDataOpt
     return;
   }
   if (!coding.words) {
-    WordEncoder words = learn_words(train, options);
+    WordEncoder words = WordEncoder::learn(
+        Rows(train).map<Sentence>([](TaggedSentence&& row) { return sentence_of(row.words); }),
+        options.minimum_count);
     if (!options.texts.empty()) {
       TextVectors vectors = learn_vectors(train, options.texts, loading, notes);
       coding.vectors = vectors.vectors;
@@ -124,16 +118,14 @@ void learn_coding(const std::vector<TaggedSentence>& train, const TaggingDataOpt
                          format_count(coding.words->letters().size()), " letters"));
 }
 
-std::vector<Sentence> to_sentences(std::vector<TaggedSentence> rows, const TagCoding& coding,
-                                   Split split) {
-  std::vector<Sentence> sentences;
-  for (TaggedSentence& row : rows) {
-    sentences.push_back(sentence_of(std::move(row.words)));
+Rows<Sentence> to_sentences(Rows<TaggedSentence> rows, const TagCoding& coding, Split split) {
+  return std::move(rows).map<Sentence>([&coding, split](TaggedSentence&& row) {
+    Sentence sentence = sentence_of(std::move(row.words));
     for (const std::string& tag : row.tags)
-      sentences.back().tags.push_back(label_index(tag, coding.tags, split, kWords));
-    sentences.back().decisive = std::move(row.decisive);
-  }
-  return sentences;
+      sentence.tags.push_back(label_index(tag, coding.tags, split, kWords));
+    sentence.decisive = std::move(row.decisive);
+    return sentence;
+  });
 }
 
 }  // namespace
@@ -195,7 +187,7 @@ Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
     }
     learn_coding(rows.train, options, loading, coding, notes);
   };
-  return encode_splits(sentences, fit, [&](std::vector<TaggedSentence> rows, Split split, Notes&) {
+  return encode_splits(sentences, fit, [&](Rows<TaggedSentence> rows, Split split, Notes&) {
     return std::make_shared<SentenceDataset>(to_sentences(std::move(rows), coding, split),
                                              coding.encoder(options),
                                              place_of(source, split, "the synthetic sentences"));

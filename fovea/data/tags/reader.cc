@@ -42,12 +42,14 @@ size_t role_number(const Roles& roles, const std::string& role) {
 
 class TaggedTextReader {
  public:
-  TaggedTextReader(const std::filesystem::path& path, const TaggedTextOptions& options)
+  TaggedTextReader(const std::filesystem::path& path, const TaggedTextOptions& options,
+                   const RowSink<TaggedSentence>& sink)
       : lines_(path, options.max_bytes),
         plain_(options.scheme == "plain"),
         separator_(options.separator),
         token_(role_number(options.roles, "token")),
-        tag_(role_number(options.roles, "tag")) {
+        tag_(role_number(options.roles, "tag")),
+        result_{sink} {
     const auto one_of = [](const char* name, const std::string& value,
                            const std::vector<std::string>& choices) {
       require(std::find(choices.begin(), choices.end(), value) != choices.end(),
@@ -58,7 +60,6 @@ class TaggedTextReader {
   }
 
   FileRows<TaggedSentence> read() {
-    result_.hash = lines_.hash();
     for (std::string_view line; lines_.next(line);) {
       if (trim(line).empty()) {
         end_sentence();
@@ -69,7 +70,8 @@ class TaggedTextReader {
       }
     }
     end_sentence();
-    require(!result_.rows.empty(), ErrorKind::BadData, lines_.path(), ": holds no sentence");
+    result_.hash = lines_.hash();
+    require(result_.count > 0, ErrorKind::BadData, lines_.path(), ": holds no sentence");
     if (changed_ > 0)
       result_.notes.push_back(concat(lines_.path(), ": ", format_count(changed_),
                                      " tags were rewritten as IOB2 (B- begins every entity)"));
@@ -132,8 +134,7 @@ class TaggedTextReader {
   void end_sentence() {
     if (sentence_.words.empty()) return;
     if (!plain_) changed_ += normalise_tags(sentence_.tags);
-    result_.rows.push_back(std::move(sentence_));
-    sentence_ = {};
+    result_.add(std::exchange(sentence_, {}));
   }
 
   TextLines lines_;
@@ -187,8 +188,9 @@ std::string format_tagged_text(std::span<const TaggedSentence> sentences) {
 }
 
 FileRows<TaggedSentence> read_tagged_text(const std::filesystem::path& path,
-                                          const TaggedTextOptions& options) {
-  return TaggedTextReader(path, options).read();
+                                          const TaggedTextOptions& options,
+                                          const RowSink<TaggedSentence>& sink) {
+  return TaggedTextReader(path, options, sink).read();
 }
 
 SplitRows<TaggedSentence> open_tagged_text(const DataSource& source, const SplitOptions& split,
@@ -198,7 +200,9 @@ SplitRows<TaggedSentence> open_tagged_text(const DataSource& source, const Split
   return read_splits<TaggedSentence>(
       source, split,
       {{".tsv", ".tab", ".conll", ".txt", ".iob", ".iob2", ".bio"},
-       [&](const std::filesystem::path& path) { return read_tagged_text(path, options); },
+       [options](const std::filesystem::path& path, const RowSink<TaggedSentence>& sink) {
+         return read_tagged_text(path, options, sink);
+       },
        "sentences"});
 }
 

@@ -31,7 +31,8 @@ struct TaggedTextOptions {
 
 /// BadData with path:line. A sentence has at least one word.
 FileRows<TaggedSentence> read_tagged_text(const std::filesystem::path& path,
-                                          const TaggedTextOptions& options);
+                                          const TaggedTextOptions& options,
+                                          const RowSink<TaggedSentence>& sink = {});
 
 /// A file, or a folder with train, val and test files (.tsv .tab .conll .txt .iob .iob2 .bio).
 /// `options.roles` are the source's.

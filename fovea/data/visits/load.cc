@@ -121,12 +121,13 @@ void fit_labels(const SplitRows<PatientRecord>& patients, const VisitsDataOption
   for (const std::string& note : labels.notes()) notes.push_back(note);
 }
 
-std::shared_ptr<const Vocabulary> learn_codes(const std::vector<PatientRecord>& train,
+std::shared_ptr<const Vocabulary> learn_codes(const Rows<PatientRecord>& train,
                                               int64_t minimum_count) {
   std::map<std::string, int64_t> counts;
-  for (const PatientRecord& patient : train)
+  train.for_each([&](const PatientRecord& patient) {
     for (const Visit& visit : patient.visits)
       for (const std::string& code : visit.codes) ++counts[code];
+  });
   Vocabulary codes = Vocabulary::from_counts(counts, minimum_count, 0);
   require(codes.size() > Vocabulary::kSpecial, ErrorKind::BadData, "no code is seen in ",
           minimum_count, " training visits, so all would be unknown; set data.minimum_count lower");
@@ -155,11 +156,11 @@ std::optional<VisitTarget> find_target(const VisitLabel& answer, const PatientRe
 }
 
 /// Patients with what is to be known of them; those of whom nothing is are left out.
-std::vector<LabelledPatient> label_patients(std::vector<PatientRecord> records, bool every,
+std::vector<LabelledPatient> label_patients(Rows<PatientRecord> records, bool every,
                                             const VisitCoding& coding, Split split, Notes& notes) {
   std::vector<LabelledPatient> labelled;
   int64_t without = 0;
-  for (PatientRecord& record : records) {
+  records.take_each([&](PatientRecord&& record) {
     LabelledPatient patient;
     for (size_t i = 0; every && i < record.visits.size(); ++i) {
       const VisitLabel& answer = record.visits[i].answer;
@@ -176,11 +177,11 @@ std::vector<LabelledPatient> label_patients(std::vector<PatientRecord> records, 
       }
     if (patient.every.empty() && patient.targets.empty() && patient.label < 0) {
       ++without;
-      continue;
+      return;
     }
     patient.record = std::move(record);
     labelled.push_back(std::move(patient));
-  }
+  });
   if (without > 0)
     notes.push_back(concat(format_count(without), " ", kSplitNames[split],
                            " patients without a label were left out"));
@@ -215,11 +216,11 @@ void fit_coding(const SplitRows<PatientRecord>& patients, const DataSource& sour
   fitted.columns = source.roles;
   fit_labels(patients, options, fitted, notes);
   fitted.codes = learn_codes(patients.train, options.minimum_count);
-  fitted.times =
-      std::all_of(patients.train.begin(), patients.train.end(), [](const PatientRecord& patient) {
-        return std::all_of(patient.visits.begin(), patient.visits.end(),
-                           [](const Visit& visit) { return visit.time.has_value(); });
-      });
+  fitted.times = true;
+  patients.train.for_each([&](const PatientRecord& patient) {
+    fitted.times &= std::all_of(patient.visits.begin(), patient.visits.end(),
+                                [](const Visit& visit) { return visit.time.has_value(); });
+  });
   notes.push_back(concat(outcome_note(patients, options.reading.every(), fitted), "; ",
                          format_count(fitted.codes->size() - Vocabulary::kSpecial), " codes",
                          fitted.times ? "" : ", no times"));
@@ -308,7 +309,7 @@ Splits load_visits(const DataSource& source, const VisitsDataOptions& options, V
     encoder = coding.encoder(options);
     encoder.planted = patients.planted;
   };
-  const auto encode = [&](std::vector<PatientRecord> records, Split split, Notes& notes) {
+  const auto encode = [&](Rows<PatientRecord> records, Split split, Notes& notes) {
     std::vector<LabelledPatient> labelled =
         label_patients(std::move(records), options.reading.every(), coding, split, notes);
     if (labelled.empty()) return std::shared_ptr<VisitDataset>();

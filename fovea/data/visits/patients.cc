@@ -43,17 +43,17 @@ GatheredPatients::Entry& GatheredPatients::entry_of(const std::string& name) {
   return patients_[found->second];
 }
 
-FileRows<PatientRecord> GatheredPatients::take(const std::string& path, const std::string& hash) {
-  FileRows<PatientRecord> result;
+FileRows<PatientRecord> GatheredPatients::take(const std::string& path, const std::string& hash,
+                                               const RowSink<PatientRecord>& sink) {
+  FileRows<PatientRecord> result{sink};
   result.hash = hash;
   for (Entry& patient : patients_) {
     PatientRecord record = record_of(patient);
     if (is_left_out(record)) continue;
-    result.rows.push_back(std::move(record));
-    if (patient.split) result.splits.push_back(*patient.split);
+    result.add(std::move(record), patient.split);
   }
   add_notes(path, result.notes);
-  require(!result.rows.empty(), ErrorKind::BadData, path, ": holds no patient",
+  require(result.count > 0, ErrorKind::BadData, path, ": holds no patient",
           options_.needs_label ? " with codes and a label" : "");
   return result;
 }

@@ -26,7 +26,8 @@ class GatheredPatients {
   /// BadData, beginning with `place`, for a time that is none and for a patient in two splits.
   void add(VisitLine line, const std::string& place);
   /// In the order of their first lines. BadData for labels of one patient that must not differ.
-  FileRows<PatientRecord> take(const std::string& path, const std::string& hash);
+  FileRows<PatientRecord> take(const std::string& path, const std::string& hash,
+                               const RowSink<PatientRecord>& sink);
 
  private:
   struct Row {

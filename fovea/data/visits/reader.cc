@@ -64,8 +64,9 @@ class VisitRows {
     line.fields = std::move(row.cells);
     patients_.add(std::move(line), row.place);
   }
-  FileRows<PatientRecord> take(const std::string& path, const std::string& hash) {
-    return patients_.take(path, hash);
+  FileRows<PatientRecord> take(const std::string& path, const std::string& hash,
+                               const RowSink<PatientRecord>& sink) {
+    return patients_.take(path, hash, sink);
   }
 
  private:
@@ -79,12 +80,12 @@ class VisitRows {
 void check_patients(SplitRows<PatientRecord>& splits, const std::string& path) {
   std::unordered_map<std::string, int> seen;
   for (int split = 0; split < kSplitCount; ++split)
-    for (const PatientRecord& patient : splits[split]) {
+    splits[split].for_each([&](const PatientRecord& patient) {
       const auto [found, is_new] = seen.try_emplace(patient.name, split);
       require(is_new, ErrorKind::BadData, path, ": patient '", patient.name, "' is in the ",
               kSplitNames[found->second], " and in the ", kSplitNames[split],
               " split; all visits of a patient belong to one");
-    }
+    });
 }
 
 }  // namespace
@@ -99,12 +100,13 @@ void VisitsOptions::describe(OptionList& list) {
   describe_quotes(list, quotes);
 }
 
-FileRows<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& options) {
+FileRows<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& options,
+                                    const RowSink<PatientRecord>& sink) {
   VisitRows rows(options);
   std::vector<std::string> notes;
   const std::string hash = rows.reader().read(
       path, [&](RoleRow& row) { rows(row); }, &notes);
-  FileRows<PatientRecord> file = rows.take(path.string(), hash);
+  FileRows<PatientRecord> file = rows.take(path.string(), hash, sink);
   file.notes.insert(file.notes.begin(), notes.begin(), notes.end());
   return file;
 }
@@ -112,7 +114,7 @@ FileRows<PatientRecord> read_visits(const fs::path& path, const VisitsOptions& o
 FileRows<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options) {
   VisitRows rows(options);
   rows.reader().read(table, [&](RoleRow& row) { rows(row); });
-  return rows.take(table.path, table.hash);
+  return rows.take(table.path, table.hash, {});
 }
 
 SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOptions& split,
@@ -123,8 +125,11 @@ SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOption
   options.roles = source.roles;
   SplitRows<PatientRecord> splits = read_splits<PatientRecord>(
       source, split,
-      {kRoleEndings, [&](const fs::path& path) { return read_visits(path, options); }, "patients",
-       "visits"});
+      {kRoleEndings,
+       [options](const fs::path& path, const RowSink<PatientRecord>& sink) {
+         return read_visits(path, options, sink);
+       },
+       "patients", "visits"});
   check_patients(splits, source.path.string());
   return splits;
 }

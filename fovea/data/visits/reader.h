@@ -67,8 +67,8 @@ struct VisitsOptions {
 /// Patients in the order of their first lines. Lines without a patient, and where labels are needed
 /// patients without a code or a label, are left out and noted. BadData with path:line, also for a
 /// patient in two splits; NotFound for a column that is not there.
-FileRows<PatientRecord> read_visits(const std::filesystem::path& path,
-                                    const VisitsOptions& options);
+FileRows<PatientRecord> read_visits(const std::filesystem::path& path, const VisitsOptions& options,
+                                    const RowSink<PatientRecord>& sink = {});
 
 /// The same of a table that was read already.
 FileRows<PatientRecord> visits_in_table(const CsvTable& table, const VisitsOptions& options);

@@ -80,12 +80,12 @@ TEST(Corpus, FoldersAndHeldOutDocuments) {
   SplitOptions split;
   split.fraction = 0.4;
   const auto cut = open_corpus({folder.path(), {}}, split, {});
-  EXPECT_EQ(cut.train.size(), 3u);
-  EXPECT_EQ(cut.validation.size(), 2u);
+  EXPECT_EQ(cut.train.size(), 3);
+  EXPECT_EQ(cut.validation.size(), 2);
   folder.write("valid.txt", "v\n");
   const auto parts = open_corpus({folder.path(), {}}, split, {});
-  EXPECT_EQ(parts.train.size(), 5u);
-  EXPECT_EQ(parts.validation, (std::vector<Document>{{"v"}}));
+  EXPECT_EQ(parts.train.size(), 5);
+  EXPECT_EQ(parts.validation.kept(), (std::vector<Document>{{"v"}}));
   expect_error(ErrorKind::InvalidArgument, {"'label'"}, [&] {
     open_corpus({folder.path(), {{"label", {"x"}}}}, split, {});
   });

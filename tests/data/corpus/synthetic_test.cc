@@ -11,8 +11,8 @@ TEST(SyntheticCorpus, AreTheSameHoweverManyThereAre) {
   SyntheticCorpusOptions few, many;
   few.rows = 5, many.rows = 50;
   const SplitRows<Document> some = draw_corpus(few), more = draw_corpus(many);
-  ASSERT_EQ(some.train.size(), 5u);
-  ASSERT_EQ(more.train.size(), 50u);
+  ASSERT_EQ(some.train.size(), 5);
+  ASSERT_EQ(more.train.size(), 50);
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(some.train[i], more.train[i]);
   std::set<std::string> different;
   for (const auto& story : more.train) {

@@ -174,7 +174,7 @@ TEST(LabelledText, ASplitColumnDecides) {
   EXPECT_EQ(rows.splits, (std::vector<Split>{kTrain, kValidation, kTest, kTrain}));
   const TemporaryFolder folder;
   const auto parts = open_labelled_text({folder.write("a.csv", content), {}}, {}, {});
-  EXPECT_EQ(parts.train.size(), 2u);
+  EXPECT_EQ(parts.train.size(), 2);
   EXPECT_EQ(parts.validation[0].text, "b");
   EXPECT_EQ(parts.test[0].text, "c");
   EXPECT_TRUE(has_note(parts.notes, "2 training, 1 validation, 1 test"));
@@ -199,8 +199,8 @@ TEST(LabelledText, Folders) {
   folder.write("train.tsv", "text\tlabel\na\t1\nb\t0\nc\t1\nd\t0\ne\t1\n");
   folder.write("test.jsonl", "{\"text\": \"t\", \"label\": 0}\n");
   const auto parts = open_labelled_text({folder.path(), {}}, {}, {});
-  EXPECT_EQ(parts.train.size(), 4u);
-  EXPECT_EQ(parts.validation.size(), 1u);
+  EXPECT_EQ(parts.train.size(), 4);
+  EXPECT_EQ(parts.validation.size(), 1);
   EXPECT_EQ(parts.test[0].label, "0");
   const auto again = open_labelled_text({folder.path(), {}}, {}, {});
   EXPECT_EQ(again.validation[0].text, parts.validation[0].text);

@@ -254,5 +254,61 @@ TEST(Csv, AMillionCellsReadFast) {
                             // one and for sanitizers
 }
 
+/// More than two MiB, so that the file comes in pieces: quoted line ends, and two bytes a letter.
+std::string long_table() {
+  std::string text = "id,note,last\r\n";
+  for (int i = 0; i < 60000; ++i)
+    text += concat(i, ",\"é, ", std::string(size_t(i % 50), 'x'), "\n\"\"", i, "\"\"\",", i % 7,
+                   i % 2 ? "\n" : "\r\n");
+  return text;
+}
+
+TEST(CsvStream, PiecesAndBlocksAreTheWholeFile) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("long.csv", long_table());
+  const CsvTable whole = parse_csv(long_table(), path.string());
+  ASSERT_EQ(whole.rows(), 60000);
+  CsvStream stream(path);
+  int64_t row = 0;
+  for (CsvTable block; stream.next(block, 1000);)
+    for (int64_t own = 0; own < block.rows(); ++own, ++row) {
+      for (int64_t column = 0; column < 3; ++column)
+        ASSERT_EQ(block.cell(own, column), whole.cell(row, column)) << row;
+      ASSERT_EQ(block.place(own), whole.place(row));
+    }
+  EXPECT_EQ(row, whole.rows());
+  EXPECT_EQ(stream.head().hash, hash_of_file(path));
+}
+
+TEST(CsvStream, SomeColumnsOfSomeRows) {
+  const TemporaryFolder folder;
+  CsvStream stream(folder.write("a.csv", "a,b,c\n1,2,3\n4,5,6\n,,\n7,8,9\n,,\n"));
+  stream.keep_columns({2, 0});
+  CsvTable table;
+  ASSERT_TRUE(stream.next(table, 10, [](int64_t row) { return row != 1; }));
+  EXPECT_EQ(table.names, (std::vector<std::string>{"c", "a"}));
+  ASSERT_EQ(table.rows(), 3) << "the empty row between others is one, that at the end is none";
+  EXPECT_EQ(table.cell(0, 0), "3");
+  EXPECT_EQ(table.cell(1, table.column("a")), "");
+  EXPECT_EQ(table.cell(2, table.column("a")), "7");
+  EXPECT_EQ(table.place(2).substr(table.place(2).rfind(':')), ":5");
+  ASSERT_EQ(stream.head().notes.size(), 1u);
+  EXPECT_FALSE(stream.next(table, 10));
+}
+
+TEST(CsvStream, TheFirstLetterBeyondAsciiDecidesTheEncoding) {
+  const TemporaryFolder folder;
+  const std::string filler(size_t{3} << 20, 'x');
+  const CsvTable western = read_csv(folder.write("w.csv", "a,b\n" + filler + ",\xE9\n\xE9,1\n"));
+  EXPECT_EQ(western.cell(0, 1), "é");
+  EXPECT_EQ(western.cell(1, 0), "é");
+  EXPECT_EQ(western.notes.size(), 1u);
+  expect_error(ErrorKind::BadData, {"u.csv:3", "0xE9", "not valid UTF-8"},
+               [&] { read_csv(folder.write("u.csv", "a,b\né," + filler + "\n\xE9,1\n")); });
+  expect_error(ErrorKind::BadData, {"n.csv:2", "0xE9", "not valid UTF-8"}, [&] {
+    read_csv(folder.write("n.csv", "a,b\n\xE9," + filler + "\n\x81,1\n"));  // 0x81 is nothing
+  });
+}
+
 }  // namespace
 }  // namespace fovea

@@ -96,7 +96,7 @@ TEST_F(IdxFolder, FindsThePartsByTheirNames) {
     labels += image.label;
   }
   EXPECT_EQ(labels, "0120");
-  EXPECT_EQ(splits.test.size(), 2u);
+  EXPECT_EQ(splits.test.size(), 2);
   EXPECT_TRUE(splits.validation.empty());
   EXPECT_FALSE(splits.hash.empty());
 }
@@ -104,11 +104,11 @@ TEST_F(IdxFolder, FindsThePartsByTheirNames) {
 TEST_F(IdxFolder, OneFileIsTrainingOrWhole) {
   write("emnist-letters-test", 3, 3);
   DataSource source{folder / "emnist-letters-test-images-idx3-ubyte", {}};
-  EXPECT_EQ(read_idx_images(source, kAnySplit).train.size(), 3u);
+  EXPECT_EQ(read_idx_images(source, kAnySplit).train.size(), 3);
   source.whole = true;
-  EXPECT_EQ(read_idx_images(source, kAnySplit).test.size(), 3u);
+  EXPECT_EQ(read_idx_images(source, kAnySplit).test.size(), 3);
   source.path = folder.path();
-  EXPECT_EQ(read_idx_images(source, kAnySplit).test.size(), 3u)
+  EXPECT_EQ(read_idx_images(source, kAnySplit).test.size(), 3)
       << "a word of the name says the split";
 }
 

@@ -41,7 +41,7 @@ TEST_F(ImageFolder, TheFolderOfAPictureIsItsClass) {
   EXPECT_EQ(train[2].label, "dog");
   EXPECT_EQ(train[2].pixels.sizes(), at::IntArrayRef({1, 4, 6}));
   EXPECT_EQ(train[1].pixels[0][0][0].item<int>(), 10) << "in the order of the names";
-  EXPECT_EQ(read(0, /*whole=*/true).test.size(), 3u);
+  EXPECT_EQ(read(0, /*whole=*/true).test.size(), 3);
 }
 
 TEST_F(ImageFolder, SplitsAreFoldersToo) {
@@ -50,7 +50,7 @@ TEST_F(ImageFolder, SplitsAreFoldersToo) {
   write("test/dog/1.png", 4, 4, 3);
   const SplitRows<LabelledImage> splits = read();
   for (const int split : {kTrain, kValidation, kTest})
-    EXPECT_EQ(splits[split].at(0).pixels[0][0][0].item<int>(), split + 1);
+    EXPECT_EQ(splits[split][0].pixels[0][0][0].item<int>(), split + 1);
   EXPECT_EQ(splits.test[0].label, "dog");
 }
 
@@ -59,7 +59,7 @@ TEST_F(ImageFolder, AllBecomeOneSize) {
   write("cat/2.png", 9, 3, 9);
   for (const LabelledImage& image : read(5).train)
     EXPECT_EQ(image.pixels.sizes(), at::IntArrayRef({1, 5, 5}));
-  EXPECT_EQ(read(5).train.size(), 2u);
+  EXPECT_EQ(read(5).train.size(), 2);
   const SplitRows<LabelledImage> by_themselves = read();
   for (const LabelledImage& image : by_themselves.train)
     EXPECT_EQ(image.pixels.sizes(), at::IntArrayRef({1, 9, 9})) << "the middle of the longer sides";
@@ -84,8 +84,8 @@ TEST_F(ImageFolder, ATableNamesPicturesAndLabels) {
   folder.write("labels.csv", "file,class,split\npng/1.png,a,train\npng/2.png,b,val\n,b,val\n");
   const SplitRows<LabelledImage> rows =
       read_image_table({folder / "labels.csv", {}}, {.fraction = 0}, {});
-  ASSERT_EQ(rows.train.size(), 1u);
-  ASSERT_EQ(rows.validation.size(), 1u);
+  ASSERT_EQ(rows.train.size(), 1);
+  ASSERT_EQ(rows.validation.size(), 1);
   EXPECT_EQ(rows.validation[0].label, "b");
   EXPECT_TRUE(has_note(rows.notes, "1 rows without picture or label"));
 }
@@ -97,7 +97,7 @@ TEST_F(ImageFolder, ABrokenPictureIsNamed) {
                [&] { read(); });
   for (int i = 3; i < 40; ++i) write(concat("cat/", i, ".png"), 4, 4, 9);
   const SplitRows<LabelledImage> rows = read();
-  EXPECT_EQ(rows.train.size(), 38u);
+  EXPECT_EQ(rows.train.size(), 38);
   EXPECT_TRUE(has_note(rows.notes, "1 of 39 files cannot be read and are left out"));
   EXPECT_TRUE(has_note(rows.notes, "2.png: is no picture"));
 }

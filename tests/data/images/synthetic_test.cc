@@ -23,8 +23,8 @@ at::Tensor pixels_of(const std::vector<LabelledImage>& rows) {
 TEST(SyntheticImages, SplitsHaveTheirSizesAndAllDigits) {
   const SplitRows<LabelledImage> draw = draw_images(small());
   EXPECT_EQ(pixels_of(draw.train).sizes(), at::IntArrayRef({400, 1, 28, 28}));
-  EXPECT_EQ(draw.validation.size(), 30u);
-  EXPECT_EQ(draw.test.size(), 20u);
+  EXPECT_EQ(draw.validation.size(), 30);
+  EXPECT_EQ(draw.test.size(), 20);
   std::set<std::string> labels;
   for (const LabelledImage& row : draw.train) labels.insert(row.label);
   EXPECT_EQ(labels.size(), 10u);

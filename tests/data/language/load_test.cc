@@ -155,7 +155,7 @@ TEST_F(LanguageText, SyntheticDigitsStandTwiceInALine) {
   SyntheticTextOptions generator;
   generator.rows = 50, generator.validation_rows = 0, generator.pairs = 3;
   const auto texts = draw_recall(generator);
-  ASSERT_EQ(texts.train.size(), 1u);
+  ASSERT_EQ(texts.train.size(), 1);
   EXPECT_TRUE(texts.validation.empty());
   for (const std::string& line : split(texts.train[0], '\n')) {
     if (line.empty()) continue;

@@ -227,7 +227,7 @@ TEST(PairsData, TheWrittenFolderGivesTheSamePairs) {
   generator.rows = 200;
   generator.validation_rows = generator.test_rows = 20;
   PhrasesDraw draw = draw_phrases(generator);
-  draw.test[0].references.push_back("\"Noch eine\" Übersetzung.");
+  draw.test.keep()[0].references.push_back("\"Noch eine\" Übersetzung.");
   const SplitRows<TextPair> texts{draw.train, draw.validation, draw.test};
   const TemporaryFolder folder;
   write_pairs(folder.path(), texts, "translate", Json{{"seed", 1}});

@@ -34,11 +34,11 @@ TextPairsOptions with(const std::string& direction, bool swap = false) {
 
 TEST(TextPairs, ColumnsAreSourceTargetAndFurtherReferences) {
   const TextPairs read_pairs = read("a b\tx\nc\ty\tz\t\tw\nd\tv");
-  ASSERT_EQ(read_pairs.pairs.size(), 3u);
-  EXPECT_EQ(read_pairs.pairs[0].source, "a b");
-  EXPECT_EQ(read_pairs.pairs[0].references, (Texts{"x"}));
-  EXPECT_EQ(read_pairs.pairs[1].references, (Texts{"y", "z", "w"}));
-  EXPECT_EQ(read_pairs.pairs[2].references, (Texts{"v"}));
+  ASSERT_EQ(read_pairs.rows.size(), 3u);
+  EXPECT_EQ(read_pairs.rows[0].source, "a b");
+  EXPECT_EQ(read_pairs.rows[0].references, (Texts{"x"}));
+  EXPECT_EQ(read_pairs.rows[1].references, (Texts{"y", "z", "w"}));
+  EXPECT_EQ(read_pairs.rows[2].references, (Texts{"v"}));
   EXPECT_EQ(read_pairs.left_out, 0);
   EXPECT_TRUE(read_pairs.splits.empty());
 }
@@ -47,21 +47,21 @@ TEST(TextPairs, EveryOtherCharacterIsText) {
   const std::string strange("a\0b\x01 \r c\x7f", 9);
   const TextPairs pairs =
       read("\uFEFF\"open\t'x\"\r\n" + strange + "\tשלום\r\ne\u0301\tn\u0303 \r\n");
-  ASSERT_EQ(pairs.pairs.size(), 3u);
-  EXPECT_EQ(pairs.pairs[0].source, "\"open");
-  EXPECT_EQ(pairs.pairs[0].references[0], "'x\"");
-  EXPECT_EQ(pairs.pairs[1].source, strange);
-  EXPECT_EQ(pairs.pairs[1].references[0], "שלום");
-  EXPECT_EQ(pairs.pairs[2].source, "e\u0301");
-  EXPECT_EQ(pairs.pairs[2].references[0], "n\u0303 ");
+  ASSERT_EQ(pairs.rows.size(), 3u);
+  EXPECT_EQ(pairs.rows[0].source, "\"open");
+  EXPECT_EQ(pairs.rows[0].references[0], "'x\"");
+  EXPECT_EQ(pairs.rows[1].source, strange);
+  EXPECT_EQ(pairs.rows[1].references[0], "שלום");
+  EXPECT_EQ(pairs.rows[2].source, "e\u0301");
+  EXPECT_EQ(pairs.rows[2].references[0], "n\u0303 ");
 }
 
 TEST(TextPairs, EmptyLinesAndSidesAreLeftOutAndCounted) {
   const TextPairs pairs = read("a\tx\n\n \t\n\tx\nb\t  \tz\nc\ty\n\r\n");
-  ASSERT_EQ(pairs.pairs.size(), 2u);
-  EXPECT_EQ(pairs.pairs[1].source, "c");
+  ASSERT_EQ(pairs.rows.size(), 2u);
+  EXPECT_EQ(pairs.rows[1].source, "c");
   EXPECT_EQ(pairs.left_out, 5);
-  EXPECT_EQ(read("").pairs.size(), 0u);
+  EXPECT_EQ(read("").rows.size(), 0u);
   EXPECT_EQ(read("\uFEFF").left_out, 0);
 }
 
@@ -74,7 +74,7 @@ TEST(TextPairs, BadLinesAreNamed) {
                       7));
   refused(ErrorKind::BadData, {"p.tsv:1", "0xED"}, "\xED\xA0\x80\tx\n");  // half a surrogate pair
   const std::string fits(999998, 'a');
-  EXPECT_EQ(read(fits + "\tx\r\n").pairs[0].source.size(), 999998u);
+  EXPECT_EQ(read(fits + "\tx\r\n").rows[0].source.size(), 999998u);
   refused(ErrorKind::BadData, {"p.tsv:2", "1,000,001", "1,000,000"}, "a\tx\n" + fits + "\txy\n");
   TextPairsOptions small;
   small.max_bytes = 3;
@@ -86,17 +86,17 @@ TEST(TextPairs, AHeaderOfKnownNamesIsOne) {
   const TextPairs pairs = read(
       "split\ttarget\tlinks\tsource\ttarget\ntrain\txy\t0-1:1-2 1-2:0-1\tab\tz\n"
       "dev\tx\t\ta\t\nTest\ty\t\tb\t\ntest\t\t\tb\t\n");
-  ASSERT_EQ(pairs.pairs.size(), 3u);
-  EXPECT_EQ(pairs.pairs[0].source, "ab");
-  EXPECT_EQ(pairs.pairs[0].references, (Texts{"xy", "z"}));
-  ASSERT_EQ(pairs.pairs[0].links.size(), 2u);
-  EXPECT_EQ(pairs.pairs[0].links[1].target_begin, 1);
-  EXPECT_EQ(pairs.pairs[0].links[0].source_end, 2);
-  EXPECT_EQ(pairs.pairs[1].references, (Texts{"x"}));
+  ASSERT_EQ(pairs.rows.size(), 3u);
+  EXPECT_EQ(pairs.rows[0].source, "ab");
+  EXPECT_EQ(pairs.rows[0].references, (Texts{"xy", "z"}));
+  ASSERT_EQ(pairs.rows[0].links.size(), 2u);
+  EXPECT_EQ(pairs.rows[0].links[1].target_begin, 1);
+  EXPECT_EQ(pairs.rows[0].links[0].source_end, 2);
+  EXPECT_EQ(pairs.rows[1].references, (Texts{"x"}));
   EXPECT_EQ(pairs.splits, (std::vector<Split>{kTrain, kValidation, kTest}));
   EXPECT_EQ(pairs.left_out, 1);
   // A capital letter is not exactly the name: a pair like any other.
-  EXPECT_EQ(read("Source\tTarget\na\tx\n").pairs.size(), 2u);
+  EXPECT_EQ(read("Source\tTarget\na\tx\n").rows.size(), 2u);
 }
 
 /// Pharaoh's format: words from 0 on, the source first; possible ones with ? or p.
@@ -133,17 +133,17 @@ TEST(TextPairs, BadHeadersAndCells) {
 TEST(TextPairs, ColumnsByNameOrNumber) {
   const std::string named = "id\tde\ten\n1\ta\tx\n2\tb\ty\n";
   const TextPairs pairs = read(named, with_roles({{"source", {"en"}}, {"target", {"de"}}}));
-  ASSERT_EQ(pairs.pairs.size(), 2u);
-  EXPECT_EQ(pairs.pairs[1].source, "y");
-  EXPECT_EQ(pairs.pairs[1].references, (Texts{"b"}));
+  ASSERT_EQ(pairs.rows.size(), 2u);
+  EXPECT_EQ(pairs.rows[1].source, "y");
+  EXPECT_EQ(pairs.rows[1].references, (Texts{"b"}));
   // Digits are a number even where a cell of the first line holds the same digits.
   const TextPairs numbered =
       read("2\ta\tx\n1\tb\ty\tz\n", with_roles({{"source", {"3"}}, {"target", {"2", "1"}}}));
-  ASSERT_EQ(numbered.pairs.size(), 2u);
-  EXPECT_EQ(numbered.pairs[0].source, "x");
-  EXPECT_EQ(numbered.pairs[0].references, (Texts{"a", "2"}));
+  ASSERT_EQ(numbered.rows.size(), 2u);
+  EXPECT_EQ(numbered.rows[0].source, "x");
+  EXPECT_EQ(numbered.rows[0].references, (Texts{"a", "2"}));
   EXPECT_EQ(read("source\ttarget\na\tx\n", with_roles({{"source", {"2"}}, {"target", {"1"}}}))
-                .pairs[0]
+                .rows[0]
                 .source,
             "x");
   refused(ErrorKind::NotFound, {"p.tsv:1", "'fr'", "'de'"}, named,
@@ -165,13 +165,13 @@ TEST(TextPairs, TheDirectionNeverGuessesAColumn) {
   refused(ErrorKind::InvalidArgument, {"p.tsv:1", "direction=de-en", "swap=yes", "source=2"},
           "Hi.\tHallo!\n", with("de-en"));
   refused(ErrorKind::InvalidArgument, {"direction=de-en"}, "source\ttarget\na\tx\n", with("de-en"));
-  EXPECT_EQ(read("Hi.\tHallo!\n", with("de-en", true)).pairs[0].source, "Hallo!");
+  EXPECT_EQ(read("Hi.\tHallo!\n", with("de-en", true)).rows[0].source, "Hallo!");
   TextPairsOptions named = with_roles({{"source", {"2"}}, {"target", {"1"}}});
   named.direction = "de-en";
-  EXPECT_EQ(read("Hi.\tHallo!\n", named).pairs[0].source, "Hallo!");
+  EXPECT_EQ(read("Hi.\tHallo!\n", named).rows[0].source, "Hallo!");
   const std::string languages = "en\tde\nHi.\tHallo!\n";
-  EXPECT_EQ(read(languages, with("de-en")).pairs[0].source, "Hallo!");
-  EXPECT_EQ(read(languages, with("en-de")).pairs[0].source, "Hi.");
+  EXPECT_EQ(read(languages, with("de-en")).rows[0].source, "Hallo!");
+  EXPECT_EQ(read(languages, with("en-de")).rows[0].source, "Hi.");
   refused(ErrorKind::InvalidArgument, {"leave swap out"}, languages, with("de-en", true));
   for (const char* bad : {"de", "de-", "-en", "de-en-fr", "en-en", "-"})
     refused(ErrorKind::InvalidArgument, {"direction", bad, "de-en"}, "a\tx\n", with(bad));
@@ -179,9 +179,9 @@ TEST(TextPairs, TheDirectionNeverGuessesAColumn) {
 
 TEST(TextPairs, SwapExchangesSidesAndLinks) {
   const TextPairs pairs = read("source\ttarget\tlinks\nab\txyz\t1-3:0-1\n", with("", true));
-  EXPECT_EQ(pairs.pairs[0].source, "xyz");
-  EXPECT_EQ(pairs.pairs[0].references, (Texts{"ab"}));
-  EXPECT_EQ(format_links(pairs.pairs[0].links), "0-1:1-3");
+  EXPECT_EQ(pairs.rows[0].source, "xyz");
+  EXPECT_EQ(pairs.rows[0].references, (Texts{"ab"}));
+  EXPECT_EQ(format_links(pairs.rows[0].links), "0-1:1-3");
   refused(ErrorKind::BadData, {"p.tsv:2", "3 columns", "swap"}, "a\tx\nb\ty\tz\n", with("", true));
   refused(ErrorKind::InvalidArgument, {"several targets"}, "source\ttarget\ttarget\na\tx\ty\n",
           with("", true));
@@ -194,10 +194,10 @@ TEST(TextPairs, ParallelFiles) {
   const auto source = folder.write("t.de", "\uFEFFEins\tzwei\r\n\nDrei\nVier");
   const auto target = folder.write("t.en", "One\ttwo\nx\n  \nFour \"\n");
   const TextPairs pairs = read_parallel_pairs(source, target, {});
-  ASSERT_EQ(pairs.pairs.size(), 2u);
-  EXPECT_EQ(pairs.pairs[0].source, "Eins\tzwei");
-  EXPECT_EQ(pairs.pairs[0].references, (Texts{"One\ttwo"}));
-  EXPECT_EQ(pairs.pairs[1].references, (Texts{"Four \""}));
+  ASSERT_EQ(pairs.rows.size(), 2u);
+  EXPECT_EQ(pairs.rows[0].source, "Eins\tzwei");
+  EXPECT_EQ(pairs.rows[0].references, (Texts{"One\ttwo"}));
+  EXPECT_EQ(pairs.rows[1].references, (Texts{"Four \""}));
   EXPECT_EQ(pairs.left_out, 2);
   EXPECT_NE(pairs.hash, read_parallel_pairs(target, source, {}).hash);
   const auto longer = folder.write("l.en", "1\n2\n3\n4\n5");

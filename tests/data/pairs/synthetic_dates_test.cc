@@ -211,7 +211,7 @@ TEST(Dates, NoDayIsInTwoSplits) {
   const DatesDraw draw = draw_dates(few);
   std::map<std::string, std::set<int>> splits;
   std::array<std::set<std::string>, 3> days;
-  const std::vector<TextPair>* pairs[] = {&draw.train, &draw.validation, &draw.test};
+  const Rows<TextPair>* pairs[] = {&draw.train, &draw.validation, &draw.test};
   for (int split = 0; split < 3; ++split)
     for (const TextPair& pair : *pairs[split]) {
       splits[pair.references[0]].insert(split);

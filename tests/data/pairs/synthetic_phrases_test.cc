@@ -52,9 +52,9 @@ const TextPair* find(const std::vector<TextPair>& pairs, const std::string& word
 
 TEST(Phrases, SizesLengthsAndSeeds) {
   const PhrasesDraw draw = draw_phrases(small());
-  EXPECT_EQ(draw.train.size(), 3000u);
-  EXPECT_EQ(draw.validation.size(), 300u);
-  EXPECT_EQ(draw.test.size(), 200u);
+  EXPECT_EQ(draw.train.size(), 3000);
+  EXPECT_EQ(draw.validation.size(), 300);
+  EXPECT_EQ(draw.test.size(), 200);
   size_t shortest = 99, longest = 0;
   for (const TextPair& pair : all_pairs(draw))
     for (const std::string& text : {pair.source, pair.references[0]}) {

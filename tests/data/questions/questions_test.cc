@@ -123,7 +123,7 @@ TEST(Questions, TheSyntheticOnesAreTrue) {
   const testing::TemporaryFolder folder;
   write_questions_data(folder / "data", options);
   const FileRows<QuestionRow> read = read_questions(folder / "data" / "train.jsonl");
-  ASSERT_EQ(read.rows.size(), rows.train.size());
+  ASSERT_EQ(int64_t(read.rows.size()), rows.train.size());
   EXPECT_EQ(read.rows[7].question, rows.train[7].question);
   EXPECT_EQ(read.rows[7].text, rows.train[7].text);
   EXPECT_EQ(read.rows[7].answers.size(), rows.train[7].answers.size());

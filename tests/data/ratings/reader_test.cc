@@ -108,21 +108,21 @@ TEST(Reviews, ASplitColumnDecidesUnlessItIsNotAskedFor) {
   const auto path = folder.write("a.csv", kSplit);
   const SplitRows<Review> parts = open_reviews({path, {}}, {}, {});
   EXPECT_TRUE(parts.given);
-  EXPECT_EQ(parts.train.size(), 2u);
-  EXPECT_EQ(parts.validation.size(), 1u);
-  EXPECT_EQ(parts.test.size(), 1u);
+  EXPECT_EQ(parts.train.size(), 2);
+  EXPECT_EQ(parts.validation.size(), 1);
+  EXPECT_EQ(parts.test.size(), 1);
   ReviewsOptions without;
   without.reads_split = false;
   const SplitRows<Review> all = open_reviews({path, {}}, {}, without);
   EXPECT_FALSE(all.given);
-  EXPECT_EQ(all.train.size(), 4u);
+  EXPECT_EQ(all.train.size(), 4);
 }
 
 TEST(Reviews, AFolderHasSplitsOrOneFileCalledReviews) {
   const TemporaryFolder one, parts;
   one.write("reviews.csv", kSplit);
   one.write("README.md", "nothing");
-  EXPECT_EQ(open_reviews({one.path(), {}}, {}, {}).train.size(), 2u);
+  EXPECT_EQ(open_reviews({one.path(), {}}, {}, {}).train.size(), 2);
   one.write("reviews.tsv", "user\titem\trating\ttext\na\t1\t5\tx\n");
   expect_error(ErrorKind::BadData, {"reviews.csv", "reviews.tsv", "remove one"}, [&] {
     open_reviews({one.path(), {}}, {}, {});
@@ -131,8 +131,8 @@ TEST(Reviews, AFolderHasSplitsOrOneFileCalledReviews) {
   parts.write("test.csv", "user,item,rating,text\na,3,5,x\n");
   const SplitRows<Review> read = open_reviews({parts.path(), {}}, {}, {});
   EXPECT_TRUE(read.given);
-  EXPECT_EQ(read.train.size() + read.validation.size(), 5u);
-  EXPECT_EQ(read.validation.size(), 1u) << "held out";
+  EXPECT_EQ(read.train.size() + read.validation.size(), 5);
+  EXPECT_EQ(read.validation.size(), 1) << "held out";
   ReviewsOptions by_time;
   by_time.reads_split = false;
   expect_error(ErrorKind::InvalidArgument, {"data.split"}, [&] {

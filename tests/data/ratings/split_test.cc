@@ -47,8 +47,8 @@ TEST(RatingsSplit, AtRandomEveryReviewHasOneSplit) {
   for (int i = 0; i < 50; ++i) reviews.push_back({"a", std::to_string(i), 1});
   SplitRows<Review> rows = in_training(reviews), again = rows, other = rows;
   split_at_random(rows, {0.1, 0.2}, 3);
-  EXPECT_EQ(rows.validation.size(), 5u);
-  EXPECT_EQ(rows.test.size(), 10u);
+  EXPECT_EQ(rows.validation.size(), 5);
+  EXPECT_EQ(rows.test.size(), 10);
   std::set<std::string> all;
   for (int split = 0; split < kSplitCount; ++split)
     for (const std::string& item : items_of(rows[split])) EXPECT_TRUE(all.insert(item).second);
@@ -67,7 +67,7 @@ TEST(RatingsSplit, AnOpinionCountsOnce) {
   SplitRows<Review> rows = in_training({{"a", "1", 5}, {"a", "1", 2}, {"b", "1", 3}});
   rows.test = {{"a", "1", 1}, {"b", "2", 1}};
   EXPECT_EQ(drop_repeated(rows), 2);
-  ASSERT_EQ(rows.train.size(), 2u);
+  ASSERT_EQ(rows.train.size(), 2);
   EXPECT_EQ(rows.train[0].rating, 5) << "the first";
   EXPECT_EQ(items_of(rows.test), (std::vector<std::string>{"b2"}));
 }

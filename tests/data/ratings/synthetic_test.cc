@@ -52,9 +52,9 @@ TEST(SyntheticRatings, WhoReadsKnowsTheRating) {
 
 TEST(SyntheticRatings, SplitsAreAUsersLastReviews) {
   SyntheticRatings draw = draw_ratings(small());
-  EXPECT_EQ(draw.reviews.train.size(), 60u * 4);
-  EXPECT_EQ(draw.reviews.validation.size(), 60u);
-  EXPECT_EQ(draw.reviews.test.size(), 60u);
+  EXPECT_EQ(draw.reviews.train.size(), 60 * 4);
+  EXPECT_EQ(draw.reviews.validation.size(), 60);
+  EXPECT_EQ(draw.reviews.test.size(), 60);
   std::set<std::pair<std::string, std::string>> pairs;
   for (const Review& review : all_of(draw)) {
     EXPECT_TRUE(pairs.emplace(review.user, review.item).second);

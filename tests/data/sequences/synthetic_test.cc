@@ -27,18 +27,18 @@ TEST(SyntheticContext, TheTargetIsWhereTheContextPoints) {
   EXPECT_EQ(map_of(drawn), (Json{{"0", "x2"}, {"1", "x7"}, {"2", "x3"}, {"3", "x5"}, {"4", "x1"}}));
   ASSERT_EQ(tables.train->rows(), 10000);
   ASSERT_EQ(tables.validation->rows(), 2000);
-  EXPECT_EQ(tables.train->columns(), 10) << "context, eight positions, y";
+  EXPECT_EQ(tables.train->head().columns(), 10) << "context, eight positions, y";
   expect_planted(*tables.train, map_of(drawn));
   expect_planted(*tables.validation, map_of(drawn));
   std::map<std::string, int64_t> counts;
   for (int64_t row = 0; row < 10000; ++row) {
-    ++counts[std::string(tables.train->cell(row, 0))];
+    ++counts[std::string(tables.train->head().cell(row, 0))];
     double x = -1;
-    ASSERT_TRUE(parse_number(tables.train->cell(row, 1), x));
+    ASSERT_TRUE(parse_number(tables.train->head().cell(row, 1), x));
     ASSERT_TRUE(x >= 0 && x <= 1);
   }
   for (const auto& [context, count] : counts) EXPECT_GT(count, 1800) << context;
-  EXPECT_NE(tables.train->cell(0, 1), tables.validation->cell(0, 1));
+  EXPECT_NE(tables.train->head().cell(0, 1), tables.validation->head().cell(0, 1));
 }
 
 TEST(SyntheticContext, OtherSizesDrawTheMap) {

@@ -41,7 +41,7 @@ TEST(SpeechFile, RolesNameTheColumns) {
                              "y.wav,three,wrong\n");
   source.roles = {{"audio", {"clip"}}, {"transcript", {"said"}}};
   const auto splits = open_speech(source, {.task = "speech", .fraction = 0}, {});
-  ASSERT_EQ(splits.train.size(), 2u);
+  ASSERT_EQ(splits.train.size(), 2);
   EXPECT_EQ(splits.train[0].transcript, "one, two");
   EXPECT_EQ(splits.train[0].sounds[0], folder / "x.wav");
   source.roles = {{"sound", {"clip"}}};

@@ -19,8 +19,8 @@ SyntheticSpeechOptions small() {
 
 TEST(SyntheticSpeech, MelodiesAreDifferentAndHaveTheirNotes) {
   const auto draw = draw_speech(small(), 8000);
-  ASSERT_EQ(draw.train.size(), 30u);
-  ASSERT_EQ(draw.test.size(), 10u);
+  ASSERT_EQ(draw.train.size(), 30);
+  ASSERT_EQ(draw.test.size(), 10);
   std::set<std::string> seen;
   for (int split = 0; split < kSplitCount; ++split)
     for (const Utterance& melody : draw[split]) {

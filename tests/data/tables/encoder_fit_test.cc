@@ -288,27 +288,5 @@ TEST(TableFit, ManyRowsBearMoreCategories) {
   EXPECT_EQ(inputs(2500, 20), 21u);
 }
 
-TEST(TableFit, NumbersThatNeverWereText) {
-  NumberTable numbers{{"a", "b"},
-                      torch::tensor({{1.f, 5.f}, {2.f, 5.f}, {4.f, 5.f}}),
-                      "y",
-                      {"0", "1"},
-                      torch::tensor({0, 1, 1}, torch::kLong)};
-  TableEncoder encoder;
-  TableOptions options;
-  options.numbers = "standard";
-  encoder.fit(numbers, options);
-  EXPECT_TRUE(torch::equal(encoder.encode(numbers)->columns().at("inputs"),
-                           torch::tensor({{1.f, 0.f}, {2.f, 0.f}, {4.f, 0.f}})));
-  options.standardise = "yes";
-  options.features = {"a"};
-  encoder.fit(numbers, options);
-  EXPECT_EQ(encoder.layout().columns, Names{"a"});
-  EXPECT_NEAR(encoder.encode(numbers)->columns().at("inputs").sum().item<float>(), 0, 1e-6);
-  numbers.labels = torch::ones({3}, torch::kLong);
-  expect_error(ErrorKind::BadData, {"'y' is the same in every training row"},
-               [&] { encoder.fit(numbers, {}); });
-}
-
 }  // namespace
 }  // namespace fovea

@@ -106,8 +106,6 @@ TEST_F(TableTargetTest, JsonKeepsEverything) {
     EXPECT_EQ(again.to_json(), target.to_json());
     EXPECT_EQ(again.kind(), target.kind());
   }
-  EXPECT_EQ(fit({"1.50", "0"}).to_json(),
-            TableTarget::of_two_classes("y", {"0", "1.50"}).to_json());
   Json json = fit({"0", "1"}).to_json();
   json["classes"] = {"0"};
   expect_error(ErrorKind::BadData, {"target: classes", "found 1, expected two"},

@@ -170,17 +170,17 @@ TEST(TaggedText, FoldersAndHeldOutSentences) {
   folder.write("test.txt", "t O\n");
   folder.write("README.md", "not data");
   const auto parts = open_tagged_text({folder.path(), {}}, {}, {});
-  EXPECT_EQ(parts.train.size(), 20u);
+  EXPECT_EQ(parts.train.size(), 20);
   EXPECT_EQ(parts.validation[0].words, (Texts{"d"}));
   EXPECT_EQ(parts.test[0].words, (Texts{"t"}));
   SplitOptions split;
   split.fraction = 0.25;
   const auto cut = open_tagged_text({folder / "train.tsv", {}}, split, {});
-  EXPECT_EQ(cut.train.size(), 15u);
-  EXPECT_EQ(cut.validation.size(), 5u);
+  EXPECT_EQ(cut.train.size(), 15);
+  EXPECT_EQ(cut.validation.size(), 5);
   EXPECT_TRUE(has_note(cut.notes, "5 of the 20 sentences"));
   EXPECT_EQ(open_tagged_text({folder / "train.tsv", {}, true}, {"", 0.2, 0, false}, {}).test.size(),
-            20u);
+            20);
   folder.write("val.tsv", "d\tO\n");
   expect_error(ErrorKind::BadData, {"dev.conll", "val.tsv", "remove one"}, [&] {
     open_tagged_text({folder.path(), {}}, {}, {});

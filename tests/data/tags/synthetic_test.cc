@@ -29,9 +29,9 @@ std::string text_of(const TaggedSentence& row) {
 
 TEST(SyntheticTags, SizesAndSeeds) {
   const SplitRows<TaggedSentence> draw = draw_tags(small());
-  EXPECT_EQ(draw.train.size(), 2000u);
-  EXPECT_EQ(draw.validation.size(), 200u);
-  EXPECT_EQ(draw.test.size(), 100u);
+  EXPECT_EQ(draw.train.size(), 2000);
+  EXPECT_EQ(draw.validation.size(), 200);
+  EXPECT_EQ(draw.test.size(), 100);
   std::set<std::string> texts;
   for (const TaggedSentence& row : all_rows(draw)) texts.insert(text_of(row));
   EXPECT_EQ(texts.size(), 2300u);

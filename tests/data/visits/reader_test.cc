@@ -162,8 +162,8 @@ TEST(Visits, FilesAndFolders) {
     content += concat("p", patient, ",x y,1\np", patient, ",z,0\n");
   folder.write("visits.csv", content);
   auto splits = open_visits({folder.path(), {}}, split, {});
-  EXPECT_EQ(splits.train.size(), 5u);
-  EXPECT_EQ(splits.validation.size(), 5u);
+  EXPECT_EQ(splits.train.size(), 5);
+  EXPECT_EQ(splits.validation.size(), 5);
   for (const PatientRecord& patient : splits.train) EXPECT_EQ(patient.visits.size(), 2u);
   folder.write("visits.tsv", content);
   expect_error(ErrorKind::BadData, {"both visits.csv and visits.tsv"}, [&] {

@@ -39,7 +39,7 @@ TEST(SyntheticVisits, TheSeedAloneDecides) {
   const PatientSplits more = draw_visits(options);
   options.seed = 2;
   const PatientSplits other = draw_visits(options);
-  ASSERT_EQ(one.train.size(), 20u);
+  ASSERT_EQ(one.train.size(), 20);
   bool differs = false;
   for (size_t i = 0; i < 20; ++i) {
     EXPECT_EQ(one.train[i].label, same.train[i].label);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "fovea/data/formats/text_lines.h"
 #include "fovea/tensor/random.h"
@@ -88,14 +89,15 @@ Batch collate___name__(std::span<const Example> examples) {
   return batch;
 }
 
-FileRows<__Name__Row> read___name__(const std::filesystem::path& path) {
+FileRows<__Name__Row> read___name__(const std::filesystem::path& path,
+                                    const RowSink<__Name__Row>& sink) {
   TextLines lines(path, kMostBytes);
-  FileRows<__Name__Row> file;
+  FileRows<__Name__Row> file{sink};
   for (std::string_view line; lines.next(line);) {
     const std::vector<std::string> cells = split(std::string(line), '\t');
     require(cells.size() == 2, ErrorKind::BadData, lines.place(), ": found ", cells.size(),
             " columns; expected letters and the most frequent one");
-    file.rows.push_back({cells[0], cells[1]});
+    file.add({cells[0], cells[1]});
   }
   file.hash = lines.hash();
   return file;
@@ -125,12 +127,13 @@ Splits load___name__(const DataSource& source, const __Name__DataOptions& option
           : read_splits<__Name__Row>(source, split, {{".tsv"}, read___name__, "rows"});
   const auto fit = [&](SplitRows<__Name__Row>& all, Notes& notes) {
     if (!classes.empty()) return;
-    for (const __Name__Row& row : all.train) classes.push_back(row.label);
-    std::sort(classes.begin(), classes.end());
-    classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+    std::set<std::string> found;
+    all.train.for_each([&](const __Name__Row& row) { found.insert(row.label); });
+    classes.assign(found.begin(), found.end());
     notes.push_back(concat(classes.size(), " letters are answers"));
   };
-  return encode_splits(rows, fit, [&](std::vector<__Name__Row> own, Split, Notes&) {
+  return encode_splits(rows, fit, [&](Rows<__Name__Row> read, Split, Notes&) {
+    std::vector<__Name__Row> own = read.take();
     std::vector<int64_t> targets;
     for (const __Name__Row& row : own) {
       const auto place = std::find(classes.begin(), classes.end(), row.label);

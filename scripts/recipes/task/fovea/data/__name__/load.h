@@ -30,7 +30,8 @@ Example __name___example(const std::string& letters);
 Batch collate___name__(std::span<const Example> examples);
 
 /// Rows of a file, BadData with path:line.
-FileRows<__Name__Row> read___name__(const std::filesystem::path& path);
+FileRows<__Name__Row> read___name__(const std::filesystem::path& path,
+                                    const RowSink<__Name__Row>& sink = {});
 SplitRows<__Name__Row> draw___name__(const __Name__DataOptions& options);
 
 /// Reads or draws. `classes` are found in the training rows where they are not known yet.
