@@ -103,10 +103,10 @@ TEST(TextPairs, AHeaderOfKnownNamesIsOne) {
 TEST(TextPairs, LinksBetweenWords) {
   const TextPairs pairs =
       read("source\ttarget\tlinks\n  das  Haus ist\tthe house is\t0-0 1?1 2p1 2-2\n");
-  const std::vector<Link>& links = pairs.pairs.at(0).links;
+  const std::vector<Link>& links = pairs.rows.at(0).links;
   ASSERT_EQ(links.size(), 4u);
   EXPECT_EQ(format_links(links), "0-3:2-5 4-9?7-11 4-9?12-15 10-12:12-15");
-  EXPECT_EQ(format_links(parse_links(format_links(links), pairs.pairs[0], "again")),
+  EXPECT_EQ(format_links(parse_links(format_links(links), pairs.rows[0], "again")),
             format_links(links));
 }
 
