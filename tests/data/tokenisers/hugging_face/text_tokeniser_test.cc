@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/data/tokenisers/samples.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea::text_tokeniser_test {
@@ -25,12 +26,6 @@ class HuggingFaceTextTest : public ::testing::Test {
 #endif
   }
 };
-
-std::vector<int64_t> ids_of(const std::vector<Token>& tokens) {
-  std::vector<int64_t> ids;
-  for (const Token& token : tokens) ids.push_back(token.id);
-  return ids;
-}
 
 TEST_F(HuggingFaceTextTest, ASourceEndsAndATargetDoesNot) {
   const HuggingFaceText tokeniser(golden_tokeniser(), 1008, kT5);
