@@ -161,7 +161,7 @@ class Timeline extends NumbersView {
       label(8, 12, fitText(`${visit.name}: ${number(visit.sum)}`, width), {"font-weight": 600}),
     ];
     if (listedMap && !byCode)
-      heading.push(label(8, 12 + headingLine, fitText(listedMap.title, width), quiet));
+      heading.push(label(8, 12 + headingLine, fitText(this.model.listedTitle(chosenQuery(this.context)), width), quiet));
     const chosen = visit.listed.find(({key}) => key === state.get("key"));
     if (chosen && byCode && Number.isFinite(chosen.absent))
       heading.push(label(8, 12 + headingLine, fitText(this.#absence(chosen), width), quiet));

@@ -17,11 +17,27 @@ export class Visits {
     this.codes = parent ? keyAxis : children;
     this.codeMap = this.byCode ? null : denseMapOver(children, explanation);
     this.absentMap = absentMapOver(this.codes, explanation);
+    this.logOdds = explanation.prediction?.answer?.log_odds; // of several labels one each
   }
 
   /** The map that the listed codes' weights are from, or null. */
   get listedMap() {
     return this.byCode ? this.map : this.codeMap;
+  }
+
+  /** The row of another map that belongs to a row of this one: of several labels the likeliest, where this has one row. */
+  rowOf(map, query) {
+    const {size, labels} = map.queryAxis;
+    if (size <= this.map.queryAxis.size || typeof this.logOdds !== "object") return Math.min(query, size - 1);
+    const odds = labels.map((label) => this.logOdds[label] ?? -Infinity);
+    return odds.indexOf(Math.max(...odds));
+  }
+
+  /** What the listed codes are about, for a heading. */
+  listedTitle(query) {
+    const {title, queryAxis} = this.listedMap;
+    const row = this.rowOf(this.listedMap, query);
+    return queryAxis.size > 1 ? `${title}: ${visible(queryAxis.labels[row])}` : title;
   }
 
   /**
@@ -30,11 +46,10 @@ export class Visits {
    */
   async read(query) {
     const {visits, codeMap, absentMap} = this;
-    const queryOf = (map) => Math.min(query, (map?.queryAxis.size ?? 0) - 1);
     const [bars, codes, absent] = await Promise.all([
       readBars(this.map, query),
-      codeMap && readBars(codeMap, queryOf(codeMap)),
-      absentMap && readBars(absentMap, queryOf(absentMap)),
+      codeMap && readBars(codeMap, this.rowOf(codeMap, query)),
+      absentMap && readBars(absentMap, this.rowOf(absentMap, query)),
     ]);
     for (const bar of (this.byCode ? bars : codes) ?? []) bar.absent = absent?.[bar.key].weight ?? NaN;
     return visits.labels.map((_, index) => {
