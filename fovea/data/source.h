@@ -34,7 +34,7 @@ struct DataSource {
   int64_t folds = 0, fold = 0;
   /// Of files of so many bytes at most the rows are kept while they are loaded: that is quicker
   /// than to read them again.
-  int64_t kept_bytes = int64_t{16} << 20;
+  int64_t kept_bytes = int64_t{256} << 20;
 };
 
 /// The one file of the folder that has one of the names and one of the endings, perhaps with .gz;
