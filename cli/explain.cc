@@ -215,7 +215,7 @@ void add_explain(CLI::App& program) {
       ->add_option("--adversary", flags->adversary,
                    "with --faithfulness: so many steps of a search for other weights with the same "
                    "answer; 500 as in the paper (default 0: none)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   command->add_option("--rows", flags->rows, "rows of the data to measure (default 200)")
       ->check(above_zero());
   command->add_option("--with", flags->with,
