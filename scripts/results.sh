@@ -165,8 +165,10 @@ minilm=$data/bert/all-MiniLM-L6-v2
 imdb() {
   needs imdb && needs bert || return 0
   heading "IMDB, 25,000 test reviews of up to 512 tokens, MiniLM fine-tuned"
-  $fovea train documents "$data/imdb" --config tutorial --from "$minilm" --out runs/imdb "${device[@]}"
-  $fovea evaluate runs/imdb "${device[@]}"
+  for pooling in cls mean; do
+    $fovea train documents "$data/imdb" --config tutorial --from "$minilm" --set model.pooling=$pooling --out runs/imdb-$pooling --quiet "${device[@]}"
+    echo "pooling $pooling" && $fovea evaluate runs/imdb-$pooling "${device[@]}"
+  done
 }
 wnut17() {
   needs ner_wnut17 && needs bert || return 0
@@ -329,6 +331,8 @@ glimpse() {
 scenes() {
   heading "captions of built-in scenes with unseen combinations, 3 seeds"
   $fovea compare caption --config configs/caption-scenes.json --vary model.attention=soft,hard,none --seeds 3 --quiet "${device[@]}"
+  heading "with more dropout for the two that do not find the shapes"
+  $fovea compare caption --config configs/caption-scenes.json --set model.dropout=0.5 --vary model.attention=hard,none --seeds 3 --quiet "${device[@]}"
 }
 emoji() {
   needs emoji_captions || return 0
@@ -427,9 +431,10 @@ connected() {
 }
 copy() {
   heading "copy: trained on up to 20 symbols, tested on 20, 30, 50 and 120"
-  for model in ntm lstm; do
-    $fovea train copy --config configs/$model-copy.json --out runs/copy-$model --quiet
-    echo $model && $fovea evaluate runs/copy-$model
+  for run in "ntm 0" "ntm 1" "ntm 2" "lstm 0"; do
+    model=${run% *} seed=${run#* }
+    $fovea train copy --config configs/$model-copy.json --seed "$seed" --out "runs/copy-$model-$seed" --quiet
+    echo "$model, seed $seed" && $fovea evaluate "runs/copy-$model-$seed"
   done
 }
 forecast() {

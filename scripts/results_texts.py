@@ -5,24 +5,24 @@
   results_texts.py names FOVEA DATA            DATA/ner_wnut17: F1 of entities, three seeds, without pretrained weights, and with texts without tags
   results_texts.py pairs FOVEA DATA            12,000 pairs of DATA/multi30k: BLEU beside the nearest training sentence
 
-Seconds are those from the files to the metric. Needs Debian's fasttext, python3-sklearn and python3-pandas.
+Seconds are those from the files to the metric; names trains as many at once as there are pairs of cores. texts needs Debian's fasttext, python3-sklearn and
+python3-pandas.
 """
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import pandas as pd
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
 
 def imdb(data, split):
+    import pandas as pd
+
     return pd.read_csv(data / "imdb" / f"{split}.tsv.gz", sep="\t", quoting=3)[["label", "text"]]
 
 
@@ -40,6 +40,8 @@ def first_sentences(table):
 
 def goemotions(data, split):
     """Comments with one emotion."""
+    import pandas as pd
+
     path = data / "goemotions" / ("train.tsv.gz" if split == "train" else "test.tsv")
     table = pd.read_csv(path, sep="\t", quoting=3).rename(columns={"labels": "label"})
     return table[~table.label.str.contains(" ")][["label", "text"]]
@@ -91,6 +93,10 @@ def run_fasttext(train, test, *options):
 
 
 def run_linear(train, test, **options):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
     begin = time.time()
     model = make_pipeline(TfidfVectorizer(**options), LogisticRegression(max_iter=1000)).fit(train.text, train.label)
     return model.score(test.text, test.label), time.time() - begin
@@ -131,9 +137,11 @@ def untagged_texts(data, folder):
 def names(fovea, data, _):
     print("| texts | seed | precision | recall | F1 | seconds |\n| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
-        for texts, options in (("none", []), ("17 million words without tags", ["--set", f"data.texts={untagged_texts(data, folder)}"])):
-            for seed in range(3):
-                metrics, _, seconds = run_fovea(fovea, "tag", data / "ner_wnut17", "--seed", seed, *options)
+        untagged = ["--set", f"data.texts={untagged_texts(data, folder)}"]
+        runs = [(texts, seed, options) for texts, options in (("none", []), ("17 million words without tags", untagged)) for seed in range(3)]
+        with ThreadPoolExecutor(max(1, os.cpu_count() // 2)) as pool:
+            measured = pool.map(lambda run: run_fovea(fovea, "tag", data / "ner_wnut17", "--seed", run[1], "--threads", 2, *run[2]), runs)
+            for (texts, seed, _), (metrics, _, seconds) in zip(runs, measured):
                 print(f"| {texts} | {seed} | {metrics['precision']:.4f} | {metrics['recall']:.4f} | {metrics['f1']:.4f} | {seconds:.0f} |", flush=True)
 
 
