@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 fovea=${FOVEA_PROGRAM:-build/release/fovea}
 data=${FOVEA_DATA:-../shared/data}
 device=(--device "${FOVEA_DEVICE:-cpu}")  # of the long ones
+jobs=${FOVEA_JOBS:-1}                     # trainings at once, of some
 
 heading() { echo && echo "== $*"; }
 needs() { [[ -d $data/$1 ]] || { echo "not found: $data/$1 (set FOVEA_DATA)" >&2; return 1; }; }
@@ -284,7 +285,7 @@ han() {
   for classes in "two label=label" "eight label=rating"; do
     heading "IMDB in ${classes% *} classes: hierarchical attention beside the average and the largest of the states, official test part, 3 seeds"
     $fovea compare documents "$data/imdb" --columns "${classes#* }" --config configs/han-imdb.json --vary model.pooling=attention,average,max \
-      --seeds 3 --quiet "${device[@]}"
+      --seeds 3 --jobs "$jobs" --quiet "${device[@]}"
   done
 }
 verdicts() {
@@ -313,13 +314,13 @@ instruments() {
 glimpse() {
   needs mnist || return 0
   heading "MNIST by glimpses (minutes on a GPU: FOVEA_DEVICE=cuda): one episode is 100 (1 - reward), error_percent the mean of 10"
-  for view in mnist translated cluttered; do
-    for places in learned random; do
-      out=runs/glimpse-$view-$places
-      $fovea train images "$data/mnist" --config configs/glimpse-$view.json --set model.places=$places --out $out --quiet "${device[@]}"
-      echo "$view, places $places" && $fovea evaluate $out --split test
-    done
+  local runs=(mnist-learned mnist-random translated-learned translated-random cluttered-learned cluttered-random)
+  for run in "${runs[@]}"; do
+    while (($(jobs -r | wc -l) >= jobs)); do wait -n; done
+    $fovea train images "$data/mnist" --config configs/glimpse-${run%-*}.json --set model.places=${run#*-} --out runs/glimpse-$run --quiet "${device[@]}" >/dev/null &
   done
+  wait
+  for run in "${runs[@]}"; do echo "${run%-*}, places ${run#*-}" && $fovea evaluate runs/glimpse-$run --split test; done
   heading "the same pictures whole"
   for model in plain cnn; do
     $fovea train images "$data/mnist" --config tutorial --set model.name=$model --epochs 40 --set training.batch_size=256 --set data.validation_fraction=0.05 \
