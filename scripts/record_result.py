@@ -23,17 +23,16 @@ def write(path, text):
 
 
 def printed_block(record):
-    """Tables as they are, all else in a frame of its own; without the headings, which the page has."""
+    """Tables as they are, all else in a frame of its own; without the first heading, which the page has."""
     lines, framed = [], False
-    for line in record["output"]:
-        plain = line.startswith("|") or not line.strip() or line.startswith("== ")
+    for line in record["output"][record["output"][0].startswith("== "):]:
+        plain = line.startswith("|") or not line.strip()
         if framed == plain:
             lines.append("```")
             framed = not framed
-        lines += [] if line.startswith("== ") else [line]
+        lines.append(line)
     lines += ["```"] if framed else []
-    device = "" if record["device"] == "cpu" else ", " + record["device"]
-    return "\n".join(lines).strip() + f"\n\n{record['date']}, {record['program']} ({record['commit']}), {record['machine']}{device}, {record['seconds']:,} s in all."
+    return "\n".join(lines).strip() + f"\n\n{record['date']}, {record['program']} ({record['commit']}), {record['machine']}, {record['seconds']:,} s in all."
 
 
 def write_page(name, record):
@@ -62,6 +61,7 @@ def line_of(*command):
     return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
+device = os.environ.get("FOVEA_DEVICE", "cpu")
 processor = re.search(r"model name\s*: (.*)", read("/proc/cpuinfo"))
 record = {
     "command": f"./dev results {name}",
@@ -70,8 +70,8 @@ record = {
     "commit": line_of("git", "rev-parse", "--short", "HEAD") + ("" if not line_of("git", "status", "--porcelain", "--", "fovea", "cli", "scripts", "configs") else ", with changes"),
     "date": datetime.date.today().isoformat(),
     "program": line_of(program, "--version"),
-    "machine": f"{os.cpu_count()} cores, {processor.group(1) if processor else 'unknown'}",
-    "device": os.environ.get("FOVEA_DEVICE", "cpu"),
+    "machine": f"{os.cpu_count()} cores, {processor.group(1) if processor else 'unknown'}" + (", " + line_of("nvidia-smi", "--query-gpu=name", "--format=csv,noheader") if device != "cpu" else ""),
+    "device": device,
     "seconds": int(seconds),
     "output": output,
 }
