@@ -39,7 +39,7 @@ Tensor equal_weights(const AttentionMap& map) {
 Tensor log_probability(const Model& model, const Batch& batch, const Tensor& answers,
                        int64_t classes, Tap& tap) {
   Predictions chosen;
-  chosen.scores = at::one_hot(answers, classes).to(at::kFloat);  // [B, C]
+  chosen.scores = at::one_hot(answers, classes).to(model.device(), at::kFloat);  // [B, C]
   return model.replay(batch, chosen, &tap).squeeze(1);
 }
 
