@@ -1,5 +1,6 @@
 #include "fovea/models/dual_attention.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "fovea/base/error.h"
@@ -18,12 +19,19 @@ constexpr double kDeviation = 0.1;  // of fresh embeddings
 
 void DualAttentionOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"dattn"});
-  list.add("embedding", embedding, "numbers per word").at_least(1);
+  list.add("embedding", embedding, "numbers per word; data.vectors of another size set it")
+      .at_least(1);
   list.add("window", window, "words that local attention sees together; odd").at_least(1);
   list.add("local_filters", local_filters, "filters over single words").at_least(1);
   list.add("global_filters", global_filters, "filters of each width over neighbouring words")
       .at_least(1);
   list.add("widths", widths, "words that these filters see together").within(1, 64);
+  list.add(
+          "global_attention", global_attention,
+          "score of a word from the whole document: matched with the mean of its words; filter, as "
+          "long as the document, at each word, as in the paper; scale, the same filter once, one "
+          "number for all words")
+      .choices({"matched", "filter", "scale"});
   list.add("hidden", hidden, "numbers of the layer between the filters and the factors")
       .at_least(1);
   list.add("factors", factors, "numbers that a document becomes").at_least(1);
@@ -31,11 +39,18 @@ void DualAttentionOptions::describe(OptionList& list) {
   ReadingOptions::describe(list);
 }
 
-DocumentTower::DocumentTower(const DualAttentionOptions& options, std::string side)
-    : side_(std::move(side)), embedding_(options.embedding) {
+DocumentTower::DocumentTower(const DualAttentionOptions& options, std::string side,
+                             int64_t longest_document)
+    : side_(std::move(side)),
+      embedding_(options.embedding),
+      global_attention_(options.global_attention) {
   window_ = make_filters("window", 1, options.window);
-  match_ = register_parameter("match_weight", at::zeros({embedding_, embedding_}));
-  match_bias_ = register_parameter("match_bias", at::zeros({1}));
+  if (global_attention_ == "matched") {
+    match_ = register_parameter("match_weight", at::zeros({embedding_, embedding_}));
+    match_bias_ = register_parameter("match_bias", at::zeros({1}));
+  } else {
+    document_ = make_filters("document", 1, longest_document);
+  }
   local_ = make_filters("local", options.local_filters, 1);
   for (const int64_t width : options.widths)
     global_.push_back(make_filters(concat("global", width), options.global_filters, width));
@@ -64,14 +79,28 @@ int64_t DocumentTower::outputs() const {
   return count;
 }
 
+Tensor DocumentTower::gates(const Filters& filter, const SideWords& words) {
+  const int64_t width = filter.weight.size(2), before = width / 2;
+  const Tensor around = at::constant_pad_nd(words.vectors.transpose(1, 2),
+                                            {before, width - 1 - before});  // [B, E, K + width - 1]
+  return at::conv1d(around, filter.weight, filter.bias).squeeze(1).sigmoid();  // [B, K]
+}
+
 Tensor DocumentTower::local_weights(const SideWords& words) const {
-  const Tensor x = words.vectors.transpose(1, 2);  // [B, E, K]
-  return at::conv1d(x, window_.weight, window_.bias, /*stride=*/1, window_.weight.size(2) / 2)
-      .squeeze(1)
-      .sigmoid();
+  return gates(window_, words);
 }
 
 Tensor DocumentTower::global_weights(const SideWords& words) const {
+  if (global_attention_ == "filter") return gates(document_, words);
+  if (global_attention_ == "scale") {
+    const int64_t size = std::min(words.vectors.size(1), document_.weight.size(2));
+    const Tensor seen = words.vectors.narrow(1, 0, size).flatten(1);                 // [B, size E]
+    const Tensor filter = document_.weight[0].narrow(1, 0, size).t().reshape({-1});  // [size E]
+    return (seen.mv(filter) + document_.bias)
+        .sigmoid()
+        .unsqueeze(1)
+        .expand({-1, words.vectors.size(1)});  // [B, K]
+  }
   const Tensor count = words.keep.sum(1, /*keepdim=*/true).clamp_min(1);       // [B, 1]
   const Tensor document = words.vectors.sum(1) / count;                        // [B, E]
   const Tensor wanted = at::linear(document, match_).unsqueeze(2);             // [B, E, 1]
@@ -106,7 +135,8 @@ Tensor DocumentTower::forward(const SideWords& words, Tap* tap) const {
   return at::cat(parts, 1);
 }
 
-DualAttention::DualAttention(DualAttentionOptions options, const RatingShape& shape)
+DualAttention::DualAttention(DualAttentionOptions options, const RatingShape& shape,
+                             int64_t longest_document)
     : RatingModel(options, shape), options_(std::move(options)) {
   const auto& o = options_;
   require(o.window % 2 == 1, ErrorKind::InvalidArgument, "model.window=", o.window,
@@ -117,9 +147,11 @@ DualAttention::DualAttention(DualAttentionOptions options, const RatingShape& sh
     require(o.widths[i - 1] < o.widths[i], ErrorKind::InvalidArgument,
             "model.widths: expected rising numbers, found ", o.widths[i - 1], " before ",
             o.widths[i]);
+  require(longest_document >= 1, ErrorKind::InvalidArgument, "documents of ", longest_document,
+          " words cannot be read");
   words_ = register_module("words", torch::nn::Embedding(shape.words, o.embedding));
-  user_ = register_module("user", std::make_shared<DocumentTower>(o, "user"));
-  item_ = register_module("item", std::make_shared<DocumentTower>(o, "item"));
+  user_ = register_module("user", std::make_shared<DocumentTower>(o, "user", longest_document));
+  item_ = register_module("item", std::make_shared<DocumentTower>(o, "item", longest_document));
   hidden_ = register_projection(*this, "hidden", {user_->outputs(), o.hidden});
   output_ = register_projection(*this, "output", {o.hidden, o.factors});
 }

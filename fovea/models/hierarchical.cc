@@ -63,12 +63,7 @@ void HierarchicalAttention::initialise(const Random& random) {
 }
 
 void HierarchicalAttention::take_vectors(const Tensor& vectors, const Tensor& known) {
-  torch::NoGradGuard no_gradients;
-  require(vectors.sizes() == words_->weight.sizes(), ErrorKind::InvalidArgument,
-          "word vectors of shape ", vectors.sizes(), " do not fit the embedding ",
-          words_->weight.sizes());
-  words_->weight.copy_(at::where(known.unsqueeze(1).to(words_->weight.device()),
-                                 vectors.to(words_->weight.device()), words_->weight));
+  take_word_vectors(words_->weight, vectors, known);
 }
 
 Schema HierarchicalAttention::schema() const {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -25,6 +26,14 @@ void initialise_like_pytorch(const at::Tensor& parameter, int64_t fan_in, const 
 void initialise_normal(const at::Tensor& parameter, double deviation, const Random& random) {
   torch::NoGradGuard no_gradients;
   parameter.copy_(random.normal_tensor(parameter.sizes(), 0, deviation, parameter.options()));
+}
+
+void take_word_vectors(const at::Tensor& table, const at::Tensor& vectors,
+                       const at::Tensor& known) {
+  torch::NoGradGuard no_gradients;
+  require(vectors.sizes() == table.sizes(), ErrorKind::InvalidArgument, "word vectors of shape ",
+          vectors.sizes(), " do not fit the embedding ", table.sizes());
+  table.copy_(at::where(known.unsqueeze(1).to(table.device()), vectors.to(table.device()), table));
 }
 
 }  // namespace fovea

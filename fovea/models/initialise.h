@@ -17,4 +17,8 @@ void initialise_like_pytorch(const at::Tensor& parameter, int64_t fan_in, const 
 /// N(0, deviation^2).
 void initialise_normal(const at::Tensor& parameter, double deviation, const Random& random);
 
+/// Word vectors [V, E] from elsewhere in place of those rows of an embedding table [V, E] of which
+/// `known`, bool [V], says so.
+void take_word_vectors(const at::Tensor& table, const at::Tensor& vectors, const at::Tensor& known);
+
 }  // namespace fovea

@@ -28,7 +28,9 @@ Tensor gumbel_noise(const Tensor& like, const Random& random) {
 
 void MultiPointerOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"mpcn"});
-  list.add("embedding", embedding, "numbers per word, and per review").at_least(1);
+  list.add("embedding", embedding,
+           "numbers per word, and per review; data.vectors of another size set it")
+      .at_least(1);
   list.add("pointers", pointers, "pairs of reviews that are picked").within(1, 64);
   list.add("temperature", temperature, "of the pointers' gradient: below 1 sharpens").above(0);
   list.add("hard", hard, "a pointer picks one review; no: it mixes all of them");

@@ -1,12 +1,19 @@
 #include "fovea/models/rating_model.h"
 
 #include "fovea/base/error.h"
+#include "fovea/models/initialise.h"
 #include "fovea/tensor/embedding_lookup.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
 using at::Tensor;
+
+namespace {
+
+constexpr const char* kWordTable = "words.weight";  // the embeddings of every model that reads
+
+}  // namespace
 
 void ReadingOptions::describe(OptionList& list) {
   list.add("biases", biases, "biases of users and items besides; no: the paper's network");
@@ -50,8 +57,12 @@ ParameterRule RatingModel::rule_of(const std::string& name) const {
   ParameterRule rule;
   const bool is_bias = name == "user_bias" || name == "item_bias";
   if (is_bias) rule.rate = options_.bias_rate;
-  rule.decays = name != "mean" && !name.ends_with("bias") && !name.starts_with("words.");
+  rule.decays = name != "mean" && !name.ends_with("bias") && name != kWordTable;
   return rule;
+}
+
+void RatingModel::take_vectors(const Tensor& vectors, const Tensor& known) {
+  take_word_vectors(named_parameters()[kWordTable], vectors, known);
 }
 
 Tensor RatingModel::known_rows(const Tensor& table, const Tensor& numbers) {

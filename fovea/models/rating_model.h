@@ -53,6 +53,9 @@ class RatingModel : public Model {
   /// [B, 1], not clipped: a gradient at the end of the scale is still one.
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
   ParameterRule rule_of(const std::string& name) const override;
+  /// Of a model that reads: word vectors from elsewhere take the place of its first ones where
+  /// `known`. [words, embedding], bool [words].
+  void take_vectors(const at::Tensor& vectors, const at::Tensor& known);
 
  protected:
   /// t, and in which rows both user and item have what it is made of: [B] and bool [B].

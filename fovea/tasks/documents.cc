@@ -186,7 +186,10 @@ class SentenceDocuments : public WordDocuments {
   Splits load(const DataSource& source, uint64_t seed) override {
     const bool is_first = !coding_.fitted();
     Splits splits = DocumentsData::load(source, seed);
-    if (is_first && !options_.sentences.vectors.empty()) read_vectors(splits.notes);
+    if (is_first && !options_.sentences.vectors.empty())
+      vectors_ =
+          read_first_vectors(options_.sentences.vectors, *coding_.words,
+                             {model_->embedding, HierarchicalOptions().embedding}, splits.notes);
     return splits;
   }
   LinearInputs linear_inputs(const Dataset& rows) const override {
@@ -206,19 +209,6 @@ class SentenceDocuments : public WordDocuments {
   }
 
  private:
-  /// Their size becomes model.embedding, unless that was set to another one.
-  void read_vectors(std::vector<std::string>& notes) {
-    vectors_ = read_word_vectors(options_.sentences.vectors, *coding_.words);
-    notes.push_back(vectors_->note);
-    const int64_t size = vectors_->size();
-    if (model_->embedding == size) return;
-    require(model_->embedding == HierarchicalOptions().embedding, ErrorKind::InvalidArgument,
-            options_.sentences.vectors, ": its words have ", size,
-            " numbers, but model.embedding=", model_->embedding, "; leave that out");
-    model_->embedding = size;
-    notes.push_back(concat("model.embedding is ", size, ", as the vectors have it"));
-  }
-
   std::shared_ptr<HierarchicalOptions> model_;
   std::optional<WordVectors> vectors_;
 };

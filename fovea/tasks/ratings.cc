@@ -5,6 +5,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/ratings/load.h"
+#include "fovea/data/tokenisers/word_vectors.h"
 #include "fovea/metrics/regression.h"
 #include "fovea/models/dual_attention.h"
 #include "fovea/models/multi_pointer.h"
@@ -76,9 +77,15 @@ Json parse_user_item(const std::string& line) {
 
 class RatingsData : public DataKind {
  public:
-  explicit RatingsData(ReviewReading reading) : reading_(reading) {}
+  /// `embedding` is model.embedding of a model that reads, to be set where vectors have another.
+  RatingsData(ReviewReading reading, std::shared_ptr<int64_t> embedding)
+      : reading_(reading),
+        embedding_(std::move(embedding)),
+        usual_embedding_(embedding_ ? *embedding_ : 0) {}
   const RatingsDataOptions& options() const { return options_; }
   const RatingCoding& coding() const { return coding_; }
+  /// Those of data.vectors, while a run is trained.
+  const std::optional<WordVectors>& vectors() const { return vectors_; }
   bool reads() const { return reading_ != ReviewReading::Nothing; }
   RatingShape shape() const {
     RatingShape shape;
@@ -95,7 +102,12 @@ class RatingsData : public DataKind {
   void describe(OptionList& list) override { options_.describe(list, reading_); }
   bool has_folds() const override { return false; }  // reviews are cut by user or in time
   Splits load(const DataSource& source, uint64_t seed) override {
-    return load_ratings(source, options_, reading_, coding_, seed);
+    const bool is_first = !coding_.fitted();
+    Splits splits = load_ratings(source, options_, reading_, coding_, seed);
+    if (is_first && !options_.vectors.empty())
+      vectors_ = read_first_vectors(options_.vectors, *coding_.vocabulary,
+                                    {*embedding_, usual_embedding_}, splits.notes);
+    return splits;
   }
   void write(const std::filesystem::path& folder) const override {
     write_ratings_data(folder, options_);
@@ -164,8 +176,11 @@ class RatingsData : public DataKind {
   RatingEncoder encoder() const { return coding_.encoder(options_.limits(reading_)); }
 
   ReviewReading reading_;
+  std::shared_ptr<int64_t> embedding_;
+  int64_t usual_embedding_;
   RatingsDataOptions options_;
   RatingCoding coding_;
+  std::optional<WordVectors> vectors_;
 };
 
 /// {"rating": …, "user": {"known": …, "reviews": …}, "item": {…}}: how many reviews each side has,
@@ -285,9 +300,11 @@ TrainingOptions baseline_training() {
 template <class Options, class Make>
 ModelSpec rating_spec(const std::string& name, ReviewReading reading,
                       const TrainingOptions& training, Make make) {
-  const auto data = std::make_shared<RatingsData>(reading);
   const auto options = std::make_shared<Options>();
   options->name = name;
+  std::shared_ptr<int64_t> embedding;
+  if constexpr (requires { options->embedding; }) embedding = {options, &options->embedding};
+  const auto data = std::make_shared<RatingsData>(reading, embedding);
   ModelSpec spec = model_spec(
       {name}, options, training, [data, make](const Options& own) { return make(own, *data); },
       [] {
@@ -298,6 +315,15 @@ ModelSpec rating_spec(const std::string& name, ReviewReading reading,
   spec.data = data;
   spec.output = std::make_shared<RatingOutput>(data);
   spec.has_attention = [data] { return data->reads(); };
+  if (!data->reads()) return spec;
+  spec.load_pretrained = [name](const std::filesystem::path&) {
+    fail(ErrorKind::InvalidArgument, "--from: model.name=", name,
+         " takes no other run; data.vectors=FILE gives it word vectors");
+  };
+  spec.copy_pretrained = [data](Model& model) {
+    if (const auto& vectors = data->vectors())
+      dynamic_cast<RatingModel&>(model).take_vectors(vectors->vectors, vectors->known);
+  };
   return spec;
 }
 
@@ -312,7 +338,7 @@ static std::unique_ptr<Task> make_ratings_task() {
   const ModelSpec dattn = rating_spec<DualAttentionOptions>(
       "dattn", ReviewReading::Document, rating_training(2e-3),
       [](const DualAttentionOptions& own, const RatingsData& data) {
-        return std::make_unique<DualAttention>(own, data.shape());
+        return std::make_unique<DualAttention>(own, data.shape(), data.options().document_words);
       });
   const auto baseline = [](const char* name, const TrainingOptions& training) {
     return rating_spec<RatingBaselineOptions>(

@@ -1,6 +1,7 @@
 // The task `speech`: what is said, as text; each symbol listens to the sound before it is written.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
@@ -9,6 +10,7 @@
 #include "fovea/data/speech/load.h"
 #include "fovea/data/speech/spoken_word.h"
 #include "fovea/decoding/search.h"
+#include "fovea/metrics/phones.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/listen_attend_spell.h"
 #include "fovea/tasks/catalogue.h"
@@ -24,6 +26,19 @@ constexpr int64_t kRepeats[] = {1, 2, 3, 5, 8};  // of the curve
 constexpr int64_t kRowsOfCurve = 100;
 constexpr double kMostSymbolsOfFrame = 100;  // more would only make outputs without an end
 constexpr const char* kSpeechCoding = "speech.json";
+constexpr size_t kFewestPhones = 10;  // different ones, that a transcript is taken for phones
+
+/// Whether the transcripts hold TIMIT's phones, blanks between them, and nothing else.
+bool holds_phones(const Dataset& rows) {
+  std::set<std::string> different;
+  for (int64_t row = 0; row < rows.size(); ++row)
+    for (const std::string& text : rows.references(row))
+      for (std::string& symbol : phones_of(text, /*folded=*/false)) {
+        if (!is_timit_phone(symbol)) return false;
+        different.insert(std::move(symbol));
+      }
+  return different.size() >= kFewestPhones;
+}
 
 Json to_list(const at::Tensor& numbers) {
   Json list = Json::array();
@@ -46,11 +61,16 @@ class SpeechData : public DataKind {
       : model_(std::move(model)) {}
   const SpeechDataOptions& options() const { return options_; }
   const SpeechCoding& coding() const { return coding_; }
+  /// The training transcripts are TIMIT's phones.
+  bool has_phones() const { return has_phones_; }
 
   void describe(OptionList& list) override { options_.describe(list); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    return load_speech(source, options_, coding_,
-                       {seed, model_->unit_frames(), progress_bar("reading", "sounds")});
+    const bool is_first = coding_.tokeniser == nullptr;
+    Splits splits = load_speech(source, options_, coding_,
+                                {seed, model_->unit_frames(), progress_bar("reading", "sounds")});
+    if (is_first && splits.train) has_phones_ = holds_phones(*splits.train);
+    return splits;
   }
   void prepare(const DataSource& source, uint64_t seed,
                const std::filesystem::path& path) override {
@@ -63,6 +83,7 @@ class SpeechData : public DataKind {
   void save(const RunFolder& folder) const override {
     save_tokeniser(folder, "tokeniser", *coding_.tokeniser);
     folder.write_asset(kSpeechCoding, {{"densest", coding_.densest},
+                                       {"phones", has_phones_},
                                        {"mean", to_list(coding_.training.mean)},
                                        {"deviation", to_list(coding_.training.deviation)}});
   }
@@ -74,6 +95,7 @@ class SpeechData : public DataKind {
     coding_.densest = densest.finite();
     densest.expect(coding_.densest > 0 && coding_.densest <= kMostSymbolsOfFrame,
                    "symbols a frame");
+    has_phones_ = root.mark_or("phones", false);
     coding_.training = {to_tensor(root.at("mean")), to_tensor(root.at("deviation"))};
     const int64_t width = options_.normalise == "training" ? options_.log_mel.width() : 0;
     for (const at::Tensor& numbers : {coding_.training.mean, coding_.training.deviation})
@@ -108,6 +130,7 @@ class SpeechData : public DataKind {
 
   SpeechDataOptions options_;
   SpeechCoding coding_;
+  bool has_phones_ = false;
   std::shared_ptr<const ListenAttendSpellOptions> model_;
 };
 
@@ -117,6 +140,7 @@ struct SpeechDecoding : SearchOptions {
   double sharpness = 1;  // beta of softmax(beta e)
   int64_t window = 0;    // 0: everywhere
   int64_t repeat = 1;    // each measured utterance, so many times in a row
+  std::string phones = "auto";
   void describe(OptionList& list) {
     SearchOptions::describe(list);
     list.add("sharpness", sharpness,
@@ -129,6 +153,11 @@ struct SpeechDecoding : SearchOptions {
     list.add("repeat", repeat, "evaluate: every utterance so many times in a row, as one")
         .at_least(1)
         .at_most(100);
+    list.add("phones", phones,
+             "evaluate: transcripts are phones with blanks between them, and their error rate is "
+             "measured; auto: where all of them are TIMIT's; folded: TIMIT's 61 as 39 (Lee & Hon "
+             "1989)")
+        .choices({"auto", "no", "yes", "folded"});
   }
 };
 
@@ -160,32 +189,37 @@ class SpeechOutput : public SequenceOutput {
 
   void describe(OptionList& list) override { list.group("decoding", *decoding_); }
 
-  /// Loss, word and character error rate, utterances without any error; where it is known when
-  /// words are heard, pointing and attention_truth.
+  std::vector<std::string> monitors(const std::vector<std::string>& usual) const override {
+    std::vector<std::string> own = usual;
+    if (counts_phones()) std::replace(own.begin(), own.end(), std::string(kWords), rate_name());
+    return own;
+  }
+
+  /// Loss, word and character error rate (of phones theirs instead of both), utterances without any
+  /// error; where it is known when words are heard, pointing and attention_truth.
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override {
     const auto longer =
         decoding_->repeat > 1 ? rows.repeated(rows.size(), decoding_->repeat) : nullptr;
     const Dataset& measured = longer ? *longer : rows;
     const GeneratedRows all = generate(model, measured, progress);
-    Metrics metrics{{"loss", all.loss()},
-                    {"word_error_rate", word_error_rate(all)},
-                    {"character_error_rate", all.character_error_rate()},
-                    {"exact_match", all.exact_match(), true}};
+    Metrics metrics{{"loss", all.loss()}, {rate_name(), rate_of(all)}};
+    if (!counts_phones()) metrics.push_back({"character_error_rate", all.character_error_rate()});
+    metrics.push_back({"exact_match", all.exact_match(), true});
     add_truth(model, measured, metrics);
     return metrics;
   }
 
-  /// Word error rate of utterances that are said once, twice, … in a row.
+  /// Word or phone error rate of utterances that are said once, twice, … in a row.
   LengthCurve measure_by_length(const Model& model, const Dataset& rows,
                                 const RowProgress& progress) const override {
     LengthCurve curve;
-    curve.metric = "word_error_rate";
+    curve.metric = rate_name();
     curve.length = "the same utterance so many times in a row";
     for (const int64_t times : kRepeats) {
       const auto longer = rows.repeated(kRowsOfCurve, times);
       curve.buckets.push_back(concat(times, " x"));
-      curve.values.push_back(word_error_rate(generate(model, *longer, progress)));
+      curve.values.push_back(rate_of(generate(model, *longer, progress)));
       curve.counts.push_back(longer->size());
     }
     return curve;
@@ -200,6 +234,8 @@ class SpeechOutput : public SequenceOutput {
         concat(format_duration(seconds * double(decoding_->repeat)), " of sound")};
     if (decoding_->repeat > 1)
       notes.push_back(concat("every utterance ", decoding_->repeat, " times in a row"));
+    if (decoding_->phones == "folded")
+      notes.push_back("phone_error_rate: of 39 phones, as Lee & Hon 1989 fold TIMIT's 61");
     if (rows.has_truth())
       notes.push_back(
           "attention_truth: share of the attention inside the word that is being written; "
@@ -209,12 +245,28 @@ class SpeechOutput : public SequenceOutput {
   }
 
  protected:
-  std::string unit() const override { return target().kind() == "words" ? "word" : "character"; }
+  std::string unit() const override {
+    if (target().kind() != "words") return "character";
+    return counts_phones() ? "phone" : "word";
+  }
   RowBatches batches(const Model& model, const Dataset& rows) const override {
     return batches_of_tokens(model, rows, kFramesTogether);
   }
 
  private:
+  static constexpr const char *kWords = "word_error_rate", *kPhones = "phone_error_rate";
+
+  bool counts_phones() const {
+    return decoding_->phones == "auto" ? data_->has_phones() : decoding_->phones != "no";
+  }
+  std::string rate_name() const { return counts_phones() ? kPhones : kWords; }
+  double rate_of(const GeneratedRows& all) const {
+    if (!counts_phones()) return word_error_rate(all);
+    std::vector<std::string> wanted;
+    for (const References& references : all.references) wanted.push_back(references.at(0));
+    return phone_error_rate(all.outputs, wanted, decoding_->phones == "folded");
+  }
+
   std::shared_ptr<const SpeechData> data_;
   std::shared_ptr<SpeechDecoding> decoding_;
 };

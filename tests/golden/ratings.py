@@ -17,6 +17,7 @@ torch.manual_seed(20261120)
 torch.set_default_dtype(torch.float64)
 
 WORDS, WIDTH, POINTERS, FACTORS, USERS, ITEMS, LONGEST = 8, 3, 2, 2, 2, 2, 4
+DOCUMENT = 8  # words of the filter that is as long as a document
 ROWS = [  # user, item, reviews of the user, reviews of the item
     (1, 2, [[2, 3, 4], [5, 1]], [[3, 6], [7, 2, 2, 4], [5]]),
     (2, 1, [[4]], [[2, 3], [6, 1, 7]]),
@@ -44,15 +45,27 @@ def rate(p, row, term):
     return base_rating(p, user, item) + own if "user_bias" in p else own
 
 
-def document(p, side, reviews):
+def global_scores(p, side, x, kind):
+    """A score for each word of a document x [K, E]."""
+    if kind == "matched":
+        wanted = p[side + ".match_weight"] @ x.mean(0)
+        return torch.sigmoid(x @ wanted + p[side + ".match_bias"][0])
+    weight, bias = p[side + ".document_weight"][0], p[side + ".document_bias"][0]  # [E, T]
+    scores = []
+    for i in range(len(x)):
+        first = i - DOCUMENT // 2 if kind == "filter" else 0  # the word that the filter's first column meets
+        scores.append(bias + sum(weight[:, j - first] @ x[j] for j in range(len(x)) if 0 <= j - first < DOCUMENT))
+    return torch.sigmoid(torch.stack(scores))
+
+
+def document(p, side, reviews, kind):
     x = p["words.weight"][[word for review in reviews for word in review]]  # [K, E]
     size, width = x.shape[0], p[side + ".window_weight"].shape[2]
     around = F.pad(x, (0, 0, width // 2, width // 2))
     local = torch.stack([
         torch.sigmoid((around[i : i + width].T * p[side + ".window_weight"][0]).sum() + p[side + ".window_bias"][0]) for i in range(size)
     ])
-    wanted = p[side + ".match_weight"] @ x.mean(0)
-    whole = torch.sigmoid(x @ wanted + p[side + ".match_bias"][0])
+    whole = global_scores(p, side, x, kind)
 
     def strongest(gated, name):
         weight, bias = p[f"{side}.{name}_weight"], p[f"{side}.{name}_bias"]
@@ -66,8 +79,8 @@ def document(p, side, reviews):
     return F.linear(hidden, p["output.weight"], p["output.bias"])
 
 
-def dual_term(p, of_user, of_item):
-    return document(p, "user", of_user) @ document(p, "item", of_item)
+def dual_term(kind):
+    return lambda p, of_user, of_item: document(p, "user", of_user, kind) @ document(p, "item", of_item, kind)
 
 
 def affinity(p, name, pointer, left, right):
@@ -127,11 +140,12 @@ def biases():
     return {"user_bias": (USERS + 1,), "item_bias": (ITEMS + 1,)}
 
 
-def dual_shapes():
-    shapes = {"mean": (1,), **biases(), "words.weight": (WORDS, WIDTH)}
+def dual_shapes(kind, with_biases):
+    shapes = {"mean": (1,), **(biases() if with_biases else {}), "words.weight": (WORDS, WIDTH)}
     for side in ("user", "item"):
+        whole = {".match_weight": (WIDTH, WIDTH), ".match_bias": (1,)} if kind == "matched" else {".document_weight": (1, WIDTH, DOCUMENT), ".document_bias": (1,)}
         shapes.update({
-            side + ".window_weight": (1, WIDTH, 3), side + ".window_bias": (1,), side + ".match_weight": (WIDTH, WIDTH), side + ".match_bias": (1,),
+            side + ".window_weight": (1, WIDTH, 3), side + ".window_bias": (1,), **{side + name: shape for name, shape in whole.items()},
             side + ".local_weight": (4, WIDTH, 1), side + ".local_bias": (4,), side + ".global2_weight": (2, WIDTH, 2), side + ".global2_bias": (2,),
             side + ".global3_weight": (2, WIDTH, 3), side + ".global3_bias": (2,),
         })
@@ -175,10 +189,13 @@ def main():
         sides[side + "_lengths"] = padded(lengths, max(map(len, lengths)))
     golden = {
         "user": [row[0] for row in ROWS], "item": [row[1] for row in ROWS], **sides, "target": TARGET.tolist(),
-        "dual_attention": case_of(dual_shapes(), dual_term),
+        "dual_attention": case_of(dual_shapes("matched", True), dual_term("matched")),
         "multi_pointer": [
             case_of(pointer_shapes(combination, with_biases), pointer_term(hard, combination, 0.7), hard=hard, combination=combination, biases=with_biases)
             for hard, combination, with_biases in ((True, "ffn", True), (False, "concat", True), (True, "sum", False))
+        ],
+        "dual_attention_of_the_paper": [
+            case_of(dual_shapes(kind, False), dual_term(kind), global_attention=kind) for kind in ("filter", "scale")
         ],
     }
     path = pathlib.Path(__file__).with_suffix(".json")

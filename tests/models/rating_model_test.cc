@@ -20,6 +20,8 @@ using namespace testing;  // contract.h, rating_batch.h, gradient_check.h
 
 using Maps = std::vector<std::string>;
 
+constexpr int64_t kDocumentWords = 20;
+
 struct Case {
   std::string name;
   std::function<std::shared_ptr<RatingModel>()> make;
@@ -68,11 +70,15 @@ Case pointer(const std::string& name, const MultiPointerOptions& options) {
 std::vector<Case> cases() {
   const Maps gates = {"user local", "user global", "item local", "item global"};
   const auto dual = [&](const std::string& name, const DualAttentionOptions& options) {
-    return Case{name, [=] { return std::make_shared<DualAttention>(options, rating_shape()); },
-                gates};
+    return Case{
+        name,
+        [=] { return std::make_shared<DualAttention>(options, rating_shape(), kDocumentWords); },
+        gates};
   };
-  DualAttentionOptions plain_dual = small_dual();
-  plain_dual.biases = false;
+  DualAttentionOptions plain_dual = small_dual(), filter = small_dual(), scale = small_dual();
+  plain_dual.biases = filter.biases = false;
+  filter.global_attention = "filter";
+  scale.global_attention = "scale";
   MultiPointerOptions soft = small_pointer(), sum = small_pointer(), side_by_side = small_pointer();
   soft.hard = false;
   sum.combination = "sum";
@@ -83,7 +89,9 @@ std::vector<Case> cases() {
           baseline("biases", 0.9),
           baseline("mf", 0.3),
           dual("dual_attention", small_dual()),
-          dual("dual_attention_of_the_paper", plain_dual),
+          dual("dual_attention_without_biases", plain_dual),
+          dual("dual_attention_of_the_paper", filter),
+          dual("dual_attention_with_one_scale", scale),
           pointer("multi_pointer", small_pointer()),
           pointer("multi_pointer_soft", soft),
           pointer("multi_pointer_sum_of_the_paper", sum),
@@ -238,7 +246,7 @@ TEST(RatingModel, ThePenaltyIsAdded) {
     DualAttentionOptions options = small_dual();
     options.bias_l2 = bias_l2;
     options.l2 = l2;
-    DualAttention model(options, rating_shape());
+    DualAttention model(options, rating_shape(), kDocumentWords);
     model.initialise(Random(1));
     torch::NoGradGuard no_gradients;
     biases = weights = 0;

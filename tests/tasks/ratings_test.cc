@@ -121,5 +121,97 @@ TEST(Ratings, ARunOutlivesItsData) {
                [&] { pipeline.load_data((folder / "new.csv").string()); });
 }
 
+/// Reviews in which every user and every item has words of its own. The user likes the loud or the
+/// quiet, an item is one of both, and the rating is high where they agree: 3 + 2 u q. A file of
+/// vectors says u and q of each word, and nothing else does: nobody can guess them from the few
+/// ratings that there are.
+void write_tastes(const std::filesystem::path& folder) {
+  constexpr int64_t kEach = 40, kRatings = 4, kTest = 3, kWords = 4;
+  const Random random(5);
+  uint64_t draw = 0;
+  const auto sign = [&] { return random.below(draw++, 2) == 0 ? -1 : 1; };
+  std::vector<int> user(kEach), item(kEach);
+  for (int& one : user) one = sign();
+  for (int& one : item) one = sign();
+  const auto word = [&](const char* side, int64_t of) {
+    return concat(side, of, "w", random.below(draw++, kWords));
+  };
+  std::string rows = "user,item,rating,text,split\n";
+  for (int64_t u = 0; u < kEach; ++u)
+    for (int64_t i = 0; i < kRatings + kTest; ++i) {
+      const int64_t rated = (u + i * 7) % kEach;
+      rows += concat("u", u, ",i", rated, ",", 3 + 2 * user[u] * item[rated], ",");
+      for (int64_t w = 0; w < 3; ++w) rows += word("u", u) + " " + word("i", rated) + " ";
+      rows += i < kRatings ? ",train\n" : i == kRatings ? ",val\n" : ",test\n";
+    }
+  write_file(folder / "tastes.csv", rows);
+  std::string vectors = concat(2 * kEach * kWords - kWords, " 4\n");  // all but those of one item
+  for (int64_t of = 0; of < kEach; ++of)
+    for (int64_t w = 0; w < kWords; ++w) {
+      vectors += concat("u", of, "w", w, " ", user[of], " 0 1 0\n");
+      if (of > 0) vectors += concat("i", of, "w", w, " 0 ", item[of], " 0 1\n");
+    }
+  write_file(folder / "tastes.vec", vectors);
+}
+
+TEST(Ratings, WordVectorsThatKnowMoreBeatLearningFromScratch) {
+  const TemporaryFolder folder;
+  write_tastes(folder.path());
+  const std::string vectors = "data.vectors=" + (folder / "tastes.vec").string();
+  for (const Assignments& model :
+       {Assignments{"model.name=dattn", "model.local_filters=8", "model.global_filters=8",
+                    "model.hidden=16", "model.factors=8", "training.learning_rate=0.005"},
+        Assignments{"model.name=mpcn", "model.pointers=1", "training.learning_rate=0.02"}}) {
+    SCOPED_TRACE(model[0]);
+    const auto error = [&](const Assignments& more) {
+      Assignments options{"data.minimum_count=1", "training.epochs=25", "training.batch_size=16",
+                          "training.patience=0"};
+      options.insert(options.end(), model.begin(), model.end());
+      options.insert(options.end(), more.begin(), more.end());
+      const TemporaryFolder own;
+      Pipeline pipeline =
+          trained_pipeline(setup_of("ratings", options, {}), own, folder / "tastes.csv");
+      const Splits splits = pipeline.load_data((folder / "tastes.csv").string());
+      return metric(pipeline.measure(*splits.test), "mse");
+    };
+    const double scratch = error({"model.embedding=4"});
+    const double given = error({vectors});
+    EXPECT_LT(given, 1);
+    EXPECT_GT(scratch, 3) << "of 4, the variance";
+  }
+}
+
+TEST(Ratings, WordVectorsAreCountedAndMustFit) {
+  const TemporaryFolder folder;
+  write_tastes(folder.path());
+  const std::string vectors = "data.vectors=" + (folder / "tastes.vec").string();
+  expect_error(ErrorKind::InvalidArgument, {"tastes.vec", "4 numbers", "model.embedding=8"}, [&] {
+    Assignments options = kDual;
+    options.insert(options.end(), {vectors, "data.minimum_count=1"});
+    trained(folder, options, folder / "tastes.csv");
+  });
+  for (const char* name : {"dattn", "mpcn"}) {
+    const TemporaryFolder own;
+    const Pipeline pipeline = trained(own,
+                                      {concat("model.name=", name), vectors, "data.minimum_count=1",
+                                       "training.learning_rate=1e-9"},
+                                      folder / "tastes.csv");
+    const at::Tensor words = pipeline.model().named_parameters()["words.weight"];
+    EXPECT_EQ(words.size(1), 4) << "the vectors set it";
+    const Example example =
+        pipeline.parse(R"({"user_reviews": ["u3w1"], "item_reviews": ["i0w1"]})");
+    const at::Tensor known = words[example.tensors.at("user_words")[0].item<int64_t>()];
+    EXPECT_NEAR(known[2].item<double>(), 1, 1e-4);
+    EXPECT_NEAR(known[3].item<double>(), 0, 1e-4);
+    const at::Tensor missing = words[example.tensors.at("item_words")[0].item<int64_t>()];
+    EXPECT_GT(missing[0].abs().item<double>(), 1e-3) << "begins at random";
+    const Pipeline again = Pipeline::load(own / "run");  // without the file
+    EXPECT_EQ(answer(again, "u3,i0"), answer(pipeline, "u3,i0"));
+  }
+  fovea::Setup setup("ratings");
+  expect_error(ErrorKind::InvalidArgument, "data.vectors",
+               [&] { setup.task().load_pretrained(folder.path()); });
+}
+
 }  // namespace
 }  // namespace fovea::ratings_test

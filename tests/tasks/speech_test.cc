@@ -2,9 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <set>
 
 #include "fovea/base/base64.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json.h"
 #include "fovea/data/media_input.h"
+#include "fovea/data/speech/sound.h"
+#include "fovea/data/tokenisers/tokeniser.h"
 #include "fovea/tasks/doctor.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/exact_share.h"
@@ -144,6 +150,56 @@ TEST(Speech, WhatIsNoSoundIsRefused) {
   });
   expect_error(ErrorKind::BadData, "data.longest_sound",
                [&] { pipeline.parse(sound_input(tone(8000, 61)).dump()); });
+}
+
+TEST(Speech, TranscriptsOfPhonesAreMeasuredInPhones) {
+  if (!can_read_sounds()) GTEST_SKIP() << "FOVEA_WITH_SNDFILE=OFF: this build reads no sounds";
+  const TemporaryFolder folder;
+  const Sound sound = tone(8000, 0.3);
+  write_file(folder / "a.wav", encode_wav(sound.samples, sound.rate));
+  const auto table = [&](const std::string& last) {
+    std::string rows = "audio\ttranscript\tsplit\n";
+    for (int i = 0; i < 8; ++i)
+      rows += concat("a.wav\th# sh ix hv eh dcl d y ax-h q ", i % 2 ? "zh" : last, " h#\t",
+                     i < 4   ? "train"
+                     : i < 6 ? "val"
+                             : "test",
+                     "\n");
+    write_file(folder / "phones.tsv", rows);
+    return folder / "phones.tsv";
+  };
+  const auto names_of = [](const Pipeline& pipeline, const Dataset& rows) {
+    std::set<std::string> names;
+    for (const Metric& one : pipeline.measure(rows)) names.insert(one.name);
+    return names;
+  };
+  trained(folder, {}, table("aa"));
+  const auto rates = [&](const std::string& phones) {
+    Pipeline pipeline = Pipeline::load(folder / "run", "cpu", {"decoding.phones=" + phones});
+    return names_of(pipeline, *pipeline.load_data("").test);
+  };
+  for (const char* phones : {"auto", "yes", "folded"}) {
+    EXPECT_TRUE(rates(phones).contains("phone_error_rate")) << phones;
+    EXPECT_FALSE(rates(phones).contains("word_error_rate")) << phones;
+    EXPECT_FALSE(rates(phones).contains("character_error_rate")) << phones;
+  }
+  EXPECT_TRUE(rates("no").contains("word_error_rate"));
+  EXPECT_EQ(read_json_file(folder / "run" / "config.json")["training"]["monitor"][0],
+            "phone_error_rate");
+  Pipeline folded = Pipeline::load(folder / "run", "cpu", {"decoding.phones=folded"});
+  EXPECT_NE(join(folded.task().metric_notes(*folded.load_data("").test)).find("39 phones"),
+            std::string::npos);
+  const auto tokeniser = Tokeniser::restore(
+      {read_json_file(folder / "run" / "assets" / "tokeniser.json"), ""}, "tokeniser.json");
+  std::vector<int64_t> ids;
+  for (const Token& token : tokeniser->encode("h# ax-h q")) ids.push_back(token.id);
+  EXPECT_EQ(tokeniser->decode(ids), "h# ax-h q") << "as it is written";
+
+  const TemporaryFolder other;  // one word is no phone
+  std::filesystem::copy(folder / "a.wav", other / "a.wav");
+  std::filesystem::copy(table("hello"), other / "phones.tsv");
+  Pipeline words = trained(other, {}, other / "phones.tsv");
+  EXPECT_TRUE(names_of(words, *words.load_data("").test).contains("word_error_rate"));
 }
 
 TEST(Speech, PreparedAndWrittenDataTrainTheSame) {

@@ -13,6 +13,7 @@
 #include "fovea/data/tags/encoder.h"
 #include "fovea/data/tokenisers/sentences.h"
 #include "fovea/data/tokenisers/word_form.h"
+#include "fovea/data/tokenisers/word_vectors.h"
 
 namespace fovea {
 
@@ -109,8 +110,7 @@ void HierarchicalDataOptions::describe(OptionList& list) {
       .at_least(1);
   list.add("vocabulary_size", vocabulary_size, "most words, the most frequent; 0: no limit")
       .at_least(0);
-  list.add("vectors", vectors,
-           "file of word vectors to begin with, as word2vec and GloVe write them in text");
+  list.add("vectors", vectors, kVectorsHelp);
   list.add("maximum_sentences", maximum_sentences, "sentences of a text beyond these are cut off")
       .at_least(1);
   list.add("maximum_words", maximum_words, "a sentence of more words is read as several")

@@ -6,6 +6,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/ratings/split.h"
+#include "fovea/data/tokenisers/word_vectors.h"
 
 namespace fovea {
 
@@ -156,6 +157,7 @@ void RatingsDataOptions::describe(OptionList& list, ReviewReading reading) {
       .at_least(1);
   list.add("vocabulary_size", vocabulary_size, "most words; the rarest are unknown; 0: no limit")
       .at_least(0);
+  list.add("vectors", vectors, kVectorsHelp);
 }
 
 HistoryLimits RatingsDataOptions::limits(ReviewReading reading) const {

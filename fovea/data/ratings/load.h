@@ -29,6 +29,7 @@ struct RatingsDataOptions {
   int64_t document_words = 200;
   int64_t minimum_count = 2;
   int64_t vocabulary_size = 20000;
+  std::string vectors;  // file of word_vectors.h, or empty
   /// Those that a model which reads so has.
   void describe(OptionList& list, ReviewReading reading);
   HistoryLimits limits(ReviewReading reading) const;

@@ -80,10 +80,10 @@ class Reader {
       if (line.empty()) continue;
       const bool is_first = numbers_ == 0;
       if (is_first && (header_ = read_header(line)).is_there()) {
-        begin(header_.numbers);
+        expect_numbers(header_.numbers);
         continue;
       }
-      if (is_first) begin(count_fields(line) - 1);
+      if (is_first) expect_numbers(count_fields(line) - 1);
       ++words_;
       take(line);
     }
@@ -95,12 +95,16 @@ class Reader {
   }
 
  private:
-  void begin(int64_t numbers) {
+  void expect_numbers(int64_t numbers) {
     require(numbers >= 1 && numbers <= kMostNumbers, ErrorKind::BadData, lines_.place(), ": found ",
             numbers, " numbers behind a word; expected 1 to ", format_count(kMostNumbers),
-            ", as word2vec and GloVe write them");
+            ", as word2vec, fastText and GloVe write them");
     numbers_ = numbers;
-    result_.vectors = at::zeros({vocabulary_.size(), numbers}, at::kFloat);
+  }
+
+  /// Room for the vectors, once a line has as many numbers as the first one says.
+  void begin() {
+    result_.vectors = at::zeros({vocabulary_.size(), numbers_}, at::kFloat);
     result_.known = at::zeros({vocabulary_.size()}, at::kBool);
   }
 
@@ -108,6 +112,7 @@ class Reader {
     const std::string_view word = word_of(line, numbers_);
     require(!word.empty(), ErrorKind::BadData, lines_.place(), ": has ", count_fields(line),
             " fields; expected a word and ", numbers_, " numbers");
+    if (!result_.vectors.defined()) begin();
     const int64_t id = vocabulary_.id(word);
     bool* known = result_.known.data_ptr<bool>();
     if (Vocabulary::is_special(id) || known[id]) return;
@@ -121,7 +126,7 @@ class Reader {
     require(result_.found > 0, ErrorKind::BadData, path_, ": none of its ", format_count(words_),
             " words is among the ", format_count(all),
             " of the training texts; are they of this language, and in the same case "
-            "(data.lowercase)?");
+            "(data.lowercase, where the task has it)?");
     result_.note = concat("word vectors: ", format_count(result_.found), " of ", format_count(all),
                           " words found, ", format_count(all - result_.found), " missing; ",
                           numbers_, " numbers each");
@@ -140,6 +145,20 @@ class Reader {
 
 WordVectors read_word_vectors(const std::filesystem::path& path, const Vocabulary& vocabulary) {
   return Reader(path, vocabulary).read();
+}
+
+WordVectors read_first_vectors(const std::filesystem::path& path, const Vocabulary& vocabulary,
+                               EmbeddingSize embedding, std::vector<std::string>& notes) {
+  WordVectors vectors = read_word_vectors(path, vocabulary);
+  notes.push_back(vectors.note);
+  const int64_t size = vectors.size();
+  if (embedding.now == size) return vectors;
+  require(embedding.now == embedding.usual, ErrorKind::InvalidArgument, path.string(),
+          ": its words have ", size, " numbers, but model.embedding=", embedding.now,
+          "; leave that out");
+  embedding.now = size;
+  notes.push_back(concat("model.embedding is ", size, ", as the vectors have it"));
+  return vectors;
 }
 
 }  // namespace fovea

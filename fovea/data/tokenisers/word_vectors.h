@@ -1,5 +1,6 @@
-// Word vectors that were trained elsewhere, in the text format of word2vec and GloVe: a word and
-// its numbers a line, with blanks between them; word2vec begins with a line "words numbers". The
+// Word vectors that were trained elsewhere, in the text format of word2vec, fastText and GloVe: a
+// word and its numbers a line, with blanks between them; all but GloVe begin with a line "words
+// numbers". The
 // file is read line by line, and only words of a vocabulary are kept. docs/formats/labelled-text.md
 // states the rules.
 #pragma once
@@ -8,6 +9,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "fovea/data/tokenisers/vocabulary.h"
 
@@ -26,5 +28,20 @@ struct WordVectors {
 /// word and as many numbers as the first one, for a number that is not finite, for a file that ends
 /// before its first line says, and when no word is known.
 WordVectors read_word_vectors(const std::filesystem::path& path, const Vocabulary& vocabulary);
+
+/// What the option data.vectors of every task says.
+constexpr const char* kVectorsHelp =
+    "file of word vectors to begin with, as word2vec, fastText and GloVe write them in text";
+
+/// model.embedding of the task that reads vectors, and what it is unless somebody sets it.
+struct EmbeddingSize {
+  int64_t& now;
+  int64_t usual;
+};
+
+/// read_word_vectors(), whose notes are added. Their size becomes model.embedding; InvalidArgument
+/// where that was set to another one.
+WordVectors read_first_vectors(const std::filesystem::path& path, const Vocabulary& vocabulary,
+                               EmbeddingSize embedding, std::vector<std::string>& notes);
 
 }  // namespace fovea

@@ -55,12 +55,32 @@ TEST(WordVectors, RefusesWhatIsNoVectors) {
   refused({"vectors.txt:1", "0 numbers"}, "word\n");
   refused({"vectors.txt:1", "99999999999 numbers"}, "1 99999999999\n");
   refused({"ends after 1 words", "3"}, "3 2\ngood 1 2\n");
+  refused({"ends after 1 words", "9,223,372,036,854,775,807"}, "9223372036854775807 2\ngood 1 2\n");
+  refused({"vectors.txt:2", "3 fields", "10000 numbers"}, "1 10000\ngood 1 2\n");
+  refused({"vectors.txt:3", "2 fields"}, "2 2\ngood 1 2\nbad 1");
   refused({"none of its 1 words", "data.lowercase"}, "Good 1 2\n");
   refused({"vectors.txt:1", "more than 1,000,000 bytes"}, std::string(3'000'000, 'x'));
   expect_error(ErrorKind::NotFound, "no such file",
                [] { read_word_vectors("/no/such/file", kVocabulary); });
   const TemporaryFolder folder;
   expect_error(ErrorKind::Io, "folder", [&] { read_word_vectors(folder.path(), kVocabulary); });
+}
+
+TEST(WordVectors, TheirSizeBecomesTheEmbeddings) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.write("v.vec", "1 3\ngood 1 2 3\n");
+  std::vector<std::string> notes;
+  int64_t embedding = 50;
+  EXPECT_EQ(read_first_vectors(path, kVocabulary, {embedding, 50}, notes).size(), 3);
+  EXPECT_EQ(embedding, 3);
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_NE(notes[1].find("model.embedding is 3"), std::string::npos) << notes[1];
+  read_first_vectors(path, kVocabulary, {embedding, 50}, notes);
+  EXPECT_EQ(notes.size(), 3u) << "it is that already";
+  embedding = 8;
+  expect_error(ErrorKind::InvalidArgument, {"v.vec", "3 numbers", "model.embedding=8"}, [&] {
+    read_first_vectors(path, kVocabulary, {embedding, 50}, notes);
+  });
 }
 
 TEST(WordVectors, LongFilesAreReadPieceByPiece) {
