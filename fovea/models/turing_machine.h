@@ -35,7 +35,7 @@ struct TuringMachineOptions {
 
 class TuringMachine : public CopyModel {
  public:
-  TuringMachine(TuringMachineOptions options, int64_t bits);
+  TuringMachine(TuringMachineOptions options, CopyWidths widths);
   const TuringMachineOptions& options() const { return options_; }
 
   void initialise(const Random& random) override;
