@@ -24,7 +24,7 @@ class CopyData : public DataKind {
  public:
   /// `machine`: whose slots are an axis; null for a network without a memory.
   explicit CopyData(std::shared_ptr<const TuringMachineOptions> machine) : machine_(machine) {}
-  CopyWidths widths() const { return {layout_.inputs(), layout_.outputs()}; }
+  CopyWidths widths() const { return {layout().inputs(), layout().outputs()}; }
   int64_t slots() const { return machine_ ? machine_->slots : 0; }
   CopyAnswers answers() const { return {layout(), slots(), options_.generator.order}; }
 
@@ -52,7 +52,7 @@ class CopyData : public DataKind {
     layout_.repeats_deviation = root.at("repeats_deviation").deviation();
   }
   std::map<std::string, int64_t> sizes() const override {
-    return {{"bits", layout_.bits}, {"inputs", layout_.inputs()}, {"outputs", layout_.outputs()}};
+    return {{"bits", layout_.bits}, {"inputs", widths().inputs}, {"outputs", widths().outputs}};
   }
 
   /// A row as the kind has it, "0110 1011", or {"symbols": "0110 1011"}.

@@ -104,11 +104,11 @@ void check_kind(const std::filesystem::path& path, const std::string& kind) {
   const std::filesystem::path description = path / "dataset.json";
   if (path.empty() || !std::filesystem::exists(description)) return;
   const Json json = read_description(description, "copy");
-  const Json generator = json.value("generator", Json::object());
+  const auto generator = json.find("generator");
+  if (generator == json.end() || !generator->is_object()) return;  // not written by the program
+  const auto own = generator->find("kind");
   const std::string found =
-      generator.is_object() && generator.contains("kind") && generator["kind"].is_string()
-          ? generator["kind"].get<std::string>()
-          : copy_kinds()[0];
+      own != generator->end() && own->is_string() ? own->get<std::string>() : copy_kinds()[0];
   require(found == kind, ErrorKind::BadData, description.string(), ": holds data.kind=", found,
           ", this run reads data.kind=", kind, "; set data.kind=", found);
 }

@@ -123,6 +123,12 @@ TEST(CopyData, RefusesFilesOfAnotherKind) {
   options.generator.kind = "ngrams";
   layout = {};
   refused(folder.path() / "data", {"dataset.json", "data.kind=copy", "data.kind=ngrams"});
+  for (const char* name : {"data/train.txt", "data/val.txt", "data/test.txt"})
+    folder.write(name, "0110\n1011\n");
+  folder.write("data/dataset.json",
+               "{\"format\": \"fovea-dataset\", \"version\": 1, \"task\": \"copy\"}");
+  EXPECT_EQ(load_copies({folder.path() / "data", {}}, options, layout, 1).train->size(), 2)
+      << "who made the folder did not say of which kind it is";
 }
 
 }  // namespace
