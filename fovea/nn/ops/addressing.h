@@ -27,11 +27,6 @@ at::Tensor shift_address(const at::Tensor& weights, const at::Tensor& shifts);
 /// weights [B, H, N], sharpness [B, H, 1] >= 1 -> [B, H, N]
 at::Tensor sharpen_address(const at::Tensor& weights, const at::Tensor& sharpness);
 
-/// Where what is read was written: read at step t, how much of it stems from step s, if a head that
-/// writes w of a slot leaves 1 - w of what was there. The mean of the heads that read; what was in
-/// the memory at first is left out. writes, reads [B, H, S, N] -> [B, S, S]
-at::Tensor steps_read(const at::Tensor& writes, const at::Tensor& reads);
-
 /// What a controller says to its heads, as it comes out of a linear layer; squashed by take().
 struct AddressParameters {
   at::Tensor key;        // [B, H, M], tanh

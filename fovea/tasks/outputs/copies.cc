@@ -4,8 +4,7 @@
 #include <numbers>
 
 #include "fovea/metrics/dynamic_ngrams.h"
-#include "fovea/models/copy_model.h"
-#include "fovea/nn/ops/addressing.h"
+#include "fovea/models/turing_machine.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/torch.h"
 
