@@ -156,19 +156,7 @@ Tensor TuringMachine::logits_of(const Batch& batch, Tap* tap) const {
 }
 
 Tensor steps_read(const Tensor& writes, const Tensor& reads) {
-  const int64_t steps = writes.size(2);
-  Tensor written =
-      at::zeros({writes.size(0), writes.size(3), steps}, writes.options());  // [B, N, S]
-  std::vector<Tensor> read;
-  for (int64_t t = 0; t < steps; ++t) {
-    for (int64_t head = 0; head < writes.size(1); ++head) {
-      const Tensor weights = writes.select(1, head).select(1, t);  // [B, N]
-      written = written * (1 - weights).unsqueeze(-1);
-      written.select(-1, t).add_(weights);
-    }
-    read.push_back(reads.select(2, t).mean(1).unsqueeze(1).matmul(written).squeeze(1));  // [B, S]
-  }
-  return at::stack(read, 1);
+  return reads.mean(1).matmul(writes.mean(1).transpose(1, 2)).tril();  // [B, S, S]
 }
 
 }  // namespace fovea

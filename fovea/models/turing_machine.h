@@ -67,9 +67,9 @@ class TuringMachine : public CopyModel {
   at::Tensor first_read_;  // [heads M]
 };
 
-/// Where what is read was written: read at step t, how much of it stems from step s, if a head that
-/// writes w of a slot leaves 1 - w of what was there. The mean of the heads that read; what was in
-/// the memory at first is left out. writes, reads [B, H, S, N] -> [B, S, S]
+/// Where what is read at step t was written: sum_i r_t(i) w_s(i) for s <= t, the means of the
+/// heads. A step may write nothing into a slot that it points at; weights alone do not tell.
+/// writes, reads [B, H, S, N] -> [B, S, S]
 at::Tensor steps_read(const at::Tensor& writes, const at::Tensor& reads);
 
 }  // namespace fovea
