@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|cuts|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|reversal|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|squad|stsb|emotions|emotionsbert|nanogpt|shakespeare|llama|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy|images|flickr8k]…
+# Trains what docs/results.md reports and prints its tables. usage: results.sh [features|yours|sweep|cuts|texts|names|pairs|context|why|adult|breast|dates|scores|alignments|locales|phrases|reversal|multi30k|tatoeba|forecast|series|faithfulness|transformer|imdb|wnut17|squad|stsb|emotions|emotionsbert|nanogpt|shakespeare|llama|pretraining|han|verdicts|eraser|instruments|glimpse|scenes|emoji|cora|communities|diabetes|causes|traces|digits|connected|copy|ntmtasks|images|flickr8k]…
 # What each printed is kept in docs/results/NAME.json (record). The real data sets are looked for in $FOVEA_DATA (default: ../shared/data), in folders named as below. FOVEA_DEVICE=cuda trains the
 # long ones on a GPU; FOVEA_PROGRAM names another program than that of ./dev build.
 set -euo pipefail
@@ -439,6 +439,19 @@ copy() {
     model=${run% *} seed=${run#* }
     $fovea train copy --config configs/$model-copy.json --seed "$seed" --out "runs/copy-$model-$seed" --quiet
     echo "$model, seed $seed" && $fovea evaluate "runs/copy-$model-$seed"
+  done
+}
+# The other four tasks of Graves et al. 2014, each beside an LSTM that is trained on as many sequences (the paper's sizes of it: 3 x 512, 3 x 256, 3 x 128, 3 x 128).
+ntmtasks() {
+  local lstm
+  for kind in repeat-copy associative-recall ngrams priority-sort; do
+    heading "$kind: NTM, LSTM"
+    case $kind in repeat-copy) lstm=512 ;; associative-recall) lstm=256 ;; *) lstm=128 ;; esac
+    $fovea train copy --config configs/ntm-$kind.json --out runs/$kind-ntm --quiet
+    $fovea train copy --config tutorial --set data.kind=$kind --set model.name=lstm --set model.hidden=$lstm --epochs 6 --set training.batch_size=16 --out runs/$kind-lstm --quiet
+    for model in ntm lstm; do
+      echo $model && $fovea evaluate runs/$kind-$model
+    done
   done
 }
 forecast() {

@@ -13,12 +13,12 @@ void CopyLstmOptions::describe(OptionList& list) {
   list.add("layers", layers, "stacked layers").within(1, 16);
 }
 
-CopyLstm::CopyLstm(CopyLstmOptions options, int64_t bits)
-    : CopyModel(bits), options_(std::move(options)) {
+CopyLstm::CopyLstm(CopyLstmOptions options, CopyWidths widths)
+    : CopyModel(widths), options_(std::move(options)) {
   const auto& o = options_;
   recurrent_ = register_module("recurrent", std::make_shared<Recurrent>(RecurrentOptions{
-                                                "lstm", bits + 1, o.hidden, o.layers}));
-  output_ = register_projection(*this, "output", {o.hidden, bits});
+                                                "lstm", inputs(), o.hidden, o.layers}));
+  output_ = register_projection(*this, "output", {o.hidden, bits()});
 }
 
 void CopyLstm::initialise(const Random& random) {
@@ -36,7 +36,7 @@ std::vector<LayerSummary> CopyLstm::summary() const {
 
 Tensor CopyLstm::logits_of(const Batch& batch, Tap* tap) const {
   const Tensor inputs =
-      leaf_of(tap, "steps", batch.at("inputs").to(output_->weight.scalar_type()));  // [B, S, W + 1]
+      leaf_of(tap, "steps", batch.at("inputs").to(output_->weight.scalar_type()));  // [B, S, I]
   return output_->forward(recurrent_->run(inputs, {}, {}, {}).outputs);             // [B, S, W]
 }
 

@@ -21,7 +21,7 @@ struct CopyLstmOptions {
 
 class CopyLstm : public CopyModel {
  public:
-  CopyLstm(CopyLstmOptions options, int64_t bits);
+  CopyLstm(CopyLstmOptions options, CopyWidths widths);
   void initialise(const Random& random) override;
   std::vector<LayerSummary> summary() const override;
 

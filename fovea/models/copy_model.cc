@@ -39,8 +39,8 @@ Tensor bits_of(const Predictions& predictions, int64_t rows, int64_t most, int64
 }  // namespace
 
 Schema CopyModel::schema() const {
-  return {{"inputs", at::kFloat, {-1, -1, bits_ + 1}},
-          {"target", at::kFloat, {-1, -1, bits_}},
+  return {{"inputs", at::kFloat, {-1, -1, inputs()}},
+          {"target", at::kFloat, {-1, -1, bits()}},
           {"target.keep", at::kBool, {-1, -1}}};
 }
 
@@ -51,7 +51,7 @@ Loss CopyModel::loss(const Batch& batch, const StepContext&) {
   const Tensor costs = at::binary_cross_entropy_with_logits(logits, target, {}, {},
                                                             at::Reduction::None);  // [B, S, W]
   Loss loss;
-  loss.units = (keep.sum() * bits_).clamp_min(1);
+  loss.units = (keep.sum() * bits()).clamp_min(1);
   loss.objective = (costs * keep).sum() / loss.units;
   return loss;
 }
@@ -66,7 +66,7 @@ Predictions CopyModel::predict(const Batch& batch) const {
   const Tensor due = due_steps(logits(batch), keep).to(at::kCPU, at::kDouble);  // [B, U, W]
   const Tensor chosen = due >= 0;
   const Tensor symbols = chosen.to(at::kLong)
-                             .bitwise_left_shift(at::arange(bits_, at::kLong))
+                             .bitwise_left_shift(at::arange(bits(), at::kLong))
                              .sum(-1)
                              .contiguous();  // [B, U]
   const Tensor costs = at::softplus(-due.abs()).sum(-1).contiguous();
@@ -88,7 +88,7 @@ Tensor CopyModel::replay(const Batch& batch, const Predictions& predictions, Tap
   const Tensor& keep = batch.at("target.keep");
   const Tensor due = due_steps(logits_of(batch, tap), keep);  // [B, U, W]
   const int64_t most = due.size(1);
-  const Tensor signs = bits_of(predictions, batch.size, most, bits_).to(due.device()) * 2 - 1;
+  const Tensor signs = bits_of(predictions, batch.size, most, bits()).to(due.device()) * 2 - 1;
   const Tensor is_due = at::arange(most, keep.options().dtype(at::kLong)).unsqueeze(0) <
                         keep.sum(1).unsqueeze(1);  // [B, U]
   return at::log_sigmoid(due * signs.to(due.scalar_type())).sum(-1) *

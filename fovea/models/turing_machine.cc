@@ -41,12 +41,12 @@ void TuringMachineOptions::describe(OptionList& list) {
   list.add("range", range, "slots that a head moves in one step, at most").at_least(0);
 }
 
-TuringMachine::TuringMachine(TuringMachineOptions options, int64_t bits)
-    : CopyModel(bits), options_(std::move(options)) {
+TuringMachine::TuringMachine(TuringMachineOptions options, CopyWidths widths)
+    : CopyModel(widths), options_(std::move(options)) {
   const auto& o = options_;
   require(2 * o.range < o.slots, ErrorKind::InvalidArgument, "model.range=", o.range,
           " needs more than ", 2 * o.range, " slots, found model.slots=", o.slots);
-  const int64_t in = bits + 1 + o.heads * o.width;
+  const int64_t in = inputs() + o.heads * o.width;
   if (o.controller == "lstm")
     recurrent_ = register_module(
         "controller", std::make_shared<Recurrent>(RecurrentOptions{"lstm", in, o.hidden}));
@@ -55,7 +55,7 @@ TuringMachine::TuringMachine(TuringMachineOptions options, int64_t bits)
   interface_ = register_projection(
       *this, "interface",
       {o.hidden, o.heads * (2 * AddressParameters::size(o.width, o.range) + 2 * o.width)});
-  output_ = register_projection(*this, "output", {o.hidden + o.heads * o.width, bits});
+  output_ = register_projection(*this, "output", {o.hidden + o.heads * o.width, bits()});
   first_read_ = register_parameter("first_read", at::zeros({o.heads * o.width}));
 }
 
@@ -95,7 +95,7 @@ TuringMachine::State TuringMachine::begin(int64_t batch) const {
 }
 
 Tensor TuringMachine::control(const Tensor& x, State& state) const {
-  const Tensor seen = at::cat({x, state.read}, -1);  // [B, bits + 1 + heads M]
+  const Tensor seen = at::cat({x, state.read}, -1);  // [B, I + heads M]
   if (feedforward_) return feedforward_->forward(seen).tanh();
   state.controller = recurrent_->step(seen, state.controller, {});
   return state.controller.hidden.back();
@@ -118,7 +118,7 @@ void TuringMachine::write(const Tensor& said, const Tensor& weights, State& stat
   state.memory = state.memory + weights.transpose(1, 2).matmul(add);
 }
 
-/// x [B, bits + 1] -> logits [B, bits]
+/// x [B, I] -> logits [B, bits]
 Tensor TuringMachine::step(const Tensor& x, const Tensor& keep_slots, State& state,
                            Tap* tap) const {
   const auto& o = options_;
@@ -140,7 +140,7 @@ Tensor TuringMachine::step(const Tensor& x, const Tensor& keep_slots, State& sta
 
 Tensor TuringMachine::logits_of(const Batch& batch, Tap* tap) const {
   const Tensor inputs = leaf_of(tap, "steps",
-                                batch.at("inputs").to(first_read_.scalar_type()));  // [B, S, W + 1]
+                                batch.at("inputs").to(first_read_.scalar_type()));  // [B, S, I]
   Tensor keep_slots;                                                                // [B, N, 1]
   if (batch.has("slots")) keep_slots = batch.at("slots").to(inputs.scalar_type()).unsqueeze(-1);
   State state = begin(batch.size);
@@ -153,6 +153,10 @@ Tensor TuringMachine::logits_of(const Batch& batch, Tap* tap) const {
   }
   if (rows) rows->finish();
   return at::stack(logits, 1);  // [B, S, W]
+}
+
+Tensor steps_read(const Tensor& writes, const Tensor& reads) {
+  return reads.mean(1).matmul(writes.mean(1).transpose(1, 2)).tril();  // [B, S, S]
 }
 
 }  // namespace fovea

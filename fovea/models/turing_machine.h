@@ -35,7 +35,7 @@ struct TuringMachineOptions {
 
 class TuringMachine : public CopyModel {
  public:
-  TuringMachine(TuringMachineOptions options, int64_t bits);
+  TuringMachine(TuringMachineOptions options, CopyWidths widths);
   const TuringMachineOptions& options() const { return options_; }
 
   void initialise(const Random& random) override;
@@ -66,5 +66,10 @@ class TuringMachine : public CopyModel {
   std::shared_ptr<Projection> output_;
   at::Tensor first_read_;  // [heads M]
 };
+
+/// Where what is read at step t was written: sum_i r_t(i) w_s(i) for s <= t, the means of the
+/// heads. A step may write nothing into a slot that it points at; weights alone do not tell.
+/// writes, reads [B, H, S, N] -> [B, S, S]
+at::Tensor steps_read(const at::Tensor& writes, const at::Tensor& reads);
 
 }  // namespace fovea

@@ -15,6 +15,7 @@ namespace fovea {
 struct BaselineResult {
   std::string name;  // "majority", "logistic regression"
   Metrics metrics;
+  bool is_best = false;  // no model can do better on average: none has to beat it
 };
 
 /// Rows as a linear model sees them: dense, or how often each of many tokens occurs in them.

@@ -103,6 +103,14 @@ bool has_map(const Tap& tap, const std::string& name) {
 
 std::optional<double> planted_truth(const Model& model, const Dataset& rows,
                                     const std::string& map) {
+  return planted_truth(model, rows, map, [&](const Tap& tap) {
+    return has_map(tap, map) ? tap.map(map).weights.mean(1) : at::Tensor();  // [B, Q, K]
+  });
+}
+
+std::optional<double> planted_truth(const Model& model, const Dataset& rows,
+                                    const std::string& truth,
+                                    const std::function<at::Tensor(const Tap&)>& weights_of) {
   torch::NoGradGuard no_gradients;
   const int64_t step = std::max<int64_t>(1, rows.size() / kRowsOfTruth);
   std::vector<int64_t> chosen;
@@ -114,9 +122,10 @@ std::optional<double> planted_truth(const Model& model, const Dataset& rows,
     const Batch batch = rows.batch(picked).to(model.device());
     Tap tap;
     model.replay(batch, model.predict(batch), &tap);
-    if (!has_map(tap, map)) return {};
-    const at::Tensor weights = tap.map(map).weights.mean(1).cpu();  // [B, Q, K]
-    const at::Tensor keep = truth_of(rows, picked, map, weights);
+    const at::Tensor found = weights_of(tap);
+    if (!found.defined()) return {};
+    const at::Tensor weights = found.cpu();  // [B, Q, K]
+    const at::Tensor keep = truth_of(rows, picked, truth, weights);
     if (!keep.defined()) continue;
     if (const auto share = attention_truth(weights.flatten(0, 1), keep.flatten(0, 1))) {
       const double informed = keep.any(-1).sum().item<double>();

@@ -42,4 +42,10 @@ bool has_map(const Tap& tap, const std::string& name);
 std::optional<double> planted_truth(const Model& model, const Dataset& rows,
                                     const std::string& map);
 
+/// The same of what follows from several maps: `weights` gives [B, Q, K], undefined where the
+/// network has no such maps; `truth` is what the rows call it.
+std::optional<double> planted_truth(const Model& model, const Dataset& rows,
+                                    const std::string& truth,
+                                    const std::function<at::Tensor(const Tap&)>& weights);
+
 }  // namespace fovea

@@ -15,6 +15,7 @@ namespace {
 using namespace testing;  // contract.h, copy_batch.h
 
 constexpr int64_t kBits = 3;
+const CopyWidths kWidths = CopyWidths::of_symbols(kBits);
 
 struct Case {
   std::string name, controller;  // none: the LSTM
@@ -39,9 +40,9 @@ class CopyContract : public ::testing::TestWithParam<Case> {
     std::shared_ptr<CopyModel> model;
     if (GetParam().is_machine())
       model =
-          std::make_shared<TuringMachine>(small(GetParam().controller, GetParam().heads), kBits);
+          std::make_shared<TuringMachine>(small(GetParam().controller, GetParam().heads), kWidths);
     else
-      model = std::make_shared<CopyLstm>(CopyLstmOptions{"lstm", 12, 2}, kBits);
+      model = std::make_shared<CopyLstm>(CopyLstmOptions{"lstm", 12, 2}, kWidths);
     model->initialise(Random(seed));
     return model;
   }
@@ -164,7 +165,7 @@ TEST(TuringMachine, EqualsPyTorch) {
     options.slots = reference["slots"].get<int64_t>();
     options.width = reference["width"].get<int64_t>();
     options.range = reference["range"].get<int64_t>();
-    TuringMachine model(options, reference["bits"].get<int64_t>());
+    TuringMachine model(options, CopyWidths::of_symbols(reference["bits"].get<int64_t>()));
     take_parameters(model, one["parameters"]);
     const Loss loss = model.loss(batch, {Random(1), 0});
     EXPECT_NEAR(loss.objective.item<double>(), one["loss"].get<double>(), 1e-10);
@@ -190,7 +191,7 @@ TEST(TuringMachine, EqualsPyTorch) {
 TEST(TuringMachine, FreshHeadsStayNearWhereTheyWere) {
   TuringMachineOptions options = small();
   options.slots = 64;
-  TuringMachine model(options, kBits);
+  TuringMachine model(options, kWidths);
   model.initialise(Random(1));
   const Batch rows = symbols_batch({{5, 2}}, kBits);
   Tap tap;
@@ -203,7 +204,7 @@ TEST(TuringMachine, FreshHeadsStayNearWhereTheyWere) {
 }
 
 TEST(TuringMachine, LostSlotsCannotBeRead) {
-  TuringMachine model(small(), kBits);
+  TuringMachine model(small(), kWidths);
   model.initialise(Random(1));
   Batch rows = symbols_batch({{5, 2, 1}}, kBits);
   const at::Tensor before = model.logits(rows);
@@ -217,7 +218,23 @@ TEST(TuringMachine, RefusesARangeWiderThanTheMemory) {
   TuringMachineOptions options = small();
   options.range = 4;
   expect_error(ErrorKind::InvalidArgument, {"model.range=4", "model.slots=8"},
-               [&] { TuringMachine(options, kBits); });
+               [&] { TuringMachine(options, kWidths); });
+}
+
+TEST(TuringMachine, WhatIsReadIsTracedToTheStepThatWroteIt) {
+  // Steps write slots 0, 1 and half of 0; the third reads slot 1, the last one both.
+  const at::Tensor writes = torch::zeros({1, 1, 4, 2}), reads = torch::zeros({1, 1, 4, 2});
+  writes[0][0][0][0] = 1;
+  writes[0][0][1][1] = 1;
+  writes[0][0][2][0] = 0.5;
+  reads[0][0][0][1] = 1;
+  reads[0][0][2][1] = 1;
+  reads[0][0][3][0] = 0.75;
+  reads[0][0][3][1] = 0.25;
+  const at::Tensor steps = steps_read(writes, reads)[0];  // [S, S]
+  EXPECT_TRUE(steps[0].equal(torch::zeros({4}))) << "what is written later was not read";
+  EXPECT_TRUE(steps[2].equal(torch::tensor({0.f, 1.f, 0.f, 0.f})));
+  EXPECT_TRUE(steps[3].equal(torch::tensor({0.75f, 0.25f, 0.375f, 0.f})));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // then held to the contract of predictors, served and fed with damaged files.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <ostream>
 #include <string>
@@ -23,6 +24,11 @@ struct SmallTraining {
   std::string name() const {
     const std::string& first = assignments[0];
     if (first.starts_with("data.target_kind=")) return concat(task, "_", first.substr(17));
+    if (first.starts_with("data.kind=")) {
+      std::string kind = first.substr(10);
+      std::replace(kind.begin(), kind.end(), '-', '_');
+      return concat(task, "_", kind);
+    }
     return first.starts_with("model.name=") ? concat(task, "_", first.substr(11)) : task;
   }
   /// Whether this build has what the training needs.
@@ -129,6 +135,16 @@ inline const SmallTraining kSmallTrainings[] = {
     {"copy",
      {"data.rows=40", "data.validation_rows=8", "data.test_rows=4", "data.longest=5",
       "data.test_lengths=5,6", "model.slots=8", "model.width=6", "model.hidden=12",
+      "training.epochs=1"},
+     "steps"},
+    {"copy",
+     {"data.kind=ngrams", "data.rows=40", "data.validation_rows=8", "data.test_rows=4",
+      "data.longest=12", "data.test_lengths=12", "data.order=3", "model.slots=8", "model.width=6",
+      "model.hidden=12", "training.epochs=1"},
+     "steps"},
+    {"copy",
+     {"data.kind=priority-sort", "data.rows=40", "data.validation_rows=8", "data.test_rows=4",
+      "data.longest=5", "data.test_lengths=5", "model.slots=8", "model.width=6", "model.hidden=12",
       "training.epochs=1"},
      "steps"},
     {"language",

@@ -1,9 +1,10 @@
-// Sequences of symbols as models of the copy task take them in: S = 2 L + 1 steps for L symbols.
-//   "inputs"  float [S, bits + 1]   the symbols, then a step with only the last number 1, which
-//                                   says "now", then L steps of zeros
-//   "target"  float [S, bits]       in these last steps the symbols again, else 0
-//   "target.keep"  bool [S]         which steps these are
-// As text a symbol is its bits, the first one first, with blanks between symbols: "0110 1011".
+// Rows of the copy task (kind.h) as models take them in, in S steps.
+//   "inputs"  float [S, bits + marks]   a symbol's bits, or zeros; then the numbers that say "now",
+//                                       how often, with what priority, …
+//   "target"  float [S, outputs]        in steps in which a symbol is due its bits, else 0
+//   "target.keep"  bool [S]             which steps these are; they follow each other
+//   "size"    int64 [2]                 the row's length in what its kind counts, and its repeats
+// Truth, of kinds that have it: "sources", bool [S, S], in which steps was heard what is due.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +20,40 @@
 
 namespace fovea {
 
-std::string format_symbol(int64_t symbol, int64_t bits);
-std::string format_sequence(const CopySequence& sequence, int64_t bits);
-/// BadData, beginning with `where`, for what is no symbol of so many bits; 0: as many as the first
-/// one has, which `bits` is then set to.
-CopySequence parse_sequence(std::string_view text, int64_t& bits, const std::string& where);
+/// The map of planted truth.
+constexpr const char* kCopySources = "sources";
+
+/// Symbols that are put out, as text; an end is "end".
+std::string format_output(const CopySequence& tokens, const CopyLayout& layout);
 
 /// Axis "steps".
-Example copy_example(const CopySequence& sequence, int64_t bits);
+Example copy_example(const CopyRow& row, const CopyLayout& layout);
 /// Padding stands behind the last step. "slots" [B, N], where an example has them: 1 in the others.
 Batch collate_copies(std::span<const Example> examples);
 
 class CopyDataset : public Dataset, public AugmentedRows {
  public:
   /// `fresh`: every training step sees other symbols, in sequences of the same lengths.
-  CopyDataset(std::vector<CopySequence> sequences, int64_t bits, bool fresh);
+  CopyDataset(std::vector<CopyRow> rows, const CopyLayout& layout, const CopyDraw& draw,
+              bool fresh);
 
-  int64_t size() const override { return static_cast<int64_t>(sequences_.size()); }
-  int64_t length(int64_t row) const override;  // in steps
-  Example example(int64_t row) const override { return copy_example(sequence(row), bits_); }
+  int64_t size() const override { return static_cast<int64_t>(rows_.size()); }
+  /// In steps.
+  int64_t length(int64_t row) const override { return lengths_.at(size_t(row)); }
+  Example example(int64_t row) const override { return copy_example(at(row), layout_); }
   Batch batch(std::span<const int64_t> rows) const override;
   Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const override;
-  Json input(int64_t row) const override { return format_sequence(sequence(row), bits_); }
+  Json input(int64_t row) const override { return layout_.kind->format(at(row), layout_.bits); }
+  bool has_truth() const override { return layout_.kind->has_truth; }
+  NamedTensors planted_truth(int64_t row) const override;
 
  private:
-  const CopySequence& sequence(int64_t row) const { return sequences_.at(size_t(row)); }
+  const CopyRow& at(int64_t row) const { return rows_.at(size_t(row)); }
 
-  std::vector<CopySequence> sequences_;
-  int64_t bits_;
+  std::vector<CopyRow> rows_;
+  std::vector<int64_t> lengths_;
+  CopyLayout layout_;
+  CopyDraw draw_;
   bool fresh_;
 };
 
@@ -58,9 +65,9 @@ struct CopyDataOptions {
   void describe(OptionList& list);
 };
 
-/// Draws sequences, or reads a text file or a folder of train, val and test files (.txt, perhaps
-/// .gz), one sequence a line. The first call sets `bits`, later ones must have as many.
-Splits load_copies(const DataSource& source, const CopyDataOptions& options, int64_t& bits,
+/// Draws rows, or reads a text file or a folder of train, val and test files (.txt, perhaps .gz),
+/// one row a line. The first call sets the layout, later ones must have as many bits.
+Splits load_copies(const DataSource& source, const CopyDataOptions& options, CopyLayout& layout,
                    uint64_t seed);
 
 /// Writes the synthetic data as train.txt, val.txt, test.txt and dataset.json.

@@ -191,7 +191,7 @@ std::vector<std::string> Evaluation::remarks() const {
   const Metric* metric = find(main);
   for (const BaselineResult& baseline : baselines) {
     const Metric* own = metric ? find_metric(baseline.metrics, main) : nullptr;
-    if (!own) continue;
+    if (!own || baseline.is_best) continue;
     const bool ahead =
         metric->higher_is_better ? metric->value > own->value : metric->value < own->value;
     if (!ahead)

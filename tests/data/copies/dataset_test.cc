@@ -7,6 +7,14 @@
 namespace fovea {
 namespace {
 
+CopyLayout layout_of(int64_t bits, const char* kind = "copy") {
+  return {.kind = &copy_kind(kind), .bits = bits};
+}
+
+CopyDataset three_rows(bool fresh) {
+  return {{{{2, 5, 1}}, {{7}}, {{0, 3}}}, layout_of(3), {.bits = 3}, fresh};
+}
+
 TEST(CopyData, SymbolsAreTheirBits) {
   EXPECT_EQ(format_symbol(6, 4), "0110");
   EXPECT_EQ(format_symbol(1, 3), "100") << "the first bit first";
@@ -27,7 +35,7 @@ TEST(CopyData, SymbolsAreTheirBits) {
 }
 
 TEST(CopyData, AnExampleIsSymbolsThenNowThenSilence) {
-  const Example example = copy_example({2, 5}, 3);
+  const Example example = copy_example({{2, 5}}, layout_of(3));
   const at::Tensor inputs =
       at::tensor({0, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, at::kFloat)
           .view({5, 4});
@@ -41,7 +49,7 @@ TEST(CopyData, AnExampleIsSymbolsThenNowThenSilence) {
 }
 
 TEST(CopyData, BatchesEqualCollatedExamples) {
-  const CopyDataset rows({{2, 5, 1}, {7}, {0, 3}}, 3, false);
+  const CopyDataset rows = three_rows(false);
   const std::vector<int64_t> picked{1, 0, 2};
   const Batch batch = rows.batch(picked);
   std::vector<Example> examples;
@@ -59,7 +67,7 @@ TEST(CopyData, BatchesEqualCollatedExamples) {
 }
 
 TEST(CopyData, FreshRowsKeepTheirLengths) {
-  const CopyDataset fresh({{2, 5, 1}, {7}}, 3, true), fixed({{2, 5, 1}, {7}}, 3, false);
+  const CopyDataset fresh = three_rows(true), fixed = three_rows(false);
   const std::vector<int64_t> rows{0, 1};
   const Batch one = fresh.augmented_batch(rows, Random(1)),
               same = fresh.augmented_batch(rows, Random(1)),
@@ -72,27 +80,55 @@ TEST(CopyData, FreshRowsKeepTheirLengths) {
 }
 
 TEST(CopyData, FilesGiveTheSameRows) {
+  for (const std::string& kind : copy_kinds()) {
+    const TemporaryFolder folder;
+    CopyDataOptions options;
+    options.generator.kind = kind;
+    options.generator.rows = 12;
+    options.generator.validation_rows = 4;
+    options.generator.test_rows = 2;
+    options.generator.test_repeats = {10};
+    write_copies_data(folder.path() / "data", options);
+    CopyLayout layout, read_layout;
+    const Splits drawn = load_copies({}, options, layout, 1);
+    const Splits read = load_copies({folder.path() / "data", {}}, options, read_layout, 1);
+    EXPECT_EQ(read_layout.bits, layout.bits) << kind;
+    EXPECT_EQ(read_layout.repeats_mean, layout.repeats_mean);
+    EXPECT_EQ(read_layout.repeats_deviation, layout.repeats_deviation);
+    ASSERT_EQ(read.test->size(), drawn.test->size());
+    for (int64_t row = 0; row < read.test->size(); ++row) {
+      EXPECT_EQ(read.test->input(row), drawn.test->input(row));
+      const Batch one = drawn.test->batch(std::span(&row, 1)),
+                  other = read.test->batch(std::span(&row, 1));
+      for (const auto& [name, tensor] : one.tensors)
+        EXPECT_TRUE(tensor.equal(other.at(name))) << kind << " " << name;
+    }
+    EXPECT_EQ(read.train->size(), 12);
+  }
+}
+
+TEST(CopyData, RefusesFilesOfAnotherKind) {
   const TemporaryFolder folder;
   CopyDataOptions options;
-  options.generator.rows = 12;
-  options.generator.validation_rows = 4;
-  options.generator.test_rows = 2;
+  options.generator.rows = 4;
   write_copies_data(folder.path() / "data", options);
-  int64_t bits = 0, read_bits = 0;
-  const Splits drawn = load_copies({}, options, bits, 1);
-  const Splits read = load_copies({folder.path() / "data", {}}, options, read_bits, 1);
-  EXPECT_EQ(read_bits, 8);
-  ASSERT_EQ(read.test->size(), 8);
-  for (int64_t row = 0; row < 8; ++row) EXPECT_EQ(read.test->input(row), drawn.test->input(row));
-  EXPECT_EQ(read.train->size(), 12);
-  const auto wrong = folder.write("a.txt", "0101 1111\n");
-  expect_error(ErrorKind::BadData, {"a.txt:1", "no symbol of 8 bits"}, [&] {
-    load_copies({wrong, {}}, options, read_bits, 1);
-  });
-  const auto empty = folder.write("b.txt", "\n\n");
-  expect_error(ErrorKind::BadData, "holds no sequence", [&] {
-    load_copies({empty, {}}, options, read_bits, 1);
-  });
+  CopyLayout layout;
+  load_copies({folder.path() / "data", {}}, options, layout, 1);
+  const auto refused = [&](const std::filesystem::path& path,
+                           const std::vector<std::string>& words) {
+    expect_error(ErrorKind::BadData, words, [&] { load_copies({path, {}}, options, layout, 1); });
+  };
+  refused(folder.write("a.txt", "0101 1111\n"), {"a.txt:1", "no symbol of 8 bits"});
+  refused(folder.write("b.txt", "\n\n"), {"holds no sequence"});
+  options.generator.kind = "ngrams";
+  layout = {};
+  refused(folder.path() / "data", {"dataset.json", "data.kind=copy", "data.kind=ngrams"});
+  for (const char* name : {"data/train.txt", "data/val.txt", "data/test.txt"})
+    folder.write(name, "0110\n1011\n");
+  folder.write("data/dataset.json",
+               "{\"format\": \"fovea-dataset\", \"version\": 1, \"task\": \"copy\"}");
+  EXPECT_EQ(load_copies({folder.path() / "data", {}}, options, layout, 1).train->size(), 2)
+      << "who made the folder did not say of which kind it is";
 }
 
 }  // namespace
