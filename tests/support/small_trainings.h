@@ -73,6 +73,7 @@ inline const SmallTraining kSmallTrainings[] = {
     {"tag", on_60_rows({"model.hidden=8", "model.embedding=8"}), "words"},
     {"tag", on_60_rows({"model.name=bert", "model.hidden=8", "model.heads=2"}), "tokens", true},
     {"questions", on_60_rows({"model.hidden=8", "model.heads=2"}), "tokens", true},
+    {"choices", on_60_rows({"model.hidden=8", "model.heads=2"}), "tokens", true},
     {"pretrain",
      {"data.rows=40", "data.validation_rows=8", "model.hidden=8", "model.heads=2",
       "training.epochs=1"},
