@@ -86,6 +86,8 @@ class FrameTap : public Tap {
   bool needs_live(const std::string& name) const override { return outer_.needs_live(name); }
 
   Tensor report(AttentionMap map) override {
+    const bool padded = (places_.frame < 0).any().item<bool>();  // behind shorter sequences
+    if (padded && map.kind == MapKind::Distribution) map.kind = MapKind::Partial;
     if (map.source) {
       map.source = std::make_shared<FrameSource>(std::move(map.source), frames_, places_);
       return outer_.report(std::move(map));

@@ -38,7 +38,7 @@ TEST_F(ChoicesByHand, TrainsAnswersExplainsAndGoesOut) {
       fovea({"train", "choices", table(), "--out", path("run"), "--quiet", "--set",
              "model.hidden=16", "--set", "model.heads=2", "--epochs", "2"});
   ASSERT_EQ(trained.status, 0) << trained.err;
-  const Outcome evaluated = fovea({"evaluate", path("run"), "--split", "val", "--json"});
+  const Outcome evaluated = fovea({"evaluate", path("run"), "--split", "validation", "--json"});
   ASSERT_EQ(evaluated.status, 0) << evaluated.err;
   EXPECT_TRUE(evaluated.json()["metrics"].contains("accuracy"));
   EXPECT_EQ(evaluated.json()["baselines"].size(), 3u);
