@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <chrono>
 
 #include "fovea/data/row_subset.h"
@@ -33,30 +32,6 @@ std::vector<int64_t> count_classes(const Dataset& rows, size_t classes) {
     counts += torch::bincount(target->second.to(torch::kLong), {}, int64_t(classes));
   }
   return {counts.data_ptr<int64_t>(), counts.data_ptr<int64_t>() + counts.numel()};
-}
-
-/// How long all rows would take, by as many of them as a second or so is enough for: searching for
-/// the outputs of a large network takes minutes. What a fourth of those rows takes tells what each
-/// row costs beside what all of them cost together.
-double time_measuring(const Task& task, const Model& model,
-                      const std::shared_ptr<const Dataset>& rows) {
-  constexpr int64_t kFirstRows = 8;
-  const auto time = [&](int64_t count) {
-    const double start = preview_clock();
-    task.measure(model, *sample_rows(rows, count));
-    return preview_clock() - start;
-  };
-  const int64_t all = rows->size();
-  int64_t count = std::min(kFirstRows, all);
-  double seconds = time(count);
-  while (count < all && seconds < kTimedSeconds / 4) {
-    count = std::min(4 * count, all);
-    seconds = time(count);
-  }
-  if (count == all) return seconds;
-  const int64_t few = count / 4;
-  const double each = std::max(0.0, seconds - time(few)) / double(count - few);
-  return seconds + each * double(all - count);
 }
 
 int64_t peak_memory() {
@@ -114,7 +89,9 @@ TrainingPreview preview_training(Setup& setup, const std::function<bool()>& shou
       preview.class_counts = count_classes(*training.splits.train, preview.classes.size());
     if (const auto& validation = training.splits.validation) {
       const auto looked_at = sample_rows(validation, training.plan.options.evaluate_rows);
-      preview.evaluation_seconds = time_measuring(setup.task(), *training.model, looked_at);
+      const double start = preview_clock();
+      setup.task().measure(*training.model, *looked_at);
+      preview.evaluation_seconds = preview_clock() - start;
     }
     begin = preview_clock();
   };

@@ -238,9 +238,7 @@ Training train(Setup& setup, const TrainRequest& request) {
   else
     training.result = trainer.train(*training.splits.train, hooks, request.resume);
   if (folder) note_end(*folder, training);
-  const bool wanted = folder || !training.result.stopped;  // a preview stops, and keeps nothing
-  if (validation && wanted)
-    training.validation = setup.task().measure(*training.model, *validation);
+  if (validation) training.validation = setup.task().measure(*training.model, *validation);
   if (validation && folder && !training.result.stopped) judge_run(setup, training, *folder);
   if (training.refits && validation && !training.result.stopped)
     refit_on_all_rows(setup, training, *folder, request.hooks);
