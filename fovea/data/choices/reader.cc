@@ -49,9 +49,14 @@ const SortedJson* find_key(const SortedJson& row, const std::string& key) {
 }
 
 std::string text_at(const SortedJson& value, const std::string& key, const std::string& place) {
-  require(value.is_string() || value.is_number() || value.is_boolean(), ErrorKind::BadData, place,
-          ": '", key, "' is ", value.type_name(), "; expected a text");
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  require(value.is_string(), ErrorKind::BadData, place, ": '", key, "' is ", value.type_name(),
+          "; expected a text");
+  return value.get<std::string>();
+}
+
+/// Of a label or an answer, which may be a number.
+std::string name_at(const SortedJson& value, const std::string& key, const std::string& place) {
+  return value.is_number() ? value.dump() : text_at(value, key, place);
 }
 
 [[noreturn]] void missing(const SortedJson& row, const std::string& place, const char* role,
@@ -128,7 +133,7 @@ void read_list(const SortedJson& list, const std::string& key, RawRow& raw) {
             "\"B\"]}");
     for (size_t i = 0; i < texts.size(); ++i)
       add_choice(raw, text_at(texts[i], key, place),
-                 labels ? text_at((*labels)[i], key, place) : "");
+                 labels ? name_at((*labels)[i], key, place) : "");
     return;
   }
   if (list.is_object()) {
@@ -145,7 +150,7 @@ void read_list(const SortedJson& list, const std::string& key, RawRow& raw) {
     }
     const SortedJson *text = find_key(one, "text"), *label = find_key(one, "label");
     require(text, ErrorKind::BadData, place, ": a choice has no 'text'");
-    add_choice(raw, text_at(*text, "text", place), label ? text_at(*label, "label", place) : "");
+    add_choice(raw, text_at(*text, "text", place), label ? name_at(*label, "label", place) : "");
   }
 }
 
@@ -226,7 +231,7 @@ RawRow read_raw(const SortedJson& row, const Roles& roles, const std::string& pl
   const auto answer = name_of(row, roles, "answer", kAnswers, place);
   if (answer) {
     raw.is_number = row[*answer].is_number();
-    raw.said = std::string(trim(text_at(row[*answer], *answer, place)));
+    raw.said = std::string(trim(name_at(row[*answer], *answer, place)));
   }
   if (answered && !answer) missing(row, place, "answer", kAnswers);
   if (const auto decisive = SortedField::root(row, place).find("decisive")) {
