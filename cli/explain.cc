@@ -173,6 +173,10 @@ void write_all(const std::vector<Explanation>& explanations, const ExplainFlags&
 
 void run_explain(ExplainFlags& flags) {
   for (const std::string& path : flags.out) check_output_file(path);
+  require(flags.adversary == 0 || (wants_faithfulness(flags) && flags.weights.empty()),
+          ErrorKind::InvalidArgument,
+          "--adversary is one of the measures of faithfulness; add --faithfulness",
+          flags.weights.empty() ? "" : ", which needs a run in place of --weights");
   if (!flags.weights.empty()) {
     require(flags.run.empty(), ErrorKind::InvalidArgument,
             "--weights shows a file of weights; leave the run out");

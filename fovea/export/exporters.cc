@@ -7,12 +7,12 @@ namespace fovea {
 
 // The table: one row for each export_NAME(); all but image_baseline, in glimpses.cc, have a file of
 // their own.
-#define FOVEA_EXPORTERS(row)                                                                       \
-  row(feature_attention) row(table_network) row(context_attention) row(seq2seq) row(transformer)   \
-      row(bert_pretrainer) row(bert_classifier) row(bert_tagger) row(bert_reader) row(lstm_tagger) \
-          row(hierarchical) row(words) row(show_attend_tell) row(recurrent_glimpses)               \
-              row(image_baseline) row(vision_transformer) row(series_linear) row(series_patches)   \
-                  row(language_model)
+#define FOVEA_EXPORTERS(row)                                                                     \
+  row(feature_attention) row(table_network) row(context_attention) row(seq2seq) row(transformer) \
+      row(bert_pretrainer) row(bert_classifier) row(bert_tagger) row(bert_reader)                \
+          row(bert_chooser) row(lstm_tagger) row(hierarchical) row(words) row(show_attend_tell)  \
+              row(recurrent_glimpses) row(image_baseline) row(vision_transformer)                \
+                  row(series_linear) row(series_patches) row(language_model)
 
 using Exporter = std::optional<ExportedParts>(const Model&, const ExportOptions&);
 #define FOVEA_DECLARE(name) Exporter export_##name;

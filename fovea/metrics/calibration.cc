@@ -134,10 +134,12 @@ at::Tensor with_temperature(const at::Tensor& scores, double temperature) {
       .to(scores.scalar_type());
 }
 
-double fit_temperature(const at::Tensor& scores, const at::Tensor& targets) {
-  constexpr double kSmallest = 1e-30, kPriorVariance = 0.5, kWidest = 3;        // of ln T
-  const at::Tensor logits = scores.to(at::kDouble).clamp_min(kSmallest).log();  // [N, C]
-  const at::Tensor truth = targets.to(at::kLong).unsqueeze(1);                  // [N, 1]
+double fit_temperature(const at::Tensor& scores, const at::Tensor& targets,
+                       const at::Tensor& possible) {
+  constexpr double kSmallest = 1e-30, kPriorVariance = 0.5, kWidest = 3;  // of ln T
+  at::Tensor logits = scores.to(at::kDouble).clamp_min(kSmallest).log();  // [N, C]
+  if (possible.defined()) logits = logits.masked_fill(~possible, -INFINITY);
+  const at::Tensor truth = targets.to(at::kLong).unsqueeze(1);  // [N, 1]
   const auto cost = [&](double log_temperature) {
     const at::Tensor scaled = at::log_softmax(logits / std::exp(log_temperature), 1);
     return -scaled.gather(1, truth).sum().item<double>() +

@@ -46,7 +46,9 @@ double calibration_error_of_classes(const at::Tensor& scores, const at::Tensor& 
 /// make probabilities what happens. Of probabilities that is p^(1/T), normalised.
 at::Tensor with_temperature(const at::Tensor& scores, double temperature);  // [.., C]
 /// The T of the smallest log loss on rows that were not trained on, with a weak prior
-/// ln T ~ N(0, 1/2), which matters for a handful of rows, or where every row is right.
-double fit_temperature(const at::Tensor& scores, const at::Tensor& targets);  // [N, C], [N]
+/// ln T ~ N(0, 1/2), which matters for a handful of rows, or where every row is right. `possible`,
+/// bool [N, C]: which classes a row has; undefined: all.
+double fit_temperature(const at::Tensor& scores, const at::Tensor& targets,
+                       const at::Tensor& possible = {});  // [N, C], [N]
 
 }  // namespace fovea

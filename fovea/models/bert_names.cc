@@ -33,6 +33,7 @@ constexpr EncoderFamily kBert{.model_type = "bert",
                               .last_norm = "output.LayerNorm",
                               .pooler = "pooler.dense",
                               .classifier = "classifier",
+                              .choice_pooler = "pooler.dense",
                               .masked_dense = "cls.predictions.transform.dense",
                               .masked_norm = "cls.predictions.transform.LayerNorm",
                               .masked_bias = "cls.predictions.bias",
@@ -54,6 +55,7 @@ constexpr EncoderFamily electra() {
   EncoderFamily names = kBert;
   names.model_type = "electra", names.class_name = "Electra", names.prefix = "electra.";
   names.pooler = "classifier.dense", names.classifier = "classifier.out_proj";
+  names.choice_pooler = "sequence_summary.summary";
   names.masked_dense = "generator_predictions.dense";
   names.masked_norm = "generator_predictions.LayerNorm";
   names.masked_bias = "generator_lm_head.bias", names.masked_table = "generator_lm_head.weight";
@@ -75,6 +77,7 @@ constexpr EncoderFamily kDistilBert{.model_type = "distilbert",
                                     .last_norm = "output_layer_norm",
                                     .pooler = "pre_classifier",
                                     .classifier = "classifier",
+                                    .choice_pooler = "pre_classifier",
                                     .masked_dense = "vocab_transform",
                                     .masked_norm = "vocab_layer_norm",
                                     .masked_bias = "vocab_projector.bias",
@@ -118,8 +121,12 @@ const EncoderFamily& family_of(const BertOptions& options) {
        " and model.embedding=", o.embedding, " of ", o.hidden);
 }
 
+const char* pooler_name(const EncoderFamily& family, EncoderHead head) {
+  return head == EncoderHead::Choice ? family.choice_pooler : family.pooler;
+}
+
 std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary,
-                                       const std::string& family) {
+                                       const std::string& family, EncoderHead head) {
   const EncoderFamily& theirs = encoder_family(family);
   const int64_t table = o.embedding > 0 ? o.embedding : o.hidden;
   std::vector<WeightNames> names{
@@ -132,7 +139,7 @@ std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary,
         {"segments.weight", {"embeddings.token_type_embeddings.weight"}, {{o.segments, table}}});
   add_norm(names, "norm", "embeddings.LayerNorm", table);
   if (table != o.hidden) add_linear(names, "widening", "embeddings_project", o.hidden, table);
-  add_linear(names, "pooler", theirs.pooler, o.hidden, o.hidden);
+  add_linear(names, "pooler", pooler_name(theirs, head), o.hidden, o.hidden);
   std::vector<int64_t> widths(size_t(o.layers), o.hidden);  // of the heads that a layer has
   for (const HeadPlace& gone : parse_pruned_heads(o.pruned_heads))
     widths.at(size_t(gone.layer - 1)) -= o.hidden / o.heads;
@@ -177,7 +184,8 @@ std::vector<WeightNames> output_head_names(EncoderHead head, int64_t hidden, int
   std::vector<WeightNames> names;
   if (head == EncoderHead::Class)
     add_linear(names, "output", encoder_family(family).classifier, numbers, hidden);
-  if (head == EncoderHead::Tags) add_linear(names, "output", "classifier", numbers, hidden);
+  if (head == EncoderHead::Tags || head == EncoderHead::Choice)
+    add_linear(names, "output", "classifier", numbers, hidden);
   if (head == EncoderHead::Answer) add_linear(names, "output", "qa_outputs", numbers, hidden);
   return names;
 }

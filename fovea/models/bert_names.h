@@ -19,6 +19,7 @@ struct EncoderFamily {
   const char* layer;       // then its number, from 0
   const char *query, *key, *value, *output, *first_norm, *up, *down, *last_norm;
   const char *pooler, *classifier;  // of a classifier of whole texts
+  const char* choice_pooler;        // of multiple choice, whose classifier is called that
   const char *masked_dense, *masked_norm, *masked_bias;
   const char *masked_table, *masked_table_bias;  // tied: copies of others; the latter may be null
 };
@@ -29,11 +30,16 @@ const EncoderFamily& encoder_family(const std::string& model_type);
 const EncoderFamily& family_of(const BertOptions& options);
 
 /// What stands on an encoder.
-enum class EncoderHead { None, MaskedWords, Class, Tags, Answer };
+enum class EncoderHead { None, MaskedWords, Class, Tags, Answer, Choice };
 
-/// Of BERT or its kin, by model_type. Their pooler is where a classifier has it.
+/// What the family's pooler is called under this head.
+const char* pooler_name(const EncoderFamily& family, EncoderHead head);
+
+/// Of BERT or its kin, by model_type. Their pooler is where a classifier has it, unless the head is
+/// another one.
 std::vector<WeightNames> encoder_names(const BertOptions& options, int64_t vocabulary,
-                                       const std::string& family = "bert");
+                                       const std::string& family = "bert",
+                                       EncoderHead head = EncoderHead::None);
 std::vector<WeightNames> masked_head_names(const BertOptions& options, int64_t vocabulary,
                                            const std::string& family = "bert");
 std::vector<WeightNames> next_head_names(int64_t hidden);

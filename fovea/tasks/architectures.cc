@@ -26,6 +26,7 @@ const Architecture kEncoderHeads[] = {
     {"ForSequenceClassification", "", "documents", "bert"},
     {"ForTokenClassification", "", "tag", "bert"},
     {"ForQuestionAnswering", "", "questions", "bert"},
+    {"ForMultipleChoice", "", "choices", "bert"},
 };
 
 std::vector<Architecture> all_architectures() {

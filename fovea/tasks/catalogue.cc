@@ -7,8 +7,8 @@ namespace fovea {
 // The table: one row for each NAME_task().
 #define FOVEA_TASKS(row)                                                                          \
   row(features) row(context) row(dates) row(translate) row(forecast) row(pretrain) row(documents) \
-      row(tag) row(questions) row(ratings) row(graph) row(caption) row(speech) row(images)        \
-          row(prefetch) row(visits) row(copy) row(language)
+      row(tag) row(questions) row(choices) row(ratings) row(graph) row(caption) row(speech)       \
+          row(images) row(prefetch) row(visits) row(copy) row(language)
 
 #define FOVEA_DECLARE(name) TaskRow name##_task();
 FOVEA_TASKS(FOVEA_DECLARE)

@@ -37,7 +37,8 @@ EncoderHead head_in(const std::string& architecture) {
       {"BertForPreTraining", EncoderHead::MaskedWords},
       {"ForSequenceClassification", EncoderHead::Class},
       {"ForTokenClassification", EncoderHead::Tags},
-      {"ForQuestionAnswering", EncoderHead::Answer}};
+      {"ForQuestionAnswering", EncoderHead::Answer},
+      {"ForMultipleChoice", EncoderHead::Choice}};
   for (const auto& [end, head] : kHeads)
     if (architecture.ends_with(end)) return head;
   return EncoderHead::None;
@@ -131,10 +132,10 @@ WeightMap plain_weights(const HuggingFaceFolder& folder) {
   return weights;
 }
 
-bool belongs_to_encoder(const std::string& name, const EncoderFamily& family) {
+bool belongs_to_encoder(const std::string& name, const EncoderFamily& family, EncoderHead head) {
   return name.starts_with("embeddings.") || name.starts_with("embeddings_project.") ||
          name.starts_with(family.layer) || name.starts_with("encoder.") ||
-         name.starts_with(family.pooler);
+         name.starts_with(pooler_name(family, head));
 }
 
 /// The heads that pretraining has, out of `weights`, where they are whole.
@@ -166,13 +167,15 @@ void take_pretraining_heads(WeightMap& weights, int64_t vocabulary, const Encode
   }
 }
 
-/// The head of a classifier, a tagger, or of answers to questions.
+/// The head of a classifier, a tagger, of answers to questions or choices among them.
 void take_output_head(WeightMap& weights, const HuggingFaceFolder& folder,
                       const EncoderFamily& family, WeightProblems& problems, PretrainedBert& bert) {
   const bool labelled = bert.head == EncoderHead::Class || bert.head == EncoderHead::Tags;
   if (labelled) bert.labels = folder.labels();
   if (bert.head == EncoderHead::Class) bert.problem = folder.config().text_or_empty("problem_type");
-  const int64_t numbers = labelled ? int64_t(bert.labels.size()) : 2;
+  const int64_t numbers = labelled                           ? int64_t(bert.labels.size())
+                          : bert.head == EncoderHead::Choice ? 1
+                                                             : 2;
   const auto names = output_head_names(bert.head, bert.options.hidden, numbers, family.model_type);
   const WeightShapes shapes = shapes_of(names);
   problems.check(shapes, weights);
@@ -196,11 +199,12 @@ PretrainedBert read_hugging_face(const fs::path& path) {
 
   WeightMap weights = plain_weights(folder);
   WeightProblems problems;
-  const std::vector<WeightNames> names = encoder_names(bert.options, vocabulary, family.model_type);
+  const std::vector<WeightNames> names =
+      encoder_names(bert.options, vocabulary, family.model_type, bert.head);
   WeightShapes wanted = shapes_of(names);
-  const std::string pooler = family.pooler;
+  const std::string pooler = pooler_name(family, bert.head);
   const bool has_pooler = weights.count(pooler + ".weight") + weights.count(pooler + ".bias") > 0;
-  if (!has_pooler && bert.head != EncoderHead::Class) {
+  if (!has_pooler && bert.head != EncoderHead::Class && bert.head != EncoderHead::Choice) {
     std::erase_if(wanted, [&](const auto& item) { return item.first.starts_with(pooler + "."); });
     if (bert.head == EncoderHead::None)
       bert.notes.push_back("the folder has no pooler; it begins with fresh weights");
@@ -210,7 +214,8 @@ PretrainedBert read_hugging_face(const fs::path& path) {
   take_pretraining_heads(weights, vocabulary, family, problems, bert);
   for (const auto& [name, tensor] : weights) {
     if (wanted.count(name) > 0) continue;
-    (belongs_to_encoder(name, family) ? problems.unknown : problems.unused).push_back(name);
+    (belongs_to_encoder(name, family, bert.head) ? problems.unknown : problems.unused)
+        .push_back(name);
   }
   problems.report(folder.weight_files().front().string());
   bert.encoder = from_hugging_face(names, weights);

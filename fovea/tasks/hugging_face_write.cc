@@ -24,6 +24,7 @@ std::string architecture_of(const PretrainedBert& bert, const EncoderFamily& fam
   if (bert.head == EncoderHead::Class) return named("ForSequenceClassification");
   if (bert.head == EncoderHead::Tags) return named("ForTokenClassification");
   if (bert.head == EncoderHead::Answer) return named("ForQuestionAnswering");
+  if (bert.head == EncoderHead::Choice) return named("ForMultipleChoice");
   const bool masked = bert.heads.count("masked.bias") > 0, next = bert.heads.count("next.bias") > 0;
   const bool is_bert = std::string(family.model_type) == "bert";  // others have no next sentence
   if (masked && next && is_bert) return named("ForPreTraining");
@@ -95,16 +96,19 @@ WeightMap weights_of(const PretrainedBert& bert, const EncoderFamily& family) {
   const int64_t hidden = bert.options.whole().hidden, vocabulary = bert.tokeniser->size();
   WeightMap theirs = to_hugging_face(masked_head_names(bert.options, vocabulary, type), heads);
   if (type == "bert") theirs.merge(to_hugging_face(next_head_names(hidden), heads));
-  const int64_t numbers = bert.labels.empty() ? 2 : int64_t(bert.labels.size());
+  const int64_t numbers = bert.head == EncoderHead::Choice ? 1
+                          : bert.labels.empty()            ? 2
+                                                           : int64_t(bert.labels.size());
   theirs.merge(to_hugging_face(output_head_names(bert.head, hidden, numbers, type), heads));
   // The pooler belongs to BERT's own encoder, elsewhere to the head of a classifier.
-  const bool pooler_is_own = std::string(family.pooler).starts_with("pooler.");
+  const std::string pooler = pooler_name(family, bert.head);
+  const bool pooler_is_own = pooler.starts_with("pooler.");
   const bool next = heads.count("next.weight") > 0;
-  const bool needs_pooler = bert.head == EncoderHead::Class ||
+  const bool needs_pooler = bert.head == EncoderHead::Class || bert.head == EncoderHead::Choice ||
                             (pooler_is_own && (bert.head == EncoderHead::None || next));
-  for (const auto& [name, tensor] :
-       to_hugging_face(encoder_names(bert.options.whole(), vocabulary, type), bert.encoder)) {
-    const bool is_pooler = name.starts_with(family.pooler);
+  for (const auto& [name, tensor] : to_hugging_face(
+           encoder_names(bert.options.whole(), vocabulary, type, bert.head), bert.encoder)) {
+    const bool is_pooler = name.starts_with(pooler);
     if (!is_pooler)
       theirs[prefix + name] = tensor;
     else if (needs_pooler)

@@ -75,6 +75,9 @@ void read_head(const RunFolder& folder, const Json& config, PretrainedBert& bert
     bert.labels = Field::root(folder.read_asset("tags.json"), "tags.json").at("tags").texts();
   } else if (task == "questions") {
     bert.head = EncoderHead::Answer;
+  } else if (task == "choices") {
+    bert.head = EncoderHead::Choice;
+    divide_by_temperature(folder, bert.heads);
   }
 }
 
@@ -95,8 +98,8 @@ PretrainedBert read_run(const std::filesystem::path& path) {
   require(
       has_encoder, ErrorKind::InvalidArgument, path.string(), ": this run of the task ",
       config.value("task", "?"),
-      " has no BERT encoder; runs of pretrain and questions have one, of documents and tag those "
-      "with model.name=bert, and Hugging Face folders");
+      " has no BERT encoder; runs of pretrain, questions and choices have one, of documents and "
+      "tag those with model.name=bert, and Hugging Face folders");
   bert.options = options_of(config, folder.config().string());
   bert.tokeniser = load_pieces(folder);
   read_head(folder, config, bert);

@@ -33,8 +33,8 @@ struct PretrainedBert {
   void require_data(const DataSource& source) const;
 };
 
-/// From a Hugging Face folder, or from a run of pretrain, documents, tag or questions: any run
-/// whose model keeps a BertEncoder under "encoder." and its tokeniser as save_pieces() does.
+/// From a Hugging Face folder, or from a run of pretrain, documents, tag, questions or choices: any
+/// run whose model keeps a BertEncoder under "encoder." and its tokeniser as save_pieces() does.
 /// NotFound and BadData say what is missing; InvalidArgument for a run without such an encoder.
 PretrainedBert read_pretrained(const std::filesystem::path& run_or_folder);
 

@@ -111,7 +111,8 @@ TrainingOptions fit_to_rows(TrainingOptions tutorial) {
 void Task::load_pretrained(const std::filesystem::path& run_or_folder) {
   require(bool(spec().load_pretrained), ErrorKind::Unsupported, "--from: model.name=", model_name(),
           " of the task ", name_,
-          " learns everything itself; it works for the models bert of documents, tag and pretrain");
+          " learns everything itself; it works for the models bert of documents, tag, questions, "
+          "choices and pretrain");
   spec().load_pretrained(run_or_folder);
 }
 

@@ -176,7 +176,12 @@ class VisitsData : public DataKind {
     const Roles& roles = coding_.columns;  // of training, as the reader knows them
     const auto name = [&](const char* role) { return single_role(roles, role, role); };
     InputColumns columns{{name("patient"), name("codes")}, {}, {}};
-    for (const char* role : {"time", "label", "split"}) columns.known.push_back(name(role));
+    for (const char* role : {"time", "split"}) columns.known.push_back(name(role));
+    columns.known.push_back("label");
+    for (const char* role : {"label", "target"})
+      if (const auto named = roles.find(role); named != roles.end())
+        for (const std::string& own : named->second)
+          for (const std::string& part : split(own, ',')) columns.known.emplace_back(trim(part));
     columns.known.push_back(kLabelsColumn);
     if (roles.contains("time")) columns.needed.push_back(name("time"));
     if (const auto own = roles.find("code"); own != roles.end())

@@ -58,6 +58,8 @@ TEST(Mistakes, Flags) {
   expect_line(fovea({"train"}), 2, {"task is required", "fovea train --help"});
   expect_line(fovea({"evaluate", "x", "--split", "tset"}), 2, {"did you mean 'test'?"});
   expect_line(train({"a", "b", "c"}), 2, {"fovea train --help"});
+  expect_line(fovea({"explain", "x", "--adversary", "5"}), 1,
+              {"--adversary", "add --faithfulness"});
 }
 
 TEST(Mistakes, NamesOfTasksOptionsAndColumns) {

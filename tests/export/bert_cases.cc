@@ -1,4 +1,5 @@
 #include "fovea/base/text.h"
+#include "fovea/models/bert_chooser.h"
 #include "fovea/models/bert_classifier.h"
 #include "fovea/models/bert_pretrainer.h"
 #include "fovea/models/bert_tagger.h"
@@ -133,6 +134,31 @@ ExportCase tagger_case() {
           [model](const ExportOptions& chosen) { return export_model(*model, chosen); }, answers};
 }
 
+struct OpenBertChooser : BertChooser {
+  using BertChooser::BertChooser;
+  using BertChooser::logits_of;
+};
+
+/// A row of the graph is a choice; here each is of a question of its own.
+ExportCase chooser_case() {
+  BertChooserOptions options;
+  options.encoder = small_bert();
+  const auto model = std::make_shared<OpenBertChooser>(options, kPieces, 16);
+  randomise(*model, 11);
+  const auto answers = [model](int64_t rows, int64_t length) -> Json {
+    torch::NoGradGuard no_gradients;
+    Batch batch = texts(rows, length);
+    batch.tensors["frames"] = at::arange(length, at::kLong)
+                                  .repeat({rows, 1})
+                                  .masked_fill(~batch.at("tokens.keep"), -1)
+                                  .unsqueeze(1);  // [B, 1, T]
+    const Json outputs{{"score", tensor_json(model->logits_of(batch, {}, nullptr, nullptr))}};
+    return {{"inputs", inputs_of(batch)}, {"outputs", outputs}};
+  };
+  return {"bert-chooser",
+          [model](const ExportOptions& chosen) { return export_model(*model, chosen); }, answers};
+}
+
 }  // namespace
 
 std::vector<ExportCase> bert_cases() {
@@ -141,7 +167,8 @@ std::vector<ExportCase> bert_cases() {
           pretrainer_case("pruned", true, true),
           classifier_case("cls"),
           classifier_case("mean"),
-          tagger_case()};
+          tagger_case(),
+          chooser_case()};
 }
 
 }  // namespace fovea::testing

@@ -45,4 +45,16 @@ describe("rows of a table", {skip: withoutRuns}, () => {
       await sees(page, await served.answer("orders", {price: "$900", discount: "5 %", plan: "Pro", age: 41}));
     });
   });
+
+  test("typed: choices, one a line, and a context that may be left out", async () => {
+    await served.open("#model=choices", {}, async ({page}) => {
+      const input = {question: "What does Anna take?", choices: ["the soup", "the old coat"]};
+      await field(page, "context").fill("");
+      await field(page, "question").fill(input.question);
+      await field(page, "choices").fill("the soup");
+      await pane(page).getByText("choices: 1 of at least 2 lines.").first().waitFor();
+      await field(page, "choices").fill(`${input.choices.join("\n")}\n`);
+      await sees(page, await served.answer("choices", input));
+    });
+  });
 });

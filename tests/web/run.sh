@@ -22,6 +22,7 @@ train context
 train dates --set data.rows=4000 --epochs 1
 train translate --set data.rows=3000 --epochs 1
 train forecast --epochs 1 --set model.name=seq2seq
+train choices --set data.rows=200 --set model.hidden=16 --set model.heads=2 --epochs 1
 train speech --set data.rows=60 --set model.encoder_hidden=16 --set model.hidden=32 --epochs 1
 train caption --set data.rows=400 --set model.channels=16,32,64 --set model.convolutions=1 --epochs 1
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import {startBrowser, startServer, visit} from "./support.mjs";
 
 export const runFolder = process.env.FOVEA_WEB_RUNS;
-export const runs = ["features", "context", "dates", "translate", "caption", "speech", "orders"];
+export const runs = ["features", "context", "dates", "translate", "caption", "speech", "orders", "choices"];
 export const patience = {timeout: 30_000};
 export const withoutRuns = !runFolder && "FOVEA_WEB_RUNS names no runs";
 

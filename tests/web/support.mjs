@@ -4,7 +4,7 @@
 // FOVEA_PROGRAM     the program `fovea`
 // FOVEA_CHROMIUM    Chromium, where it is not in one of the usual places
 // FOVEA_WEB_SHOTS   folder for screenshots; none are made without it
-// FOVEA_WEB_RUNS    folder with the runs features, orders, context, dates, translate, caption and speech
+// FOVEA_WEB_RUNS    folder with the runs features, orders, context, dates, translate, caption, speech and choices
 // FOVEA_WEB_OUTPUT  folder with explanations that the program wrote
 
 import assert from "node:assert/strict";

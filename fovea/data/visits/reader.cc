@@ -17,6 +17,13 @@ namespace {
 const std::vector<std::string> kRoleNames = {"patient", "time", "codes", "label", "split"};
 constexpr const char* kOwnCode = "code";  // the role of columns that are codes themselves
 
+/// Columns of 0 and 1, one for each of several labels: --columns label=flu,label=gout.
+std::vector<std::string> label_columns(const VisitsOptions& options) {
+  const auto named = options.roles.find("label");
+  const bool several = named != options.roles.end() && named->second.size() > 1;
+  return several && options.needs_label ? named->second : std::vector<std::string>();
+}
+
 RoleReader visit_reader(const VisitsOptions& options) {
   RoleOptions reading;
   reading.roles = kRoleNames;
@@ -26,10 +33,15 @@ RoleReader visit_reader(const VisitsOptions& options) {
   reading.plural_of = "label";
   reading.several = kOwnCode;
   reading.named = options.roles;
-  if (options.needs_label)
+  const std::vector<std::string> columns = label_columns(options);
+  if (options.needs_label && columns.empty())
     reading.needed.push_back("label");
   else
     reading.named.erase("label");
+  if (!columns.empty()) {  // read behind the columns that are codes
+    std::vector<std::string>& several = reading.named[kOwnCode];
+    several.insert(several.end(), columns.begin(), columns.end());
+  }
   reading.quotes = options.quotes;
   reading.max_bytes = options.max_bytes;
   reading.example =
@@ -41,7 +53,10 @@ RoleReader visit_reader(const VisitsOptions& options) {
 class VisitRows {
  public:
   explicit VisitRows(const VisitsOptions& options)
-      : options_(options), reader_(visit_reader(options)), patients_(options) {}
+      : options_(options),
+        reader_(visit_reader(options)),
+        label_columns_(label_columns(options)),
+        patients_(options) {}
   const RoleReader& reader() const { return reader_; }
 
   void operator()(RoleRow& row) {
@@ -54,13 +69,15 @@ class VisitRows {
     const auto* codes = row.list("codes");
     line.codes = codes ? distinct_codes(*codes)
                        : parse_codes(row.cells[VisitLine::Codes].value_or(""), options_.separator);
-    for (size_t i = 0; i < row.several.size(); ++i)
+    const size_t codes_end = row.several.size() - label_columns_.size();
+    for (size_t i = 0; i < codes_end; ++i)
       if (const std::string_view cell = trim(row.several[i]); !cell.empty())
         line.codes.push_back(concat(reader_.several()[i], "=", cell));
     if (row.is_plural || reader_.name(VisitLine::Label) == kLabelsColumn)
       line.answer.cell = LabelCell::Perhaps;
     line.answer.label = std::string(trim(row.cells[VisitLine::Label].value_or("")));
     if (auto* labels = row.list("label")) line.answer = list_of_labels(std::move(*labels));
+    if (!label_columns_.empty()) line.answer = marked_labels(row, codes_end);
     line.fields = std::move(row.cells);
     patients_.add(std::move(line), row.place);
   }
@@ -70,8 +87,18 @@ class VisitRows {
   }
 
  private:
+  /// Those whose column says yes.
+  VisitLabel marked_labels(const RoleRow& row, size_t first) const {
+    std::vector<std::string> labels;
+    for (size_t i = 0; i < label_columns_.size(); ++i)
+      if (says_yes(row.several[first + i], label_columns_[i], row.place))
+        labels.push_back(label_columns_[i]);
+    return list_of_labels(std::move(labels));
+  }
+
   const VisitsOptions& options_;
   RoleReader reader_;
+  std::vector<std::string> label_columns_;
   GatheredPatients patients_;
   std::optional<bool> has_time_;  // as the first row decides
 };
@@ -121,8 +148,13 @@ SplitRows<PatientRecord> open_visits(const DataSource& source, const SplitOption
                                      VisitsOptions options) {
   std::vector<std::string> roles = kRoleNames;
   roles.push_back(kOwnCode);
+  roles.push_back("target");  // another word for label: --target flu,gout
   check_roles(source, roles);
   options.roles = source.roles;
+  if (auto target = options.roles.extract("target"); target && !options.roles.contains("label"))
+    for (const std::string& name : target.mapped())
+      for (const std::string& part : fovea::split(name, ','))
+        options.roles["label"].emplace_back(trim(part));
   SplitRows<PatientRecord> splits = read_splits<PatientRecord>(
       source, split,
       {kRoleEndings,

@@ -93,6 +93,32 @@ TEST(VisitsData, PatientsMayHaveSeveralLabels) {
   EXPECT_EQ(classes.splits.train->size() + classes.splits.validation->size(), 9);
 }
 
+TEST(VisitsData, ColumnsOf0And1AreLabels) {
+  std::string content = "patient,codes,flu,age,gout\n";
+  for (size_t i = 0; i < 12; ++i)
+    content += concat("p", i, ",common,", i % 2, ",", i % 3, ",", i % 4 == 1 ? "yes" : "no", "\n");
+  const TemporaryFolder folder;
+  const auto path = folder.write("a.csv", content);
+  const auto targets = [&](const Roles& roles) {
+    VisitCoding coding;
+    const Splits splits = load_visits({path, roles}, {}, coding, 1);
+    EXPECT_EQ(coding.kind(), AnswerKind::Labels);
+    EXPECT_EQ(coding.classes(), (Texts{"flu", "gout"}));
+    EXPECT_EQ(splits.train->size() + splits.validation->size(), 12);
+    EXPECT_EQ(splits.train->example(0).axis("codes").labels.size(),
+              roles.contains("code") ? 2u : 1u);
+    return splits.train->batch(std::vector<int64_t>{0, 1, 2, 3}).at("target");
+  };
+  const at::Tensor named = targets({{"label", {"flu", "gout"}}, {"code", {"age"}}});
+  EXPECT_EQ(named.sizes(), at::IntArrayRef({4, 2}));
+  EXPECT_GT(named.sum().item<float>(), 0);
+  EXPECT_TRUE(named.equal(targets({{"target", {"flu, gout"}}})));
+  VisitCoding coding;
+  expect_error(ErrorKind::BadData, {"a.csv:4", "'age'"}, [&] {
+    load_visits({path, {{"label", {"flu", "age"}}}}, {}, coding, 1);
+  });
+}
+
 TEST(VisitsData, EveryVisitMayBeAnswered) {
   std::string content = "patient,time,codes,label\n";
   for (size_t i = 0; i < 10; ++i)

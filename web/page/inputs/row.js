@@ -15,6 +15,11 @@ function isNumber(property) {
   return !property.enum && ["number", "integer"].some((type) => [property.type].flat().includes(type));
 }
 
+/** Texts, of any number: a field with one a line. */
+function isList(property) {
+  return property.type === "array" && property.items?.type === "string";
+}
+
 function mayBeMissing(property) {
   return [property.type].flat().includes("null");
 }
@@ -31,6 +36,9 @@ function matching(values, wanted) {
 
 function fieldOf(name, property, changed) {
   const attributes = {name, on: {input: changed}};
+  if (isList(property)) {
+    return element("textarea", {...attributes, rows: 4, dir: "auto", spellcheck: "false", placeholder: "one a line"});
+  }
   if (property.enum) {
     const options = ["", ...property.enum.filter((value) => value !== null)].map((value) =>
       element("option", {value: String(value), text: String(value)}),
@@ -42,10 +50,25 @@ function fieldOf(name, property, changed) {
   return element("input", {...attributes, ...type, type: "text", autocomplete: "off", spellcheck: "false"});
 }
 
+/** The texts of a field: one a line, or in one line with | between them. */
+function listOf(name, property, written) {
+  const parts = written.split(written.includes("\n") ? "\n" : "|").map((part) => part.trim());
+  const texts = parts.filter((part) => part !== "");
+  const least = property.minItems ?? 0;
+  if (texts.length < least) throw new Error(`${name}: ${texts.length} of at least ${least} lines.`);
+  return texts;
+}
+
+/** A value as a field shows it. */
+function shown(value) {
+  return Array.isArray(value) ? value.join("\n") : String(value ?? "");
+}
+
 /** The value of one column from its text; where there is none, null if the column may be empty, else undefined. */
 function valueOf(name, property, written) {
   const trimmed = written.trim();
   if (trimmed === "") return mayBeMissing(property) ? null : undefined;
+  if (isList(property)) return listOf(name, property, trimmed);
   if (property.enum) {
     const known = property.enum.filter((value) => value !== null);
     const found = matching(known, trimmed);
@@ -63,7 +86,7 @@ function rowOf(pairs, schema) {
   const input = {};
   for (const [name, written] of pairs) {
     const own = matching(Object.keys(schema.properties), name);
-    const value = own && valueOf(own, schema.properties[own], String(written ?? ""));
+    const value = own && valueOf(own, schema.properties[own], shown(written));
     if (value !== undefined) input[own] = value;
   }
   return input;
@@ -87,7 +110,12 @@ function fromCells(header, cells, schema) {
 /** See inputs/index.js. */
 export const row = {
   fits(schema) {
-    return schema.type === "object" && Object.values(schema.properties ?? {}).every(isScalar);
+    const properties = Object.entries(schema.properties ?? {});
+    // Lists that may be left out belong to inputs of several kinds, which no one form fits.
+    const isOwnList = ([name, property]) => isList(property) && (schema.required ?? []).includes(name);
+    const isCell = ([, property]) => isScalar(property);
+    const fits = properties.every((entry) => isCell(entry) || isOwnList(entry));
+    return schema.type === "object" && fits && (properties.length === 0 || properties.some(isCell));
   },
 
   parse(line, schema) {
@@ -99,14 +127,14 @@ export const row = {
   fromCells,
 
   text(input, schema) {
-    const cells = Object.keys(schema.properties).map((name) => String(input[name] ?? ""));
-    return cells.every((cell) => /^[^",;{\s]*$/.test(cell)) ? cells.join(",") : JSON.stringify(input);
+    const cells = Object.keys(schema.properties).map((name) => shown(input[name]));
+    return !Object.values(input).some(Array.isArray) && cells.every((cell) => /^[^",;{\s]*$/.test(cell)) ? cells.join(",") : JSON.stringify(input);
   },
 
   caption(input) {
     return Object.entries(input)
       .filter(([, value]) => value !== null)
-      .map(([name, value]) => `${name} ${value}`)
+      .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(" / ") : value}`)
       .join(", ");
   },
 
@@ -116,7 +144,7 @@ export const row = {
       fields.set(name, fieldOf(name, property, changed));
     }
     const write = (input) => {
-      for (const [name, field] of fields) field.value = input[name] ?? "";
+      for (const [name, field] of fields) field.value = shown(input[name]);
     };
     host.append(
       element(

@@ -1,0 +1,161 @@
+// The task `choices`: multiple choice. A question, perhaps about a text, comes with several
+// answers, one of which is right; BERT reads the question with each of them and says how well it
+// fits.
+#include <algorithm>
+
+#include "fovea/base/error.h"
+#include "fovea/data/choices/load.h"
+#include "fovea/models/bert_chooser.h"
+#include "fovea/tasks/catalogue.h"
+#include "fovea/tasks/outputs/choice.h"
+#include "fovea/tasks/pretrained.h"
+
+namespace fovea {
+
+namespace {
+
+class ChoicesData : public DataKind {
+ public:
+  explicit ChoicesData(std::shared_ptr<const PretrainedBert> pretrained)
+      : pretrained_(std::move(pretrained)) {}
+  const ChoicesDataOptions& options() const { return options_; }
+  const ChoiceCoding& coding() const { return coding_; }
+
+  /// Answers with the network that was read.
+  void open(const PretrainedBert& chooser) {
+    coding_ = {chooser.tokeniser, {}, true};
+    options_.packing.longest = std::min(options_.packing.longest, chooser.options.maximum_length);
+  }
+  void describe(OptionList& list) override { options_.describe(list); }
+  Splits load(const DataSource& source, uint64_t seed) override {
+    pretrained_->require_data(source);
+    if (!coding_.tokeniser) coding_.tokeniser = pretrained_->tokeniser;
+    return pretrained_->noted(load_choices(source, options_, coding_, seed));
+  }
+  void write(const std::filesystem::path& folder) const override {
+    write_choices_data(folder, options_.generator);
+  }
+  void save(const RunFolder& folder) const override {
+    folder.write_asset("choices.json", coding_.to_json());
+    save_pieces(folder, *coding_.tokeniser);
+  }
+  void restore(const RunFolder& folder) override {
+    coding_ = ChoiceCoding::from_json(folder.read_asset("choices.json"),
+                                      folder.asset("choices.json").string());
+    coding_.tokeniser = load_pieces(folder);
+  }
+
+  /// {"question": …, "choices": [ … ]} as reader.h has it, or the question and each choice with
+  /// tabs between them.
+  Example parse(const std::string& line) const override {
+    if (is_json_object(line))
+      return encoder().example(parse_choices(parse_sorted_json(line, "input"), "input"));
+    const std::vector<std::string> cells = split(line, '\t');
+    require(cells.size() >= 3, ErrorKind::BadData,
+            "input: expected a question and two choices or more, with tabs between them, or "
+            "{\"question\": …, \"choices\": [ … ]}");
+    const SortedJson row{{"question", cells[0]},
+                         {"choices", std::vector(cells.begin() + 1, cells.end())}};
+    return encoder().example(parse_choices(row, "input"));
+  }
+  InputColumns input_columns(const Roles& roles) const override {
+    InputColumns columns{{"question", "choices"}, {"id", "context"}, {}};
+    if (!coding_.columns.empty()) columns.needed = coding_.columns;
+    for (const char* name : {"answer", "label", "answerKey", "split"})
+      columns.known.push_back(name);
+    for (const char* role : {"answer", "target", "split"})
+      if (const auto found = roles.find(role); found != roles.end())
+        columns.known.insert(columns.known.end(), found->second.begin(), found->second.end());
+    columns.quotes = options_.quotes;
+    return columns;
+  }
+  Json input_schema() const override {
+    const Json text{{"type", "string"}};
+    return {{"type", "object"},
+            {"properties",
+             {{"context", text},
+              {"question", text},
+              {"choices", {{"type", "array"}, {"items", text}, {"minItems", 2}}}}},
+            {"required", {"question", "choices"}}};
+  }
+  Batch collate(std::span<const Example> examples) const override {
+    return encoder().collate(examples);
+  }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    if (axis != "tokens") return DataKind::erase(example, axis, units);
+    return erase_tokens(example, *coding_.tokeniser, units);
+  }
+
+ private:
+  ChoiceEncoder encoder() const { return {coding_.tokeniser, options_.packing}; }
+
+  std::shared_ptr<const PretrainedBert> pretrained_;
+  ChoicesDataOptions options_;
+  ChoiceCoding coding_;
+};
+
+TrainingOptions chooser_training() {
+  TrainingOptions options;
+  options.epochs = 6;
+  options.batch_size = 32;
+  options.pool_batches = 50;
+  options.micro_batches = 2;
+  options.optimiser = "adamw";
+  options.learning_rate = 1e-3;
+  options.weight_decay = 0.01;
+  options.schedule = "linear";
+  options.warmup_steps = 100;
+  options.clip_norm = 1;
+  options.monitor = {"accuracy"};
+  options.usual_steps = 2000;
+  options.most_epochs = 60;
+  return options;
+}
+
+}  // namespace
+
+static std::unique_ptr<Task> make_choices_task() {
+  const auto pretrained = std::make_shared<PretrainedBert>();
+  const auto data = std::make_shared<ChoicesData>(pretrained);
+  const auto options = std::make_shared<BertChooserOptions>();
+  ModelSpec spec = model_spec(
+      {"bert"}, options, chooser_training(),
+      [data](const BertChooserOptions& own) {
+        return std::make_unique<BertChooser>(own, data->coding().tokeniser->size(),
+                                             data->options().packing.longest);
+      },
+      [] {
+        return ExplainTitles{"Where BERT looks while it reads a question with its choices",
+                             {{"attention", "tokens look at tokens"}}};
+      });
+  spec.fine_tuning = [] {  // as Devlin et al. 2019 for SWAG
+    TrainingOptions training = chooser_training();
+    training.epochs = 3;
+    training.batch_size = 16;
+    training.learning_rate = 2e-5;
+    training.usual_steps = 1500;
+    training.fewest_epochs = 3;
+    training.most_epochs = 10;
+    return training;
+  };
+  const std::shared_ptr<BertOptions> encoder(options, &options->encoder);
+  accept_pretrained(spec, encoder, pretrained);
+  spec.copy_pretrained = [pretrained](Model& model) {
+    take_encoder(model, *pretrained);
+    if (pretrained->head == EncoderHead::Choice) take_heads(model, *pretrained);
+  };
+  open_as_run(spec, encoder, pretrained, [data](const PretrainedBert& read) { data->open(read); });
+  return std::make_unique<Task>("choices", data, std::make_shared<ChoiceOutput>(),
+                                std::vector{std::move(spec)});
+}
+
+TaskRow choices_task() {
+  return {"choices", "which of several answers to a question is right: multiple choice",
+          "token -> token",
+          "CSV, TSV or JSONL with a question, perhaps a context, choices and the answer; a folder "
+          "of such",
+          make_choices_task};
+}
+
+}  // namespace fovea
