@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
-#include "fovea/data/code_points.h"
 #include "fovea/data/padding.h"
 
 namespace fovea {

@@ -295,7 +295,7 @@ SourceTables open_source(const DataSource& source, const SplitOptions& given) {
 
 void describe_share(OptionList& list, const std::string& key, double& share,
                     const std::string& help) {
-  list.add(key, share, help).at_least(0).below(1);
+  list.add(key, share, help).rate();
 }
 
 void describe_held_out(OptionList& list, double& fraction, const std::string& rows) {

@@ -5,31 +5,18 @@
 #include <map>
 #include <vector>
 
+#include "fovea/base/code_points.h"
+
 namespace fovea {
 
 namespace {
 
 /// The code point at `at`, which moves behind it; a byte that is no UTF-8 stands for itself.
 char32_t read_code_point(std::string_view text, size_t& at) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  const size_t size = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (size == 1 || at + size > text.size()) return byte(at++);
-  char32_t code = lead & (0x7F >> size);
-  for (size_t i = 1; i < size; ++i) code = code << 6 | (byte(at + i) & 0x3F);
-  at += size;
-  return code;
-}
-
-void put_code_point(char32_t code, std::string& text) {
-  if (code < 0x80) {
-    text.push_back(char(code));
-    return;
-  }
-  const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
-  constexpr unsigned kLeads[] = {0, 0xC0, 0xE0, 0xF0};
-  text.push_back(char(kLeads[tail] | code >> (6 * tail)));
-  for (int i = tail - 1; i >= 0; --i) text.push_back(char(0x80 | (code >> (6 * i) & 0x3F)));
+  const auto lead = static_cast<unsigned char>(text[at]);
+  const bool is_lead = lead < 0x80 || lead >= 0xC0;
+  if (is_lead && at + code_point_size(text[at]) <= text.size()) return next_code_point(text, at);
+  return ++at, lead;
 }
 
 char32_t small_letter(char32_t code) {
@@ -112,7 +99,7 @@ std::string normalise_answer(std::string_view answer) {
   };
   for (const char32_t code : letters) {
     if (!is_boundary(code)) {
-      put_code_point(code, word);
+      append_code_point(code, word);
       continue;
     }
     end_word();
@@ -120,7 +107,7 @@ std::string normalise_answer(std::string_view answer) {
       space = true;
     } else {
       if (space && !result.empty()) result += ' ';
-      put_code_point(code, result);
+      append_code_point(code, result);
       space = false;
     }
   }

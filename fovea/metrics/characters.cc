@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/text.h"
 
 namespace fovea {
@@ -9,11 +10,6 @@ namespace {
 
 /// An invalid byte becomes a low surrogate, a number that no valid text holds.
 constexpr int64_t kInvalidByte = 0xDC00;
-
-/// Bytes of the sequence that starts with `lead`, which is known to be valid.
-size_t sequence_length(unsigned char lead) {
-  return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-}
 
 bool within(int64_t character, int64_t first, int64_t last) {
   return character >= first && character <= last;
@@ -58,14 +54,7 @@ Symbols code_points(std::string_view text) {
   characters.reserve(text.size());
   while (!text.empty()) {
     const size_t valid = valid_utf8_prefix(text);
-    for (size_t at = 0; at < valid;) {
-      const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-      const size_t length = sequence_length(byte(at));
-      int64_t character = length == 1 ? byte(at) : byte(at) & (0x7F >> length);
-      for (size_t i = 1; i < length; ++i) character = character << 6 | (byte(at + i) & 0x3F);
-      characters.push_back(character);
-      at += length;
-    }
+    for (size_t at = 0; at < valid;) characters.push_back(next_code_point(text, at));
     if (valid < text.size())
       characters.push_back(kInvalidByte + static_cast<unsigned char>(text[valid]));
     text.remove_prefix(std::min(valid + 1, text.size()));
@@ -76,16 +65,10 @@ Symbols code_points(std::string_view text) {
 std::string utf8(std::span<const int64_t> characters) {
   std::string text;
   for (const int64_t c : characters) {
-    if (c < 0x80) {
-      text += char(c);
-    } else if (within(c, kInvalidByte, kInvalidByte + 0xFF)) {
+    if (within(c, kInvalidByte, kInvalidByte + 0xFF))
       text += char(c - kInvalidByte);
-    } else {
-      const int following = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-      const int64_t mark = 0xFF00 >> (following + 1) & 0xFF;  // as many leading ones as bytes
-      text += char(mark | c >> (6 * following));
-      for (int i = following - 1; i >= 0; --i) text += char(0x80 | (c >> (6 * i) & 0x3F));
-    }
+    else
+      append_code_point(char32_t(c), text);
   }
   return text;
 }

@@ -12,8 +12,7 @@ void CommonOptions::describe(OptionList& list) {
   list.add("seed", seed, "decides the first weights, the order of rows and which rows are held out")
       .at_least(0);
   list.add("threads", threads, "CPU threads; 0: one per processor. They change no result")
-      .at_least(0)
-      .at_most(1024);
+      .within(0, 1024);
   list.add("device", device, "where to compute").choices({"cpu", "cuda"});
   list.add("source.path", data_path, "file or folder of the data; empty: the built-in data");
   list.add("source.target_path", target_path,
@@ -21,8 +20,7 @@ void CommonOptions::describe(OptionList& list) {
   list.add("source.columns", data_columns, "columns by role, role=name");
   list.add("source.folds", folds,
            "of a run that was made with --folds: how many; its model saw all training rows")
-      .at_least(0)
-      .at_most(1000);
+      .within(0, 1000);
   list.add("from", from,
            "run or Hugging Face folder whose encoder and tokeniser training begins with");
 }

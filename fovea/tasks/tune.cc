@@ -5,64 +5,20 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/tasks/train.h"
-#include "fovea/tensor/torch.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr int64_t kBracket = 9, kKeptOf = 3;         // trials of a bracket; one of three goes on
-constexpr double kShares[] = {1.0 / 9, 1.0 / 3, 1};  // of a full training
-constexpr size_t kFewestForImportance = 5;
+constexpr int64_t kBracket = 9, kKeptOf = 3;  // trials of a bracket; one of three goes on
+constexpr double kShares[] = {kFirstShare, 1.0 / 3, 1};  // of a full training
 constexpr int64_t kMostTrials = 1'000'000;
 constexpr const char* kBudget = "budget.json";  // of a full training, and what decides
-
-double number_of_option(const Setup& setup, const std::string& key) {
-  for (const Option& option : setup.options().options())
-    if (option.key() == key && option.value().is_number()) return option.value().get<double>();
-  return 0;
-}
-
-std::string type_of_option(const Setup& setup, const std::string& key) {
-  for (const Option& option : setup.options().options())
-    if (option.key() == key) return option.type();
-  return "";
-}
-
-/// Where in its range a trial lies: 0 … 1 of numbers, the place in the list of texts.
-double place_of(const Tunable& tunable, const Random& random) {
-  const double drawn = random.split(tunable.key).uniform(0);
-  if (tunable.values.empty()) return drawn;
-  return std::floor(drawn * double(tunable.values.size()));
-}
-
-std::string value_at(const Tunable& tunable, double place, bool is_integer) {
-  if (!tunable.values.empty()) return tunable.values[size_t(place)];
-  const bool by_log = tunable.scale == Tunable::Scale::Log;
-  const double value = by_log ? tunable.low * std::pow(tunable.high / tunable.low, place)
-                              : tunable.low + place * (tunable.high - tunable.low);
-  if (!is_integer) return format_number(value, 3);
-  // Widths are cut into heads, and kernels like whole vectors.
-  const double unit = tunable.high >= 32 ? 8 : 1;
-  return concat(int64_t(std::max(unit, std::round(value / unit) * unit)));
-}
-
-Json trial_json(const TuneTrial& trial, const std::string& data) {
-  Json json{{"trial", trial.number}, {"share", trial.share}, {"options", Json::object()}};
-  for (const auto& [key, value] : trial.options) json["options"][key] = value;
-  json["value"] = trial.value ? Json(*trial.value) : Json();
-  json["loss"] = std::isfinite(trial.loss) ? Json(trial.loss) : Json();
-  json["seconds"] = trial.seconds;
-  json["data"] = data;
-  if (!trial.problem.empty()) json["problem"] = trial.problem;
-  return json;
-}
 
 /// The folder of a search: what was asked for, and a line for each training that ended.
 class TuneFolder {
@@ -94,7 +50,9 @@ class TuneFolder {
     require(data_.empty() || data.empty() || data == data_, ErrorKind::BadData, path_.string(),
             ": the data changed since this search began; choose another --out");
     if (data_.empty()) data_ = data;
-    append_to_file(lines_, trial_json(trial, data).dump() + "\n");
+    Json line = trial.to_json();
+    line["data"] = data;
+    append_to_file(lines_, line.dump() + "\n");
     known_[{trial.number, std::lround(trial.share * 1000)}] = trial;
   }
 
@@ -137,7 +95,6 @@ class Search {
       : request_(request),
         result_(result),
         plain_(request.make_setup()),
-        random_(Random(uint64_t(plain_.common().seed)).split("tune")),
         folder_(request.folder, asked()),
         begin_(std::chrono::steady_clock::now()) {}
 
@@ -240,12 +197,9 @@ class Search {
     TuneTrial trial;
     trial.number = number;
     trial.share = share;
-    const Random random = random_.split(uint64_t(number));
+    const Random draws = draws_of_trial(uint64_t(plain_.common().seed), number);
     for (const Tunable& tunable : request_.tunables)
-      if (number > 0)
-        trial.options.emplace_back(tunable.key,
-                                   value_at(tunable, place_of(tunable, random),
-                                            type_of_option(plain_, tunable.key) == "integer"));
+      if (number > 0) trial.options.emplace_back(tunable.key, drawn_value(plain_, tunable, draws));
     std::string data;
     if (!train_trial(trial, data)) return nullptr;
     folder_.add(trial, data);
@@ -334,123 +288,13 @@ class Search {
   const TuneRequest& request_;
   TuneResult& result_;
   Setup plain_;
-  Random random_;
   TuneFolder folder_;
   std::chrono::steady_clock::time_point begin_;
   std::string budget_key_ = "training.epochs";
   double full_budget_ = 1;
 };
 
-/// Columns of an additive model for one option: a parabola over a range, a mark for each text.
-at::Tensor columns_of(const Tunable& tunable, const std::vector<double>& places) {
-  const at::Tensor place = torch::tensor(places, at::kDouble);  // [N]
-  at::Tensor columns;
-  if (tunable.values.empty())
-    columns = torch::stack({place, place.square()}, 1);  // [N, 2]
-  else
-    columns = at::one_hot(place.to(at::kLong), int64_t(tunable.values.size())).to(at::kDouble);
-  columns = columns - columns.mean(0);
-  return columns / columns.std(0).clamp_min(1e-9);  // [N, K]
-}
-
-/// The share of the order of the first, short trainings that each option explains: an additive
-/// ridge regression on ranks, and the variance of what it says of each option.
-std::vector<OptionImportance> measure_importance(const TuneResult& result,
-                                                 const TuneRequest& request, int64_t seed) {
-  std::vector<const TuneTrial*> trials;
-  for (const TuneTrial& trial : result.trials)
-    if (trial.number > 0 && trial.share == kShares[0] && trial.value) trials.push_back(&trial);
-  if (trials.size() < kFewestForImportance || request.tunables.empty()) return {};
-  std::vector<size_t> order(trials.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(
-      order, [&](size_t a, size_t b) { return result.is_better(*trials[b], *trials[a]); });
-  at::Tensor rank = torch::zeros({int64_t(trials.size())}, at::kDouble);  // [N]
-  for (size_t i = 0; i < order.size(); ++i) rank[int64_t(order[i])] = double(i);
-  rank = (rank - rank.mean()) / rank.std();
-  const Random random = Random(uint64_t(seed)).split("tune");
-  std::vector<at::Tensor> groups;
-  for (const Tunable& tunable : request.tunables) {
-    std::vector<double> places;
-    for (const TuneTrial* trial : trials)
-      places.push_back(place_of(tunable, random.split(uint64_t(trial->number))));
-    groups.push_back(columns_of(tunable, places));
-  }
-  const at::Tensor all = torch::cat(groups, 1);  // [N, K]
-  const at::Tensor squares =
-      all.t().matmul(all) + double(trials.size()) / 4 * torch::eye(all.size(1), at::kDouble);
-  const at::Tensor weights = at::linalg_solve(squares, all.t().matmul(rank));  // [K]
-  std::vector<OptionImportance> importance;
-  int64_t first = 0;
-  for (size_t i = 0; i < groups.size(); first += groups[i++].size(1))
-    importance.push_back(
-        {request.tunables[i].key,
-         std::min(
-             1.0,
-             groups[i].matmul(weights.narrow(0, first, groups[i].size(1))).var().item<double>())});
-  std::ranges::stable_sort(importance, std::greater(), &OptionImportance::share);
-  return importance;
-}
-
-std::string options_text(const TuneTrial& trial) {
-  if (trial.number == 0) return "usual options";
-  std::vector<std::string> parts;
-  for (const auto& [key, value] : trial.options) parts.push_back(key + "=" + value);
-  return join(parts, " ");
-}
-
 }  // namespace
-
-std::vector<Tunable> usual_tunables(const Setup& setup) {
-  std::vector<Tunable> found = setup.task().tunables();
-  const auto around = [&](const char* key, double less, double more) {
-    if (const double usual = number_of_option(setup, key); usual > 0)
-      found.push_back({key, usual * less, usual * more, Tunable::Scale::Log});
-  };
-  around("training.learning_rate", 0.1, 5);
-  if (type_of_option(setup, "training.weight_decay") == "number")
-    found.push_back({"training.weight_decay", 1e-6, 0.1, Tunable::Scale::Log});
-  if (type_of_option(setup, "model.dropout") == "number")
-    found.push_back({"model.dropout", 0, 0.5});
-  const std::string width = type_of_option(setup, "model.hidden");
-  if (width == "integer") around("model.hidden", 0.5, 2);
-  if (width == "list of integers")
-    found.push_back({"model.hidden", 0, 0, {}, {"32", "64", "128", "256", "64,64", "128,128"}});
-  return found;
-}
-
-Tunable parse_tunable(const std::string& text) {
-  const auto [key, value] = split_assignment(text);
-  const size_t dots = value.find("..");
-  Tunable tunable{key};
-  if (dots == std::string::npos) {
-    int depth = 0;  // commas in brackets belong to one value
-    tunable.values.emplace_back();
-    for (const char letter : value) {
-      depth += letter == '[' ? 1 : letter == ']' ? -1 : 0;
-      if (letter == ',' && depth == 0)
-        tunable.values.emplace_back();
-      else
-        tunable.values.back() += letter;
-    }
-    require(tunable.values.size() > 1, ErrorKind::InvalidArgument, "--vary ", text,
-            ": expected several values, key=a,b,c, or a range, key=low..high");
-    return tunable;
-  }
-  const bool are_numbers = parse_number(value.substr(0, dots), tunable.low) &&
-                           parse_number(value.substr(dots + 2), tunable.high);
-  require(are_numbers && tunable.low < tunable.high, ErrorKind::InvalidArgument, "--vary ", text,
-          ": expected a range such as 0.001..0.1");
-  if (tunable.low > 0 && tunable.high >= 10 * tunable.low) tunable.scale = Tunable::Scale::Log;
-  return tunable;
-}
-
-bool TuneResult::is_better(const TuneTrial& one, const TuneTrial& other) const {
-  if (one.value.has_value() != other.value.has_value()) return one.value.has_value();
-  if (!one.value) return false;
-  if (*one.value != *other.value) return (*one.value > *other.value) == higher_is_better;
-  return one.loss < other.loss;
-}
 
 TuneResult tune(const TuneRequest& request) {
   TuneResult result;
@@ -458,74 +302,10 @@ TuneResult tune(const TuneRequest& request) {
   for (const Tunable& tunable : request.tunables) setup.options().find(tunable.key);
   Search search(request, result);
   search.run();
-  result.importance = measure_importance(result, request, setup.common().seed);
+  result.importance = measure_importance(result, request.tunables, uint64_t(setup.common().seed));
   if (result.stopped || result.trials.empty()) return result;
   search.keep_best();
   return result;
-}
-
-TextTable TuneResult::table(size_t most) const {
-  std::vector<size_t> full;
-  for (size_t i = 0; i < trials.size(); ++i)
-    if (trials[i].is_full() && trials[i].value) full.push_back(i);
-  std::ranges::stable_sort(full,
-                           [&](size_t a, size_t b) { return is_better(trials[a], trials[b]); });
-  TextTable table({"trial", metric, "seconds", "options"});
-  for (size_t i = 0; i < full.size(); ++i) {
-    if (i >= most && full[i] != usual) continue;  // the usual options always stand there
-    const TuneTrial& trial = trials[full[i]];
-    table.add({concat(trial.number), format_number(*trial.value, 5),
-               format_number(trial.seconds, 3), options_text(trial)});
-  }
-  return table;
-}
-
-Explanation TuneResult::picture() const {
-  MapView map;
-  map.name = "importance";
-  map.title = "Which option mattered";
-  map.kind = MapKind::Free;
-  map.key_axis = "options";
-  map.query_labels = {metric};
-  for (const OptionImportance& one : importance) {
-    map.key_labels.push_back(one.key);
-    map.weights.push_back(one.share);
-  }
-  const auto short_ones = std::ranges::count_if(
-      trials, [](const TuneTrial& trial) { return trial.share == kShares[0]; });
-  return {task,
-          "Which option mattered for " + metric,
-          concat("share of the order of ", short_ones, " short trainings that each explains"),
-          {map},
-          {},
-          "",
-          nullptr,
-          {Axis{"options", "option", map.key_labels}}};
-}
-
-Json TuneResult::to_json() const {
-  Json json{{"format", "fovea-tune"},
-            {"version", 1},
-            {"task", task},
-            {"metric", metric},
-            {"higher_is_better", higher_is_better},
-            {"stopped", stopped},
-            {"out_of_time", out_of_time},
-            {"trials", Json::array()},
-            {"importance", Json::object()}};
-  for (const TuneTrial& trial : trials) {
-    json["trials"].push_back(trial_json(trial, ""));
-    json["trials"].back().erase("data");
-  }
-  for (const OptionImportance& one : importance) json["importance"][one.key] = one.share;
-  if (trials.empty()) return json;
-  json["best"] = trials[best].number;
-  json["usual_value"] = trials[usual].value ? Json(*trials[usual].value) : Json();
-  json["best_value"] = trials[best].value ? Json(*trials[best].value) : Json();
-  if (!run.empty()) json["run"] = run.string();
-  if (!validation.metrics.empty()) json["validation"] = validation.to_json();
-  if (test) json["test"] = test->to_json();
-  return json;
 }
 
 }  // namespace fovea

@@ -12,16 +12,11 @@
 
 #include "fovea/base/text.h"
 #include "fovea/explain/record/explanation.h"
-#include "fovea/tasks/setup.h"
+#include "fovea/tasks/tune_space.h"
 
 namespace fovea {
 
-/// What is worth varying: what the model's spec lists (ModelSpec::tunables), then learning rate,
-/// weight decay, dropout and width, of those that the setup has, around their usual values.
-std::vector<Tunable> usual_tunables(const Setup& setup);
-
-/// "key=a,b,c" or "key=low..high", by logarithm where high is ten times low or more.
-Tunable parse_tunable(const std::string& text);
+inline constexpr double kFirstShare = 1.0 / 9;  // of a full training: how long a trial is at first
 
 /// One training of the search.
 struct TuneTrial {
@@ -34,6 +29,7 @@ struct TuneTrial {
   std::string problem;  // why it failed
 
   bool is_full() const { return share == 1; }
+  Json to_json() const;
 };
 
 struct TuneRequest {
@@ -69,6 +65,12 @@ struct TuneResult {
   Explanation picture() const;              // which option mattered
   Json to_json() const;
 };
+
+/// The share of the order of the first, short trainings that each option explains: an additive
+/// ridge regression on ranks, and the variance of what it says of each option.
+std::vector<OptionImportance> measure_importance(const TuneResult& result,
+                                                 const std::vector<Tunable>& tunables,
+                                                 uint64_t seed);
 
 TuneResult tune(const TuneRequest& request);
 

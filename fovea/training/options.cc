@@ -18,8 +18,7 @@ void TrainingOptions::describe(OptionList& list) {
       .at_least(0);
   list.add("batch_size", batch_size,
            "rows per optimiser step; 0: a power of two that suits the number of rows")
-      .at_least(0)
-      .at_most(1 << 24);
+      .within(0, 1 << 24);
   list.add("batch_tokens", batch_tokens,
            "sequences: as many rows per step as fit into so many padded positions, instead of "
            "batch_size; 0: off")
@@ -33,8 +32,7 @@ void TrainingOptions::describe(OptionList& list) {
           "on a CPU each batch is cut into so many micro-batches, which run in parallel when there "
           "are threads; the result depends on this number, never on the threads")
       .formerly("parts")
-      .at_least(1)
-      .at_most(1024);
+      .within(1, 1024);
   list.add("shuffle", shuffle, "a new order of rows each epoch, decided by the seed");
   list.add(
           "path", path,
@@ -51,13 +49,11 @@ void TrainingOptions::describe(OptionList& list) {
   list.add("learning_rate", learning_rate,
            "step size (the schedule's highest; with noam a factor, usually 1)")
       .at_least(0);
-  list.add("momentum", momentum, "of sgd and rmsprop").at_least(0).below(1);
+  list.add("momentum", momentum, "of sgd and rmsprop").rate();
   list.add("nesterov", nesterov, "Nesterov's form of sgd's momentum");
-  list.add("beta1", beta1, "adam, adamw: decay of the mean gradient").at_least(0).below(1);
-  list.add("beta2", beta2, "adam, adamw: decay of the mean squared gradient").at_least(0).below(1);
-  list.add("rho", rho, "rmsprop, adadelta: decay of the mean squared gradient")
-      .at_least(0)
-      .below(1);
+  list.add("beta1", beta1, "adam, adamw: decay of the mean gradient").rate();
+  list.add("beta2", beta2, "adam, adamw: decay of the mean squared gradient").rate();
+  list.add("rho", rho, "rmsprop, adadelta: decay of the mean squared gradient").rate();
   list.add("epsilon", epsilon, "keeps divisions finite").above(0);
   list.add("weight_decay", weight_decay, "L2 penalty (adamw: decoupled decay)").at_least(0);
   list.add("clip_norm", clip_norm, "gradients with a larger norm are scaled down to it; 0: off")
@@ -108,14 +104,12 @@ void TrainingOptions::describe(OptionList& list) {
   list.add("average_epochs", average_epochs,
            "at the end the mean of the weights after the last so many epochs is tried, and kept "
            "where it is no worse than the best epoch; 0: off")
-      .at_least(0)
-      .at_most(100);
+      .within(0, 100);
   list.add(
           "ema", ema,
           "decay of an exponential moving average of the weights over the steps, which is measured "
           "and kept in place of the weights; 0: off")
-      .at_least(0)
-      .below(1);
+      .rate();
 }
 
 }  // namespace fovea

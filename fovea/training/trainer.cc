@@ -14,6 +14,7 @@
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/product.h"
 #include "fovea/tensor/torch.h"
+#include "fovea/training/stopping.h"
 
 namespace fovea {
 
@@ -34,29 +35,6 @@ std::map<std::string, at::Tensor> copy_of(const std::map<std::string, at::Tensor
   std::map<std::string, at::Tensor> copies;
   for (const auto& [name, tensor] : tensors) copies[name] = tensor.detach().cpu().clone();
   return copies;
-}
-
-/// The rule of graph attention's paper: what is as good as ever counts. True: time to stop.
-bool note_ties(const Metrics& metrics, const std::vector<std::string>& monitored, int64_t epoch,
-               int64_t patience, TrainerState& state) {
-  bool any = false, all = true;  // of the metrics are as good as ever
-  for (const std::string& name : monitored) {
-    const Metric* metric = find_metric(metrics, name);
-    MonitorState& monitor = state.monitors[name];
-    const bool reached =
-        !monitor.has_best || !std::isfinite(monitor.best) ||
-        (metric->higher_is_better ? metric->value >= monitor.best : metric->value <= monitor.best);
-    if (reached) monitor.best = metric->value, monitor.has_best = true;
-    any = any || reached;
-    all = all && reached;
-  }
-  if (all) state.best_epoch = epoch;
-  int64_t waited = 0;
-  for (const std::string& name : monitored) {
-    MonitorState& monitor = state.monitors[name];
-    waited = monitor.epochs_without_gain = any ? 0 : monitor.epochs_without_gain + 1;
-  }
-  return patience > 0 && waited >= patience;
 }
 
 }  // namespace
@@ -423,7 +401,7 @@ EpochReport Trainer::report_epoch(const TrainerHooks& hooks) {
   state_.reports += 1;
   state_.loss_sum = state_.loss_units = state_.seconds = 0;
   if (state_.reports == 1) state_.first_loss = report.loss;
-  const bool stop = note_gains(report);
+  const bool stop = note_gains(options_, report, state_);
   report.best = state_.best_epoch == report.epoch;
   if (report.best) best_weights_ = copy_of(state_of(model_)), best_is_written_ = false;
   swap_average();  // training goes on from the weights themselves
@@ -440,37 +418,6 @@ EpochReport Trainer::report_epoch(const TrainerHooks& hooks) {
   else
     diverged_ = grows;
   return report;
-}
-
-bool Trainer::note_gains(const EpochReport& report) {
-  Metrics metrics = report.validation;
-  std::vector<std::string> monitored = options_.monitor;
-  if (metrics.empty()) {  // nothing to validate on: the training loss decides
-    metrics = {{"loss", report.loss, false}};
-    monitored = {"loss"};
-  }
-  check_monitors(monitored, metrics);
-  if (options_.stop_rule == "ties")
-    return note_ties(metrics, monitored, report.epoch, options_.patience, state_);
-  size_t stalled = 0;
-  bool tied = false;  // the first metric is as good as at its best: then the next decides
-  for (size_t i = 0; i < monitored.size(); ++i) {
-    const std::string& name = monitored[i];
-    const Metric* metric = find_metric(metrics, name);
-    MonitorState& monitor = state_.monitors[name];
-    const double gain =
-        metric->higher_is_better ? metric->value - monitor.best : monitor.best - metric->value;
-    // A best value that is no number, as the AUC of one class, is worth nothing.
-    const bool gained =
-        !monitor.has_best || !std::isfinite(monitor.best) || gain > options_.minimum_gain;
-    if (i == 0) tied = gain == 0;
-    if (gained) monitor.best = metric->value, monitor.has_best = true;
-    monitor.epochs_without_gain = gained ? 0 : monitor.epochs_without_gain + 1;
-    if (gained && (i == 0 || (i == 1 && tied))) state_.best_epoch = report.epoch;
-    stalled += monitor.epochs_without_gain >= options_.patience;
-  }
-  if (options_.patience == 0) return false;
-  return options_.stop_rule == "either" ? stalled > 0 : stalled == monitored.size();
 }
 
 AverageReport Trainer::try_average(const TrainerHooks& hooks) {

@@ -72,7 +72,6 @@ class Trainer {
   void step_optimiser();  // and the average of training.ema
   void swap_average();    // with the weights; nothing without training.ema
   EpochReport report_epoch(const TrainerHooks& hooks);
-  bool note_gains(const EpochReport& report);  // true: time to stop
   /// Back to the best weights, at half the rate. `what` went wrong.
   void restart(const std::string& what, const TrainerHooks& hooks);
   AverageReport try_average(const TrainerHooks& hooks);

@@ -8,8 +8,7 @@
 
 #include "fovea/base/file.h"
 #include "fovea/training/run_folder.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -18,13 +17,8 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class BadInput : public ::testing::Test {
+class BadInput : public testing::ProgramTest {
  protected:
-  std::string path(const std::string& name) { return (folder / name).string(); }
-  std::string file(const std::string& name, const std::string& content) {
-    write_file(path(name), content);
-    return path(name);
-  }
   Outcome train(const std::string& data, std::vector<std::string> more = {}) {
     std::vector<std::string> arguments{"train",     "features", data, "--out",
                                        path("run"), "--epochs", "1",  "--quiet"};
@@ -45,7 +39,6 @@ class BadInput : public ::testing::Test {
     for (int i = 0; i < rows; ++i) text += concat(i % 7, ",", i % 5 * 0.5, ",", i % 2, "\n");
     return text;
   }
-  TemporaryFolder folder;
 };
 
 TEST_F(BadInput, NoFile) {

@@ -5,8 +5,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json.h"
 #include "fovea/base/text.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -15,9 +14,8 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class ChooseModelCommand : public ::testing::Test {
+class ChooseModelCommand : public testing::ProgramTest {
  protected:
-  std::string path(const std::string& name) { return (folder / name).string(); }
   std::string table() {
     std::string text = "a,b,colour,y\n";
     for (int i = 0; i < 80; ++i)
@@ -33,7 +31,6 @@ class ChooseModelCommand : public ::testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return fovea(arguments);
   }
-  TemporaryFolder folder;
 };
 
 TEST_F(ChooseModelCommand, SaysWhatItChoseAndWhy) {

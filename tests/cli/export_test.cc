@@ -5,8 +5,7 @@
 #include "fovea/base/file.h"
 #include "fovea/tasks/pretrained.h"
 #include "fovea/tensor/torch.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -15,17 +14,8 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class Export : public ::testing::Test {
+class Export : public testing::TextProgramTest {
  protected:
-  void SetUp() override {
-#ifndef FOVEA_WITH_ICU
-    GTEST_SKIP() << "needs ICU";
-#endif
-  }
-  std::string path(const std::string& name) {
-    return (folder / name).string();
-  }
-
   /// A tiny BERT that has seen a few stories.
   std::string pretrained() {
     std::vector<std::string> arguments{"train", "pretrain", "--quiet", "--out", path("run")};
@@ -45,8 +35,6 @@ class Export : public ::testing::Test {
     EXPECT_EQ(outcome.err.rfind("error: ", 0), 0u) << outcome.err;
     EXPECT_NE(outcome.err.find(words), std::string::npos) << words << " not in: " << outcome.err;
   }
-
-  TemporaryFolder folder;
 };
 
 TEST_F(Export, AWrittenFolderIsReadBackBitForBit) {

@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "fovea/base/file.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -24,13 +23,8 @@ std::string date(int day) {
   return concat(int(own.year()), "-", two(unsigned(own.month())), "-", two(unsigned(own.day())));
 }
 
-class Forecast : public ::testing::Test {
+class Forecast : public testing::ProgramTest {
  protected:
-  std::string path(const std::string& name) { return (folder / name).string(); }
-  std::string file(const std::string& name, const std::string& content) {
-    write_file(path(name), content);
-    return path(name);
-  }
   Outcome train(const std::string& data, std::vector<std::string> more) {
     std::vector<std::string> arguments{"train",   "forecast",  data, "--out",      path("run"),
                                        "--quiet", "--threads", "1",  "--overwrite"};
@@ -45,7 +39,6 @@ class Forecast : public ::testing::Test {
                      day % 11 == 0 ? "yes" : "no", "\n");
     return text;
   }
-  TemporaryFolder folder;
 };
 
 TEST_F(Forecast, KnownColumnsCalendarAndIntervals) {

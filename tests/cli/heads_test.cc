@@ -4,8 +4,7 @@
 #include <filesystem>
 
 #include "fovea/base/file.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -14,7 +13,7 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class HeadCommands : public ::testing::Test {
+class HeadCommands : public testing::ProgramTest {
  protected:
   void SetUp() override {
     const Outcome outcome =
@@ -23,11 +22,9 @@ class HeadCommands : public ::testing::Test {
                "--set", "model.heads=4", "--epochs", "1", "--out", run, "--quiet"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
   }
-  std::string path(const std::string& name) { return (folder / name).string(); }
   static bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
   }
-  TemporaryFolder folder;
   std::string run = path("run");
 };
 

@@ -1,7 +1,7 @@
 // A Hugging Face folder in place of a run, through the program.
 #include <gtest/gtest.h>
 
-#include "tests/cli/program.h"
+#include "tests/cli/program_test.h"
 #include "tests/support/tiny_networks.h"
 
 namespace fovea {
@@ -11,21 +11,17 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TinyNetwork;
 
-class FolderAsRun : public ::testing::Test {
+class FolderAsRun : public testing::ProgramTest {
  protected:
   void SetUp() override {
 #ifndef FOVEA_WITH_ICU
     GTEST_SKIP() << "built without ICU";
 #endif
   }
-  std::string path(const std::string& name) const {
-    return (folder / name).string();
-  }
   std::string network(const std::string& name) const {
     TinyNetwork(name).write(folder / name);
     return path(name);
   }
-  testing::TemporaryFolder folder;
 };
 
 TEST_F(FolderAsRun, ClassifiesExplainsEvaluatesAndGoesOut) {

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -12,7 +11,7 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class Book : public ::testing::Test {
+class Book : public testing::ProgramTest {
  protected:
   void SetUp() override {
 #ifndef FOVEA_WITH_ICU
@@ -32,10 +31,6 @@ class Book : public ::testing::Test {
       arguments.insert(arguments.end(), {"--set", assignment});
     return fovea(arguments);
   }
-  std::string path(const std::string& name) {
-    return (folder / name).string();
-  }
-  TemporaryFolder folder;
 };
 
 TEST_F(Book, IsLearnedWrittenMeasuredAndShown) {

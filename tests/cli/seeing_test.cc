@@ -6,8 +6,7 @@
 #include "fovea/explain/record/json.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -18,9 +17,8 @@ using testing::TemporaryFolder;
 
 constexpr const char* kRow = "-0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6";
 
-class Seeing : public ::testing::Test {
+class Seeing : public testing::ProgramTest {
  protected:
-  std::string path(const std::string& name) { return (folder / name).string(); }
   std::string train(const std::string& seed) {
     const std::string run = path("run" + seed);
     const Outcome outcome =
@@ -33,7 +31,6 @@ class Seeing : public ::testing::Test {
   static bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
   }
-  TemporaryFolder folder;
 };
 
 TEST_F(Seeing, AReportHoldsAllInputsAndWhetherToBelieveThem) {

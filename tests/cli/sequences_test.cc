@@ -6,8 +6,7 @@
 
 #include "fovea/base/file.h"
 #include "fovea/explain/record/json.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -16,20 +15,8 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class Sequences : public ::testing::Test {
+class Sequences : public testing::TextProgramTest {
  protected:
-  void SetUp() override {
-#ifndef FOVEA_WITH_ICU
-    GTEST_SKIP() << "needs ICU";
-#endif
-  }
-  std::string path(const std::string& name) {
-    return (folder / name).string();
-  }
-  std::string file(const std::string& name, const std::string& content) {
-    write_file(path(name), content);
-    return path(name);
-  }
   /// Trains a tiny network; the task's data comes first in `more` where it is not built in.
   Outcome train(const std::string& task, std::vector<std::string> more,
                 const std::string& run = "run") {
@@ -61,7 +48,6 @@ class Sequences : public ::testing::Test {
   }
   std::vector<std::string> small_dates{
       "--set", "data.rows=60", "--set", "data.validation_rows=10", "--set", "data.test_rows=10"};
-  TemporaryFolder folder;
 };
 
 TEST_F(Sequences, DatesFromTrainingToPicture) {

@@ -5,8 +5,7 @@
 
 #include "fovea/base/file.h"
 #include "fovea/data/formats/read_image.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -17,14 +16,8 @@ using testing::TemporaryFolder;
 
 namespace fs = std::filesystem;
 
-class StrangersFiles : public ::testing::Test {
+class StrangersFiles : public testing::ProgramTest {
  protected:
-  std::string path(const std::string& name) const { return (folder / name).string(); }
-  std::string file(const std::string& name, const std::string& content) {
-    fs::create_directories((folder / name).parent_path());
-    write_file(folder / name, content);
-    return path(name);
-  }
   Outcome train(const std::string& task, const std::string& data,
                 const std::vector<std::string>& more = {}) {
     fs::remove_all(folder / "run");
@@ -44,7 +37,6 @@ class StrangersFiles : public ::testing::Test {
       EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " not in: " << outcome.err;
     EXPECT_FALSE(fs::exists(folder / "run"));
   }
-  TemporaryFolder folder;
 };
 
 std::string repeated(const std::string& lines, int times) {

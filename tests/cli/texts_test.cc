@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -12,7 +11,7 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class Texts : public ::testing::Test {
+class Texts : public testing::ProgramTest {
  protected:
   void SetUp() override {
 #ifndef FOVEA_WITH_ICU
@@ -27,11 +26,6 @@ class Texts : public ::testing::Test {
     ASSERT_EQ(fovea(arguments).status, 0);
     ASSERT_EQ(fovea({"export", path("run"), "--hugging-face", path("bert")}).status, 0);
   }
-  std::string path(const std::string& name) {
-    return (folder / name).string();
-  }
-
-  TemporaryFolder folder;
 };
 
 TEST_F(Texts, AFolderAnswersLikeItsRun) {

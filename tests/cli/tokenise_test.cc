@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -13,21 +12,11 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class Tokenise : public ::testing::Test {
+class Tokenise : public testing::TextProgramTest {
  protected:
-  void SetUp() override {
-#ifndef FOVEA_WITH_ICU
-    GTEST_SKIP() << "needs ICU";
-#endif
-  }
   static std::string golden(const std::string& name) {
     return std::string(FOVEA_TEST_FILES) + "/golden/hugging_face/" + name;
   }
-  std::string path(const std::string& name) {
-    return (folder / name).string();
-  }
-
-  TemporaryFolder folder;
 };
 
 TEST_F(Tokenise, ShowsTokensIdsAndOffsets) {

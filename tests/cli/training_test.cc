@@ -6,8 +6,7 @@
 
 #include "fovea/base/file.h"
 #include "fovea/training/run_folder.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -20,9 +19,8 @@ bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-class TrainCommand : public ::testing::Test {
+class TrainCommand : public testing::ProgramTest {
  protected:
-  std::string path(const std::string& name) { return (folder / name).string(); }
   /// Three classes that x and y part; a few rows of each, in turn.
   std::string flowers(int rows) {
     std::string text = "x,y,class\n";
@@ -48,7 +46,6 @@ class TrainCommand : public ::testing::Test {
       names.push_back(entry.path().filename().string());
     return names;
   }
-  TemporaryFolder folder;
 };
 
 TEST_F(TrainCommand, FewRowsAreSeenHundredsOfTimes) {

@@ -8,9 +8,8 @@
 #include "fovea/base/file.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/training/run_folder.h"
-#include "tests/cli/program.h"
+#include "tests/cli/program_test.h"
 #include "tests/support/change_asset.h"
-#include "tests/support/temporary_folder.h"
 
 namespace fovea {
 namespace {
@@ -20,13 +19,8 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class Writing : public ::testing::Test {
+class Writing : public testing::ProgramTest {
  protected:
-  std::string path(const std::string& name) { return (folder / name).string(); }
-  std::string file(const std::string& name, const std::string& content) {
-    write_file(path(name), content);
-    return path(name);
-  }
   /// Every file below the folder with its content, every other thing by its name.
   std::map<std::string, std::string> all() {
     std::map<std::string, std::string> found;
@@ -60,7 +54,6 @@ class Writing : public ::testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return fovea(arguments);
   }
-  TemporaryFolder folder;
 };
 
 TEST_F(Writing, ATrainingReplacesOnlyWhatItIsToldToReplace) {

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
-#include "tests/cli/program.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/cli/program_test.h"
 
 namespace fovea {
 namespace {
@@ -12,13 +11,8 @@ using testing::fovea;
 using testing::Outcome;
 using testing::TemporaryFolder;
 
-class YourTexts : public ::testing::Test {
+class YourTexts : public testing::ProgramTest {
  protected:
-  std::string path(const std::string& name) { return (folder / name).string(); }
-  std::string file(const std::string& name, const std::string& content) {
-    write_file(folder / name, content);
-    return path(name);
-  }
   /// Trains with the defaults and these arguments; what it said is in `said`.
   void train(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "train");
@@ -35,8 +29,6 @@ class YourTexts : public ::testing::Test {
   Json option(const std::string& group, const std::string& name) {
     return read_json_file(folder / "run" / "config.json")[group][name];
   }
-
-  TemporaryFolder folder;
   std::string said;
 };
 

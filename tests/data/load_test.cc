@@ -1,6 +1,5 @@
 #include "fovea/data/load.h"
 
-#include <ATen/ops/equal.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "fovea/data/pairs/load.h"
 #include "fovea/data/tables/load.h"
 #include "fovea/data/tags/load.h"
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea::load_test {
@@ -165,18 +165,7 @@ void expect_same_data(const std::filesystem::path& path, const Load& load) {
   const Splits kept = load(DataSource{path, {}, false}), again = load(streamed(path));
   EXPECT_EQ(kept.hash, again.hash);
   EXPECT_EQ(kept.notes, again.notes);
-  for (int split = 0; split < kSplitCount; ++split) {
-    ASSERT_EQ(kept[split] == nullptr, again[split] == nullptr);
-    if (!kept[split]) continue;
-    ASSERT_EQ(kept[split]->size(), again[split]->size());
-    for (int64_t row = 0; row < kept[split]->size(); ++row) {
-      const std::vector<int64_t> rows{row};
-      const Batch one = kept[split]->batch(rows), other = again[split]->batch(rows);
-      ASSERT_EQ(one.tensors.size(), other.tensors.size());
-      for (const auto& [name, tensor] : one.tensors)
-        ASSERT_TRUE(at::equal(tensor, other.at(name))) << name << " of row " << row;
-    }
-  }
+  expect_same_splits(kept, again);
 }
 
 TEST(Load, LabelsAreTheSameWhetherRowsAreKeptOrReadAgain) {

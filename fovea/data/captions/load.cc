@@ -118,8 +118,7 @@ void learn_captions(const Rows<CaptionedImage>& train, const CaptionsDataOptions
 void CaptionsDataOptions::describe(OptionList& list) {
   generator.describe(list);
   list.add("image_size", image_size, "pixels of a side: all pictures are brought to it")
-      .at_least(8)
-      .at_most(1024);
+      .within(8, 1024);
   list.add("fit", fit, "pictures of other shapes: stretched, or their middle cut out")
       .choices(fit_names());
   list.add(

@@ -236,7 +236,7 @@ class ScenePainter {
 
 void SyntheticCaptionsOptions::describe(OptionList& list) {
   describe_rows(list, "pictures");
-  list.add("objects", objects, "built-in data: most things in a picture").at_least(1).at_most(3);
+  list.add("objects", objects, "built-in data: most things in a picture").within(1, 3);
   describe_seed(list, "pictures");
 }
 

@@ -40,7 +40,7 @@ void SegmentOptions::describe(OptionList& list) {
   list.add("longest", longest, "positions of a training row, [CLS] and [SEP] included").at_least(8);
   list.add("next_sentence", next_sentence,
            "rows are pairs, and whether the second follows the first is to be told");
-  list.add("short_rows", short_rows, "share of rows that end early").at_least(0).at_most(1);
+  list.add("short_rows", short_rows, "share of rows that end early").within(0, 1);
 }
 
 TokenisedDocuments tokenise(Rows<std::vector<std::string>> documents,

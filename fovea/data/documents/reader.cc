@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "fovea/base/code_points.h"
 #include "fovea/data/class_folders.h"
-#include "fovea/data/code_points.h"
 #include "fovea/data/documents/text_files.h"
 #include "fovea/data/formats/role_rows.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
-#include "fovea/data/code_points.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/erase.h"
 #include "fovea/data/padding.h"

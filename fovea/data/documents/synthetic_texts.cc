@@ -88,11 +88,9 @@ LabelledText write_text(const Random& random, const SyntheticTextsOptions& optio
 void SyntheticTextsOptions::describe(OptionList& list) {
   describe_rows(list, "reviews");
   list.add("maximum_sentences", maximum_sentences, "built-in data: most sentences of a review")
-      .at_least(1)
-      .at_most(20);
+      .within(1, 20);
   list.add("negated", negated, "built-in data: share of the judgements with a \"not\" in front")
-      .at_least(0)
-      .at_most(1);
+      .within(0, 1);
   describe_seed(list, "reviews");
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/data/class_folders.h"
@@ -55,13 +56,7 @@ bool has_several_labels(const fs::path& path, int64_t max_bytes) {
 
 std::string latin1_to_utf8(std::string_view bytes) {
   std::string text;
-  for (const char byte : bytes) {
-    const auto point = static_cast<unsigned char>(byte);
-    if (point < 0x80)
-      text += byte;
-    else
-      text += char(0xC0 | point >> 6), text += char(0x80 | (point & 0x3F));
-  }
+  for (const char byte : bytes) append_code_point(static_cast<unsigned char>(byte), text);
   return text;
 }
 

@@ -6,8 +6,8 @@
 #include <ranges>
 #include <unordered_map>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
-#include "fovea/data/code_points.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/padding.h"
 #include "fovea/data/tokenisers/word_form.h"

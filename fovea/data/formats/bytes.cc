@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/data/formats/foreign.h"
@@ -29,19 +30,6 @@ constexpr WideEncoding kWideEncodings[] = {{"\xFF\xFE\0\0"sv, "UTF-32", 4, true}
                                            {"\0\0\xFE\xFF"sv, "UTF-32", 4, false},
                                            {"\xFF\xFE"sv, "UTF-16", 2, true},
                                            {"\xFE\xFF"sv, "UTF-16", 2, false}};
-
-void append_code_point(std::string& text, uint32_t point) {
-  const auto tail = [&](int shift) { text += char(0x80 | (point >> shift & 0x3F)); };
-  if (point < 0x80) {
-    text += char(point);
-  } else if (point < 0x800) {
-    text += char(0xC0 | point >> 6), tail(0);
-  } else if (point < 0x10000) {
-    text += char(0xE0 | point >> 12), tail(6), tail(0);
-  } else {
-    text += char(0xF0 | point >> 18), tail(12), tail(6), tail(0);
-  }
-}
 
 /// Without the mark. BadData, with the line, for what is no character.
 std::string decode_wide(std::string_view content, const WideEncoding& encoding,
@@ -73,7 +61,7 @@ std::string decode_wide(std::string_view content, const WideEncoding& encoding,
       point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
     }
     check(point < 0x110000 && !is_surrogate(point));
-    append_code_point(text, point);
+    append_code_point(point, text);
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/data/formats/bytes.h"
 
@@ -32,20 +33,6 @@ bool is_ascii_text(std::string_view text) {
   return true;
 }
 
-/// Of characters below 0x10000.
-void append_western(std::string& text, uint32_t code) {
-  if (code < 0x80) {
-    text += char(code);
-  } else if (code < 0x800) {
-    text += char(0xC0 | (code >> 6));
-    text += char(0x80 | (code & 0x3F));
-  } else {
-    text += char(0xE0 | (code >> 12));
-    text += char(0x80 | ((code >> 6) & 0x3F));
-    text += char(0x80 | (code & 0x3F));
-  }
-}
-
 /// "sep=;" tells Excel what parts the cells; the header tells us.
 std::string_view without_separator_line(std::string_view content) {
   if (content.size() < 5 || !content.starts_with("sep=")) return content;
@@ -64,7 +51,7 @@ void TableDecoder::append_windows_1252(std::string_view bytes, std::string& text
     const auto byte = static_cast<unsigned char>(c);
     const bool special = byte >= 0x80 && byte < 0xA0;
     if (special && kWindows1252[byte - 0x80] == 0) fail(ErrorKind::BadData, problem_);
-    append_western(text, special ? kWindows1252[byte - 0x80] : byte);
+    append_code_point(special ? kWindows1252[byte - 0x80] : byte, text);
   }
 }
 

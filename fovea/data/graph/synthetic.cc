@@ -114,23 +114,18 @@ std::vector<int> draw_splits(const Town& town, const SyntheticGraphOptions& opti
 }  // namespace
 
 void SyntheticGraphOptions::describe(OptionList& list) {
-  list.add("nodes", nodes, "built-in data: number of nodes").at_least(10).at_most(10'000'000);
+  list.add("nodes", nodes, "built-in data: number of nodes").within(10, 10'000'000);
   list.add("communities", communities, "built-in data: number of communities, the classes")
-      .at_least(2)
-      .at_most(100);
+      .within(2, 100);
   list.add("voices", voices, "built-in data: share of the nodes whose words can be trusted")
       .above(0)
       .below(1);
   list.add("kin", kin, "built-in data: voices of its community that a node is joined to")
-      .at_least(1)
-      .at_most(1000);
+      .within(1, 1000);
   list.add("strangers", strangers,
            "built-in data: nodes of any community that it is joined to, whose words mean nothing")
-      .at_least(0)
-      .at_most(1000);
-  list.add("words", words, "built-in data: words of a node about communities")
-      .at_least(1)
-      .at_most(1000);
+      .within(0, 1000);
+  list.add("words", words, "built-in data: words of a node about communities").within(1, 1000);
   list.add("train_each", train_each, "built-in data: training nodes of each community").at_least(1);
   list.add("validation_nodes", validation_nodes, "built-in data: validation nodes").at_least(1);
   list.add("test_nodes", test_nodes, "built-in data: test nodes").at_least(1);

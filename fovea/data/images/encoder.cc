@@ -49,12 +49,10 @@ void ViewOptions::describe(OptionList& list) {
            "cluttered: there, among pieces of other pictures")
       .choices({"plain", "translated", "cluttered"});
   list.add("canvas", canvas, "translated, cluttered: pixels of the canvas in each direction")
-      .at_least(1)
-      .at_most(4096);
-  list.add("clutter", clutter, "cluttered: pieces of other pictures").at_least(0).at_most(1000);
+      .within(1, 4096);
+  list.add("clutter", clutter, "cluttered: pieces of other pictures").within(0, 1000);
   list.add("clutter_size", clutter_size, "cluttered: pixels of a piece in each direction")
-      .at_least(1)
-      .at_most(4096);
+      .within(1, 4096);
 }
 
 int64_t PictureShape::grid_rows() const {

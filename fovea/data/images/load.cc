@@ -104,8 +104,7 @@ void ImageDataOptions::describe(OptionList& list) {
            concat("pixels of a side that picture files are brought to; 0: their own size where it "
                   "is one of at most ",
                   ImageFileOptions::kLargestSide, ", else a square of at most that"))
-      .at_least(0)
-      .at_most(4096);
+      .within(0, 4096);
   list.add("fit", files.fit,
            "picture files of another shape: stretched, cut, or whole with a border")
       .choices(fit_names());

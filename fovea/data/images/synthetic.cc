@@ -136,17 +136,11 @@ void draw_piece(const Point& a, const Point& b, double radius, int64_t side, uin
 void SyntheticImagesOptions::describe(OptionList& list) {
   describe_rows(list, "digits");
   list.add("side", side, "built-in data: pixels of a digit's picture in each direction")
-      .at_least(8)
-      .at_most(256);
+      .within(8, 256);
   list.add("wobble", wobble, "built-in data: deviation of the strokes' control points")
-      .at_least(0)
-      .at_most(0.5);
-  list.add("slant", slant, "built-in data: most that a digit leans, to either side")
-      .at_least(0)
-      .at_most(1);
-  list.add("turn", turn, "built-in data: most that a digit is turned, in radians")
-      .at_least(0)
-      .at_most(3.2);
+      .within(0, 0.5);
+  list.add("slant", slant, "built-in data: most that a digit leans, to either side").within(0, 1);
+  list.add("turn", turn, "built-in data: most that a digit is turned, in radians").within(0, 3.2);
   describe_seed(list, "digits");
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
-#include "fovea/data/code_points.h"
 #include "fovea/data/documents/reader.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/tokenisers/hugging_face/files.h"

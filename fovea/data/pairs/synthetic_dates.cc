@@ -144,11 +144,9 @@ void DatesOptions::describe(OptionList& list) {
   list.add("validation_rows", validation_rows, "dates: validation rows").at_least(0);
   list.add("test_rows", test_rows, "dates: test rows").at_least(0);
   list.add("first_year", first_year, "dates: the first year")
-      .at_least(kFirstGregorianYear)
-      .at_most(kLastYear);
+      .within(kFirstGregorianYear, kLastYear);
   list.add("last_year", last_year, "dates: the last year, included")
-      .at_least(kFirstGregorianYear)
-      .at_most(kLastYear);
+      .within(kFirstGregorianYear, kLastYear);
   list.add("two_digit_from", two_digit_from,
            "dates: two digits mean the one year that ends so in this year and the 99 after it");
   list.add("seed", seed, "dates: seed of the rows; the training seed does not change them")

@@ -217,8 +217,7 @@ std::vector<std::string> texts_of(const TextPair& pair) {
 void PhrasesOptions::describe(OptionList& list) {
   describe_rows(list, "sentences");
   list.add("maximum_clauses", maximum_clauses, "built-in data: most clauses of a sentence")
-      .at_least(1)
-      .at_most(4);
+      .within(1, 4);
   describe_seed(list, "sentences");
 }
 

@@ -77,20 +77,15 @@ void SeriesOptions::describe(OptionList& list) {
   list.add("split", split,
            "column that says train, val or test; empty: one called split, if its cells say so");
   list.add("window", window, "steps that are looked at; 0: by the season and the number of steps")
-      .at_least(0)
-      .at_most(kMaxSteps);
-  list.add("horizon", horizon, "steps that are predicted; 0: a season, or 6")
-      .at_least(0)
-      .at_most(kMaxSteps);
+      .within(0, kMaxSteps);
+  list.add("horizon", horizon, "steps that are predicted; 0: a season, or 6").within(0, kMaxSteps);
   list.add("season", season,
            "steps after which a series repeats itself, for the baseline: 24 for hours; 0: by the "
            "time "
            "column, or else by autocorrelation")
-      .at_least(0)
-      .at_most(kMaxSteps);
+      .within(0, kMaxSteps);
   list.add("stride", stride, "steps from the start of one window to the next")
-      .at_least(1)
-      .at_most(kMaxStride);
+      .within(1, kMaxStride);
   list.add("maximum_gap", maximum_gap,
            "missing steps in a row that are interpolated; windows with a longer gap are left out")
       .at_least(0);

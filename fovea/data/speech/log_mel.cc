@@ -66,13 +66,10 @@ Tensor slopes(const Tensor& x) {
 
 void LogMelOptions::describe(OptionList& list) {
   list.add("sample_rate", sample_rate, "samples of a second that every sound is brought to")
-      .at_least(4000)
-      .at_most(48000);
-  list.add("window", window, "seconds of sound that a frame sees").at_least(0.002).at_most(0.5);
-  list.add("step", step, "seconds from one frame to the next").at_least(0.001).at_most(0.5);
-  list.add("bands", bands, "bands of pitch, evenly spread on the mel scale")
-      .at_least(2)
-      .at_most(512);
+      .within(4000, 48000);
+  list.add("window", window, "seconds of sound that a frame sees").within(0.002, 0.5);
+  list.add("step", step, "seconds from one frame to the next").within(0.001, 0.5);
+  list.add("bands", bands, "bands of pitch, evenly spread on the mel scale").within(2, 512);
   list.add("lowest", lowest, "hertz at which the lowest band begins").at_least(0);
   list.add("highest", highest, "hertz at which the highest band ends; 0: half of the sample rate")
       .at_least(0);
@@ -80,8 +77,7 @@ void LogMelOptions::describe(OptionList& list) {
            "decibels below the loudest of a sound; what is softer counts as that soft; 0: no limit")
       .at_least(0);
   list.add("deltas", deltas, "slopes beside the bands: 0 none, 1 slopes, 2 their slopes too")
-      .at_least(0)
-      .at_most(2);
+      .within(0, 2);
 }
 
 int64_t LogMelOptions::window_samples() const {

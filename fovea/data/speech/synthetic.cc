@@ -96,10 +96,9 @@ Utterance play(const Melody& melody, const SyntheticSpeechOptions& options, int6
 void SyntheticSpeechOptions::describe(OptionList& list) {
   describe_rows(list, "melodies");
   list.add("shortest", shortest, "built-in data: fewest notes of a melody").at_least(1);
-  list.add("longest", longest, "built-in data: most notes of a melody").at_least(1).at_most(100);
+  list.add("longest", longest, "built-in data: most notes of a melody").within(1, 100);
   list.add("noise", noise, "built-in data: deviation of the noise; notes are 0.15 to 0.4 loud")
-      .at_least(0)
-      .at_most(1);
+      .within(0, 1);
   describe_seed(list, "melodies");
 }
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <map>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/data/code_points.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/padding.h"
 #include "fovea/data/tags/word_features.h"

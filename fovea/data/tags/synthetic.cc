@@ -132,12 +132,10 @@ class SentenceWriter {
 void SyntheticTagsOptions::describe(OptionList& list) {
   describe_rows(list, "sentences");
   list.add("maximum_clauses", maximum_clauses, "built-in data: most clauses of a sentence")
-      .at_least(1)
-      .at_most(6);
+      .within(1, 6);
   list.add("ambiguous", ambiguous,
            "built-in data: share of the names whose type only another word tells")
-      .at_least(0)
-      .at_most(1);
+      .within(0, 1);
   describe_seed(list, "sentences");
 }
 

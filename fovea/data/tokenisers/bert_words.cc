@@ -1,6 +1,6 @@
 #include "fovea/data/tokenisers/bert_words.h"
 
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 #include "fovea/data/tokenisers/kinds.h"
 
 namespace fovea {

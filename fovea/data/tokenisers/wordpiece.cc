@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
-#include "fovea/data/code_points.h"
 #include "fovea/data/formats/cells.h"
 #include "fovea/data/tokenisers/bert_words.h"
 #include "fovea/data/tokenisers/kinds.h"

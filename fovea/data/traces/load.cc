@@ -198,9 +198,8 @@ void TracesDataOptions::describe(OptionList& list) {
   list.add("cache_lines", filter.cache_lines,
            "accesses to the lines that were used last do not count, so many of them; 0: all count; "
            "512: as behind a cache of 32 KiB")
-      .at_least(0)
-      .at_most(1e9);
-  list.add("window", window, "accesses that are looked at").at_least(1).at_most(4096);
+      .within(0, 1e9);
+  list.add("window", window, "accesses that are looked at").within(1, 4096);
   list.add("stride", stride, "accesses from one training window to the next").at_least(1);
   describe_share(list, "validation_fraction", validation_fraction,
                  "share of the accesses, behind those for training, that is for validation");
@@ -209,12 +208,11 @@ void TracesDataOptions::describe(OptionList& list) {
   list.add("minimum_count", vocabulary.minimum_count,
            "training accesses that a page, a step or an instruction needs to have a number")
       .at_least(1);
-  list.add("pages", vocabulary.pages, "pages with a number, at most").at_least(0).at_most(1e7);
+  list.add("pages", vocabulary.pages, "pages with a number, at most").within(0, 1e7);
   list.add("steps", vocabulary.steps,
            "steps from the page before to a page without a number that have one, at most")
-      .at_least(0)
-      .at_most(1e6);
-  list.add("pcs", vocabulary.pcs, "instructions with a number, at most").at_least(0).at_most(1e7);
+      .within(0, 1e6);
+  list.add("pcs", vocabulary.pcs, "instructions with a number, at most").within(0, 1e7);
   list.add("cut", cut,
            "a trace that ends in mid-line: refuse it, or leave_out what is not whole and say so")
       .choices({"refuse", "leave_out"});

@@ -79,14 +79,13 @@ void join_tables(const SyntheticTraceOptions& options, const Random& random, Pro
 void SyntheticTraceOptions::describe(OptionList& list) {
   list.add("pattern", pattern, "of the built-in trace: which program was traced")
       .choices({"pointer_chase", "matrix_walk", "hash_join"});
-  list.add("accesses", accesses, "of the built-in trace").at_least(8).at_most(1e9);
-  list.add("lists", lists, "pointer_chase: lists that are walked in turn").at_least(1).at_most(64);
+  list.add("accesses", accesses, "of the built-in trace").within(8, 1e9);
+  list.add("lists", lists, "pointer_chase: lists that are walked in turn").within(1, 64);
   list.add("nodes", nodes, "pointer_chase: of the first list; each further one has one less")
-      .at_least(2)
-      .at_most(1e8);
-  list.add("rows", rows, "matrix_walk: of the matrix").at_least(2).at_most(1e6);
-  list.add("columns", columns, "matrix_walk: of the matrix").at_least(1).at_most(1e6);
-  list.add("buckets", buckets, "hash_join: of the hash table").at_least(2).at_most(1e8);
+      .within(2, 1e8);
+  list.add("rows", rows, "matrix_walk: of the matrix").within(2, 1e6);
+  list.add("columns", columns, "matrix_walk: of the matrix").within(1, 1e6);
+  list.add("buckets", buckets, "hash_join: of the hash table").within(2, 1e8);
   list.add("seed", seed, "of the built-in trace");
 }
 

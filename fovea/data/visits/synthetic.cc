@@ -89,18 +89,16 @@ PatientRecord draw_patient(const SyntheticVisitsOptions& options, const PlantedC
 void SyntheticVisitsOptions::describe(OptionList& list) {
   describe_rows(list, "patients");
   list.add("codes", codes, "built-in data: ordinary codes, which mean nothing")
-      .at_least(1)
-      .at_most(1'000'000);
+      .within(1, 1'000'000);
   list.add("causes", causes, "built-in data: codes that raise the chance of the outcome")
       .at_least(1)
       .at_most(double(kCauses.size()));
   list.add("protections", protections, "built-in data: codes that lower it")
       .at_least(0)
       .at_most(double(kProtections.size()));
-  list.add("visits", visits, "built-in data: most visits of a patient").at_least(1).at_most(10000);
+  list.add("visits", visits, "built-in data: most visits of a patient").within(1, 10000);
   list.add("codes_each", codes_each, "built-in data: most ordinary codes of a visit")
-      .at_least(1)
-      .at_most(10000);
+      .within(1, 10000);
   list.add("recent", recent, "built-in data: only so many last visits decide").at_least(1);
   list.add("strength", strength, "built-in data: what one cause adds to the log odds").above(0);
   describe_seed(list, "patients");

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <set>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/text.h"
 
 namespace fovea {
@@ -17,18 +18,9 @@ constexpr const char* kBlankMark = "␣";
 
 /// Bytes of the valid code point at `at`, or 0.
 size_t code_point_length(std::string_view text, size_t at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  const size_t length = code_point_size(text[at]);
   const std::string_view piece = text.substr(at, length);
   return valid_utf8_prefix(piece) == length ? length : 0;
-}
-
-uint32_t code_point(std::string_view piece) {
-  const auto lead = static_cast<unsigned char>(piece[0]);
-  uint32_t code = piece.size() == 1 ? lead : lead & (0xFFu >> (piece.size() + 1));
-  for (size_t i = 1; i < piece.size(); ++i)
-    code = code << 6 | (static_cast<unsigned char>(piece[i]) & 0x3Fu);
-  return code;
 }
 
 /// Calls visit(piece) for each code point; an invalid byte is visited as U+FFFD.
@@ -55,7 +47,8 @@ bool breaks_lines(uint32_t code) {
 std::string printable_label(std::string_view text) {
   std::string result;
   for_each_code_point(text, [&](std::string_view piece) {
-    const uint32_t code = code_point(piece);
+    size_t at = 0;
+    const uint32_t code = next_code_point(piece, at);
     char escape[16] = "";
     if (code == '\n') {
       result += "\\n";

@@ -16,8 +16,7 @@ namespace {
 constexpr const char *kClassCounts = "class_counts", *kLogisticWeight = "logistic.weight",
                      *kLogisticBias = "logistic.bias",
                      *kInverseFrequencies = "logistic.inverse_frequencies";
-constexpr int64_t kRowsToCalibrate = 30;  // fewer say nothing about probabilities
-constexpr double kRareClass = 0.05;       // below this AUC says little as well
+constexpr double kRareClass = 0.05;  // below this AUC says little as well
 constexpr double kSmallestTemperature = 0.01, kLargestTemperature = 100;
 
 bool has_nan(const at::Tensor& scores) {
@@ -72,6 +71,22 @@ void ClassesOptions::describe(OptionList& list) {
            "two classes: the probability from which on the second is the answer: a number, or "
            "chosen on the validation rows by f1, youden, cost=FP:FN, precision=0.9 or recall=0.9; "
            "empty: 0.5. Several labels: that of each; empty: f1");
+}
+
+void ClassesOptions::check_threshold(bool has_validation) const {
+  if (threshold.empty()) return;
+  require(ThresholdRule(threshold).is_fixed() || has_validation, ErrorKind::InvalidArgument,
+          "threshold ", threshold, ": is chosen on validation rows, of which there are none; give ",
+          "a number");
+}
+
+double restore_temperature(const std::optional<Field>& fitted) {
+  const auto field = fitted ? fitted->find("temperature") : std::nullopt;
+  if (!field) return 1;
+  const double temperature = field->finite();
+  field->expect(temperature >= kSmallestTemperature && temperature <= kLargestTemperature,
+                "a number from 0.01 to 100");
+  return temperature;
 }
 
 ClassScores score_rows(const Model& model, const Dataset& rows, int64_t classes, int64_t units,
@@ -204,13 +219,10 @@ std::vector<BaselineResult> ClassesOutput::measure_baselines(const NamedTensors&
 }
 
 void ClassesOutput::check_options(bool has_validation) const {
-  if (options_->threshold.empty()) return;
-  const ThresholdRule rule(options_->threshold);
-  require(classes().size() == 2, ErrorKind::InvalidArgument, "threshold ", options_->threshold,
-          ": parts two classes; this run has ", classes().size());
-  require(rule.is_fixed() || has_validation, ErrorKind::InvalidArgument, "threshold ",
-          options_->threshold, ": is chosen on validation rows, of which there are none; give a ",
-          "number");
+  require(options_->threshold.empty() || classes().size() == 2, ErrorKind::InvalidArgument,
+          "threshold ", options_->threshold, ": parts two classes; this run has ",
+          classes().size());
+  options_->check_threshold(has_validation);
 }
 
 bool ClassesOutput::fit_answers(Model& model, const Dataset& validation) {
@@ -236,15 +248,8 @@ Json ClassesOutput::fitted_answers() const {
 }
 
 bool ClassesOutput::restore_answers(const std::optional<Field>& fitted) {
-  temperature_ = 1;
+  temperature_ = restore_temperature(fitted);
   threshold_.reset();
-  if (fitted)
-    if (const auto temperature = fitted->find("temperature")) {
-      temperature_ = temperature->finite();
-      temperature->expect(
-          temperature_ >= kSmallestTemperature && temperature_ <= kLargestTemperature,
-          "a number from 0.01 to 100");
-    }
   if (options_->threshold.empty()) return true;
   check_options(/*has_validation=*/true);
   const ThresholdRule rule(options_->threshold);

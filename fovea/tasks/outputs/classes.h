@@ -28,12 +28,18 @@ ClassScores score_rows(const Model& model, const Dataset& rows, int64_t classes,
 /// calibration_error (docs/guides/evaluate.md) of probabilities [N, C] and chosen classes [N].
 Metrics class_metrics(const ClassScores& scored, const at::Tensor& predicted);
 
-/// The group output.
+/// The group output, of classes and of labels.
 struct ClassesOptions {
   bool calibrate = true;
   std::string threshold;  // of several labels that of each
   void describe(OptionList& list);
+  /// InvalidArgument for a threshold that no rule reads, or one to choose without validation rows.
+  void check_threshold(bool has_validation) const;
 };
+
+inline constexpr int64_t kRowsToCalibrate = 30;  // fewer say nothing about probabilities
+/// The temperature in a manifest, or 1.
+double restore_temperature(const std::optional<Field>& fitted);
 
 /// Attention of the map called `map` is held against planted truth, as the metric `metric`.
 struct AttentionTruth {

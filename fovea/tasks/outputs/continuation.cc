@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
-#include "fovea/data/code_points.h"
 #include "fovea/data/language/text_stream.h"
 #include "fovea/metrics/ngram_model.h"
 #include "fovea/models/language_model.h"

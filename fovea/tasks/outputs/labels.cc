@@ -22,7 +22,6 @@ constexpr const char *kLabelCounts = "label_counts", *kRestWeight = "one_vs_rest
                      *kRestBias = "one_vs_rest.bias",
                      *kRestFrequencies = "one_vs_rest.inverse_frequencies",
                      *kRestThresholds = "one_vs_rest.thresholds";
-constexpr int64_t kRowsToJudge = 30;  // fewer say nothing about probabilities and thresholds
 constexpr double kUsualThreshold = 0.5;
 
 /// Probabilities [N, C] as those of "no" and "yes": [N C, 2].
@@ -210,11 +209,7 @@ std::vector<BaselineResult> LabelsOutput::measure_baselines(const NamedTensors& 
 }
 
 void LabelsOutput::check_options(bool has_validation) const {
-  if (options_->threshold.empty()) return;
-  const ThresholdRule asked(options_->threshold);
-  require(asked.is_fixed() || has_validation, ErrorKind::InvalidArgument, "threshold ",
-          options_->threshold, ": is chosen on validation rows, of which there are none; give a ",
-          "number");
+  options_->check_threshold(has_validation);
 }
 
 bool LabelsOutput::fit_answers(Model& model, const Dataset& validation) {
@@ -223,7 +218,7 @@ bool LabelsOutput::fit_answers(Model& model, const Dataset& validation) {
   check_options(validation.size() > 0);
   const ThresholdRule asked(rule());
   if (asked.is_fixed()) thresholds_.assign(labels_().size(), asked.choose({}, {}));
-  if (validation.size() < kRowsToJudge) return false;
+  if (validation.size() < kRowsToCalibrate) return false;
   const LabelScores scored = score(model, validation, {});
   if (scored.scores.isnan().any().item<bool>()) return false;
   if (options_->calibrate && can_calibrate())
@@ -241,19 +236,14 @@ Json LabelsOutput::fitted_answers() const {
 }
 
 bool LabelsOutput::restore_answers(const std::optional<Field>& fitted) {
-  constexpr double kSmallest = 0.01, kLargest = 100;
-  temperature_ = 1;
+  temperature_ = restore_temperature(fitted);
   thresholds_.clear();
   const ThresholdRule asked(rule());
-  if (asked.is_fixed()) thresholds_.assign(labels_().size(), asked.choose({}, {}));
-  if (!fitted) return asked.is_fixed() || options_->threshold.empty();
-  if (const auto temperature = fitted->find("temperature")) {
-    temperature_ = temperature->finite();
-    temperature->expect(temperature_ >= kSmallest && temperature_ <= kLargest,
-                        "a number from 0.01 to 100");
+  if (asked.is_fixed()) {
+    thresholds_.assign(labels_().size(), asked.choose({}, {}));
+    return true;
   }
-  if (asked.is_fixed()) return true;
-  const auto known = fitted->find("thresholds");
+  const auto known = fitted ? fitted->find("thresholds") : std::nullopt;
   if (!known) return options_->threshold.empty();
   if (known->at("rule").text() != rule()) return false;
   const Field values = known->at("values");

@@ -2,6 +2,7 @@
 
 #include "fovea/tensor/torch.h"
 #include "tests/data/formats/png_file.h"
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -25,17 +26,6 @@ const CaptionDataset& captions(const std::shared_ptr<Dataset>& rows) {
 
 Splits load(const DataSource& source, const CaptionsDataOptions& options, CaptionCoding& coding) {
   return load_captions(source, options, coding, {1, 4});
-}
-
-void expect_same(const std::shared_ptr<Dataset>& left, const std::shared_ptr<Dataset>& right) {
-  const auto &one = captions(left), &other = captions(right);
-  ASSERT_EQ(one.size(), other.size());
-  EXPECT_TRUE(one.images().equal(other.images()));
-  for (int64_t row = 0; row < one.size(); ++row) {
-    EXPECT_EQ(one.references(row), other.references(row));
-    EXPECT_EQ(one.target_ids(row), other.target_ids(row));
-    EXPECT_TRUE(one.truth(row).equal(other.truth(row)));
-  }
 }
 
 TEST(CaptionsData, BuiltInPicturesHaveTruth) {
@@ -66,12 +56,9 @@ TEST(CaptionsData, WrittenFilesGiveTheSameRows) {
   CaptionCoding one, other;
   const Splits drawn = load({}, small(), one);
   write_captions_data(folder.path(), small());
-  DataSource source;
-  source.path = folder.path();
+  const DataSource source{folder.path(), {}};
   const Splits read = load(source, small(), other);
-  expect_same(drawn.train, read.train);
-  expect_same(drawn.validation, read.validation);
-  expect_same(drawn.test, read.test);
+  expect_same_splits(drawn, read);
   EXPECT_EQ(one.longest, other.longest);
 }
 
@@ -81,11 +68,9 @@ TEST(CaptionsData, PreparedGivesTheSameRows) {
   const Splits drawn = load({}, small(), one);
   const auto path = folder / "a.safetensors";
   write_prepared_captions(path, drawn, small(), one);
-  DataSource source;
-  source.path = path;
+  const DataSource source{path, {}};
   const Splits read = load(source, small(), other);
-  expect_same(drawn.train, read.train);
-  expect_same(drawn.test, read.test);
+  expect_same_splits(drawn, read);
   EXPECT_EQ(one.longest, other.longest);
   EXPECT_EQ(read.notes, drawn.notes);
   CaptionsDataOptions larger = small();
@@ -103,10 +88,11 @@ TEST(CaptionsData, EveryCaptionIsATrainingRowAndEveryPictureATestRow) {
   const TemporaryFolder folder;
   for (const char* name : {"a.png", "b.png", "c.png"})
     folder.write(name, encode_png(make_image(9, 20, 3, uint8_t(name[0]))));
-  DataSource source;
-  source.path = folder.write("t.tsv",
-                             "image\tcaption\tsplit\na.png\tone fox\ttrain\na.png\ta fox\ttrain\n"
-                             "b.png\ta cat\tval\nc.png\ta dog\ttest\nc.png\tone dog\ttest\n");
+  const DataSource source{
+      folder.write("t.tsv",
+                   "image\tcaption\tsplit\na.png\tone fox\ttrain\na.png\ta fox\ttrain\n"
+                   "b.png\ta cat\tval\nc.png\ta dog\ttest\nc.png\tone dog\ttest\n"),
+      {}};
   CaptionCoding coding;
   const Splits splits = load(source, small(), coding);
   EXPECT_EQ(splits.train->size(), 2);
@@ -155,8 +141,7 @@ TEST(CaptionsData, AnimatedPicturesAreNoted) {
   png.insert(behind_head, testing::png_chunk("acTL", std::string("\0\0\0\x02\0\0\0\0", 8)));
   folder.write("a.png", png);
   folder.write("b.png", encode_png(make_image(4, 4, 3)));
-  DataSource source;
-  source.path = folder.write("t.tsv", "image\tcaption\na.png\tx\nb.png\ty\n");
+  const DataSource source{folder.write("t.tsv", "image\tcaption\na.png\tx\nb.png\ty\n"), {}};
   CaptionCoding coding;
   EXPECT_TRUE(has_note(load(source, small(), coding).notes, "1 pictures are animated"));
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "tests/data/documents/drawn_texts.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {
@@ -19,17 +20,6 @@ SyntheticDocumentsOptions small(bool context = false) {
   options.validation_rows = options.test_rows = 50;
   options.context = context;
   return options;
-}
-
-bool is_praise(const LabelledText& row) {
-  return row.label == "praise";
-}
-
-std::vector<std::string> decisive_words(const LabelledText& row) {
-  std::vector<std::string> words;
-  for (const Span& span : row.decisive)
-    words.push_back(row.text.substr(size_t(span.begin), size_t(span.end - span.begin)));
-  return words;
 }
 
 TEST(SyntheticDocuments, TheDecisiveWordAloneGivesTheLabel) {
@@ -86,17 +76,7 @@ TEST(SyntheticDocuments, WhatOthersSayDecidesNothing) {
 }
 
 TEST(SyntheticDocuments, TextsAreDifferentAndTheSameForASeed) {
-  const SplitRows<LabelledText> draw = draw_documents(small()), again = draw_documents(small());
-  std::set<std::string> texts;
-  for (const auto* part : {&draw.train, &draw.validation, &draw.test})
-    for (const LabelledText& row : *part) EXPECT_TRUE(texts.insert(row.text).second);
-  EXPECT_EQ(texts.size(), 700u);
-  EXPECT_EQ(draw.train[7].text, again.train[7].text);
-  SyntheticDocumentsOptions more = small();
-  more.rows = 900;
-  EXPECT_EQ(draw_documents(more).test[3].text, draw.test[3].text);
-  more.seed = 2;
-  EXPECT_NE(draw_documents(more).test[3].text, draw.test[3].text);
+  expect_different_texts(small(), draw_documents);
 }
 
 TEST(SyntheticDocuments, RefusesWhatCannotBeDrawn) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tests/data/documents/drawn_texts.h"
 #include "tests/support/expect_error.h"
 
 namespace fovea {
@@ -18,10 +19,6 @@ SyntheticTextsOptions small() {
   return options;
 }
 
-bool is_praise(const LabelledText& row) {
-  return row.label == "praise";
-}
-
 const std::set<std::string> kGood = {"wonderful", "brilliant",  "moving",     "funny",
                                      "thrilling", "superb",     "clever",     "charming",
                                      "gripping",  "delightful", "convincing", "splendid"};
@@ -31,8 +28,7 @@ TEST(SyntheticTexts, TheDecisiveWordsAloneGiveTheLabel) {
     ASSERT_FALSE(row.decisive.empty()) << row.text;
     bool negated = false;
     int judgements = 0;
-    for (const Span& span : row.decisive) {
-      const std::string word = row.text.substr(size_t(span.begin), size_t(span.end - span.begin));
+    for (const std::string& word : decisive_words(row)) {
       EXPECT_EQ(word.find_first_of(" .{}"), std::string::npos) << word;
       if (word == "not") {
         negated = true;
@@ -60,17 +56,7 @@ TEST(SyntheticTexts, OthersDisagreeOftenEnough) {
 }
 
 TEST(SyntheticTexts, TextsAreDifferentAndTheSameForASeed) {
-  const SplitRows<LabelledText> draw = draw_texts(small()), again = draw_texts(small());
-  std::set<std::string> texts;
-  for (const auto* part : {&draw.train, &draw.validation, &draw.test})
-    for (const LabelledText& row : *part) EXPECT_TRUE(texts.insert(row.text).second);
-  EXPECT_EQ(texts.size(), 500u);
-  EXPECT_EQ(draw.train[7].text, again.train[7].text);
-  SyntheticTextsOptions more = small();
-  more.rows = 600;
-  EXPECT_EQ(draw_texts(more).test[3].text, draw.test[3].text);
-  more.seed = 2;
-  EXPECT_NE(draw_texts(more).test[3].text, draw.test[3].text);
+  expect_different_texts(small(), draw_texts);
 }
 
 TEST(SyntheticTexts, RefusesMoreThanThereAre) {

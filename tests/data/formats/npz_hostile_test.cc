@@ -1,23 +1,17 @@
 // Archives and arrays that want to do harm: each is refused with an Error, without a crash and
 // without a large allocation.
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <fstream>
 #include <random>
 
 #include "fovea/data/formats/npz.h"
 #include "tests/data/formats/raw_npz.h"
 #include "tests/data/testing.h"
+#include "tests/support/hostile_files.h"
 
 namespace fovea {
 namespace {
 
-struct Hostile {
-  std::string what, bytes, says;
-  ErrorKind kind = ErrorKind::BadData;
-};
+using testing::Hostile;
+using testing::Outcome;
 
 const std::string kGood = make_npy("|u1", "(8,)", "12345678");
 
@@ -142,48 +136,13 @@ TEST(HostileNpz, TheHandmadeFilesAreFineWhenNothingIsWrong) {
     EXPECT_NO_THROW(parse_npz(bytes, "f.npz"));
 }
 
-uint64_t mapped_bytes() {
-  uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 TEST(HostileNpz, NoneNeedsMuchMemory) {
-  const std::vector<Hostile> files = hostile_files();
-  const pid_t child = fork();
-  if (child == 0) {
-    const uint64_t most = mapped_bytes() + (uint64_t{64} << 20);
-    const rlimit limit{most, most};
-    setrlimit(RLIMIT_AS, &limit);
-    int other = 0;
-    for (const Hostile& file : files) try {
-        parse_npz(file.bytes, "f.npz");
-        ++other;
-      } catch (const Error&) {
-      } catch (...) {
-        ++other;
-      }
-    _exit(other);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  testing::expect_refusals_need_little_memory(
+      hostile_files(), [](const std::string& bytes) { parse_npz(bytes, "f.npz"); });
 }
 
-enum class Outcome { Read, Refused, Other };
-
-Outcome outcome_of(const std::string& bytes) try {
-  uint64_t sum = 0;
-  for (const auto& [name, tensor] : parse_npz(bytes, "f.npz")) {
-    const auto* values = static_cast<const unsigned char*>(tensor.data_ptr());
-    for (size_t i = 0; i < tensor.nbytes(); ++i) sum += values[i];
-  }
-  return sum + 1 > 0 ? Outcome::Read : Outcome::Other;
-} catch (const Error& error) {
-  const bool fitting = error.kind() == ErrorKind::BadData || error.kind() == ErrorKind::Unsupported;
-  return fitting ? Outcome::Refused : Outcome::Other;
-} catch (...) {
-  return Outcome::Other;
+Outcome outcome_of(const std::string& bytes) {
+  return testing::outcome_of_reading([&] { return parse_npz(bytes, "f.npz"); });
 }
 
 TEST(HostileNpz, EveryTruncationIsRefused) {

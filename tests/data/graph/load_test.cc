@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -19,18 +20,11 @@ GraphDataOptions small() {
 }
 
 DataSource folder_source(const std::filesystem::path& path) {
-  DataSource source;
-  source.path = path;
-  return source;
+  return {path, {}};
 }
 
 const NodeDataset& nodes_of(const std::shared_ptr<Dataset>& rows) {
   return dynamic_cast<const NodeDataset&>(*rows);
-}
-
-void expect_equal(const NamedTensors& left, const NamedTensors& right) {
-  ASSERT_EQ(left.size(), right.size());
-  for (const auto& [name, tensor] : left) EXPECT_TRUE(tensor.equal(right.at(name))) << name;
 }
 
 std::vector<int64_t> all_rows(const Dataset& rows) {
@@ -48,13 +42,7 @@ TEST(GraphData, TheWrittenGraphIsTheBuiltInOne) {
   const Splits one = load_graph({}, small(), 2, built_in, 1),
                other = load_graph(folder_source(folder.path()), small(), 2, read, 1);
   EXPECT_EQ(built_in.coding->to_json(), read.coding->to_json());
-  for (const auto& [left, right] : {std::pair{one.train, other.train},
-                                    {one.validation, other.validation},
-                                    {one.test, other.test}}) {
-    ASSERT_EQ(left->size(), right->size());
-    expect_equal(left->batch(all_rows(*left)).tensors, right->batch(all_rows(*right)).tensors);
-    expect_equal(left->example(3).truth, right->example(3).truth);
-  }
+  expect_same_splits(one, other);
 }
 
 TEST(GraphData, VoicesInformAndEchoesAreAskedFor) {
@@ -149,8 +137,8 @@ TEST(GraphData, DrawnNeighboursDependOnTheRowsAndTheirOrder) {
   EXPECT_GT(splits.train->batch(up).at("edge_source").size(0), edges(up).size(0))
       << "what is measured looks at everything";
   const std::vector<int64_t> few{1, 0};
-  expect_equal(nodes_of(splits.validation).augmented_batch(few, Random(1)).tensors,
-               splits.validation->batch(few).tensors);
+  expect_same_tensors(nodes_of(splits.validation).augmented_batch(few, Random(1)).tensors,
+                      splits.validation->batch(few).tensors);
 }
 
 TEST(GraphData, ErasedUnitsAreGone) {
@@ -232,8 +220,8 @@ TEST(GraphData, BuiltInLabelsAreWrittenAndRead) {
   const Splits other = load_graph(folder_source(folder.path()), options, 2, read, 1);
   EXPECT_EQ(read.coding->kind, AnswerKind::Labels);
   EXPECT_EQ(built_in.coding->classes, read.coding->classes);
-  expect_equal(one.train->batch(all_rows(*one.train)).tensors,
-               other.train->batch(all_rows(*other.train)).tensors);
+  expect_same_tensors(one.train->batch(all_rows(*one.train)).tensors,
+                      other.train->batch(all_rows(*other.train)).tensors);
   const at::Tensor each = one.train->batch(all_rows(*one.train)).at("target").sum(1);
   EXPECT_EQ(each.min().item<float>(), 1);
   EXPECT_EQ(each.max().item<float>(), 2) << "some belong to two communities";

@@ -5,6 +5,7 @@
 #include "fovea/data/formats/idx.h"
 #include "fovea/data/formats/read_image.h"
 #include "fovea/tensor/torch.h"
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -25,12 +26,6 @@ ImageDataOptions small() {
   return options;
 }
 
-at::Tensor images_of(const Dataset& rows) {
-  std::vector<int64_t> all;
-  for (int64_t row = 0; row < rows.size(); ++row) all.push_back(row);
-  return rows.batch(all).at("image");
-}
-
 TEST(ImagesData, TheFolderThatIsWrittenGivesTheSameRows) {
   TemporaryFolder folder;
   for (const char* view : {"plain", "cluttered"}) {
@@ -42,9 +37,7 @@ TEST(ImagesData, TheFolderThatIsWrittenGivesTheSameRows) {
     const Splits drawn = load_images({}, options, drawn_coding, kTwoGlimpses, 3);
     const Splits read = load_images({folder.path(), {}}, options, read_coding, kTwoGlimpses, 3);
     EXPECT_EQ(drawn_coding.classes, read_coding.classes);
-    EXPECT_TRUE(images_of(*drawn.train).equal(images_of(*read.train)));
-    EXPECT_TRUE(images_of(*drawn.validation).equal(images_of(*read.validation)));
-    EXPECT_TRUE(images_of(*drawn.test).equal(images_of(*read.test)));
+    expect_same_splits(drawn, read);
     EXPECT_TRUE(read.train->has_truth());
   }
 }

@@ -1,6 +1,7 @@
 #include "fovea/data/series/load.h"
 
 #include "fovea/tensor/torch.h"
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -30,16 +31,6 @@ std::pair<float, float> range(const Dataset& data) {
           data.example(data.size() - 1).tensors.at("target").max().item<float>()};
 }
 
-void expect_same(const Dataset& left, const Dataset& right) {
-  ASSERT_EQ(left.size(), right.size());
-  std::vector<int64_t> rows(static_cast<size_t>(left.size()));
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = int64_t(i);
-  const Batch a = left.batch(rows), b = right.batch(rows);
-  for (const char* name : {"source", "target"}) EXPECT_TRUE(torch::equal(a.at(name), b.at(name)));
-  EXPECT_TRUE(
-      torch::equal(left.example(0).truth.at("attention"), right.example(0).truth.at("attention")));
-}
-
 TEST(SeriesData, TheWrittenFolderGivesTheSameTensors) {
   for (const char* standardise : {"auto", "yes"}) {
     const TemporaryFolder folder;
@@ -56,9 +47,7 @@ TEST(SeriesData, TheWrittenFolderGivesTheSameTensors) {
     EXPECT_EQ(left.train->size(), 700 - 29);
     EXPECT_EQ(left.validation->size(), 200 - 29);
     EXPECT_EQ(left.test->size(), 100 - 29);
-    expect_same(*left.train, *right.train);
-    expect_same(*left.validation, *right.validation);
-    expect_same(*left.test, *right.test);
+    expect_same_splits(left, right);
     EXPECT_EQ(built_in.to_json(), from_files.to_json());
     EXPECT_EQ(built_in.layout().input_names(), (Names{"x", "n0"}));
     EXPECT_EQ(built_in.layout().target_names(), Names{"y"});

@@ -1,6 +1,7 @@
 #include "fovea/data/speech/load.h"
 
 #include "fovea/tensor/torch.h"
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -26,19 +27,6 @@ Splits load(const DataSource& source, const SpeechDataOptions& options, SpeechCo
   return load_speech(source, options, coding, {1, unit_frames});
 }
 
-void expect_same(const std::shared_ptr<Dataset>& left, const std::shared_ptr<Dataset>& right) {
-  const auto &one = speech(left), &other = speech(right);
-  ASSERT_EQ(one.size(), other.size());
-  for (int64_t row = 0; row < one.size(); ++row) {
-    EXPECT_EQ(one.transcript(row), other.transcript(row));
-    EXPECT_EQ(one.target_ids(row), other.target_ids(row));
-    EXPECT_EQ(one.sound(row).samples, other.sound(row).samples);
-    EXPECT_TRUE(one.truth(row).equal(other.truth(row)));
-  }
-  const std::vector<int64_t> rows{2, 0};
-  EXPECT_TRUE(one.batch(rows).at("source").equal(other.batch(rows).at("source")));
-}
-
 /// A table of four utterances by two speakers, put together from two sounds.
 DataSource digits(const TemporaryFolder& folder) {
   std::vector<int16_t> low, high;
@@ -47,13 +35,13 @@ DataSource digits(const TemporaryFolder& folder) {
   std::filesystem::create_directories(folder / "wav");
   folder.write("wav/one.wav", encode_wav(low, 8000));
   folder.write("wav/two.wav", encode_wav(high, 8000));
-  DataSource source;
-  source.path = folder.write("t.tsv",
-                             "files\tspeaker\ttranscript\tsplit\n"
-                             "one.wav two.wav\tann\tone two\ttrain\n"
-                             "two.wav two.wav\tben\ttwo two\tval\n"
-                             "one.wav one.wav\tben\tone one\ttrain\n"
-                             "two.wav one.wav\tann\ttwo one\ttest\n");
+  const DataSource source{folder.write("t.tsv",
+                                       "files\tspeaker\ttranscript\tsplit\n"
+                                       "one.wav two.wav\tann\tone two\ttrain\n"
+                                       "two.wav two.wav\tben\ttwo two\tval\n"
+                                       "one.wav one.wav\tben\tone one\ttrain\n"
+                                       "two.wav one.wav\tann\ttwo one\ttest\n"),
+                          {}};
   return source;
 }
 
@@ -188,12 +176,9 @@ TEST(SpeechData, WrittenFilesGiveTheSameRows) {
   SpeechCoding one, other;
   const Splits drawn = load({}, small(), one);
   write_speech_data(folder.path(), small());
-  DataSource source;
-  source.path = folder.path();
+  const DataSource source{folder.path(), {}};
   const Splits read = load(source, small(), other);
-  expect_same(drawn.train, read.train);
-  expect_same(drawn.validation, read.validation);
-  expect_same(drawn.test, read.test);
+  expect_same_splits(drawn, read);
   EXPECT_EQ(one.densest, other.densest);
 }
 
@@ -206,8 +191,7 @@ TEST(SpeechData, PreparedGivesTheSameRows) {
   DataSource source;
   source.path = path;
   const Splits read = load(source, small(), other);
-  expect_same(drawn.train, read.train);
-  expect_same(drawn.test, read.test);
+  expect_same_splits(drawn, read);
   EXPECT_EQ(one.densest, other.densest);
   EXPECT_EQ(read.notes, drawn.notes);
   SpeechDataOptions faster = small();
@@ -250,8 +234,8 @@ TEST(SpeechData, SilenceStereoAndOtherRatesAreRead) {
   const TemporaryFolder folder;
   folder.write("silence.wav", encode_wav(std::vector<int16_t>(4000, 0), 8000));
   folder.write("fast.wav", encode_wav(std::vector<int16_t>(48000, 900), 48000));
-  DataSource source;
-  source.path = folder.write("t.tsv", "audio\ttext\nsilence.wav\tnothing\nfast.wav\tsomething\n");
+  const DataSource source{
+      folder.write("t.tsv", "audio\ttext\nsilence.wav\tnothing\nfast.wav\tsomething\n"), {}};
   SpeechDataOptions options = small();
   options.validation_fraction = 0;
   SpeechCoding coding;

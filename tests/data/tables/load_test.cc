@@ -1,6 +1,7 @@
 #include "fovea/data/tables/load.h"
 
 #include "fovea/tensor/torch.h"
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -12,14 +13,6 @@ FeaturesDataOptions small(int64_t rows = 3000) {
   FeaturesDataOptions options;
   options.generator.rows = rows;
   return options;
-}
-
-void expect_same(const Dataset& left, const Dataset& right) {
-  ASSERT_EQ(left.columns().size(), right.columns().size());
-  for (const auto& [name, column] : left.columns())
-    EXPECT_TRUE(torch::equal(column, right.columns().at(name))) << name;
-  EXPECT_TRUE(
-      torch::equal(left.example(3).truth.at("attention"), right.example(3).truth.at("attention")));
 }
 
 TEST(FeaturesData, BuiltInValidationIsTheTail) {
@@ -57,8 +50,7 @@ TEST(FeaturesData, TheWrittenFolderGivesTheSameTensors) {
     const Splits left = load_features({}, options, built_in, 1);
     const Splits right =
         load_features({folder.path() / "deep" / "data", {}, false}, options, from_files, 2);
-    expect_same(*left.train, *right.train);
-    expect_same(*left.validation, *right.validation);
+    expect_same_splits(left, right);
     EXPECT_EQ(built_in.to_json(), from_files.to_json());
   }
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fovea/base/file.h"
+#include "tests/data/same_splits.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
@@ -24,8 +25,7 @@ TaggingDataOptions small() {
 TEST(TaggingData, WrittenDataIsReadBack) {
   const TemporaryFolder folder;
   write_tagging_data(folder.path(), small());
-  DataSource source;
-  source.path = folder.path();
+  const DataSource source{folder.path(), {}};
 #ifdef FOVEA_WITH_ICU
   const std::vector<bool> kinds = {false, true};
 #else
@@ -37,17 +37,7 @@ TEST(TaggingData, WrittenDataIsReadBack) {
     const Splits read = load_tagging(source, small(), {.pieces = pieces}, read_coding);
     EXPECT_EQ(read_coding.tags, drawn_coding.tags);
     EXPECT_EQ(read_coding.tags[0], "O");
-    for (const auto part : {&Splits::train, &Splits::validation, &Splits::test}) {
-      ASSERT_EQ((read.*part)->size(), (drawn.*part)->size());
-      for (int64_t row = 0; row < (read.*part)->size(); ++row) {
-        const Example one = (read.*part)->example(row), other = (drawn.*part)->example(row);
-        for (const auto& [name, tensor] : other.tensors)
-          EXPECT_TRUE(one.tensors.at(name).equal(tensor)) << name;
-        ASSERT_EQ(one.truth.size(), other.truth.size());
-        for (const auto& [name, truth] : other.truth)
-          EXPECT_TRUE(one.truth.at(name).equal(truth)) << name;
-      }
-    }
+    expect_same_splits(drawn, read);
   }
 }
 
@@ -55,8 +45,7 @@ Splits load_text(const std::string& text, TagCoding& coding,
                  const TaggingDataOptions& options = small()) {
   static const TemporaryFolder folder;
   write_file(folder.path() / "rows.tsv", text);
-  DataSource source;
-  source.path = folder.path() / "rows.tsv";
+  const DataSource source{folder.path() / "rows.tsv", {}};
   return load_tagging(source, options, {.seed = 3}, coding);
 }
 

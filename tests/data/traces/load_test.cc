@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -99,19 +100,8 @@ TEST_F(TracesData, TheBuiltInTraceSurvivesBeingWritten) {
     const Splits built_in = load("");
     known = {};
     const Splits written = load(folder.path());
-    const std::vector<std::pair<std::shared_ptr<Dataset>, std::shared_ptr<Dataset>>> splits{
-        {built_in.train, written.train},
-        {built_in.validation, written.validation},
-        {built_in.test, written.test}};
-    for (const auto& [left, right] : splits) {
-      ASSERT_EQ(left->size(), right->size()) << pattern;
-      std::vector<int64_t> all(static_cast<size_t>(left->size()));
-      for (size_t i = 0; i < all.size(); ++i) all[i] = int64_t(i);
-      const Batch one = left->batch(all), other = right->batch(all);
-      for (const auto& [name, tensor] : one.tensors)
-        EXPECT_TRUE(tensor.equal(other.at(name))) << pattern << " " << name;
-      EXPECT_EQ(left->example(0).truth.size(), right->example(0).truth.size());
-    }
+    SCOPED_TRACE(pattern);
+    expect_same_splits(built_in, written);
   }
 }
 

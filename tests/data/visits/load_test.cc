@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
 namespace fovea {
@@ -221,14 +222,9 @@ TEST(VisitsData, FilesGiveTheSameRows) {
   const Splits read = load_visits({folder.path() / "data", {}}, options, read_coding, 1);
   EXPECT_EQ(read_coding.to_json(), drawn_coding.to_json());
   EXPECT_TRUE(read_coding.times);
-  const std::vector<int64_t> rows{0, 3, 9};
-  for (const int64_t row : rows) {
-    EXPECT_EQ(read.test->input(row), drawn.test->input(row));
-    for (const char* map : {"visits", "contributions", "raising", "lowering"})
-      EXPECT_TRUE(read.test->map_truth(row, map).equal(drawn.test->map_truth(row, map))) << map;
-  }
-  const Batch one = drawn.test->batch(rows), other = read.test->batch(rows);
-  for (const auto& [name, tensor] : one.tensors) EXPECT_TRUE(tensor.equal(other.at(name))) << name;
+  expect_same_splits(drawn, read);
+  for (const char* map : {"visits", "contributions", "raising", "lowering"})
+    EXPECT_TRUE(read.test->map_truth(0, map).defined()) << map;
   Json description = read_json_file(folder.path() / "data" / "dataset.json");
   description["truth"] = {{"raising", 3}};
   write_json_file(folder.path() / "data" / "dataset.json", description);

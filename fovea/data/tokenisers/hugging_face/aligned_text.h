@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 
 namespace fovea::hugging_face {
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <queue>
 
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 #include "fovea/data/tokenisers/hugging_face/model.h"
 
 namespace fovea::hugging_face {

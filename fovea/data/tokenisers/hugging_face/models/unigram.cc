@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 #include "fovea/data/tokenisers/hugging_face/model.h"
 #include "fovea/data/tokenisers/piece_trie.h"
 

@@ -1,7 +1,7 @@
 // WordPiece: the longest piece that fits, again and again (Wu et al. 2016). A piece inside a word
 // begins with a prefix, "##". A word that is too long or that cannot be spelled is unknown as a
 // whole.
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 #include "fovea/data/tokenisers/hugging_face/model.h"
 #include "fovea/data/tokenisers/piece_trie.h"
 

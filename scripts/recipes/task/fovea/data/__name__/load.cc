@@ -56,8 +56,7 @@ void __Name__DataOptions::describe(OptionList& list) {
   list.add("rows", rows, "training rows that are drawn").at_least(10);
   list.add("validation_fraction", validation_fraction,
            "share of the training rows held out when the data has no validation split")
-      .at_least(0)
-      .below(1);
+      .rate();
 }
 
 Example __name___example(const std::string& letters) {
