@@ -96,20 +96,10 @@ class ChoicesData : public DataKind {
 };
 
 TrainingOptions chooser_training() {
-  TrainingOptions options;
+  TrainingOptions options = bert_training();
   options.epochs = 6;
-  options.batch_size = 32;
-  options.pool_batches = 50;
-  options.micro_batches = 2;
-  options.optimiser = "adamw";
-  options.learning_rate = 1e-3;
-  options.weight_decay = 0.01;
-  options.schedule = "linear";
-  options.warmup_steps = 100;
-  options.clip_norm = 1;
   options.monitor = {"accuracy"};
   options.usual_steps = 2000;
-  options.most_epochs = 60;
   return options;
 }
 

@@ -123,6 +123,21 @@ PretrainedBert read_pretrained(const std::filesystem::path& run_or_folder) {
                                         : read_run(run_or_folder);
 }
 
+TrainingOptions bert_training() {
+  TrainingOptions options;
+  options.batch_size = 32;
+  options.pool_batches = 50;
+  options.micro_batches = 2;
+  options.optimiser = "adamw";
+  options.learning_rate = 1e-3;
+  options.weight_decay = 0.01;
+  options.schedule = "linear";
+  options.warmup_steps = 100;
+  options.clip_norm = 1;
+  options.most_epochs = 60;
+  return options;
+}
+
 void take_sizes(BertOptions& options, const PretrainedBert& start) {
   const BertOptions defaults, &found = start.options;
   std::vector<std::string> others;

@@ -38,6 +38,9 @@ struct PretrainedBert {
 /// NotFound and BadData say what is missing; InvalidArgument for a run without such an encoder.
 PretrainedBert read_pretrained(const std::filesystem::path& run_or_folder);
 
+/// What tasks of BERT share in their training from scratch; the rest is each task's own.
+TrainingOptions bert_training();
+
 /// The sizes of `start`. InvalidArgument when `options` asks for others; dropout stays as it is.
 void take_sizes(BertOptions& options, const PretrainedBert& start);
 

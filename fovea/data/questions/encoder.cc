@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/padding.h"
 

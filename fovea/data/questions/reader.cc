@@ -5,7 +5,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/json_rows.h"
 

@@ -7,7 +7,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 
 namespace fovea {
 

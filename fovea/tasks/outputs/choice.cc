@@ -6,7 +6,7 @@
 #include <set>
 
 #include "fovea/base/error.h"
-#include "fovea/data/code_points.h"
+#include "fovea/base/code_points.h"
 #include "fovea/data/tokenisers/word_form.h"
 #include "fovea/metrics/calibration.h"
 #include "fovea/metrics/classification.h"

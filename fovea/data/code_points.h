@@ -1,3 +1,0 @@
-#pragma once
-
-#include "fovea/base/code_points.h"
