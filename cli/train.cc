@@ -83,7 +83,7 @@ std::string count_text(const std::shared_ptr<Dataset>& rows) {
 void run_dry(const TrainCommandFlags& flags) {
   Setup setup = make_setup(flags);
   catch_interrupts();
-  const TrainingPreview preview = preview_training(setup, was_interrupted);
+  const TrainingPreview preview = preview_training(setup);
   if (flags.json) {
     std::cout << preview.to_json(setup).dump(2) << "\n";
     return;

@@ -34,6 +34,19 @@ std::vector<int64_t> count_classes(const Dataset& rows, size_t classes) {
   return {counts.data_ptr<int64_t>(), counts.data_ptr<int64_t>() + counts.numel()};
 }
 
+/// Seconds of one look at the rows, told from a part of them where it takes long.
+double time_evaluation(const Task& task, Model& model, const std::shared_ptr<const Dataset>& rows) {
+  double taken = 0;
+  for (int64_t count = 8;; count *= 8) {
+    const auto some = sample_rows(rows, count);
+    const double begin = preview_clock();
+    task.measure(model, *some);
+    taken = preview_clock() - begin;
+    if (some->size() == rows->size() || taken > kTimedSeconds / 8)
+      return taken * double(rows->size()) / double(some->size());
+  }
+}
+
 int64_t peak_memory() {
   rusage usage{};
   return ::getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t(usage.ru_maxrss) * 1024 : 0;
@@ -72,12 +85,11 @@ Json TrainingPreview::to_json(const Setup& setup) const {
   return json;
 }
 
-TrainingPreview preview_training(Setup& setup, const std::function<bool()>& should_stop) {
+TrainingPreview preview_training(Setup& setup) {
   TrainingPreview preview;
   TrainRequest request;
   request.chooses = false;
-  double begin = 0, timed = 0;
-  int64_t rows = 0;  // that were timed
+  request.time_steps = kTimedSeconds;
   request.loaded = [&](const Training& training) {
     preview.splits = training.splits;
     preview.layers = training.model->summary();
@@ -88,24 +100,12 @@ TrainingPreview preview_training(Setup& setup, const std::function<bool()>& shou
     if (!preview.classes.empty())
       preview.class_counts = count_classes(*training.splits.train, preview.classes.size());
     if (const auto& validation = training.splits.validation) {
-      const auto looked_at = sample_rows(validation, training.plan.options.evaluate_rows);
-      const double start = preview_clock();
-      setup.task().measure(*training.model, *looked_at);
-      preview.evaluation_seconds = preview_clock() - start;
+      preview.evaluation_seconds =
+          time_evaluation(setup.task(), *training.model,
+                          sample_rows(validation, training.plan.options.evaluate_rows));
     }
-    begin = preview_clock();
   };
-  request.hooks.progress = [&](int64_t done, double) {
-    rows = done;
-    timed = preview_clock() - begin;
-  };
-  request.hooks.should_stop = [&] {
-    return preview_clock() - begin > kTimedSeconds || (should_stop && should_stop());
-  };
-  train(setup, request);
-  const double row_seconds = rows > 0 ? timed / double(rows) : 0;
-  preview.step_seconds =
-      row_seconds * double(preview.splits.train->size()) / double(preview.plan.steps_per_epoch);
+  preview.step_seconds = train(setup, request).step_seconds;
   preview.memory = peak_memory();
   return preview;
 }

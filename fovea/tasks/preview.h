@@ -1,8 +1,6 @@
 // What a training would do, without doing it: `fovea train --dry-run`. Nothing is written.
 #pragma once
 
-#include <functional>
-
 #include "fovea/tasks/train.h"
 
 namespace fovea {
@@ -25,6 +23,6 @@ struct TrainingPreview {
 };
 
 /// Loads the data, makes the model and trains it for about a second, in memory.
-TrainingPreview preview_training(Setup& setup, const std::function<bool()>& should_stop);
+TrainingPreview preview_training(Setup& setup);
 
 }  // namespace fovea

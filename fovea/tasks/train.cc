@@ -1,5 +1,6 @@
 #include "fovea/tasks/train.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "fovea/base/error.h"
@@ -130,6 +131,17 @@ void judge_run(Setup& setup, Training& training, const RunFolder& folder) {
   training.evaluation = setup.task().evaluate(model, validation, training.baselines);
 }
 
+/// InvalidArgument unless the task measures what is to be monitored. A few rows tell, in a moment
+/// for a network that searches its answers; all of them where these lack a metric.
+void check_monitors_on(Setup& setup, Model& model, const std::shared_ptr<const Dataset>& rows) {
+  constexpr int64_t kFew = 16;
+  const std::vector<std::string>& monitored = setup.training().monitor;
+  const Metrics few = setup.task().measure(model, *sample_rows(rows, kFew));
+  const auto is_there = [&](const std::string& name) { return find_metric(few, name) != nullptr; };
+  if (!std::ranges::all_of(monitored, is_there))
+    check_monitors(monitored, setup.task().measure(model, *rows));
+}
+
 }  // namespace
 
 NamedTensors read_baselines(const RunFolder& folder) {
@@ -217,8 +229,13 @@ Training train(Setup& setup, const TrainRequest& request) {
   const auto looked_at =
       validation ? sample_rows(validation, setup.training().evaluate_rows) : nullptr;
   if (looked_at && !request.resume && setup.monitors_are_given())
-    check_monitors(setup.training().monitor, setup.task().measure(*training.model, *looked_at));
+    check_monitors_on(setup, *training.model, looked_at);
   if (request.loaded) request.loaded(training);
+  if (request.time_steps > 0) {
+    if (!training.fitted)
+      training.step_seconds = trainer.time_step(*training.splits.train, request.time_steps);
+    return training;
+  }
   if (folder)
     training.baselines = request.resume ? read_baselines(*folder)
                                         : setup.task().fit_baselines(*training.splits.train);

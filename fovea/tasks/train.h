@@ -17,6 +17,7 @@ struct Training {
   TrainingResult result;
   TrainingPlan plan;
   bool fused = false;                 // training.path
+  double step_seconds = 0;            // of one, where the request asks for it
   bool fitted = false;                // without steps: the weights are those of a convex problem
   bool refits = false;                // few rows: afterwards on all of them (refit.h)
   int64_t refitted_rows = 0;          // that the model has seen then; 0: it was not refitted
@@ -36,6 +37,7 @@ struct TrainRequest {
   bool resume = false;
   bool overwrite = false;  // what stands in the folder
   bool untrained = false;  // the weights stay as `loaded` leaves them
+  double time_steps = 0;   // above 0: steps are timed for so many seconds, and that is all
   bool chooses = true;     // no: where model.name leaves it open, the preferred model is taken
   Json folds = nullptr;    // for the manifest: what cross-validation found
   TrainerHooks hooks;      // evaluate is filled in

@@ -185,6 +185,39 @@ void Trainer::write_untrained(const Dataset& rows) {
   start(rows, /*resume=*/false);
 }
 
+double Trainer::time_step(const Dataset& rows, double seconds) {
+  start(rows, /*resume=*/false);
+  const std::vector<int64_t> order = order_of(rows, 0);
+  const auto batches = fast_ ? std::vector<std::vector<int64_t>>{} : batches_of(rows, 0);
+  // Rows and seconds of what tells most: of whole batches, of the largest part before there is one.
+  int64_t timed_rows = 0;
+  double timed = 0, spent = 0;
+  size_t whole = 0, part = 1;
+  do {
+    const double begin = now();
+    int64_t count = 0;
+    bool is_whole = true;
+    if (fast_) {
+      count = std::min(block_rows(), rows.size());
+      model_.train_block(
+          {rows.columns(), std::span(order).first(size_t(count)), options_.batch_size},
+          *optimiser_);
+    } else {
+      std::vector<std::vector<int64_t>> picked{batches[whole % batches.size()]};
+      is_whole = part >= picked[0].size();
+      if (!is_whole) picked[0].resize(part);
+      count = int64_t(picked[0].size());
+      train_batches(rows, picked);
+    }
+    const double taken = now() - begin;
+    spent += taken;
+    if (whole == 0) timed = 0, timed_rows = 0;
+    timed += taken, timed_rows += count;
+    whole += is_whole, part *= 4;
+  } while (spent < seconds);
+  return timed / double(timed_rows) * double(rows.size()) / double(count_steps(rows));
+}
+
 std::vector<int64_t> Trainer::order_of(const Dataset& rows, int64_t epoch) const {
   if (options_.shuffle)
     return random_.split("order").split(static_cast<uint64_t>(epoch)).permutation(rows.size());

@@ -40,6 +40,9 @@ class Trainer {
   TrainingResult train(const Dataset& rows, const TrainerHooks& hooks, bool resume = false);
   /// Writes a run of the weights as they are.
   void write_untrained(const Dataset& rows);
+  /// Seconds of a step, measured for about `seconds` with batches that grow, so that it is no
+  /// matter how large the network is. The weights are changed.
+  double time_step(const Dataset& rows, double seconds);
 
   /// What train() will do with these rows.
   TrainingPlan plan(const Dataset& rows);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "fovea/tensor/parallel.h"
 #include "tests/support/expect_error.h"
@@ -133,6 +135,24 @@ TEST_F(Parts, TheNumberOfThreadsChangesNoBit) {
       EXPECT_EQ(loss, loss_again) << threads << " threads";
     }
   }
+}
+
+TEST_F(Parts, AStepIsTimedByAPartOfItsBatch) {
+  class SlowModel : public SineModel {
+   public:
+    Loss loss(const Batch& batch, const StepContext& context) override {
+      rows_seen += batch.size;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10 * batch.size));
+      return SineModel::loss(batch, context);
+    }
+    int64_t rows_seen = 0;
+  };
+  SlowModel model;
+  TrainingOptions options = in_parts(1);
+  options.batch_size = 64;
+  const double seconds = Trainer(model, options, 7).time_step(Lines(128), 0.1);
+  EXPECT_GE(seconds, 0.64);        // 64 rows
+  EXPECT_LE(model.rows_seen, 21);  // 1, 4 and 16
 }
 
 TEST_F(Parts, EqualTheWholeBatchWithinRounding) {
