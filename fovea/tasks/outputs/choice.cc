@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "fovea/base/error.h"
 #include "fovea/base/code_points.h"
+#include "fovea/base/error.h"
 #include "fovea/data/tokenisers/word_form.h"
 #include "fovea/metrics/calibration.h"
 #include "fovea/metrics/classification.h"
@@ -19,7 +19,6 @@ namespace fovea {
 namespace {
 
 constexpr int64_t kTokensOfBatch = 8192;
-constexpr int64_t kRowsToCalibrate = 30;  // fewer say nothing about probabilities
 constexpr double kSmallestTemperature = 0.01, kLargestTemperature = 100;
 
 /// Probabilities of the choices of each row.
