@@ -196,7 +196,8 @@ void add_adversary(CLI::App& program) {
   command->footer(
       "Examples:\n"
       "  fovea adversary runs/first --lambda 0,0.1 --epochs 3\n"
-      "  fovea adversary runs/first --lambda 0.1 --epochs 1 --no-uniform --out curve.svg");
+      "  fovea adversary runs/first --lambda 0.1 --epochs 1 --no-uniform --out curve.svg\n"
+      "  fovea adversary runs/first --lambda 0.01 --epochs 1 --no-uniform --json");
   command->callback([flags] { run_adversary(*flags); });
 }
 

@@ -213,7 +213,10 @@ double Trainer::time_step(const Dataset& rows, double seconds) {
     spent += taken;
     if (whole == 0) timed = 0, timed_rows = 0;
     timed += taken, timed_rows += count;
-    whole += is_whole, part *= 4;
+    if (is_whole)
+      ++whole;
+    else
+      part *= 4;
   } while (spent < seconds);
   return timed / double(timed_rows) * double(rows.size()) / double(count_steps(rows));
 }

@@ -153,6 +153,11 @@ TEST_F(Parts, AStepIsTimedByAPartOfItsBatch) {
   const double seconds = Trainer(model, options, 7).time_step(Lines(128), 0.1);
   EXPECT_GE(seconds, 0.64);        // 64 rows
   EXPECT_LE(model.rows_seen, 21);  // 1, 4 and 16
+  // Whole batches, thousands of them.
+  SineModel fast;
+  const double fast_seconds = Trainer(fast, in_parts(1), 7).time_step(Lines(16), 0.2);
+  EXPECT_GT(fast_seconds, 0);
+  EXPECT_LT(fast_seconds, 0.1);
 }
 
 TEST_F(Parts, EqualTheWholeBatchWithinRounding) {
