@@ -134,25 +134,23 @@ ExportCase tagger_case() {
           [model](const ExportOptions& chosen) { return export_model(*model, chosen); }, answers};
 }
 
-struct OpenBertChooser : BertChooser {
-  using BertChooser::BertChooser;
-  using BertChooser::logits_of;
-};
-
-/// A row of the graph is a choice; here each is of a question of its own.
+/// A row of the graph is a choice.
 ExportCase chooser_case() {
   BertChooserOptions options;
   options.encoder = small_bert();
-  const auto model = std::make_shared<OpenBertChooser>(options, kPieces, 16);
+  const auto model = std::make_shared<BertChooser>(options, kPieces, 16);
   randomise(*model, 11);
   const auto answers = [model](int64_t rows, int64_t length) -> Json {
     torch::NoGradGuard no_gradients;
-    Batch batch = texts(rows, length);
-    batch.tensors["frames"] = at::arange(length, at::kLong)
-                                  .repeat({rows, 1})
-                                  .masked_fill(~batch.at("tokens.keep"), -1)
-                                  .unsqueeze(1);  // [B, 1, T]
-    const Json outputs{{"score", tensor_json(model->logits_of(batch, {}, nullptr, nullptr))}};
+    const Batch batch = texts(rows, length);
+    Tap tap;
+    const auto& encoder = dynamic_cast<const BertEncoder&>(*model->named_children()["encoder"]);
+    const at::Tensor pooled = encoder.pooled(encoder.forward(
+        {batch.at("tokens"), batch.at("segments"), batch.at("tokens.keep")}, nullptr, &tap));
+    const auto parameters = model->named_parameters();
+    Json outputs{{"score", tensor_json(torch::linear(pooled, parameters["output.weight"],
+                                                     parameters["output.bias"]))}};
+    add_bert_maps(tap, outputs);
     return {{"inputs", inputs_of(batch)}, {"outputs", outputs}};
   };
   return {"bert-chooser",
