@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <random>
+#include <thread>
 
 #include "fovea/base/error.h"
 
@@ -126,6 +128,33 @@ void remove_if_stale(const fs::path& temporary) {
   if (opened.value < 0 || ::flock(opened.value, LOCK_EX | LOCK_NB) != 0) return;
   std::error_code ignored;
   fs::remove_all(temporary, ignored);
+}
+
+void append(const fs::path& path, std::string_view text, bool synced) {
+  const Descriptor file(::open(
+      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
+  const auto check = [&](bool good) {
+    require(good, ErrorKind::Io, path.string(), ": cannot be written (", std::strerror(errno), ")",
+            errno == ENOSPC || errno == EDQUOT ? "; free some space" : "");
+  };
+  check(file.value >= 0);
+  while (!text.empty()) {
+    const ssize_t count = ::write(file.value, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    check(count >= 0);
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  check(!synced || ::fsync(file.value) == 0);
+}
+
+/// Again after a moment: is_locked() of somebody else may have looked just now.
+bool lock_now(int descriptor) {
+  constexpr int kLooks = 5;
+  for (int look = 0; look < kLooks; ++look) {
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
 }
 
 }  // namespace
@@ -315,20 +344,11 @@ void write_together(const std::vector<std::pair<fs::path, std::string_view>>& co
 }
 
 void append_to_file(const fs::path& path, std::string_view text) {
-  const Descriptor file(::open(
-      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
-  const auto check = [&](bool good) {
-    require(good, ErrorKind::Io, path.string(), ": cannot be written (", std::strerror(errno), ")",
-            errno == ENOSPC || errno == EDQUOT ? "; free some space" : "");
-  };
-  check(file.value >= 0);
-  while (!text.empty()) {
-    const ssize_t count = ::write(file.value, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    check(count >= 0);
-    text.remove_prefix(static_cast<size_t>(count));
-  }
-  check(::fsync(file.value) == 0);
+  append(path, text, /*synced=*/true);
+}
+
+void append_unsynced(const fs::path& path, std::string_view text) {
+  append(path, text, /*synced=*/false);
 }
 
 std::vector<fs::path> make_folder(const fs::path& path) {
@@ -347,6 +367,18 @@ std::vector<fs::path> make_folder(const fs::path& path) {
   return made;
 }
 
+std::string version_of_file(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return "";
+  return concat(status.st_ino, ".", status.st_size, ".", status.st_mtim.tv_sec, ".",
+                status.st_mtim.tv_nsec);
+}
+
+bool is_locked(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  return file.value >= 0 && ::flock(file.value, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 FileLock::FileLock(const fs::path& path, const std::string& busy_message) : path_(path) {
   constexpr int kMode = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   // Again when the holder before us removes the file between our opening and our locking it.
@@ -357,7 +389,7 @@ FileLock::FileLock(const fs::path& path, const std::string& busy_message) : path
     if (descriptor_ < 0 && errno == ENOENT && fs::is_directory(path.parent_path())) continue;
     require(descriptor_ >= 0, ErrorKind::Io, path.string(), ": cannot be locked (",
             std::strerror(errno), ")");
-    const bool locked = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    const bool locked = lock_now(descriptor_);
     if (locked && still_there()) return;
     ::close(descriptor_);
     descriptor_ = -1;

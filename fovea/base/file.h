@@ -97,6 +97,8 @@ void write_together(
 
 /// Appends to a file and syncs it.
 void append_to_file(const std::filesystem::path& path, std::string_view text);
+/// Without waiting for the disk.
+void append_unsynced(const std::filesystem::path& path, std::string_view text);
 
 /// Creates the folder and its parents; Io with the reason when that fails. Returns those that were
 /// not there before, the outermost first.
@@ -127,6 +129,12 @@ class FileLock {
   int descriptor_ = -1;
   bool made_ = false;
 };
+
+/// Another text whenever the file was written or replaced; empty where there is none.
+std::string version_of_file(const std::filesystem::path& path);
+
+/// Whether somebody holds a FileLock on that file just now. Looking holds up nobody.
+bool is_locked(const std::filesystem::path& path);
 
 /// 64-bit FNV-1a, enough to notice that a file changed; not a cryptographic hash.
 class ContentHash {

@@ -92,7 +92,7 @@ class Builder {
     return true;
   }
 
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& error) {
+  bool parse_error(size_t position, const std::string&, const nlohmann::json::exception& error) {
     // The position counts the offending character, which may itself be the line's end.
     fail(ErrorKind::BadData, place_of(where_, text_, position - (position > 0), limits_),
          ": not valid JSON (", describe(error), ")");

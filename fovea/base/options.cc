@@ -1,6 +1,8 @@
 #include "fovea/base/options.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "fovea/base/error.h"
 
@@ -63,11 +65,16 @@ Json Option::value() const {
 }
 
 void Option::refuse(const std::string& found) const {
+  // Choices by the names that other programs have for them.
+  static const std::map<std::string, std::string> kOtherNames{{"gpu", "cuda"}};
+  const auto other = kOtherNames.find(found);
+  const bool is_known = other != kOtherNames.end() && std::find(choices_.begin(), choices_.end(),
+                                                                other->second) != choices_.end();
   const std::string allowed = limits();
   constexpr size_t kShown = 200;  // bytes of what may come from a damaged file
   fail(ErrorKind::InvalidArgument, "option ", key_, ": found '", shorten_bytes(found, kShown),
        "', expected ", type(), allowed.empty() ? "" : concat(" (", allowed, ")"),
-       suggestion(found, choices_), "; it means: ", help_);
+       suggestion(is_known ? other->second : found, choices_), "; it means: ", help_);
 }
 
 void Option::check_number(double number) const {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "fovea/base/names.h"
+
 namespace fovea {
 
 std::string join(std::span<const std::string> pieces, std::string_view separator) {
@@ -58,10 +60,12 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   constexpr size_t kLongestWord = 256;  // longer ones are no slips, and distances take long
   if (word.size() > kLongestWord) return "";
   std::string best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 2) + 1;
+  // Names of one or two letters are all alike.
+  size_t best_distance = std::min(word.size(), std::max<size_t>(2, word.size() / 2) + 1);
+  const std::string lower = lower_ascii(word);
   const std::string_view tail = word.substr(word.rfind('.') + 1);
   for (const std::string& candidate : candidates) {
-    size_t distance = edit_distance(word, candidate);
+    size_t distance = edit_distance(lower, lower_ascii(candidate));
     // "layers" is meant as "model.layers"
     if (std::string_view(candidate).substr(candidate.rfind('.') + 1) == tail)
       distance = std::min<size_t>(distance, 1);

@@ -1,7 +1,6 @@
 #include "fovea/data/class_folders.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "fovea/base/error.h"
 
@@ -52,12 +51,6 @@ bool names_any_split(const SplitFiles& folders) {
 }
 
 }  // namespace
-
-std::string small_ending(const fs::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return ending;
-}
 
 std::vector<ClassFile> files_by_class(const fs::path& folder, const IsWanted& wanted) {
   std::vector<ClassFile> files;

@@ -29,7 +29,4 @@ bool holds_class_folders(const std::filesystem::path& path, const IsWanted& want
 /// where it is taken whole. BadData for two of one split. For Reader::find.
 SplitFiles find_class_folders(const std::filesystem::path& folder, bool whole);
 
-/// ".png" of a name, in small letters.
-std::string small_ending(const std::filesystem::path& path);
-
 }  // namespace fovea

@@ -65,4 +65,30 @@ Example ColumnDataset::row_example(int64_t row) const {
   return example;
 }
 
+std::vector<Example> all_examples(const Dataset& rows) {
+  std::vector<Example> examples;
+  for (int64_t row = 0; row < rows.size(); ++row) examples.push_back(rows.example(row));
+  return examples;
+}
+
+Batch whole(const Dataset& rows) {
+  require(!rows.columns().empty(), ErrorKind::Internal, "these rows are not resident");
+  return {rows.columns(), rows.size()};
+}
+
+Batch stack(std::span<const Example> examples) {
+  Batch batch{{}, static_cast<int64_t>(examples.size())};
+  if (examples.empty()) return batch;
+  for (const auto& [name, first] : examples[0].tensors) {
+    std::vector<at::Tensor> rows;
+    for (const Example& example : examples) {
+      const auto found = example.tensors.find(name);
+      if (found == example.tensors.end()) break;
+      rows.push_back(found->second);
+    }
+    if (rows.size() == examples.size()) batch.tensors[name] = torch::stack(rows);  // [B, …]
+  }
+  return batch;
+}
+
 }  // namespace fovea

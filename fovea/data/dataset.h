@@ -15,6 +15,7 @@
 namespace fovea {
 
 class PreparedWriter;
+class Random;
 
 /// Rows of one split.
 class Dataset {
@@ -24,6 +25,12 @@ class Dataset {
   /// With labelled axes and, where it is known, planted truth.
   virtual Example example(int64_t row) const = 0;
   virtual Batch batch(std::span<const int64_t> rows) const = 0;  // collated, in the given order
+  /// The same to train on. Rows that look different every time, as pictures that are shifted, cut
+  /// or cluttered, look as the random numbers of the training step say: a resumed training repeats
+  /// it.
+  virtual Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const {
+    return batch(rows);
+  }
   /// Its longest sequence: what it costs.
   virtual int64_t length(int64_t row) const { return 1; }
   /// Of what is read, where outputs are sequences too.
@@ -82,5 +89,14 @@ struct Splits {
   std::string hash;  // ContentHash of the files' bytes, or of the generator's options and seed
   std::vector<std::string> notes;  // what was inferred, one sentence each
 };
+
+/// Every row as an example.
+std::vector<Example> all_examples(const Dataset& rows);
+
+/// All resident columns as one batch, without copying.
+Batch whole(const Dataset& rows);
+
+/// Examples side by side, for models whose examples need no padding.
+Batch stack(std::span<const Example> examples);
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// What the generators of texts share: how many rows of each part there are, and rows that are all
+// What the generators of texts share: how many rows of each split there are, and rows that are all
 // different.
 #pragma once
 
@@ -30,7 +30,7 @@ struct DrawOptions {
   std::string counted(const std::string& what) const;
 };
 
-/// Draws rows of which no text was there before, so that none is in two parts. `stream` names the
+/// Draws rows of which no text was there before, so that none is in two splits. `stream` names the
 /// random numbers; `write(random)` gives a row; `texts_of(row)` what must be new in it, nothing for
 /// a row that is of no use. InvalidArgument when there are not as many, ending in `exhausted`:
 /// "sentences of 2 clauses; …".
@@ -42,8 +42,8 @@ auto draw_different(const DrawOptions& options, const char* stream, const std::s
   using Row = decltype(write(random));
   std::unordered_set<std::string> seen;
   int64_t drawn = 0;
-  const auto draw_part = [&](int64_t count, const char* part) {
-    const Random own = random.split(part);
+  const auto draw_split = [&](int64_t count, const char* name) {
+    const Random own = random.split(name);
     std::vector<Row> rows;
     int failures = 0;
     for (uint64_t attempt = 0; int64_t(rows.size()) < count; ++attempt) {
@@ -62,12 +62,12 @@ auto draw_different(const DrawOptions& options, const char* stream, const std::s
     }
     return rows;
   };
-  SplitRows<Row> parts;
-  // The small parts first: they stay the same however many training rows are drawn.
-  parts.test = draw_part(options.test_rows, "test");
-  parts.validation = draw_part(options.validation_rows, "validation");
-  parts.train = draw_part(options.rows, "train");
-  return parts;
+  SplitRows<Row> splits;
+  // The small splits first: they stay the same however many training rows are drawn.
+  splits.test = draw_split(options.test_rows, "test");
+  splits.validation = draw_split(options.validation_rows, "validation");
+  splits.train = draw_split(options.rows, "train");
+  return splits;
 }
 
 }  // namespace fovea

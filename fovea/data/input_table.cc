@@ -6,7 +6,10 @@
 #include <unordered_set>
 
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/json_rows.h"
+#include "fovea/data/formats/named_cells.h"
 
 namespace fovea {
 
@@ -14,20 +17,8 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-std::string lower_case_name(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = char(letter - 'A' + 'a');
-  return lower;
-}
-
-std::string table_ending(const std::string& name) {
-  const std::filesystem::path path(name);
-  return lower_case_name((path.extension() == ".gz" ? path.stem() : path).extension().string());
-}
-
 bool is_table_name(const std::string& name) {
-  const std::string ending = table_ending(name);
+  const std::string ending = small_ending(without_gz(name));
   return ending == ".csv" || ending == ".tsv" || ending == ".tab";
 }
 
@@ -108,14 +99,14 @@ std::vector<std::string> meant_names(std::span<const std::string> names,
   const std::unordered_set<std::string> given(names.begin(), names.end());
   std::unordered_map<std::string, std::string> by_lower;  // "": several
   for (const std::string& one : wanted)
-    if (const auto [known, fresh] = by_lower.emplace(lower_case_name(one), one);
+    if (const auto [known, fresh] = by_lower.emplace(lower_ascii(one), one);
         !fresh && known->second != one)
       known->second.clear();
   std::unordered_map<std::string, int64_t> times;
-  for (const std::string& name : names) ++times[lower_case_name(name)];
+  for (const std::string& name : names) ++times[lower_ascii(name)];
   std::vector<std::string> meant;
   for (const std::string& name : names) {
-    const std::string lower = lower_case_name(name);
+    const std::string lower = lower_ascii(name);
     const auto found = by_lower.find(lower);
     const bool stands = found != by_lower.end() && !found->second.empty() && times[lower] == 1 &&
                         !given.contains(found->second);
@@ -159,13 +150,25 @@ bool all_known(std::span<const std::string> names, const InputColumns& columns) 
 /// column may be called 1.
 bool names_some(std::span<const std::string> names, const InputColumns& columns) {
   std::unordered_set<std::string> needed;
-  for (const std::string& name : columns.needed) needed.insert(lower_case_name(name));
+  for (const std::string& name : columns.needed) needed.insert(lower_ascii(name));
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return !is_number(name) && needed.contains(lower_case_name(name));
+    return !is_number(name) && needed.contains(lower_ascii(name));
   });
 }
 
 }  // namespace
+
+/// A table of texts without the column of texts: its lines are no texts.
+[[noreturn]] static void fail_without_texts(std::span<const std::string> names,
+                                            const std::string& name, const InputColumns& columns) {
+  std::vector<std::string> missing, there;
+  for (const std::string& needed : columns.needed)
+    if (!contains_name(names, needed)) missing.push_back(needed);
+  for (const std::string& one : names) there.push_back(shorten_bytes(one, 64));
+  fail(ErrorKind::BadData, name, ":1: there is no column ", quoted_list(missing),
+       suggestion(missing[0], names), "; the columns are: ", quoted_list(there, 30),
+       ". Rename the one that holds it; lines of text without a header belong in a .txt file");
+}
 
 bool has_header(std::string_view content, const std::string& name, const InputColumns& columns) {
   const std::vector<std::string> names = meant_names(names_in(content, name), all_names(columns));
@@ -173,6 +176,7 @@ bool has_header(std::string_view content, const std::string& name, const InputCo
   const bool known = all_known(names, columns);
   if (columns.texts && !is_table_name(name) && (names.size() < 2 || !known)) return false;
   if (holds_needed(names, columns)) return true;
+  if (columns.texts && is_table_name(name)) fail_without_texts(names, name, columns);
   const bool numbers = std::any_of(names.begin(), names.end(), is_number);
   if (!names_some(names, columns) && (!known || numbers)) return false;
   for (const std::string& needed : columns.needed)
@@ -184,9 +188,9 @@ bool has_header(std::string_view content, const std::string& name, const InputCo
 }
 
 bool is_header_line(const std::string& line, const InputColumns& columns) {
-  if (columns.texts || columns.needed.empty() || begins_json(line)) return false;
-  const std::string first = lower_case_name(columns.needed.front());
-  if (lower_case_name(line).find(first) == std::string::npos) return false;  // nearly always
+  if (begins_json(line)) return false;
+  const std::string first = lower_ascii(columns.needed.front());
+  if (lower_ascii(line).find(first) == std::string::npos) return false;  // nearly always
   std::vector<std::string> names;
   for (const std::string& cell : parse_csv_line(line, delimiter_of(line)))
     names.emplace_back(trim(cell));
@@ -199,7 +203,7 @@ CsvTable parse_input_table(std::string content, const std::string& name,
   CsvOptions options;
   options.delimiter = csv_delimiter(name, content);
   options.quotes = columns.quotes == "auto"
-                       ? options.delimiter != '\t' || table_ending(name) == ".csv"
+                       ? options.delimiter != '\t' || small_ending(without_gz(name)) == ".csv"
                        : columns.quotes == "yes";
   CsvTable table = parse_csv(std::move(content), name, options);
   const std::string note = match_names(table, all_names(columns));
@@ -221,6 +225,26 @@ std::string match_names(CsvTable& table, std::span<const std::string> names) {
   return concat(table.path,
                 ": columns whose names differ only in their case are taken for the same: ",
                 join(changed), count > kShown ? concat(" and ", count - kShown, " more") : "");
+}
+
+std::string match_keys(const std::string& line, const InputColumns& columns) {
+  if (columns.needed.empty() || !is_json_object(line)) return line;
+  const Json given = parse_json(line, "input");
+  const std::vector<std::string> keys = keys_of(given);
+  std::vector<std::string> meant = keys;
+  if (columns.keys.empty()) {
+    meant = meant_names(keys, all_names(columns));
+  } else {
+    meant = meant_names(meant_names(keys, columns.keys), columns.known);
+    for (size_t i = 0; i < columns.keys.size(); ++i)
+      if (const int64_t place = find_name(meant, columns.needed[i]);
+          place >= 0 && !contains_name(meant, columns.keys[i]))
+        meant[size_t(place)] = columns.keys[i];
+  }
+  if (meant == keys) return line;
+  Json matched = Json::object();
+  for (size_t i = 0; i < keys.size(); ++i) matched[meant[i]] = given[keys[i]];
+  return matched.dump();
 }
 
 Json input_object(const CsvTable& table, int64_t row, const InputColumns& columns) {

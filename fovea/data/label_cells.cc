@@ -40,7 +40,7 @@ std::string find_separator(const std::set<std::string>& cells) {
   return "";
 }
 
-/// Of cells that somebody says are labels: what parts any of them.
+/// Of cells that somebody says are labels: what separates any of them.
 std::string first_separator(const std::set<std::string>& cells) {
   const std::string found = find_separator(cells);
   for (const char separator : kMarks)

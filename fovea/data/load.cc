@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fovea/base/names.h"
+
 namespace fovea {
 
 namespace fs = std::filesystem;
@@ -14,12 +16,12 @@ SplitFiles find_split_files(const fs::path& folder, const std::vector<std::strin
   std::sort(paths.begin(), paths.end());
   SplitFiles files;
   for (const fs::path& path : paths) {
-    const fs::path plain = path.extension() == ".gz" ? path.stem() : path.filename();
-    const int part = split_named(plain.stem().string());
+    const fs::path plain = without_gz(path);
+    const int split = split_named(plain.stem().string());
     const bool known =
         std::find(endings.begin(), endings.end(), plain.extension().string()) != endings.end();
-    if (part < 0 || !known) continue;
-    std::optional<fs::path>& file = files[size_t(part)];
+    if (split < 0 || !known) continue;
+    std::optional<fs::path>& file = files[size_t(split)];
     require(!file, ErrorKind::BadData, folder.string(), ": holds both ",
             file ? file->filename().string() : "", " and ", path.filename().string(),
             "; remove one");
@@ -30,8 +32,8 @@ SplitFiles find_split_files(const fs::path& folder, const std::vector<std::strin
 
 std::optional<fs::path> find_single_file(const fs::path& folder, const std::string& name,
                                          const std::vector<std::string>& endings) {
-  for (const auto& part : find_split_files(folder, endings))
-    if (part) return {};
+  for (const auto& file : find_split_files(folder, endings))
+    if (file) return {};
   return find_file(folder, {name}, endings);
 }
 

@@ -198,9 +198,9 @@ void hold_out(SplitRows<Row>& rows, const std::string& path, const std::string& 
   }
   std::vector<int> splits;
   for (const bool is_held : held) splits.push_back(is_held ? kValidation : kTrain);
-  std::array<Rows<Row>, kSplitCount> parts = std::move(rows.train).split(std::move(splits));
-  rows.train = std::move(parts[kTrain]);
-  rows.validation = std::move(parts[kValidation]);
+  std::array<Rows<Row>, kSplitCount> placed = std::move(rows.train).split(std::move(splits));
+  rows.train = std::move(placed[kTrain]);
+  rows.validation = std::move(placed[kValidation]);
   rows.notes.push_back(concat("validation: ", format_count(rows.validation.size()), " of the ",
                               format_count(all), " ", row_word, how_held_out(options)));
 }
@@ -241,9 +241,9 @@ void place_file(SplitRows<Row>& rows, const std::filesystem::path& path, const R
     return;
   }
   rows.given = true;
-  std::array<Rows<Row>, kSplitCount> parts =
+  std::array<Rows<Row>, kSplitCount> placed =
       std::move(all).split({file.splits.begin(), file.splits.end()});
-  for (int split = 0; split < kSplitCount; ++split) rows[split] = std::move(parts[size_t(split)]);
+  for (int split = 0; split < kSplitCount; ++split) rows[split] = std::move(placed[size_t(split)]);
   rows.notes.push_back(concat("split by the split column: ", format_count(rows.train.size()),
                               " training, ", format_count(rows.validation.size()), " validation, ",
                               format_count(rows.test.size()), " test ", reader.rows));

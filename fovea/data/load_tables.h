@@ -47,6 +47,18 @@ inline void write_tables(const std::filesystem::path& folder, const std::string&
   write_description(folder, task, drawn.generator, drawn.description);
 }
 
+/// Columns that differ only in their case from those of training get their names, and that is
+/// noted; nothing where training is yet to come.
+template <class Encoder>
+void match_columns(SourceTables& tables, const Encoder& encoder) {
+  if (!encoder.fitted()) return;
+  for (int split = 0; split < kSplitCount; ++split)
+    if (tables[split])
+      if (const std::string note = match_names(tables[split]->head(), encoder.file_columns());
+          !note.empty())
+        tables.notes.push_back(note);
+}
+
 /// Encodes the splits that the source has. A dropped row is noted; `set_truth` may plant the truth
 /// in each data set.
 template <class Encoder, class SetTruth>

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/tensor/parallel.h"
 
 namespace fovea {
@@ -16,8 +17,7 @@ namespace {
 
 CsvTable read_table(const fs::path& path, const std::string& quotes) {
   CsvOptions reading;
-  const fs::path name = path.extension() == ".gz" ? path.stem() : path;
-  reading.quotes = quotes == "auto" ? name.extension() == ".csv" : quotes == "yes";
+  reading.quotes = quotes == "auto" ? plain_ending(path) == ".csv" : quotes == "yes";
   return read_csv(path, reading);
 }
 
@@ -61,7 +61,7 @@ void describe_bad_share(OptionList& list, double& share) {
 
 std::vector<bool> read_files(int64_t count, const std::function<void(int64_t)>& read,
                              const std::function<std::string(int64_t)>& place_of,
-                             const FileProgress& progress, double max_bad_share,
+                             const LoadProgress& progress, double max_bad_share,
                              std::vector<std::string>& notes) {
   std::vector<std::optional<Error>> errors(static_cast<size_t>(count));
   std::mutex telling;

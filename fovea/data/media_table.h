@@ -40,9 +40,6 @@ class MediaTable {
   CsvTable table_;
 };
 
-/// Told how many files of how many are read; may be empty.
-using FileProgress = std::function<void(int64_t done, int64_t total)>;
-
 /// The option max_bad_share.
 void describe_bad_share(OptionList& list, double& share);
 
@@ -51,7 +48,7 @@ void describe_bad_share(OptionList& list, double& share);
 /// what went wrong first, in this order, is thrown behind its place_of(i).
 std::vector<bool> read_files(int64_t count, const std::function<void(int64_t)>& read,
                              const std::function<std::string(int64_t)>& place_of,
-                             const FileProgress& progress, double max_bad_share,
+                             const LoadProgress& progress, double max_bad_share,
                              std::vector<std::string>& notes);
 
 }  // namespace fovea

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
+#include "fovea/data/tokenisers/wordpiece.h"
 
 namespace fovea {
 
 namespace {
 
 /// Some neighbouring pieces of a text.
-struct Part {
+struct Slice {
   const Pieces* text;
   int64_t begin, end;
 
@@ -17,11 +18,11 @@ struct Part {
 };
 
 template <class Value>
-void append(std::vector<Value>& to, const std::vector<Value>& from, const Part& part) {
-  to.insert(to.end(), from.begin() + part.begin, from.begin() + part.end);
+void append(std::vector<Value>& to, const std::vector<Value>& from, const Slice& slice) {
+  to.insert(to.end(), from.begin() + slice.begin, from.begin() + slice.end);
 }
 
-PackedInput write_input(const PieceTokeniser& tokeniser, const Part& first, const Part* second) {
+PackedInput write_input(const PieceTokeniser& tokeniser, const Slice& first, const Slice* second) {
   PackedInput input;
   input.pair = second != nullptr;
   for (const InputTemplate::Item& item : tokeniser.input_template(input.pair).items) {
@@ -30,11 +31,11 @@ PackedInput write_input(const PieceTokeniser& tokeniser, const Part& first, cons
       input.spans.push_back({});
       input.words.push_back(-1);
     } else {
-      const Part& part = item.text == 0 ? first : *second;
-      input.first_piece[size_t(item.text)] = part.begin;
-      append(input.ids, part.text->ids, part);
-      append(input.spans, part.text->spans, part);
-      append(input.words, part.text->words, part);
+      const Slice& slice = item.text == 0 ? first : *second;
+      input.first_piece[size_t(item.text)] = slice.begin;
+      append(input.ids, slice.text->ids, slice);
+      append(input.spans, slice.text->spans, slice);
+      append(input.words, slice.text->words, slice);
     }
     input.segments.resize(input.ids.size(), item.segment);
     input.texts.resize(input.ids.size(), item.text);
@@ -53,10 +54,10 @@ std::array<int64_t, 2> longest_first(int64_t first, int64_t second, int64_t room
 }
 
 /// Windows over the longer text; the shorter one is whole in each.
-std::vector<PackedInput> slide(const PieceTokeniser& tokeniser, Part first, Part second,
+std::vector<PackedInput> slide(const PieceTokeniser& tokeniser, Slice first, Slice second,
                                bool is_pair, int64_t room, const PackingOptions& options) {
   const bool second_slides = is_pair && second.size() > first.size();
-  Part& sliding = second_slides ? second : first;
+  Slice& sliding = second_slides ? second : first;
   const int64_t fixed = first.size() + second.size() - sliding.size();
   const int64_t width = room - fixed, step = width - options.overlap;
   require(step > 0, is_pair ? ErrorKind::BadData : ErrorKind::InvalidArgument,
@@ -83,6 +84,20 @@ void PackingOptions::describe(OptionList& list) {
       .at_least(0);
 }
 
+void LearnedPieces::describe(OptionList& list, const std::string& rows) {
+  list.add("vocabulary_size", vocabulary_size,
+           "most pieces of a vocabulary that is learned from the " + rows)
+      .at_least(100);
+  list.add("lowercase", lowercase, "a vocabulary that is learned knows no case and no accents");
+}
+
+std::shared_ptr<const PieceTokeniser> LearnedPieces::learn(
+    const std::function<void(WordCounts& words)>& count) const {
+  WordCounts words({.lowercase = lowercase});
+  count(words);
+  return std::make_shared<const WordPiece>(WordPiece::learn(words, {.size = vocabulary_size}));
+}
+
 PackedInputs pack_texts(const PieceTokeniser& tokeniser, const Pieces& first, const Pieces* second,
                         const PackingOptions& options) {
   const bool is_pair = second != nullptr;
@@ -92,7 +107,7 @@ PackedInputs pack_texts(const PieceTokeniser& tokeniser, const Pieces& first, co
           " positions has no room for a text; expected at least ", special + 1);
   require(options.overlap >= 0, ErrorKind::InvalidArgument, "an overlap of ", options.overlap,
           " pieces cannot be; expected 0 or more");
-  Part one{&first, 0, first.size()}, two{second, 0, is_pair ? second->size() : 0};
+  Slice one{&first, 0, first.size()}, two{second, 0, is_pair ? second->size() : 0};
   PackedInputs result;
   if (one.size() + two.size() > room) {
     if (options.too_long == "windows") {
@@ -111,6 +126,14 @@ PackedInputs pack_texts(const PieceTokeniser& tokeniser, const Pieces& first, co
   }
   result.inputs.push_back(write_input(tokeniser, one, is_pair ? &two : nullptr));
   return result;
+}
+
+Pieces first_pieces(Pieces text, int64_t most) {
+  const auto keep = size_t(std::min(most, text.size()));
+  text.ids.resize(keep);
+  text.spans.resize(keep);
+  text.words.resize(keep);
+  return text;
 }
 
 PackedInput join_windows(std::vector<PackedInput> windows) {

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,11 +19,23 @@
 
 namespace fovea {
 
+class WordCounts;
+
 struct PackingOptions {
   int64_t longest = 512;         // positions of one input, special tokens included
   std::string too_long = "cut";  // cut, windows, refuse
   int64_t overlap = 64;          // windows: pieces that a window shares with the one before it
   void describe(OptionList& list);
+};
+
+/// The vocabulary that is learned where no tokeniser is given.
+struct LearnedPieces {
+  int64_t vocabulary_size = 8000;
+  bool lowercase = true;
+  /// `rows`: what it is learned from, as "training rows".
+  void describe(OptionList& list, const std::string& rows);
+  std::shared_ptr<const PieceTokeniser> learn(
+      const std::function<void(WordCounts& words)>& count) const;
 };
 
 struct PackedInput {
@@ -45,6 +59,9 @@ struct PackedInputs {
 /// too long where that is to be refused, and, with windows, for two texts that are both too long.
 PackedInputs pack_texts(const PieceTokeniser& tokeniser, const Pieces& first, const Pieces* second,
                         const PackingOptions& options);
+
+/// Without what is behind so many pieces.
+Pieces first_pieces(Pieces text, int64_t most);
 
 /// All windows of a text as one, one after the other.
 PackedInput join_windows(std::vector<PackedInput> windows);

@@ -46,14 +46,14 @@ class Rows {
     if (walk_)
       walk_blocks([&](std::span<const Row> block) { job(block); });
     else
-      for_each_part(std::span<const Row>(kept_), job);
+      for_each_block(std::span<const Row>(kept_), job);
   }
   /// job(std::span<Row>) for some at a time, and the rows are gone.
   template <class Job>
   void take_blocks(const Job& job) {
     Rows rows = std::exchange(*this, {});
     if (rows.walk_) return rows.walk_blocks(job);
-    for_each_part(std::span<Row>(rows.kept_), [&](std::span<Row> block) {
+    for_each_block(std::span<Row>(rows.kept_), [&](std::span<Row> block) {
       job(block);
       for (Row& row : block) row = Row();
     });
@@ -121,29 +121,29 @@ class Rows {
 
   /// The rows of each split; `splits` has that of each row.
   std::array<Rows, kSplitCount> split(const std::vector<int>& splits) && {
-    std::array<Rows, kSplitCount> parts;
+    std::array<Rows, kSplitCount> placed;
     if (!walk_) {
       size_t at = 0;
-      take_each([&](Row&& row) { parts[size_t(splits[at++])].kept_.push_back(std::move(row)); });
-      return parts;
+      take_each([&](Row&& row) { placed[size_t(splits[at++])].kept_.push_back(std::move(row)); });
+      return placed;
     }
     const auto own = std::make_shared<const std::vector<uint8_t>>(splits.begin(), splits.end());
     for (int split = 0; split < kSplitCount; ++split)
       if (const auto size = std::count(own->begin(), own->end(), split); size > 0)
-        parts[size_t(split)] = {size, [walk = walk_, own, split](const Take& take) {
-                                  size_t at = 0;
-                                  walk([&](Row&& row) {
-                                    if (at < own->size() && (*own)[at] == split)
-                                      take(std::move(row));
-                                    ++at;
-                                  });
-                                }};
-    return parts;
+        placed[size_t(split)] = {size, [walk = walk_, own, split](const Take& take) {
+                                   size_t at = 0;
+                                   walk([&](Row&& row) {
+                                     if (at < own->size() && (*own)[at] == split)
+                                       take(std::move(row));
+                                     ++at;
+                                   });
+                                 }};
+    return placed;
   }
 
  private:
-  template <class Part, class Job>
-  static void for_each_part(Part all, const Job& job) {
+  template <class Span, class Job>
+  static void for_each_block(Span all, const Job& job) {
     for (size_t begin = 0; begin < all.size(); begin += kTogether)
       job(all.subspan(begin, std::min(kTogether, all.size() - begin)));
   }

@@ -10,7 +10,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/formats/cells.h"
-#include "fovea/data/formats/number_format.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/formats/table.h"
 #include "fovea/tensor/random.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostTexts = 10'000'000;  // that dataset.json tells the truth about, as keys
 
-/// The words that name a part, in a split column and as a file's name.
+/// The words that name a split, in a split column and as a file's name.
 const std::array<std::vector<std::string>, kSplitCount> kWords{
     {{"train", "training"}, {"val", "dev", "validation", "valid"}, {"test"}}};
 
@@ -40,14 +40,14 @@ void split_by_column(SourceTables& tables, const TableRows& all) {
   const int64_t column = table.column(tables.split_column);
   std::array<std::vector<int64_t>, kSplitCount> rows;
   for (int64_t row = 0; row < table.rows(); ++row) {
-    const int part = split_named(table.cell(row, column));
-    if (part < 0)
+    const int split = split_named(table.cell(row, column));
+    if (split < 0)
       fail(ErrorKind::BadData, table.place(row), ": split column '", tables.split_column, "' is '",
            table.cell(row, column), "'; expected train, val (or dev, valid, validation) or test");
-    rows[size_t(part)].push_back(row);
+    rows[size_t(split)].push_back(row);
   }
-  for (int part = 0; part < kSplitCount; ++part)
-    if (!rows[size_t(part)].empty()) tables[part] = all.select(rows[size_t(part)]);
+  for (int split = 0; split < kSplitCount; ++split)
+    if (!rows[size_t(split)].empty()) tables[split] = all.select(rows[size_t(split)]);
   tables.notes.push_back(concat("split by column '", tables.split_column,
                                 "': ", format_count(int64_t(rows[kTrain].size())), " training, ",
                                 format_count(int64_t(rows[kValidation].size())), " validation, ",
@@ -70,12 +70,12 @@ void open_file(SourceTables& tables, const DataSource& source, const SplitOption
 
 void open_folder(SourceTables& tables, const DataSource& source, const SplitOptions& options) {
   ContentHash hash;
-  for (int part = 0; part < kSplitCount; ++part)
-    if (const auto path = find_file(source.path, kWords[size_t(part)], table_endings())) {
-      tables[part] = TableRows(*path, source.kept_bytes);
-      const CsvTable& head = tables[part]->head();
+  for (int split = 0; split < kSplitCount; ++split)
+    if (const auto path = find_file(source.path, kWords[size_t(split)], table_endings())) {
+      tables[split] = TableRows(*path, source.kept_bytes);
+      const CsvTable& head = tables[split]->head();
       tables.notes.insert(tables.notes.end(), head.notes.begin(), head.notes.end());
-      hash.add(concat(kWords[size_t(part)][0], "=", head.hash, "\n"));
+      hash.add(concat(kWords[size_t(split)][0], "=", head.hash, "\n"));
     }
   const fs::path description = source.path / "dataset.json";
   if (fs::exists(description)) {
@@ -100,9 +100,10 @@ void hold_out(SourceTables& tables, const SplitOptions& options) {
   require(all.rows() > 1, ErrorKind::BadData, all.head().path,
           ": has 1 training row; at least 2 are needed to hold one out");
   RowClasses classes;
-  if (!options.stratify.empty() && all.head().find(options.stratify) >= 0) {
-    const CsvTable table = all.with_column(options.stratify);
-    const int64_t column = table.column(options.stratify);
+  const std::string target = options.stratify ? find_target(all.head(), *options.stratify) : "";
+  if (!target.empty()) {
+    const CsvTable table = all.with_column(target);
+    const int64_t column = table.column(target);
     for (int64_t row = 0; row < table.rows(); ++row)
       classes.add(std::string(table.cell(row, column)));
   }
@@ -136,18 +137,18 @@ int split_named(std::string_view text) {
   std::string word(trim_cell(text));
   for (char& c : word)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  for (int part = 0; part < kSplitCount; ++part)
-    if (std::find(kWords[size_t(part)].begin(), kWords[size_t(part)].end(), word) !=
-        kWords[size_t(part)].end())
-      return part;
+  for (int split = 0; split < kSplitCount; ++split)
+    if (std::find(kWords[size_t(split)].begin(), kWords[size_t(split)].end(), word) !=
+        kWords[size_t(split)].end())
+      return split;
   return -1;
 }
 
 Split split_in_cell(std::string_view cell, const std::string& place) {
-  const int part = split_named(cell);
-  require(part >= 0, ErrorKind::BadData, place, ": the split column is '", cell,
+  const int split = split_named(cell);
+  require(split >= 0, ErrorKind::BadData, place, ": the split column is '", cell,
           "'; expected train, val (or dev, valid, validation) or test");
-  return Split(part);
+  return Split(split);
 }
 
 bool names_splits(const CsvTable& table, int64_t column) {
@@ -194,8 +195,8 @@ std::string hash_of_built_in(const std::string& task, const Json& generator) {
   return hash.text();
 }
 
-std::string place_of(const DataSource& source, int part, const std::string& what) {
-  return source.path.empty() ? what : concat(source.path.string(), " (", kSplitNames[part], ")");
+std::string place_of(const DataSource& source, int split, const std::string& what) {
+  return source.path.empty() ? what : concat(source.path.string(), " (", kSplitNames[split], ")");
 }
 
 RowSplit split_rows(int64_t rows, double fraction, uint64_t seed) {
@@ -325,6 +326,17 @@ void check_roles(const DataSource& source, const std::vector<std::string>& known
     require(std::find(known.begin(), known.end(), role) != known.end(), ErrorKind::InvalidArgument,
             "there is no column role '", role, "'", suggestion(role, known),
             "; the roles are: ", join(known));
+}
+
+void apply_roles(const DataSource& source, const std::vector<RolePlace>& places) {
+  std::vector<std::string> known;
+  for (const RolePlace& place : places) known.emplace_back(place.role);
+  check_roles(source, known);
+  for (const auto& [role, columns] : places)
+    if (auto* const* one = std::get_if<std::string*>(&columns))
+      **one = single_role(source.roles, role, **one);
+    else if (source.roles.contains(role))
+      *std::get<std::vector<std::string>*>(columns) = source.roles.at(role);
 }
 
 }  // namespace fovea

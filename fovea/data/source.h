@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "fovea/base/json.h"
@@ -36,6 +38,9 @@ struct DataSource {
   /// than to read them again.
   int64_t kept_bytes = int64_t{256} << 20;
 };
+
+/// Told how many of how many are done, of a load that takes long; may be empty.
+using LoadProgress = std::function<void(int64_t done, int64_t total)>;
 
 /// The one file of the folder that has one of the names and one of the endings, perhaps with .gz;
 /// else none. BadData for two: which one was meant cannot be known.
@@ -72,7 +77,9 @@ struct SplitOptions {
   uint64_t seed = 0;           // chooses these rows
   bool needs_training = true;  // otherwise any one split is enough
   std::string split = {};      // the column that says it; empty: "split", if its cells do
-  std::string stratify = {};  // of a table: the column whose values are spread evenly; may be empty
+  // Of a table: the column whose values are spread evenly; "": the one that is called like a
+  // target.
+  std::optional<std::string> stratify = {};
   int64_t folds = 0, fold = 0;  // as in DataSource
 };
 
@@ -130,5 +137,14 @@ void describe_quotes(OptionList& list, std::string& quotes);
 std::string single_role(const Roles& roles, const std::string& role, const std::string& otherwise);
 /// InvalidArgument for a role that the task does not know, and for roles without a file.
 void check_roles(const DataSource& source, const std::vector<std::string>& known);
+
+/// Where the columns of a role go: one, or all of them.
+struct RolePlace {
+  const char* role;
+  std::variant<std::string*, std::vector<std::string>*> columns;
+};
+/// Puts the columns that have roles into these places, the only ones that the task knows. The
+/// others stay as they are.
+void apply_roles(const DataSource& source, const std::vector<RolePlace>& places);
 
 }  // namespace fovea

@@ -15,7 +15,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Rounding lifts the logarithm of a certain symbol above 0, in half precision by this at most.
-constexpr double kRounding = 1e-2;
+constexpr double kRoundingOfSums = 1e-2;
 
 bool is_identity(const std::vector<int64_t>& origin, int64_t rows) {
   if (static_cast<int64_t>(origin.size()) != rows) return false;
@@ -115,7 +115,7 @@ at::Tensor to_device(const std::vector<int64_t>& numbers, at::Device device) {
 void check_likeliest(double log_probability, int64_t input, int64_t position) {
   require(!std::isnan(log_probability), ErrorKind::BadData, "input ", input, ", position ",
           position, ": the model's log-probabilities are NaN; did its training diverge?");
-  require(log_probability <= kRounding, ErrorKind::BadData, "input ", input, ", position ",
+  require(log_probability <= kRoundingOfSums, ErrorKind::BadData, "input ", input, ", position ",
           position, ": a log-probability is ", log_probability,
           ", expected 0 at most; is a log-softmax missing?");
 }

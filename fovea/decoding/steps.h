@@ -12,8 +12,6 @@ namespace fovea {
 
 using Hypotheses = std::vector<std::vector<Hypothesis>>;  // [B][n]
 
-Hypotheses greedy_search(const SearchOptions& options, const SearchProblem& problem,
-                         const StepFunction& step);
 Hypotheses beam_search(const SearchOptions& options, const SearchProblem& problem,
                        const StepFunction& step);
 Hypotheses sample_search(const SearchOptions& options, const SearchProblem& problem,

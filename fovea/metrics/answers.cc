@@ -35,7 +35,7 @@ bool is_ascii_punctuation(char32_t code) {
          (code >= 0x5B && code <= 0x60) || (code >= 0x7B && code <= 0x7E);
 }
 
-/// What Python's split() parts words at.
+/// What Python's split() splits at.
 bool is_space(char32_t code) {
   return (code >= 0x09 && code <= 0x0D) || (code >= 0x1C && code <= 0x20) || code == 0x85 ||
          code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||

@@ -126,40 +126,4 @@ double calibration_error_of_classes(const at::Tensor& scores, const at::Tensor& 
                                     bins);
 }
 
-at::Tensor with_temperature(const at::Tensor& scores, double temperature) {
-  if (temperature == 1) return scores;
-  // Below this a probability is the rounding of a softmax.
-  constexpr double kSmallest = 1e-30;
-  return at::softmax(scores.to(at::kDouble).clamp_min(kSmallest).log() / temperature, -1)
-      .to(scores.scalar_type());
-}
-
-double fit_temperature(const at::Tensor& scores, const at::Tensor& targets,
-                       const at::Tensor& possible) {
-  constexpr double kSmallest = 1e-30, kPriorVariance = 0.5, kWidest = 3;  // of ln T
-  at::Tensor logits = scores.to(at::kDouble).clamp_min(kSmallest).log();  // [N, C]
-  if (possible.defined()) logits = logits.masked_fill(~possible, -INFINITY);
-  const at::Tensor truth = targets.to(at::kLong).unsqueeze(1);  // [N, 1]
-  const auto cost = [&](double log_temperature) {
-    const at::Tensor scaled = at::log_softmax(logits / std::exp(log_temperature), 1);
-    return -scaled.gather(1, truth).sum().item<double>() +
-           log_temperature * log_temperature / (2 * kPriorVariance);
-  };
-  // The log loss is convex in 1 / T, so it has one minimum; golden section finds it.
-  const double ratio = (std::sqrt(5.0) - 1) / 2;
-  double low = -kWidest, high = kWidest;
-  double left = high - ratio * (high - low), right = low + ratio * (high - low);
-  double at_left = cost(left), at_right = cost(right);
-  while (high - low > 1e-4) {
-    if (at_left <= at_right) {
-      high = right, right = left, at_right = at_left;
-      left = high - ratio * (high - low), at_left = cost(left);
-    } else {
-      low = left, left = right, at_left = at_right;
-      right = low + ratio * (high - low), at_right = cost(right);
-    }
-  }
-  return std::exp((low + high) / 2);
-}
-
 }  // namespace fovea

@@ -42,13 +42,4 @@ double brier_score_of_classes(const at::Tensor& scores, const at::Tensor& target
 double calibration_error_of_classes(const at::Tensor& scores, const at::Tensor& targets,
                                     int64_t bins = 10);
 
-/// Guo et al. 2017: logits divided by one number change no ranking of the classes of a row, and
-/// make probabilities what happens. Of probabilities that is p^(1/T), normalised.
-at::Tensor with_temperature(const at::Tensor& scores, double temperature);  // [.., C]
-/// The T of the smallest log loss on rows that were not trained on, with a weak prior
-/// ln T ~ N(0, 1/2), which matters for a handful of rows, or where every row is right. `possible`,
-/// bool [N, C]: which classes a row has; undefined: all.
-double fit_temperature(const at::Tensor& scores, const at::Tensor& targets,
-                       const at::Tensor& possible = {});  // [N, C], [N]
-
 }  // namespace fovea

@@ -111,7 +111,7 @@ class Cider {
   double pictures_;
 };
 
-std::vector<Words> words_of(const References& references) {
+std::vector<Words> reference_words(const References& references) {
   std::vector<Words> words;
   for (const std::string& reference : references) words.push_back(caption_words(reference));
   return words;
@@ -134,7 +134,7 @@ double rouge_l(std::span<const std::string> outputs, std::span<const References>
   check_references(outputs.size(), references);
   double sum = 0;
   for (size_t row = 0; row < outputs.size(); ++row)
-    sum += rouge_of(caption_words(outputs[row]), words_of(references[row]));
+    sum += rouge_of(caption_words(outputs[row]), reference_words(references[row]));
   return sum / double(outputs.size());
 }
 
@@ -145,7 +145,7 @@ double cider(std::span<const std::string> outputs, std::span<const References> r
   for (const References& of_picture : references) {
     std::set<std::string> there;
     std::vector<CountedCaption>& own = counted.emplace_back();
-    for (const Words& words : words_of(of_picture)) {
+    for (const Words& words : reference_words(of_picture)) {
       own.push_back({ngrams_of(words), double(words.size())});
       for (const auto& order : own.back().counts)
         for (const auto& [gram, count] : order) there.insert(gram);

@@ -112,7 +112,7 @@ std::vector<Matches> best_matches(const std::string& output, const References& r
   return best;
 }
 
-void check_options(const ChrfOptions& options) {
+void check_chrf_options(const ChrfOptions& options) {
   require(options.characters >= 0 && options.words >= 0 && options.characters + options.words > 0,
           ErrorKind::InvalidArgument, "chrF needs n-grams of at least one order, found ",
           options.characters, " of characters and ", options.words, " of words");
@@ -124,7 +124,7 @@ void check_options(const ChrfOptions& options) {
 
 double corpus_chrf(std::span<const std::string> outputs, std::span<const References> references,
                    const ChrfOptions& options) {
-  check_options(options);
+  check_chrf_options(options);
   check_references(outputs.size(), references);
   std::vector<Matches> sums(size_t(options.characters + options.words));
   for (size_t row = 0; row < outputs.size(); ++row) {
@@ -140,7 +140,7 @@ double corpus_chrf(std::span<const std::string> outputs, std::span<const Referen
 
 double sentence_chrf(const std::string& output, const References& references,
                      const ChrfOptions& options) {
-  check_options(options);
+  check_chrf_options(options);
   check_references(1, {&references, 1});
   return f_score(best_matches(output, references, options), options.beta);
 }

@@ -63,7 +63,7 @@ at::Tensor predicted_classes(const at::Tensor& scores) {
 at::Tensor predicted_classes(const at::Tensor& scores, double threshold) {
   const at::Tensor values = probabilities(scores);
   require(values.dim() == 1, ErrorKind::InvalidArgument,
-          "a threshold parts two classes and needs scores [N], found ", scores.sizes());
+          "a threshold separates two classes and needs scores [N], found ", scores.sizes());
   return values.ge(threshold).to(at::kLong).masked_fill(values.isnan(), -1);  // [N]
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fovea/base/error.h"
+#include "fovea/metrics/statistics.h"
 #include "fovea/tensor/random.h"
 
 namespace fovea {
@@ -13,14 +14,6 @@ namespace {
 
 constexpr double kNormal975 = 1.959963984540054;  // the 97.5 % point of N(0, 1)
 constexpr int64_t kDraws = 4'000'000, kFewest = 200, kMost = 1000;
-
-/// Linear between the two nearest values.
-double point_of(const std::vector<double>& sorted, double share) {
-  const double place = share * double(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - double(below)) * (sorted[above] - sorted[below]);
-}
 
 }  // namespace
 
@@ -52,7 +45,7 @@ std::optional<Interval> bootstrap_interval(int64_t rows, const ResampledMetric& 
   }
   if (int64_t(values.size()) < resamples / 2) return {};
   std::ranges::sort(values);
-  return Interval{point_of(values, 0.025), point_of(values, 0.975), "bootstrap"};
+  return Interval{sorted_quantile(values, 0.025), sorted_quantile(values, 0.975), "bootstrap"};
 }
 
 }  // namespace fovea

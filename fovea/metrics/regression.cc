@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
+#include "fovea/metrics/statistics.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -85,17 +86,9 @@ std::optional<double> spearman(const at::Tensor& predicted, const at::Tensor& ta
 
 namespace {
 
-/// Linear between the two nearest rows, as numpy has it. Median and quantile of LibTorch differ.
-double sorted_quantile(const at::Tensor& sorted, double share) {
-  const double place = share * double(sorted.numel() - 1);
-  const auto below = static_cast<int64_t>(place);
-  const int64_t above = std::min(below + 1, sorted.numel() - 1);
-  const double* values = sorted.data_ptr<double>();
-  return values[below] + (place - double(below)) * (values[above] - values[below]);
-}
-
-at::Tensor sorted_values(const at::Tensor& values) {
-  return std::get<0>(values.sort()).contiguous();
+std::vector<double> sorted_values(const at::Tensor& values) {
+  const at::Tensor sorted = std::get<0>(values.sort()).contiguous();
+  return {sorted.data_ptr<double>(), sorted.data_ptr<double>() + sorted.numel()};
 }
 
 }  // namespace
@@ -110,7 +103,7 @@ Residuals summarize_residuals(const at::Tensor& predicted, const at::Tensor& tar
   Residuals summary;
   summary.mean = residuals.mean().item<double>();
   summary.deviation = residuals.numel() > 1 ? residuals.std().item<double>() : 0;
-  const at::Tensor sorted = sorted_values(residuals);
+  const std::vector<double> sorted = sorted_values(residuals);
   for (const double share : kResidualQuantiles)
     summary.quantiles.push_back(sorted_quantile(sorted, share));
   const at::Tensor order =

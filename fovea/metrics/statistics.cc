@@ -49,6 +49,13 @@ double student_t_tail(double t, double degrees) {
 
 }  // namespace
 
+double sorted_quantile(std::span<const double> sorted, double share) {
+  const double place = share * double(sorted.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - double(below)) * (sorted[above] - sorted[below]);
+}
+
 double student_t_quantile(double probability, double degrees_of_freedom) {
   require(probability > 0 && probability < 1, ErrorKind::InvalidArgument,
           "a quantile needs a probability between 0 and 1, found ", probability);

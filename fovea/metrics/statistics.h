@@ -27,6 +27,10 @@ Summary summarize(std::span<const double> values);
 /// degrees of freedom lies.
 double student_t_quantile(double probability, double degrees_of_freedom);
 
+/// The number below which a share of the sorted values lies, between two of them in proportion, as
+/// numpy has it; median and quantile of LibTorch differ.
+double sorted_quantile(std::span<const double> sorted, double share);
+
 /// Mean and deviation of a stream, without keeping it (Welford 1962).
 class RunningStatistics {
  public:

@@ -45,7 +45,9 @@ ThresholdRule::ThresholdRule(const std::string& text) : text_(text) {
     kind_ = Kind::Cost;
     value_ = number_in(value.substr(0, value.find(':')), text, 0, kMostCost);
     miss_ = number_in(value.substr(value.find(':') + 1), text, 0, kMostCost);
-    if (value_ + miss_ <= 0) refuse_rule(text);
+    require(value_ + miss_ > 0, ErrorKind::InvalidArgument, "threshold '", text,
+            "': both costs are 0, so that every threshold is as good; expected cost=FP:FN such as ",
+            "cost=1:5, where a miss costs 5 false alarms");
   } else if (name == "precision" || name == "recall") {
     kind_ = name == "precision" ? Kind::Precision : Kind::Recall;
     value_ = number_in(value, text, 0, 1);

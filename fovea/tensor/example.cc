@@ -14,6 +14,10 @@ const Axis& Example::axis(const std::string& name) const {
   fail(ErrorKind::NotFound, "the example has no axis '", name, "'; it has: ", join(names));
 }
 
+void Example::add_cut(const std::string& unit, int64_t read, int64_t left_out) {
+  if (left_out > 0) cuts.push_back({unit, read, read + left_out});
+}
+
 const at::Tensor& Batch::at(const std::string& name) const {
   const auto found = tensors.find(name);
   if (found != tensors.end()) return found->second;

@@ -22,6 +22,12 @@ struct Medium {
   std::string alt;                // what it shows, for those who cannot see it
 };
 
+/// What of an input the model did not see: it read 512 of 2,290 tokens.
+struct Cut {
+  std::string unit;  // "tokens"
+  int64_t read = 0, of = 0;
+};
+
 /// One input with everything that is known about it.
 struct Example {
   NamedTensors tensors;    // "inputs", "target", …, without a batch dimension
@@ -29,8 +35,10 @@ struct Example {
   NamedTensors truth;  // map name -> keep mask [Q, K] of what really matters, where it is planted
   std::vector<Medium> media = {};
   std::string given = "";  // the input as the user gave it, where it was one line
-  int64_t cut = 0;         // tokens of it that the model has no positions for and does not see
+  std::vector<Cut> cuts = {};
   const Axis& axis(const std::string& name) const;
+  /// Says that besides the units that are read so many were left out, where there are any.
+  void add_cut(const std::string& unit, int64_t read, int64_t left_out);
 };
 
 /// Examples side by side: each tensor [B, …], padded, with "<name>.keep" masks where padding is

@@ -293,6 +293,8 @@ std::string header_of(const OpenFile& file, const std::string& path) {
                " bytes, fewer than the 8 of the header length");
   char length[8];
   file.read(0, length, sizeof length);
+  reader.check(std::string_view(length, sizeof length) != "version ",
+               "it is a Git LFS pointer, not the file itself; fetch it with git lfs pull");
   const uint64_t size = little_endian(length);
   reader.check(size <= kHeaderLimit, "the header claims ", size, " bytes, the limit is ",
                kHeaderLimit);

@@ -32,6 +32,9 @@ TEST(Text, NearestFindsWhatWasMeant) {
   EXPECT_EQ(nearest("zzzzzzzzzz", keys), "");
   EXPECT_EQ(nearest("x", Words{}), "");
   EXPECT_EQ(nearest("", Words{"abcdef"}), "");
+  EXPECT_EQ(nearest("GEBIET", Words{"Rabatt", "Gebiet"}), "Gebiet");
+  EXPECT_EQ(nearest("Y", Words{"a", "y"}), "y") << "the case alone differs";
+  EXPECT_EQ(nearest("y", Words{"a", "b"}), "") << "short names are all alike";
   EXPECT_EQ(suggestion("gro", Words{"rnn", "gru", "lstm"}), " (did you mean 'gru'?)");
   EXPECT_EQ(suggestion("something", Words{"rnn", "gru"}), "");
 }

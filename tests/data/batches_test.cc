@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace fovea {
+namespace fovea::batches_test {
 namespace {
 
 using Batches = std::vector<std::vector<int64_t>>;
@@ -201,4 +201,4 @@ TEST(Batches, TheSameArgumentsGiveTheSamePlan) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::batches_test

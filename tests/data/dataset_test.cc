@@ -3,7 +3,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::dataset_test {
 namespace {
 
 class PlainDataset : public ColumnDataset {
@@ -51,4 +51,4 @@ TEST(Dataset, ColumnsMustAgree) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::dataset_test

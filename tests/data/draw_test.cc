@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::draw_test {
 namespace {
 
 /// Numbers below `bound` as texts; odd ones are of no use.
@@ -61,4 +61,4 @@ TEST(Draw, OptionsAreDescribedCheckedAndCounted) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::draw_test

@@ -5,7 +5,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::erase_test {
 namespace {
 
 using testing::expect_error;
@@ -48,4 +48,4 @@ TEST(Erase, StepsBecomeTheMean) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::erase_test

@@ -3,7 +3,7 @@
 #include "fovea/data/source.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::labels_test {
 namespace {
 
 constexpr LabelWords kWords{"text", "label", "NAME"};
@@ -66,4 +66,4 @@ TEST(Decisive, OtherShapesAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::labels_test

@@ -5,7 +5,7 @@
 #include "fovea/base/base64.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::media_input_test {
 namespace {
 
 using testing::expect_error;
@@ -41,4 +41,4 @@ TEST(ImageInput, WhatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::media_input_test

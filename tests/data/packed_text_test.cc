@@ -5,7 +5,7 @@
 #include "tests/data/wordpiece_samples.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::packed_text_test {
 namespace {
 
 Example example_of(const WordPiece& tokeniser, const std::string& first,
@@ -64,4 +64,4 @@ TEST(PackedText, ErasedPiecesAreMaskedAndSpecialTokensStay) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::packed_text_test

@@ -2,7 +2,7 @@
 
 #include "tests/data/wordpiece_samples.h"
 
-namespace fovea {
+namespace fovea::packing_test {
 namespace {
 
 /// Pieces with the numbers begin … begin+size-1, which stand for themselves.
@@ -120,4 +120,4 @@ TEST(Packing, RefusesWhatItIsToldTo) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::packing_test

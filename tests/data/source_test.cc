@@ -5,7 +5,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::source_test {
 namespace {
 
 SplitOptions options(double fraction = 0.25, uint64_t seed = 1) {
@@ -251,4 +251,4 @@ TEST(Source, RolesAreChecked) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::source_test

@@ -6,7 +6,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::penalty_test {
 namespace {
 
 /// The same scores at every step, whatever came before.
@@ -88,4 +88,4 @@ TEST(Endings, SymbolsAreToldAsTheyAreChosen) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::penalty_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace fovea {
+namespace fovea::answers_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -43,4 +43,4 @@ TEST(Answers, QuestionsWithoutAnAnswer) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::answers_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace fovea {
+namespace fovea::ngram_model_test {
 namespace {
 
 using Tokens = std::vector<int64_t>;
@@ -52,4 +52,4 @@ TEST(NgramModel, ComesBackFromItsTensors) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::ngram_model_test

@@ -36,7 +36,7 @@ void leave_out_bad(const std::vector<bool>& bad, std::vector<CaptionedImage>& ro
 
 /// Reads the pictures' files, side by side; synthetic ones are there already.
 SplitPictures read_pictures(SplitRows<CaptionedImage>& rows, const CaptionsDataOptions& options,
-                            const FileProgress& progress, Notes& notes) {
+                            const LoadProgress& progress, Notes& notes) {
   const int64_t side = options.image_size;
   SplitPictures pictures;
   struct Place {

@@ -39,7 +39,7 @@ struct CaptionCoding {
 struct CaptionLoading {
   uint64_t seed = 0;
   int64_t grid = 8;  // cells of a side: the model's
-  FileProgress progress = {};
+  LoadProgress progress = {};
 };
 
 /// Reads a table, a folder or a prepared file, or draws the synthetic ones. A first call learns

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fovea/base/error.h"
 #include "fovea/base/code_points.h"
+#include "fovea/base/error.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/padding.h"
 
@@ -14,15 +14,6 @@ namespace fovea {
 namespace {
 
 using at::Tensor;
-
-/// The first pieces of a text.
-Pieces first_pieces(Pieces text, int64_t most) {
-  const auto keep = size_t(std::min(most, text.size()));
-  text.ids.resize(keep);
-  text.spans.resize(keep);
-  text.words.resize(keep);
-  return text;
-}
 
 /// What stands in front of [SEP], and behind it: of all choices, in code points.
 struct PairTexts {
@@ -45,8 +36,8 @@ PairTexts texts_of(const ChoiceRow& row) {
 
 struct PackedChoices {
   std::vector<PackedInput> inputs;
-  int64_t shared = 0;  // tokens that all of them begin with
-  int64_t cut = 0;
+  int64_t shared = 0;         // tokens that all of them begin with
+  int64_t read = 0, cut = 0;  // the shared text once
 };
 
 /// How many tokens all inputs begin with, up to where the first choice begins.
@@ -74,7 +65,7 @@ PackedChoices pack(const PieceTokeniser& tokeniser, const PackingOptions& packin
     second.push_back(tokeniser.encode(text));
     longest = std::max(longest, second.back().size());
   }
-  // All inputs have the same part of the first text, so that none is judged by less of it.
+  // All inputs have the same tokens of the first text, so that none is judged by less of it.
   const int64_t most_second = std::max(room - first.size(), room / 2),
                 most_first = std::max(room - longest, room - room / 2);
   require(first.size() + longest <= room || packing.too_long != "refuse", ErrorKind::BadData,
@@ -83,11 +74,14 @@ PackedChoices pack(const PieceTokeniser& tokeniser, const PackingOptions& packin
           " positions hold; shorten them, or set data.too_long=cut");
   PackedChoices packed;
   const Pieces kept = first_pieces(first, most_first);
+  packed.read = kept.size();
   packed.cut = first.size() - kept.size();
   for (const Pieces& own : second) {
-    const Pieces part = first_pieces(own, most_second);
-    packed.cut += own.size() - part.size();
-    packed.inputs.push_back(pack_texts(tokeniser, kept, &part, {packing.longest}).inputs.at(0));
+    const Pieces kept_choice = first_pieces(own, most_second);
+    packed.read += kept_choice.size();
+    packed.cut += own.size() - kept_choice.size();
+    packed.inputs.push_back(
+        pack_texts(tokeniser, kept, &kept_choice, {packing.longest}).inputs.at(0));
   }
   packed.shared = count_shared(packed.inputs, texts.choice_begin);
   return packed;
@@ -97,7 +91,7 @@ PackedChoices pack(const PieceTokeniser& tokeniser, const PackingOptions& packin
 struct Unit {
   const PackedInput* input;
   size_t place;
-  int64_t part;  // 0: shared
+  int64_t choice;  // its number from 1 on; 0: shared
 };
 
 std::vector<Unit> units_of(const PackedChoices& packed) {
@@ -109,7 +103,7 @@ std::vector<Unit> units_of(const PackedChoices& packed) {
   return units;
 }
 
-/// Where the parts of the axis's text begin: the first text, the start of the second ones, and each
+/// Where the texts of the axis's text begin: the first text, the start of the second ones, and each
 /// choice, with line ends between them.
 struct AxisText {
   std::string text;
@@ -136,7 +130,7 @@ struct AxisText {
     if (text < 0) return {};
     if (text == 0) return span;
     if (span.end <= choice_begin) return {span.begin + start, span.end + start};
-    const int64_t begin = choices[size_t(std::max<int64_t>(unit.part, 1) - 1)];
+    const int64_t begin = choices[size_t(std::max<int64_t>(unit.choice, 1) - 1)];
     return {std::max<int64_t>(span.begin - choice_begin, 0) + begin,
             span.end - choice_begin + begin};
   }
@@ -157,21 +151,21 @@ Tensor truth_of(const ChoiceRow& row, const std::vector<Unit>& units, int64_t ch
     const Span& span = unit.input->spans[unit.place];
     const int64_t text = unit.input->texts[unit.place];
     truth.data_ptr<bool>()[i] = (text == 0 && touches(span, row.decisive_context, 0)) ||
-                                (text == 1 && unit.part == row.answer + 1 &&
+                                (text == 1 && unit.choice == row.answer + 1 &&
                                  touches(span, row.decisive_choice, choice_begin));
   }
   return truth;
 }
 
 /// The inputs of a row as places among its units.
-std::vector<std::vector<int64_t>> frames_of(const Tensor& parts) {
-  const int64_t* part = parts.data_ptr<int64_t>();
-  const int64_t count = parts.numel();
-  const int64_t shared = std::count(part, part + count, 0);
+std::vector<std::vector<int64_t>> to_frames(const Tensor& choice) {
+  const int64_t* of_token = choice.data_ptr<int64_t>();
+  const int64_t count = choice.numel();
+  const int64_t shared = std::count(of_token, of_token + count, 0);
   std::vector<int64_t> start;
   for (int64_t i = 0; i < shared; ++i) start.push_back(i);
-  std::vector<std::vector<int64_t>> frames(size_t(count > 0 ? part[count - 1] : 0), start);
-  for (int64_t i = shared; i < count; ++i) frames.at(size_t(part[i] - 1)).push_back(i);
+  std::vector<std::vector<int64_t>> frames(size_t(count > 0 ? of_token[count - 1] : 0), start);
+  for (int64_t i = shared; i < count; ++i) frames.at(size_t(of_token[i] - 1)).push_back(i);
   return frames;
 }
 
@@ -182,13 +176,13 @@ Example ChoiceEncoder::example(const ChoiceRow& row) const {
   const PackedChoices packed = pack(*tokeniser, packing, texts);
   const std::vector<Unit> units = units_of(packed);
   const AxisText place(row, texts);
-  std::vector<int64_t> tokens, segments, parts;
+  std::vector<int64_t> tokens, segments, choice;
   Axis axis{"tokens", "token", {}};
   axis.text = place.text;
   for (const Unit& unit : units) {
     tokens.push_back(unit.input->ids[unit.place]);
     segments.push_back(unit.input->segments[unit.place]);
-    parts.push_back(unit.part);
+    choice.push_back(unit.choice);
     if (unit.input->texts[unit.place] < 0) axis.special.push_back(int64_t(axis.labels.size()));
     axis.labels.push_back(tokeniser->piece(tokens.back()));
     axis.spans.push_back(place.place(unit));
@@ -196,10 +190,10 @@ Example ChoiceEncoder::example(const ChoiceRow& row) const {
   Example example;
   example.tensors["tokens"] = at::tensor(tokens, at::kLong);      // [N]
   example.tensors["segments"] = at::tensor(segments, at::kLong);  // [N]
-  example.tensors["parts"] = at::tensor(parts, at::kLong);        // [N]
+  example.tensors["choice"] = at::tensor(choice, at::kLong);      // [N]
   example.axes.push_back(std::move(axis));
   example.axes.push_back({"choices", "choice", row.choices});
-  example.cut = packed.cut;
+  example.add_cut("tokens", packed.read, packed.cut);
   if (row.answer >= 0 && !(row.decisive_context.empty() && row.decisive_choice.empty()))
     example.truth["attention"] = truth_of(row, units, texts.choice_begin);
   return example;
@@ -210,7 +204,7 @@ Batch ChoiceEncoder::collate(std::span<const Example> examples) const {
   std::vector<std::vector<std::vector<int64_t>>> rows;
   size_t choices = 1, longest = 1;
   for (const Example& example : examples) {
-    rows.push_back(frames_of(example.tensors.at("parts")));
+    rows.push_back(to_frames(example.tensors.at("choice")));
     choices = std::max(choices, rows.back().size());
     for (const auto& frame : rows.back()) longest = std::max(longest, frame.size());
   }
@@ -228,18 +222,18 @@ ChoiceDataset::ChoiceDataset(Rows<ChoiceRow> rows, ChoiceEncoder encoder, const 
     : encoder_(std::move(encoder)) {
   struct Encoded {
     NamedTensors tensors;
-    int64_t cut;
+    bool is_cut;
   };
   const auto encode = [&](const ChoiceRow& row) {
     Example example = encoder_.example(row);
-    return Encoded{std::move(example.tensors), example.cut};
+    return Encoded{std::move(example.tensors), !example.cuts.empty()};
   };
   encode_rows(std::move(rows), where, "question", encode, [&](ChoiceRow&& row, Encoded&& encoded) {
     int64_t length = 0;
-    for (const auto& frame : frames_of(encoded.tensors.at("parts")))
+    for (const auto& frame : to_frames(encoded.tensors.at("choice")))
       length += int64_t(frame.size());
     lengths_.push_back(length);
-    cut_ += encoded.cut > 0;
+    cut_ += encoded.is_cut;
     has_truth_ = has_truth_ || !row.decisive_context.empty() || !row.decisive_choice.empty();
     rows_.push_back(std::move(row));
     encoded_.emplace_back().tensors = std::move(encoded.tensors);

@@ -5,7 +5,7 @@
 // "tokens" however many choices there are. Tensors of one row, and in a batch [B, …] with
 // tokens.keep:
 //   tokens [N], segments [N]   what the inputs share, then what each has of its own
-//   parts [N]                  0: shared; c + 1: of choice c
+//   choice [N]                 0: shared; c + 1: of choice c
 // and of a batch alone:
 //   frames [B, C, T]           the inputs, as places in `tokens`; -1 behind the shorter ones and in
 //                              the place of choices that a row does not have

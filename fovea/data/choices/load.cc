@@ -18,9 +18,7 @@ ChoiceSplits draw_rows(const SyntheticChoicesOptions& options) {
   return rows;
 }
 
-std::shared_ptr<const PieceTokeniser> learn_tokeniser(const Rows<ChoiceRow>& train,
-                                                      const ChoicesDataOptions& options) {
-  WordCounts words({.lowercase = options.lowercase});
+void count_choice_words(const Rows<ChoiceRow>& train, WordCounts& words) {
   std::string last;  // questions about one context follow each other
   train.for_each([&](const ChoiceRow& row) {
     if (row.context != last) words.add(row.context);
@@ -28,8 +26,6 @@ std::shared_ptr<const PieceTokeniser> learn_tokeniser(const Rows<ChoiceRow>& tra
     words.add(row.question);
     for (const std::string& choice : row.choices) words.add(choice);
   });
-  return std::make_shared<const WordPiece>(
-      WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
 
 }  // namespace
@@ -42,10 +38,7 @@ void ChoicesDataOptions::describe(OptionList& list) {
   list.add("too_long", packing.too_long, "a longer question or choice is cut, or refused")
       .choices({"cut", "refuse"});
   describe_quotes(list, quotes);
-  list.add("vocabulary_size", vocabulary_size,
-           "most pieces of a vocabulary that is learned from the training rows")
-      .at_least(100);
-  list.add("lowercase", lowercase, "a vocabulary that is learned knows no case and no accents");
+  vocabulary.describe(list, "training rows");
   describe_held_out(list, validation_fraction, "training questions");
 }
 
@@ -73,7 +66,9 @@ Splits load_choices(const DataSource& source, const ChoicesDataOptions& options,
           : open_choices(source, {"choices", options.validation_fraction, seed, !coding.fitted},
                          reading);
   const auto fit = [&](const ChoiceSplits& all, Notes& notes) {
-    if (!coding.tokeniser) coding.tokeniser = learn_tokeniser(all.train, options);
+    if (!coding.tokeniser)
+      coding.tokeniser = options.vocabulary.learn(
+          [&](WordCounts& words) { count_choice_words(all.train, words); });
     notes.push_back(concat(format_count(coding.tokeniser->size()), " pieces"));
     if (!coding.fitted) coding.columns = columns;
     coding.fitted = true;

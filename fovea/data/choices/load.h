@@ -17,8 +17,7 @@ struct ChoicesDataOptions {
   SyntheticChoicesOptions generator;
   PackingOptions packing{.longest = 512};
   std::string quotes = "auto";
-  int64_t vocabulary_size = 8000;  // where no tokeniser is given
-  bool lowercase = true;           // likewise
+  LearnedPieces vocabulary;
   double validation_fraction = 0.1;
   void describe(OptionList& list);
 };

@@ -5,9 +5,10 @@
 #include <map>
 #include <optional>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/base/code_points.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/role_rows.h"
 
 namespace fovea {
@@ -23,7 +24,7 @@ constexpr int64_t kMostCodePoints = int64_t{1} << 31;
 constexpr const char* kExample =
     "{\"question\": \"…\", \"choices\": [\"…\", \"…\"], \"answer\": 0}";
 
-// What the parts of a row are called, here and elsewhere; the first that is there counts.
+// What the columns of a row are called, here and elsewhere; the first that is there counts.
 const Names kContexts = {"context", "article", "passage", "premise", "sent1", "story"};
 const Names kQuestions = {"question", "prompt", "stem", "sent2",    "startphrase", "ctx",
                           "query",    "goal",   "text", "sentence", "problem"};
@@ -67,9 +68,9 @@ std::string name_at(const SortedJson& value, const std::string& key, const std::
        kExample, ", or say with --columns ", role, "=NAME what holds it. There are: ", join(keys));
 }
 
-/// The name of a part: the user's, or the first known one that is there.
-std::optional<std::string> name_of(const SortedJson& row, const Roles& roles, const char* role,
-                                   const Names& known, const std::string& place) {
+/// The name of a column: the user's, or the first known one that is there.
+std::optional<std::string> named_column(const SortedJson& row, const Roles& roles, const char* role,
+                                        const Names& known, const std::string& place) {
   if (const auto named = roles.find(role); named != roles.end()) {
     require(find_key(row, named->second.at(0)), ErrorKind::BadData, place, ": has no '",
             named->second[0], "', which --columns names as the ", role);
@@ -113,7 +114,7 @@ void add_choice(RawRow& raw, const std::string& text, const std::string& label =
 }
 
 /// A list of texts or of {"text", "label"}, {"text": […], "label": […]}, texts by label, or, in a
-/// cell of a table, a list in JSON or with | between its parts.
+/// cell of a table, a list in JSON or with | between its choices.
 void read_list(const SortedJson& list, const std::string& key, RawRow& raw) {
   const std::string& place = raw.place;
   if (list.is_string()) {
@@ -170,7 +171,7 @@ void read_choice_list(const SortedJson& row, const Roles& roles, RawRow& raw, Na
     used.insert(used.end(), own.begin(), own.end());
     return;
   }
-  const auto list = name_of(row, roles, "choice", kLists, raw.place);
+  const auto list = named_column(row, roles, "choice", kLists, raw.place);
   if (list && (!own.empty() || !row[*list].is_primitive() || numbered_keys(row).empty())) {
     used.push_back(*list);
     return read_list(row[*list], *list, raw);
@@ -202,12 +203,12 @@ RawRow read_raw(const SortedJson& row, const Roles& roles, const std::string& pl
   require(row.is_object(), ErrorKind::BadData, place, ": expected an object, as ", kExample);
   RawRow raw;
   raw.place = place;
-  const auto context = name_of(row, roles, "context", kContexts, place);
-  auto question = name_of(row, roles, "question", kQuestions, place);
+  const auto context = named_column(row, roles, "context", kContexts, place);
+  auto question = named_column(row, roles, "question", kQuestions, place);
   // {"question": {"stem": …, "choices": […]}, "answerKey": …}, as CommonsenseQA and ARC come.
   const bool nested = question && row[*question].is_object();
   const SortedJson& holder = nested ? row[*question] : row;
-  if (nested) question = name_of(holder, {}, "question", kQuestions, place);
+  if (nested) question = named_column(holder, {}, "question", kQuestions, place);
   if (!question && !context) missing(row, place, "question", kQuestions);
   if (context)
     inputs.push_back(*context), raw.row.context = text_at(row[*context], *context, place);
@@ -228,7 +229,7 @@ RawRow read_raw(const SortedJson& row, const Roles& roles, const std::string& pl
             " is empty");
   require(raw.labels.empty() || raw.labels.size() == count, ErrorKind::BadData, place,
           ": some choices have a label and others have none");
-  const auto answer = name_of(row, roles, "answer", kAnswers, place);
+  const auto answer = named_column(row, roles, "answer", kAnswers, place);
   if (answer) {
     raw.is_number = row[*answer].is_number();
     raw.said = std::string(trim(name_at(row[*answer], *answer, place)));
@@ -297,7 +298,8 @@ std::string for_each_table_row(const fs::path& path, const ChoiceReading& readin
                                const Take& take) {
   CsvOptions options;
   options.max_bytes = reading.max_bytes;
-  options.quotes = reading.quotes == "auto" ? role_ending(path) == ".csv" : reading.quotes == "yes";
+  options.quotes =
+      reading.quotes == "auto" ? plain_ending(path) == ".csv" : reading.quotes == "yes";
   const CsvTable table = read_csv(path, options);
   for (int64_t index = 0; index < table.rows(); ++index) {
     SortedJson row = SortedJson::object();

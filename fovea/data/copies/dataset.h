@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/augmentation.h"
 #include "fovea/data/copies/synthetic.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/source.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 
@@ -31,7 +31,7 @@ Example copy_example(const CopyRow& row, const CopyLayout& layout);
 /// Padding stands behind the last step. "slots" [B, N], where an example has them: 1 in the others.
 Batch collate_copies(std::span<const Example> examples);
 
-class CopyDataset : public Dataset, public AugmentedRows {
+class CopyDataset : public Dataset {
  public:
   /// `fresh`: every training step sees other symbols, in sequences of the same lengths.
   CopyDataset(std::vector<CopyRow> rows, const CopyLayout& layout, const CopyDraw& draw,

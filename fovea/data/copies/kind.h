@@ -65,23 +65,25 @@ struct CopyStep {
 
 struct CopyKind {
   const char* name;
-  const char* counts;   // by a row's length: "symbols"
-  int64_t marks;        // numbers of a step beside the bits, at most 2
-  bool repeats;         // symbols are put out several times, then an end: one bit more
-  bool is_guess;        // of what comes next, which nobody can know
-  bool in_bits;         // the cost of a sequence in bits decides; of copy the loss, as ever
-  bool has_truth;       // it is known in which steps the symbol that is due was heard
-  const char* between;  // symbols that are put out, as text
-  const char* answer;   // what is put out: "copy"
+  const char* counts;         // by a row's length: "symbols"
+  const char* answer;         // what is put out: "copy"
+  int64_t marks = 1;          // numbers of a step beside the bits, at most 2
+  bool repeats = false;       // symbols are put out several times, then an end: one bit more
+  bool is_guess = false;      // of what comes next, which nobody can know
+  bool in_bits = true;        // the cost of a sequence in bits decides; of copy the loss, as ever
+  bool has_truth = false;     // it is known in which steps the symbol that is due was heard
+  const char* between = " ";  // symbols that are put out, as text
   // Of the paper, where an option is 0 or empty.
-  int64_t bits, shortest, longest;
+  int64_t bits = 8, shortest = 1, longest;
   std::vector<int64_t> test_lengths;
-  std::vector<const char*> options;  // of the generator, that this kind alone has
+  std::vector<const char*> options = {};  // of the generator, that this kind alone has
 
   /// InvalidArgument for rows of these lengths that cannot be drawn; may be null.
-  void (*check)(const CopyDraw& options, int64_t fewest, int64_t most);
+  void (*check)(const CopyDraw& options, int64_t fewest, int64_t most) = nullptr;
   CopyRow (*draw)(const CopySize& size, const CopyDraw& options, const Random& random);
-  CopySize (*size_of)(const CopyRow& row);
+  CopySize (*size_of)(const CopyRow& row) = [](const CopyRow& row) -> CopySize {
+    return {int64_t(row.symbols.size())};
+  };
   std::vector<CopyStep> (*steps)(const CopyRow& row, const CopyLayout& layout);
   std::string (*format)(const CopyRow& row, int64_t bits);
   /// BadData, beginning with `where`, for what is no such row. 0 bits: as many as the first symbol

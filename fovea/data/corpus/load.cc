@@ -45,7 +45,7 @@ void PretrainDataOptions::describe(OptionList& list) {
            "text files: blank lines stand between documents, or each line is one")
       .choices({"blank_lines", "lines"});
   list.add("sentences", sentences,
-           "each line is one, or cut by Unicode's rules; auto: lines where blank lines part "
+           "each line is one, or cut by Unicode's rules; auto: lines where blank lines separate "
            "documents, else cut")
       .choices({"auto", "lines", "cut"});
   list.add("lowercase", lowercase, "upper and lower case, and accents, make no difference");

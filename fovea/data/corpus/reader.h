@@ -18,8 +18,8 @@ using Document = std::vector<std::string>;  // its sentences, none empty
 struct CorpusOptions {
   Roles roles = {};                       // text: the column of a CSV, TSV or JSONL
   std::string documents = "blank_lines";  // blank_lines: between documents; lines: each line is one
-  std::string sentences = "auto";        // lines: each line is one; cut: where Unicode's rules say;
-                                         // auto: lines where blank lines part documents, else cut
+  std::string sentences = "auto";  // lines: each line is one; cut: where Unicode's rules say;
+                                   // auto: lines where blank lines separate documents, else cut
   int64_t max_bytes = int64_t{4} << 30;  // of one file, unpacked
 };
 

@@ -45,28 +45,29 @@ void SegmentOptions::describe(OptionList& list) {
 
 TokenisedDocuments tokenise(Rows<std::vector<std::string>> documents,
                             const PieceTokeniser& tokeniser, const SegmentOptions& options) {
-  struct Part {
+  struct Tokenised {
     std::vector<int32_t> ids;
     std::vector<int64_t> units;
   };
   const int64_t longest = std::max<int64_t>(1, (options.longest - options.special(tokeniser)) / 2);
   TokenisedDocuments all;
   documents.take_blocks([&](std::span<const std::vector<std::string>> block) {
-    std::vector<Part> parts(block.size());
+    std::vector<Tokenised> tokenised(block.size());
     run_parallel(int64_t(block.size()), [&](int64_t i) {
-      Part& part = parts[size_t(i)];
+      Tokenised& document = tokenised[size_t(i)];
       for (const std::string& text : block[size_t(i)]) {
         const Pieces sentence = tokeniser.encode(text);
         for (const int64_t begin : unit_begins(sentence, longest))
-          part.units.push_back(int64_t(part.ids.size()) + begin);
-        part.ids.insert(part.ids.end(), sentence.ids.begin(), sentence.ids.end());
+          document.units.push_back(int64_t(document.ids.size()) + begin);
+        document.ids.insert(document.ids.end(), sentence.ids.begin(), sentence.ids.end());
       }
     });
-    for (const Part& part : parts) {
-      if (part.ids.empty()) continue;
+    for (const Tokenised& document : tokenised) {
+      if (document.ids.empty()) continue;
       all.documents.push_back(int64_t(all.units.size()));
-      for (const int64_t begin : part.units) all.units.push_back(int64_t(all.ids.size()) + begin);
-      all.ids.insert(all.ids.end(), part.ids.begin(), part.ids.end());
+      for (const int64_t begin : document.units)
+        all.units.push_back(int64_t(all.ids.size()) + begin);
+      all.ids.insert(all.ids.end(), document.ids.begin(), document.ids.end());
     }
   });
   all.documents.push_back(int64_t(all.units.size()));

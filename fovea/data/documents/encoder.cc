@@ -45,7 +45,8 @@ Example DocumentEncoder::example(const LabelledDocument& document) const {
   const Encoded encoded = encode(document);
   const PackedInput& input = encoded.input;
   Example example = token_example(*tokeniser, input, document.text, document.second);
-  example.cut = encoded.cut;
+  const Axis& tokens = example.axes.front();
+  example.add_cut("tokens", int64_t(tokens.labels.size() - tokens.special.size()), encoded.cut);
   if (!document.decisive.empty())
     example.truth["attention"] = truth_of(input, document.decisive, tokeniser->special().begin);
   return example;

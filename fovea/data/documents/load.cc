@@ -125,14 +125,6 @@ void count_classes(const Rows<LabelledText>& train, DocumentCoding& coding) {
   });
 }
 
-std::shared_ptr<const WordPiece> learn_tokeniser(const Rows<LabelledText>& train,
-                                                 const DocumentsDataOptions& options) {
-  WordCounts words({.lowercase = options.lowercase});
-  train.for_each([&](const LabelledText& row) { words.add(row.text), words.add(row.second); });
-  return std::make_shared<const WordPiece>(
-      WordPiece::learn(words, {.size = options.vocabulary_size}));
-}
-
 Rows<LabelledDocument> to_documents(Rows<LabelledText> rows, const DocumentCoding& coding,
                                     Split split) {
   return std::move(rows).map<LabelledDocument>([&coding, split](LabelledText&& row) {
@@ -171,8 +163,8 @@ void note_lengths(const HierarchicalDataset& rows, const HierarchicalDataOptions
     notes.push_back(concat(format_count(rows.cut_documents()), all, "were cut to ",
                            options.maximum_sentences, " sentences and lost ",
                            format_count(rows.cut_words()), " words (data.maximum_sentences)"));
-  if (rows.parted_sentences() > 0)
-    notes.push_back(concat(format_count(rows.parted_sentences()), " sentences of the ", split,
+  if (rows.split_sentences() > 0)
+    notes.push_back(concat(format_count(rows.split_sentences()), " sentences of the ", split,
                            " texts have more than ", options.maximum_words,
                            " words and are read as several (data.maximum_words)"));
   if (rows.empty_documents() > 0)
@@ -214,7 +206,11 @@ std::string class_note(const DocumentCoding& coding, const Texts& texts) {
 std::string learn_coding(const Rows<LabelledText>& train, const DocumentsDataOptions& options,
                          TextsAs as, DocumentCoding& coding) {
   if (as == TextsAs::Pieces) {
-    if (!coding.tokeniser) coding.tokeniser = learn_tokeniser(train, options);
+    if (!coding.tokeniser)
+      coding.tokeniser = options.vocabulary.learn([&](WordCounts& words) {
+        train.for_each(
+            [&](const LabelledText& row) { words.add(row.text), words.add(row.second); });
+      });
     return concat(format_count(coding.tokeniser->size()), " pieces",
                   coding.pairs ? ", pairs of texts" : "");
   }
@@ -265,10 +261,7 @@ void DocumentsDataOptions::describe(OptionList& list, TextsAs as) {
   if (as == TextsAs::Pieces) {
     texts.describe(list);
     packing.describe(list);
-    list.add("vocabulary_size", vocabulary_size,
-             "most pieces of a vocabulary that is learned from the training texts")
-        .at_least(100);
-    list.add("lowercase", lowercase, "a vocabulary that is learned knows no case and no accents");
+    vocabulary.describe(list, "training texts");
   } else if (as == TextsAs::Bag) {
     texts.describe(list);
     bag.describe(list);

@@ -22,10 +22,9 @@ enum class TextsAs { Pieces, Sentences, Bag };
 
 /// Everything under data. for this task.
 struct DocumentsDataOptions {
-  SyntheticTextsOptions texts;          // pieces, bag: the generator
-  PackingOptions packing;               // pieces
-  int64_t vocabulary_size = 8000;       // pieces, where no tokeniser is given
-  bool lowercase = true;                // likewise
+  SyntheticTextsOptions texts;  // pieces, bag: the generator
+  PackingOptions packing;       // pieces
+  LearnedPieces vocabulary;
   SyntheticDocumentsOptions documents;  // sentences: the generator
   HierarchicalDataOptions sentences;
   BagDataOptions bag;

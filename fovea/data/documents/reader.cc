@@ -4,8 +4,10 @@
 #include <map>
 
 #include "fovea/base/code_points.h"
+#include "fovea/base/names.h"
 #include "fovea/data/class_folders.h"
 #include "fovea/data/documents/text_files.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/formats/role_rows.h"
 
 namespace fovea {
@@ -64,7 +66,7 @@ const std::map<std::string, std::vector<std::string>> kOtherNames{
 
 /// The columns of a table, or the keys of its first JSON row; none where the first line is neither.
 std::vector<std::string> names_at_top(const fs::path& path) {
-  if (role_ending(path) == ".json") return {};  // may be all one line
+  if (plain_ending(path) == ".json") return {};  // may be all one line
   const std::string line = first_line(path);
   if (line.empty() || valid_utf8_prefix(line) < line.size()) return {};
   std::vector<std::string> names;
@@ -77,7 +79,7 @@ std::vector<std::string> names_at_top(const fs::path& path) {
   }
   const char delimiter = csv_delimiter(path, line);
   const bool quoted =
-      role_ending(path) == ".csv" && std::count(line.begin(), line.end(), '"') % 2 == 0;
+      plain_ending(path) == ".csv" && std::count(line.begin(), line.end(), '"') % 2 == 0;
   for (const std::string& cell : quoted ? parse_csv_line(line, delimiter) : split(line, delimiter))
     names.emplace_back(trim(cell));
   return names;
@@ -90,9 +92,7 @@ Roles named_roles(const fs::path& path, const LabelledTextOptions& options, Note
   roles.erase("target");
   if (!fs::exists(path)) return roles;
   const std::vector<std::string> names = names_at_top(path);
-  const auto has = [&](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
+  const auto has = [&](const std::string& name) { return find_name(names, name) >= 0; };
   if (const auto asked = roles.find("label"); asked != roles.end()) {
     const std::vector<std::string> parts = asked->second.size() == 1 && !has(asked->second[0])
                                                ? split(asked->second[0], ',')
@@ -107,7 +107,7 @@ Roles named_roles(const fs::path& path, const LabelledTextOptions& options, Note
     if (roles.contains(role) || has(role) || has("sentences")) continue;
     std::vector<std::string> found;
     for (const std::string& other : others)
-      if (has(other)) found.push_back(other);
+      if (has(other)) found.push_back(names[size_t(find_name(names, other))]);
     if (found.size() != 1) continue;  // which of several is meant cannot be known
     roles[role] = found;
     if (options.found) (*options.found)[role] = found;
@@ -119,12 +119,11 @@ Roles named_roles(const fs::path& path, const LabelledTextOptions& options, Note
 /// Files of lines without a header end in .txt; one that names text and label is a table all the
 /// same.
 bool has_header_line(const fs::path& path) {
-  const std::string ending = role_ending(path);
+  const std::string ending = plain_ending(path);
   if (std::find(kLineEndings.begin(), kLineEndings.end(), ending) == kLineEndings.end())
     return true;
   const std::vector<std::string> names = names_at_top(path);
-  return std::find(names.begin(), names.end(), "text") != names.end() &&
-         std::find(names.begin(), names.end(), "label") != names.end();
+  return find_name(names, "text") >= 0 && find_name(names, "label") >= 0;
 }
 
 bool holds_split_files(const fs::path& folder, const std::vector<std::string>& endings) {
@@ -142,7 +141,7 @@ void put_labels(std::vector<std::string> labels, LabelledText& row) {
 }
 
 bool is_labelled_text(const fs::path& path) {
-  return std::find(kRoleEndings.begin(), kRoleEndings.end(), role_ending(path)) !=
+  return std::find(kRoleEndings.begin(), kRoleEndings.end(), plain_ending(path)) !=
          kRoleEndings.end();
 }
 
@@ -222,6 +221,7 @@ SplitRows<LabelledText> open_labelled_text(const DataSource& source, const Split
   };
   const bool by_class =
       fs::is_directory(source.path) && !holds_split_files(source.path, reader.endings);
+  if (by_class) refuse_pictures(source.path);
   if (by_class && holds_text_folders(source.path)) {
     reader.find = [&](const fs::path& folder) { return find_class_folders(folder, source.whole); };
     reader.expected = "train/CLASS/*.txt";

@@ -50,7 +50,7 @@ std::vector<std::string_view> paragraphs_of(std::string_view text) {
 void add_sentence(const Sentence& sentence, int64_t position,
                   const HierarchicalDataOptions& options, CutDocument& document) {
   const auto size = static_cast<int64_t>(sentence.words.size());
-  document.parted += size > options.maximum_words;
+  document.split_sentences += size > options.maximum_words;
   for (int64_t begin = 0; begin < size; begin += options.maximum_words) {
     const int64_t end = std::min(size, begin + options.maximum_words);
     if (document.sentences() == options.maximum_sentences) {
@@ -159,7 +159,7 @@ Example HierarchicalEncoder::example(const LabelledDocument& document) const {
   example.tensors["words"] = at::tensor(words, at::kLong);          // [W]
   example.tensors["sentences"] = at::tensor(sentences, at::kLong);  // [S]
   example.axes = axes_of(cut, document.text);
-  example.cut = cut.cut;
+  example.add_cut("words", int64_t(cut.words.size()), cut.cut);
   if (!document.decisive.empty()) add_truth(cut, document.decisive, example);
   return example;
 }
@@ -184,11 +184,11 @@ HierarchicalDataset::HierarchicalDataset(Rows<LabelledDocument> documents,
     : encoder_(std::move(encoder)) {
   struct Encoded {
     Row row;
-    int64_t cut = 0, parted = 0;
+    int64_t cut = 0, split_sentences = 0;
   };
   const auto encode = [&](const LabelledDocument& document) {
     const CutDocument own = cut_document(document.text, encoder_.options);
-    Encoded encoded{{}, own.cut, own.parted};
+    Encoded encoded{{}, own.cut, own.split_sentences};
     for (const std::string& word : own.words)
       encoded.row.words.push_back(int32_t(encoder_.number_of(word)));
     for (size_t i = 0; i + 1 < own.offsets.size(); ++i)
@@ -201,7 +201,7 @@ HierarchicalDataset::HierarchicalDataset(Rows<LabelledDocument> documents,
                 const std::vector<int32_t>& own = encoded.row.words;
                 cut_documents_ += encoded.cut > 0;
                 cut_words_ += encoded.cut;
-                parted_sentences_ += encoded.parted;
+                split_sentences_ += encoded.split_sentences;
                 empty_documents_ += own.empty();
                 words += int64_t(own.size());
                 unknown += std::count(own.begin(), own.end(), int32_t{Vocabulary::kUnknown});

@@ -39,7 +39,7 @@ struct CutDocument {
   std::vector<Span> spans;             // where, in code points of the text
   std::vector<int64_t> offsets = {0};  // sentence i has the words offsets[i] … offsets[i + 1] - 1
   int64_t cut = 0;                     // words that were cut off
-  int64_t parted = 0;                  // sentences that were read as several
+  int64_t split_sentences = 0;         // sentences that were read as several
 
   int64_t sentences() const { return int64_t(offsets.size()) - 1; }
 };
@@ -96,11 +96,11 @@ class HierarchicalDataset : public LabelledDataset {
   /// With "target" int64 [B].
   Batch batch(std::span<const int64_t> rows) const override;
 
-  int64_t cut_documents() const { return cut_documents_; }        // that lost words, and
-  int64_t cut_words() const { return cut_words_; }                // how many
-  int64_t parted_sentences() const { return parted_sentences_; }  // read as several
-  int64_t empty_documents() const { return empty_documents_; }    // without a word
-  double unknown_share() const { return unknown_share_; }         // of all words
+  int64_t cut_documents() const { return cut_documents_; }      // that lost words, and
+  int64_t cut_words() const { return cut_words_; }              // how many
+  int64_t split_sentences() const { return split_sentences_; }  // read as several
+  int64_t empty_documents() const { return empty_documents_; }  // without a word
+  double unknown_share() const { return unknown_share_; }       // of all words
 
  private:
   struct Row {
@@ -108,7 +108,7 @@ class HierarchicalDataset : public LabelledDataset {
   };
   HierarchicalEncoder encoder_;
   std::vector<Row> rows_;
-  int64_t cut_documents_ = 0, cut_words_ = 0, parted_sentences_ = 0, empty_documents_ = 0;
+  int64_t cut_documents_ = 0, cut_words_ = 0, split_sentences_ = 0, empty_documents_ = 0;
   double unknown_share_ = 0;
 };
 

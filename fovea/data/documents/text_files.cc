@@ -6,6 +6,7 @@
 #include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/base/names.h"
 #include "fovea/data/class_folders.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/line_stream.h"
@@ -155,6 +156,21 @@ FileRows<LabelledText> read_labelled_lines(const fs::path& path, int64_t max_byt
 
 bool holds_text_folders(const fs::path& path) {
   return holds_class_folders(path, is_text_name);
+}
+
+void refuse_pictures(const fs::path& folder) {
+  const auto count = [&](const IsWanted& wanted) {
+    return int64_t(files_by_class(folder, wanted).size());
+  };
+  const int64_t texts = count(is_text_name),
+                pictures = count([](const fs::path&path) {
+                  const std::string ending = small_ending(path);
+                  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+                });
+  require(pictures <= texts, ErrorKind::BadData, folder.string(), ": holds ",
+          format_count(pictures), pictures == 1 ? " picture and " : " pictures and ",
+          format_count(texts), texts == 1 ? " text" : " texts",
+          "; pictures are classified by: fovea train images ", folder.string());
 }
 
 FileRows<LabelledText> read_text_folders(const fs::path& folder, int64_t max_bytes,

@@ -24,6 +24,8 @@ FileRows<LabelledText> read_labelled_lines(const std::filesystem::path& path, in
                                            const RowSink<LabelledText>& sink = {});
 
 bool holds_text_folders(const std::filesystem::path& path);
+/// BadData for a folder of classes with more pictures than texts.
+void refuse_pictures(const std::filesystem::path& folder);
 /// A file that is not UTF-8 is read as ISO-8859-1, and a note says how many are.
 FileRows<LabelledText> read_text_folders(const std::filesystem::path& folder, int64_t max_bytes,
                                          const RowSink<LabelledText>& sink = {});

@@ -138,7 +138,7 @@ Example BagEncoder::example(const LabelledDocument& document) const {
   axis.text = bag.text;
   axis.spans = bag.spans;
   example.axes = {whole, axis};
-  example.cut = bag.cut;
+  example.add_cut("words", words, bag.cut);
   if (document.decisive.empty()) return example;
   const Tensor truth = at::zeros({1, words}, at::kBool);
   for (int64_t word = 0; word < words; ++word)

@@ -4,75 +4,13 @@
 #include <zlib.h>
 #endif
 
-#include <algorithm>
 #include <utility>
 
-#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
-#include "fovea/data/formats/foreign.h"
+#include "fovea/data/formats/text_encoding.h"
 
 namespace fovea {
-
-namespace {
-
-/// An encoding with more than a byte a character, by the mark that files of it begin with.
-struct WideEncoding {
-  std::string_view mark;
-  const char* name;
-  size_t width;  // bytes of a code unit
-  bool little_endian;
-};
-
-using std::string_view_literals::operator""sv;
-
-constexpr WideEncoding kWideEncodings[] = {{"\xFF\xFE\0\0"sv, "UTF-32", 4, true},
-                                           {"\0\0\xFE\xFF"sv, "UTF-32", 4, false},
-                                           {"\xFF\xFE"sv, "UTF-16", 2, true},
-                                           {"\xFE\xFF"sv, "UTF-16", 2, false}};
-
-/// Without the mark. BadData, with the line, for what is no character.
-std::string decode_wide(std::string_view content, const WideEncoding& encoding,
-                        const std::string& name) {
-  std::string text;
-  const auto check = [&](bool fits) {
-    require(fits, ErrorKind::BadData, name, ":", 1 + std::count(text.begin(), text.end(), '\n'),
-            ": damaged ", encoding.name, "; was the copy cut short? UTF-8 is read too: iconv -f ",
-            encoding.name, " -t UTF-8 ", name);
-  };
-  size_t at = encoding.mark.size();
-  const auto next_unit = [&] {
-    check(at + encoding.width <= content.size());
-    uint32_t unit = 0;
-    for (size_t i = 0; i < encoding.width; ++i) {
-      const size_t byte = encoding.little_endian ? encoding.width - 1 - i : i;
-      unit = unit << 8 | static_cast<unsigned char>(content[at + byte]);
-    }
-    at += encoding.width;
-    return unit;
-  };
-  const auto is_surrogate = [](uint32_t unit) { return unit >= 0xD800 && unit < 0xE000; };
-  while (at < content.size()) {
-    uint32_t point = next_unit();
-    if (encoding.width == 2 && is_surrogate(point)) {
-      check(point < 0xDC00);  // a high one comes first
-      const uint32_t low = next_unit();
-      check(low >= 0xDC00 && low < 0xE000);
-      point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
-    }
-    check(point < 0x110000 && !is_surrogate(point));
-    append_code_point(point, text);
-  }
-  return text;
-}
-
-bool is_wide(std::string_view content) {
-  return std::ranges::any_of(kWideEncodings, [&](const WideEncoding& encoding) {
-    return content.starts_with(encoding.mark);
-  });
-}
-
-}  // namespace
 
 /// Reads the file and, when it is gzip, unpacks it.
 class ByteStream::Pieces {
@@ -190,7 +128,7 @@ bool ByteStream::next(std::string& content) {
   if (!text_ || !std::exchange(first_, false)) return pieces_->next(content);
   std::string piece;
   if (!pieces_->next(piece)) return false;
-  while (is_wide(piece) && pieces_->next(piece)) {
+  while (is_wide_text(piece) && pieces_->next(piece)) {
   }
   content += decode_text(std::move(piece), pieces_->path());
   return true;
@@ -203,13 +141,6 @@ FileBytes read_bytes(const std::filesystem::path& path, int64_t limit) {
   }
   bytes.hash = stream.hash();
   return bytes;
-}
-
-std::string decode_text(std::string content, const std::string& name) {
-  refuse_foreign(content, name);
-  for (const WideEncoding& encoding : kWideEncodings)
-    if (content.starts_with(encoding.mark)) return decode_wide(content, encoding, name);
-  return content;
 }
 
 FileBytes read_text(const std::filesystem::path& path, int64_t limit) {

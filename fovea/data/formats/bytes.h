@@ -15,7 +15,8 @@ struct FileBytes {
 };
 
 /// A file's content piece by piece, so that a file of any size can be read. Errors are those of
-/// read_bytes(); where the bytes should be text also those of decode_text().
+/// read_bytes(); where the bytes should be text also those of decode_text()
+/// (text_encoding.h).
 class ByteStream {
  public:
   ByteStream(const std::filesystem::path& path, int64_t limit, bool text = false);
@@ -37,11 +38,6 @@ class ByteStream {
 /// Reads `path`; gzip is recognised by its first two bytes. Refuses what unpacks to more than
 /// `limit` bytes. BadData for a damaged archive, Unsupported when this build has no zlib.
 FileBytes read_bytes(const std::filesystem::path& path, int64_t limit);
-
-/// Bytes that should be text, as UTF-8: UTF-16 and UTF-32 with a byte order mark are decoded, and
-/// what is no text is refused with what to do (foreign.h). Other bytes are left as they are: who
-/// reads them knows the line of one that is not UTF-8. BadData begins with `name`.
-std::string decode_text(std::string content, const std::string& name);
 
 /// read_bytes() and decode_text().
 FileBytes read_text(const std::filesystem::path& path, int64_t limit);

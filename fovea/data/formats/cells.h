@@ -1,28 +1,27 @@
-// What the cells of a table mean: missing or not, a number or not, which name stands for which
-// column. Shared by the encoders of data/tables/encoder.h and data/sequences/encoder.h, so that
-// both read the same file in the same way.
+// What the cells of a table mean: missing or not, a number or not, a moment. Shared by the encoders
+// of data/tables/encoder.h, data/sequences/encoder.h and data/series/encoder.h, so that all read
+// the same file in the same way. Numbers are read as people write them, too: "33.374,10",
+// "33,374.10", "1 234,5", "1'234.50", "$1,200", "12 %", "(1,200)".
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "fovea/data/formats/csv.h"
+#include "fovea/base/json_field.h"
 
 namespace fovea {
-
-/// A row by column names, as a user types it.
-using NamedCells = std::map<std::string, std::string>;
 
 /// The cell without white space at its ends; quick when there is none.
 std::string_view trim_cell(std::string_view cell);
 
 /// Empty, ?, NA, N/A, NaN, nan, null, NULL or None.
 bool is_missing(std::string_view trimmed);
+
+/// A cell that stands for a missing number: is_missing() and -, --, n.a., na and the like.
+bool is_missing_number(std::string_view trimmed);
 
 /// The cell as a number that float32 can hold; false for anything else, "inf" and "1e99" included.
 bool parse_cell(std::string_view trimmed, double& value);
@@ -35,25 +34,41 @@ double time_in_cell(std::string_view cell, const std::string& place);
 /// Sorts by number when every text is a number, else alphabetically.
 void sort_naturally(std::vector<std::string>& texts);
 
-/// `name` when it is given and exists, else the first of target, label, class, y. NotFound lists
-/// the columns.
-std::string choose_target(const CsvTable& table, const std::string& name);
+/// How the numbers of a column are written: decided for the whole column from the training rows,
+/// and kept. A column of plain numbers such as 1.234 is read otherwise only where the file has
+/// decimal commas.
+class NumberFormat {
+ public:
+  /// The format in which every cell that is not missing is a number; none where there is none.
+  /// Where a comma could be either, the file's delimiter decides: a semicolon goes with decimal
+  /// commas.
+  static std::optional<NumberFormat> infer(std::span<const std::string_view> trimmed_cells,
+                                           char delimiter);
 
-/// The rows whose cell in that column is not missing.
-CsvTable rows_with(const CsvTable& table, int64_t column);
+  /// Of plain numbers in a file with decimal commas: 1.234 is 1234, unless a cell speaks against
+  /// it.
+  static std::optional<NumberFormat> infer_thousands(
+      std::span<const std::string_view> trimmed_cells);
 
-/// Names the cells of a row typed without header. It may hold only the `inputs`, all
-/// `file_columns`, or all but the target.
-NamedCells name_cells(std::span<const std::string> cells, std::span<const std::string> file_columns,
-                      std::span<const std::string> inputs, const std::string& target);
+  Json to_json() const;
+  static NumberFormat from_json(const Field& field);
 
-/// The cell of that column. BadData when the row does not have it.
-const std::string& named_cell(const NamedCells& row, const std::string& column);
+  /// Plain numbers are read in every format that does not forbid it: "1200" is one with "$1,200".
+  bool parse(std::string_view trimmed, double& value) const;
+  bool is_plain() const { return decimal_ == '.' && group_ == 0 && unit_.empty(); }
+  bool has_decimal_comma() const { return decimal_ == ','; }
+  /// Whether another reading of the same cells was possible: '1,234' is 1234 or 1.234.
+  bool is_guess() const { return guess_; }
+  /// A plain number as it would be written in this format.
+  std::string written(std::string plain_number) const;
+  /// "'33.374,10' is read as 33374.1".
+  std::string sentence(std::string_view example) const;
 
-/// BadData when the row names a column that the training file did not have: most likely a slip.
-void check_names(const NamedCells& row, std::span<const std::string> file_columns);
-
-/// "'a', 'b', 'c' and 12 more".
-std::string quoted_list(std::span<const std::string> names, size_t shown = 8);
+ private:
+  char decimal_ = '.';
+  char group_ = 0;    // between thousands: , . ' or a blank; 0: none
+  std::string unit_;  // beside the number: "$", "%", "kg"
+  bool guess_ = false;
+};
 
 }  // namespace fovea

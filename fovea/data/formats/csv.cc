@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/table.h"
 #include "fovea/data/formats/text_encoding.h"
@@ -48,7 +49,7 @@ char detect_delimiter(std::string_view content) {
 /// What may be wrong with the first line where a column is not found.
 std::string header_advice(std::span<const std::string> names) {
   if (names.size() == 1 && names[0].find(' ') != std::string::npos)
-    return ". Cells are parted by comma, semicolon, tab or bar, not by blanks";
+    return ". Cells are separated by comma, semicolon, tab or bar, not by blanks";
   if (names.size() > 2 && names[1] == "Unnamed: 1" && names.back().starts_with("Unnamed: "))
     return ". The first line must be the header; remove what stands above it";
   double value = 0;
@@ -186,8 +187,8 @@ class CsvStream::Parser {
 };
 
 char csv_delimiter(const std::filesystem::path& path, std::string_view content) {
-  const std::filesystem::path inner = path.extension() == ".gz" ? path.stem() : path;
-  if (inner.extension() == ".tsv" || inner.extension() == ".tab") return '\t';
+  if (const std::string ending = plain_ending(path); ending == ".tsv" || ending == ".tab")
+    return '\t';
   return detect_delimiter(content);
 }
 
@@ -399,7 +400,8 @@ std::string quote_csv_cell(std::string_view cell, char delimiter) {
 TableFormat csv_format() {
   return {{".csv", ".tsv", ".tab"},
           [](const std::filesystem::path& path) { return read_csv(path); },
-          /*is_csv=*/true};
+          /*is_csv=*/true,
+          /*has_input_lines=*/true};
 }
 
 }  // namespace fovea

@@ -123,7 +123,7 @@ CsvTable parse_json_table(std::string content, const std::string& name);
 CsvTable make_table(const std::string& name, std::vector<std::string> names,
                     const std::vector<std::vector<std::string>>& rows, std::vector<int64_t> lines);
 
-/// What parts the cells of a file of that name which begins so.
+/// What separates the cells of a file of that name which begins so.
 char csv_delimiter(const std::filesystem::path& path, std::string_view content);
 
 /// The cells of one line without its line end, for rows that are typed rather than read from a

@@ -9,7 +9,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/cells.h"
-#include "fovea/data/formats/number_format.h"
 
 namespace fovea {
 
@@ -103,7 +102,9 @@ bool take_time(std::vector<DateToken>& tokens, WrittenTime& time) {
     parts[0] = std::fmod(parts[0], 12) + (tokens[end].text == "pm" ? 12 : 0);
     ++end;
   }
-  if (end < tokens.size() && (tokens[end].text == "z" || tokens[end].text == "utc")) ++end;
+  if (end < tokens.size() &&
+      (tokens[end].text == "z" || tokens[end].text == "utc" || tokens[end].text == "gmt"))
+    ++end;
   if (end < tokens.size() && tokens[end].digits &&  // +01:00, -0500
       (tokens[end].before == '+' || tokens[end].before == '-')) {
     ++end;
@@ -219,6 +220,10 @@ std::optional<WrittenTime> DateFormat::parse(std::string_view trimmed) const {
   const std::optional<WrittenTime> time = parse_written_time(trimmed, day_first_);
   if (!time || time->has_date != has_date_) return {};
   return time;
+}
+
+bool DateFormat::is_date(std::string_view trimmed) {
+  return parse_written_time(trimmed, true) || parse_written_time(trimmed, false);
 }
 
 std::string DateFormat::format(double in_days) const {

@@ -31,6 +31,8 @@ class DateFormat {
   static DateFormat from_json(const Field& field);
 
   std::optional<WrittenTime> parse(std::string_view trimmed) const;
+  /// Whether it is a date or a time in some format.
+  static bool is_date(std::string_view trimmed);
   bool has_date() const { return has_date_; }
   bool has_time() const { return has_time_; }
   /// Whether day and month could have been the other way round.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/text_lines.h"
 
@@ -11,10 +12,6 @@ namespace fovea {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string json_ending(const fs::path& path) {
-  return (path.extension() == ".gz" ? path.stem() : path).extension().string();
-}
 
 /// Whether the first line that is not blank is an object of its own.
 bool begins_with_row(std::string_view text) {
@@ -38,14 +35,14 @@ const SortedJson& list_in(const SortedJson& root, const std::string& where, cons
 }  // namespace
 
 bool is_json_name(const fs::path& path) {
-  const std::string ending = json_ending(path);
+  const std::string ending = plain_ending(path);
   return ending == ".jsonl" || ending == ".ndjson" || ending == ".json";
 }
 
 std::string for_each_json_row(
     const fs::path& path, int64_t max_bytes, const char* example,
     const std::function<void(const SortedJson&, const std::string&)>& take) {
-  if (json_ending(path) == ".json") {
+  if (plain_ending(path) == ".json") {
     FileBytes bytes = read_text(path, max_bytes);
     if (bytes.content.starts_with("\xEF\xBB\xBF")) bytes.content.erase(0, 3);
     const std::string where = path.string();

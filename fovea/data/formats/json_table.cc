@@ -74,12 +74,15 @@ CsvTable parse_json_table(std::string raw, const std::string& name) {
 }
 
 TableFormat json_table_format() {
-  return {{".jsonl", ".ndjson", ".json"}, [](const std::filesystem::path& path) {
+  return {{".jsonl", ".ndjson", ".json"},
+          [](const std::filesystem::path& path) {
             FileBytes bytes = read_bytes(path, CsvOptions{}.max_bytes);
             CsvTable table = parse_json_table(std::move(bytes.content), path.string());
             table.hash = bytes.hash;
             return table;
-          }};
+          },
+          /*is_csv=*/false,
+          /*has_input_lines=*/true};
 }
 
 }  // namespace fovea

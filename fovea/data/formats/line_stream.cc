@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/data/formats/foreign.h"
+#include "fovea/data/formats/text_encoding.h"
 
 namespace fovea {
 

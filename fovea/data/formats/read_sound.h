@@ -4,9 +4,12 @@
 // read and what is refused.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fovea/data/speech/sound.h"
 
@@ -28,5 +31,13 @@ Sound decode_sound(std::string_view bytes, const std::string& where,
 
 /// Whether this build can read sounds.
 bool can_read_sounds();
+
+/// The same sound at another rate: ceil(samples * to / from) numbers; the same ones where the rates
+/// are equal. An output sample at time t, counted in input samples, is
+///   y(t) = sum_k x_k c sinc(c (t - k)) w((t - k) / R)
+/// a sinc that lets pass what both rates can hold (c: the share of the input's frequencies), under
+/// Blackman's window w of reach R. Samples outside the sound count as 0. Of rates with a common
+/// divisor only a few different filters are needed; each sums to 1, so that a constant stays one.
+std::vector<float> resample(std::span<const float> samples, int64_t from, int64_t to);
 
 }  // namespace fovea

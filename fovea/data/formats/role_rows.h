@@ -11,19 +11,16 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/csv.h"
 #include "fovea/data/formats/json_rows.h"
+#include "fovea/data/input_table.h"
 #include "fovea/data/source.h"
 
 namespace fovea {
 
 inline const std::vector<std::string> kRoleEndings = {".csv",   ".tsv",    ".tab",
                                                       ".jsonl", ".ndjson", ".json"};
-
-/// The name's ending, without .gz.
-inline std::string role_ending(const std::filesystem::path& path) {
-  return (path.extension() == ".gz" ? path.stem() : path).extension().string();
-}
 
 struct RoleOptions {
   std::vector<std::string> roles;        // of the cells, in their order; the last is "split"
@@ -82,8 +79,10 @@ class RoleReader {
   /// The same of a table that was read already.
   template <class Take>
   void read(const CsvTable& table, const Take& take) const {
-    const int64_t split = table.find(names_.back());
-    read_some(table, split >= 0 && names_splits(table, split), take);
+    CsvTable named = table;
+    match_names(named, wanted());
+    const int64_t split = named.find(names_.back());
+    read_some(named, split >= 0 && names_splits(named, split), take);
   }
 
   /// BadData: the JSON row has not what is needed.
@@ -112,10 +111,16 @@ class RoleReader {
     }
   }
 
+  /// All names that columns may have.
+  std::vector<std::string> wanted() const {
+    std::vector<std::string> names = names_;
+    names.insert(names.end(), several_.begin(), several_.end());
+    if (!options_.plural.empty()) names.push_back(options_.plural);
+    return names;
+  }
   [[noreturn]] static void missing(const RoleRow& row, const std::string& key,
                                    const std::string& role) {
-    std::vector<std::string> keys;
-    for (const auto& item : row.json->items()) keys.push_back(item.key());
+    const std::vector<std::string> keys = keys_of(*row.json);
     fail(ErrorKind::BadData, row.place, ": has no '", key, "'", suggestion(key, keys),
          "; say with --columns ", role, "=NAME which key holds the ", role,
          ". The keys are: ", join(keys));
@@ -152,13 +157,17 @@ class RoleReader {
     CsvOptions reading;
     reading.max_bytes = options_.max_bytes;
     reading.quotes =
-        options_.quotes == "auto" ? role_ending(path) == ".csv" : options_.quotes == "yes";
+        options_.quotes == "auto" ? plain_ending(path) == ".csv" : options_.quotes == "yes";
     CsvStream stream(path, reading);
-    const int64_t split = stream.head().find(names_.back());
+    CsvTable named = stream.head();
+    const std::string note = match_names(named, wanted());
+    if (notes && !note.empty()) notes->push_back(note);
+    const int64_t split = named.find(names_.back());
     const bool may_split = split >= 0 && options_.reads_split && !is_named(names_.size() - 1);
     const bool once = !std::filesystem::is_regular_file(path);  // a pipe: all of it, then
     bool splits = may_split && !once && names_splits(path, reading, split);
     for (CsvTable table; stream.next(table, may_split && once ? INT64_MAX : kRowsTogether);) {
+      table.names = named.names;
       if (may_split && once) splits = names_splits(table, split);
       read_some(table, splits, take);
     }
@@ -188,9 +197,9 @@ class RoleReader {
   }
 
   std::optional<std::string> read_value(RoleRow& row, size_t role) const {
-    auto found = row.json->find(names_[role]);
+    auto found = find_key(*row.json, names_[role]);
     if (found == row.json->end() && may_be_plural(role)) {
-      found = row.json->find(options_.plural);
+      found = find_key(*row.json, options_.plural);
       row.is_plural = found != row.json->end();
     }
     if (found == row.json->end() && is_needed(role)) missing(row, role);
@@ -206,7 +215,7 @@ class RoleReader {
 
   void read_several(RoleRow& row) const {
     for (const std::string& key : several_) {
-      const auto found = row.json->find(key);
+      const auto found = find_key(*row.json, key);
       if (found == row.json->end()) missing(row, key, options_.several);
       row.several.push_back(to_text(*found, key, row.place, false).value_or(""));
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fovea/base/names.h"
+
 namespace fovea {
 
 // The table: one row for each NAME_format().
@@ -27,8 +29,7 @@ std::vector<std::string> table_endings() {
 
 /// Of a file of that name; CSV where the ending is unknown.
 static TableFormat format_of(const std::filesystem::path& path) {
-  const std::string ending =
-      (path.extension() == ".gz" ? path.stem() : path.filename()).extension().string();
+  const std::string ending = plain_ending(path);
   for (const TableFormat& format : formats())
     if (std::ranges::count(format.endings, ending) > 0) return format;
   return csv_format();
@@ -40,6 +41,10 @@ CsvTable read_table(const std::filesystem::path& path) {
 
 bool is_csv_name(const std::filesystem::path& path) {
   return format_of(path).is_csv;
+}
+
+bool is_whole_table_name(const std::filesystem::path& path) {
+  return !format_of(path).has_input_lines;
 }
 
 }  // namespace fovea

@@ -1,17 +1,39 @@
-// The bytes of a table as UTF-8, from what spreadsheets write: what decode_text() decodes, and
-// Windows-1252.
+// Bytes to text in UTF-8. What is no text (a spreadsheet, Parquet, an archive, a pickle, a web page
+// saved under another name) is known by its first bytes, whatever the file is called, and refused
+// with what to do; UTF-16 and UTF-32 are decoded; and of tables what spreadsheets write, which may
+// be Windows-1252.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace fovea {
 
-/// UTF-8 without a byte order mark, lines that end in LF or CR LF, and without the line "sep=;" of
-/// Excel (its line end stays, so that lines keep their numbers). A guess is added to `notes`.
-/// BadData, beginning with `name`, for bytes that are none of these.
+/// "is an Excel workbook; save it as CSV, or: python3 -c …", or "" for bytes that may be text.
+/// `path` stands in the commands.
+std::string foreign_advice(std::string_view bytes, const std::string& path);
+
+/// BadData with that advice.
+void refuse_foreign(std::string_view bytes, const std::string& path);
+
+/// The same by the first bytes of a file, where it is one that can be opened: for readers that take
+/// no table. `wanted`: what they take instead of CSV, such as "jsonl".
+void refuse_foreign_file(const std::filesystem::path& path, const std::string& wanted = "csv");
+
+/// Whether a file begins with the byte order mark of UTF-16 or UTF-32.
+bool is_wide_text(std::string_view content);
+
+/// Bytes that should be text, as UTF-8: UTF-16 and UTF-32 with a byte order mark are decoded, and
+/// what is no text is refused with what to do. Other bytes are left as they are: who reads them
+/// knows the line of one that is not UTF-8. BadData begins with `name`.
+std::string decode_text(std::string content, const std::string& name);
+
+/// A table's bytes as UTF-8 without a byte order mark, lines that end in LF or CR LF, and without
+/// the line "sep=;" of Excel (its line end stays, so that lines keep their numbers). A guess is
+/// added to `notes`. BadData, beginning with `name`, for bytes that are none of these.
 class TableDecoder {
  public:
   TableDecoder(std::string name, std::vector<std::string>& notes)

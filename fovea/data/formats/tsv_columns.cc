@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fovea/base/error.h"
-#include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/named_cells.h"
 
 namespace fovea {
 
@@ -64,12 +64,12 @@ TsvColumns by_roles(const Cells& cells, const TextPairsOptions& options, const s
       highest = std::max(highest, size_t(number));
       return size_t(number - 1);
     }
-    const auto found = std::find(cells.begin(), cells.end(), name);
-    require(found != cells.end(), ErrorKind::NotFound, place, ": there is no column '", name,
+    const int64_t found = find_name(cells, name);
+    require(found >= 0, ErrorKind::NotFound, place, ": there is no column '", name,
             "' for the role '", role, "'; the first line has ", quoted_list(cells),
             " (a number, from 1, names a column too)");
     columns.header = true;
-    return size_t(found - cells.begin());
+    return size_t(found);
   };
   const auto single = [&](const char* role) -> std::optional<size_t> {
     const std::string name = single_role(options.roles, role, "");

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/data/stored_columns.h"
 
 namespace fovea {
 
@@ -19,20 +20,6 @@ Tensor to_tensor(const std::vector<Value>& values, at::ScalarType type) {
   Tensor tensor = at::empty({int64_t(values.size())}, type);
   std::copy(values.begin(), values.end(), tensor.data_ptr<Value>());
   return tensor;
-}
-
-/// A column of a run's graph. BadData where it is missing or of another type.
-template <class Value>
-std::vector<Value> to_values(const std::map<std::string, Tensor>& tensors, const std::string& name,
-                             at::ScalarType type, const std::string& where) {
-  const auto found = tensors.find(name);
-  require(found != tensors.end(), ErrorKind::BadData, where, ": the tensor '", name,
-          "' is missing");
-  require(found->second.dim() == 1 && found->second.scalar_type() == type, ErrorKind::BadData,
-          where, ": the tensor '", name, "' is ", found->second.scalar_type(), " ",
-          found->second.sizes(), ", expected one dimension of ", type);
-  const Tensor all = found->second.contiguous();
-  return {all.data_ptr<Value>(), all.data_ptr<Value>() + all.numel()};
 }
 
 /// Whether [0, …, size] never falls and has `rows` + 1 entries.
@@ -206,7 +193,7 @@ Graph Graph::from_tensors(std::vector<std::string> names, bool directed,
   graph.directed = directed;
   graph.number_names();
   const auto longs = [&](const char* name) {
-    return to_values<int64_t>(tensors, name, at::kLong, where);
+    return column_values<int64_t>(tensors, name, at::kLong, where);
   };
   const size_t nodes = graph.names_.size();
   require(graph.numbers_.size() == nodes, ErrorKind::BadData, where, ": a node is named twice");
@@ -215,7 +202,7 @@ Graph Graph::from_tensors(std::vector<std::string> names, bool directed,
   graph.labels = longs("labels");
   graph.feature_begin_ = longs("feature_begin");
   graph.feature_index_ = longs("feature_index");
-  graph.feature_value_ = to_values<float>(tensors, "feature_value", at::kFloat, where);
+  graph.feature_value_ = column_values<float>(tensors, "feature_value", at::kFloat, where);
   const std::vector<int64_t> width = longs("feature_width");
   require(width.size() == 1 && width[0] != 0, ErrorKind::BadData, where,
           ": 'feature_width' must be one number");
@@ -231,7 +218,7 @@ Graph Graph::from_tensors(std::vector<std::string> names, bool directed,
                                         are_below(graph.feature_index_, graph.width_));
   require(fits, ErrorKind::BadData, where, ": the features do not fit the ", nodes, " nodes");
   if (tensors.contains("edge_value")) {
-    graph.edge_value_ = to_values<float>(tensors, "edge_value", at::kFloat, where);
+    graph.edge_value_ = column_values<float>(tensors, "edge_value", at::kFloat, where);
     const size_t edges = std::max<size_t>(graph.neighbours_.size(), 1);
     graph.edge_width_ = int64_t(graph.edge_value_.size() / edges);
     require(graph.edge_value_.size() == size_t(graph.edge_width_) * graph.neighbours_.size(),

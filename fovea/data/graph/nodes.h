@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "fovea/data/augmentation.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/graph/subgraph.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 
@@ -70,7 +70,7 @@ struct NodeRows {
   uint64_t seed = 0;       // draws them
 };
 
-class NodeDataset : public Dataset, public AugmentedRows {
+class NodeDataset : public Dataset {
  public:
   NodeDataset(NodeEncoder encoder, NodeRows rows);
   int64_t size() const override { return int64_t(rows_.nodes.size()); }

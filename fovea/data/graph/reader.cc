@@ -8,7 +8,9 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/text_encoding.h"
 #include "fovea/data/formats/text_lines.h"
 #include "fovea/data/source.h"
 
@@ -37,8 +39,7 @@ fs::path needed_file(const fs::path& folder, const std::string& name) {
 class Rows {
  public:
   Rows(const fs::path& path, int64_t max_bytes)
-      : lines_(path, max_bytes),
-        is_csv_((path.extension() == ".gz" ? path.stem() : path).extension() == ".csv") {}
+      : lines_(path, max_bytes), is_csv_(plain_ending(path) == ".csv") {}
 
   bool next(Cells& cells) {
     for (std::string_view line; lines_.next(line);) {
@@ -304,6 +305,7 @@ void RawFeatures::add_row(std::vector<std::pair<int64_t, float>> row) {
 
 ReadGraph read_graph(const fs::path& folder, int64_t max_bytes) {
   require(fs::exists(folder), ErrorKind::NotFound, folder.string(), ": no such folder");
+  refuse_foreign_file(folder);
   require(
       fs::is_directory(folder), ErrorKind::BadData, folder.string(),
       ": a graph is a folder with edges.tsv, labels.tsv and perhaps features.tsv and split.tsv");

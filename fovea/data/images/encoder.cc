@@ -225,9 +225,9 @@ Batch ImageDataset::batch_of(std::span<const int64_t> rows, const Draws& draws) 
             size() - 1);
   at::Tensor image = at::zeros({count, shape.channels, shape.height, shape.width}, at::kByte);
   at::Tensor target = at::empty({count}, at::kLong), box = at::empty({count, kBoxNumbers});
-  run_parallel((count + kRowsTogether - 1) / kRowsTogether, [&](int64_t part) {
-    const int64_t end = std::min(count, (part + 1) * kRowsTogether);
-    for (int64_t i = part * kRowsTogether; i < end; ++i) {
+  run_parallel((count + kRowsTogether - 1) / kRowsTogether, [&](int64_t slice) {
+    const int64_t end = std::min(count, (slice + 1) * kRowsTogether);
+    for (int64_t i = slice * kRowsTogether; i < end; ++i) {
       const int64_t row = rows[size_t(i)];
       const Box own = draw_view(row, draws[size_t(i)], image.data_ptr<uint8_t>() + i * numbers);
       target.data_ptr<int64_t>()[i] = targets_[size_t(row)];

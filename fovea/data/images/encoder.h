@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "fovea/base/options.h"
-#include "fovea/data/augmentation.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/images/image.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 
@@ -62,7 +62,7 @@ struct PictureEncoder {
                 std::span<const int64_t> units) const;
 };
 
-class ImageDataset : public Dataset, public AugmentedRows {
+class ImageDataset : public Dataset {
  public:
   /// pixels: uint8 [N, channels, height, width]; `targets` are the classes' numbers.
   /// `knows_objects`: what is not dark is the object.

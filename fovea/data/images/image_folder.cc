@@ -6,6 +6,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/base/names.h"
 #include "fovea/data/class_folders.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/images/resize.h"
@@ -28,6 +29,13 @@ struct ImageFile {
 bool is_picture_name(const fs::path& path) {
   const std::string ending = small_ending(path);
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+bool is_other_picture_name(const fs::path& path) {
+  const std::string ending = small_ending(path);
+  for (const char* other : {".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif", ".svg"})
+    if (ending == other) return true;
+  return false;
 }
 
 bool has_colour(const Image& image) {
@@ -178,7 +186,7 @@ bool holds_image_table(const fs::path& path) {
     const SplitFiles files = find_split_files(path, kMediaTableEndings);
     return std::any_of(files.begin(), files.end(), [](const auto& file) { return file; });
   }
-  const std::string ending = small_ending(path.extension() == ".gz" ? path.stem() : path);
+  const std::string ending = small_ending(without_gz(path));
   return std::find(kMediaTableEndings.begin(), kMediaTableEndings.end(), ending) !=
          kMediaTableEndings.end();
 }
@@ -194,7 +202,12 @@ SplitRows<LabelledImage> read_image_folder(const DataSource& source, const Split
     std::vector<ImageFile> found;
     for (ClassFile& file : files_by_class(folder, is_picture_name))
       found.push_back({file.path, file.label, folder.string()});
-    return files.read(found, sink);
+    FileRows<LabelledImage> rows = files.read(found, sink);
+    if (const auto others = files_by_class(folder, is_other_picture_name); !others.empty())
+      rows.notes.push_back(concat(folder.string(), ": ", format_count(int64_t(others.size())),
+                                  " pictures in other formats are left out, first ",
+                                  others[0].path.string(), "; convert them to PNG or JPEG"));
+    return rows;
   };
   reader.rows = "pictures";
   reader.find = [&](const fs::path& folder) { return find_class_folders(folder, source.whole); };

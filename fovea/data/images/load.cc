@@ -10,6 +10,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/formats/idx.h"
+#include "fovea/data/formats/text_encoding.h"
 #include "fovea/data/images/idx_folder.h"
 #include "fovea/data/images/resize.h"
 #include "fovea/data/labels.h"
@@ -50,6 +51,7 @@ SplitRows<LabelledImage> read_images(const DataSource& source, const ImageDataOp
   if (holds_idx_images(source.path)) return read_idx_images(source, split);
   if (holds_image_folders(source.path)) return read_image_folder(source, split, files);
   if (is_table) return read_image_table(source, split, files);
+  refuse_foreign_file(source.path);
   fail(ErrorKind::NotFound, source.path.string(),
        ": holds neither idx files (train-images-idx3-ubyte, perhaps with .gz, and its labels) nor "
        "pictures by class (CLASS/*.png or .jpg), and is no table of their paths (columns image "

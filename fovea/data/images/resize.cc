@@ -16,12 +16,12 @@ struct Mixture {
   std::vector<float> shares;
 };
 
-/// The part of the old pixels that a new one covers.
+/// The share of the old pixels that a new one covers.
 Mixture covered(double begin, double end, int64_t size) {
   Mixture mixture{std::min(int64_t(begin), size - 1), {}};
   for (int64_t old = mixture.first; old < size && double(old) < end; ++old) {
-    const double part = std::min(end, double(old + 1)) - std::max(begin, double(old));
-    mixture.shares.push_back(float(part / (end - begin)));
+    const double covered = std::min(end, double(old + 1)) - std::max(begin, double(old));
+    mixture.shares.push_back(float(covered / (end - begin)));
   }
   return mixture;
 }
@@ -131,14 +131,14 @@ void mix_rows(const std::vector<float>& from, const std::vector<Mixture>& rows, 
   }
 }
 
-Image middle_part(const Image& image, int64_t height, int64_t width) {
+Image centre_crop(const Image& image, int64_t height, int64_t width) {
   const int64_t top = (image.height - height) / 2, left = (image.width - width) / 2;
-  Image part = make_image(height, width, image.channels);
+  Image crop = make_image(height, width, image.channels);
   const auto row = width * image.channels;
   for (int64_t y = 0; y < height; ++y)
     std::copy_n(&image.pixels[size_t(((top + y) * image.width + left) * image.channels)], row,
-                &part.pixels[size_t(y * row)]);
-  return part;
+                &crop.pixels[size_t(y * row)]);
+  return crop;
 }
 
 }  // namespace
@@ -157,14 +157,14 @@ Image resize(const Image& image, int64_t height, int64_t width, const std::strin
 
 Image resize_and_crop(const Image& image, int64_t height, int64_t width,
                       const std::string& filter) {
-  // The largest part with the wanted shape: all of one side, and of the other what fits.
-  const int64_t part_width = std::max<int64_t>(
+  // The largest crop with the wanted shape: all of one side, and of the other what fits.
+  const int64_t crop_width = std::max<int64_t>(
       1,
       std::min(image.width, int64_t(std::llround(double(image.height * width) / double(height)))));
-  const int64_t part_height = std::max<int64_t>(
+  const int64_t crop_height = std::max<int64_t>(
       1,
       std::min(image.height, int64_t(std::llround(double(image.width * height) / double(width)))));
-  Image result = resize(middle_part(image, part_height, part_width), height, width, filter);
+  Image result = resize(centre_crop(image, crop_height, crop_width), height, width, filter);
   result.animated = image.animated;
   return result;
 }

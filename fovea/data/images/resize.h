@@ -21,7 +21,7 @@ std::vector<std::string> filter_names();
 /// filter_names().
 Image resize(const Image& image, int64_t height, int64_t width, const std::string& filter = "area");
 
-/// The largest middle part with the shape height x width, in that size.
+/// The largest crop at the centre with the shape height x width, in that size.
 Image resize_and_crop(const Image& image, int64_t height, int64_t width,
                       const std::string& filter = "area");
 

@@ -11,10 +11,10 @@
 #include <span>
 #include <string>
 
-#include "fovea/data/augmentation.h"
 #include "fovea/data/dataset.h"
 #include "fovea/data/tokenisers/hugging_face/tokeniser.h"
 #include "fovea/data/traces/store.h"
+#include "fovea/tensor/random.h"
 
 namespace fovea {
 
@@ -34,7 +34,7 @@ Batch collate_prompts(std::span<const Example> examples);
 /// These units of the axis "tokens", of the prompt or behind it, are not seen: the tensor "erased".
 Example erase_places(const Example& example, std::span<const int64_t> units);
 
-class TextDataset : public Dataset, public AugmentedRows {
+class TextDataset : public Dataset {
  public:
   /// At least 2 tokens.
   TextDataset(EncodedText text, std::shared_ptr<const HuggingFaceTokeniser> tokeniser,

@@ -5,6 +5,7 @@
 
 #include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/data/documents/reader.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/tokenisers/hugging_face/files.h"
@@ -26,7 +27,7 @@ constexpr size_t kBytesToLearnFrom = size_t{64} << 20;     // of pieces
 constexpr size_t kChunkBytes = 1 << 16;                    // that are encoded at once
 constexpr size_t kChunksTogether = 64;                     // side by side
 constexpr int64_t kUsualWindow = 512, kLeastTokens = 32;   // of the training text
-const std::vector<std::string> kEndings{".txt", ".text", ".md"};
+const std::vector<std::string> kTextEndings{".txt", ".text", ".md"};
 
 /// A plain text of valid UTF-8, with LF at the end of its lines.
 FileRows<std::string> read_plain(const fs::path& path, const RowSink<std::string>& sink) {
@@ -68,9 +69,7 @@ FileRows<std::string> read_column(const fs::path& path, const Roles& roles,
 }
 
 bool is_text_file(const fs::path& path) {
-  fs::path name = path;
-  if (name.extension() == ".gz") name.replace_extension();
-  return std::ranges::count(kEndings, name.extension().string()) > 0;
+  return std::ranges::count(kTextEndings, plain_ending(path)) > 0;
 }
 
 /// Every text file below the folder, in the order of their names.
@@ -80,7 +79,7 @@ Texts read_folder(const DataSource& source) {
     if (entry.is_regular_file() && is_text_file(entry.path())) files.push_back(entry.path());
   std::ranges::sort(files);
   require(!files.empty(), ErrorKind::NotFound, source.path.string(),
-          ": the folder has no text files (", join(kEndings), ", each perhaps with .gz)");
+          ": the folder has no text files (", join(kTextEndings), ", each perhaps with .gz)");
   Texts texts;
   ContentHash hash;
   const auto walk = [files](const Rows<std::string>::Take& take) {
@@ -101,7 +100,7 @@ Texts read_texts(const DataSource& source, bool needs_training) {
   check_roles(source, {"text"});
   require(fs::exists(source.path), ErrorKind::NotFound, source.path.string(),
           ": no such file or folder");
-  std::vector<std::string> endings = kEndings;
+  std::vector<std::string> endings = kTextEndings;
   for (const char* table : {".csv", ".tsv", ".tab", ".jsonl", ".ndjson"}) endings.push_back(table);
   if (fs::is_directory(source.path)) {
     const SplitFiles files = find_split_files(source.path, endings);
@@ -140,7 +139,7 @@ void hold_out_end(Texts& texts, double fraction) {
   if (found) {
     const int64_t count = texts.train.size();
     const auto all = std::make_shared<const Rows<std::string>>(std::move(texts.train));
-    const auto part = [&](bool train) {
+    const auto half = [&](bool train) {
       return [all, whole, left, train](const Rows<std::string>::Take& take) {
         int64_t number = 0;
         all->for_each([&](const std::string& text) {
@@ -152,8 +151,8 @@ void hold_out_end(Texts& texts, double fraction) {
         });
       };
     };
-    texts.train = {left > 0 ? whole + 1 : whole, part(true)};
-    texts.validation = {count - whole, part(false)};
+    texts.train = {left > 0 ? whole + 1 : whole, half(true)};
+    texts.validation = {count - whole, half(false)};
   }
   texts.notes.push_back(
       concat("validation: the last ", format_number(100 * fraction, 3), " % of the text"));
@@ -211,7 +210,7 @@ HuggingFaceTokeniser choose_tokeniser(const Rows<std::string>& texts,
     require(fs::exists(name), ErrorKind::NotFound, "data.tokeniser=", name,
             ": there is no such tokeniser and no such file", suggestion(name, known), "; expected ",
             join(known), ", or a tokenizer.json or a folder with one");
-    return HuggingFaceTokeniser::load(name);
+    return load_whole_tokeniser(name);
   }
   const size_t bytes = count_bytes(texts);
   const bool characters =
@@ -269,6 +268,13 @@ int64_t LanguageCoding::end() const {
   for (const char* name : {kEndOfText, "<|end_of_text|>", "</s>"})
     if (const int64_t id = tokeniser->id(name); id >= 0 && tokeniser->is_special(id)) return id;
   return -1;
+}
+
+HuggingFaceTokeniser load_whole_tokeniser(const fs::path& path) {
+  HuggingFaceTokeniser tokeniser = HuggingFaceTokeniser::load(path);
+  tokeniser.set_truncation(nullptr);
+  tokeniser.set_padding(nullptr);
+  return tokeniser;
 }
 
 HuggingFaceTokeniser character_tokeniser(const Rows<std::string>& texts) {

@@ -48,4 +48,8 @@ HuggingFaceTokeniser character_tokeniser(const Rows<std::string>& texts);
 EncodedText encode_texts(const HuggingFaceTokeniser& tokeniser, Rows<std::string> texts,
                          int64_t end, const std::filesystem::path& scratch);
 
+/// HuggingFaceTokeniser::load(), but texts are neither cut nor filled up, whatever the file says:
+/// as transformers, which does so only where it is asked to.
+HuggingFaceTokeniser load_whole_tokeniser(const std::filesystem::path& path);
+
 }  // namespace fovea

@@ -67,7 +67,7 @@ class PairDataset : public Dataset {
   /// bool [T+1, S]: which source tokens each target token comes from. Rows of the end symbol and of
   /// target tokens without a link are all false.
   at::Tensor truth(int64_t row) const;
-  /// Where links are known, "attention": truth(); and, for words parted by blanks,
+  /// Where links are known, "attention": truth(); and, for words separated by blanks,
   /// "alignment.sure" and "alignment.possible" bool [target words, source words],
   /// "alignment.target" [T] and "alignment.source" [S]: the word of each token, -1 for none.
   NamedTensors planted_truth(int64_t row) const override;

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "fovea/base/error.h"
-#include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/pairs/reader.h"
 
 namespace fovea {

@@ -4,6 +4,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/base/names.h"
 #include "fovea/data/pairs/folder.h"
 #include "fovea/data/pairs/prepared.h"
 #include "fovea/data/pairs/reader.h"
@@ -15,9 +16,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// "de" of train.de.gz.
-std::string language_of(fs::path path) {
-  if (path.extension() == ".gz") path = path.stem();
-  return path.extension().string().erase(0, 1);
+std::string language_of(const fs::path& path) {
+  return plain_ending(path).erase(0, 1);
 }
 
 void check_direction(const DataSource& source, const std::string& direction) {

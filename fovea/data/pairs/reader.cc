@@ -6,11 +6,14 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/csv.h"
 #include "fovea/data/formats/json_rows.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/formats/text_lines.h"
 #include "fovea/data/formats/tsv_columns.h"
+#include "fovea/data/input_table.h"
 #include "fovea/data/speech/spoken_word.h"
 
 namespace fovea {
@@ -99,10 +102,10 @@ Direction json_sides(const SortedJson& row, const TextPairsOptions& options,
   if (!options.roles.empty())
     return {single_role(options.roles, "source", "source"),
             single_role(options.roles, "target", "target")};
-  if (row.contains("source") && row.contains("target")) return {"source", "target"};
+  const auto has = [&](const char* key) { return find_key(row, key) != row.end(); };
+  if (has("source") && has("target")) return {"source", "target"};
   if (!options.direction.empty()) return parse_direction(options.direction);
-  std::vector<std::string> keys;
-  for (const auto& item : row.items()) keys.push_back(item.key());
+  const std::vector<std::string> keys = keys_of(row);
   fail(ErrorKind::InvalidArgument, place, ": which of ", quoted_list(keys),
        " is the source? Say it with --direction",
        keys.size() == 2 ? concat(" ", keys[0], "-", keys[1], " or ", keys[1], "-", keys[0]) : "",
@@ -120,9 +123,10 @@ TextPairs read_json_pairs(const std::filesystem::path& path, const TextPairsOpti
         const SortedJson& texts = inner != row.end() && inner->is_object() ? *inner : row;
         if (!sides) sides = json_sides(texts, options, place);
         const auto text = [&](const std::string& key) {
-          const auto found = texts.find(key);
-          require(found != texts.end() && found->is_string(), ErrorKind::BadData, place,
-                  ": has no text '", key, "'");
+          const auto found = find_key(texts, key);
+          if (found == texts.end() || !found->is_string())
+            fail(ErrorKind::BadData, place, ": has no text '", key,
+                 "'; the keys are: ", quoted_list(keys_of(texts)));
           return found->get<std::string>();
         };
         TextPair pair{text(sides->source), {text(sides->target)}, {}};
@@ -138,7 +142,13 @@ TextPairs read_csv_pairs(const std::filesystem::path& path, const TextPairsOptio
   CsvOptions reading;
   reading.max_bytes = options.max_bytes;
   CsvStream stream(path, reading);
-  const CsvTable& head = stream.head();
+  CsvTable head = stream.head();
+  std::vector<std::string> known{"source", "target", "links", "split"};
+  if (!options.direction.empty()) {
+    const Direction direction = parse_direction(options.direction);
+    known.insert(known.end(), {direction.source, direction.target});
+  }
+  match_names(head, known);
   const TsvColumns columns = find_tsv_columns(head.names, options, concat(head.path, ":1"));
   require(columns.header, ErrorKind::InvalidArgument, head.path,
           ": which column is the source? Say ",
@@ -154,7 +164,7 @@ TextPairs read_csv_pairs(const std::filesystem::path& path, const TextPairsOptio
       add_pair(result, pair_of(columns, cells, table.place(row)), named,
                columns.split ? table.place(row) : "");
     }
-  result.hash = head.hash;
+  result.hash = stream.head().hash;
   return result;
 }
 
@@ -163,9 +173,8 @@ TextPairs read_csv_pairs(const std::filesystem::path& path, const TextPairsOptio
 TextPairs read_file_pairs(const std::filesystem::path& path, const TextPairsOptions& options,
                           const RowSink<TextPair>& sink) {
   if (is_json_name(path)) return read_json_pairs(path, options, sink);
-  const std::filesystem::path name = path.extension() == ".gz" ? path.stem() : path;
-  return name.extension() == ".csv" ? read_csv_pairs(path, options, sink)
-                                    : read_tsv_pairs(path, options, sink);
+  return plain_ending(path) == ".csv" ? read_csv_pairs(path, options, sink)
+                                      : read_tsv_pairs(path, options, sink);
 }
 
 TextPairs read_parallel_pairs(const std::filesystem::path& source,

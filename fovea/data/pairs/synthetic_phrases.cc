@@ -6,11 +6,9 @@
 #include "fovea/data/dice.h"
 #include "fovea/data/pairs/phrases_lexicon.h"
 
-namespace fovea {
+namespace fovea::phrases {
 
 namespace {
-
-using namespace phrases;
 
 constexpr int64_t kFewestWords = 4, kMostWords = 25;
 
@@ -214,6 +212,10 @@ std::vector<std::string> texts_of(const TextPair& pair) {
 
 }  // namespace
 
+}  // namespace fovea::phrases
+
+namespace fovea {
+
 void PhrasesOptions::describe(OptionList& list) {
   describe_rows(list, "sentences");
   list.add("maximum_clauses", maximum_clauses, "built-in data: most clauses of a sentence")
@@ -229,8 +231,10 @@ PhrasesDraw draw_phrases(const PhrasesOptions& options) {
       options, "phrases",
       concat("sentences of at most ", options.maximum_clauses,
              " clauses; draw fewer rows or raise maximum_clauses"),
-      [&](const Random& random) { return SentenceWriter(random).write(options.maximum_clauses); },
-      texts_of);
+      [&](const Random& random) {
+        return phrases::SentenceWriter(random).write(options.maximum_clauses);
+      },
+      phrases::texts_of);
   draw.notes.push_back(concat("built-in synthetic sentences, English to German, seed ",
                               options.seed, ": ", options.counted("pairs")));
   return draw;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fovea/base/error.h"
 #include "fovea/base/code_points.h"
+#include "fovea/base/error.h"
 #include "fovea/data/encode_rows.h"
 #include "fovea/data/padding.h"
 
@@ -30,15 +30,6 @@ Span pieces_of_answer(const QuestionRow& row, const Pieces& text) {
   return found;
 }
 
-/// The question without what is longer than `longest`.
-Pieces first_pieces_of(Pieces question, int64_t longest) {
-  const auto keep = size_t(std::min(longest, question.size()));
-  question.ids.resize(keep);
-  question.spans.resize(keep);
-  question.words.resize(keep);
-  return question;
-}
-
 /// Where the answer stands in one window; {0, 0} where it is not whole in it.
 Span place_in_window(const PackedInput& window, const Span& answer) {
   const auto first = std::find(window.texts.begin(), window.texts.end(), 1);
@@ -59,7 +50,7 @@ Example QuestionEncoder::example(const QuestionRow& row) const {
           " positions have no room for a question and a text; set a larger data.longest");
   const Pieces whole = tokeniser->encode(row.question), text = tokeniser->encode(row.text);
   // At most half of a window, so that the text is what slides.
-  const Pieces question = first_pieces_of(whole, std::min(longest_question, room / 2));
+  const Pieces question = first_pieces(whole, std::min(longest_question, room / 2));
   options.overlap = std::min(options.overlap, (room - question.size()) / 2);
   std::vector<PackedInput> windows = pack_texts(*tokeniser, question, &text, options).inputs;
   const Span answer = pieces_of_answer(row, text);
@@ -83,7 +74,7 @@ Example QuestionEncoder::example(const QuestionRow& row) const {
   example.tensors["spans"] = at::tensor(spans, at::kLong).view({-1, 2});  // [N, 2]
   example.tensors["starts"] = at::tensor(starts, at::kLong);              // [W]
   example.tensors["ends"] = at::tensor(ends, at::kLong);                  // [W]
-  example.cut = whole.size() - question.size();
+  example.add_cut("tokens of the question", question.size(), whole.size() - question.size());
   return example;
 }
 

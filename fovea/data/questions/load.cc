@@ -18,17 +18,13 @@ Questions draw_rows(const SyntheticQuestionsOptions& options) {
   return rows;
 }
 
-std::shared_ptr<const PieceTokeniser> learn_tokeniser(const Rows<QuestionRow>& train,
-                                                      const QuestionsDataOptions& options) {
-  WordCounts words({.lowercase = options.lowercase});
+void count_question_words(const Rows<QuestionRow>& train, WordCounts& words) {
   std::string last;  // questions about one text follow each other
   train.for_each([&](const QuestionRow& row) {
     words.add(row.question);
     if (row.text != last) words.add(row.text);
     last = row.text;
   });
-  return std::make_shared<const WordPiece>(
-      WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
 
 void note_rows(const QuestionDataset& rows, const QuestionsDataOptions& options, const char* split,
@@ -52,10 +48,7 @@ void QuestionsDataOptions::describe(OptionList& list) {
   packing.describe(list);
   list.add("longest_question", longest_question, "most pieces of a question; the rest is cut")
       .at_least(1);
-  list.add("vocabulary_size", vocabulary_size,
-           "most pieces of a vocabulary that is learned from the training rows")
-      .at_least(100);
-  list.add("lowercase", lowercase, "a vocabulary that is learned knows no case and no accents");
+  vocabulary.describe(list, "training rows");
   describe_held_out(list, validation_fraction, "training questions");
 }
 
@@ -78,7 +71,9 @@ Splits load_questions(const DataSource& source, const QuestionsDataOptions& opti
                        : open_questions(source, {"questions", options.validation_fraction, seed,
                                                  !coding.fitted});
   const auto fit = [&](const Questions& all, Notes& notes) {
-    if (!coding.tokeniser) coding.tokeniser = learn_tokeniser(all.train, options);
+    if (!coding.tokeniser)
+      coding.tokeniser = options.vocabulary.learn(
+          [&](WordCounts& words) { count_question_words(all.train, words); });
     notes.push_back(concat(format_count(coding.tokeniser->size()), " pieces"));
     if (coding.fitted) return;
     coding.fitted = true;

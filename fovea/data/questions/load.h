@@ -17,8 +17,7 @@ struct QuestionsDataOptions {
   SyntheticQuestionsOptions generator;
   PackingOptions packing{.longest = 384, .too_long = "windows", .overlap = 128};
   int64_t longest_question = 64;
-  int64_t vocabulary_size = 8000;  // where no tokeniser is given
-  bool lowercase = true;           // likewise
+  LearnedPieces vocabulary;
   double validation_fraction = 0.1;
   void describe(OptionList& list);
 };

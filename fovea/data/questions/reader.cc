@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/base/code_points.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/json_rows.h"
+#include "fovea/data/formats/text_encoding.h"
 
 namespace fovea {
 
@@ -98,8 +100,7 @@ void read_line(const SortedJson& json, const std::string& place, FileRows<Questi
 
 /// The whole of a .json file, where it is SQuAD's.
 std::optional<SortedJson> squad_in(const fs::path& path, std::string& hash) {
-  const fs::path name = path.extension() == ".gz" ? path.stem() : path;
-  if (name.extension() != ".json") return {};
+  if (plain_ending(path) != ".json") return {};
   FileBytes bytes = read_text(path, kMostQuestionBytes);
   const bool one_value = SortedJson::accept(bytes.content);
   if (!one_value && bytes.content.find("\"paragraphs\"") == std::string::npos) return {};
@@ -125,6 +126,12 @@ std::string cut_code_points(const std::string& text, const Span& span) {
 }
 
 FileRows<QuestionRow> read_questions(const fs::path& path, const RowSink<QuestionRow>& sink) {
+  refuse_foreign_file(path, "jsonl");
+  const std::string name = path.extension() == ".gz" ? path.stem().string() : path.string();
+  for (const char* ending : {".csv", ".tsv", ".tab"})
+    require(!name.ends_with(ending), ErrorKind::BadData, path.string(),
+            ": is a table; questions are read from the JSON of SQuAD or from JSON lines such as ",
+            kExample);
   FileRows<QuestionRow> file{sink};
   if (const std::optional<SortedJson> squad = squad_in(path, file.hash))
     read_squad(SortedField::root(*squad, path.string()), file);

@@ -33,8 +33,8 @@ void RatingDataset::count(const Histories& histories, Row& row) {
   counts_.cut_rows += reviews + words > 0;
   counts_.cut_reviews += reviews;
   counts_.cut_words += words;
-  counts_.without_history += encoder_.reads() && (histories[kUserSide].parts.empty() ||
-                                                  histories[kItemSide].parts.empty());
+  counts_.without_history += encoder_.reads() && (histories[kUserSide].reviews.empty() ||
+                                                  histories[kItemSide].reviews.empty());
 }
 
 Example RatingDataset::example(int64_t row) const {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/base/code_points.h"
 
 namespace fovea {
 
@@ -19,7 +19,7 @@ Tensor numbers(const std::vector<int64_t>& values) {
   return at::tensor(values, at::kLong);
 }
 
-std::string name_of(ReviewSide side, const char* what) {
+std::string side_name(ReviewSide side, const char* what) {
   return concat(kSideNames[side], what);
 }
 
@@ -28,12 +28,13 @@ void add_review(const StoredReview& review, const HistoryLimits& limits, History
   const auto size = static_cast<int64_t>(review.words.size());
   if (size == 0) return;
   const int64_t room = limits.document_words - history.words;
-  if (int64_t(history.parts.size()) == limits.reviews || room == 0) {
+  if (int64_t(history.reviews.size()) == limits.reviews || room == 0) {
     ++history.cut_reviews;
+    history.unread_words += size + review.cut;
     return;
   }
   const int64_t words = std::min({size, limits.words, room});
-  history.parts.push_back({&review, words});
+  history.reviews.push_back({&review, words});
   history.words += words;
   history.cut_words += size + review.cut - words;
 }
@@ -68,20 +69,20 @@ Tensor padded(std::span<const Example> examples, const std::string& name) {
 struct SideAxes {
   Axis reviews, words;
 
-  void add(const HistoryPart& part, const std::string& label) {
-    const std::vector<ReviewWord> cut = cut_review(part.review->text);
+  void add(const HistoryReview& read, const std::string& label) {
+    const std::vector<ReviewWord> cut = cut_review(read.review->text);
     reviews.labels.push_back(label);
     reviews.values.push_back(
-        std::isnan(part.review->rating) ? std::string() : format_number(part.review->rating, 6));
+        std::isnan(read.review->rating) ? std::string() : format_number(read.review->rating, 6));
     if (!words.text.empty()) words.text += '\n', ++begin_;
-    words.text += part.review->text;
-    for (int64_t i = 0; i < part.words; ++i) {
+    words.text += read.review->text;
+    for (int64_t i = 0; i < read.words; ++i) {
       const ReviewWord& word = cut.at(size_t(i));
       words.labels.push_back(word.word);
       words.spans.push_back({begin_ + word.span.begin, begin_ + word.span.end});
     }
     words.offsets.push_back(int64_t(words.labels.size()));
-    begin_ += count_code_points(part.review->text);
+    begin_ += count_code_points(read.review->text);
   }
 
  private:
@@ -145,25 +146,28 @@ StoredReview RatingEncoder::review_of(const std::string& text, double rating) co
 
 void RatingEncoder::add_side(ReviewSide side, const History& history, Example& example) const {
   SideAxes axes;
-  axes.reviews.name = name_of(side, " reviews");
+  axes.reviews.name = side_name(side, " reviews");
   axes.reviews.kind = "review";
-  axes.words.name = name_of(side, " words");
+  axes.words.name = side_name(side, " words");
   axes.words.kind = "word";
   axes.words.parent = axes.reviews.name;
   axes.words.offsets = {0};
   std::vector<int64_t> words, lengths;
-  for (const HistoryPart& part : history.parts) {
-    const StoredReview& review = *part.review;
+  for (const HistoryReview& read : history.reviews) {
+    const StoredReview& review = *read.review;
     const int64_t other = side == kUserSide ? review.item : review.user;
-    axes.add(part, other == 0          ? concat("review ", lengths.size() + 1)
+    axes.add(read, other == 0          ? concat("review ", lengths.size() + 1)
                    : side == kUserSide ? concat("on ", store_->item_name(other))
                                        : concat("by ", store_->user_name(other)));
-    words.insert(words.end(), review.words.begin(), review.words.begin() + part.words);
-    lengths.push_back(part.words);
+    words.insert(words.end(), review.words.begin(), review.words.begin() + read.words);
+    lengths.push_back(read.words);
   }
-  example.tensors[name_of(side, "_words")] = numbers(words);
-  example.tensors[name_of(side, "_lengths")] = numbers(lengths);
-  example.cut += history.cut_words;
+  example.tensors[side_name(side, "_words")] = numbers(words);
+  example.tensors[side_name(side, "_lengths")] = numbers(lengths);
+  example.add_cut(concat("reviews of the ", kSideNames[side]), int64_t(history.reviews.size()),
+                  history.cut_reviews);
+  example.add_cut(concat("words of the ", kSideNames[side], "'s reviews"), history.words,
+                  history.cut_words + history.unread_words);
   example.axes.push_back(std::move(axes.reviews));
   example.axes.push_back(std::move(axes.words));
 }
@@ -180,8 +184,8 @@ Example RatingEncoder::example(const RatingTarget& target, const Histories& hist
 void RatingEncoder::plant_truth(const std::vector<std::string>& aspects,
                                 const std::set<std::string>& judgements, Example& example) const {
   for (const ReviewSide side : {kUserSide, kItemSide}) {
-    const Axis& words = example.axis(name_of(side, " words"));
-    const auto reviews = int64_t(example.axis(name_of(side, " reviews")).labels.size());
+    const Axis& words = example.axis(side_name(side, " words"));
+    const auto reviews = int64_t(example.axis(side_name(side, " reviews")).labels.size());
     const Tensor word_marks = at::zeros({1, int64_t(words.labels.size())}, at::kBool);
     const Tensor review_marks = at::zeros({1, reviews}, at::kBool);
     for (int64_t review = 0; review < reviews; ++review) {
@@ -194,9 +198,9 @@ void RatingEncoder::plant_truth(const std::vector<std::string>& aspects,
           word_marks.data_ptr<bool>()[w - 1] = true;
       }
     }
-    example.truth[name_of(side, " reviews")] = review_marks;
+    example.truth[side_name(side, " reviews")] = review_marks;
     for (const char* map : {" words", " local", " global"})
-      example.truth[name_of(side, map)] = word_marks;
+      example.truth[side_name(side, map)] = word_marks;
   }
 }
 
@@ -217,18 +221,18 @@ Batch RatingEncoder::collate(std::span<const RatingTarget> targets,
     size_t most_reviews = 0;
     for (const Histories& both : histories) {
       most_words = std::max(most_words, both[side].words);
-      most_reviews = std::max(most_reviews, both[side].parts.size());
+      most_reviews = std::max(most_reviews, both[side].reviews.size());
     }
     PaddedRows words(targets.size(), most_words), lengths(targets.size(), int64_t(most_reviews));
     for (size_t row = 0; row < targets.size(); ++row) {
       int64_t *word = words.row(row), *length = lengths.row(row);
-      for (const HistoryPart& part : histories[row][side].parts) {
-        word = std::copy_n(part.review->words.begin(), part.words, word);
-        *length++ = part.words;
+      for (const HistoryReview& read : histories[row][side].reviews) {
+        word = std::copy_n(read.review->words.begin(), read.words, word);
+        *length++ = read.words;
       }
     }
-    batch.tensors[name_of(side, "_words")] = words.values();      // [B, K]
-    batch.tensors[name_of(side, "_lengths")] = lengths.values();  // [B, R]
+    batch.tensors[side_name(side, "_words")] = words.values();      // [B, K]
+    batch.tensors[side_name(side, "_lengths")] = lengths.values();  // [B, R]
   }
   return batch;
 }
@@ -252,12 +256,12 @@ Batch RatingEncoder::collate(std::span<const Example> examples) const {
 Example RatingEncoder::erase(const Example& example, const std::string& axis,
                              std::span<const int64_t> units) const {
   for (const ReviewSide side : {kUserSide, kItemSide}) {
-    const bool words = axis == name_of(side, " words");
-    if (!reads() || (!words && axis != name_of(side, " reviews"))) continue;
+    const bool words = axis == side_name(side, " words");
+    if (!reads() || (!words && axis != side_name(side, " reviews"))) continue;
     Example erased = example;
-    Tensor& symbols = erased.tensors.at(name_of(side, "_words"));
+    Tensor& symbols = erased.tensors.at(side_name(side, "_words"));
     symbols = symbols.clone();
-    const std::vector<int64_t>& offsets = example.axis(name_of(side, " words")).offsets;
+    const std::vector<int64_t>& offsets = example.axis(side_name(side, " words")).offsets;
     const int64_t size = words ? symbols.numel() : int64_t(offsets.size()) - 1;
     for (const int64_t unit : units) {
       require(unit >= 0 && unit < size, ErrorKind::InvalidArgument, "unit ", unit, " of the axis '",

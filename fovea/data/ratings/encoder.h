@@ -40,14 +40,15 @@ struct HistoryLimits {
 };
 
 /// What one side is known by: reviews, and how many words of each are read.
-struct HistoryPart {
+struct HistoryReview {
   const StoredReview* review = nullptr;
   int64_t words = 0;
 };
 struct History {
-  std::vector<HistoryPart> parts;
+  std::vector<HistoryReview> reviews;
   int64_t words = 0;
   int64_t cut_reviews = 0, cut_words = 0;  // beyond the limits
+  int64_t unread_words = 0;                // of the reviews that were cut
 };
 using Histories = std::array<History, kReviewSides>;
 

@@ -29,7 +29,6 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
   RoleOptions reading;
   reading.roles = kRoleNames;
   reading.needed = {"user", "item", "rating"};
-  if (options.needs_text) reading.needed.push_back("text");
   reading.texts = {"text"};
   reading.named = options.roles;
   reading.quotes = options.quotes;
@@ -46,6 +45,11 @@ FileRows<Review> read_reviews(const fs::path& path, const ReviewsOptions& option
       }
     Review review{std::string(trim(*row.cells[kUser])), std::string(trim(*row.cells[kItem])),
                   parse_rating(*row.cells[kRating], row.place)};
+    require(
+        row.cells[kText] || !options.needs_text,
+        row.json ? ErrorKind::BadData : ErrorKind::NotFound, row.place,
+        ": there is no column 'text', the review that this model reads; say which one holds it: "
+        "--columns text=NAME, or take a model that reads none: --set model.name=mf");
     if (row.cells[kText]) review.text = std::move(*row.cells[kText]);
     if (const auto& time = row.cells[kTime]; time && !trim(*time).empty())
       review.time = time_in_cell(*time, row.place);
@@ -75,7 +79,7 @@ SplitRows<Review> open_reviews(const DataSource& source, const SplitOptions& spl
   whole.fraction = 0;
   SplitRows<Review> rows =
       read_splits<Review>(source, whole, {kRoleEndings, read, "reviews", "reviews"});
-  for (int part = 0; part < kSplitCount; ++part) rows[part].keep();  // what a store is made of
+  for (int split = 0; split < kSplitCount; ++split) rows[split].keep();  // what a store is made of
   require(!rows.given || options.reads_split, ErrorKind::InvalidArgument, source.path.string(),
           ": the folder's files say which split is which; leave data.split at auto");
   if (rows.given) hold_out(rows, source.path.string(), "reviews", split);

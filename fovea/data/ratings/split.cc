@@ -18,9 +18,9 @@ constexpr size_t kFewestForTest = 3, kFewestForValidation = 4;
 /// Moves each training review to its split, and notes the sizes.
 void place_reviews(SplitRows<Review>& rows, const std::vector<Split>& splits,
                    const std::string& how) {
-  std::array<Rows<Review>, kSplitCount> parts =
+  std::array<Rows<Review>, kSplitCount> placed =
       std::move(rows.train).split({splits.begin(), splits.end()});
-  for (int split = 0; split < kSplitCount; ++split) rows[split] = std::move(parts[size_t(split)]);
+  for (int split = 0; split < kSplitCount; ++split) rows[split] = std::move(placed[size_t(split)]);
   rows.notes.push_back(concat("split ", how, ": ", format_count(rows.train.size()), " training, ",
                               format_count(rows.validation.size()), " validation, ",
                               format_count(rows.test.size()), " test reviews"));

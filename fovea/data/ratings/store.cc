@@ -10,6 +10,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/encode_rows.h"
+#include "fovea/data/stored_columns.h"
 #include "fovea/data/tokenisers/bert_words.h"
 
 namespace fovea {
@@ -60,31 +61,12 @@ void pack(const std::string& name, const std::vector<std::string>& texts, Tensor
   tensors[name + ".ends"] = at::tensor(ends, at::kLong);
 }
 
-/// A tensor of one dimension. BadData where it is missing or of another type.
-Tensor column(const Tensors& tensors, const std::string& name, at::ScalarType type,
-              const std::string& where) {
-  const auto found = tensors.find(name);
-  require(found != tensors.end(), ErrorKind::BadData, where, ": the tensor '", name,
-          "' is missing");
-  require(found->second.dim() == 1 && found->second.scalar_type() == type, ErrorKind::BadData,
-          where, ": the tensor '", name, "' is ", found->second.scalar_type(), " ",
-          found->second.sizes(), ", expected one dimension of ", type);
-  return found->second.contiguous();
-}
-
-template <class Value>
-std::vector<Value> values_of(const Tensors& tensors, const std::string& name, at::ScalarType type,
-                             const std::string& where) {
-  const Tensor all = column(tensors, name, type, where);
-  return {all.data_ptr<Value>(), all.data_ptr<Value>() + all.numel()};
-}
-
 std::vector<std::string> unpack(const Tensors& tensors, const std::string& name,
                                 const std::string& where) {
-  const Tensor bytes = column(tensors, name, at::kByte, where);
+  const Tensor bytes = checked_column(tensors, name, at::kByte, where);
   std::vector<std::string> texts;
   int64_t begin = 0;
-  for (const int64_t end : values_of<int64_t>(tensors, name + ".ends", at::kLong, where)) {
+  for (const int64_t end : column_values<int64_t>(tensors, name + ".ends", at::kLong, where)) {
     require(end >= begin && end <= bytes.numel(), ErrorKind::BadData, where, ": '", name,
             "' has a text from ", begin, " to ", end, " of ", bytes.numel(), " bytes");
     texts.emplace_back(static_cast<const char*>(bytes.data_ptr()) + begin, size_t(end - begin));
@@ -208,11 +190,11 @@ ReviewStore ReviewStore::from_tensors(const Tensors& tensors, const std::string&
   for (const std::string& name : unpack(tensors, "users", where)) store.users_.add(name);
   for (const std::string& name : unpack(tensors, "items", where)) store.items_.add(name);
   std::vector<std::string> texts = unpack(tensors, "texts", where);
-  const auto users = values_of<int64_t>(tensors, "review.user", at::kLong, where);
-  const auto items = values_of<int64_t>(tensors, "review.item", at::kLong, where);
-  const auto numbers = values_of<int64_t>(tensors, "review.text", at::kLong, where);
-  const auto cut = values_of<int64_t>(tensors, "review.cut", at::kLong, where);
-  const auto ratings = values_of<double>(tensors, "review.rating", at::kDouble, where);
+  const auto users = column_values<int64_t>(tensors, "review.user", at::kLong, where);
+  const auto items = column_values<int64_t>(tensors, "review.item", at::kLong, where);
+  const auto numbers = column_values<int64_t>(tensors, "review.text", at::kLong, where);
+  const auto cut = column_values<int64_t>(tensors, "review.cut", at::kLong, where);
+  const auto ratings = column_values<double>(tensors, "review.rating", at::kDouble, where);
   for (const size_t size : {users.size(), items.size(), numbers.size(), cut.size(), ratings.size()})
     require(size == texts.size(), ErrorKind::BadData, where, ": has ", texts.size(), " texts for ",
             size, " reviews");

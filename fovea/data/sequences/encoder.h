@@ -18,6 +18,7 @@
 #include "fovea/data/dataset.h"
 #include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/named_cells.h"
 
 namespace fovea {
 

@@ -18,12 +18,10 @@ ContextTruth to_context_truth(const Field& planted) {
 
 /// What --columns says wins over what the options held.
 ContextOptions with_roles(ContextOptions options, const DataSource& source) {
-  check_roles(source, {"context", "target", "split", "position"});
-  const Roles& roles = source.roles;
-  options.context = single_role(roles, "context", options.context);
-  options.target = single_role(roles, "target", options.target);
-  options.split = single_role(roles, "split", options.split);
-  if (roles.contains("position")) options.position_columns = roles.at("position");
+  apply_roles(source, {{"context", &options.context},
+                       {"target", &options.target},
+                       {"split", &options.split},
+                       {"position", &options.position_columns}});
   return options;
 }
 
@@ -39,9 +37,10 @@ Splits load_context(const DataSource& source, const ContextDataOptions& options,
   const ContextOptions rows = with_roles(options.rows, source);
   const SplitOptions split{"context", rows.validation_fraction, seed, !encoder.fitted(),
                            rows.split};
-  const SourceTables tables =
+  SourceTables tables =
       source.path.empty() ? parse_tables(draw_context(options.generator, rows.validation_fraction))
                           : open_source(source, split);
+  match_columns(tables, encoder);
   fit_once(tables, rows, "no", encoder);
   const auto truth = read_truth(tables, source, to_context_truth);
   return encode_tables(tables, encoder, [&](ContextDataset& data) {

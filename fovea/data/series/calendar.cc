@@ -8,7 +8,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/cells.h"
-#include "fovea/data/formats/number_format.h"
 
 namespace fovea {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/csv.h"
 #include "fovea/data/formats/date_format.h"
-#include "fovea/data/formats/number_format.h"
 
 namespace fovea {
 

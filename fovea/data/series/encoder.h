@@ -21,8 +21,8 @@
 
 #include "fovea/base/options.h"
 #include "fovea/data/dataset.h"
+#include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/csv.h"
-#include "fovea/data/formats/number_format.h"
 #include "fovea/data/load.h"
 #include "fovea/data/series/steps.h"
 

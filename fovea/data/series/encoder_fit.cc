@@ -6,7 +6,9 @@
 #include <set>
 
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/series/column.h"
 #include "fovea/data/series/known.h"
 
@@ -30,12 +32,6 @@ bool holds(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string lower_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return text;
-}
-
 Names trimmed_column(const CsvTable& table, int64_t column) {
   Names cells;
   for (int64_t row = 0; row < table.rows(); ++row)
@@ -53,19 +49,31 @@ bool holds_dates(const CsvTable& table, int64_t column) {
   return parse_step_times(cells).dates || find_date_format(cells).has_value();
 }
 
-/// The first column that counts the rows: 1949, 1950, …
+/// The first column that counts the rows: 1949, 1950, …; by any name where it counts years, or
+/// seconds or milliseconds since 1970, which may leave some out.
 bool counts_rows(const CsvTable& table) {
   constexpr std::array kCounters = {"",    "unnamed: 0", "index",  "year", "month", "week",
                                     "day", "hour",       "period", "step", "row",   "t"};
-  if (table.rows() < 3 || table.names.size() < 2 ||
-      std::ranges::find(kCounters, lower_case(table.names[0])) == kCounters.end())
-    return false;
+  if (table.rows() < 3 || table.names.size() < 2) return false;
   const SeriesColumn read = read_series_column(table, 0);
+  const std::vector<double>& values = read.values;
   if (read.numbers < table.rows()) return false;
-  const double step = read.values[1] - read.values[0];
-  for (size_t row = 1; row < read.values.size(); ++row)
-    if (!(read.values[row] - read.values[row - 1] == step)) return false;
-  return step > 0;
+  const double step = values[1] - values[0];
+  bool ascends = true, whole = true;
+  int64_t steps = 0;
+  for (size_t row = 1; row < values.size(); ++row) {
+    steps += values[row] - values[row - 1] == step;
+    ascends = ascends && values[row] > values[row - 1];
+    whole = whole && values[row] == std::floor(values[row]);
+  }
+  const bool even = step > 0 && steps + 1 == table.rows();
+  const auto within = [&](double low, double high) {
+    return values.front() >= low && values.back() <= high;
+  };
+  const bool years = step == 1 && within(1500, 2200);
+  const bool seconds = within(3e8, 4.2e9) || within(3e11, 4.2e12);
+  const bool named = std::ranges::find(kCounters, lower_ascii(table.names[0])) != kCounters.end();
+  return (even && (named || years)) || (ascends && whole && seconds && 2 * steps >= table.rows());
 }
 
 /// Whether times begin anew where the column's cell changes: rows of several series.
@@ -128,7 +136,7 @@ std::string choose_time(const CsvTable& table, const std::string& wanted, const 
   if (!wanted.empty()) return table.names[size_t(table.column(wanted))];
   for (const std::string usual : {"time", "date", "datetime", "timestamp", "ds"})
     for (const std::string& name : table.names)
-      if (lower_case(name) == usual) return name;
+      if (lower_ascii(name) == usual) return name;
   for (size_t column = 0; column < table.names.size(); ++column) {
     const std::string& name = table.names[column];
     if (holds(taken, name) || !holds_dates(table, int64_t(column))) continue;
@@ -226,7 +234,9 @@ SeriesNumbers read_candidates(const CsvTable& table, const SeriesOptions& option
         refuse_text(table, read.first_text, column);
       notes.push_back(concat("column '", name, "' is left out: '",
                              table.cell(read.first_text, column), "' at ",
-                             table.place(read.first_text), " is not a number"));
+                             table.place(read.first_text),
+                             " is not a number; if it is known in advance, as a holiday is: ",
+                             "--columns known=", name));
     } else if (read.numbers == 0) {
       require(!asked, ErrorKind::BadData, table.path, ": column '", name, "' has no values");
       notes.push_back(concat("column '", name, "' has no values: it is left out"));

@@ -5,6 +5,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/series/column.h"
 #include "fovea/data/series/known.h"
 #include "fovea/tensor/torch.h"

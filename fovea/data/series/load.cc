@@ -134,15 +134,13 @@ SyntheticTables draw(const SeriesDataOptions& options) {
 
 /// What --columns says wins over what the options held.
 SeriesOptions with_roles(SeriesOptions options, const DataSource& source) {
-  check_roles(source, {"input", "target", "known", "static", "series", "time", "split"});
-  const Roles& roles = source.roles;
-  if (roles.contains("input")) options.input_columns = roles.at("input");
-  if (roles.contains("target")) options.target_columns = roles.at("target");
-  if (roles.contains("known")) options.known_columns = roles.at("known");
-  if (roles.contains("static")) options.static_columns = roles.at("static");
-  options.series = single_role(roles, "series", options.series);
-  options.time = single_role(roles, "time", options.time);
-  options.split = single_role(roles, "split", options.split);
+  apply_roles(source, {{"input", &options.input_columns},
+                       {"target", &options.target_columns},
+                       {"known", &options.known_columns},
+                       {"static", &options.static_columns},
+                       {"series", &options.series},
+                       {"time", &options.time},
+                       {"split", &options.split}});
   return options;
 }
 
@@ -157,8 +155,9 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
                    SeriesEncoder& encoder, uint64_t /*seed*/) {
   SeriesOptions rows = with_roles(options.rows, source);
   const bool fitting = !encoder.fitted(), synthetic = source.path.empty();
-  const SourceTables tables =
+  SourceTables tables =
       synthetic ? parse_tables(draw(options)) : open_series(source, rows, fitting);
+  match_columns(tables, encoder);
   if (fitting) apply_description(tables.description, source.path / "dataset.json", rows);
   const bool given =
       synthetic || std::filesystem::is_directory(source.path) || !tables.split_column.empty();
@@ -201,9 +200,10 @@ Splits load_series(const DataSource& source, const SeriesDataOptions& options,
   for (int split = 0; split < kSplitCount; ++split) {
     if (!tables[split]) continue;
     if (split == kTrain && is_cut) {
-      const auto parts = encoder.encode_splits(*tables.train, cut, rows.look_back, &splits.notes);
-      for (int part = 0; part < kSplitCount; ++part)
-        if (parts[size_t(part)]) add(part, parts[size_t(part)]);
+      const auto cut_splits =
+          encoder.encode_splits(*tables.train, cut, rows.look_back, &splits.notes);
+      for (int own = 0; own < kSplitCount; ++own)
+        if (cut_splits[size_t(own)]) add(own, cut_splits[size_t(own)]);
     } else {
       add(split, encoder.encode(*tables[split], &splits.notes));
     }

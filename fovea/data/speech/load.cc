@@ -34,7 +34,7 @@ class SoundFiles {
   }
 
   /// Reads the files, side by side.
-  SoundStore read(const SpeechDataOptions& options, const FileProgress& progress, Notes& notes) {
+  SoundStore read(const SpeechDataOptions& options, const LoadProgress& progress, Notes& notes) {
     const auto file = [&](int64_t i) -> const File& { return files_[size_t(i)]; };
     const std::vector<bool> bad = read_files(
         int64_t(files_.size()),
@@ -100,7 +100,7 @@ void check_length(const SpeechRow& row, const SoundStore& store, const SpeechDat
 
 /// Utterances with their sounds in a store.
 SplitSpeech store_sounds(SplitRows<Utterance> texts, const SpeechDataOptions& options,
-                         const FileProgress& progress) {
+                         const LoadProgress& progress) {
   SplitSpeech speech;
   speech.hash = texts.hash;
   speech.notes = std::move(texts.notes);

@@ -41,7 +41,7 @@ struct SpeechCoding {
 struct SpeechLoading {
   uint64_t seed = 0;
   int64_t unit_frames = 1;  // the model's
-  FileProgress progress = {};
+  LoadProgress progress = {};
 };
 
 /// How sounds become frames, by the options and what was learned.

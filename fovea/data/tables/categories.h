@@ -4,14 +4,28 @@
 // spelling of them: "true" for "yes". Where two names would be meant, none is.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace fovea {
+
+/// Of more than two names that all spell truth values, the most frequent pair of one style ("no"
+/// and "yes"), else "false" and "true"; nothing where another name is among them, or letters that
+/// may be codes (t, f, n).
+std::optional<std::array<std::string, 2>> truth_spellings(
+    const std::map<std::string_view, int64_t>& counts);
+
+/// Of names that differ only by case or white space, or are more than two spellings of truth
+/// values, writes the most frequent into the cells. A sentence that says so, or "". Single letters
+/// may be codes, and are left.
+std::string merge_spellings(std::vector<std::string_view>& trimmed_cells);
 
 class CategoryIndex {
  public:

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "fovea/base/json_field.h"
-#include "fovea/data/formats/number_format.h"
+#include "fovea/data/formats/cells.h"
 #include "fovea/data/tables/calendar.h"
 #include "fovea/data/tables/categories.h"
 #include "fovea/data/tables/number.h"
@@ -69,6 +69,7 @@ class TableColumn {
   double other_share() const { return other_share_; }
   const std::vector<std::string>& categories() const { return categories_; }
   /// Texts among the training numbers that were taken for missing ones.
+  const std::vector<std::string>& missing_words() const { return missing_words_; }
   void set_missing_words(std::vector<std::string> words) { missing_words_ = std::move(words); }
 
   int64_t inputs() const { return inputs_; }

@@ -8,7 +8,7 @@ namespace fovea {
 
 namespace {
 
-/// The rows [begin, end) in the order of their values, and the best place to part them.
+/// The rows [begin, end) in the order of their values, and the best place to split them.
 struct TreeNode {
   int64_t begin = 0, end = 0;
   int64_t split = -1;  // the first row of the right side; -1: nothing is gained
@@ -18,8 +18,7 @@ struct TreeNode {
 /// Grows the tree on rows that are sorted by their values.
 class EdgeTree {
  public:
-  EdgeTree(std::span<const double> values, const SplitTarget& target)
-      : target_(target) {
+  EdgeTree(std::span<const double> values, const SplitTarget& target) : target_(target) {
     for (int64_t row = 0; row < int64_t(values.size()); ++row)
       if (!std::isnan(values[size_t(row)])) sorted_.push_back({values[size_t(row)], row});
     std::sort(sorted_.begin(), sorted_.end());
@@ -50,7 +49,7 @@ class EdgeTree {
     while (int64_t(leaves.size()) < bins) {
       const auto best = std::max_element(leaves.begin(), leaves.end(), less_gain);
       if (best->split < 0) break;
-      part(leaves, *best);
+      split_node(leaves, *best);
     }
     complete(leaves, std::max<int64_t>(bins / 3, std::min<int64_t>(bins, 4)));
     std::vector<double> found;
@@ -61,13 +60,13 @@ class EdgeTree {
   }
 
  private:
-  void part(std::vector<TreeNode>& leaves, TreeNode node) {
+  void split_node(std::vector<TreeNode>& leaves, TreeNode node) {
     leaves.push_back(best_split(node.split, node.end));
     for (TreeNode& leaf : leaves)
       if (leaf.begin == node.begin) leaf = best_split(node.begin, node.split);
   }
 
-  /// Parts the leaf with the most rows at its middle until there are `least`.
+  /// Splits the leaf with the most rows at its middle until there are `least`.
   void complete(std::vector<TreeNode>& leaves, int64_t least) const {
     for (TreeNode& leaf : leaves) leaf = middle_split(leaf.begin, leaf.end);
     const auto fewer_rows = [](const TreeNode& a, const TreeNode& b) {

@@ -24,13 +24,16 @@ at::Tensor empty_inputs(int64_t rows, int64_t inputs) {
 /// What an unreadable cell should be: "a number is expected: …".
 std::string expected_cell(const TableColumn& column) {
   const std::string expected = concat("a ", name_of(column.kind()), " is expected");
-  if (column.kind() != ColumnKind::Date)
-    return concat(expected, ": the training rows had only numbers there");
+  if (column.kind() != ColumnKind::Date) {
+    const std::string plain = "1234.5", written = column.written(plain);
+    return concat(expected, ": the training rows had only numbers there",
+                  written == plain ? "" : concat(", written as ", written));
+  }
   const DateFormat& format = column.calendar().format();
   if (!format.has_date())
     return concat(expected, ": a time such as 17:30, as in the training rows");
-  return concat(expected, " such as 2024-12-31 or, as in the training rows, with the ",
-                format.day_first() ? "day first: 31.12.2024" : "month first: 12/31/2024");
+  return concat(expected, " such as 2024-12-31 or, with the ",
+                format.day_first() ? "day first, 31.12.2024" : "month first, 12/31/2024");
 }
 
 /// Cells of one column that training has not seen the like of.
@@ -66,7 +69,7 @@ std::string odd_cell_phrase(CellCheck check, const TableColumn& column) {
 
 /// "new.csv: 12 of 500 rows: column 'city' is 'Bonn', 'Ulm', …: training never saw it: …".
 std::string odd_cells_sentence(const TableColumn& column, const std::array<OddCells, 5>& found,
-                               const TableRows& table) {
+                               const std::string& path, int64_t rows) {
   std::vector<std::string> parts;
   for (const CellCheck check : {CellCheck::Unseen, CellCheck::OutOfRange, CellCheck::Missing}) {
     const OddCells& odd = found[size_t(check)];
@@ -75,9 +78,9 @@ std::string odd_cells_sentence(const TableColumn& column, const std::array<OddCe
     for (const std::string& cell : odd.examples)
       shown.push_back(cell.empty() ? "empty" : concat("'", shorten_bytes(cell, 40), "'"));
     if (odd.count > int64_t(odd.examples.size())) shown.push_back("…");
-    parts.push_back(concat(table.head().path, ": ", format_count(odd.count), " of ",
-                           format_count(table.rows()), " rows: column '", column.name(), "' is ",
-                           join(shown), ": ", odd_cell_phrase(check, column)));
+    parts.push_back(concat(path, ": ", format_count(odd.count), " of ", format_count(rows),
+                           " rows: column '", column.name(), "' is ", join(shown), ": ",
+                           odd_cell_phrase(check, column)));
   }
   return join(parts, "; ");
 }
@@ -130,16 +133,9 @@ void TableDataset::set_truth(const std::vector<std::string>& columns) {
         std::find(columns.begin(), columns.end(), layout_->columns[i]) != columns.end();
 }
 
-void TableDataset::set_cells(CsvTable table, std::vector<int64_t> columns) {
-  cells_ = std::move(table);
-  cell_columns_ = std::move(columns);
-}
-
 Example TableDataset::example(int64_t row) const {
   Example example = row_example(row);
   example.axes = {Axis{"columns", "column", layout_->columns}};
-  for (const int64_t column : cell_columns_)
-    example.axes[0].values.emplace_back(cells_->cell(row, column));
   if (truth_.defined()) example.truth["attention"] = truth_;
   return example;
 }
@@ -171,22 +167,27 @@ const TableLayout& TableEncoder::layout() const {
   return *layout_;
 }
 
+void TableEncoder::encode_block(const CsvTable& table, std::span<const int64_t> places,
+                                float* inputs) const {
+  const int64_t width = int64_t(layout().input_names.size());
+  for_each_row(table.rows(), [&](int64_t row) {
+    float* next = inputs + row * width;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const std::string_view cell = table.cell(row, places[i]);
+      if (!columns_[i].encode(cell, next)) [[unlikely]]
+        fail(ErrorKind::BadData, table.place(row), ": column '", columns_[i].name(), "' is '",
+             shorten_bytes(cell, 100), "', ", expected_cell(columns_[i]));
+      next += columns_[i].inputs();
+    }
+  });
+}
+
 at::Tensor TableEncoder::encode_columns(const TableRows& rows) const {
   const int64_t width = int64_t(layout().input_names.size());
   const std::vector<int64_t> places = places_of(rows.head());
   at::Tensor inputs = empty_inputs(rows.rows(), width);  // [N, I]
   rows.for_each_block([&](const CsvTable& table, int64_t before) {
-    float* const first = inputs.data_ptr<float>() + before * width;
-    for_each_row(table.rows(), [&](int64_t row) {
-      float* next = first + row * width;
-      for (size_t i = 0; i < columns_.size(); ++i) {
-        const std::string_view cell = table.cell(row, places[i]);
-        if (!columns_[i].encode(cell, next)) [[unlikely]]
-          fail(ErrorKind::BadData, table.place(row), ": column '", columns_[i].name(), "' is '",
-               shorten_bytes(cell, 100), "', ", expected_cell(columns_[i]));
-        next += columns_[i].inputs();
-      }
-    });
+    encode_block(table, places, inputs.data_ptr<float>() + before * width);
   });
   return inputs;
 }
@@ -197,23 +198,42 @@ std::vector<int64_t> TableEncoder::places_of(const CsvTable& table) const {
   return places;
 }
 
-std::vector<std::string> TableEncoder::check(const TableRows& rows) const {
-  const std::vector<int64_t> places = places_of(rows.head());
-  std::vector<std::array<OddCells, 5>> found(columns_.size());
-  rows.for_each_block([&](const CsvTable& table, int64_t) {
-    run_parallel(int64_t(columns_.size()), [&](int64_t i) {
-      for (int64_t row = 0; row < table.rows(); ++row) {
-        const std::string_view cell = table.cell(row, places[size_t(i)]);
-        const CellCheck check = columns_[size_t(i)].check(cell);
-        if (check != CellCheck::Usual) found[size_t(i)][size_t(check)].add(trim_cell(cell));
-      }
-    });
+struct TableEncoder::OddColumns {
+  std::vector<std::array<OddCells, 5>> found;  // of each column, by CellCheck
+};
+
+void TableEncoder::check_block(const CsvTable& table, std::span<const int64_t> places,
+                               OddColumns& odd) const {
+  odd.found.resize(columns_.size());
+  run_parallel(int64_t(columns_.size()), [&](int64_t i) {
+    for (int64_t row = 0; row < table.rows(); ++row) {
+      const std::string_view cell = table.cell(row, places[size_t(i)]);
+      const CellCheck check = columns_[size_t(i)].check(cell);
+      if (check != CellCheck::Usual) odd.found[size_t(i)][size_t(check)].add(trim_cell(cell));
+    }
   });
+}
+
+std::vector<std::string> TableEncoder::odd_notes(const OddColumns& odd, const std::string& path,
+                                                 int64_t rows) const {
   std::vector<std::string> notes;
-  for (size_t i = 0; i < columns_.size(); ++i)
-    if (std::string note = odd_cells_sentence(columns_[i], found[i], rows); !note.empty())
+  for (size_t i = 0; i < odd.found.size(); ++i)
+    if (std::string note = odd_cells_sentence(columns_[i], odd.found[i], path, rows); !note.empty())
       notes.push_back(std::move(note));
   return notes;
+}
+
+std::vector<std::string> TableEncoder::check(const TableRows& rows) const {
+  const std::vector<int64_t> places = places_of(rows.head());
+  OddColumns odd;
+  rows.for_each_block([&](const CsvTable& table, int64_t) { check_block(table, places, odd); });
+  return odd_notes(odd, rows.head().path, rows.rows());
+}
+
+std::vector<std::string> TableEncoder::check(const CsvTable& table) const {
+  OddColumns odd;
+  check_block(table, places_of(table), odd);
+  return odd_notes(odd, table.path, table.rows());
 }
 
 std::vector<std::string> TableEncoder::check(const Example& row) const {
@@ -233,11 +253,19 @@ std::vector<std::string> TableEncoder::check(const Example& row) const {
 std::shared_ptr<TableDataset> TableEncoder::encode(const TableRows& all) const {
   const std::string& name = layout().target;
   const std::string& path = all.head().path;
+  const std::vector<std::string>& names = all.head().names;
+  const bool is_row = std::ranges::any_of(names, [](const std::string& cell) {
+    double number = 0;
+    return parse_number(trim_cell(cell), number);
+  });
   require(all.head().find(name) >= 0, ErrorKind::NotFound, path, ": there is no column '", name,
-          "', the target to measure by", suggestion(name, all.head().names),
-          "; answers alone need none: fovea predict RUN --input ", path);
+          "', the target to measure by",
+          is_row ? ". The first line must be a header, the names of the columns; is it missing?"
+                 : suggestion(name, names) + ";",
+          is_row ? " Answers" : " answers", " alone need none: fovea predict RUN --input ", path);
   const CsvTable targets = all.with_column(name);
-  const std::vector<int64_t> known = TableTarget::known_rows(targets, name);
+  const std::vector<int64_t> known =
+      TableTarget::known_rows(targets, name, target_.missing_words());
   require(!known.empty(), ErrorKind::BadData, path, ": target '", name,
           "' is missing in every row");
   const CsvTable table = targets.select(known);
@@ -251,11 +279,18 @@ std::shared_ptr<TableDataset> TableEncoder::encode(const TableRows& all) const {
   return std::make_shared<TableDataset>(std::move(columns), layout_, all.rows() - table.rows());
 }
 
-std::shared_ptr<TableDataset> TableEncoder::encode_inputs(const CsvTable& table) const {
-  auto data =
-      std::make_shared<TableDataset>(NamedTensors{{"inputs", encode_columns(table)}}, layout_, 0);
-  data->set_cells(table, places_of(table));
-  return data;
+std::vector<Example> TableEncoder::encode_inputs(const CsvTable& table) const {
+  const std::vector<int64_t> places = places_of(table);
+  at::Tensor inputs = empty_inputs(table.rows(), int64_t(layout().input_names.size()));  // [N, I]
+  encode_block(table, places, inputs.data_ptr<float>());
+  std::vector<Example> examples(size_t(table.rows()));
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    Example& example = examples[size_t(row)];
+    example.tensors["inputs"] = inputs.select(0, row).clone();  // [I]
+    example.axes = {Axis{"columns", "column", layout_->columns}};
+    for (const int64_t place : places) example.axes[0].values.emplace_back(table.cell(row, place));
+  }
+  return examples;
 }
 
 Example TableEncoder::encode_row(const NamedCells& row) const {
@@ -298,7 +333,18 @@ std::string TableEncoder::written(const std::string& column,
 }
 
 Example TableEncoder::encode_row(const std::vector<std::string>& cells) const {
-  return encode_row(name_cells(cells, file_columns_, layout().columns, layout().target));
+  const NamedCells row = name_cells(cells, file_columns_, layout().columns, layout().target);
+  if (const auto target = row.find(layout().target);
+      target != row.end() && !target_.knows(trim_cell(target->second)))
+    fail(ErrorKind::BadData, "input row: target '", layout().target, "' is '",
+         shorten_bytes(target->second, 100), "', ",
+         target_.kind() == TargetKind::Number
+             ? "a number is expected"
+             : concat("no class of this run: ", quoted_list(target_.classes(), 20)),
+         ". A row has the cells ", quoted_list(layout().columns, 30),
+         ", or all of the training file: ", quoted_list(file_columns_, 30), ", with '",
+         std::string(1, delimiter_), "' between them");
+  return encode_row(row);
 }
 
 Json TableEncoder::to_json() const {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "fovea/data/dataset.h"
 #include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/formats/table_rows.h"
 #include "fovea/data/tables/column.h"
 #include "fovea/data/tables/target.h"
@@ -62,8 +64,6 @@ class TableDataset : public ColumnDataset {
   TableDataset(NamedTensors columns, std::shared_ptr<const TableLayout> layout,
                int64_t dropped_rows);
   Example example(int64_t row) const override;
-  /// The cells behind the inputs, one for each column of the layout, for pictures and notes.
-  void set_cells(CsvTable table, std::vector<int64_t> columns);
   /// Only these columns matter: planted truth for every row.
   void set_truth(const std::vector<std::string>& columns);
   int64_t dropped_rows() const { return dropped_rows_; }  // rows of the file without a target
@@ -71,15 +71,18 @@ class TableDataset : public ColumnDataset {
  private:
   std::shared_ptr<const TableLayout> layout_;
   at::Tensor truth_;  // [1, C] bool, or undefined
-  std::optional<CsvTable> cells_;
-  std::vector<int64_t> cell_columns_;
   int64_t dropped_rows_;
 };
 
 class TableEncoder {
+  struct OddColumns;
+
  public:
   /// Learns the encodings from the training rows. standardise "auto" means yes here.
   void fit(const TableRows& train, const TableOptions& options);
+  /// Texts among the numbers and dates of rows that were held out from fit(), while there are few
+  /// of them among all rows of the source: missing ones, and noted.
+  void accept_strays(const TableRows& held_out, int64_t all_rows);
   bool fitted() const { return layout_ != nullptr; }
 
   Json to_json() const;
@@ -94,12 +97,13 @@ class TableEncoder {
   /// Rows without a target are left out. NotFound for a missing column, BadData with path:line for
   /// a bad cell.
   std::shared_ptr<TableDataset> encode(const TableRows& table) const;
-  /// Every row, and no target: for prediction.
-  std::shared_ptr<TableDataset> encode_inputs(const CsvTable& table) const;
+  /// Every row, with labelled axes and no target: for prediction.
+  std::vector<Example> encode_inputs(const CsvTable& table) const;
 
   /// What the rows hold that training did not, one sentence for each column: unseen categories,
   /// numbers out of range, missing cells.
   std::vector<std::string> check(const TableRows& table) const;
+  std::vector<std::string> check(const CsvTable& table) const;
   /// The same of one row that was encoded with its cells.
   std::vector<std::string> check(const Example& row) const;
 
@@ -109,7 +113,7 @@ class TableEncoder {
   /// Cells in the order of the input columns, of the training file, or of the training file without
   /// the target.
   Example encode_row(const std::vector<std::string>& cells) const;
-  /// What parts the cells of the training file.
+  /// What separates the cells of the training file.
   char delimiter() const { return delimiter_; }
   /// Whether a row may have as many.
   bool takes_cells(size_t count) const {
@@ -127,6 +131,11 @@ class TableEncoder {
   void finish();
   void note_columns();
   at::Tensor encode_columns(const TableRows& table) const;
+  /// Writes the inputs of these rows, [N, I] of zeros before.
+  void encode_block(const CsvTable& table, std::span<const int64_t> places, float* inputs) const;
+  void check_block(const CsvTable& table, std::span<const int64_t> places, OddColumns& odd) const;
+  std::vector<std::string> odd_notes(const OddColumns& odd, const std::string& path,
+                                     int64_t rows) const;
   std::vector<int64_t> places_of(const CsvTable& table) const;  // of the columns in the table
   std::vector<TableColumn> columns_;
   TableTarget target_;

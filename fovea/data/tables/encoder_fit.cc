@@ -101,7 +101,9 @@ void TableEncoder::fit(const TableRows& train, const TableOptions& options) {
   fresh.file_columns_ = head.names;
   fresh.delimiter_ = head.delimiter;
   const std::string target = choose_target(head, options.target);
-  const TableRows rows = train.select(TableTarget::known_rows(train.with_column(target), target));
+  const CsvTable all_targets = train.with_column(target);
+  const StrayCells strays = TableTarget::find_strays(all_targets, target, options.target_kind);
+  const TableRows rows = train.select(TableTarget::known_rows(all_targets, target, strays.list()));
   const bool decimal_commas = has_decimal_commas(rows.first(kRowsToJudge));
   TargetRows target_rows;
   {
@@ -152,20 +154,65 @@ void TableEncoder::fit(const TableRows& train, const TableOptions& options) {
                identifiers.size() == 1 ? "it" : "them"));
   require(!fresh.columns_.empty(), ErrorKind::BadData, head.path, ": no column beside the target '",
           target, "' can be learnt from. ", join(fresh.notes_, ". "));
+  const auto says_nothing = [](const TableColumn& column) {
+    return column.is_constant() && column.missing_share() == 0;
+  };
+  require(!std::ranges::all_of(fresh.columns_, says_nothing), ErrorKind::BadData, head.path,
+          ": no column says anything about the target '", target, "': ",
+          names.size() == 1 ? concat("'", names[0], "' is always the same")
+                            : concat("all ", names.size(), " are always the same or left out"),
+          ". Add columns that differ from row to row");
   fresh.finish();
   fresh.note_columns();
 
   std::vector<std::string> about = fresh.target_.advice(target_rows.counts);
   about.insert(about.begin(), fresh.target_.sentence(target_rows.counts));
+  if (strays.count > 0) about.push_back(concat("target '", target, "': ", strays.sentence()));
+  fresh.target_.set_missing_words(strays.list());
   fresh.notes_.insert(fresh.notes_.begin(), about.begin(), about.end());
   *this = std::move(fresh);
 }
 
+void TableEncoder::accept_strays(const TableRows& held_out, int64_t all_rows) {
+  std::vector<StrayCells> strays(columns_.size() + 1);  // the target last
+  std::vector<int64_t> places = places_of(held_out.head());
+  places.push_back(held_out.head().column(target_.name()));
+  held_out.for_each_block([&](const CsvTable& table, int64_t) {
+    run_parallel(int64_t(strays.size()), [&](int64_t i) {
+      const bool is_target = size_t(i) == columns_.size();
+      if (!is_target && columns_[size_t(i)].kind() == ColumnKind::Category) return;
+      for (int64_t row = 0; row < table.rows(); ++row) {
+        const std::string_view cell = trim_cell(table.cell(row, places[size_t(i)]));
+        if (is_target ? target_.is_stray(cell)
+                      : columns_[size_t(i)].check(cell) == CellCheck::Unreadable)
+          strays[size_t(i)].add(cell, table, row);
+      }
+    });
+  });
+  for (size_t i = 0; i < strays.size(); ++i) {
+    const bool is_target = i == columns_.size();
+    std::vector<std::string> words =
+        is_target ? target_.missing_words() : columns_[i].missing_words();
+    const bool fits = words.size() + strays[i].words.size() <= StrayCells::kFewSpellings;
+    if (strays[i].count == 0 || !fits || !strays[i].are_few(all_rows)) continue;
+    for (const std::string& word : strays[i].words) words.push_back(word);
+    notes_.push_back(concat(is_target ? "target '" : "column '",
+                            is_target ? target_.name() : columns_[i].name(),
+                            "': ", strays[i].sentence()));
+    is_target ? target_.set_missing_words(words) : columns_[i].set_missing_words(words);
+  }
+}
+
 void TableEncoder::note_columns() {
   std::array<int64_t, 4> kinds{};
+  std::array<std::vector<std::string>, 4> names;
   std::vector<std::string> constant, capped, missing;
   for (const TableColumn& column : columns_) {
     ++kinds[size_t(column.kind())];
+    names[size_t(column.kind())].push_back(
+        column.kind() == ColumnKind::Category
+            ? concat(column.name(), " (", column.categories().size(), " values)")
+            : column.name());
     if (column.is_constant()) constant.push_back(column.name());
     if (column.other_share() > 0)
       capped.push_back(concat(column.name(), " (", format_number(100 * column.other_share(), 3),
@@ -179,6 +226,11 @@ void TableEncoder::note_columns() {
   if (kinds[2] > 0) summary += concat(", ", kinds[2], " dates");
   if (kinds[3] > 0) summary += concat(", ", kinds[3], " free texts");
   notes_.push_back(concat(summary, "; ", layout_->input_names.size(), " inputs"));
+  constexpr std::array kKinds{"numbers", "categories", "dates", "free texts"};
+  if (std::count(kinds.begin(), kinds.end(), 0) < 3)  // which column is what
+    for (size_t kind = 0; kind < kinds.size(); ++kind)
+      if (kinds[kind] > 0)
+        notes_.push_back(concat(kKinds[kind], ": ", shortened_list(names[kind])));
   if (columns_.size() == 1 && kinds[3] == 1)
     notes_.push_back(concat("'", columns_[0].name(),
                             "' is free text and the only column: fovea train documents --columns "

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <unordered_set>
 
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/tables/strays.h"
 
 namespace fovea {
 
@@ -19,11 +20,9 @@ struct ColumnCells {
   std::vector<std::string_view> texts;  // trimmed
   std::vector<double> numbers;          // NaN where missing, or no number
   int64_t present = 0, not_numbers = 0, first_not_number = -1;
-  std::map<std::string, int64_t> strays;  // cells that are no numbers, while there are few
 };
 
 ColumnCells read_column_cells(const CsvTable& table, int64_t column) {
-  constexpr size_t kFewStrays = 4;
   ColumnCells cells;
   cells.texts.reserve(size_t(table.rows()));
   cells.numbers.reserve(size_t(table.rows()));
@@ -35,7 +34,6 @@ ColumnCells read_column_cells(const CsvTable& table, int64_t column) {
       if (!parse_cell(cell, value)) {
         value = NAN;
         if (cells.not_numbers++ == 0) cells.first_not_number = row;
-        if (cells.strays.size() < kFewStrays) ++cells.strays[std::string(cell)];
       }
     }
     cells.texts.push_back(cell);
@@ -44,16 +42,9 @@ ColumnCells read_column_cells(const CsvTable& table, int64_t column) {
   return cells;
 }
 
-std::string lower_case_column(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return lower;
-}
-
 /// "id", "order_id", "CustomerId", "index", "Unnamed: 0".
 bool names_identifier(const std::string& name) {
-  const std::string lower = lower_case_column(name);
+  const std::string lower = lower_ascii(name);
   for (const char* usual : {"id", "index", "idx", "key", "uuid", "guid", "row", "rownum",
                             "row_number", "rownumber", "no", "no.", "nr", "#"})
     if (lower == usual) return true;
@@ -77,8 +68,9 @@ bool are_identifiers(const std::string& name, const ColumnCells& cells) {
     before = value;
     low = std::min(low, value), high = std::max(high, value);
   }
-  if (double(distinct.size()) < 0.99 * double(cells.present)) return false;
-  const bool dense = high - low < 2 * double(cells.present);
+  const auto numbers = double(cells.present - cells.not_numbers);  // the others are slips: "Total"
+  if (double(distinct.size()) < 0.99 * numbers) return false;
+  const bool dense = high - low < 2 * numbers;
   return names_identifier(name) || (counts_up && dense);
 }
 
@@ -114,14 +106,16 @@ InferredColumn date_column(const std::string& name, const ColumnCells& cells,
   return inferred;
 }
 
-/// With blanks between them: an address such as anna@bern.ch is one.
+/// With letters in them and blanks between them: an address such as anna@bern.ch is one, the
+/// telephone number +41 31 123 45 67 none.
 int64_t blank_separated_words(std::string_view cell) {
   int64_t words = 0;
-  bool inside = false;
+  bool counted = false;
   for (const char c : cell) {
     const bool blank = c == ' ' || c == '\t' || c == '\n';
-    words += !blank && !inside;
-    inside = !blank;
+    const bool letter = (c & 0x80) != 0 || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    words += letter && !counted;
+    counted = !blank && (counted || letter);
   }
   return words;
 }
@@ -139,6 +133,31 @@ TextShape text_shape(const ColumnCells& cells) {
   return {double(distinct.size()) / double(cells.present), double(words) / double(distinct.size())};
 }
 
+bool has_digit(std::string_view cell) {
+  return std::any_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "5 kg" and "300 g": each is a number, together they are none.
+bool are_of_several_units(const ColumnCells& cells, char delimiter) {
+  constexpr int64_t kEnoughNumbers = 10;
+  int64_t seen = 0;
+  for (const std::string_view& cell : cells.texts) {
+    if (is_missing_number(cell)) continue;
+    if (seen == kRowsToJudge) break;
+    ++seen;
+    if (!has_digit(cell) || !NumberFormat::infer(std::span(&cell, 1), delimiter)) return false;
+  }
+  return seen >= kEnoughNumbers;
+}
+
+InferredColumn category_column(const std::string& name, std::vector<std::string_view> cells,
+                               const InferOptions& options) {
+  const std::string merged = merge_spellings(cells);
+  InferredColumn inferred{TableColumn::of_texts(name, cells, options.max_categories)};
+  if (!merged.empty()) inferred.note = concat("column '", name, "': ", merged);
+  return inferred;
+}
+
 InferredColumn text_column(const std::string& name, const ColumnCells& cells,
                            const InferOptions& options, const CsvTable& table) {
   constexpr double kMostlyDistinct = 0.5, kNearlyDistinct = 0.95, kSeveralWords = 3;
@@ -153,33 +172,69 @@ InferredColumn text_column(const std::string& name, const ColumnCells& cells,
   }
   if (enough && shape.distinct_share >= kNearlyDistinct && !options.keep && !almost_numbers)
     return {{}, true};
-  InferredColumn inferred{TableColumn::of_texts(name, cells.texts, options.max_categories)};
+  InferredColumn inferred = category_column(name, cells.texts, options);
   if (almost_numbers)
     inferred.note = concat("column '", name, "' is read as categories because '",
                            cells.texts[size_t(cells.first_not_number)], "' at ",
                            table.place(cells.first_not_number), " is not a number (",
                            format_count(cells.not_numbers), " such cells)");
+  else if (are_of_several_units(cells, table.delimiter))
+    inferred.note = concat(
+        "column '", name, "' has numbers of several units, such as '",
+        cells.texts[size_t(cells.first_not_number)], "' at ", table.place(cells.first_not_number),
+        ": read as categories. Written in one unit they would be read as numbers");
   return inferred;
 }
 
-/// A few texts among many numbers, such as "unknown": no numbers there, and said.
-std::optional<InferredColumn> number_column_with_strays(const std::string& name,
-                                                        const ColumnCells& cells,
-                                                        const InferOptions& options,
-                                                        const CsvTable& table) {
-  constexpr double kFew = 0.05;
-  constexpr size_t kFewSpellings = 3;
-  if (cells.strays.size() > kFewSpellings ||
-      double(cells.not_numbers) > kFew * double(cells.present))
-    return {};
-  InferredColumn inferred{TableColumn::of_numbers(name, cells.numbers, options.numbers)};
-  std::vector<std::string> words;
-  for (const auto& [word, count] : cells.strays) words.push_back(word);
-  inferred.note = concat("column '", name, "' is read as numbers; ", quoted_list(words),
-                         " (first at ", table.place(cells.first_not_number), ", ",
-                         format_count(cells.not_numbers), " such cells) is taken as missing");
-  inferred.column->set_missing_words(std::move(words));
-  return inferred;
+/// The cells, with "" for those.
+std::vector<std::string_view> without(const std::vector<std::string_view>& cells,
+                                      const StrayCells& strays) {
+  std::vector<std::string_view> rest = cells;
+  for (std::string_view& cell : rest)
+    if (strays.words.contains(std::string(cell))) cell = "";
+  return rest;
+}
+
+/// A few texts among numbers or dates, such as "unknown": missing ones, and said. Of a single
+/// spelling there may be many where the others are no few codes: nothing is lost by it.
+std::optional<InferredColumn> column_with_strays(const std::string& name, const ColumnCells& cells,
+                                                 const InferOptions& options,
+                                                 const CsvTable& table) {
+  constexpr double kMany = 0.5;
+  constexpr size_t kNoCodes = 20;
+  const auto may_be = [&](const StrayCells& strays, const std::vector<std::string_view>& rest) {
+    if (strays.count == 0 || strays.words.size() > StrayCells::kFewSpellings) return false;
+    if (strays.are_few(cells.present)) return true;
+    return strays.words.size() == 1 && double(strays.count) <= kMany * double(cells.present) &&
+           std::unordered_set<std::string_view>(rest.begin(), rest.end()).size() > kNoCodes;
+  };
+  StrayCells no_numbers, no_digits, no_dates;
+  for (size_t row = 0; row < cells.texts.size(); ++row) {
+    const std::string_view cell = cells.texts[row];
+    if (is_missing_number(cell)) continue;
+    if (std::isnan(cells.numbers[row])) no_numbers.add(cell, table, int64_t(row));
+    if (!has_digit(cell)) no_digits.add(cell, table, int64_t(row));
+    if (no_dates.words.size() <= StrayCells::kFewSpellings && !DateFormat::is_date(cell))
+      no_dates.add(cell, table, int64_t(row));
+  }
+  const auto said = [&](InferredColumn inferred, const char* what, const StrayCells& strays) {
+    inferred.note += concat(inferred.note.empty() ? "" : ". ", "column '", name, "' is read as ",
+                            what, "; ", strays.sentence());
+    inferred.column->set_missing_words(strays.list());
+    return inferred;
+  };
+  ColumnCells rest = cells;
+  if (rest.texts = without(cells.texts, no_numbers); may_be(no_numbers, rest.texts)) {
+    if (!options.keep && are_identifiers(name, cells)) return InferredColumn{{}, true};
+    return said(number_column(name, rest, options, {}), "numbers", no_numbers);
+  }
+  if (rest.texts = without(cells.texts, no_digits); may_be(no_digits, rest.texts))
+    if (const auto format = NumberFormat::infer(rest.texts, table.delimiter))
+      return said(number_column(name, rest, options, *format), "numbers", no_digits);
+  if (rest.texts = without(cells.texts, no_dates); may_be(no_dates, rest.texts))
+    if (const auto format = DateFormat::infer(rest.texts))
+      return said(date_column(name, rest, options, *format), "dates", no_dates);
+  return {};
 }
 
 }  // namespace
@@ -200,24 +255,30 @@ InferredColumn infer_column(const CsvTable& table, const std::string& name,
                             const InferOptions& options) {
   const ColumnCells cells = read_column_cells(table, table.column(name));
   if (cells.present == 0) return {};
-  if (options.category) return {TableColumn::of_texts(name, cells.texts, options.max_categories)};
+  if (options.category) return category_column(name, cells.texts, options);
   if (cells.not_numbers == 0) {
     if (are_compact_dates(cells))
       if (const auto format = DateFormat::infer(cells.texts))
         return date_column(name, cells, options, *format);
     if (!options.keep && are_identifiers(name, cells)) return {{}, true};
-    const auto thousands =
-        options.decimal_commas ? NumberFormat::infer_thousands(cells.texts) : std::nullopt;
+    const auto thousands = options.decimal_commas || table.delimiter == ';'
+                               ? NumberFormat::infer_thousands(cells.texts)
+                               : std::nullopt;
     if (!thousands) return number_column(name, cells, options, {});
-    InferredColumn inferred = number_column(name, cells, options, *thousands);
+    const NumberFormat format = options.decimal_commas ? *thousands : NumberFormat();
+    InferredColumn inferred = number_column(name, cells, options, format);
     const auto example =
         std::find_if(cells.texts.begin(), cells.texts.end(),
                      [](std::string_view cell) { return cell.find('.') < cell.size(); });
-    inferred.note = concat("column '", name, "': ", thousands->sentence(*example),
-                           ", since the file has decimal commas");
+    inferred.note =
+        concat("column '", name, "': ", format.sentence(*example),
+               options.decimal_commas ? ", since the file has decimal commas"
+                                      : "; if that is wrong, write it without the point");
     return inferred;
   }
-  if (const auto format = NumberFormat::infer(cells.texts, table.delimiter)) {
+  // Where one column proves decimal commas, the others of the file have them too.
+  const char delimiter = options.decimal_commas ? ';' : table.delimiter;
+  if (const auto format = NumberFormat::infer(cells.texts, delimiter)) {
     InferredColumn inferred = number_column(name, cells, options, *format);
     const std::string_view example = cells.texts[size_t(cells.first_not_number)];
     if (!is_missing_number(example))
@@ -228,7 +289,7 @@ InferredColumn infer_column(const CsvTable& table, const std::string& name,
   }
   if (const auto format = DateFormat::infer(cells.texts))
     return date_column(name, cells, options, *format);
-  if (auto inferred = number_column_with_strays(name, cells, options, table)) return *inferred;
+  if (auto inferred = column_with_strays(name, cells, options, table)) return *inferred;
   return text_column(name, cells, options, table);
 }
 

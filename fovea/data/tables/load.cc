@@ -76,13 +76,11 @@ SyntheticTables draw_built_in(const FeaturesDataOptions& options, const TableLay
 }
 
 /// What --columns says wins over what the options held.
-TableOptions with_roles(TableOptions options, const DataSource& source) {
-  check_roles(source, {"target", "split", "drop", "feature"});
-  const Roles& roles = source.roles;
-  options.target = single_role(roles, "target", options.target);
-  options.split = single_role(roles, "split", options.split);
-  if (roles.contains("drop")) options.drop = roles.at("drop");
-  if (roles.contains("feature")) options.features = roles.at("feature");
+TableOptions with_table_roles(TableOptions options, const DataSource& source) {
+  apply_roles(source, {{"target", &options.target},
+                       {"split", &options.split},
+                       {"drop", &options.drop},
+                       {"feature", &options.features}});
   return options;
 }
 
@@ -95,25 +93,25 @@ void FeaturesDataOptions::describe(OptionList& list) {
 
 Splits load_features(const DataSource& source, const FeaturesDataOptions& options,
                      TableEncoder& encoder, uint64_t seed, bool* held_out) {
-  const TableOptions table = with_roles(options.table, source);
+  const TableOptions table = with_table_roles(options.table, source);
   if (held_out) *held_out = false;
   const bool drawn = source.path.empty();
   const std::string target = encoder.fitted() ? encoder.layout().target : table.target;
-  const SplitOptions split{
+  const SplitOptions split_options{
       "features", table.validation_fraction, seed, !encoder.fitted(), table.split, target};
   const bool restored = encoder.fitted();
   SourceTables tables =
       drawn ? parse_tables(draw_built_in(options, restored ? &encoder.layout() : nullptr))
-            : open_source(source, split);
+            : open_source(source, split_options);
   if (!drawn && held_out && tables.validation && tables.split_column.empty())
     *held_out = !std::filesystem::is_directory(source.path) ||
                 !find_split_files(source.path, table_endings())[kValidation];
-  for (int part = 0; restored && part < kSplitCount; ++part)
-    if (tables[part])
-      if (const std::string note = match_names(tables[part]->head(), encoder.file_columns());
-          !note.empty())
-        tables.notes.push_back(note);
+  match_columns(tables, encoder);
   fit_once(tables, table, "yes", encoder);
+  int64_t rows = 0;
+  for (int part = 0; part < kSplitCount; ++part) rows += tables[part] ? tables[part]->rows() : 0;
+  for (const int part : {kValidation, kTest})
+    if (!restored && tables[part]) encoder.accept_strays(*tables[part], rows);
   // dataset.json: "truth": {"columns": ["x1", "x2"]}
   const auto truth = read_truth(tables, source,
                                 [](const Field& planted) { return planted.at("columns").texts(); });
@@ -121,9 +119,9 @@ Splits load_features(const DataSource& source, const FeaturesDataOptions& option
     if (truth) data.set_truth(*truth);
   });
   if (!restored || drawn) return splits;
-  for (int part = 0; part < kSplitCount; ++part)  // new rows, perhaps unlike those of training
-    if (tables[part])
-      for (const std::string& note : encoder.check(*tables[part])) splits.notes.push_back(note);
+  for (int split = 0; split < kSplitCount; ++split)  // new rows, perhaps unlike those of training
+    if (tables[split])
+      for (const std::string& note : encoder.check(*tables[split])) splits.notes.push_back(note);
   return splits;
 }
 

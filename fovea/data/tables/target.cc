@@ -6,7 +6,9 @@
 #include <unordered_set>
 
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/named_cells.h"
 
 namespace fovea {
 
@@ -41,10 +43,8 @@ bool read_numbers(TargetCells& cells) {
   return cells.first_text < 0;
 }
 
-TargetCells read_target(const CsvTable& table, int64_t column, bool decimal_commas) {
-  TargetCells cells;
-  for (int64_t row = 0; row < table.rows(); ++row)
-    cells.texts.push_back(trim_cell(table.cell(row, column)));
+/// What the texts are.
+void read_cells(TargetCells& cells, char delimiter, bool decimal_commas) {
   if (read_numbers(cells)) {
     if (decimal_commas)
       if (const auto format = NumberFormat::infer_thousands(cells.texts)) {
@@ -53,7 +53,7 @@ TargetCells read_target(const CsvTable& table, int64_t column, bool decimal_comm
       }
   } else {
     const int64_t first_text = cells.first_text;
-    const auto format = NumberFormat::infer(cells.texts, table.delimiter);
+    const auto format = NumberFormat::infer(cells.texts, delimiter);
     cells.format = format.value_or(NumberFormat());
     if (!format || !read_numbers(cells)) cells.format = {}, cells.first_text = first_text;
   }
@@ -68,6 +68,13 @@ TargetCells read_target(const CsvTable& table, int64_t column, bool decimal_comm
     const auto end = std::unique(cells.distinct_numbers.begin(), cells.distinct_numbers.end());
     cells.distinct_numbers.erase(end, cells.distinct_numbers.end());
   }
+}
+
+TargetCells read_target(const CsvTable& table, int64_t column, bool decimal_commas) {
+  TargetCells cells;
+  for (int64_t row = 0; row < table.rows(); ++row)
+    cells.texts.push_back(trim_cell(table.cell(row, column)));
+  read_cells(cells, table.delimiter, decimal_commas);
   return cells;
 }
 
@@ -101,13 +108,51 @@ std::vector<std::string> first_spellings(const TargetCells& cells) {
 
 }  // namespace
 
-std::vector<int64_t> TableTarget::known_rows(const CsvTable& table, const std::string& name) {
+StrayCells TableTarget::find_strays(const CsvTable& table, const std::string& name,
+                                    const std::string& kind) {
+  if (kind != "auto" && kind != name_of(TargetKind::Number)) return {};
+  const int64_t column = table.column(name);
+  int64_t present = 0;
+  StrayCells no_numbers, no_digits;
+  std::vector<std::string_view> texts;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    const std::string_view cell = trim_cell(table.cell(row, column));
+    if (is_missing_number(cell)) continue;
+    texts.push_back(cell);
+    ++present;
+    double value = 0;
+    if (!parse_cell(cell, value)) no_numbers.add(cell, table, row);
+    if (cell.find_first_of("0123456789") == std::string_view::npos) no_digits.add(cell, table, row);
+  }
+  for (const StrayCells* strays : {&no_numbers, &no_digits}) {
+    if (strays->count == 0 || !strays->are_few(present)) continue;
+    TargetCells rest;
+    for (const std::string_view cell : texts)
+      if (!strays->words.contains(std::string(cell))) rest.texts.push_back(cell);
+    read_cells(rest, table.delimiter, false);
+    if (rest.first_text < 0 && (kind != "auto" || infer_kind(rest) == TargetKind::Number))
+      return *strays;
+  }
+  return {};
+}
+
+bool TableTarget::is_stray(std::string_view trimmed) const {
+  double value = 0;
+  return kind_ == TargetKind::Number && !is_missing_number(trimmed) &&
+         !format_.parse(trimmed, value) &&
+         std::find(missing_words_.begin(), missing_words_.end(), trimmed) == missing_words_.end();
+}
+
+std::vector<int64_t> TableTarget::known_rows(const CsvTable& table, const std::string& name,
+                                             const std::vector<std::string>& missing_words) {
   const int64_t column = table.column(name);
   std::vector<std::string_view> cells;
   std::vector<int64_t> present, known;
   for (int64_t row = 0; row < table.rows(); ++row) {
     const std::string_view cell = trim_cell(table.cell(row, column));
-    if (is_missing(cell)) continue;
+    if (is_missing(cell) ||
+        std::find(missing_words.begin(), missing_words.end(), cell) != missing_words.end())
+      continue;
     cells.push_back(cell);
     present.push_back(row);
     if (!is_missing_number(cell)) known.push_back(row);
@@ -134,13 +179,21 @@ TableTarget TableTarget::fit(const CsvTable& table, const std::string& name,
   const std::string subject = concat(table.path, ": target '", name, "'");
   require(table.rows() > 0, ErrorKind::BadData, subject,
           " is missing in every row; nothing can be learnt");
-  const TargetCells cells = read_target(table, table.column(name), decimal_commas);
+  TargetCells cells = read_target(table, table.column(name), decimal_commas);
   require(cells.distinct() > 1, ErrorKind::BadData, subject, " is always '",
           shorten_bytes(cells.texts[0], 100), "' in the ", format_count(table.rows()),
           table.rows() == 1 ? " training row" : " training rows", "; nothing can be learnt");
   TableTarget target;
   target.name_ = name;
   target.format_ = cells.format;
+  if (cells.first_text >= 0 && kind != name_of(TargetKind::Classes)) {
+    std::map<std::string_view, int64_t> counts;
+    for (const std::string_view text : cells.texts) ++counts[text];
+    if (const auto spellings = truth_spellings(counts)) {
+      target.truth_values_ = cells.distinct_texts;
+      cells.distinct_texts.assign(spellings->begin(), spellings->end());
+    }
+  }
   target.kind_ = kind == "auto" ? infer_kind(cells) : parse_kind(kind);
   if (target.kind_ == TargetKind::Number) {
     if (cells.first_text >= 0)
@@ -210,6 +263,12 @@ double TableTarget::encode(std::string_view trimmed, const CsvTable& table, int6
   return double(index);
 }
 
+bool TableTarget::knows(std::string_view trimmed) const {
+  if (kind_ == TargetKind::Number) return !is_stray(trimmed);
+  return is_missing(trimmed) || class_index(trimmed) >= 0 ||
+         std::find(missing_words_.begin(), missing_words_.end(), trimmed) != missing_words_.end();
+}
+
 std::string TableTarget::sentence(std::span<const int64_t> class_counts) const {
   if (kind_ == TargetKind::Number)
     return concat(
@@ -244,12 +303,13 @@ std::vector<std::string> TableTarget::advice(std::span<const int64_t> class_coun
     advice.push_back(concat("target '", name_,
                             "': its classes are numbers; --set data.target_kind=number predicts a "
                             "number"));
+  if (!truth_values_.empty())
+    advice.push_back(concat("target '", name_, "': ", quoted_list(truth_values_),
+                            " are read as truth values, two classes; "
+                            "--set data.target_kind=classes keeps them apart"));
   std::map<std::string, std::string> spellings;
   for (const std::string& name : classes_) {
-    std::string lower = name;
-    for (char& c : lower)
-      if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-    const auto [known, fresh] = spellings.emplace(lower, name);
+    const auto [known, fresh] = spellings.emplace(lower_ascii(name), name);
     if (!fresh)
       advice.push_back(concat("target '", name_, "': the classes '", known->second, "' and '", name,
                               "' differ only in case; if they are the same, write them alike"));
@@ -269,6 +329,7 @@ std::vector<std::string> TableTarget::advice(std::span<const int64_t> class_coun
 Json TableTarget::to_json() const {
   Json json{{"name", name_}, {"kind", name_of(kind_)}};
   if (!format_.is_plain()) json["format"] = format_.to_json();
+  if (!missing_words_.empty()) json["missing_words"] = missing_words_;
   if (kind_ == TargetKind::Number) {
     json["mean"] = mean_;
     json["deviation"] = deviation_;
@@ -285,6 +346,7 @@ TableTarget TableTarget::from_json(const Field& field) {
   target.name_ = field.at("name").text();
   target.kind_ = parse_kind(field.at("kind").text());
   if (const auto format = field.find("format")) target.format_ = NumberFormat::from_json(*format);
+  if (const auto words = field.find("missing_words")) target.missing_words_ = words->texts();
   if (target.kind_ == TargetKind::Number) {
     target.mean_ = field.at("mean").finite();
     target.deviation_ = field.at("deviation").deviation();

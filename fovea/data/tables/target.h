@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "fovea/base/json_field.h"
+#include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/csv.h"
-#include "fovea/data/formats/number_format.h"
 #include "fovea/data/tables/categories.h"
+#include "fovea/data/tables/strays.h"
 #include "fovea/data/tables/target_transform.h"
 
 namespace fovea {
@@ -30,13 +31,22 @@ class TableTarget {
   /// `transform` of numbers: target_transform.h.
   static TableTarget fit(const CsvTable& table, const std::string& name, const std::string& kind,
                          bool decimal_commas = false, const std::string& transform = "none");
+  /// A few texts among numbers, such as "sold": rows that have no target.
+  static StrayCells find_strays(const CsvTable& table, const std::string& name,
+                                const std::string& kind);
   /// The rows that have a target: where the others are numbers, "-" is none.
-  static std::vector<int64_t> known_rows(const CsvTable& table, const std::string& name);
+  static std::vector<int64_t> known_rows(const CsvTable& table, const std::string& name,
+                                         const std::vector<std::string>& missing_words);
 
   Json to_json() const;
   static TableTarget from_json(const Field& field);
 
   const std::string& name() const { return name_; }
+  /// Texts that stand for a missing target.
+  const std::vector<std::string>& missing_words() const { return missing_words_; }
+  void set_missing_words(std::vector<std::string> words) { missing_words_ = std::move(words); }
+  /// A text where a number is due.
+  bool is_stray(std::string_view trimmed) const;
   TargetKind kind() const { return kind_; }
   const std::vector<std::string>& classes() const { return classes_; }
   double mean() const { return mean_; }
@@ -46,6 +56,9 @@ class TableTarget {
   /// The class index, or the standardised number. BadData, beginning with `place`, for what
   /// training has never seen.
   double encode(std::string_view trimmed, const CsvTable& table, int64_t row) const;
+
+  /// Whether encode() takes it, or it is missing.
+  bool knows(std::string_view trimmed) const;
 
   /// "target 'income': two classes 0, 1 (24.1 % are 1)".
   std::string sentence(std::span<const int64_t> class_counts) const;
@@ -60,6 +73,8 @@ class TableTarget {
   std::vector<double>
       class_numbers_;  // their values when all are numbers, so that 1 and 1.0 are one class
   CategoryIndex class_index_;
+  std::vector<std::string> truth_values_;  // all spellings, where they were taken together
+  std::vector<std::string> missing_words_;
   NumberFormat format_;
   bool whole_ = false;               // a number that is always a whole one
   double mean_ = 0, deviation_ = 1;  // of numbers, in their own unit

@@ -86,7 +86,8 @@ void move_spans(const Sentence& sentence, const Pieces& pieces, std::vector<Span
 }
 
 /// The first piece of each word of the sentence; of a word without one that of the word before.
-std::vector<int64_t> first_pieces(const Sentence& sentence, const Pieces& pieces, bool by_word) {
+std::vector<int64_t> first_pieces_of_words(const Sentence& sentence, const Pieces& pieces,
+                                           bool by_word) {
   std::vector<int64_t> first(sentence.words.size(), 0);
   int64_t piece = 0;
   for (size_t word = 0; word < first.size(); ++word) {
@@ -179,7 +180,7 @@ Example PieceEncoder::example(const Sentence& sentence) const {
   Pieces pieces =
       by_word ? tokeniser_->encode_words(sentence.words) : tokeniser_->encode(sentence.text);
   if (by_word) move_spans(sentence, pieces, pieces.spans);
-  const std::vector<int64_t> first = first_pieces(sentence, pieces, by_word);
+  const std::vector<int64_t> first = first_pieces_of_words(sentence, pieces, by_word);
   if (!by_word) number_words(first, pieces);
   PackedInputs packed = pack_texts(*tokeniser_, pieces, nullptr, packing_);
   require(packed.cut[0] == 0, ErrorKind::Internal, "a sentence to be tagged was cut");

@@ -14,11 +14,11 @@ namespace fovea {
 
 namespace {
 
-constexpr LabelWords kWords{"sentence", "tag", "NUMBER"};
+constexpr LabelWords kTagWords{"sentence", "tag", "NUMBER"};
 
 using Sentences = SplitRows<TaggedSentence>;
 
-Sentences draw_rows(const SyntheticTagsOptions& options) {
+Sentences draw_sentences(const SyntheticTagsOptions& options) {
   Sentences sentences = draw_tags(options);
   sentences.hash = hash_of_built_in("tag", options_json(options));
   return sentences;
@@ -33,8 +33,8 @@ void check_decisive(const TaggedSentence& sentence, const std::string& text) {
             std::max(word, decides), ", but it has ", words, " words");
 }
 
-Sentences read_rows(const DataSource& source, const TaggingDataOptions& options,
-                    bool needs_training, uint64_t seed) {
+Sentences open_sentences(const DataSource& source, const TaggingDataOptions& options,
+                         bool needs_training, uint64_t seed) {
   const SplitOptions split{"tag", options.validation_fraction, seed, needs_training};
   TaggedTextOptions reading;
   reading.separator = options.separator;
@@ -54,7 +54,7 @@ Sentences read_rows(const DataSource& source, const TaggingDataOptions& options,
 
 /// Of entities O, then B- and I- of each type, whether the data has both or not.
 void fit_tags(const Sentences& rows, TagCoding& coding, Notes& notes) {
-  LabelSet found(kWords);
+  LabelSet found(kTagWords);
   rows.for_each([&](const TaggedSentence& sentence, Split split) {
     for (const std::string& tag : sentence.tags)
       found.add(coding.entities && tag != "O" ? tag.substr(2) : tag, split);
@@ -67,14 +67,6 @@ void fit_tags(const Sentences& rows, TagCoding& coding, Notes& notes) {
   coding.tags = {"O"};
   for (const std::string& type : found.all())
     if (type != "O") coding.tags.insert(coding.tags.end(), {"B-" + type, "I-" + type});
-}
-
-std::shared_ptr<const WordPiece> learn_pieces(const Rows<TaggedSentence>& train,
-                                              const TaggingDataOptions& options) {
-  WordCounts words({.lowercase = options.lowercase});
-  train.for_each([&](const TaggedSentence& sentence) { words.add(join(sentence.words, " ")); });
-  return std::make_shared<const WordPiece>(
-      WordPiece::learn(words, {.size = options.vocabulary_size}));
 }
 
 /// Word vectors of the files, and of the training sentences.
@@ -96,10 +88,13 @@ TextVectors learn_vectors(const Rows<TaggedSentence>& train, const std::vector<s
 }
 
 /// What the model reads by, where it is not there yet.
-void learn_coding(const Rows<TaggedSentence>& train, const TaggingDataOptions& options,
-                  const TagLoading& loading, TagCoding& coding, Notes& notes) {
+void learn_tag_coding(const Rows<TaggedSentence>& train, const TaggingDataOptions& options,
+                      const TagLoading& loading, TagCoding& coding, Notes& notes) {
   if (loading.pieces) {
-    if (!coding.tokeniser) coding.tokeniser = learn_pieces(train, options);
+    if (!coding.tokeniser)
+      coding.tokeniser = options.vocabulary.learn([&](WordCounts& words) {
+        train.for_each([&](const TaggedSentence& row) { words.add(join(row.words, " ")); });
+      });
     notes.push_back(concat(format_count(coding.tokeniser->size()), " pieces"));
     return;
   }
@@ -122,7 +117,7 @@ Rows<Sentence> to_sentences(Rows<TaggedSentence> rows, const TagCoding& coding, 
   return std::move(rows).map<Sentence>([&coding, split](TaggedSentence&& row) {
     Sentence sentence = sentence_of(std::move(row.words));
     for (const std::string& tag : row.tags)
-      sentence.tags.push_back(label_index(tag, coding.tags, split, kWords));
+      sentence.tags.push_back(label_index(tag, coding.tags, split, kTagWords));
     sentence.decisive = std::move(row.decisive);
     return sentence;
   });
@@ -149,10 +144,7 @@ void TaggingDataOptions::describe(OptionList& list, bool pieces) {
     return;
   }
   packing.describe(list);
-  list.add("vocabulary_size", vocabulary_size,
-           "most pieces of a vocabulary that is learned from the training sentences")
-      .at_least(100);
-  list.add("lowercase", lowercase, "a vocabulary that is learned knows no case and no accents");
+  vocabulary.describe(list, "training sentences");
 }
 
 std::shared_ptr<const SentenceEncoder> TagCoding::encoder(const TaggingDataOptions& options) const {
@@ -177,15 +169,15 @@ Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
                     const TagLoading& loading, TagCoding& coding) {
   if (source.path.empty()) check_roles(source, {});
   Sentences sentences = source.path.empty()
-                            ? draw_rows(options.generator)
-                            : read_rows(source, options, !coding.fitted(), loading.seed);
+                            ? draw_sentences(options.generator)
+                            : open_sentences(source, options, !coding.fitted(), loading.seed);
   const auto fit = [&](const Sentences& rows, Notes& notes) {
     if (!coding.fitted()) {
       coding.entities = options.scheme == "entities";
       fit_tags(rows, coding, notes);
       notes.push_back(concat(coding.tags.size(), " tags: ", join(coding.tags)));
     }
-    learn_coding(rows.train, options, loading, coding, notes);
+    learn_tag_coding(rows.train, options, loading, coding, notes);
   };
   return encode_splits(sentences, fit, [&](Rows<TaggedSentence> rows, Split split, Notes&) {
     return std::make_shared<SentenceDataset>(to_sentences(std::move(rows), coding, split),
@@ -195,7 +187,7 @@ Splits load_tagging(const DataSource& source, const TaggingDataOptions& options,
 }
 
 void write_tagging_data(const std::filesystem::path& folder, const TaggingDataOptions& options) {
-  const Sentences sentences = draw_rows(options.generator);
+  const Sentences sentences = draw_sentences(options.generator);
   write_splits(folder, sentences, ".tsv",
                [](const std::vector<TaggedSentence>& rows) { return format_tagged_text(rows); });
   Decisive decisive;

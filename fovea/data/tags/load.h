@@ -17,9 +17,8 @@ namespace fovea {
 /// Everything under data. for this task.
 struct TaggingDataOptions {
   SyntheticTagsOptions generator;
-  PackingOptions packing;          // pieces
-  int64_t vocabulary_size = 8000;  // pieces, where no tokeniser is given
-  bool lowercase = false;          // likewise
+  PackingOptions packing;  // pieces
+  LearnedPieces vocabulary{.lowercase = false};
   int64_t minimum_count = 1;       // words
   std::vector<std::string> texts;  // words: files without tags that word vectors are learned from
   double validation_fraction = 0.1;
@@ -48,7 +47,7 @@ struct TagCoding {
 struct TagLoading {
   bool pieces = false;  // for a model that reads pieces of words
   uint64_t seed = 0;
-  std::function<void(int64_t done, int64_t of)> progress = {};  // of word vectors that are learned
+  LoadProgress progress = {};  // of word vectors that are learned
 };
 
 /// Reads a file or folder (reader.h), or draws synthetic sentences. A first call

@@ -84,7 +84,10 @@ class TaggedTextReader {
       separator_ = line.find('\t') != std::string_view::npos ? "tab" : "blanks";
     if (is_comment(line)) return;
     std::vector<std::string> cells = cells_of(line);
-    if (columns_ == 0) choose_columns(cells.size());
+    if (columns_ == 0) {
+      refuse_other_formats(line);
+      choose_columns(cells.size());
+    }
     require(cells.size() == columns_, ErrorKind::BadData, lines_.place(), ": has ", cells.size(),
             " columns, the lines before it have ", columns_, " (separated by ",
             separator_ == "tab" ? "tabs" : "blanks", ")");
@@ -97,8 +100,26 @@ class TaggedTextReader {
               " is empty");
     else if (!is_entity_tag(tag))
       refuse_tag(lines_.place(), tag);
+    if (may_count_) {  // CoNLL-U: the first column counts the tokens
+      may_count_ = cells[0] == std::to_string(sentence_.words.size() + 1);
+      second_.push_back(cells[1]);
+    }
     sentence_.words.push_back(std::move(word));
     sentence_.tags.push_back(std::move(tag));
+  }
+
+  void refuse_other_formats(std::string_view line) const {
+    const std::string expected =
+        ": expected a token and its tag on each line, parted by a tab or blanks, and a blank line "
+        "behind each sentence";
+    const bool json = line.starts_with("{\"") || line.starts_with("[{\"");
+    require(!json || line.find("\":") == std::string_view::npos, ErrorKind::BadData, lines_.place(),
+            ": JSON", expected,
+            " (jq -r '[.tokens, .tags] | transpose[] | @tsv' writes one sentence so, where the "
+            "keys are tokens and tags)");
+    const auto commas = std::count(line.begin(), line.end(), ',');
+    require(lines_.path().find(".csv") == std::string::npos || commas == 0 || separator_ == "tab",
+            ErrorKind::BadData, lines_.place(), ": a table with commas", expected);
   }
 
   std::vector<std::string> cells_of(std::string_view line) const {
@@ -122,6 +143,7 @@ class TaggedTextReader {
     require(columns >= 2, ErrorKind::BadData, lines_.place(),
             ": has one column; a token and its tag are expected, separated by ",
             separator_ == "tab" ? "a tab" : "blanks or a tab");
+    may_count_ = token_ == 0 && columns > 2;
     if (token_ == 0) token_ = 1;
     if (tag_ == 0) tag_ = columns;
     for (const auto& [role, number] : {std::pair("token", token_), std::pair("tag", tag_)})
@@ -133,6 +155,14 @@ class TaggedTextReader {
 
   void end_sentence() {
     if (sentence_.words.empty()) return;
+    if (std::exchange(may_count_, false) && sentence_.words.size() > 1) {
+      sentence_.words = std::exchange(second_, {});
+      token_ = 2;
+      require(tag_ != token_, ErrorKind::InvalidArgument, "token and tag are both column 2");
+      result_.notes.push_back(concat(lines_.path(),
+                                     ": column 1 counts the tokens, so the token is column 2 "
+                                     "(--columns token=1 reads column 1)"));
+    }
     if (!plain_) changed_ += normalise_tags(sentence_.tags);
     result_.add(std::exchange(sentence_, {}));
   }
@@ -141,6 +171,8 @@ class TaggedTextReader {
   bool plain_;
   std::string separator_;
   size_t token_, tag_, columns_ = 0;  // from 1; 0: not known yet
+  bool may_count_ = false;            // whether column 1 counts the tokens of the first sentence
+  std::vector<std::string> second_;   // column 2 of them
   TaggedSentence sentence_;
   FileRows<TaggedSentence> result_;
   int64_t changed_ = 0;

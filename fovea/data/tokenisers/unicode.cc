@@ -1,5 +1,10 @@
-// What the tokenisers need of ICU: boundaries, normal forms, sorts of code points. Regular
-// expressions are in hugging_face/regex.cc.
+// The kinds that cut by Unicode's boundaries, and what the tokenisers need of ICU: boundaries,
+// normal forms, sorts of code points. Regular expressions are in hugging_face/regex.cc.
+//   characters  what a reader takes for one character (extended grapheme clusters), composed, so
+//               that one look has one number however it was typed
+//   words       Unicode's word boundaries, with ICU's dictionaries for scripts that write no
+//               blanks. The mark in front of a word says that white space stood there, so no blank
+//               needs a token and punctuation finds its place again
 #ifdef FOVEA_WITH_ICU
 #include <unicode/brkiter.h>
 #include <unicode/bytestream.h>
@@ -28,6 +33,49 @@ void check_text(std::string_view text, const std::string& where) {
   const size_t valid = valid_utf8_prefix(text);
   require(valid == text.size(), ErrorKind::BadData, where, ": not valid UTF-8 at byte ", valid,
           " (the first byte is 0); convert the text to UTF-8");
+}
+
+namespace {
+
+std::string without_mark(std::string_view word) {
+  std::string plain(word);
+  for (size_t at = plain.find(kBlankMark); at != std::string::npos; at = plain.find(kBlankMark, at))
+    plain.replace(at, kBlankMark.size(), "_");
+  return plain;
+}
+
+}  // namespace
+
+std::vector<Token> cut_characters(std::string_view text) {
+  std::vector<Token> tokens;
+  for (const std::string_view cluster : segments(text, Boundary::Character)) {
+    const bool white = run_length(cluster, true) == cluster.size();
+    const auto begin = static_cast<size_t>(cluster.data() - text.data());
+    tokens.push_back({0, white ? " " : to_nfc(cluster), begin, begin + cluster.size()});
+  }
+  return tokens;
+}
+
+std::vector<Token> cut_words(std::string_view text) {
+  std::vector<Token> tokens;
+  bool after_white = true;  // a text begins as if after white space
+  for (const std::string_view segment : segments(text, Boundary::Word)) {
+    // The narrow no-break space and a blank under an accent are white space inside a segment.
+    for (size_t at = 0; at < segment.size();) {
+      if (const size_t white = run_length(segment.substr(at), true); white > 0) {
+        after_white = true;
+        at += white;
+        continue;
+      }
+      const std::string_view word = segment.substr(at, run_length(segment.substr(at), false));
+      const auto begin = static_cast<size_t>(word.data() - text.data());
+      tokens.push_back({0, std::string(after_white ? kBlankMark : "") + to_nfc(without_mark(word)),
+                        begin, begin + word.size()});
+      after_white = false;
+      at += word.size();
+    }
+  }
+  return tokens;
 }
 
 #ifdef FOVEA_WITH_ICU

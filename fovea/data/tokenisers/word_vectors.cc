@@ -68,9 +68,9 @@ std::string_view word_of(std::string_view line, int64_t count) {
   return line;
 }
 
-class Reader {
+class WordVectorsReader {
  public:
-  Reader(const std::filesystem::path& path, const Vocabulary& vocabulary)
+  WordVectorsReader(const std::filesystem::path& path, const Vocabulary& vocabulary)
       : path_(path.string()), lines_(path), vocabulary_(vocabulary) {}
 
   WordVectors read() {
@@ -144,7 +144,7 @@ class Reader {
 }  // namespace
 
 WordVectors read_word_vectors(const std::filesystem::path& path, const Vocabulary& vocabulary) {
-  return Reader(path, vocabulary).read();
+  return WordVectorsReader(path, vocabulary).read();
 }
 
 WordVectors read_first_vectors(const std::filesystem::path& path, const Vocabulary& vocabulary,

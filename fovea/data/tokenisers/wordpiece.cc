@@ -4,7 +4,7 @@
 
 #include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
-#include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/tokenisers/bert_words.h"
 #include "fovea/data/tokenisers/kinds.h"
 #include "fovea/data/tokenisers/piece_trie.h"

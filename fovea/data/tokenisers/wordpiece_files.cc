@@ -15,12 +15,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kMostBytes = size_t{256} << 20;  // of a vocabulary file
+constexpr size_t kMostVocabularyBytes = size_t{256} << 20;  // of a vocabulary file
 
 // Objects of Json keep their order and are searched from the front, far too slow for a vocabulary.
 SortedJson read_sorted_json(const fs::path& path) {
   JsonLimits limits;
-  limits.bytes = kMostBytes;
+  limits.bytes = kMostVocabularyBytes;
   return parse_sorted_json(read_file(path), path.string(), limits);
 }
 
@@ -129,7 +129,7 @@ WordPiece read_tokenizer_json(const fs::path& path) {
 }
 
 WordPiece read_vocabulary(const fs::path& path, const WordPieceOptions& options) {
-  TextLines lines(path, int64_t{kMostBytes});
+  TextLines lines(path, int64_t{kMostVocabularyBytes});
   std::vector<std::string> pieces;
   for (std::string_view line; lines.next(line);) {
     require(!line.empty(), ErrorKind::BadData, lines.place(),

@@ -11,16 +11,16 @@ namespace {
 constexpr const char* kExpected =
     "; expected KIND ADDRESS SIZE PC, as L 04acfa68 8 00109200, or lines of valgrind's lackey";
 
-bool is_blank(char c) {
+bool is_field_end(char c) {
   return c == ' ' || c == '\t';
 }
 
 /// The next field, which is taken off the line; empty at its end.
 std::string_view take_field(std::string_view& line) {
   size_t begin = 0;
-  while (begin < line.size() && is_blank(line[begin])) ++begin;
+  while (begin < line.size() && is_field_end(line[begin])) ++begin;
   size_t end = begin;
-  while (end < line.size() && !is_blank(line[end])) ++end;
+  while (end < line.size() && !is_field_end(line[end])) ++end;
   const std::string_view field = line.substr(begin, end - begin);
   line = line.substr(end);
   return field;
@@ -33,7 +33,7 @@ bool parse_unsigned(std::string_view text, int base, uint64_t& value) {
   return !text.empty() && problem == std::errc() && end == text.data() + text.size();
 }
 
-uint64_t number_in(std::string_view text, int base, const char* what) {
+uint64_t field_number(std::string_view text, int base, const char* what) {
   uint64_t value = 0;
   require(parse_unsigned(text, base, value), ErrorKind::BadData, "'", text, "' is no ", what,
           kExpected);
@@ -41,12 +41,12 @@ uint64_t number_in(std::string_view text, int base, const char* what) {
 }
 
 uint64_t address_in(std::string_view text) {
-  return number_in(text, 16, "hexadecimal address of at most 64 bits");
+  return field_number(text, 16, "hexadecimal address of at most 64 bits");
 }
 
 /// An access of no bytes reads nothing; its size is not looked at otherwise.
 void check_size(std::string_view text) {
-  require(number_in(text, 10, "size in bytes") > 0, ErrorKind::BadData, "an access of 0 bytes");
+  require(field_number(text, 10, "size in bytes") > 0, ErrorKind::BadData, "an access of 0 bytes");
 }
 
 char kind_in(std::string_view text) {

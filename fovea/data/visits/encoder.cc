@@ -93,6 +93,7 @@ Example VisitEncoder::example(const PatientRecord& record) const {
   example.tensors["gaps"] = at::tensor(encoded.gaps, at::kFloat);         // [V]
   const std::span<const Visit> visits = last_visits(record, maximum_visits);
   example.axes = make_axes(visits, size_t(encoded.cut), *this);
+  example.add_cut("visits", int64_t(visits.size()), encoded.cut);
   if (!planted.empty()) add_truth(visits, planted, example.axis("outcome").labels, example);
   return example;
 }

@@ -12,7 +12,7 @@ namespace fovea {
 
 namespace {
 
-constexpr LabelWords kWords{"patient", "label", "NAME"};
+constexpr LabelWords kPatientWords{"patient", "label", "NAME"};
 
 SyntheticAnswers drawn_answers(const VisitsDataOptions& options) {
   return {options.target.target_kind == "labels", options.reading.every()};
@@ -71,7 +71,7 @@ bool fit_several(const SplitRows<PatientRecord>& patients, const VisitsDataOptio
   require(options.positive.empty(), ErrorKind::InvalidArgument,
           "data.positive names the labels of one outcome, but patients have several labels; leave "
           "it out, or set data.target_kind=class");
-  LabelSet labels(kWords);
+  LabelSet labels(kPatientWords);
   for_each_answer(patients, every,
                   [&](const VisitLabel& answer, const PatientRecord&, Split split) {
                     const bool is_list = answer.cell == LabelCell::List;
@@ -90,7 +90,7 @@ bool fit_several(const SplitRows<PatientRecord>& patients, const VisitsDataOptio
 void fit_labels(const SplitRows<PatientRecord>& patients, const VisitsDataOptions& options,
                 VisitCoding& coding, Notes& notes) {
   if (fit_several(patients, options, coding, notes)) return;
-  LabelSet labels(kWords);
+  LabelSet labels(kPatientWords);
   for_each_answer(patients, options.reading.every(),
                   [&](const VisitLabel& answer, const PatientRecord& patient, Split split) {
                     require(answer.labels.size() <= 1, ErrorKind::BadData, "the ",
@@ -141,7 +141,7 @@ std::optional<VisitTarget> find_target(const VisitLabel& answer, const PatientRe
   if (coding.kind() == AnswerKind::Labels) {
     target.targets.assign(coding.labels.size(), 0);
     for (const std::string& label : decided(answer, coding).labels)
-      target.targets[size_t(label_index(label, coding.labels, split, kWords))] = 1;
+      target.targets[size_t(label_index(label, coding.labels, split, kPatientWords))] = 1;
     return target;
   }
   if (answer.label.empty()) return {};

@@ -5,7 +5,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::captions::load_test {
 namespace {
 
 #ifdef FOVEA_WITH_ICU
@@ -189,4 +189,4 @@ TEST(Captions, AnyPictureIsAnExample) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::captions::load_test

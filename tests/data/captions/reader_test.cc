@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::captions::reader_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -85,4 +85,4 @@ TEST(Captions, WhatDoesNotFitIsNamedWithItsLine) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::captions::reader_test

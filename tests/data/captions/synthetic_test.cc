@@ -7,7 +7,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::captions::synthetic_test {
 namespace {
 
 using testing::expect_error;
@@ -117,4 +117,4 @@ TEST(SyntheticCaptions, WhatCannotBeDrawnIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::captions::synthetic_test

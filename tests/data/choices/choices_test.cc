@@ -157,7 +157,8 @@ TEST(Choices, InputsShareWhatTheyBeginWith) {
   ChoiceRow longer = cats();
   longer.context = "un una un una cat";
   const Example cut = narrow.example(longer);
-  EXPECT_EQ(cut.cut, 3);  // of the context: all inputs have as much of it
+  ASSERT_EQ(cut.cuts.size(), 1u);
+  EXPECT_EQ(cut.cuts[0].of - cut.cuts[0].read, 3);  // of the context: all inputs have as much of it
   EXPECT_LE(narrow.collate({&cut, 1}).at("frames").size(2), 8);
   const ChoiceEncoder strict{tokeniser, {.longest = 8, .too_long = "refuse"}};
   expect_error(ErrorKind::BadData, {"8 positions"}, [&] { strict.example(longer); });

@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::copies::dataset_test {
 namespace {
 
 CopyLayout layout_of(int64_t bits, const char* kind = "copy") {
@@ -132,4 +132,4 @@ TEST(CopyData, RefusesFilesOfAnotherKind) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::copies::dataset_test

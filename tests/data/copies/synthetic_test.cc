@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::copies::synthetic_test {
 namespace {
 
 SyntheticCopiesOptions small(const std::string& kind = "copy") {
@@ -178,4 +178,4 @@ TEST(SyntheticCopies, RefusesWhatCannotBeDrawn) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::copies::synthetic_test

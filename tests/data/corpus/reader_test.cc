@@ -3,7 +3,7 @@
 #include "fovea/data/tokenisers/sentences.h"
 #include "tests/data/wordpiece_samples.h"
 
-namespace fovea {
+namespace fovea::corpus::reader_test {
 namespace {
 
 CorpusOptions options(const std::string& documents, const std::string& sentences) {
@@ -106,4 +106,4 @@ TEST(Sentences, EndWhereUnicodeSaysAndNotAfterAbbreviations) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::corpus::reader_test

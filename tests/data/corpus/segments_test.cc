@@ -5,7 +5,7 @@
 
 #include "tests/data/wordpiece_samples.h"
 
-namespace fovea {
+namespace fovea::segments_test {
 namespace {
 
 /// Every letter is a piece, so that documents can be told apart by their letters.
@@ -147,4 +147,4 @@ TEST(Segments, EmptyDocumentsAndSentencesAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::segments_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace fovea {
+namespace fovea::corpus::synthetic_test {
 namespace {
 
 TEST(SyntheticCorpus, AreTheSameHoweverManyThereAre) {
@@ -29,4 +29,4 @@ TEST(SyntheticCorpus, AreTheSameHoweverManyThereAre) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::corpus::synthetic_test

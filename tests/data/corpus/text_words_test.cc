@@ -4,7 +4,7 @@
 
 #ifdef FOVEA_WITH_ICU
 
-namespace fovea {
+namespace fovea::text_words_test {
 namespace {
 
 /// All words in order, with "|" where a text ends.
@@ -47,6 +47,6 @@ TEST(TextWords, FilesThatHoldNoTextAreNamed) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::text_words_test
 
 #endif

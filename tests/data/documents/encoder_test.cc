@@ -6,7 +6,7 @@
 #include "tests/data/word_pieces.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::documents::encoder_test {
 namespace {
 
 using testing::expect_error;
@@ -92,4 +92,4 @@ TEST(Documents, BrokenTextIsRefusedWithItsNumber) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::documents::encoder_test

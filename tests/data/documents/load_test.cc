@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::documents::load_test {
 namespace {
 
 using testing::expect_error;
@@ -157,4 +157,4 @@ TEST(DocumentsData, SentencesAreNotForPairs) {
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::documents::load_test

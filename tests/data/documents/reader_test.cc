@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::documents::reader_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -235,4 +235,4 @@ TEST(LabelledText, DamagedCopies) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::documents::reader_test

@@ -6,7 +6,7 @@
 
 #ifdef FOVEA_WITH_ICU
 
-namespace fovea {
+namespace fovea::sentences_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -64,7 +64,7 @@ TEST(Hierarchical, LongSentencesAreReadAsSeveralAndLongTextsCut) {
   const CutDocument cut = cut_document("One two three four five. Six seven. Eight nine ten.",
                                        tight);  // 6, 3 and 4 words
   EXPECT_EQ(cut.offsets, (Numbers{0, 3, 6, 9}));
-  EXPECT_EQ(cut.parted, 2);
+  EXPECT_EQ(cut.split_sentences, 2);
   EXPECT_EQ(cut.cut, 4);
   std::string text;
   for (int i = 0; i < 100000; ++i) text += "word ";
@@ -140,7 +140,8 @@ TEST(Hierarchical, WhatIsCutIsCountedAndBrokenTextNamed) {
                                  encoder(tight), "test");
   EXPECT_EQ(rows.cut_documents(), 1);
   EXPECT_EQ(rows.cut_words(), 4);
-  EXPECT_EQ(rows.example(0).cut, 4);
+  ASSERT_EQ(rows.example(0).cuts.size(), 1u);
+  EXPECT_EQ(rows.example(0).cuts[0].of - rows.example(0).cuts[0].read, 4);
   expect_error(ErrorKind::BadData, {"data.tsv", "text 2"}, [] {
     HierarchicalDataset({{"good", "", 0}, {"b\xff\xfe", "", 0}}, encoder(), "data.tsv");
   });
@@ -162,6 +163,6 @@ TEST(Hierarchical, ErasedWordsAreUnknown) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sentences_test
 
 #endif

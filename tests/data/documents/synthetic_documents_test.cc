@@ -9,7 +9,7 @@
 #include "tests/data/documents/drawn_texts.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::synthetic_documents_test {
 namespace {
 
 using testing::expect_error;
@@ -89,4 +89,4 @@ TEST(SyntheticDocuments, RefusesWhatCannotBeDrawn) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::synthetic_documents_test

@@ -7,7 +7,7 @@
 #include "tests/data/documents/drawn_texts.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::synthetic_texts_test {
 namespace {
 
 using testing::expect_error;
@@ -69,4 +69,4 @@ TEST(SyntheticTexts, RefusesMoreThanThereAre) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::synthetic_texts_test

@@ -6,7 +6,7 @@
 
 #ifdef FOVEA_WITH_ICU
 
-namespace fovea {
+namespace fovea::documents::words_test {
 namespace {
 
 std::vector<LabelledDocument> two_texts() {
@@ -85,6 +85,6 @@ TEST(Bag, LongTextsAreCutAndCounted) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::documents::words_test
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::bytes_test {
 namespace {
 
 constexpr int64_t kLimit = 1 << 30;
@@ -51,4 +51,4 @@ TEST(Bytes, EveryCutOfAnArchiveIsAnError) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::bytes_test

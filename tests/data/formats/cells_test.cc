@@ -1,8 +1,9 @@
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/named_cells.h"
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::cells_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -75,4 +76,4 @@ TEST(Cells, DefaultTarget) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::cells_test

@@ -5,7 +5,7 @@
 #include "fovea/data/formats/table.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::csv_test {
 namespace {
 
 std::vector<std::string> row_of(const CsvTable& table, int64_t row) {
@@ -311,4 +311,4 @@ TEST(CsvStream, TheFirstLetterBeyondAsciiDecidesTheEncoding) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::csv_test

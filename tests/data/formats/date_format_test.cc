@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::date_format_test {
 namespace {
 
 using DateCells = std::vector<std::string_view>;
@@ -58,4 +58,4 @@ TEST(DateFormat, CalendarParts) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::date_format_test

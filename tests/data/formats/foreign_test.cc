@@ -1,15 +1,14 @@
-#include "fovea/data/formats/foreign.h"
-
 #include <gtest/gtest.h>
 
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/csv.h"
 #include "fovea/data/formats/line_stream.h"
+#include "fovea/data/formats/text_encoding.h"
 #include "fovea/data/formats/text_lines.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::foreign_test {
 namespace {
 
 using testing::expect_error;
@@ -92,4 +91,4 @@ TEST(Foreign, WideEncodingsAreDecoded) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::foreign_test

@@ -6,7 +6,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::idx_test {
 namespace {
 
 const SplitOptions kAnySplit{.fraction = 0, .needs_training = false};
@@ -151,4 +151,4 @@ TEST_F(IdxFolder, ANameMustSayWhichSplitItIs) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::idx_test

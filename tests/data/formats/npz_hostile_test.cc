@@ -7,7 +7,7 @@
 #include "tests/data/testing.h"
 #include "tests/support/hostile_files.h"
 
-namespace fovea {
+namespace fovea::npz_hostile_test {
 namespace {
 
 using testing::Hostile;
@@ -213,4 +213,4 @@ TEST(HostileNpz, ChangedHeadersAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::npz_hostile_test

@@ -7,7 +7,7 @@
 #include "tests/data/formats/raw_npz.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::npz_test {
 namespace {
 
 /// What write_arrays.py calls counted().
@@ -126,4 +126,4 @@ TEST(Npz, DtypesThatTensorsCannotHaveAreRefusedWithAdvice) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::npz_test

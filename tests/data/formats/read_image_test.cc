@@ -7,7 +7,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::read_image_test {
 namespace {
 
 using namespace testing;  // png_file.h, jpeg_file.h
@@ -248,4 +248,4 @@ TEST_F(ReadImage, DamagedFilesAreRefusedOrRead) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::read_image_test

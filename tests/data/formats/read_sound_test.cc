@@ -9,7 +9,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::read_sound_test {
 namespace {
 
 /// Numbers with the lowest byte first.
@@ -120,4 +120,4 @@ TEST_F(ReadSound, AFileWrittenIntoAPipeKnowsNoSize) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::read_sound_test

@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::table_rows_test {
 namespace {
 
 constexpr int64_t kKept = int64_t{1} << 30;
@@ -68,4 +68,4 @@ TEST(TableRows, AFileThatChangesIsAnError) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::table_rows_test

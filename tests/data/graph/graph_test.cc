@@ -3,7 +3,7 @@
 #include "fovea/data/graph/subgraph.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::graph_test {
 namespace {
 
 using Edges = std::vector<std::pair<int64_t, int64_t>>;
@@ -196,4 +196,4 @@ TEST(Subgraph, RefusesNodesThatDoNotExist) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::graph_test

@@ -7,7 +7,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::graph::load_test {
 namespace {
 
 GraphDataOptions small() {
@@ -347,4 +347,4 @@ TEST(GraphData, RefusesWhatCannotBeLearnedFrom) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::graph::load_test

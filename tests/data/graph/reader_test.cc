@@ -3,7 +3,7 @@
 #include "fovea/data/source.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::graph::reader_test {
 namespace {
 
 /// A small graph; single files are overwritten by the tests.
@@ -124,4 +124,4 @@ TEST_F(GraphReader, RefusesFoldersThatAreNoGraph) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::graph::reader_test

@@ -7,7 +7,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::images::encoder_test {
 namespace {
 
 constexpr int64_t kRows = 6, kSide = 8;
@@ -81,10 +81,10 @@ TEST(Images, AViewIsFixedAndTrainingSeesNewOnes) {
   EXPECT_TRUE(data.batch(some).at("image").equal(fixed.index_select(0, torch::tensor({4, 1}))))
       << "whatever batch it is in";
   EXPECT_TRUE(data.example(4).tensors.at("image").equal(fixed[4]));
-  const at::Tensor first = training_batch(data, rows, Random(1)).at("image"),
-                   second = training_batch(data, rows, Random(2)).at("image");
+  const at::Tensor first = data.augmented_batch(rows, Random(1)).at("image"),
+                   second = data.augmented_batch(rows, Random(2)).at("image");
   EXPECT_FALSE(first.equal(second));
-  EXPECT_TRUE(training_batch(data, rows, Random(1)).at("image").equal(first)) << "after a resume";
+  EXPECT_TRUE(data.augmented_batch(rows, Random(1)).at("image").equal(first)) << "after a resume";
 }
 
 TEST(Images, ExamplesHaveAxesAndTruth) {
@@ -155,4 +155,4 @@ TEST(Images, RefusesARowThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::images::encoder_test

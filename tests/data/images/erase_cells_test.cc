@@ -5,7 +5,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::erase_cells_test {
 namespace {
 
 using testing::expect_error;
@@ -30,4 +30,4 @@ TEST(EraseCells, CellsGetTheMeanColour) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::erase_cells_test

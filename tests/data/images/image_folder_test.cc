@@ -5,7 +5,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::image_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST_F(ImageFolder, NoPicturesAreNoData) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::image_folder_test

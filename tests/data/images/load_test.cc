@@ -8,7 +8,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::images::load_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ TEST(ImagesData, TheCodingSurvivesItsFile) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::images::load_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::resize_test {
 namespace {
 
 using testing::expect_error;
@@ -105,4 +105,4 @@ TEST(Resize, FiltersAreThoseOfPil) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::resize_test

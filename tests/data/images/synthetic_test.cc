@@ -5,7 +5,7 @@
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
-namespace fovea {
+namespace fovea::images::synthetic_test {
 namespace {
 
 SyntheticImagesOptions small() {
@@ -97,4 +97,4 @@ TEST(SyntheticImages, RefusesSizesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::images::synthetic_test

@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::language::load_test {
 namespace {
 
 using testing::expect_error;
@@ -67,11 +67,10 @@ TEST_F(LanguageText, TrainingWindowsBeginAnywhere) {
   std::string text;  // no window stands there twice
   for (int i = 0; i < 150; ++i) text += concat(100'003 + i * i * 37);
   const Splits splits = load(folder.write("book.txt", text));
-  const auto& varied = dynamic_cast<const AugmentedRows&>(*splits.train);
   std::set<size_t> begins;
   const std::vector<int64_t> rows{0, 3, splits.train->size() - 1};
   for (uint64_t step = 0; step < 40; ++step) {
-    const Batch batch = varied.augmented_batch(rows, Random(step));
+    const Batch batch = splits.train->augmented_batch(rows, Random(step));
     ASSERT_EQ(batch.at("tokens").sizes(), at::IntArrayRef({3, 17}));
     EXPECT_TRUE(batch.at("tokens.keep").all().item<bool>());
     for (int64_t row = 0; row < 3; ++row) {
@@ -181,4 +180,4 @@ TEST_F(LanguageText, CharactersOfSeveralTokensAreHeldBackUntilTheyAreWhole) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::language::load_test

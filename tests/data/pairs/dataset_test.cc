@@ -7,7 +7,7 @@
 #include "tests/data/blank_tokeniser.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::pairs::dataset_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -245,4 +245,4 @@ TEST(Pairs, ArraysThatDoNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::pairs::dataset_test

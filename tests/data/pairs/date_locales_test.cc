@@ -13,7 +13,7 @@
 #include <chrono>
 #endif
 
-namespace fovea {
+namespace fovea::date_locales_test {
 namespace {
 
 #ifdef FOVEA_WITH_ICU
@@ -132,4 +132,4 @@ TEST(DateLocales, WithoutIcu) {
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::date_locales_test

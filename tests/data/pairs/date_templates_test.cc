@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace fovea {
+namespace fovea::date_templates_test {
 namespace {
 
 const Day kSaturday{2001, 3, 3};
@@ -136,4 +136,4 @@ TEST(TemplateTree, NothingFits) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::date_templates_test

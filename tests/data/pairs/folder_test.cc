@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::folder_test {
 namespace {
 
 /// A folder of empty files: only names count here.
@@ -94,4 +94,4 @@ TEST(PairFolder, TwoFilesForOnePart) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::folder_test

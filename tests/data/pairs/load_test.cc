@@ -8,7 +8,7 @@
 #include "tests/data/testing.h"
 #include "tests/data/tokenisers/samples.h"
 
-namespace fovea {
+namespace fovea::pairs::load_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -309,4 +309,4 @@ TEST(PairsData, OptionsAreDescribedOnce) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::pairs::load_test

@@ -7,7 +7,7 @@
 #include "tests/data/blank_tokeniser.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::prepared_test {
 namespace {
 
 /// A small file with every array in it.
@@ -199,4 +199,4 @@ TEST_F(PreparedFile, NoFlippedBitDoesHarm) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::prepared_test

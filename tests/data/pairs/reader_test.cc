@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::pairs::reader_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -216,4 +216,4 @@ TEST(TextPairs, ParallelFiles) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::pairs::reader_test

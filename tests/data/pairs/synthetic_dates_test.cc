@@ -13,7 +13,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::synthetic_dates_test {
 namespace {
 
 using testing::expect_error;
@@ -300,4 +300,4 @@ TEST(Dates, WithoutIcu) {
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::synthetic_dates_test

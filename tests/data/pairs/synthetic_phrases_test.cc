@@ -5,7 +5,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::synthetic_phrases_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -229,4 +229,4 @@ TEST(Phrases, OptionsAndLimits) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::synthetic_phrases_test

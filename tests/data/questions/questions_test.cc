@@ -7,7 +7,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::questions_test {
 namespace {
 
 using testing::expect_error;
@@ -130,4 +130,4 @@ TEST(Questions, TheSyntheticOnesAreTrue) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::questions_test

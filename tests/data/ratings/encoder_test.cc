@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::ratings::encoder_test {
 namespace {
 
 const std::vector<Review> kReviews = {{"ann", "tent", 5, "light and quick", 1},
@@ -101,7 +101,10 @@ TEST(Ratings, ExamplesHoldBothSidesWithTheirReviews) {
   EXPECT_EQ(words.spans[3].begin, 23);
   EXPECT_EQ(example.tensors.at("item_lengths").numel(), 2);
   EXPECT_EQ(example.tensors.at("item_words").numel(), 6);
-  EXPECT_EQ(example.cut, 1) << "thing";
+  ASSERT_EQ(example.cuts.size(), 1u) << "thing";
+  EXPECT_EQ(example.cuts[0].unit, "words of the item's reviews");
+  EXPECT_EQ(example.cuts[0].read, 6);
+  EXPECT_EQ(example.cuts[0].of, 7);
   EXPECT_EQ(example.tensors.at("target").item<float>(), 3);
 }
 
@@ -112,16 +115,24 @@ TEST(Ratings, LimitsKeepTheNewestAndCountTheRest) {
     return own.histories(target)[kItemSide];
   };
   const History two = item_side({2, 2, HistoryLimits::kNone});
-  ASSERT_EQ(two.parts.size(), 2u);
-  EXPECT_EQ(two.parts[0].review->text, "dim");
-  EXPECT_EQ(two.parts[1].words, 2);
+  ASSERT_EQ(two.reviews.size(), 2u);
+  EXPECT_EQ(two.reviews[0].review->text, "dim");
+  EXPECT_EQ(two.reviews[1].words, 2);
   EXPECT_EQ(two.cut_reviews, 1);
   EXPECT_EQ(two.cut_words, 2);
   const History document = item_side({HistoryLimits::kNone, HistoryLimits::kNone, 4});
-  ASSERT_EQ(document.parts.size(), 2u);
+  ASSERT_EQ(document.reviews.size(), 2u);
   EXPECT_EQ(document.words, 4);
-  EXPECT_EQ(document.parts[1].words, 3);
+  EXPECT_EQ(document.reviews[1].words, 3);
   EXPECT_EQ(document.cut_reviews, 1);
+  const RatingEncoder tight = encoder({2, 2, HistoryLimits::kNone});
+  const Example example = tight.example(target, tight.histories(target));
+  ASSERT_EQ(example.cuts.size(), 2u);
+  EXPECT_EQ(example.cuts[0].unit, "reviews of the item");
+  EXPECT_EQ(example.cuts[0].read, 2);
+  EXPECT_EQ(example.cuts[0].of, 3);
+  EXPECT_EQ(example.cuts[1].unit, "words of the item's reviews");
+  EXPECT_EQ(example.cuts[1].of - example.cuts[1].read, two.cut_words + two.unread_words);
 }
 
 TEST(Ratings, WhoIsNotKnownHasNothingToRead) {
@@ -192,4 +203,4 @@ TEST(Ratings, TruthMarksWhatTheUserCaresAbout) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::ratings::encoder_test

@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::ratings::load_test {
 namespace {
 
 RatingsDataOptions small() {
@@ -146,4 +146,4 @@ TEST(RatingsData, OneWordAndAHundredThousandWords) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::ratings::load_test

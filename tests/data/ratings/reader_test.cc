@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::ratings::reader_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -164,4 +164,4 @@ TEST(Reviews, DamagedCopies) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::ratings::reader_test

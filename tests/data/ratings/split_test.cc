@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::split_test {
 namespace {
 
 SplitRows<Review> in_training(const std::vector<Review>& reviews) {
@@ -73,4 +73,4 @@ TEST(RatingsSplit, AnOpinionCountsOnce) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::split_test

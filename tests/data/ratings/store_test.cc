@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::ratings::store_test {
 namespace {
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -98,4 +98,4 @@ TEST(RatingsStore, TensorsThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::ratings::store_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::ratings::synthetic_test {
 namespace {
 
 using testing::expect_error;
@@ -95,4 +95,4 @@ TEST(SyntheticRatings, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::ratings::synthetic_test

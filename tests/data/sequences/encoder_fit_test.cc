@@ -2,7 +2,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::sequences::encoder_fit_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -89,4 +89,4 @@ TEST_F(ContextFit, BadTables) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sequences::encoder_fit_test

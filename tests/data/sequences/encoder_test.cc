@@ -3,7 +3,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::sequences::encoder_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -100,4 +100,4 @@ TEST_F(ContextTest, JsonKeepsEverything) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sequences::encoder_test

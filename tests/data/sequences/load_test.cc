@@ -4,7 +4,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::sequences::load_test {
 namespace {
 
 TEST(ContextData, TheWrittenFolderGivesTheSameTensors) {
@@ -73,4 +73,4 @@ TEST(ContextData, OptionsAreDescribedOnce) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sequences::load_test

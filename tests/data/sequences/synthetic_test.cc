@@ -5,7 +5,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::sequences::synthetic_test {
 namespace {
 
 /// The position that each context points to.
@@ -74,4 +74,4 @@ TEST(SyntheticContext, ImpossibleOptions) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sequences::synthetic_test

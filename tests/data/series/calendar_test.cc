@@ -5,7 +5,7 @@
 #include "fovea/tensor/random.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::calendar_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -114,4 +114,4 @@ TEST(Calendar, CyclesNeedTwoRoundsAndGoOnOverTheBorder) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::calendar_test

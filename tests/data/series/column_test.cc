@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::series::column_test {
 namespace {
 
 TEST(SeriesColumn, NumbersGapsAndText) {
@@ -58,4 +58,4 @@ TEST(SeriesColumn, TimesMustAscendWhereTheyCanBeCompared) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::series::column_test

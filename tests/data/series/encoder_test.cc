@@ -5,7 +5,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::series::encoder_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -132,6 +132,7 @@ TEST_F(SeriesTest, ColumnsThatAreNoSeries) {
   fit(text);
   EXPECT_EQ(encoder_.layout().series, (Names{"a", "b"}));
   EXPECT_TRUE(has_note(encoder_.notes(), "'place' is left out: 'x' at "));
+  EXPECT_TRUE(has_note(encoder_.notes(), "--columns known=place"));
   EXPECT_TRUE(has_note(encoder_.notes(), "'empty' has no values"));
   EXPECT_TRUE(has_note(encoder_.notes(), "series 'b' is always 5"));
   options_.input_columns = {"place"};
@@ -256,4 +257,4 @@ TEST_F(SeriesTest, JsonKeepsEverything) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::series::encoder_test

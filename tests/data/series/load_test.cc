@@ -4,7 +4,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::series::load_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -436,4 +436,4 @@ TEST(SeriesData, OptionsAreDescribedOnce) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::series::load_test

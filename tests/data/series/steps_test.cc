@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::steps_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -63,4 +63,4 @@ TEST_F(Steps, RowsOfSeveralSeries) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::steps_test

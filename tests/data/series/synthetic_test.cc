@@ -5,7 +5,7 @@
 #include "fovea/data/series/column.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::series::synthetic_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -94,4 +94,4 @@ TEST(SyntheticSeries, ImpossibleOptions) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::series::synthetic_test

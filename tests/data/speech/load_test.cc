@@ -4,7 +4,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::speech::load_test {
 namespace {
 
 #ifdef FOVEA_WITH_ICU
@@ -320,4 +320,4 @@ TEST(SpeechData, ABatchIsPadded) {
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::speech::load_test

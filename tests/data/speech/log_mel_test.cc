@@ -8,7 +8,7 @@
 #include "tests/data/testing.h"
 #include "tests/support/golden.h"
 
-namespace fovea {
+namespace fovea::log_mel_test {
 namespace {
 
 using testing::golden;
@@ -85,4 +85,4 @@ TEST(LogMel, WhatCannotWorkIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::log_mel_test

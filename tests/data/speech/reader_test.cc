@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::speech::reader_test {
 namespace {
 
 TEST(SpeechFile, OneSoundOrSeveralARow) {
@@ -80,4 +80,4 @@ TEST(SpeechFile, WhatIsMissingIsNamed) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::speech::reader_test

@@ -1,4 +1,4 @@
-#include "fovea/data/speech/resample.h"
+#include "fovea/data/formats/read_sound.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::resample_test {
 namespace {
 
 std::vector<float> tone(double hertz, int64_t rate, size_t count) {
@@ -55,4 +55,4 @@ TEST(Resample, FewSamplesAndEqualRates) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::resample_test

@@ -10,7 +10,7 @@
 #include "fovea/data/speech/spoken_word.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::sound_test {
 namespace {
 
 TEST(Sound, NumbersBecomeTheNearestSample) {
@@ -71,4 +71,4 @@ TEST(SoundInput, WhatIsNoSoundIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sound_test

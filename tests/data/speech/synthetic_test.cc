@@ -6,7 +6,7 @@
 #include "fovea/data/speech/spoken_word.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::speech::synthetic_test {
 namespace {
 
 SyntheticSpeechOptions small() {
@@ -74,4 +74,4 @@ TEST(SyntheticSpeech, WhatCannotBeDrawnIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::speech::synthetic_test

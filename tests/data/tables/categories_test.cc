@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::categories_test {
 namespace {
 
 TEST(CategoryIndex, CaseAndWhiteSpaceMayDiffer) {
@@ -37,4 +37,4 @@ TEST(CategoryIndex, NumbersInAnySpelling) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::categories_test

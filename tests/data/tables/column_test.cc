@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::tables::column_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -163,4 +163,4 @@ TEST(TableColumn, BadJson) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tables::column_test

@@ -6,7 +6,7 @@
 #include "fovea/tensor/random.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::edges_test {
 namespace {
 
 std::vector<double> uniform(int64_t rows, uint64_t seed) {
@@ -75,4 +75,4 @@ TEST(Edges, AnOutlierIsBeyondTheLastEdge) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::edges_test

@@ -2,7 +2,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::tables::encoder_fit_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -178,7 +178,8 @@ TEST(TableFit, NumbersAsPeopleWriteThem) {
     const Example left = encoder.encode_row(Names{"7"}), right = again.encode_row(Names{"7"});
     EXPECT_TRUE(torch::equal(left.tensors.at("inputs"), right.tensors.at("inputs")));
   }
-  for (const char* text : {"1.2.3.4", "12-15", "3A", "Room 5", "5 apples,6 pears"}) {
+  for (const char* text :
+       {"1.2.3.4,1.2.3.5", "12-15,12-16", "3A,3B", "Room 5,Room 6", "5 apples,6 pears"}) {
     const std::vector<std::string> words = split(text, ',');
     const TableEncoder encoder = fit(
         read_csv(folder.write(
@@ -289,4 +290,4 @@ TEST(TableFit, ManyRowsBearMoreCategories) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tables::encoder_fit_test

@@ -3,7 +3,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::tables::encoder_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -94,7 +94,7 @@ TEST_F(TableTest, WhatTrainingNeverSawIsSaid) {
   EXPECT_TRUE(has_note(notes, "1 of 3 rows: column 'city' is empty: training saw no missing"));
   EXPECT_EQ(notes.size(), 3u);
   const auto examples = encoder_.encode_inputs(table);
-  EXPECT_EQ(encoder_.check(examples->example(1)).size(), 2u);
+  EXPECT_EQ(encoder_.check(examples[1]).size(), 2u);
   EXPECT_TRUE(encoder_.check(encoder_.encode_row(Names{"50", "Private", "Basel", "13"})).empty());
 }
 
@@ -140,8 +140,8 @@ TEST_F(TableTest, BadFilesForPrediction) {
                [&] { encoder_.encode(write("age,workclass,city,hours,income\n1,a,b,2,3\n")); });
   const auto inputs =
       encoder_.encode_inputs(write("extra,hours,city,workclass,age\n9,13,Basel,Private,50\n"));
-  EXPECT_EQ(inputs->columns().count("target"), 0u);
-  EXPECT_TRUE(torch::equal(inputs->columns().at("inputs")[0],
+  EXPECT_EQ(inputs[0].tensors.count("target"), 0u);
+  EXPECT_TRUE(torch::equal(inputs[0].tensors.at("inputs"),
                            encoder_.encode(people_)->columns().at("inputs")[1]));
 }
 
@@ -179,4 +179,4 @@ TEST_F(TableTest, BadJson) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tables::encoder_test

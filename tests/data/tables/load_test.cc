@@ -4,7 +4,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::tables::load_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -164,4 +164,4 @@ TEST(FeaturesData, OptionsAreDescribedOnce) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tables::load_test

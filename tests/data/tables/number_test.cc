@@ -5,7 +5,7 @@
 #include "fovea/tensor/random.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::number_test {
 namespace {
 
 std::vector<float> encoded(const NumberEncoding& encoding, double value) {
@@ -62,4 +62,4 @@ TEST(NumberEncoding, RunsFromBeforePiecesAreRead) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::number_test

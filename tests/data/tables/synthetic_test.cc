@@ -5,7 +5,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::tables::synthetic_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -117,4 +117,4 @@ TEST(FeaturesGenerator, ImpossibleOptions) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tables::synthetic_test

@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::target_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -113,4 +113,4 @@ TEST_F(TableTargetTest, JsonKeepsEverything) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::target_test

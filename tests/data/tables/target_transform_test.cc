@@ -8,7 +8,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::target_transform_test {
 namespace {
 
 std::vector<double> normal_numbers(int64_t count) {
@@ -106,4 +106,4 @@ TEST(TargetTransform, WhatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::target_transform_test

@@ -6,7 +6,7 @@
 #include "tests/data/word_pieces.h"
 #include "tests/support/expect_error.h"
 
-namespace fovea {
+namespace fovea::tags::encoder_test {
 namespace {
 
 using testing::expect_error;
@@ -196,4 +196,4 @@ TEST(Tagging, ErasedWordsAreUnknown) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tags::encoder_test

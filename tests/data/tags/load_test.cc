@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::tags::load_test {
 namespace {
 
 using testing::expect_error;
@@ -79,4 +79,4 @@ TEST(TaggingData, ATagThatTheRunDoesNotKnowIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tags::load_test

@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::tags::reader_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -198,4 +198,4 @@ TEST(TaggedText, FoldersAndHeldOutSentences) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tags::reader_test

@@ -5,7 +5,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::tags::synthetic_test {
 namespace {
 
 SyntheticTagsOptions small(int64_t rows = 2000) {
@@ -113,4 +113,4 @@ TEST(SyntheticTags, WhatCannotBeDrawn) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tags::synthetic_test

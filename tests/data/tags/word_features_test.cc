@@ -4,7 +4,7 @@
 
 #ifdef FOVEA_WITH_ICU
 
-namespace fovea {
+namespace fovea::word_features_test {
 namespace {
 
 TEST(WordFeatures, ShapesSayCaseAndDigits) {
@@ -26,6 +26,6 @@ TEST(WordFeatures, SeeTheNeighboursAndTheEnds) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::word_features_test
 
 #endif

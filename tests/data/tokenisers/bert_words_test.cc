@@ -2,7 +2,7 @@
 
 #include "tests/data/wordpiece_samples.h"
 
-namespace fovea {
+namespace fovea::bert_words_test {
 namespace {
 
 Texts words_of(const std::string& text, const WordPieceOptions& options = {}) {
@@ -102,4 +102,4 @@ TEST(BertWords, EveryByteKnowsItsPlace) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::bert_words_test

@@ -1,6 +1,6 @@
 #include "tests/data/tokenisers/samples.h"
 
-namespace fovea {
+namespace fovea::characters_test {
 namespace {
 
 /// Cuts by the kind characters; the vocabulary does not matter.
@@ -90,4 +90,4 @@ TEST(CharactersWithoutIcu, TheMessageSaysWhatToDo) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::characters_test

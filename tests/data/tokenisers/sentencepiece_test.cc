@@ -1,6 +1,6 @@
 #include "tests/data/tokenisers/samples.h"
 
-namespace fovea {
+namespace fovea::sentencepiece_test {
 namespace {
 
 std::string hash_of(const std::string& bytes) {
@@ -165,4 +165,4 @@ TEST(SentencePieceMissing, RestoringAndJoiningStillWork) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sentencepiece_test

@@ -7,7 +7,7 @@
 #include "fovea/tensor/parallel.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::text_vectors_test {
 namespace {
 
 /// Persons and places have the same neighbours among themselves, and others than each other.
@@ -111,4 +111,4 @@ TEST(TextVectors, AWordIsFoundInOtherForms) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::text_vectors_test

@@ -4,7 +4,7 @@
 
 #include "tests/data/tokenisers/samples.h"
 
-namespace fovea {
+namespace fovea::tokeniser_test {
 namespace {
 
 /// White space runs as one blank, none at the ends; only plain blanks are left of it by then.
@@ -173,4 +173,4 @@ TEST(Tokeniser, JoinsWithoutAnyLibrary) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tokeniser_test

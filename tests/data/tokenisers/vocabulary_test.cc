@@ -2,7 +2,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::vocabulary_test {
 namespace {
 
 TEST(Vocabulary, SpecialSymbolsComeFirst) {
@@ -71,4 +71,4 @@ TEST(Vocabulary, DamagedJsonIsBadData) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::vocabulary_test

@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::word_vectors_test {
 namespace {
 
 const Vocabulary kVocabulary(std::vector<std::string>{"good", "bad", "film", ". ."});
@@ -91,4 +91,4 @@ TEST(WordVectors, LongFilesAreReadPieceByPiece) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::word_vectors_test

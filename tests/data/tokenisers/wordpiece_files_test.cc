@@ -1,7 +1,7 @@
 #include "fovea/data/tokenisers/wordpiece.h"
 #include "tests/data/wordpiece_samples.h"
 
-namespace fovea {
+namespace fovea::wordpiece_files_test {
 namespace {
 
 std::string vocabulary_text() {
@@ -221,4 +221,4 @@ TEST(WordPieceFiles, ComesBackFromItsJson) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::wordpiece_files_test

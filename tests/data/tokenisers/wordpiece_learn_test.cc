@@ -4,7 +4,7 @@
 #include "fovea/data/tokenisers/wordpiece.h"
 #include "tests/data/wordpiece_samples.h"
 
-namespace fovea {
+namespace fovea::wordpiece_learn_test {
 namespace {
 
 WordPiece learn(const Texts& texts, const WordPieceLearning& learning = {},
@@ -130,4 +130,4 @@ TEST(WordPieceLearn, SizesAndTextsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::wordpiece_learn_test

@@ -6,7 +6,7 @@
 
 #include "tests/data/wordpiece_samples.h"
 
-namespace fovea {
+namespace fovea::wordpiece_test {
 namespace {
 
 using Spans = std::vector<std::pair<int64_t, int64_t>>;
@@ -215,4 +215,4 @@ TEST(WordPieceMissing, LoadingAndLookingUpNeedNoIcu) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::wordpiece_test

@@ -1,6 +1,6 @@
 #include "tests/data/tokenisers/samples.h"
 
-namespace fovea {
+namespace fovea::tokenisers::words_test {
 namespace {
 
 /// Cuts by the kind words, with the mark as "^"; the vocabulary does not matter.
@@ -70,4 +70,4 @@ TEST_F(Words, ControlCharactersStayUnknown) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tokenisers::words_test

@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::traces::encoder_test {
 namespace {
 
 using Numbers = std::vector<int64_t>;
@@ -188,4 +188,4 @@ TEST(Hexadecimal, AllSixteenDigits) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::traces::encoder_test

@@ -5,7 +5,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::traces::load_test {
 namespace {
 
 /// The line that comes after a row.
@@ -184,4 +184,4 @@ TEST_F(TracesData, BadTracesAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::traces::load_test

@@ -5,7 +5,7 @@
 #include "fovea/data/traces/filter.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::prefetchers_test {
 namespace {
 
 using Lines = std::vector<int64_t>;
@@ -92,4 +92,4 @@ TEST(Prefetchers, ADamagedTableIsRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::prefetchers_test

@@ -6,7 +6,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::traces::reader_test {
 namespace {
 
 std::vector<TraceAccess> read(const std::filesystem::path& path, CutTrace cut = CutTrace::Refuse) {
@@ -108,4 +108,4 @@ TEST_F(Traces, GzipWholeAndCut) {
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::traces::reader_test

@@ -5,7 +5,7 @@
 #include "fovea/data/traces/filter.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::traces::store_test {
 namespace {
 
 TEST(TraceStore, GivesBackWhatWasWritten) {
@@ -88,4 +88,4 @@ TEST(TraceFilter, LinesAndPagesOfTheLastAddress) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::traces::store_test

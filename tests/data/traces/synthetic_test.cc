@@ -4,7 +4,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::traces::synthetic_test {
 namespace {
 
 SyntheticTrace draw(const std::string& pattern, int64_t accesses = 3000) {
@@ -73,4 +73,4 @@ TEST(SyntheticTraces, TheSeedDecides) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::traces::synthetic_test

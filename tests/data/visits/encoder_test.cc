@@ -6,7 +6,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::visits::encoder_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -58,6 +58,11 @@ TEST(VisitData, LongRecordsLoseTheirFirstVisits) {
   const Example example = encoder(2).example(patient());
   EXPECT_TRUE(example.tensors.at("codes").equal(whole({6})));
   EXPECT_EQ(example.axis("visits").labels, (Texts{"visit 2", "visit 3"}));
+  ASSERT_EQ(example.cuts.size(), 1u);
+  EXPECT_EQ(example.cuts[0].unit, "visits");
+  EXPECT_EQ(example.cuts[0].read, 2);
+  EXPECT_EQ(example.cuts[0].of, 3);
+  EXPECT_TRUE(encoder().example(patient()).cuts.empty());
   const VisitDataset rows({{patient(), 1}}, encoder(2));
   EXPECT_EQ(rows.cut_patients(), 1);
   EXPECT_EQ(rows.visits(), 2);
@@ -110,4 +115,4 @@ TEST(VisitData, ErasedCodesAreUnknown) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::visits::encoder_test

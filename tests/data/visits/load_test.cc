@@ -7,7 +7,7 @@
 #include "tests/data/same_splits.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::visits::load_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -235,4 +235,4 @@ TEST(VisitsData, FilesGiveTheSameRows) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::visits::load_test

@@ -3,7 +3,7 @@
 #include "fovea/data/formats/cells.h"
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::visits::reader_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -197,4 +197,4 @@ TEST(Visits, RefusesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::visits::reader_test

@@ -5,7 +5,7 @@
 
 #include "tests/data/testing.h"
 
-namespace fovea {
+namespace fovea::visits::synthetic_test {
 namespace {
 
 double effects_of(const PatientRecord& patient, const PlantedCodes& planted, bool recent) {
@@ -86,4 +86,4 @@ TEST(SyntheticVisits, RefusesWhatCannotBeDrawn) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::visits::synthetic_test

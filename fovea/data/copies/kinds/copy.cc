@@ -21,23 +21,13 @@ const CopyKind& copy_symbols_kind() {
   static const CopyKind kind{
       .name = "copy",
       .counts = "symbols",
-      .marks = 1,
-      .repeats = false,
-      .is_guess = false,
-      .in_bits = false,
-      .has_truth = false,
-      .between = " ",
       .answer = "copy",
-      .bits = 8,
-      .shortest = 1,
+      .in_bits = false,
       .longest = 20,
       .test_lengths = {20, 30, 50, 120},
-      .options = {},
-      .check = nullptr,
       .draw = [](const CopySize& size, const CopyDraw& options, const Random& random) -> CopyRow {
         return {draw_sequence(size.length, options.bits, random)};
       },
-      .size_of = [](const CopyRow& row) -> CopySize { return {int64_t(row.symbols.size())}; },
       .steps = copy_steps,
       .format = [](const CopyRow& row, int64_t bits) { return format_sequence(row.symbols, bits); },
       .parse = [](std::string_view text, int64_t& bits, const std::string& where) -> CopyRow {

@@ -74,27 +74,21 @@ std::string format_bits(const CopyRow& row, int64_t) {
 }  // namespace
 
 const CopyKind& ngrams_kind() {
-  static const CopyKind kind{
-      .name = "ngrams",
-      .counts = "bits",
-      .marks = 1,
-      .repeats = false,
-      .is_guess = true,
-      .in_bits = true,
-      .has_truth = false,
-      .between = "",
-      .answer = "guesses",
-      .bits = 1,
-      .shortest = 200,
-      .longest = 200,
-      .test_lengths = {200},
-      .options = {"order"},
-      .check = check_ngrams,
-      .draw = draw_ngrams,
-      .size_of = [](const CopyRow& row) -> CopySize { return {int64_t(row.symbols.size())}; },
-      .steps = ngram_steps,
-      .format = format_bits,
-      .parse = parse_ngrams};
+  static const CopyKind kind{.name = "ngrams",
+                             .counts = "bits",
+                             .answer = "guesses",
+                             .is_guess = true,
+                             .between = "",
+                             .bits = 1,
+                             .shortest = 200,
+                             .longest = 200,
+                             .test_lengths = {200},
+                             .options = {"order"},
+                             .check = check_ngrams,
+                             .draw = draw_ngrams,
+                             .steps = ngram_steps,
+                             .format = format_bits,
+                             .parse = parse_ngrams};
   return kind;
 }
 

@@ -66,27 +66,19 @@ CopyRow parse_sort(std::string_view text, int64_t& bits, const std::string& wher
 }  // namespace
 
 const CopyKind& priority_sort_kind() {
-  static const CopyKind kind{
-      .name = "priority-sort",
-      .counts = "symbols",
-      .marks = 2,
-      .repeats = false,
-      .is_guess = false,
-      .in_bits = true,
-      .has_truth = true,
-      .between = " ",
-      .answer = "sorted",
-      .bits = 8,
-      .shortest = 20,
-      .longest = 20,
-      .test_lengths = {20},
-      .options = {"highest"},
-      .check = nullptr,
-      .draw = draw_sort,
-      .size_of = [](const CopyRow& row) -> CopySize { return {int64_t(row.symbols.size())}; },
-      .steps = sort_steps,
-      .format = format_sort,
-      .parse = parse_sort};
+  static const CopyKind kind{.name = "priority-sort",
+                             .counts = "symbols",
+                             .answer = "sorted",
+                             .marks = 2,
+                             .has_truth = true,
+                             .shortest = 20,
+                             .longest = 20,
+                             .test_lengths = {20},
+                             .options = {"highest"},
+                             .draw = draw_sort,
+                             .steps = sort_steps,
+                             .format = format_sort,
+                             .parse = parse_sort};
   return kind;
 }
 

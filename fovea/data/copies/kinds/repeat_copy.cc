@@ -41,19 +41,13 @@ const CopyKind& repeat_copy_kind() {
   static const CopyKind kind{
       .name = "repeat-copy",
       .counts = "symbols",
+      .answer = "copies",
       .marks = 2,
       .repeats = true,
-      .is_guess = false,
-      .in_bits = true,
       .has_truth = true,
-      .between = " ",
-      .answer = "copies",
-      .bits = 8,
-      .shortest = 1,
       .longest = 10,
       .test_lengths = {10, 20},
       .options = {"fewest_repeats", "most_repeats", "test_repeats"},
-      .check = nullptr,
       .draw = [](const CopySize& size, const CopyDraw& options, const Random& random) -> CopyRow {
         return {draw_sequence(size.length, options.bits, random), size.repeats};
       },

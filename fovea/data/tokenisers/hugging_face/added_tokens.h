@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "fovea/data/tokenisers/hugging_face/components.h"
 #include "fovea/data/tokenisers/hugging_face/model.h"
-#include "fovea/data/tokenisers/hugging_face/parts.h"
 #include "fovea/data/tokenisers/piece_trie.h"
 
 namespace fovea::hugging_face {

@@ -1,7 +1,7 @@
 // From tokens back to a text.
 #include <algorithm>
 
-#include "fovea/data/tokenisers/hugging_face/parts.h"
+#include "fovea/data/tokenisers/hugging_face/components.h"
 
 namespace fovea::hugging_face {
 
@@ -66,10 +66,10 @@ Decoder make_byte_level_decoder(const Field&) {
   };
 }
 
-Decoder make_wordpiece_decoder(const Field& part) {
-  const auto given = part.find("prefix");
+Decoder make_wordpiece_decoder(const Field& component) {
+  const auto given = component.find("prefix");
   const std::string prefix = given ? given->text() : "##";
-  const bool cleanup = part.mark_or("cleanup", true);
+  const bool cleanup = component.mark_or("cleanup", true);
   return [=](std::vector<std::string>& tokens) {
     for (size_t i = 0; i < tokens.size(); ++i) {
       if (i > 0 && tokens[i].starts_with(prefix))
@@ -81,20 +81,20 @@ Decoder make_wordpiece_decoder(const Field& part) {
   };
 }
 
-Decoder make_metaspace_decoder(const Field& part) {
-  const Field field = part.at("replacement");
+Decoder make_metaspace_decoder(const Field& component) {
+  const Field field = component.at("replacement");
   read_character(field);
   const std::string mark = field.text();
-  const bool added =
-      part.mark_or("add_prefix_space", true) && part.text_or_empty("prepend_scheme") != "never";
+  const bool added = component.mark_or("add_prefix_space", true) &&
+                     component.text_or_empty("prepend_scheme") != "never";
   return [=](std::vector<std::string>& tokens) {
     for (size_t i = 0; i < tokens.size(); ++i)
       tokens[i] = replaced_all(tokens[i], mark, i == 0 && added ? "" : " ");
   };
 }
 
-Decoder make_bpe_decoder(const Field& part) {
-  const auto given = part.find("suffix");
+Decoder make_bpe_decoder(const Field& component) {
+  const auto given = component.find("suffix");
   const std::string suffix = given ? given->text() : "</w>";
   return [suffix](std::vector<std::string>& tokens) {
     for (size_t i = 0; i < tokens.size(); ++i)
@@ -145,9 +145,9 @@ Decoder make_fuse(const Field&) {
   return [](std::vector<std::string>& tokens) { tokens = {join(tokens, "")}; };
 }
 
-Decoder make_replace_decoder(const Field& part) {
-  return [pattern = read_pattern(part.at("pattern")),
-          content = part.at("content").text()](std::vector<std::string>& tokens) {
+Decoder make_replace_decoder(const Field& component) {
+  return [pattern = read_pattern(component.at("pattern")),
+          content = component.at("content").text()](std::vector<std::string>& tokens) {
     for (std::string& token : tokens) {
       std::string written;
       for (const Match& match : pattern(token))
@@ -157,12 +157,12 @@ Decoder make_replace_decoder(const Field& part) {
   };
 }
 
-Decoder make_strip_decoder(const Field& part) {
-  const Field field = part.at("content");
+Decoder make_strip_decoder(const Field& component) {
+  const Field field = component.at("content");
   read_character(field);
   const std::string content = field.text();
-  const int64_t start = part.integer_or("start", 0, 0, INT32_MAX);
-  const int64_t stop = part.integer_or("stop", 0, 0, INT32_MAX);
+  const int64_t start = component.integer_or("start", 0, 0, INT32_MAX);
+  const int64_t stop = component.integer_or("stop", 0, 0, INT32_MAX);
   return [=](std::vector<std::string>& tokens) {
     for (std::string& token : tokens) {
       std::string_view rest = token;
@@ -175,14 +175,14 @@ Decoder make_strip_decoder(const Field& part) {
   };
 }
 
-Decoder make_ctc(const Field& part) {
+Decoder make_ctc(const Field& component) {
   const auto text_or = [&](const char* key, const char* other) {
-    const auto found = part.find(key);
+    const auto found = component.find(key);
     return found ? found->text() : std::string(other);
   };
   const std::string pad = text_or("pad_token", "<pad>");
   const std::string delimiter = text_or("word_delimiter_token", "|");
-  const bool cleanup = part.mark_or("cleanup", true);
+  const bool cleanup = component.mark_or("cleanup", true);
   return [=](std::vector<std::string>& tokens) {
     tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
     for (std::string& token : tokens) {
@@ -193,17 +193,17 @@ Decoder make_ctc(const Field& part) {
   };
 }
 
-Decoder make_decoder_sequence(const Field& part) {
-  std::vector<Decoder> parts;
-  part.at("decoders").each({}, [&](const Field& each) {
-    parts.push_back(decoder_table().make(each));
+Decoder make_decoder_sequence(const Field& component) {
+  std::vector<Decoder> steps;
+  component.at("decoders").each({}, [&](const Field& each) {
+    steps.push_back(decoder_table().make(each));
   });
-  return [parts](std::vector<std::string>& tokens) {
-    for (const Decoder& each : parts) each(tokens);
+  return [steps](std::vector<std::string>& tokens) {
+    for (const Decoder& each : steps) each(tokens);
   };
 }
 
-constexpr PartKind<Decoder> kDecoders[] = {
+constexpr ComponentKind<Decoder> kDecoders[] = {
     {"ByteLevel", make_byte_level_decoder},
     {"WordPiece", make_wordpiece_decoder},
     {"Metaspace", make_metaspace_decoder},
@@ -227,8 +227,8 @@ std::string clean_up_spaces(std::string text) {
   return text;
 }
 
-const PartTable<Decoder>& decoder_table() {
-  static const PartTable<Decoder> table{"decoder", "decoders", kDecoders};
+const ComponentTable<Decoder>& decoder_table() {
+  static const ComponentTable<Decoder> table{"decoder", "decoders", kDecoders};
   return table;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kLongestEncoding = int64_t{1} << 24;  // tokens
 
-const char* name_of(Truncation::Strategy strategy) {
+const char* strategy_name(Truncation::Strategy strategy) {
   using Strategy = Truncation::Strategy;
   return strategy == Strategy::LongestFirst ? "LongestFirst"
          : strategy == Strategy::OnlyFirst  ? "OnlyFirst"
@@ -49,7 +49,7 @@ Truncation Truncation::read(const Field& field) {
   if (strategy) {
     const std::string name = strategy->text();
     const auto* found = std::find_if(std::begin(kStrategies), std::end(kStrategies),
-                                     [&](Strategy each) { return name == name_of(each); });
+                                     [&](Strategy each) { return name == strategy_name(each); });
     strategy->expect(found != std::end(kStrategies), "LongestFirst, OnlyFirst or OnlySecond");
     made.strategy = *found;
   }
@@ -93,7 +93,7 @@ std::vector<std::vector<Tokens>> Truncation::cut(std::vector<Tokens> sequences,
     } else {
       const size_t target = strategy == Strategy::OnlyFirst ? 0 : 1;
       require(target < sequences.size() && longest[target] > removed, ErrorKind::InvalidArgument,
-              "tokenizer.json: truncation ", name_of(strategy), " cannot take ", removed,
+              "tokenizer.json: truncation ", strategy_name(strategy), " cannot take ", removed,
               " tokens from ",
               target < sequences.size() ? concat("a text of ", longest[target]) : "a second text",
               "; use LongestFirst or a larger max_length");

@@ -1,7 +1,7 @@
 // Truncation and padding, as a tokenizer.json states them.
 #pragma once
 
-#include "fovea/data/tokenisers/hugging_face/parts.h"
+#include "fovea/data/tokenisers/hugging_face/components.h"
 
 namespace fovea::hugging_face {
 

@@ -6,7 +6,7 @@ namespace {
 
 struct ModelKind {
   const char* type;
-  std::unique_ptr<const Model> (*make)(const Field& part);
+  std::unique_ptr<const Model> (*make)(const Field& component);
 };
 
 constexpr ModelKind kModels[] = {
@@ -65,16 +65,16 @@ Json TokenTable::to_json() const {
   return object;
 }
 
-std::string model_type(const Field& part) {
-  if (const auto type = part.find("type")) return type->text();
-  const auto vocabulary = part.find("vocab");
-  if (part.find("merges")) return "BPE";
+std::string model_type(const Field& component) {
+  if (const auto type = component.find("type")) return type->text();
+  const auto vocabulary = component.find("vocab");
+  if (component.find("merges")) return "BPE";
   if (vocabulary && vocabulary->value().is_array()) return "Unigram";
-  return part.find("continuing_subword_prefix") ? "WordPiece" : "WordLevel";
+  return component.find("continuing_subword_prefix") ? "WordPiece" : "WordLevel";
 }
 
-void find_unknown_model(const Field& part, std::vector<std::string>& problems) {
-  const std::string type = model_type(part);
+void find_unknown_model(const Field& component, std::vector<std::string>& problems) {
+  const std::string type = model_type(component);
   if (find_model(type) != nullptr) return;
   std::vector<std::string> known;
   for (const ModelKind& kind : kModels) known.emplace_back(kind.type);
@@ -82,8 +82,8 @@ void find_unknown_model(const Field& part, std::vector<std::string>& problems) {
                             suggestion(type, known), "; known are ", join(known)));
 }
 
-std::unique_ptr<const Model> make_model(const Field& part) {
-  return find_model(model_type(part))->make(part);
+std::unique_ptr<const Model> make_model(const Field& component) {
+  return find_model(model_type(component))->make(component);
 }
 
 std::string byte_piece(unsigned char byte) {
@@ -91,9 +91,9 @@ std::string byte_piece(unsigned char byte) {
   return concat("<0x", kDigits[byte >> 4], kDigits[byte & 15], ">");
 }
 
-Json small_fields(const Field& part) {
-  Json fields{{"type", model_type(part)}};
-  for (const auto& [key, value] : part.value().items())
+Json small_fields(const Field& component) {
+  Json fields{{"type", model_type(component)}};
+  for (const auto& [key, value] : component.value().items())
     if (key != "type" && key != "vocab" && key != "merges") fields[key] = value;
   return fields;
 }

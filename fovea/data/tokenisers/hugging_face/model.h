@@ -86,22 +86,22 @@ class WordCache {
   mutable std::unordered_map<std::string, std::vector<ModelToken>, Hash, std::equal_to<>> words_;
 };
 
-/// `part` is the file's "model". BadData with the place of what is wrong.
-std::unique_ptr<const Model> make_model(const Field& part);
+/// `component` is the file's "model". BadData with the place of what is wrong.
+std::unique_ptr<const Model> make_model(const Field& component);
 /// The type of a model, also of older files that do not name it.
-std::string model_type(const Field& part);
-/// An unknown type of model, as PartTable::find_unknown reports those of other parts.
-void find_unknown_model(const Field& part, std::vector<std::string>& problems);
+std::string model_type(const Field& component);
+/// An unknown type of model, as ComponentTable::find_unknown reports those of other components.
+void find_unknown_model(const Field& component, std::vector<std::string>& problems);
 
 /// The rows of the table: the files of models/.
-std::unique_ptr<const Model> make_wordpiece(const Field& part);
-std::unique_ptr<const Model> make_bpe(const Field& part);
-std::unique_ptr<const Model> make_unigram(const Field& part);
-std::unique_ptr<const Model> make_wordlevel(const Field& part);
+std::unique_ptr<const Model> make_wordpiece(const Field& component);
+std::unique_ptr<const Model> make_bpe(const Field& component);
+std::unique_ptr<const Model> make_unigram(const Field& component);
+std::unique_ptr<const Model> make_wordlevel(const Field& component);
 
 /// "<0x0A>", the piece of a byte where a model falls back to bytes.
 std::string byte_piece(unsigned char byte);
 /// What the model's JSON says besides its vocabulary.
-Json small_fields(const Field& part);
+Json small_fields(const Field& component);
 
 }  // namespace fovea::hugging_face

@@ -1,5 +1,5 @@
 // What becomes of a text before it is cut.
-#include "fovea/data/tokenisers/hugging_face/parts.h"
+#include "fovea/data/tokenisers/hugging_face/components.h"
 #include "fovea/data/tokenisers/hugging_face/regex.h"
 #include "fovea/data/tokenisers/kinds.h"
 
@@ -80,11 +80,11 @@ void space_chinese_characters(AlignedText& text) {
   writer.finish();
 }
 
-Normaliser make_bert_normaliser(const Field& part) {
-  const bool clean = part.mark_or("clean_text", true);
-  const bool chinese = part.mark_or("handle_chinese_chars", true);
-  const bool lower = part.mark_or("lowercase", true);
-  const bool strip = part.mark_or("strip_accents", lower);
+Normaliser make_bert_normaliser(const Field& component) {
+  const bool clean = component.mark_or("clean_text", true);
+  const bool chinese = component.mark_or("handle_chinese_chars", true);
+  const bool lower = component.mark_or("lowercase", true);
+  const bool strip = component.mark_or("strip_accents", lower);
   return [=](AlignedText& text) {
     if (clean) clean_bert_text(text);
     if (chinese) space_chinese_characters(text);
@@ -113,8 +113,9 @@ Normaliser make_strip_accents(const Field&) {
   };
 }
 
-Normaliser make_strip_normaliser(const Field& part) {
-  const bool left = part.mark_or("strip_left", true), right = part.mark_or("strip_right", true);
+Normaliser make_strip_normaliser(const Field& component) {
+  const bool left = component.mark_or("strip_left", true),
+             right = component.mark_or("strip_right", true);
   return [=](AlignedText& text) {
     size_t begin = 0, end = 0;  // of what stays
     bool inside = !left;
@@ -132,13 +133,13 @@ Normaliser make_strip_normaliser(const Field& part) {
   };
 }
 
-Normaliser make_prepend(const Field& part) {
-  return [added = part.at("prepend").text()](AlignedText& text) { prepend(text, added); };
+Normaliser make_prepend(const Field& component) {
+  return [added = component.at("prepend").text()](AlignedText& text) { prepend(text, added); };
 }
 
-Normaliser make_replace_normaliser(const Field& part) {
-  return [pattern = read_pattern(part.at("pattern")),
-          content = part.at("content").text()](AlignedText& text) {
+Normaliser make_replace_normaliser(const Field& component) {
+  return [pattern = read_pattern(component.at("pattern")),
+          content = component.at("content").text()](AlignedText& text) {
     const std::vector<Match> matches = pattern(text.text);
     Rewriter writer(text);
     for (const Match& match : matches) {
@@ -175,17 +176,17 @@ Normaliser make_byte_level_normaliser(const Field&) {
   return to_byte_characters;
 }
 
-Normaliser make_normaliser_sequence(const Field& part) {
-  std::vector<Normaliser> parts;
-  part.at("normalizers").each({}, [&](const Field& each) {
-    parts.push_back(normaliser_table().make(each));
+Normaliser make_normaliser_sequence(const Field& component) {
+  std::vector<Normaliser> steps;
+  component.at("normalizers").each({}, [&](const Field& each) {
+    steps.push_back(normaliser_table().make(each));
   });
-  return [parts](AlignedText& text) {
-    for (const Normaliser& each : parts) each(text);
+  return [steps](AlignedText& text) {
+    for (const Normaliser& each : steps) each(text);
   };
 }
 
-constexpr PartKind<Normaliser> kNormalisers[] = {
+constexpr ComponentKind<Normaliser> kNormalisers[] = {
     {"BertNormalizer", make_bert_normaliser},
     {"Strip", make_strip_normaliser},
     {"StripAccents", make_strip_accents},
@@ -204,8 +205,8 @@ constexpr PartKind<Normaliser> kNormalisers[] = {
 
 }  // namespace
 
-const PartTable<Normaliser>& normaliser_table() {
-  static const PartTable<Normaliser> table{"normalizer", "normalizers", kNormalisers};
+const ComponentTable<Normaliser>& normaliser_table() {
+  static const ComponentTable<Normaliser> table{"normalizer", "normalizers", kNormalisers};
   return table;
 }
 

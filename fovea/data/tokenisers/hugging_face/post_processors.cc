@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fovea/data/tokenisers/hugging_face/parts.h"
+#include "fovea/data/tokenisers/hugging_face/components.h"
 #include "fovea/data/tokenisers/kinds.h"
 
 namespace fovea::hugging_face {
@@ -44,9 +44,9 @@ void trim_offsets(Tokens& tokens, bool add_prefix_space) {
   }
 }
 
-PostProcessor make_byte_level_processor(const Field& part) {
-  const bool trim = part.mark_or("trim_offsets", true);
-  const bool prefix = part.mark_or("add_prefix_space", true);
+PostProcessor make_byte_level_processor(const Field& component) {
+  const bool trim = component.mark_or("trim_offsets", true);
+  const bool prefix = component.mark_or("add_prefix_space", true);
   PostProcessor made;
   made.process = [=](std::vector<Tokens>& sequences, bool) {
     if (!trim) return;
@@ -73,8 +73,8 @@ void surround(Tokens& tokens, const NamedToken& before, const NamedToken& after,
   tokens.push_back(special_token(after.id, after.text, type_id));
 }
 
-PostProcessor make_bert_processing(const Field& part) {
-  const NamedToken sep(part.at("sep")), cls(part.at("cls"));
+PostProcessor make_bert_processing(const Field& component) {
+  const NamedToken sep(component.at("sep")), cls(component.at("cls"));
   PostProcessor made;
   made.added_to_one = 2;
   made.added_to_pair = 3;
@@ -90,10 +90,10 @@ PostProcessor make_bert_processing(const Field& part) {
   return made;
 }
 
-PostProcessor make_roberta_processing(const Field& part) {
-  const NamedToken sep(part.at("sep")), cls(part.at("cls"));
-  const bool trim = part.mark_or("trim_offsets", true);
-  const bool prefix = part.mark_or("add_prefix_space", true);
+PostProcessor make_roberta_processing(const Field& component) {
+  const NamedToken sep(component.at("sep")), cls(component.at("cls"));
+  const bool trim = component.mark_or("trim_offsets", true);
+  const bool prefix = component.mark_or("add_prefix_space", true);
   PostProcessor made;
   made.added_to_one = 2;
   made.added_to_pair = 4;
@@ -116,9 +116,9 @@ struct TemplatePiece {
 
 using SpecialTokens = std::map<std::string, Tokens>;
 
-SpecialTokens read_special_tokens(const Field& part) {
+SpecialTokens read_special_tokens(const Field& component) {
   SpecialTokens all;
-  const auto given = part.find("special_tokens");
+  const auto given = component.find("special_tokens");
   if (!given) return all;
   given->each_member([&](const std::string& name, const Field& member) {
     const std::vector<int64_t> ids = member.at("ids").integers(0, kMostIds);
@@ -160,23 +160,24 @@ size_t count_special(const std::vector<TemplatePiece>& pieces) {
   return count;
 }
 
-PostProcessor make_template_processing(const Field& part) {
-  const SpecialTokens special = read_special_tokens(part);
-  const std::vector<TemplatePiece> single = read_template(part.at("single"), special);
-  const auto pair_field = part.find("pair");
+PostProcessor make_template_processing(const Field& component) {
+  const SpecialTokens special = read_special_tokens(component);
+  const std::vector<TemplatePiece> single = read_template(component.at("single"), special);
+  const auto pair_field = component.find("pair");
   const std::vector<TemplatePiece> pair = pair_field
                                               ? read_template(*pair_field, special)
                                               : std::vector<TemplatePiece>{{0, {}, 0}, {1, {}, 1}};
   for (const TemplatePiece& piece : single)
-    require(piece.sequence == 0, ErrorKind::BadData, part.place(),
+    require(piece.sequence == 0, ErrorKind::BadData, component.place(),
             ".single: names the second text, \"B\"; expected \"A\" alone");
   PostProcessor made;
   made.added_to_one = count_special(single);
   made.added_to_pair = count_special(pair);
   made.process = [=](std::vector<Tokens>& sequences, bool add_special_tokens) {
-    require(sequences.size() <= 2, ErrorKind::BadData,
-            "tokenizer.json: post_processor: a TemplateProcessing stands behind another part that "
-            "adds special tokens; expected one of them");
+    require(
+        sequences.size() <= 2, ErrorKind::BadData,
+        "tokenizer.json: post_processor: a TemplateProcessing stands behind another component that "
+        "adds special tokens; expected one of them");
     const std::vector<TemplatePiece>& pieces = sequences.size() == 1 ? single : pair;
     std::vector<Tokens> written;
     for (auto piece = pieces.begin(); piece != pieces.end(); ++piece) {
@@ -196,21 +197,21 @@ PostProcessor make_template_processing(const Field& part) {
   return made;
 }
 
-PostProcessor make_processor_sequence(const Field& part) {
-  std::vector<PostProcessor> parts;
+PostProcessor make_processor_sequence(const Field& component) {
+  std::vector<PostProcessor> steps;
   PostProcessor made;
-  part.at("processors").each({}, [&](const Field& each) {
-    parts.push_back(post_processor_table().make(each));
-    made.added_to_one += parts.back().added_to_one;
-    made.added_to_pair += parts.back().added_to_pair;
+  component.at("processors").each({}, [&](const Field& each) {
+    steps.push_back(post_processor_table().make(each));
+    made.added_to_one += steps.back().added_to_one;
+    made.added_to_pair += steps.back().added_to_pair;
   });
-  made.process = [parts](std::vector<Tokens>& sequences, bool add_special_tokens) {
-    for (const PostProcessor& each : parts) each.process(sequences, add_special_tokens);
+  made.process = [steps](std::vector<Tokens>& sequences, bool add_special_tokens) {
+    for (const PostProcessor& each : steps) each.process(sequences, add_special_tokens);
   };
   return made;
 }
 
-constexpr PartKind<PostProcessor> kPostProcessors[] = {
+constexpr ComponentKind<PostProcessor> kPostProcessors[] = {
     {"BertProcessing", make_bert_processing}, {"RobertaProcessing", make_roberta_processing},
     {"ByteLevel", make_byte_level_processor}, {"TemplateProcessing", make_template_processing},
     {"Sequence", make_processor_sequence},
@@ -218,8 +219,8 @@ constexpr PartKind<PostProcessor> kPostProcessors[] = {
 
 }  // namespace
 
-const PartTable<PostProcessor>& post_processor_table() {
-  static const PartTable<PostProcessor> table{"post_processor", "processors", kPostProcessors};
+const ComponentTable<PostProcessor>& post_processor_table() {
+  static const ComponentTable<PostProcessor> table{"post_processor", "processors", kPostProcessors};
   return table;
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fovea/data/tokenisers/hugging_face/parts.h"
+#include "fovea/data/tokenisers/hugging_face/components.h"
 #include "fovea/data/tokenisers/hugging_face/regex.h"
 #include "fovea/data/tokenisers/kinds.h"
 
@@ -96,9 +96,9 @@ PreTokeniser make_whitespace_split(const Field&) {
   };
 }
 
-PreTokeniser make_byte_level_pre_tokeniser(const Field& part) {
-  const bool prefix = part.mark_or("add_prefix_space", true);
-  const bool split = part.mark_or("use_regex", true);
+PreTokeniser make_byte_level_pre_tokeniser(const Field& component) {
+  const bool prefix = component.mark_or("add_prefix_space", true);
+  const bool split = component.mark_or("use_regex", true);
   static const Pattern gpt2_words = regex_pattern(
       R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", "ByteLevel");
   return [=](PreTokenisedText& text) {
@@ -111,18 +111,19 @@ PreTokeniser make_byte_level_pre_tokeniser(const Field& part) {
   };
 }
 
-PreTokeniser make_metaspace(const Field& part) {
-  const Field field = part.at("replacement");
+PreTokeniser make_metaspace(const Field& component) {
+  const Field field = component.at("replacement");
   const char32_t code = read_character(field);
   const std::string mark = field.text();
-  const auto scheme = part.find("prepend_scheme");
-  const std::string prepended = !part.mark_or("add_prefix_space", true) ? "never"  // older files
-                                : scheme                                ? scheme->text()
-                                                                        : "always";
+  const auto scheme = component.find("prepend_scheme");
+  const std::string prepended = !component.mark_or("add_prefix_space", true)
+                                    ? "never"  // older files
+                                : scheme ? scheme->text()
+                                         : "always";
   if (scheme)
     scheme->expect(prepended == "always" || prepended == "first" || prepended == "never",
                    "\"always\", \"first\" or \"never\"");
-  const bool split = part.mark_or("split", true);
+  const bool split = component.mark_or("split", true);
   return [=, marks = character_pattern([code](char32_t each) { return each == code; })](
              PreTokenisedText& text) {
     text.rewrite([&](AlignedText& piece) {
@@ -135,15 +136,15 @@ PreTokeniser make_metaspace(const Field& part) {
   };
 }
 
-PreTokeniser make_split(const Field& part) {
-  Pattern pattern = read_pattern(part.at("pattern"));
-  if (part.mark_or("invert", false)) pattern = inverted(pattern);
-  const SplitBehaviour behaviour = part.at("behavior").one_of(kSplitBehaviours);
+PreTokeniser make_split(const Field& component) {
+  Pattern pattern = read_pattern(component.at("pattern"));
+  if (component.mark_or("invert", false)) pattern = inverted(pattern);
+  const SplitBehaviour behaviour = component.at("behavior").one_of(kSplitBehaviours);
   return [=](PreTokenisedText& text) { text.split(pattern, behaviour); };
 }
 
-PreTokeniser make_punctuation(const Field& part) {
-  const auto given = part.find("behavior");
+PreTokeniser make_punctuation(const Field& component) {
+  const auto given = component.find("behavior");
   const SplitBehaviour behaviour =
       given ? given->one_of(kSplitBehaviours) : SplitBehaviour::Isolated;
   return [behaviour, signs = character_pattern(is_punctuation_sign)](PreTokenisedText& text) {
@@ -151,16 +152,16 @@ PreTokeniser make_punctuation(const Field& part) {
   };
 }
 
-PreTokeniser make_digits(const Field& part) {
-  const auto behaviour = part.mark_or("individual_digits", false) ? SplitBehaviour::Isolated
-                                                                  : SplitBehaviour::Contiguous;
+PreTokeniser make_digits(const Field& component) {
+  const auto behaviour = component.mark_or("individual_digits", false) ? SplitBehaviour::Isolated
+                                                                       : SplitBehaviour::Contiguous;
   return [behaviour, digits = character_pattern(is_numeric)](PreTokenisedText& text) {
     text.split(digits, behaviour);
   };
 }
 
-PreTokeniser make_delimiter_split(const Field& part) {
-  const char32_t delimiter = read_character(part.at("delimiter"));
+PreTokeniser make_delimiter_split(const Field& component) {
+  const char32_t delimiter = read_character(component.at("delimiter"));
   return [marks = character_pattern([delimiter](char32_t code) { return code == delimiter; })](
              PreTokenisedText& text) { text.split(marks, SplitBehaviour::Removed); };
 }
@@ -192,8 +193,8 @@ PreTokeniser make_unicode_scripts(const Field&) {
   return [](PreTokenisedText& text) { text.split(find_scripts, SplitBehaviour::Isolated); };
 }
 
-PreTokeniser make_fixed_length(const Field& part) {
-  const int64_t length = part.integer_or("length", 5, 1, INT32_MAX);
+PreTokeniser make_fixed_length(const Field& component) {
+  const int64_t length = component.integer_or("length", 5, 1, INT32_MAX);
   return [length](PreTokenisedText& text) {
     text.split(
         [length](std::string_view piece) {
@@ -210,17 +211,17 @@ PreTokeniser make_fixed_length(const Field& part) {
   };
 }
 
-PreTokeniser make_pre_tokeniser_sequence(const Field& part) {
-  std::vector<PreTokeniser> parts;
-  part.at("pretokenizers").each({}, [&](const Field& each) {
-    parts.push_back(pre_tokeniser_table().make(each));
+PreTokeniser make_pre_tokeniser_sequence(const Field& component) {
+  std::vector<PreTokeniser> steps;
+  component.at("pretokenizers").each({}, [&](const Field& each) {
+    steps.push_back(pre_tokeniser_table().make(each));
   });
-  return [parts](PreTokenisedText& text) {
-    for (const PreTokeniser& each : parts) each(text);
+  return [steps](PreTokenisedText& text) {
+    for (const PreTokeniser& each : steps) each(text);
   };
 }
 
-constexpr PartKind<PreTokeniser> kPreTokenisers[] = {
+constexpr ComponentKind<PreTokeniser> kPreTokenisers[] = {
     {"BertPreTokenizer", make_bert_pre_tokeniser},
     {"ByteLevel", make_byte_level_pre_tokeniser},
     {"CharDelimiterSplit", make_delimiter_split},
@@ -237,8 +238,8 @@ constexpr PartKind<PreTokeniser> kPreTokenisers[] = {
 
 }  // namespace
 
-const PartTable<PreTokeniser>& pre_tokeniser_table() {
-  static const PartTable<PreTokeniser> table{"pre_tokenizer", "pretokenizers", kPreTokenisers};
+const ComponentTable<PreTokeniser>& pre_tokeniser_table() {
+  static const ComponentTable<PreTokeniser> table{"pre_tokenizer", "pretokenizers", kPreTokenisers};
   return table;
 }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "fovea/base/base64.h"
-#include "fovea/data/tokenisers/hugging_face/parts.h"
+#include "fovea/data/tokenisers/hugging_face/components.h"
 #include "fovea/data/tokenisers/kinds.h"
 
 namespace fovea::hugging_face {
@@ -13,8 +13,8 @@ namespace {
 
 class CharsMap {
  public:
-  explicit CharsMap(const Field& part) {
-    const Field field = part.at("precompiled_charsmap");
+  explicit CharsMap(const Field& component) {
+    const Field field = component.at("precompiled_charsmap");
     const std::string bytes = base64_decode(field.text(), field.place());
     uint32_t size = 0;
     if (bytes.size() >= sizeof(size)) std::memcpy(&size, bytes.data(), sizeof(size));
@@ -95,8 +95,8 @@ void each_grapheme(std::string_view text, const Visit& visit) {
 
 }  // namespace
 
-Normaliser precompiled_normaliser(const Field& part) {
-  const auto map = std::make_shared<const CharsMap>(part);
+Normaliser precompiled_normaliser(const Field& component) {
+  const auto map = std::make_shared<const CharsMap>(component);
   return [map](AlignedText& text) {
     const std::string original = text.text;
     Rewriter writer(text);

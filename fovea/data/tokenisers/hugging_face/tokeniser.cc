@@ -17,26 +17,26 @@ using hugging_face::Tokens;
 
 namespace {
 
-/// The part under `key`, or an empty one where there is none.
-template <class Part>
-Part make_part(const hugging_face::PartTable<Part>& table, const Field& root) {
+/// The component under `key`, or an empty one where there is none.
+template <class Component>
+Component make_component(const hugging_face::ComponentTable<Component>& table, const Field& root) {
   const auto field = root.find(table.key);
-  return field ? table.make(*field) : Part{};
+  return field ? table.make(*field) : Component{};
 }
 
-template <class Part>
-void find_unknown_part(const hugging_face::PartTable<Part>& table, const Field& root,
-                       std::vector<std::string>& problems) {
+template <class Component>
+void find_unknown_component(const hugging_face::ComponentTable<Component>& table, const Field& root,
+                            std::vector<std::string>& problems) {
   if (const auto field = root.find(table.key)) table.find_unknown(*field, problems);
 }
 
-/// All parts that are not known, in one error.
-void check_part_types(const Field& root, const std::string& where) {
+/// All components that are not known, in one error.
+void check_component_types(const Field& root, const std::string& where) {
   std::vector<std::string> problems;
-  find_unknown_part(hugging_face::normaliser_table(), root, problems);
-  find_unknown_part(hugging_face::pre_tokeniser_table(), root, problems);
-  find_unknown_part(hugging_face::post_processor_table(), root, problems);
-  find_unknown_part(hugging_face::decoder_table(), root, problems);
+  find_unknown_component(hugging_face::normaliser_table(), root, problems);
+  find_unknown_component(hugging_face::pre_tokeniser_table(), root, problems);
+  find_unknown_component(hugging_face::post_processor_table(), root, problems);
+  find_unknown_component(hugging_face::decoder_table(), root, problems);
   hugging_face::find_unknown_model(root.at("model"), problems);
   require(problems.empty(), ErrorKind::Unsupported, where, ": ", join(problems, "; "));
 }
@@ -72,16 +72,17 @@ class CharacterPlaces {
 
 }  // namespace
 
-struct HuggingFaceTokeniser::Parts {
-  Parts(const Json& json, const std::string& where) : Parts(Field::root(json, where), where) {}
-  Parts(const Field& root, const std::string& where)
-      : normaliser(
-            (check_part_types(root, where), make_part(hugging_face::normaliser_table(), root))),
-        pre_tokeniser(make_part(hugging_face::pre_tokeniser_table(), root)),
+struct HuggingFaceTokeniser::Components {
+  Components(const Json& json, const std::string& where)
+      : Components(Field::root(json, where), where) {}
+  Components(const Field& root, const std::string& where)
+      : normaliser((check_component_types(root, where),
+                    make_component(hugging_face::normaliser_table(), root))),
+        pre_tokeniser(make_component(hugging_face::pre_tokeniser_table(), root)),
         model(hugging_face::make_model(root.at("model"))),
         model_type(hugging_face::model_type(root.at("model"))),
-        post_processor(make_part(hugging_face::post_processor_table(), root)),
-        decoder(make_part(hugging_face::decoder_table(), root)),
+        post_processor(make_component(hugging_face::post_processor_table(), root)),
+        decoder(make_component(hugging_face::decoder_table(), root)),
         added(root.find("added_tokens"), model->table(), normaliser) {
     if (const auto field = root.find("truncation"))
       truncation = hugging_face::Truncation::read(*field);
@@ -113,8 +114,8 @@ struct HuggingFaceTokeniser::Parts {
   std::optional<hugging_face::Padding> padding;
 };
 
-Tokens HuggingFaceTokeniser::Parts::encode_text(std::string_view text,
-                                                const CharacterPlaces& places) const {
+Tokens HuggingFaceTokeniser::Components::encode_text(std::string_view text,
+                                                     const CharacterPlaces& places) const {
   require_icu();
   check_text(text, "text to encode");
   hugging_face::PreTokenisedText cut = added.extract(text, normaliser);
@@ -149,8 +150,8 @@ Tokens HuggingFaceTokeniser::Parts::encode_text(std::string_view text,
   return tokens;
 }
 
-std::vector<Tokens> HuggingFaceTokeniser::Parts::finish(std::vector<Tokens> sequences,
-                                                        bool add_special_tokens) const {
+std::vector<Tokens> HuggingFaceTokeniser::Components::finish(std::vector<Tokens> sequences,
+                                                             bool add_special_tokens) const {
   const bool is_pair = sequences.size() == 2;
   for (size_t i = 0; i < sequences.size(); ++i)
     for (EncodedToken& token : sequences[i]) {
@@ -169,14 +170,14 @@ std::vector<Tokens> HuggingFaceTokeniser::Parts::finish(std::vector<Tokens> sequ
                                  [](const auto& list) { return list.size() == 1; });
   const auto take = [&](Tokens& window) { return whole ? std::move(window) : window; };
   const auto join_window = [&](size_t first, size_t second) {
-    std::vector<Tokens> parts;
-    parts.push_back(take(windows[0][first]));
-    if (is_pair) parts.push_back(take(windows[1][second]));
-    if (post_processor.process) post_processor.process(parts, add_special_tokens);
-    Tokens joined = std::move(parts[0]);
-    for (size_t i = 1; i < parts.size(); ++i)
-      joined.insert(joined.end(), std::make_move_iterator(parts[i].begin()),
-                    std::make_move_iterator(parts[i].end()));
+    std::vector<Tokens> texts;
+    texts.push_back(take(windows[0][first]));
+    if (is_pair) texts.push_back(take(windows[1][second]));
+    if (post_processor.process) post_processor.process(texts, add_special_tokens);
+    Tokens joined = std::move(texts[0]);
+    for (size_t i = 1; i < texts.size(); ++i)
+      joined.insert(joined.end(), std::make_move_iterator(texts[i].begin()),
+                    std::make_move_iterator(texts[i].end()));
     return joined;
   };
   const size_t seconds = is_pair ? windows[1].size() : 1;
@@ -190,8 +191,8 @@ std::vector<Tokens> HuggingFaceTokeniser::Parts::finish(std::vector<Tokens> sequ
 }
 
 template <class PlacesOf>
-Encoding HuggingFaceTokeniser::Parts::to_encoding(std::vector<Tokens> results, size_t length,
-                                                  const PlacesOf& places) const {
+Encoding HuggingFaceTokeniser::Components::to_encoding(std::vector<Tokens> results, size_t length,
+                                                       const PlacesOf& places) const {
   Encoding encoding;
   for (size_t i = 0; i < results.size(); ++i) {
     if (padding) padding->pad(results[i], length);
@@ -215,14 +216,14 @@ Encoding HuggingFaceTokeniser::Parts::to_encoding(std::vector<Tokens> results, s
   return encoding;
 }
 
-HuggingFaceTokeniser::HuggingFaceTokeniser(std::unique_ptr<Parts> parts)
-    : parts_(std::move(parts)) {}
+HuggingFaceTokeniser::HuggingFaceTokeniser(std::unique_ptr<Components> components)
+    : components_(std::move(components)) {}
 HuggingFaceTokeniser::HuggingFaceTokeniser(HuggingFaceTokeniser&&) noexcept = default;
 HuggingFaceTokeniser& HuggingFaceTokeniser::operator=(HuggingFaceTokeniser&&) noexcept = default;
 HuggingFaceTokeniser::~HuggingFaceTokeniser() = default;
 
 HuggingFaceTokeniser HuggingFaceTokeniser::from_json(const Json& json, const std::string& where) {
-  return HuggingFaceTokeniser(std::make_unique<Parts>(json, where));
+  return HuggingFaceTokeniser(std::make_unique<Components>(json, where));
 }
 
 HuggingFaceTokeniser HuggingFaceTokeniser::load(const std::filesystem::path& path) {
@@ -234,11 +235,12 @@ HuggingFaceTokeniser HuggingFaceTokeniser::load(const std::filesystem::path& pat
 Json HuggingFaceTokeniser::to_json() const {
   Json json{{"version", "1.0"}, {"truncation", nullptr}, {"padding", nullptr}};
   json["added_tokens"] = Json::array();
-  for (const auto& token : parts_->added.list()) json["added_tokens"].push_back(token.to_json());
+  for (const auto& token : components_->added.list())
+    json["added_tokens"].push_back(token.to_json());
   for (const char* key : {"normalizer", "pre_tokenizer", "post_processor", "decoder"})
     json[key] = nullptr;
-  for (const auto& [key, value] : parts_->description.items()) json[key] = value;
-  json["model"] = parts_->model->to_json();
+  for (const auto& [key, value] : components_->description.items()) json[key] = value;
+  json["model"] = components_->model->to_json();
   return json;
 }
 
@@ -247,30 +249,31 @@ void HuggingFaceTokeniser::save(const std::filesystem::path& path) const {
 }
 
 void HuggingFaceTokeniser::set_truncation(const Json& truncation) {
-  parts_->truncation.reset();
+  components_->truncation.reset();
   if (!truncation.is_null())
-    parts_->truncation = hugging_face::Truncation::read(Field(truncation, "truncation"));
-  parts_->description["truncation"] = truncation;
+    components_->truncation = hugging_face::Truncation::read(Field(truncation, "truncation"));
+  components_->description["truncation"] = truncation;
 }
 
 void HuggingFaceTokeniser::set_padding(const Json& padding) {
-  parts_->padding.reset();
-  if (!padding.is_null()) parts_->padding = hugging_face::Padding::read(Field(padding, "padding"));
-  parts_->description["padding"] = padding;
+  components_->padding.reset();
+  if (!padding.is_null())
+    components_->padding = hugging_face::Padding::read(Field(padding, "padding"));
+  components_->description["padding"] = padding;
 }
 
 Encoding HuggingFaceTokeniser::encode(std::string_view text, std::optional<std::string_view> pair,
                                       bool add_special_tokens) const {
   std::vector<CharacterPlaces> places{CharacterPlaces(text)};
   std::vector<Tokens> sequences;
-  sequences.push_back(parts_->encode_text(text, places[0]));
+  sequences.push_back(components_->encode_text(text, places[0]));
   if (pair) {
     places.emplace_back(*pair);
-    sequences.push_back(parts_->encode_text(*pair, places[1]));
+    sequences.push_back(components_->encode_text(*pair, places[1]));
   }
-  auto results = parts_->finish(std::move(sequences), add_special_tokens);
-  const size_t length = parts_->padding ? parts_->padding->length(results[0].size()) : 0;
-  return parts_->to_encoding(
+  auto results = components_->finish(std::move(sequences), add_special_tokens);
+  const size_t length = components_->padding ? components_->padding->length(results[0].size()) : 0;
+  return components_->to_encoding(
       std::move(results), length, [&](const EncodedToken& token) -> auto& {
         return places[size_t(token.sequence_id)];
       });
@@ -282,16 +285,16 @@ Encoding HuggingFaceTokeniser::encode_words(std::span<const std::string> words,
   std::vector<CharacterPlaces> places;
   for (size_t i = 0; i < words.size(); ++i) {
     places.emplace_back(words[i]);
-    for (EncodedToken& token : parts_->encode_text(words[i], places[i])) {
+    for (EncodedToken& token : components_->encode_text(words[i], places[i])) {
       token.word_id = int64_t(i);
       all.push_back(std::move(token));
     }
   }
   std::vector<Tokens> sequences;
   sequences.push_back(std::move(all));
-  auto results = parts_->finish(std::move(sequences), add_special_tokens);
-  const size_t length = parts_->padding ? parts_->padding->length(results[0].size()) : 0;
-  return parts_->to_encoding(
+  auto results = components_->finish(std::move(sequences), add_special_tokens);
+  const size_t length = components_->padding ? components_->padding->length(results[0].size()) : 0;
+  return components_->to_encoding(
       std::move(results),
       length, [&](const EncodedToken& token) -> auto& { return places[size_t(token.word_id)]; });
 }
@@ -304,14 +307,14 @@ std::vector<Encoding> HuggingFaceTokeniser::encode_batch(std::span<const std::st
   for (const std::string& text : texts) {
     places.emplace_back(text);
     std::vector<Tokens> sequences;
-    sequences.push_back(parts_->encode_text(text, places.back()));
-    results.push_back(parts_->finish(std::move(sequences), add_special_tokens));
+    sequences.push_back(components_->encode_text(text, places.back()));
+    results.push_back(components_->finish(std::move(sequences), add_special_tokens));
     longest = std::max(longest, results.back()[0].size());
   }
-  const size_t length = parts_->padding ? parts_->padding->length(longest) : 0;
+  const size_t length = components_->padding ? components_->padding->length(longest) : 0;
   std::vector<Encoding> encodings;
   for (size_t i = 0; i < texts.size(); ++i) {
-    encodings.push_back(parts_->to_encoding(
+    encodings.push_back(components_->to_encoding(
         std::move(results[i]), length, [&](const EncodedToken&) -> auto& { return places[i]; }));
   }
   return encodings;
@@ -324,8 +327,8 @@ Encoding HuggingFaceTokeniser::surroundings(bool pair) const {
   text.offsets = {0, 1};
   text.word_id = 0;
   text.special = false;
-  return parts_->to_encoding(
-      parts_->finish(std::vector<Tokens>(pair ? 2 : 1, Tokens{text}), true),
+  return components_->to_encoding(
+      components_->finish(std::vector<Tokens>(pair ? 2 : 1, Tokens{text}), true),
       0, [&](const EncodedToken&) -> auto& { return places; });
 }
 
@@ -336,34 +339,34 @@ std::string HuggingFaceTokeniser::decode(std::span<const int64_t> ids,
     if (id < 0 || id >= size() || (skip_special_tokens && is_special(id))) continue;
     tokens.push_back(token(id));
   }
-  if (!parts_->decoder) return join(tokens, " ");
-  parts_->decoder(tokens);
+  if (!components_->decoder) return join(tokens, " ");
+  components_->decoder(tokens);
   return join(tokens, "");
 }
 
 int64_t HuggingFaceTokeniser::size() const {
-  return parts_->size;
+  return components_->size;
 }
 
 const std::string& HuggingFaceTokeniser::token(int64_t id) const {
-  if (const auto* token = parts_->added.find(id)) return token->content;
-  require(id >= 0 && id < parts_->model->table().size(), ErrorKind::InvalidArgument,
+  if (const auto* token = components_->added.find(id)) return token->content;
+  require(id >= 0 && id < components_->model->table().size(), ErrorKind::InvalidArgument,
           "tokeniser: there is no token ", id, "; expected 0 to ", size() - 1);
-  return parts_->model->table().piece(id);
+  return components_->model->table().piece(id);
 }
 
 int64_t HuggingFaceTokeniser::id(std::string_view token) const {
-  if (const auto* added = parts_->added.find(token)) return added->id;
-  return parts_->model->table().find(token);
+  if (const auto* added = components_->added.find(token)) return added->id;
+  return components_->model->table().find(token);
 }
 
 bool HuggingFaceTokeniser::is_special(int64_t id) const {
-  const auto* token = parts_->added.find(id);
+  const auto* token = components_->added.find(id);
   return token != nullptr && token->special;
 }
 
 const std::string& HuggingFaceTokeniser::model_type() const {
-  return parts_->model_type;
+  return components_->model_type;
 }
 
 }  // namespace fovea

@@ -24,7 +24,7 @@ namespace fovea {
 
 class HuggingFaceTokeniser {
  public:
-  /// BadData with the place of what is wrong; Unsupported names all parts that are not known.
+  /// BadData with the place of what is wrong; Unsupported names all components that are not known.
   static HuggingFaceTokeniser from_json(const Json& json, const std::string& where);
   /// A tokenizer.json, or a folder with one. Of older folders also vocab.txt (BERT), or vocab.json
   /// and merges.txt (GPT-2).
@@ -66,9 +66,9 @@ class HuggingFaceTokeniser {
   const std::string& model_type() const;       // "WordPiece", "BPE", "Unigram", "WordLevel"
 
  private:
-  struct Parts;
-  explicit HuggingFaceTokeniser(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  struct Components;
+  explicit HuggingFaceTokeniser(std::unique_ptr<Components> components);
+  std::unique_ptr<Components> components_;
 };
 
 }  // namespace fovea

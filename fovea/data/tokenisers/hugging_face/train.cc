@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "fovea/base/error.h"
+#include "fovea/data/tokenisers/hugging_face/components.h"
 #include "fovea/data/tokenisers/hugging_face/files.h"
-#include "fovea/data/tokenisers/hugging_face/parts.h"
 #include "fovea/data/tokenisers/kinds.h"
 #include "fovea/data/tokenisers/pair_merges.h"
 #include "fovea/data/tokenisers/wordpiece.h"

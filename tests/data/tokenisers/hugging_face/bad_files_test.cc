@@ -1,13 +1,13 @@
 #include "tests/data/tokenisers/hugging_face/samples.h"
 
-namespace fovea {
+namespace fovea::bad_files_test {
 namespace {
 
 void refused(ErrorKind kind, const Strings& words, const Json& json) {
   expect_error(kind, words, [&] { tokeniser_of(json); });
 }
 
-TEST(BadTokenizerJson, AllUnknownPartsAreNamedAtOnce) {
+TEST(BadTokenizerJson, AllUnknownComponentsAreNamedAtOnce) {
   Json file = file_with({{"type", "WordPieces"}, {"vocab", Json::object()}});
   file["normalizer"] = {
       {"type", "Sequence"},
@@ -120,4 +120,4 @@ TEST(BadTokenizerJson, DamagedFilesNeverCrash) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::bad_files_test

@@ -1,7 +1,7 @@
 // Files put together as known families of networks have them.
 #include "tests/data/tokenisers/hugging_face/samples.h"
 
-namespace fovea {
+namespace fovea::families_test {
 namespace {
 
 using Ids = std::vector<int64_t>;
@@ -12,9 +12,9 @@ class Families : public ::testing::Test {
 };
 
 Json of_type(const char* type, const Json& fields = Json::object()) {
-  Json part{{"type", type}};
-  part.update(fields);
-  return part;
+  Json component{{"type", type}};
+  component.update(fields);
+  return component;
 }
 
 /// Llama 2, Mistral: blanks become ▁ in the normaliser, the whole text is one word, bytes for what
@@ -132,4 +132,4 @@ TEST_F(Families, MaskTakesTheBlankBefore) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::families_test

@@ -1,6 +1,6 @@
 #include "tests/data/tokenisers/hugging_face/samples.h"
 
-namespace fovea {
+namespace fovea::models_test {
 namespace {
 
 class HuggingFaceModels : public ::testing::Test {
@@ -116,4 +116,4 @@ TEST_F(HuggingFaceModels, WordLevelKnowsWholeWords) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::models_test

@@ -1,7 +1,7 @@
 #include "fovea/base/base64.h"
 #include "tests/data/tokenisers/hugging_face/samples.h"
 
-namespace fovea {
+namespace fovea::normalisers_test {
 namespace {
 
 Json of_type(const char* type) {
@@ -100,15 +100,15 @@ std::string small_charsmap() {
 }
 
 TEST_F(Normalisers, Precompiled) {
-  const Json part{{"type", "Precompiled"}, {"precompiled_charsmap", small_charsmap()}};
-  EXPECT_EQ(normalised(part, "aﬁ①"), "a[0-1]f[1-4]i[1-4]1[4-7]");
-  EXPECT_EQ(normalised(part, "x\u00a0y"), "x[0-1] [1-3]y[3-4]");
-  EXPECT_EQ(normalised(part, "a\u200bb"), "a[0-1]b[4-5]");
-  EXPECT_EQ(normalised(part, "A\u030ab"), "Å[0-1]b[3-4]");  // two characters become one
-  EXPECT_EQ(normalised_text(part, "㍿!"), "株式会社!");
-  EXPECT_EQ(normalised_text(part, "plain ASCII\r\n"), "plain ASCII\r\n");
+  const Json component{{"type", "Precompiled"}, {"precompiled_charsmap", small_charsmap()}};
+  EXPECT_EQ(normalised(component, "aﬁ①"), "a[0-1]f[1-4]i[1-4]1[4-7]");
+  EXPECT_EQ(normalised(component, "x\u00a0y"), "x[0-1] [1-3]y[3-4]");
+  EXPECT_EQ(normalised(component, "a\u200bb"), "a[0-1]b[4-5]");
+  EXPECT_EQ(normalised(component, "A\u030ab"), "Å[0-1]b[3-4]");  // two characters become one
+  EXPECT_EQ(normalised_text(component, "㍿!"), "株式会社!");
+  EXPECT_EQ(normalised_text(component, "plain ASCII\r\n"), "plain ASCII\r\n");
   // What is removed in front of everything shifts the places behind it, as in the reference.
-  EXPECT_EQ(normalised(part, "\u200bab"), "a[0-3]b[3-4]");
+  EXPECT_EQ(normalised(component, "\u200bab"), "a[0-3]b[3-4]");
   for (const std::string& damaged : {std::string("AAAA"), std::string("/////w=="), std::string()})
     expect_error(ErrorKind::BadData, "precompiled_charsmap", [&] {
       normalised({{"type", "Precompiled"}, {"precompiled_charsmap", damaged}}, "a");
@@ -116,4 +116,4 @@ TEST_F(Normalisers, Precompiled) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::normalisers_test

@@ -1,7 +1,7 @@
 #include "fovea/data/tokenisers/hugging_face/regex.h"
 #include "tests/data/tokenisers/hugging_face/samples.h"
 
-namespace fovea {
+namespace fovea::pre_tokenisers_test {
 namespace {
 
 class PreTokenisers : public ::testing::Test {
@@ -98,9 +98,9 @@ TEST_F(PreTokenisers, ExpressionsMeanWhatOnigurumaMakesOfThem) {
 
 TEST_F(PreTokenisers, Metaspace) {
   const auto cut = [](const Json& fields, const std::string& text) {
-    Json part{{"type", "Metaspace"}, {"replacement", "▁"}};
-    part.update(fields);
-    return pre_tokenised(part, text, true);
+    Json component{{"type", "Metaspace"}, {"replacement", "▁"}};
+    component.update(fields);
+    return pre_tokenised(component, text, true);
   };
   EXPECT_EQ(cut(Json::object(), "Hey   friend!"),
             (Strings{"▁Hey 0-3", "▁ 3-4", "▁ 4-5", "▁friend! 5-13"}));
@@ -148,4 +148,4 @@ TEST_F(PreTokenisers, Words) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::pre_tokenisers_test

@@ -3,7 +3,7 @@
 
 #include "tests/data/tokenisers/hugging_face/samples.h"
 
-namespace fovea {
+namespace fovea::reference_test {
 namespace {
 
 std::optional<std::string> pair_of(const Json& input) {
@@ -54,7 +54,7 @@ TEST_P(Reference, WhatIsWrittenReadsTheSame) {
   EXPECT_EQ(again.to_json(), json);
   const std::string text = "Two young, White males isn't ünique\n\n東京";
   EXPECT_EQ(again.encode(text).ids, tokeniser.encode(text).ids);
-  // Every part stands as it was read.
+  // Every component stands as it was read.
   const Json original = read_json_file(golden_tokeniser(GetParam()) / "tokenizer.json");
   for (const char* key :
        {"normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens"})
@@ -163,4 +163,4 @@ TEST(HuggingFaceTokeniser, AMegabyteWithoutABlankTakesSeconds) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::reference_test

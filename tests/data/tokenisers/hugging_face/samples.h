@@ -1,7 +1,7 @@
-// Helpers of the tests of tokenizer.json: single parts, and small whole files.
+// Helpers of the tests of tokenizer.json: single components, and small whole files.
 #pragma once
 
-#include "fovea/data/tokenisers/hugging_face/parts.h"
+#include "fovea/data/tokenisers/hugging_face/components.h"
 #include "fovea/data/tokenisers/hugging_face/tokeniser.h"
 #include "tests/data/testing.h"
 #include "tests/data/wordpiece_samples.h"
@@ -11,14 +11,14 @@ namespace fovea::testing {
 using hugging_face::AlignedText;
 using hugging_face::PreTokenisedText;
 
-inline Field part_field(const Json& json) {
-  return {json, "part"};
+inline Field component_field(const Json& json) {
+  return {json, "component"};
 }
 
 /// Text and places, as "h[0-1]é[1-3]": a character and the bytes of the original that it is from.
-inline std::string normalised(const Json& part, const std::string& text) {
+inline std::string normalised(const Json& component, const std::string& text) {
   AlignedText aligned(text);
-  hugging_face::normaliser_table().make(part_field(part))(aligned);
+  hugging_face::normaliser_table().make(component_field(component))(aligned);
   EXPECT_EQ(aligned.text.size(), aligned.places.size());
   std::string shown;
   for (size_t at = 0; at < aligned.text.size();) {
@@ -30,18 +30,18 @@ inline std::string normalised(const Json& part, const std::string& text) {
   return shown;
 }
 
-inline std::string normalised_text(const Json& part, const std::string& text) {
+inline std::string normalised_text(const Json& component, const std::string& text) {
   AlignedText aligned(text);
-  hugging_face::normaliser_table().make(part_field(part))(aligned);
+  hugging_face::normaliser_table().make(component_field(component))(aligned);
   return aligned.text;
 }
 
 /// The pieces that a pre-tokeniser cuts, and with `places` where they are from.
-inline std::vector<std::string> pre_tokenised(const Json& part, const std::string& text,
+inline std::vector<std::string> pre_tokenised(const Json& component, const std::string& text,
                                               bool places = false) {
   PreTokenisedText cut;
   cut.add(AlignedText(text), 0, text.size(), {});
-  hugging_face::pre_tokeniser_table().make(part_field(part))(cut);
+  hugging_face::pre_tokeniser_table().make(component_field(component))(cut);
   std::vector<std::string> shown;
   for (const auto& piece : cut.pieces()) {
     shown.emplace_back(cut.view(piece));
@@ -52,8 +52,8 @@ inline std::vector<std::string> pre_tokenised(const Json& part, const std::strin
   return shown;
 }
 
-inline std::vector<std::string> decoded(const Json& part, std::vector<std::string> tokens) {
-  hugging_face::decoder_table().make(part_field(part))(tokens);
+inline std::vector<std::string> decoded(const Json& component, std::vector<std::string> tokens) {
+  hugging_face::decoder_table().make(component_field(component))(tokens);
   return tokens;
 }
 

@@ -3,7 +3,7 @@
 #include "fovea/data/tokenisers/hugging_face/files.h"
 #include "tests/data/tokenisers/hugging_face/samples.h"
 
-namespace fovea {
+namespace fovea::train_test {
 namespace {
 
 Strings stories() {
@@ -102,4 +102,4 @@ TEST(TokeniserFolders, OlderFilesOfBertAndGpt2) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::train_test

@@ -81,21 +81,22 @@ class MergeTable {
 
 class BpeModel : public Model {
  public:
-  explicit BpeModel(const Field& part)
-      : Model(TokenTable::read(part.at("vocab"))),
-        fields_(small_fields(part)),
-        prefix_(part.text_or_empty("continuing_subword_prefix")),
-        suffix_(part.text_or_empty("end_of_word_suffix")),
-        unknown_token_(part.text_or_empty("unk_token")),
+  explicit BpeModel(const Field& component)
+      : Model(TokenTable::read(component.at("vocab"))),
+        fields_(small_fields(component)),
+        prefix_(component.text_or_empty("continuing_subword_prefix")),
+        suffix_(component.text_or_empty("end_of_word_suffix")),
+        unknown_token_(component.text_or_empty("unk_token")),
         unknown_(unknown_token_.empty() ? -1 : table_.find(unknown_token_)),
-        fuse_unknown_(part.mark_or("fuse_unk", false)),
-        byte_fallback_(part.mark_or("byte_fallback", false)),
-        ignore_merges_(part.mark_or("ignore_merges", false)) {
-    if (const auto dropout = part.find("dropout")) {  // read, but a text is always cut the same way
+        fuse_unknown_(component.mark_or("fuse_unk", false)),
+        byte_fallback_(component.mark_or("byte_fallback", false)),
+        ignore_merges_(component.mark_or("ignore_merges", false)) {
+    if (const auto dropout =
+            component.find("dropout")) {  // read, but a text is always cut the same way
       const double rate = dropout->finite();
       dropout->expect(rate >= 0 && rate <= 1, "a number from 0 to 1");
     }
-    add_merges(part.at("merges"));
+    add_merges(component.at("merges"));
   }
 
   void cut(std::string_view word, std::vector<ModelToken>& tokens) const override {
@@ -268,8 +269,8 @@ class BpeModel : public Model {
 
 }  // namespace
 
-std::unique_ptr<const Model> make_bpe(const Field& part) {
-  return std::make_unique<BpeModel>(part);
+std::unique_ptr<const Model> make_bpe(const Field& component) {
+  return std::make_unique<BpeModel>(component);
 }
 
 }  // namespace fovea::hugging_face

@@ -29,19 +29,21 @@ std::vector<std::string> read_unigram_pieces(const Field& vocabulary) {
 
 class UnigramModel : public Model {
  public:
-  explicit UnigramModel(const Field& part)
-      : Model(TokenTable(read_unigram_pieces(part.at("vocab")))), fields_(small_fields(part)) {
-    const Field vocabulary = part.at("vocab");
+  explicit UnigramModel(const Field& component)
+      : Model(TokenTable(read_unigram_pieces(component.at("vocab")))),
+        fields_(small_fields(component)) {
+    const Field vocabulary = component.at("vocab");
     lowest_ = std::numeric_limits<double>::infinity();
     for (const Json& entry : vocabulary.value()) {
       scores_.push_back(entry[1].get<double>());
       lowest_ = std::min(lowest_, scores_.back());
     }
     for (int64_t id = 0; id < table_.size(); ++id)
-      require(trie_.add(PieceTrie::kBegin, table_.piece(id), id), ErrorKind::BadData, part.place(),
-              ": the vocabulary is too large, found ", format_count(table_.size()), " pieces");
-    byte_fallback_ = part.mark_or("byte_fallback", false);
-    const auto unknown = part.find("unk_id");
+      require(trie_.add(PieceTrie::kBegin, table_.piece(id), id), ErrorKind::BadData,
+              component.place(), ": the vocabulary is too large, found ",
+              format_count(table_.size()), " pieces");
+    byte_fallback_ = component.mark_or("byte_fallback", false);
+    const auto unknown = component.find("unk_id");
     if (unknown) unknown_ = unknown->integer(0, table_.size() - 1);
   }
 
@@ -142,8 +144,8 @@ class UnigramModel : public Model {
 
 }  // namespace
 
-std::unique_ptr<const Model> make_unigram(const Field& part) {
-  return std::make_unique<UnigramModel>(part);
+std::unique_ptr<const Model> make_unigram(const Field& component) {
+  return std::make_unique<UnigramModel>(component);
 }
 
 }  // namespace fovea::hugging_face

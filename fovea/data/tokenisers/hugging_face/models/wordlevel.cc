@@ -7,10 +7,10 @@ namespace {
 
 class WordLevelModel : public Model {
  public:
-  explicit WordLevelModel(const Field& part)
-      : Model(TokenTable::read(part.at("vocab"))),
-        fields_(small_fields(part)),
-        unknown_token_(part.text_or_empty("unk_token")),
+  explicit WordLevelModel(const Field& component)
+      : Model(TokenTable::read(component.at("vocab"))),
+        fields_(small_fields(component)),
+        unknown_token_(component.text_or_empty("unk_token")),
         unknown_(table_.find(unknown_token_)) {}
 
   void cut(std::string_view word, std::vector<ModelToken>& tokens) const override {
@@ -35,8 +35,8 @@ class WordLevelModel : public Model {
 
 }  // namespace
 
-std::unique_ptr<const Model> make_wordlevel(const Field& part) {
-  return std::make_unique<WordLevelModel>(part);
+std::unique_ptr<const Model> make_wordlevel(const Field& component) {
+  return std::make_unique<WordLevelModel>(component);
 }
 
 }  // namespace fovea::hugging_face

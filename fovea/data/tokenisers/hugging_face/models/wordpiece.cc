@@ -11,18 +11,18 @@ namespace {
 
 class WordPieceModel : public Model {
  public:
-  explicit WordPieceModel(const Field& part)
-      : Model(TokenTable::read(part.at("vocab"))), fields_(small_fields(part)) {
-    if (const auto given = part.find("unk_token")) unknown_token_ = given->text();
-    if (const auto given = part.find("continuing_subword_prefix")) prefix_ = given->text();
-    longest_word_ = part.integer_or("max_input_chars_per_word", 100, 0, INT32_MAX);
+  explicit WordPieceModel(const Field& component)
+      : Model(TokenTable::read(component.at("vocab"))), fields_(small_fields(component)) {
+    if (const auto given = component.find("unk_token")) unknown_token_ = given->text();
+    if (const auto given = component.find("continuing_subword_prefix")) prefix_ = given->text();
+    longest_word_ = component.integer_or("max_input_chars_per_word", 100, 0, INT32_MAX);
     unknown_ = table_.find(unknown_token_);
     for (int64_t id = 0; id < table_.size(); ++id) {
       const std::string_view piece = table_.piece(id);
       bool added = trie_.add(PieceTrie::kBegin, piece, id);
       if (piece.starts_with(prefix_))
         added = added && trie_.add(PieceTrie::kInside, piece.substr(prefix_.size()), id);
-      require(added, ErrorKind::BadData, part.place(), ": the vocabulary is too large, found ",
+      require(added, ErrorKind::BadData, component.place(), ": the vocabulary is too large, found ",
               format_count(table_.size()), " pieces");
     }
   }
@@ -61,8 +61,8 @@ class WordPieceModel : public Model {
 
 }  // namespace
 
-std::unique_ptr<const Model> make_wordpiece(const Field& part) {
-  return std::make_unique<WordPieceModel>(part);
+std::unique_ptr<const Model> make_wordpiece(const Field& component) {
+  return std::make_unique<WordPieceModel>(component);
 }
 
 }  // namespace fovea::hugging_face

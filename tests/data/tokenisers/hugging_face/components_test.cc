@@ -1,7 +1,7 @@
 // Post-processors, truncation, padding, decoders and added tokens.
 #include "tests/data/tokenisers/hugging_face/samples.h"
 
-namespace fovea {
+namespace fovea::components_test {
 namespace {
 
 using Ids = std::vector<int64_t>;
@@ -26,12 +26,12 @@ Ids encode_ids(const Json& file, const std::string& text, std::optional<std::str
   return tokeniser_of(file).encode(text, pair).ids;
 }
 
-class Parts : public ::testing::Test {
+class Components : public ::testing::Test {
  protected:
   void SetUp() override { NEEDS_ICU(); }
 };
 
-TEST_F(Parts, WithoutAProcessorTheTextsStandSideBySide) {
+TEST_F(Components, WithoutAProcessorTheTextsStandSideBySide) {
   const Encoding pair = tokeniser_of(letters_file()).encode("a b", "c");
   EXPECT_EQ(pair.ids, (Ids{4, 5, 6}));
   EXPECT_EQ(pair.type_ids, (Ids{0, 0, 1}));
@@ -39,7 +39,7 @@ TEST_F(Parts, WithoutAProcessorTheTextsStandSideBySide) {
   EXPECT_EQ(pair.word_ids, (Ids{0, 1, 0}));
 }
 
-TEST_F(Parts, BertProcessing) {
+TEST_F(Components, BertProcessing) {
   Json file = letters_file();
   file["post_processor"] = bert_processing();
   const Encoding pair = tokeniser_of(file).encode("a b", "c");
@@ -51,7 +51,7 @@ TEST_F(Parts, BertProcessing) {
   EXPECT_EQ(encode_ids(file, ""), (Ids{2, 3}));
 }
 
-TEST_F(Parts, RobertaHasOneTypeAndTwoSeparators) {
+TEST_F(Components, RobertaHasOneTypeAndTwoSeparators) {
   Json file = letters_file();
   file["post_processor"] = bert_processing();
   file["post_processor"]["type"] = "RobertaProcessing";
@@ -75,7 +75,7 @@ Json template_processing() {
        {{"[M]", {{"id", "[M]"}, {"ids", {2, 3}}, {"tokens", Json::array({"[CLS]", "[SEP]"})}}}}}};
 }
 
-TEST_F(Parts, TemplatesMayHoldSeveralTokensAndATextTwice) {
+TEST_F(Components, TemplatesMayHoldSeveralTokensAndATextTwice) {
   Json file = letters_file();
   file["post_processor"] = template_processing();
   EXPECT_EQ(encode_ids(file, "a"), (Ids{2, 3, 4, 2, 3}));
@@ -92,7 +92,7 @@ TEST_F(Parts, TemplatesMayHoldSeveralTokensAndATextTwice) {
   expect_error(ErrorKind::BadData, {"[M]", "special_tokens"}, [&] { tokeniser_of(file); });
 }
 
-TEST_F(Parts, TruncationShortensTheLongerTextFirst) {
+TEST_F(Components, TruncationShortensTheLongerTextFirst) {
   Json file = letters_file();
   const auto lengths = [&](size_t first, size_t second, const Json& truncation) {
     file["truncation"] = truncation;
@@ -122,7 +122,7 @@ TEST_F(Parts, TruncationShortensTheLongerTextFirst) {
                [&] { lengths(8, 2, to(7, "OnlySecond")); });
 }
 
-TEST_F(Parts, TruncationKeepsRoomForSpecialTokensAndGivesWindows) {
+TEST_F(Components, TruncationKeepsRoomForSpecialTokensAndGivesWindows) {
   Json file = letters_file();
   file["post_processor"] = bert_processing();
   file["truncation"] = {{"max_length", 5}, {"strategy", "LongestFirst"}, {"stride", 1}};
@@ -147,7 +147,7 @@ TEST_F(Parts, TruncationKeepsRoomForSpecialTokensAndGivesWindows) {
   EXPECT_EQ(pair.overflowing[1].ids, (Ids{2, 4, 5, 3, 10, 3}));
 }
 
-TEST_F(Parts, Padding) {
+TEST_F(Components, Padding) {
   Json file = letters_file();
   file["padding"] = {{"strategy", {{"Fixed", 4}}},
                      {"direction", "Right"},
@@ -170,7 +170,7 @@ TEST_F(Parts, Padding) {
   EXPECT_EQ(batch[1].ids, (Ids{0, 0, 4, 5, 6, 7}));
 }
 
-TEST_F(Parts, TruncationAndPaddingMayBeSet) {
+TEST_F(Components, TruncationAndPaddingMayBeSet) {
   HuggingFaceTokeniser tokeniser = tokeniser_of(letters_file());
   const Json shorter{{"max_length", 1}, {"strategy", "LongestFirst"}, {"stride", 0}};
   tokeniser.set_truncation(shorter);
@@ -185,7 +185,7 @@ TEST_F(Parts, TruncationAndPaddingMayBeSet) {
   });
 }
 
-TEST_F(Parts, WordsThatAreCutAlready) {
+TEST_F(Components, WordsThatAreCutAlready) {
   Json file = letters_file();
   file["post_processor"] = bert_processing();
   const Strings words{"a b", "", "c"};
@@ -247,7 +247,7 @@ Json added_file() {
   return file;
 }
 
-TEST_F(Parts, AddedTokensAreFoundFirst) {
+TEST_F(Components, AddedTokensAreFoundFirst) {
   const auto tokeniser = tokeniser_of(added_file());
   EXPECT_EQ(shown(tokeniser.encode("[CLS] My name is Anthony [cls]")),
             (Strings{"[CLS][0-5]", " my [5-9]", "name[9-13]", "is[14-16]", "[UNK][17-24]",
@@ -268,14 +268,14 @@ TEST_F(Parts, AddedTokensAreFoundFirst) {
   expect_error(ErrorKind::InvalidArgument, "no token 6", [&] { tokeniser.token(6); });
 }
 
-TEST_F(Parts, OfAddedTokensTheLongestCounts) {
+TEST_F(Components, OfAddedTokensTheLongestCounts) {
   Json file = file_with(word_level({"[UNK]"}));
   file["added_tokens"] =
       Json::array({added_token(1, "<a>"), added_token(2, "<a><b>"), added_token(3, "  ")});
   EXPECT_EQ(tokeniser_of(file).encode("<a><b><a>    ").ids, (Ids{2, 1, 3, 3}));
 }
 
-TEST_F(Parts, MetaspacePrependsToTheFirstPieceOnly) {
+TEST_F(Components, MetaspacePrependsToTheFirstPieceOnly) {
   Json vocabulary = Json::array();
   for (const char* piece : {"<unk>", "▁a", "a"}) vocabulary.push_back(Json::array({piece, -1.0}));
   Json file = file_with({{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocabulary}});
@@ -287,7 +287,7 @@ TEST_F(Parts, MetaspacePrependsToTheFirstPieceOnly) {
   EXPECT_EQ(tokeniser_of(file).encode("a<s>a").ids, (Ids{1, 3, 1}));
 }
 
-TEST_F(Parts, ByteLevelTrimsOffsets) {
+TEST_F(Components, ByteLevelTrimsOffsets) {
   Json file = file_with(bpe({"Ġ", "a", "Ġa"}, {"Ġ a"}));
   file["pre_tokenizer"] = {{"type", "ByteLevel"},
                            {"add_prefix_space", true},
@@ -301,4 +301,4 @@ TEST_F(Parts, ByteLevelTrimsOffsets) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::components_test
