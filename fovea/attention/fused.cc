@@ -103,8 +103,8 @@ Forward run_forward(const Tensor& q, const Tensor& k, const Tensor& v, const Set
   Forward result{empty_like_heads(q, v.size(3)),
                  at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(sum_type(q)))};
   const auto work = kernels::fused_attention_forward_work(problem);
-  run_parallel(work.slices, [&](int64_t part) {
-    kernels::fused_attention_forward(problem, part, mutable_rows_of(result.out),
+  run_parallel(work.slices, [&](int64_t slice) {
+    kernels::fused_attention_forward(problem, slice, mutable_rows_of(result.out),
                                      result.lse.data_ptr(), scratch_of_thread(work.scratch));
   });
   return result;
@@ -140,12 +140,12 @@ class FusedAttention : public torch::autograd::Function<FusedAttention> {
                                                    mutable_rows_of(dk),   mutable_rows_of(dv)};
     const auto work = kernels::fused_attention_backward_work(problem);
     const Tensor shared = at::empty({work.shared}, at::kByte);
-    run_parallel(work.slices, [&](int64_t part) {
-      kernels::fused_attention_backward(problem, part, gradient, shared.data_ptr(),
+    run_parallel(work.slices, [&](int64_t slice) {
+      kernels::fused_attention_backward(problem, slice, gradient, shared.data_ptr(),
                                         scratch_of_thread(work.scratch));
     });
-    run_parallel(work.sum_slices, [&](int64_t part) {
-      kernels::fused_attention_backward_sum(problem, part, gradient, shared.data_ptr(),
+    run_parallel(work.sum_slices, [&](int64_t slice) {
+      kernels::fused_attention_backward_sum(problem, slice, gradient, shared.data_ptr(),
                                             scratch_of_thread(work.scratch));
     });
     return {dq, dk, dv, Tensor()};
@@ -204,7 +204,9 @@ class TensorWeights : public WeightSource {
       scores = scores - settings_->slopes[head].item<double>() * distance.abs();
     Tensor keep = (distance >= double(settings_->band.low)) &
                   (distance <= double(settings_->band.high));  // [n, K]
-    const auto own = [&](const Tensor& part) { return part[part.size(0) == 1 ? 0 : example][0]; };
+    const auto own = [&](const Tensor& whole) {
+      return whole[whole.size(0) == 1 ? 0 : example][0];
+    };
     if (mask_.keys().defined()) keep = keep & own(mask_.keys());
     if (mask_.queries().defined()) keep = keep & own(mask_.queries()).narrow(0, first, count);
     return masked_softmax(scores.unsqueeze(0).unsqueeze(0), KeepMask::from_keep(keep.unsqueeze(0)))

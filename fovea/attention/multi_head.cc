@@ -55,7 +55,7 @@ std::vector<int64_t> staying(const std::vector<int64_t>& numbers,
 }
 
 /// first + size * place … first + size * place + size - 1, for each place: int64.
-Tensor rows_of(const std::vector<int64_t>& places, int64_t first, int64_t size) {
+Tensor rows_at_places(const std::vector<int64_t>& places, int64_t first, int64_t size) {
   const Tensor begin = torch::tensor(places, at::kLong).unsqueeze(1) * size + first;
   return (begin + at::arange(size, at::kLong)).flatten();
 }
@@ -111,7 +111,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options) : option
   options_.score.query_size = options_.score.key_size = head_size();
   heads_ = numbers_up_to(heads);
   key_heads_ = numbers_up_to(options_.key_heads);
-  const int64_t rows = value_part().first + value_part().rows;
+  const int64_t rows = value_slice().first + value_slice().rows;
   in_proj_weight = register_parameter("in_proj_weight", undecided_weight({rows, width}));
   if (options.bias) in_proj_bias = register_parameter("in_proj_bias", at::zeros({rows}));
   out_proj = register_projection(*this, "out_proj",
@@ -136,37 +136,37 @@ void MultiHeadAttention::initialise(const Random& random) {
     parameter.value().copy_(drawn[parameter.key()]);
 }
 
-MultiHeadAttention::Part MultiHeadAttention::query_part() const {
+MultiHeadAttention::Slice MultiHeadAttention::query_slice() const {
   const auto heads = int64_t(heads_.size());
   return {0, heads * head_size(), heads};
 }
-MultiHeadAttention::Part MultiHeadAttention::key_part() const {
+MultiHeadAttention::Slice MultiHeadAttention::key_slice() const {
   const auto heads = int64_t(key_heads_.size());
-  return {query_part().rows, heads * head_size(), heads};
+  return {query_slice().rows, heads * head_size(), heads};
 }
-MultiHeadAttention::Part MultiHeadAttention::value_part() const {
-  const Part keys = key_part();
+MultiHeadAttention::Slice MultiHeadAttention::value_slice() const {
+  const Slice keys = key_slice();
   return {keys.first + keys.rows, keys.rows, keys.heads};
 }
 
-std::vector<Tensor> MultiHeadAttention::project(const Tensor& x, const std::vector<Part>& parts,
+std::vector<Tensor> MultiHeadAttention::project(const Tensor& x, const std::vector<Slice>& slices,
                                                 const std::optional<Random>& random) const {
-  const int64_t first = parts.front().first;
+  const int64_t first = slices.front().first;
   std::vector<int64_t> rows;
-  for (const Part& part : parts) rows.push_back(part.rows);
-  const int64_t all = parts.back().first + parts.back().rows - first;
-  const auto of_parts = [&](const Tensor& parameter) {
+  for (const Slice& slice : slices) rows.push_back(slice.rows);
+  const int64_t all = slices.back().first + slices.back().rows - first;
+  const auto of_slices = [&](const Tensor& parameter) {
     return parameter.defined() && all < parameter.size(0) ? parameter.narrow(0, first, all)
                                                           : parameter;
   };
   const auto projected =
-      adapters.add_to(linear_layer(x, of_parts(in_proj_weight), of_parts(in_proj_bias)), x, first,
+      adapters.add_to(linear_layer(x, of_slices(in_proj_weight), of_slices(in_proj_bias)), x, first,
                       random ? &*random : nullptr);
   // Backward of a split is one concatenation, of several narrow() a sum of padded tensors.
   std::vector<Tensor> pieces = projected.split_with_sizes(rows, 2);  // [B, N, h d] each
-  for (size_t i = 0; i < parts.size(); ++i)
+  for (size_t i = 0; i < slices.size(); ++i)
     pieces[i] = pieces[i]
-                    .view({x.size(0), x.size(1), parts[i].heads, head_size()})
+                    .view({x.size(0), x.size(1), slices[i].heads, head_size()})
                     .transpose(1, 2);  // [B, h, N, d]
   return pieces;
 }
@@ -186,13 +186,13 @@ Memory MultiHeadAttention::remember(const Tensor& keys, const Tensor& values, co
   };
   const auto clean_key = clean(keys);  // [B, 1, K, D]
   const auto clean_value = keys.is_same(values) ? clean_key : clean(values);
-  const auto project_one = [&](const Cleaned& x, const Part& part) {
-    return project(x.tensor.squeeze(1), {part})[0];
+  const auto project_one = [&](const Cleaned& x, const Slice& slice) {
+    return project(x.tensor.squeeze(1), {slice})[0];
   };
   const std::vector<Tensor> both =
-      keys.is_same(values)
-          ? project(clean_key.tensor.squeeze(1), {key_part(), value_part()})
-          : std::vector{project_one(clean_key, key_part()), project_one(clean_value, value_part())};
+      keys.is_same(values) ? project(clean_key.tensor.squeeze(1), {key_slice(), value_slice()})
+                           : std::vector{project_one(clean_key, key_slice()),
+                                         project_one(clean_value, value_slice())};
   Memory memory;
   memory.keys = score_->prepare(turned(both[0], first_position));       // [B, h, K, F]
   memory.values = both[1];                                              // [B, h, K, d]
@@ -208,7 +208,7 @@ Attended MultiHeadAttention::forward(const MultiHeadInput& input, Tap* tap) cons
   const bool clean = input.query.is_cpu() ? is_finite(input.query) : !mask.queries().defined();
   const auto query =
       clean ? input.query : clean_queries(input.query.unsqueeze(1), mask).squeeze(1);  // [B, Q, D]
-  return look(input, turned(project(query, {query_part()})[0], input.first_position), input.memory,
+  return look(input, turned(project(query, {query_slice()})[0], input.first_position), input.memory,
               tap);
 }
 
@@ -222,17 +222,17 @@ MultiHeadAttention::SelfAttended MultiHeadAttention::forward_self(const MultiHea
   Memory memory;
   Tensor query;  // [B, H, N, d]
   if (is_finite(x)) {
-    const auto parts = project(x, {query_part(), key_part(), value_part()},
-                               input.random);  // [B, h, N, d] each
-    query = turned(parts[0], input.first_position);
-    memory.keys = score_->prepare(turned(parts[1], input.first_position));
-    memory.values = parts[2];
+    const auto projected = project(x, {query_slice(), key_slice(), value_slice()},
+                                   input.random);  // [B, h, N, d] each
+    query = turned(projected[0], input.first_position);
+    memory.keys = score_->prepare(turned(projected[1], input.first_position));
+    memory.values = projected[2];
   } else {
     const KeepMask mask = goes_on ? KeepMask::all() : input.mask.to(x.device());
     memory = remember(x, x, mask, input.first_position);
     memory.mask = {};
     const Tensor clean = clean_queries(x.unsqueeze(1), mask).squeeze(1);
-    query = turned(project(clean, {query_part()})[0], input.first_position);
+    query = turned(project(clean, {query_slice()})[0], input.first_position);
   }
   if (goes_on) memory = input.memory.followed_by(memory);
   return {look(input, query, memory, tap), memory};
@@ -302,12 +302,12 @@ void MultiHeadAttention::prune(const std::vector<int64_t>& numbers) {
   const std::vector<int64_t> queries = staying(heads_, numbers);
   const std::vector<int64_t> keys = staying(key_heads_, going_keys);
   const int64_t size = head_size();
-  const Tensor rows =
-      at::cat({rows_of(queries, query_part().first, size), rows_of(keys, key_part().first, size),
-               rows_of(keys, value_part().first, size)});
+  const Tensor rows = at::cat({rows_at_places(queries, query_slice().first, size),
+                               rows_at_places(keys, key_slice().first, size),
+                               rows_at_places(keys, value_slice().first, size)});
   keep_only(in_proj_weight, 0, rows);
   if (in_proj_bias.defined()) keep_only(in_proj_bias, 0, rows);
-  keep_only(out_proj->weight, 1, rows_of(queries, 0, size));
+  keep_only(out_proj->weight, 1, rows_at_places(queries, 0, size));
   if (slopes_.defined())
     slopes_ = slopes_.index_select(0, torch::tensor(queries, at::kLong).to(slopes_.device()));
   keep_places(heads_, queries);

@@ -109,14 +109,14 @@ class MultiHeadAttention : public torch::nn::Module {
   LowRankAdapters adapters;              // of in_proj
 
  private:
-  struct Part {
+  struct Slice {
     int64_t first, rows, heads;  // of in_proj; rows = heads times d
   };
-  Part query_part() const;
-  Part key_part() const;
-  Part value_part() const;
-  /// Parts that lie side by side in in_proj, by one product. x [B, N, D] -> [B, h, N, d] each
-  std::vector<at::Tensor> project(const at::Tensor& x, const std::vector<Part>& parts,
+  Slice query_slice() const;
+  Slice key_slice() const;
+  Slice value_slice() const;
+  /// Slices that lie side by side in in_proj, by one product. x [B, N, D] -> [B, h, N, d] each
+  std::vector<at::Tensor> project(const at::Tensor& x, const std::vector<Slice>& slices,
                                   const std::optional<Random>& random = {}) const;
   at::Tensor turned(const at::Tensor& x, int64_t first_position) const;  // rotary, or x
   Attended look(const MultiHeadInput& input, const at::Tensor& query, const Memory& memory,

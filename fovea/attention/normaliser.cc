@@ -14,7 +14,7 @@ namespace {
 using at::Tensor;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 /// Scores with -inf where masked, and 0 throughout a row without keys: the softmax of such a row is
 /// finite, and masking its result afterwards stops its gradient. keep [B, H, Q, K] may be
@@ -122,7 +122,7 @@ Normalised hard(const NormaliserOptions&, const NormaliseInput& in) {
     result.chosen = in.random ? draw(probabilities, *in.random) : probabilities.argmax(-1);
   }
   // A draw from NaN would be a key like any other; the row says NaN instead.
-  const auto lost = masked(at::zeros_like(logs).masked_fill(logs.isnan(), kNaN), keep);
+  const auto lost = masked(at::zeros_like(logs).masked_fill(logs.isnan(), kUndefined), keep);
   result.weights = one_hot(result.chosen, in.scores, keep) + lost;
   result.log_probability = logs.gather(-1, result.chosen.unsqueeze(-1)).squeeze(-1);  // [B, H, Q]
   if (keep.defined()) result.log_probability = result.log_probability.masked_fill(~keep.any(-1), 0);
@@ -149,7 +149,7 @@ Normalised gate(const NormaliserOptions&, const NormaliseInput& in) {
   return {masked(at::sigmoid(in.scores), in.mask.expand(in.scores.sizes())), {}, {}};
 }
 
-const std::vector<NormaliserEntry>& rows() {
+const std::vector<NormaliserEntry>& normaliser_rows() {
   static const std::vector<NormaliserEntry> table = {
       {"softmax",
        "exp(e_j) / sum exp(e)",
@@ -195,15 +195,15 @@ const NormaliserTraits& NormaliserOptions::traits() const {
 }
 
 std::span<const NormaliserEntry> normaliser_table() {
-  return rows();
+  return normaliser_rows();
 }
 
 std::vector<std::string> normaliser_names() {
-  return row_names(rows());
+  return row_names(normaliser_rows());
 }
 
 const NormaliserEntry& find_normaliser(const std::string& name) {
-  return find_row(rows(), "normaliser", name);
+  return find_row(normaliser_rows(), "normaliser", name);
 }
 
 Normalised normalise(const NormaliserOptions& options, const NormaliseInput& input) {

@@ -37,7 +37,7 @@ void parse_block(const std::string& part, std::vector<HeadPlace>& heads) {
   }
 }
 
-std::string name_of(const std::string& map, int64_t layer) {
+std::string map_name(const std::string& map, int64_t layer) {
   return layer > 0 ? concat(map, ".", layer) : map;
 }
 
@@ -51,7 +51,7 @@ std::vector<HeadPlace> parse_pruned_heads(const std::string& text) {
   const auto twice = std::adjacent_find(heads.begin(), heads.end());
   require(twice == heads.end(), ErrorKind::InvalidArgument, "model.pruned_heads names head ",
           twice == heads.end() ? 0 : twice->head, " of ",
-          twice == heads.end() ? "" : name_of(twice->map, twice->layer), " twice");
+          twice == heads.end() ? "" : map_name(twice->map, twice->layer), " twice");
   return heads;
 }
 
@@ -62,7 +62,7 @@ std::string pruned_heads_text(std::vector<HeadPlace> heads) {
     const HeadPlace& place = heads[i];
     const bool goes_on =
         i > 0 && heads[i - 1].map == place.map && heads[i - 1].layer == place.layer;
-    if (!goes_on) text += concat(text.empty() ? "" : ";", name_of(place.map, place.layer));
+    if (!goes_on) text += concat(text.empty() ? "" : ";", map_name(place.map, place.layer));
     text += concat(goes_on ? "," : ":", place.head);
   }
   return text;
@@ -76,13 +76,13 @@ void prune_heads(std::span<const HeadBlock> blocks, std::span<const HeadPlace> h
     });
     if (block == blocks.end()) {
       std::vector<std::string> names;
-      for (const HeadBlock& one : blocks) names.push_back(name_of(one.map, one.layer));
+      for (const HeadBlock& one : blocks) names.push_back(map_name(one.map, one.layer));
       fail(ErrorKind::InvalidArgument, "model.pruned_heads: there is no attention ",
-           name_of(place.map, place.layer), "; there is: ", join(names));
+           map_name(place.map, place.layer), "; there is: ", join(names));
     }
     const std::vector<int64_t>& there = block->attention->heads();
     require(std::find(there.begin(), there.end(), place.head - 1) != there.end(),
-            ErrorKind::InvalidArgument, "model.pruned_heads: ", name_of(place.map, place.layer),
+            ErrorKind::InvalidArgument, "model.pruned_heads: ", map_name(place.map, place.layer),
             " has no head ", place.head, "; it was built with ", block->attention->built_heads(),
             " heads, ", there.size(), " of which are there");
     going[size_t(block - blocks.begin())].push_back(place.head - 1);

@@ -16,7 +16,7 @@ FOVEA_SCORES(FOVEA_DECLARE)
 
 namespace {
 
-std::vector<ScoreEntry>& rows() {
+std::vector<ScoreEntry>& score_functions() {
 #define FOVEA_ROW(name) name##_score(),
   static std::vector<ScoreEntry> table = {FOVEA_SCORES(FOVEA_ROW)};
 #undef FOVEA_ROW
@@ -42,22 +42,22 @@ const ScoreTraits& ScoreOptions::traits() const {
 }
 
 std::span<const ScoreEntry> score_table() {
-  return rows();
+  return score_functions();
 }
 
 std::vector<std::string> score_names() {
-  return row_names(rows());
+  return row_names(score_functions());
 }
 
 void register_score(ScoreEntry entry) {
-  for (const ScoreEntry& known : rows())
+  for (const ScoreEntry& known : score_functions())
     require(known.name != entry.name, ErrorKind::InvalidArgument, "there is a score function '",
             entry.name, "' already");
-  rows().push_back(std::move(entry));
+  score_functions().push_back(std::move(entry));
 }
 
 const ScoreEntry& find_score(const std::string& name) {
-  return find_row(rows(), "score function", name);
+  return find_row(score_functions(), "score function", name);
 }
 
 ScorePointer make_score(const ScoreOptions& options, const Random& random) {

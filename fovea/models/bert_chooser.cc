@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "fovea/base/error.h"
 #include "fovea/models/choice_frames.h"
-#include "fovea/models/initialise.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -13,54 +11,18 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.02;  // of fresh weights, as BERT has it
 constexpr double kImpossible = -1e9;
 
 }  // namespace
 
-void BertChooserOptions::describe(OptionList& list) {
-  list.add("name", name, "which model").choices({"bert"});
-  encoder.describe(list);
-  fine_tuning.describe(list);
-}
-
-BertChooser::BertChooser(BertChooserOptions options, int64_t vocabulary, int64_t longest)
-    : options_(std::move(options)),
-      vocabulary_(vocabulary),
-      longest_(longest),
-      encoder_(
-          register_module("encoder", std::make_shared<BertEncoder>(options_.encoder, vocabulary))),
-      output_(register_projection(*this, "output", {encoder_->options().hidden, 1})) {
-  require(longest <= encoder_->options().maximum_length, ErrorKind::InvalidArgument, "inputs of ",
-          longest, " tokens do not fit the ", encoder_->options().maximum_length,
-          " positions of model.maximum_length; set a smaller data.longest");
-  options_.fine_tuning.check(encoder_->layers());
-}
-
-void BertChooser::initialise(const Random& random) {
-  torch::NoGradGuard no_gradients;
-  encoder_->initialise(random.split("encoder"));
-  initialise_normal(output_->weight, kDeviation, random.split("output"));
-  output_->bias.zero_();
-}
+BertChooser::BertChooser(const BertChooserOptions& options, int64_t vocabulary, int64_t longest)
+    : BertModel(options, {vocabulary, longest, 1, "inputs"}) {}
 
 Schema BertChooser::schema() const {
   return {{"tokens", at::kLong, {-1, -1}},
           {"segments", at::kLong, {-1, -1}},
           {"frames", at::kLong, {-1, -1, -1}},
           {"target", at::kLong, {-1}}};
-}
-
-std::vector<LayerSummary> BertChooser::summary() const {
-  const BertOptions& o = encoder_->options();
-  return {{concat("BERT (", o.layers, " layers, ", o.heads, " heads, ", vocabulary_, " pieces)"),
-           {o.hidden},
-           count_parameters(*encoder_)},
-          {"output (a number for each choice, softmax)", {1}, count_parameters(*output_)}};
-}
-
-ParameterRule BertChooser::rule_of(const std::string& name) const {
-  return options_.fine_tuning.rule_of(name, "encoder.", encoder_->layers());
 }
 
 Tensor BertChooser::logits_of(const Batch& batch, const Tensor& chosen, const Random* random,
@@ -71,7 +33,7 @@ Tensor BertChooser::logits_of(const Batch& batch, const Tensor& chosen, const Ra
   const Tensor hidden = encoder_->forward({frames.cut(tokens), frames.cut(batch.at("segments")),
                                            frames.keep, frames.cut(encoder_->embed(tokens, tap))},
                                           random, inner.get());  // [F, T, D]
-  const Tensor pooled = dropout(encoder_->pooled(hidden), options_.encoder.dropout, random,
+  const Tensor pooled = dropout(encoder_->pooled(hidden), encoder_->options().dropout, random,
                                 "pooled");  // [F, D]
   return frames.placed(output_->forward(pooled).squeeze(1), kImpossible);
 }

@@ -8,33 +8,21 @@
 // those of the chosen input, and its rows of a choice's tokens those of that choice's input.
 #pragma once
 
-#include <memory>
+#include <string>
 
-#include "fovea/models/fine_tuning.h"
-#include "fovea/models/model.h"
-#include "fovea/nn/transformer/bert_encoder.h"
+#include "fovea/models/bert_model.h"
 
 namespace fovea {
 
-struct BertChooserOptions {
-  std::string name = "bert";
-  BertOptions encoder;
-  FineTuningOptions fine_tuning;
-  void describe(OptionList& list);
-};
+using BertChooserOptions = BertModelOptions;
 
-class BertChooser : public Model {
+class BertChooser : public BertModel<Model> {
  public:
   /// `longest`: most tokens of one input.
-  BertChooser(BertChooserOptions options, int64_t vocabulary, int64_t longest);
-  int64_t longest() const { return longest_; }
+  BertChooser(const BertChooserOptions& options, int64_t vocabulary, int64_t longest);
 
-  void initialise(const Random& random) override;
   /// data/choices/encoder.h says what the tensors are.
   Schema schema() const override;
-  std::vector<LayerSummary> summary() const override;
-  ParameterRule rule_of(const std::string& name) const override;
-  std::vector<HeadBlock> head_blocks() const override { return encoder_->head_blocks(); }
 
   Loss loss(const Batch& batch, const StepContext& context) override;
   /// outputs: all choices, the likeliest first, each {its number}.
@@ -47,12 +35,8 @@ class BertChooser : public Model {
   /// choice.
   at::Tensor logits_of(const Batch& batch, const at::Tensor& chosen, const Random* random,
                        Tap* tap) const;
-
- private:
-  BertChooserOptions options_;
-  int64_t vocabulary_, longest_;
-  std::shared_ptr<BertEncoder> encoder_;
-  std::shared_ptr<Projection> output_;
+  std::string head_name() const override { return "output (a number for each choice, softmax)"; }
+  bool uses_pooler() const override { return true; }
 };
 
 }  // namespace fovea

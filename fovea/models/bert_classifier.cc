@@ -1,19 +1,11 @@
 #include "fovea/models/bert_classifier.h"
 
-#include "fovea/base/error.h"
 #include "fovea/models/bert_windows.h"
-#include "fovea/models/initialise.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
-namespace {
-
 using at::Tensor;
-
-constexpr double kDeviation = 0.02;  // of fresh weights, as BERT has it
-
-}  // namespace
 
 void BertClassifierOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"bert"});
@@ -26,22 +18,14 @@ void BertClassifierOptions::describe(OptionList& list) {
 }
 
 BertClassifier::BertClassifier(BertClassifierOptions options, DocumentShape shape)
-    : Classifier({shape.kind, options.class_weights, shape.class_counts, shape.rows, options.loss}),
+    : BertModel(options, {shape.vocabulary, shape.window, shape.classes, "texts"},
+                ClassifierTarget{shape.kind, options.class_weights, shape.class_counts, shape.rows,
+                                 options.loss}),
       options_(std::move(options)),
-      shape_(std::move(shape)),
-      encoder_(register_module("encoder",
-                               std::make_shared<BertEncoder>(options_.encoder, shape_.vocabulary))),
-      output_(register_projection(*this, "output", {encoder_->options().hidden, shape_.classes})) {
-  require(shape_.window <= encoder_->options().maximum_length, ErrorKind::InvalidArgument,
-          "texts of ", shape_.window, " tokens do not fit the ", encoder_->options().maximum_length,
-          " positions of model.maximum_length; set a smaller data.longest");
-  options_.fine_tuning.check(encoder_->layers());
-}
+      shape_(std::move(shape)) {}
 
 void BertClassifier::initialise(const Random& random) {
-  torch::NoGradGuard no_gradients;
-  encoder_->initialise(random.split("encoder"));
-  initialise_normal(output_->weight, kDeviation, random.split("output"));
+  BertModel::initialise(random);
   initialise_bias(output_->bias);
 }
 
@@ -50,21 +34,6 @@ Schema BertClassifier::schema() const {
           {"segments", at::kLong, {-1, -1}},
           {"tokens.keep", at::kBool, {-1, -1}},
           target_schema(shape_.classes)};
-}
-
-std::vector<LayerSummary> BertClassifier::summary() const {
-  const BertOptions& o = encoder_->options();
-  return {
-      {concat("BERT (", o.layers, " layers, ", o.heads, " heads, ", shape_.vocabulary, " pieces)"),
-       {o.hidden},
-       count_parameters(*encoder_)},
-      {output_name(options_.pooling), {shape_.classes}, count_parameters(*output_)}};
-}
-
-ParameterRule BertClassifier::rule_of(const std::string& name) const {
-  if (options_.pooling == "mean" && name.starts_with("encoder.pooler."))
-    return {0, false};  // takes no part
-  return options_.fine_tuning.rule_of(name, "encoder.", encoder_->layers());
 }
 
 Tensor BertClassifier::logits_of(const Batch& batch, const Random* random, Tap* tap) const {

@@ -6,22 +6,18 @@
 //   the mean of s over the windows is what models/classifier.h makes answers and a loss of
 #pragma once
 
-#include <memory>
+#include <string>
 #include <vector>
 
+#include "fovea/models/bert_model.h"
 #include "fovea/models/classifier.h"
-#include "fovea/models/fine_tuning.h"
-#include "fovea/nn/transformer/bert_encoder.h"
 
 namespace fovea {
 
-struct BertClassifierOptions {
-  std::string name = "bert";
-  BertOptions encoder;
+struct BertClassifierOptions : BertModelOptions {
   std::string pooling = "cls";
   std::string class_weights = "none";
   std::string loss = "squared";  // of a number
-  FineTuningOptions fine_tuning;
   void describe(OptionList& list);
 };
 
@@ -29,13 +25,13 @@ struct BertClassifierOptions {
 struct DocumentShape {
   int64_t vocabulary = 0;
   int64_t classes = 2;
-  int64_t window = 512;               // longer sequences are read in parts of so many tokens
+  int64_t window = 512;               // longer sequences are read in windows of so many tokens
   std::vector<int64_t> class_counts;  // training rows of each class; empty: unknown, all alike
   AnswerKind kind = AnswerKind::Class;
   int64_t rows = 0;  // of training
 };
 
-class BertClassifier : public Classifier {
+class BertClassifier : public BertModel<Classifier> {
  public:
   BertClassifier(BertClassifierOptions options, DocumentShape shape);
   const BertClassifierOptions& options() const { return options_; }
@@ -43,19 +39,16 @@ class BertClassifier : public Classifier {
 
   void initialise(const Random& random) override;
   Schema schema() const override;
-  std::vector<LayerSummary> summary() const override;
-  ParameterRule rule_of(const std::string& name) const override;
-  std::vector<HeadBlock> head_blocks() const override { return encoder_->head_blocks(); }
 
  protected:
   /// Maps: "attention", one a layer.
   at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const override;
+  std::string head_name() const override { return output_name(options_.pooling); }
+  bool uses_pooler() const override { return options_.pooling == "cls"; }
 
  private:
   BertClassifierOptions options_;
   DocumentShape shape_;
-  std::shared_ptr<BertEncoder> encoder_;
-  std::shared_ptr<Projection> output_;
 };
 
 }  // namespace fovea

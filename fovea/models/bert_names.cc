@@ -7,13 +7,6 @@ namespace fovea {
 
 namespace {
 
-/// `ours`.weight and .bias.
-void add_norm(std::vector<WeightNames>& names, const std::string& ours, const std::string& theirs,
-              int64_t width) {
-  for (const char* part : {".weight", ".bias"})
-    names.push_back({ours + part, {theirs + part}, {{width}}});
-}
-
 /// `name` with another ending where it ends in `old`.
 std::string renamed(const std::string& name, const std::string& old, const std::string& now) {
   return name.ends_with(old) ? name.substr(0, name.size() - old.size()) + now : name;
@@ -137,7 +130,7 @@ std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary,
   if (o.segments > 0)
     names.push_back(
         {"segments.weight", {"embeddings.token_type_embeddings.weight"}, {{o.segments, table}}});
-  add_norm(names, "norm", "embeddings.LayerNorm", table);
+  add_layer_norm(names, "norm", "embeddings.LayerNorm", table);
   if (table != o.hidden) add_linear(names, "widening", "embeddings_project", o.hidden, table);
   add_linear(names, "pooler", pooler_name(theirs, head), o.hidden, o.hidden);
   std::vector<int64_t> widths(size_t(o.layers), o.hidden);  // of the heads that a layer has
@@ -155,10 +148,10 @@ std::vector<WeightNames> encoder_names(const BertOptions& o, int64_t vocabulary,
         {own + ".self_attn.in_proj_weight", thirds(".weight"), thrice({width, o.hidden})});
     names.push_back({own + ".self_attn.in_proj_bias", thirds(".bias"), thrice({width})});
     add_linear(names, own + ".self_attn.out_proj", other + theirs.output, o.hidden, width);
-    add_norm(names, own + ".norm1", other + theirs.first_norm, o.hidden);
+    add_layer_norm(names, own + ".norm1", other + theirs.first_norm, o.hidden);
     add_linear(names, own + ".linear1", other + theirs.up, o.feed_forward, o.hidden);
     add_linear(names, own + ".linear2", other + theirs.down, o.hidden, o.feed_forward);
-    add_norm(names, own + ".norm2", other + theirs.last_norm, o.hidden);
+    add_layer_norm(names, own + ".norm2", other + theirs.last_norm, o.hidden);
   }
   return names;
 }
@@ -169,7 +162,7 @@ std::vector<WeightNames> masked_head_names(const BertOptions& options, int64_t v
   const BertOptions o = options.whole();
   std::vector<WeightNames> names{{"masked.bias", {theirs.masked_bias}, {{vocabulary}}}};
   add_linear(names, "masked.dense", theirs.masked_dense, o.embedding, o.hidden);
-  add_norm(names, "masked.norm", theirs.masked_norm, o.embedding);
+  add_layer_norm(names, "masked.norm", theirs.masked_norm, o.embedding);
   return names;
 }
 

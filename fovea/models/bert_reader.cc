@@ -4,9 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "fovea/base/error.h"
 #include "fovea/models/bert_windows.h"
-#include "fovea/models/initialise.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -15,8 +13,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.02;  // of fresh weights, as BERT has it
-constexpr int64_t kNone = -2;        // of "pieces": the place of "no answer"
+constexpr int64_t kNone = -2;  // of "pieces": the place of "no answer"
 constexpr double kImpossible = -1e9;
 
 }  // namespace
@@ -28,25 +25,8 @@ void BertReaderOptions::describe(OptionList& list) {
   fine_tuning.describe(list);
 }
 
-BertReader::BertReader(BertReaderOptions options, int64_t vocabulary, int64_t window)
-    : options_(std::move(options)),
-      vocabulary_(vocabulary),
-      window_(window),
-      encoder_(
-          register_module("encoder", std::make_shared<BertEncoder>(options_.encoder, vocabulary))),
-      output_(register_projection(*this, "output", {encoder_->options().hidden, 2})) {
-  require(window_ <= encoder_->options().maximum_length, ErrorKind::InvalidArgument, "windows of ",
-          window_, " tokens do not fit the ", encoder_->options().maximum_length,
-          " positions of model.maximum_length; set a smaller data.longest");
-  options_.fine_tuning.check(encoder_->layers());
-}
-
-void BertReader::initialise(const Random& random) {
-  torch::NoGradGuard no_gradients;
-  encoder_->initialise(random.split("encoder"));
-  initialise_normal(output_->weight, kDeviation, random.split("output"));
-  output_->bias.zero_();
-}
+BertReader::BertReader(const BertReaderOptions& options, int64_t vocabulary, int64_t window)
+    : BertModel(options, {vocabulary, window, 2}), longest_answer_(options.longest_answer) {}
 
 Schema BertReader::schema() const {
   return {{"tokens", at::kLong, {-1, -1}},      {"segments", at::kLong, {-1, -1}},
@@ -54,29 +34,16 @@ Schema BertReader::schema() const {
           {"starts", at::kLong, {-1, -1}},      {"ends", at::kLong, {-1, -1}}};
 }
 
-std::vector<LayerSummary> BertReader::summary() const {
-  const BertOptions& o = encoder_->options();
-  return {{concat("BERT (", o.layers, " layers, ", o.heads, " heads, ", vocabulary_, " pieces)"),
-           {o.hidden},
-           count_parameters(*encoder_)},
-          {"output (begin and end of the answer)", {2}, count_parameters(*output_)}};
-}
-
-ParameterRule BertReader::rule_of(const std::string& name) const {
-  if (name.starts_with("encoder.pooler.")) return {0, false};  // takes no part
-  return options_.fine_tuning.rule_of(name, "encoder.", encoder_->layers());
-}
-
 Tensor BertReader::logits_of(const Batch& batch, const Random* random, Tap* tap) const {
   const Tensor hidden =
       encode_windows(*encoder_, {batch.at("tokens"), batch.at("segments"), batch.at("tokens.keep")},
-                     window_, random, tap);  // [B, N, D]
+                     window(), random, tap);  // [B, N, D]
   return output_->forward(hidden);  // [B, N, 2]; nothing is dropped here, as in BERT's own script
 }
 
 Loss BertReader::loss(const Batch& batch, const StepContext& context) {
   const Tensor logits = logits_of(batch, &context.random, nullptr);  // [B, N, 2]
-  const int64_t window = std::min(window_, logits.size(1));
+  const int64_t window = std::min(this->window(), logits.size(1));
   const Tensor real = in_windows(batch.at("tokens.keep"), window).flatten(0, 1);  // [B W, N]
   const Tensor own = in_windows(logits, window)
                          .flatten(0, 1)
@@ -115,7 +82,7 @@ std::vector<Decoded> BertReader::best_answers(const float* scores, const int64_t
       if (none.tokens.empty() || score < none.log_probability) none = {{i, i}, score, ""};
     }
     if (pieces[i] < 0) continue;
-    const int64_t end = std::min(tokens, i + options_.longest_answer);
+    const int64_t end = std::min(tokens, i + longest_answer_);
     for (int64_t j = i; j < end && pieces[j] == pieces[i] + (j - i); ++j) {
       const double score = begin_score(i) + end_score(j);
       if (score <= least) continue;

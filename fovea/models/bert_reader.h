@@ -10,36 +10,27 @@
 //            windows; that there is none has the smallest such sum of a [CLS]
 #pragma once
 
-#include <memory>
+#include <string>
+#include <vector>
 
-#include "fovea/models/fine_tuning.h"
-#include "fovea/models/model.h"
-#include "fovea/nn/transformer/bert_encoder.h"
+#include "fovea/models/bert_model.h"
 
 namespace fovea {
 
-struct BertReaderOptions {
-  std::string name = "bert";
-  BertOptions encoder;
+struct BertReaderOptions : BertModelOptions {
   int64_t longest_answer = 30;  // tokens
-  FineTuningOptions fine_tuning;
   void describe(OptionList& list);
 };
 
-class BertReader : public Model {
+class BertReader : public BertModel<Model> {
  public:
   static constexpr size_t kBest = 5;  // answers of a prediction
 
-  /// `window`: longer sequences are read in parts of so many tokens.
-  BertReader(BertReaderOptions options, int64_t vocabulary, int64_t window);
-  int64_t window() const { return window_; }
+  /// `window`: longer sequences are read in windows of so many tokens.
+  BertReader(const BertReaderOptions& options, int64_t vocabulary, int64_t window);
 
-  void initialise(const Random& random) override;
   /// data/questions/encoder.h says what the tensors are.
   Schema schema() const override;
-  std::vector<LayerSummary> summary() const override;
-  ParameterRule rule_of(const std::string& name) const override;
-  std::vector<HeadBlock> head_blocks() const override { return encoder_->head_blocks(); }
 
   /// units: windows.
   Loss loss(const Batch& batch, const StepContext& context) override;
@@ -49,6 +40,9 @@ class BertReader : public Model {
   /// log p of the first output's begin and end: [B, 2]. Maps: "attention", one a layer.
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
 
+ protected:
+  std::string head_name() const override { return "output (begin and end of the answer)"; }
+
  private:
   at::Tensor logits_of(const Batch& batch, const Random* random, Tap* tap) const;  // [B, N, 2]
   /// Of tokens that can be part of an answer, or say that there is none: [B, N, 2]
@@ -56,10 +50,7 @@ class BertReader : public Model {
   std::vector<Decoded> best_answers(const float* scores, const int64_t* pieces,
                                     int64_t tokens) const;
 
-  BertReaderOptions options_;
-  int64_t vocabulary_, window_;
-  std::shared_ptr<BertEncoder> encoder_;
-  std::shared_ptr<Projection> output_;
+  int64_t longest_answer_;
 };
 
 }  // namespace fovea

@@ -19,7 +19,7 @@ ContextAttention::ContextAttention(ContextAttentionOptions options, ContextAtten
   require(shape.contexts > 0 && shape.positions > 0, ErrorKind::InvalidArgument,
           "context attention needs a context and a position");
   attention_ = register_module("attention", torch::nn::Embedding(shape.contexts, shape.positions));
-  if (options_.name == "free")
+  if (options_.is_free())
     output_ = register_module("output", torch::nn::Linear(shape.positions, 1));
 }
 

@@ -18,6 +18,7 @@ namespace fovea {
 struct ContextAttentionOptions {
   std::string name = "free";  // free or softmax
   void describe(OptionList& list);
+  bool is_free() const { return name == "free"; }
 };
 
 /// What the data decides.
@@ -36,7 +37,7 @@ class ContextAttention : public Model {
   Loss loss(const Batch& batch, const StepContext& context) override;
   Predictions predict(const Batch& batch) const override;
   at::Tensor replay(const Batch& batch, const Predictions& predictions, Tap* tap) const override;
-  bool has_fused_path() const override { return options_.name == "free"; }
+  bool has_fused_path() const override { return options_.is_free(); }
   double train_block(const TrainBlock& block, BlockOptimiser& optimiser) override;
 
  private:

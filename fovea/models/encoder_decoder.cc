@@ -1,7 +1,6 @@
 #include "fovea/models/encoder_decoder.h"
 
 #include "fovea/base/error.h"
-#include "fovea/models/step_answer.h"
 #include "fovea/nn/transformer/incremental_transformer.h"
 #include "fovea/tensor/torch.h"
 
@@ -26,12 +25,54 @@ const Random* pointer_to(const std::optional<Random>& random) {
 
 }  // namespace
 
+void EncoderDecoderSizes::describe_layers(OptionList& list) {
+  list.add("hidden", hidden, "numbers per position").at_least(1);
+  list.add("layers", layers, "stacked layers of the encoder").within(1, 64);
+  list.add("decoder_layers", decoder_layers, "of the decoder; 0: as many as model.layers")
+      .within(0, 64);
+}
+
+void EncoderDecoderSizes::fill_in_zeros() {
+  if (decoder_layers == 0) decoder_layers = layers;
+  if (feed_forward == 0) feed_forward = 4 * hidden;
+}
+
 EncoderDecoder::EncoderDecoder(SearchOptions search, SequenceShape shape)
     : SequenceModel(std::move(search), shape) {
   require(shape.source_symbols > 0 && shape.target_symbols > 0, ErrorKind::InvalidArgument,
           "a transformer with encoder and decoder reads and writes symbols, not numbers");
   require(search_.coverage_penalty == 0, ErrorKind::InvalidArgument,
           "decoding.coverage_penalty needs one alignment a step; a transformer has many");
+}
+
+void EncoderDecoder::register_tables(int64_t hidden) {
+  source_embedding_ =
+      register_module("source_embedding", torch::nn::Embedding(shape_.source_symbols, hidden));
+  target_embedding_ = shape_.shared_vocabulary
+                          ? source_embedding_
+                          : register_module("target_embedding",
+                                            torch::nn::Embedding(shape_.target_symbols, hidden));
+}
+
+void EncoderDecoder::register_layers(const TransformerLayerOptions& layer,
+                                     const EncoderDecoderSizes& sizes) {
+  encoder_ = register_module("encoder", std::make_shared<TransformerEncoder>(layer, sizes.layers));
+  decoder_ =
+      register_module("decoder", std::make_shared<TransformerDecoder>(layer, sizes.decoder_layers));
+  if (!sizes.tie_embeddings)
+    output_weight_ =
+        register_parameter("output_weight", at::zeros({shape_.target_symbols, sizes.hidden}));
+}
+
+const Tensor& EncoderDecoder::output_matrix() const {
+  return output_weight_.defined() ? output_weight_ : target_embedding_->weight;
+}
+
+void EncoderDecoder::summarise_target_table(std::vector<LayerSummary>& layers) const {
+  if (!shape_.shared_vocabulary)
+    layers.push_back({concat("target embedding (", shape_.target_symbols, ")"),
+                      {target_embedding_->weight.size(1)},
+                      count_parameters(*target_embedding_)});
 }
 
 std::vector<HeadBlock> EncoderDecoder::head_blocks() const {

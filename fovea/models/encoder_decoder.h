@@ -5,14 +5,30 @@
 // position however much there is already.
 #pragma once
 
+#include <torch/nn/modules/embedding.h>
+
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "fovea/base/options.h"
 #include "fovea/models/sequence_model.h"
 #include "fovea/nn/ops/cross_entropy.h"
 #include "fovea/nn/transformer/transformer_stack.h"
 
 namespace fovea {
+
+struct EncoderDecoderSizes {
+  int64_t hidden = 256;        // D
+  int64_t layers = 3;          // of the encoder, and
+  int64_t decoder_layers = 0;  // of the decoder; 0: as many
+  int64_t feed_forward = 0;    // 0: 4 D
+  bool tie_embeddings = true;  // the output matrix is the target's table
+  std::string pruned_heads;    // attention/pruned_heads.h
+  /// The first three of them.
+  void describe_layers(OptionList& list);
+  void fill_in_zeros();
+};
 
 class EncoderDecoder : public SequenceModel {
  public:
@@ -40,7 +56,17 @@ class EncoderDecoder : public SequenceModel {
   virtual double label_smoothing() const = 0;
   virtual bool draws() const = 0;  // random numbers, in training
 
-  // Made and registered by the model.
+  /// The model registers its parameters in this order, with its own between and behind them: tables
+  /// of `hidden` numbers, one for both sides where they share a vocabulary, then the rest.
+  void register_tables(int64_t hidden);
+  void register_layers(const TransformerLayerOptions& layer, const EncoderDecoderSizes& sizes);
+  /// [V, D], the target's table where they are tied.
+  const at::Tensor& output_matrix() const;
+  /// Of the target's table, where it is one of its own, for summary().
+  void summarise_target_table(std::vector<LayerSummary>& layers) const;
+
+  torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};
+  at::Tensor output_weight_;  // [V, D], unless tied
   std::shared_ptr<TransformerEncoder> encoder_;
   std::shared_ptr<TransformerDecoder> decoder_;
 

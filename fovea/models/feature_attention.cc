@@ -65,7 +65,7 @@ FeatureAttention::FeatureAttention(FeatureAttentionOptions options, FeatureShape
   require(inputs > 0 && columns > 0, ErrorKind::InvalidArgument,
           "a table model needs at least one input column");
   const bool attends = options_.has_attention();
-  if (attends && options_.normaliser.name == "hard") {
+  if (attends && !options_.normaliser.traits().is_differentiable) {
     std::vector<std::string> others = normaliser_names();
     std::erase(others, "hard");
     fail(ErrorKind::InvalidArgument,

@@ -15,7 +15,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.02;
+constexpr double kNetworkDeviation = 0.02;
 constexpr int64_t kNoTarget = -100;    // of cross_entropy()
 constexpr int64_t kUsualLength = 100;  // new tokens, where decoding.maximum_length is 0
 
@@ -39,6 +39,9 @@ TransformerLayerOptions layer_of(const LanguageModelOptions& o) {
   layer.looks_at_source = false;
   layer.positions = is_llama ? "rotary" : "none";
   layer.rotary = o.rotary;
+  require(o.window != 1, ErrorKind::Unsupported,
+          "a window of 1 (model.window, sliding_window) lets every token see itself alone; 0: all "
+          "before it, or at least 2");
   layer.window = o.window > 0 ? o.window - 1 : 0;
   layer.dropout = o.dropout;
   layer.attention_dropout = o.attention_dropout;
@@ -80,17 +83,17 @@ void LanguageModelOptions::describe(OptionList& list) {
       .at_least(0);
   list.add("head_size", head_size, "numbers per head; 0: hidden / heads").at_least(0);
   list.add("feed_forward", feed_forward,
-           "hidden units of the feed-forward part; 0: 4 x hidden, of llama two thirds of that")
+           "hidden units of the feed-forward network; 0: 4 x hidden, of llama two thirds of that")
       .at_least(0);
   list.add("maximum_length", maximum_length, "positions: the longest text").at_least(2);
   list.add("window", window, "a position sees itself and so many before it, less one; 0: all")
       .at_least(0);
-  list.add("activation", activation, "of the feed-forward part; empty: as the layout has it")
+  list.add("activation", activation, "of the feed-forward network; empty: as the layout has it")
       .choices({"", "relu", "gelu", "gelu-tanh", "silu"});
   list.add("bias", bias, "gpt2: projections have biases");
   list.add("query_bias", query_bias, "llama: queries, keys and values have a bias, as in Qwen2");
   list.add("output_bias", output_bias, "llama: what attention hands on has a bias");
-  list.add("forward_bias", forward_bias, "llama: the feed-forward part has biases");
+  list.add("forward_bias", forward_bias, "llama: the feed-forward network has biases");
   list.add("rotary_base", rotary.base, "llama: base of the turns by position").above(1);
   list.add("rotary_scaling", rotary.scaling, "llama: slower turns for longer texts")
       .choices({"none", "linear", "llama3"});
@@ -101,7 +104,7 @@ void LanguageModelOptions::describe(OptionList& list) {
   list.add("rotary_length", rotary.original_length, "llama3: the original length").at_least(1);
   list.add("epsilon", epsilon, "of the norms; 0: as the layout has it").at_least(0);
   list.add("tie_embeddings", tie_embeddings, "the output matrix is the embedding");
-  list.add("dropout", dropout, "of embeddings and of what each part of a layer adds").rate();
+  list.add("dropout", dropout, "of embeddings and of what each sublayer adds").rate();
   list.add("attention_dropout", attention_dropout, "of the attention weights").rate();
   list.add("pruned_heads", pruned_heads,
            "heads that were taken out, map.layer:head,…;… as attention.2:1,4; empty: none");
@@ -206,13 +209,13 @@ Tensor LanguageModel::merged_weight(const std::string& name) const {
 
 void LanguageModel::initialise(const Random& random) {
   torch::NoGradGuard no_gradients;
-  const double added = kDeviation / std::sqrt(2.0 * double(options_.layers));
+  const double added = kNetworkDeviation / std::sqrt(2.0 * double(options_.layers));
   for (auto& item : named_parameters()) {
     const std::string& name = item.key();
     if (!saves(name)) continue;
     const bool is_added = name.ends_with("out_proj.weight") || name.ends_with("linear2.weight");
     if (item.value().dim() == 2)
-      initialise_normal(item.value(), is_added ? added : kDeviation, random.split(name));
+      initialise_normal(item.value(), is_added ? added : kNetworkDeviation, random.split(name));
     else
       item.value().fill_(name.find("norm") != std::string::npos && name.ends_with("weight") ? 1
                                                                                             : 0);

@@ -4,7 +4,7 @@
 //   h       pre-norm layers of nn/transformer/transformer_layer.h, each position sees those before
 //   it
 //           gpt2   layer norm, gelu (tanh form), biases everywhere, or of norms alone
-//           llama  RMS norm, rotary positions, gated feed-forward part with silu, no biases
+//           llama  RMS norm, rotary positions, gated feed-forward network with silu, no biases
 //   p       softmax(W norm(h)), W the embedding where tied
 //   loss    mean over the real positions but the first of -log p(token)
 // Generating keeps keys and values of what is there, so a step costs the work of one position.
@@ -40,7 +40,7 @@ struct LanguageModelOptions {
   bool bias = true;           // gpt2: of projections
   bool query_bias = false;    // llama: of queries, keys and values, as Qwen2 has it
   bool output_bias = false;   // llama: of what attention hands on
-  bool forward_bias = false;  // llama: of the feed-forward part
+  bool forward_bias = false;  // llama: of the feed-forward network
   RotaryOptions rotary;       // llama
   double epsilon = 0;         // of the norms; 0: the layout's
   bool tie_embeddings = true;

@@ -14,10 +14,6 @@ using Names = std::vector<WeightNames>;
 Names gpt2_names(const LanguageModelOptions& o, int64_t vocabulary) {
   Names names{{"tokens.weight", {"transformer.wte.weight"}, {{vocabulary, o.hidden}}},
               {"positions.weight", {"transformer.wpe.weight"}, {{o.maximum_length, o.hidden}}}};
-  const auto add_norm = [&](const std::string& ours, const std::string& theirs) {
-    for (const char* part : {".weight", ".bias"})
-      names.push_back({ours + part, {theirs + part}, {{o.hidden}}});
-  };
   for (int64_t i = 0; i < o.layers; ++i) {
     const std::string own = concat("decoder.layers.", i), other = concat("transformer.h.", i);
     const int64_t width = o.hidden;
@@ -31,10 +27,10 @@ Names gpt2_names(const LanguageModelOptions& o, int64_t vocabulary) {
                /*transposed=*/true);
     add_linear(names, own + ".linear1", other + ".mlp.c_fc", o.feed_forward, width, true, true);
     add_linear(names, own + ".linear2", other + ".mlp.c_proj", width, o.feed_forward, true, true);
-    add_norm(own + ".norm1", other + ".ln_1");
-    add_norm(own + ".norm2", other + ".ln_2");
+    add_layer_norm(names, own + ".norm1", other + ".ln_1", width);
+    add_layer_norm(names, own + ".norm2", other + ".ln_2", width);
   }
-  add_norm("decoder.norm", "transformer.ln_f");
+  add_layer_norm(names, "decoder.norm", "transformer.ln_f", o.hidden);
   return names;
 }
 

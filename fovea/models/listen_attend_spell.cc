@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "fovea/decoding/ctc.h"
-#include "fovea/models/step_answer.h"
 #include "fovea/nn/decoder/incremental_decoder.h"
 #include "fovea/nn/ops/cross_entropy.h"
 #include "fovea/tensor/embedding_lookup.h"

@@ -14,7 +14,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.1;  // of fresh embeddings
+constexpr double kWordDeviation = 0.1;  // of fresh embeddings
 const MapLabel kMap{"attention", "words", "words"};
 
 }  // namespace
@@ -100,9 +100,9 @@ std::vector<HeadBlock> LstmTagger::head_blocks() const {
 
 void LstmTagger::initialise(const Random& random) {
   torch::NoGradGuard no_gradients;
-  initialise_normal(words_->weight, kDeviation, random.split("words"));
+  initialise_normal(words_->weight, kWordDeviation, random.split("words"));
   if (filters_.defined()) {
-    initialise_normal(letters_->weight, kDeviation, random.split("letters"));
+    initialise_normal(letters_->weight, kWordDeviation, random.split("letters"));
     const double deviation = std::sqrt(1.0 / double(filters_[0].numel()));
     initialise_normal(filters_, deviation, random.split("filters"));
     filters_bias_.zero_();

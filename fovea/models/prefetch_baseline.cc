@@ -9,7 +9,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.01;  // of fresh trust
+constexpr double kTrustDeviation = 0.01;  // of fresh trust
 
 }  // namespace
 
@@ -25,7 +25,7 @@ PrefetchBaseline::PrefetchBaseline(PrefetchBaselineOptions options) : options_(s
 }
 
 void PrefetchBaseline::initialise(const Random& random) {
-  initialise_normal(trust_, kDeviation, random.split("trust"));
+  initialise_normal(trust_, kTrustDeviation, random.split("trust"));
 }
 
 Schema PrefetchBaseline::schema() const {

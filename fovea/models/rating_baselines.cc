@@ -10,7 +10,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.1;  // of fresh factors
+constexpr double kFactorDeviation = 0.1;  // of fresh factors
 
 RatingOptions base_of(const RatingBaselineOptions& options, const RatingShape& shape) {
   return {.biases = options.name != "mean",
@@ -43,8 +43,8 @@ RatingBaseline::RatingBaseline(RatingBaselineOptions options, const RatingShape&
 void RatingBaseline::initialise(const Random& random) {
   initialise_biases();
   if (!user_factors_.defined()) return;
-  initialise_normal(user_factors_, kDeviation, random.split("user_factors"));
-  initialise_normal(item_factors_, kDeviation, random.split("item_factors"));
+  initialise_normal(user_factors_, kFactorDeviation, random.split("user_factors"));
+  initialise_normal(item_factors_, kFactorDeviation, random.split("item_factors"));
 }
 
 Schema RatingBaseline::schema() const {

@@ -11,8 +11,8 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.1;     // of fresh embeddings
-constexpr double kImpossible = -1e30;  // score of a visit that is not there
+constexpr double kCodeDeviation = 0.1;  // of fresh embeddings
+constexpr double kImpossible = -1e30;   // score of a visit that is not there
 
 }  // namespace
 
@@ -50,7 +50,7 @@ Retain::Retain(RetainOptions options, VisitShape shape)
 
 void Retain::initialise(const Random& random) {
   torch::NoGradGuard no_gradients;
-  initialise_normal(codes_->weight, kDeviation, random.split("codes"));
+  initialise_normal(codes_->weight, kCodeDeviation, random.split("codes"));
   visit_encoder_->initialise(random.split("visit_encoder"));
   code_encoder_->initialise(random.split("code_encoder"));
   alpha_->initialise(random.split("alpha"));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fovea/models/step_answer.h"
 #include "fovea/nn/decoder/incremental_decoder.h"
 #include "fovea/tensor/embedding_lookup.h"
 #include "fovea/tensor/torch.h"

@@ -108,4 +108,11 @@ Tensor SequenceModel::log_probabilities(const Tensor& logits, const Tensor& targ
          (target != shape_.padding);
 }
 
+StepOutput answer_step(const StepInput& in, const PackedProjection& output, const Tensor& x,
+                       const Tensor& weights) {
+  if (in.best == 0 || !output.is_fused(x)) return {output.forward(x).log_softmax(-1), weights};
+  const BestSymbols best = output.best(x, in.best, in.forbidden);
+  return {best.log_probabilities, weights, best.symbols};
+}
+
 }  // namespace fovea

@@ -4,7 +4,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/models/picture_input.h"
-#include "fovea/models/step_answer.h"
 #include "fovea/nn/ops/cross_entropy.h"
 #include "fovea/tensor/embedding_lookup.h"
 #include "fovea/tensor/torch.h"

@@ -66,6 +66,8 @@ struct ShowAttendTellOptions {
   ImageAugmentOptions augment;
   ShowAttendTellOptions();
   void describe(OptionList& list);
+  bool is_hard() const { return attention == "hard"; }
+  bool attends() const { return attention != "none"; }
 };
 
 /// What the data decides.
@@ -133,7 +135,7 @@ class ShowAttendTell : public SequenceModel {
     at::Tensor log_choices, entropy;  // [B, T], Drawn
   };
   bool attends() const { return score_ != nullptr; }
-  bool is_hard() const { return options_.attention == "hard"; }
+  bool is_hard() const { return options_.is_hard(); }
   /// How answers look.
   Looking answering() const;
   /// `random`: of a training.

@@ -92,7 +92,7 @@ ShowAttendTell::ShowAttendTell(ShowAttendTellOptions options, SearchOptions sear
   first_cell_ = layer("first_cell", features, o.hidden);
   recurrent_ = register_module("recurrent", std::make_shared<Recurrent>(RecurrentOptions{
                                                 "lstm", o.embedding + features, o.hidden}));
-  if (o.attention != "none") {
+  if (o.attends()) {
     require(o.normaliser.traits().is_differentiable, ErrorKind::InvalidArgument,
             "model.normaliser=", o.normaliser.name,
             ": say model.attention=hard, which also learns where to look");

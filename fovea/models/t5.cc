@@ -13,17 +13,15 @@ using at::Tensor;
 
 void T5Options::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"t5"});
-  list.add("hidden", hidden, "numbers per position").at_least(1);
-  list.add("layers", layers, "stacked layers of the encoder").within(1, 64);
-  list.add("decoder_layers", decoder_layers, "of the decoder; 0: as many as model.layers")
-      .within(0, 64);
+  describe_layers(list);
   list.add("heads", heads, "attention heads").at_least(1);
   list.add("head_size", head_size, "numbers of a head; 0: hidden / heads").at_least(0);
-  list.add("feed_forward", feed_forward, "hidden units of the feed-forward part; 0: 4 x hidden")
+  list.add("feed_forward", feed_forward, "hidden units of the feed-forward network; 0: 4 x hidden")
       .at_least(0);
-  list.add("activation", activation, "of the feed-forward part")
+  list.add("activation", activation, "of the feed-forward network")
       .choices({"relu", "gelu", "gelu-tanh", "silu"});
-  list.add("gated", gated, "the feed-forward part is multiplied with a second one, as in T5 1.1");
+  list.add("gated", gated,
+           "the feed-forward network is multiplied with a second one, as in T5 1.1");
   list.add("buckets", relative.buckets, "of the distances that relative positions tell apart")
       .within(4, 1 << 16);
   list.add("maximum_distance", relative.maximum_distance, "all beyond it share a bucket")
@@ -34,7 +32,7 @@ void T5Options::describe(OptionList& list) {
       .choices({"tied", "yes", "no"});
   list.add("epsilon", epsilon, "of the norms").at_least(0);
   list.add("dropout", dropout,
-           "of embeddings, attention weights, what each part adds, in the feed-forward part")
+           "of embeddings, attention weights, what each sublayer adds, in the feed-forward network")
       .rate();
   list.add("label_smoothing", label_smoothing, "share of the target spread over all symbols")
       .rate();
@@ -44,8 +42,7 @@ void T5Options::describe(OptionList& list) {
 
 T5Options T5Options::whole() const {
   T5Options o = *this;
-  if (o.decoder_layers == 0) o.decoder_layers = o.layers;
-  if (o.feed_forward == 0) o.feed_forward = 4 * o.hidden;
+  o.fill_in_zeros();
   require(o.head_size > 0 || o.hidden % o.heads == 0, ErrorKind::InvalidArgument, "model.heads (",
           o.heads, ") does not divide model.hidden (", o.hidden, "); set model.head_size");
   if (o.head_size == 0) o.head_size = o.hidden / o.heads;
@@ -70,18 +67,8 @@ T5::T5(const T5Options& options, SearchOptions search, SequenceShape shape)
   layer.score = "dot";
   layer.dropout = layer.attention_dropout = layer.hidden_dropout = o.dropout;
   layer.epsilon = o.epsilon;
-  source_embedding_ =
-      register_module("source_embedding", torch::nn::Embedding(shape.source_symbols, o.hidden));
-  target_embedding_ = shape.shared_vocabulary
-                          ? source_embedding_
-                          : register_module("target_embedding",
-                                            torch::nn::Embedding(shape.target_symbols, o.hidden));
-  encoder_ = register_module("encoder", std::make_shared<TransformerEncoder>(layer, o.layers));
-  decoder_ =
-      register_module("decoder", std::make_shared<TransformerDecoder>(layer, o.decoder_layers));
-  if (!o.tie_embeddings)
-    output_weight_ =
-        register_parameter("output_weight", at::zeros({shape.target_symbols, o.hidden}));
+  register_tables(o.hidden);
+  register_layers(layer, o);
   prune_heads(head_blocks(), parse_pruned_heads(o.pruned_heads));
 }
 
@@ -113,10 +100,7 @@ std::vector<LayerSummary> T5::summary() const {
                            ", relative positions", o.gated ? ", gated)" : ")"),
                     {o.hidden},
                     count_parameters(*encoder_)});
-  if (!shape_.shared_vocabulary)
-    layers.push_back({concat("target embedding (", shape_.target_symbols, ")"),
-                      {o.hidden},
-                      count_parameters(*target_embedding_)});
+  summarise_target_table(layers);
   layers.push_back(
       {concat("decoder (", o.decoder_layers, " layers)"), {o.hidden}, count_parameters(*decoder_)});
   layers.push_back({o.tie_embeddings ? "output (softmax, tied)" : "output (softmax)",
@@ -145,7 +129,7 @@ Tensor T5::after_decoder(const Tensor& x, const Random* random) const {
 }
 
 OutputLayer T5::output_layer() const {
-  return {output_weight_.defined() ? output_weight_ : target_embedding_->weight, {}};
+  return {output_matrix(), {}};
 }
 
 }  // namespace fovea

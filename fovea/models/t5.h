@@ -6,11 +6,9 @@
 //            (nn/transformer/relative_positions.h), which all layers of a side share
 //   output   p(y_t) = softmax(W x_t): W the target's table, and then x_t / sqrt(D), or W of its own
 //   loss     mean over the real target positions of -log p(y_t), with label smoothing
-// Version 1.1, Flan-T5 and mT5 (Xue 2021) have a gated feed-forward part with gelu, no tied output,
-// and heads whose width is not D / H.
+// Version 1.1, Flan-T5 and mT5 (Xue 2021) have a gated feed-forward network with gelu, no tied
+// output, and heads whose width is not D / H.
 #pragma once
-
-#include <torch/nn/modules/embedding.h>
 
 #include <memory>
 
@@ -19,23 +17,18 @@
 
 namespace fovea {
 
-struct T5Options {
+struct T5Options : EncoderDecoderSizes {
   std::string name = "t5";
-  int64_t hidden = 256;        // D
-  int64_t layers = 3;          // of the encoder, and
-  int64_t decoder_layers = 0;  // of the decoder; 0: as many
   int64_t heads = 4;
   int64_t head_size = 0;              // 0: D / H
-  int64_t feed_forward = 0;           // 0: 4 D
   std::string activation = "relu";    // relu, gelu, gelu-tanh or silu
-  bool gated = false;                 // the feed-forward part
+  bool gated = false;                 // the feed-forward network
   RelativeOptions relative;           // positions
-  bool tie_embeddings = true;         // the output matrix is the target's table
   std::string scale_output = "tied";  // yes, no, or tied: as tie_embeddings
   double epsilon = 1e-6;
-  double dropout = 0.1;  // of embeddings, weights, what each part adds, the feed-forward part, ends
+  double dropout =
+      0.1;  // of embeddings, weights, what each sublayer adds, the feed-forward network, ends
   double label_smoothing = 0;
-  std::string pruned_heads;  // attention/pruned_heads.h
   void describe(OptionList& list);
   /// With every 0 filled in. InvalidArgument for heads that do not divide the width.
   T5Options whole() const;
@@ -65,8 +58,6 @@ class T5 : public EncoderDecoder {
   bool draws() const override { return options_.dropout > 0; }
 
   T5Options options_;
-  torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};
-  at::Tensor output_weight_;  // [V, D], unless tied
 };
 
 }  // namespace fovea

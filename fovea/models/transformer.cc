@@ -12,26 +12,24 @@ using at::Tensor;
 
 void TransformerOptions::describe(OptionList& list) {
   list.add("name", name, "which model").choices({"transformer"});
-  list.add("hidden", hidden, "numbers per position").at_least(1);
-  list.add("layers", layers, "stacked layers of the encoder").within(1, 64);
-  list.add("decoder_layers", decoder_layers, "of the decoder; 0: as many as model.layers")
-      .within(0, 64);
+  describe_layers(list);
   list.add("heads", heads, "attention heads; must divide model.hidden").at_least(1);
   list.add("key_heads", key_heads,
            "heads of keys and values, which several heads share; 0: as many")
       .at_least(0);
-  list.add("feed_forward", feed_forward, "hidden units of the feed-forward part; 0: 4 x hidden")
+  list.add("feed_forward", feed_forward, "hidden units of the feed-forward network; 0: 4 x hidden")
       .at_least(0);
   list.add("norm", norm, "where a layer normalises: post, as the paper; pre, steadier to train")
       .choices({"post", "pre"});
-  list.add("activation", activation, "of the feed-forward part").choices({"relu", "gelu"});
+  list.add("activation", activation, "of the feed-forward network").choices({"relu", "gelu"});
   list.add("positions", positions,
            "sinusoidal or learned: added to the embeddings; rotary, alibi: part of the scores")
       .choices({"sinusoidal", "learned", "rotary", "alibi"});
   list.add("maximum_length", maximum_length, "learned positions: how many there are").at_least(1);
   list.add("window", window, "a position looks at most so far at its own sequence; 0: everywhere")
       .at_least(0);
-  list.add("dropout", dropout, "of embeddings, of what each part adds, in the feed-forward part")
+  list.add("dropout", dropout,
+           "of embeddings, of what each sublayer adds, in the feed-forward network")
       .rate();
   list.add("attention_dropout", attention_dropout, "of the attention weights").rate();
   list.add("tie_embeddings", tie_embeddings, "the output matrix is the target's embedding");
@@ -44,8 +42,7 @@ void TransformerOptions::describe(OptionList& list) {
 Transformer::Transformer(TransformerOptions options, SearchOptions search, SequenceShape shape)
     : EncoderDecoder(std::move(search), shape), options_(std::move(options)) {
   auto& o = options_;
-  if (o.decoder_layers == 0) o.decoder_layers = o.layers;
-  if (o.feed_forward == 0) o.feed_forward = 4 * o.hidden;
+  o.fill_in_zeros();
   const bool added = o.positions == "sinusoidal" || o.positions == "learned";
   const PositionOptions positions{added ? o.positions : "none", o.hidden, o.maximum_length};
   TransformerLayerOptions layer;
@@ -60,20 +57,10 @@ Transformer::Transformer(TransformerOptions options, SearchOptions search, Seque
   layer.dropout = layer.hidden_dropout = o.dropout;
   layer.attention_dropout = o.attention_dropout;
 
-  source_embedding_ =
-      register_module("source_embedding", torch::nn::Embedding(shape.source_symbols, o.hidden));
-  target_embedding_ = shape.shared_vocabulary
-                          ? source_embedding_
-                          : register_module("target_embedding",
-                                            torch::nn::Embedding(shape.target_symbols, o.hidden));
+  register_tables(o.hidden);
   source_positions_ = register_module("source_positions", std::make_shared<Positions>(positions));
   target_positions_ = register_module("target_positions", std::make_shared<Positions>(positions));
-  encoder_ = register_module("encoder", std::make_shared<TransformerEncoder>(layer, o.layers));
-  decoder_ =
-      register_module("decoder", std::make_shared<TransformerDecoder>(layer, o.decoder_layers));
-  if (!o.tie_embeddings)
-    output_weight_ =
-        register_parameter("output_weight", at::zeros({shape.target_symbols, o.hidden}));
+  register_layers(layer, o);
   output_bias_ = register_parameter("output_bias", at::zeros({shape.target_symbols}));
   prune_heads(head_blocks(), parse_pruned_heads(o.pruned_heads));
 }
@@ -109,10 +96,7 @@ std::vector<LayerSummary> Transformer::summary() const {
   layers.push_back({concat("encoder (", o.layers, " layers, ", kind, ")"),
                     {o.hidden},
                     count_parameters(*encoder_)});
-  if (!shape_.shared_vocabulary)
-    layers.push_back({concat("target embedding (", shape_.target_symbols, ")"),
-                      {o.hidden},
-                      count_parameters(*target_embedding_)});
+  summarise_target_table(layers);
   layers.push_back({concat("decoder (", o.decoder_layers, " layers)"),
                     {o.hidden},
                     count_parameters(*decoder_) + count_parameters(*target_positions_)});
@@ -141,7 +125,7 @@ Tensor Transformer::embed_target(const Tensor& symbols, int64_t first, const Ran
 }
 
 OutputLayer Transformer::output_layer() const {
-  return {output_weight_.defined() ? output_weight_ : target_embedding_->weight, output_bias_};
+  return {output_matrix(), output_bias_};
 }
 
 }  // namespace fovea

@@ -18,14 +18,10 @@
 
 namespace fovea {
 
-struct TransformerOptions {
+struct TransformerOptions : EncoderDecoderSizes {
   std::string name = "transformer";
-  int64_t hidden = 256;        // D
-  int64_t layers = 3;          // of the encoder, and
-  int64_t decoder_layers = 0;  // of the decoder; 0: as many
   int64_t heads = 8;
-  int64_t key_heads = 0;     // 0: as many
-  int64_t feed_forward = 0;  // 0: 4 D
+  int64_t key_heads = 0;  // 0: as many
   std::string norm = "pre";
   std::string activation = "relu";
   std::string positions = "sinusoidal";
@@ -33,9 +29,7 @@ struct TransformerOptions {
   int64_t window = 0;
   double dropout = 0.1;
   double attention_dropout = 0.1;
-  bool tie_embeddings = true;
   double label_smoothing = 0.1;
-  std::string pruned_heads;  // attention/pruned_heads.h
   void describe(OptionList& list);
 };
 
@@ -60,10 +54,8 @@ class Transformer : public EncoderDecoder {
                    const at::Tensor& symbols, int64_t first, const Random* random) const;
 
   TransformerOptions options_;
-  torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};
   std::shared_ptr<Positions> source_positions_, target_positions_;
-  at::Tensor output_weight_;  // [V, D], unless tied
-  at::Tensor output_bias_;    // [V]
+  at::Tensor output_bias_;  // [V]
 };
 
 }  // namespace fovea

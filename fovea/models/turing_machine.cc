@@ -16,7 +16,7 @@ namespace {
 using at::Tensor;
 
 constexpr double kFirstMemory = 1e-6;
-constexpr double kDeviation = 0.1;  // of the fresh first read
+constexpr double kFirstReadDeviation = 0.1;  // of the fresh first read
 // A fresh head stays near where it was, and sharp: looking by content finds nothing in an empty
 // memory, and a head that is spread over all slots learns nothing of places.
 constexpr double kFirstGate = -2, kFirstSharpness = 1;
@@ -69,7 +69,7 @@ void TuringMachine::initialise(const Random& random) {
   first.gate.fill_(kFirstGate);
   first.sharpness.fill_(kFirstSharpness);
   output_->initialise(random.split("output"));
-  initialise_normal(first_read_, kDeviation, random.split("first_read"));
+  initialise_normal(first_read_, kFirstReadDeviation, random.split("first_read"));
 }
 
 std::vector<LayerSummary> TuringMachine::summary() const {

@@ -4,17 +4,6 @@
 
 namespace fovea {
 
-namespace {
-
-/// `ours`.weight and .bias.
-void add_layer_norm(std::vector<WeightNames>& names, const std::string& ours,
-                    const std::string& theirs, int64_t width) {
-  for (const char* part : {".weight", ".bias"})
-    names.push_back({ours + part, {theirs + part}, {{width}}});
-}
-
-}  // namespace
-
 std::vector<WeightNames> vision_encoder_names(const VisionTransformerOptions& options,
                                               int64_t channels, int64_t patches) {
   const int64_t D = options.hidden, P = options.patch;

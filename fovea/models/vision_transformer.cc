@@ -18,7 +18,7 @@ constexpr int64_t kPatchesOfSide = 8, kLargestPatch = 16;  // where model.patch 
 constexpr int64_t kMostPatches = 4096;
 constexpr double kHeadDeviation = 0.02;
 
-TransformerLayerOptions layer_of(const VisionTransformerOptions& o) {
+TransformerLayerOptions encoder_layer(const VisionTransformerOptions& o) {
   TransformerLayerOptions layer;
   layer.width = o.hidden;
   layer.heads = o.heads;
@@ -117,7 +117,7 @@ VisionTransformer::VisionTransformer(VisionTransformerOptions options, PictureIn
       "patches", std::make_shared<PatchEmbedding>(PatchEmbeddingOptions{
                      input_.channels, grid.rows, grid.columns, grid.patch, grid.blocks, o.hidden}));
   encoder_ =
-      register_module("encoder", std::make_shared<TransformerEncoder>(layer_of(o), o.layers));
+      register_module("encoder", std::make_shared<TransformerEncoder>(encoder_layer(o), o.layers));
   output_ = register_projection(*this, "output", {o.hidden, input_.classes});
   prune_heads(head_blocks(), parse_pruned_heads(o.pruned_heads));
 }

@@ -10,8 +10,8 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.1;         // of fresh embeddings
-constexpr double kWeightDeviation = 0.01;  // of fresh weights of codes
+constexpr double kVisitCodeDeviation = 0.1;  // of fresh embeddings
+constexpr double kWeightDeviation = 0.01;    // of fresh weights of codes
 
 }  // namespace
 
@@ -71,7 +71,7 @@ VisitGru::VisitGru(VisitGruOptions options, VisitShape shape)
 
 void VisitGru::initialise(const Random& random) {
   torch::NoGradGuard no_gradients;
-  initialise_normal(codes_->weight, kDeviation, random.split("codes"));
+  initialise_normal(codes_->weight, kVisitCodeDeviation, random.split("codes"));
   encoder_->initialise(random.split("encoder"));
   output_->initialise(random.split("output"));
 }

@@ -22,6 +22,12 @@ void add_linear(std::vector<WeightNames>& names, const std::string& ours, const 
   if (bias) names.push_back({ours + ".bias", {theirs + ".bias"}, {{out}}});
 }
 
+void add_layer_norm(std::vector<WeightNames>& names, const std::string& ours,
+                    const std::string& theirs, int64_t width) {
+  for (const char* part : {".weight", ".bias"})
+    names.push_back({ours + part, {theirs + part}, {{width}}});
+}
+
 WeightShapes shapes_of(std::span<const WeightNames> names) {
   WeightShapes shapes;
   for (const WeightNames& weight : names)

@@ -28,6 +28,10 @@ struct WeightNames {
 void add_linear(std::vector<WeightNames>& names, const std::string& ours, const std::string& theirs,
                 int64_t out, int64_t in, bool bias = true, bool transposed = false);
 
+/// `ours`.weight and .bias of a norm, each [width].
+void add_layer_norm(std::vector<WeightNames>& names, const std::string& ours,
+                    const std::string& theirs, int64_t width);
+
 /// Of all theirs.
 WeightShapes shapes_of(std::span<const WeightNames> names);
 

@@ -15,7 +15,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kDeviation = 0.01;  // of fresh scores
+constexpr double kFreshScoreDeviation = 0.01;  // of fresh scores
 // Penalties that are tried, the strongest first; the one without validation rows.
 constexpr double kPenalties[] = {0.25, 1, 4, 16, 64};
 constexpr double kUsualPenalty = 4;
@@ -152,7 +152,7 @@ Words::Words(WordsOptions options, WordsShape shape)
 
 void Words::initialise(const Random& random) {
   torch::NoGradGuard no_gradients;
-  initialise_normal(scores_, kDeviation, random.split("scores"));
+  initialise_normal(scores_, kFreshScoreDeviation, random.split("scores"));
   values_.zero_();
   bias_.zero_();
 }

@@ -118,13 +118,8 @@ TEST_P(BertClassifierContract, GradientsReachTheTokens) {
 
 TEST_P(BertClassifierContract, RowsAndPaddingDoNotMatter) {
   auto model = fresh();
-  torch::NoGradGuard no_gradients;
   const Batch rows = token_batch(6), padded = token_batch(6, 7, 4);
-  EXPECT_NEAR(loss_of(*model, padded), loss_of(*model, rows), 1e-5);
-  const at::Tensor together = model->predict(rows).scores;
-  EXPECT_LT(largest_difference(model->predict(padded).scores, together), 1e-5);
-  for (int64_t row = 0; row < 6; ++row)
-    EXPECT_LT(largest_difference(model->predict(row_of(rows, row)).scores[0], together[row]), 1e-5);
+  expect_rows_and_padding_alone(*model, rows, padded);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BertClassifierContract, ::testing::ValuesIn(kCases),
@@ -145,11 +140,8 @@ TEST(BertClassifier, EqualsPyTorch) {
     take_parameters(model, reference["bert_parameters"]);
     EXPECT_LT(largest_difference(model.predict(batch).scores, packed(one["logits"]).softmax(1)),
               1e-10);
-    const Loss loss = model.loss(batch, {Random(1), 0});
-    EXPECT_NEAR(loss.objective.item<double>(), one["loss"].get<double>(), 1e-10);
-    loss.objective.backward();
     // Positions that no window reaches have no gradient there and a row of zeros here.
-    expect_gradients_of(model, one["gradients"], concat(one["pooling"], " ", one["window"]));
+    expect_loss_of(model, batch, one, concat(one["pooling"], " ", one["window"]));
   }
 }
 
@@ -178,11 +170,7 @@ TEST(BertClassifier, DropsTheSameForTheSameStream) {
   BertClassifier model(options, {kPieces, kClasses, 8, {}});
   model.initialise(Random(1));
   const Batch rows = token_batch(6);
-  const auto loss = [&](uint64_t seed) {
-    return model.loss(rows, {Random(seed), 0}).objective.item<double>();
-  };
-  EXPECT_EQ(loss(3), loss(3));
-  EXPECT_NE(loss(3), loss(4));
+  expect_loss_by_stream(model, rows);
 }
 
 TEST(BertClassifier, RefusesWhatCannotWork) {

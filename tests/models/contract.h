@@ -32,6 +32,37 @@ inline double loss_of(Model& model, const Batch& rows) {
   return model.loss(rows, {Random(1), 0}).objective.item<double>();
 }
 
+/// What is dropped, masked or sampled depends on the stream of the step alone.
+inline void expect_loss_by_stream(Model& model, const Batch& rows) {
+  const auto loss = [&](uint64_t seed) {
+    return model.loss(rows, {Random(seed), 0}).objective.item<double>();
+  };
+  EXPECT_EQ(loss(3), loss(3));
+  EXPECT_NE(loss(3), loss(4));
+}
+
+/// Classes: neither padding nor the other rows of a batch change what a row is.
+inline void expect_rows_and_padding_alone(Model& model, const Batch& rows, const Batch& padded) {
+  torch::NoGradGuard no_gradients;
+  EXPECT_NEAR(loss_of(model, padded), loss_of(model, rows), 1e-5);
+  const at::Tensor together = model.predict(rows).scores;
+  EXPECT_LT(largest_difference(model.predict(padded).scores, together), 1e-5);
+  for (int64_t row = 0; row < rows.size; ++row)
+    EXPECT_LT(largest_difference(model.predict(row_of(rows, row)).scores[0], together[row]), 1e-5);
+}
+
+/// Classes: replay says what predict says, whatever the tap records.
+inline void expect_replay_equals_predict(const Model& model, const Batch& rows) {
+  torch::NoGradGuard no_gradients;
+  const Predictions predictions = model.predict(rows);
+  EXPECT_LT(largest_difference(predictions.scores.sum(1), torch::ones({rows.size})), 1e-6);
+  const at::Tensor expected = std::get<0>(predictions.scores.max(1, true)).log();
+  Tap live, on_demand(Record::OnDemand);
+  EXPECT_LT(largest_difference(model.replay(rows, predictions, &live), expected), 1e-5);
+  EXPECT_LT(largest_difference(model.replay(rows, predictions, &on_demand), expected), 1e-5);
+  EXPECT_LT(largest_difference(model.replay(rows, predictions, nullptr), expected), 1e-6);
+}
+
 /// The summary counts all parameters, and the seed alone decides them. `fresh(seed)` makes a model.
 template <class Fresh>
 void expect_schema_and_seeds(const Batch& rows, const Fresh& fresh) {
@@ -157,6 +188,15 @@ inline void expect_gradients_of(const Model& model, const Json& gradients,
     EXPECT_LT(largest_difference(item.value().grad(), packed(gradients.at(item.key()))), 1e-9)
         << item.key() << " " << what;
   }
+}
+
+/// "loss" and "gradients" of a golden file.
+inline void expect_loss_of(Model& model, const Batch& batch, const Json& golden,
+                           const std::string& what = "") {
+  const Loss loss = model.loss(batch, {Random(1), 0});
+  EXPECT_NEAR(loss.objective.item<double>(), golden["loss"].get<double>(), 1e-10) << what;
+  loss.objective.backward();
+  expect_gradients_of(model, golden["gradients"], what);
 }
 
 }  // namespace fovea::testing

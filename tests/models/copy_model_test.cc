@@ -167,10 +167,7 @@ TEST(TuringMachine, EqualsPyTorch) {
     options.range = reference["range"].get<int64_t>();
     TuringMachine model(options, CopyWidths::of_symbols(reference["bits"].get<int64_t>()));
     take_parameters(model, one["parameters"]);
-    const Loss loss = model.loss(batch, {Random(1), 0});
-    EXPECT_NEAR(loss.objective.item<double>(), one["loss"].get<double>(), 1e-10);
-    loss.objective.backward();
-    expect_gradients_of(model, one["gradients"], options.controller);
+    expect_loss_of(model, batch, one, options.controller);
     const at::Tensor logits = model.logits(batch);
     Tap tap;
     model.replay(batch, model.predict(batch), &tap);

@@ -214,10 +214,7 @@ TEST(GraphAttention, EqualsPyTorchsDenseFormula) {
       batch.tensors["target"] = torch::tensor(golden["target"].get<std::vector<int64_t>>());
       const at::Tensor logits = packed(one["logits"]).index_select(0, torch::tensor(picked));
       EXPECT_LT(largest_difference(model.predict(batch).scores, logits.softmax(1)), 1e-10);
-      const Loss loss = model.loss(batch, {Random(1), 0});
-      EXPECT_NEAR(loss.objective.item<double>(), one["loss"].get<double>(), 1e-10);
-      loss.objective.backward();
-      expect_gradients_of(model, one["gradients"]);
+      expect_loss_of(model, batch, one);
 
       // All nodes at once: every edge's weight is that of the dense matrix.
       std::vector<int64_t> everybody;

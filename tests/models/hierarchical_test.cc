@@ -61,15 +61,8 @@ TEST_P(HierarchicalContract, OverfitsEightExamples) {
 
 TEST_P(HierarchicalContract, ReplayEqualsPredict) {
   auto model = fresh();
-  torch::NoGradGuard no_gradients;
   const Batch rows = nested_batch(20);
-  const Predictions predictions = model->predict(rows);
-  EXPECT_LT(largest_difference(predictions.scores.sum(1), torch::ones({20})), 1e-6);
-  const at::Tensor expected = std::get<0>(predictions.scores.max(1, true)).log();
-  Tap live, on_demand(Record::OnDemand);
-  EXPECT_LT(largest_difference(model->replay(rows, predictions, &live), expected), 1e-5);
-  EXPECT_LT(largest_difference(model->replay(rows, predictions, &on_demand), expected), 1e-5);
-  EXPECT_LT(largest_difference(model->replay(rows, predictions, nullptr), expected), 1e-6);
+  expect_replay_equals_predict(*model, rows);
 }
 
 TEST_P(HierarchicalContract, RecordsBothMapsAndNothingElsewhere) {
@@ -117,11 +110,8 @@ TEST_P(HierarchicalContract, PaddingAndNeighboursDoNotMatter) {
   auto model = fresh();
   torch::NoGradGuard no_gradients;
   const Batch rows = nested_batch(6), padded = nested_batch(6, 4);
-  EXPECT_NEAR(loss_of(*model, padded), loss_of(*model, rows), 1e-5);
+  expect_rows_and_padding_alone(*model, rows, padded);
   const at::Tensor together = model->predict(rows).scores;
-  EXPECT_LT(largest_difference(model->predict(padded).scores, together), 1e-5);
-  for (int64_t row = 0; row < 6; ++row)
-    EXPECT_LT(largest_difference(model->predict(row_of(rows, row)).scores[0], together[row]), 1e-5);
   std::vector<Sentences> turned = some_documents(6);
   std::reverse(turned.begin(), turned.end());
   EXPECT_LT(largest_difference(model->predict(documents_batch(turned)).scores, together.flip(0)),
@@ -202,10 +192,7 @@ TEST(Hierarchical, EqualsPyTorch) {
     take_parameters(model, one["parameters"]);
     const Predictions answers = model.predict(batch);
     EXPECT_LT(largest_difference(answers.scores, packed(one["logits"]).softmax(1)), 1e-10);
-    const Loss loss = model.loss(batch, {Random(1), 0});
-    EXPECT_NEAR(loss.objective.item<double>(), one["loss"].get<double>(), 1e-10);
-    loss.objective.backward();
-    expect_gradients_of(model, one["gradients"], one["pooling"]);
+    expect_loss_of(model, batch, one, one["pooling"]);
     if (one["pooling"] != "attention") continue;
     Tap tap;
     model.replay(batch, answers, &tap);
@@ -245,11 +232,7 @@ TEST(Hierarchical, DropsTheSameForTheSameStream) {
   HierarchicalAttention model(options, shape());
   model.initialise(Random(1));
   const Batch rows = nested_batch(6);
-  const auto loss = [&](uint64_t seed) {
-    return model.loss(rows, {Random(seed), 0}).objective.item<double>();
-  };
-  EXPECT_EQ(loss(3), loss(3));
-  EXPECT_NE(loss(3), loss(4));
+  expect_loss_by_stream(model, rows);
 }
 
 TEST(Hierarchical, TakesVectorsForTheWordsThatHaveThem) {

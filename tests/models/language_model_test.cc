@@ -95,6 +95,21 @@ TEST_P(HuggingFaceNetwork, WritesWhatTransformersWrites) {
   }
 }
 
+TEST_P(HuggingFaceNetwork, ABeamFindsWhatThatOfTransformersFinds) {
+  SearchOptions search;
+  search.method = "beam";
+  search.beam = 4;
+  search.length_penalty = 0;  // none of these texts ends
+  search.maximum_length = 12;
+  const auto model = network(search);
+  for (const int input : {0, 1, 2}) {
+    const at::Tensor& ids = expected(input, "ids");
+    const auto made = model->predict(prompt_of(ids)).outputs[0][0].tokens;
+    const at::Tensor whole = at::cat({ids, torch::tensor(made, at::kLong)});
+    EXPECT_TRUE(whole.equal(expected(input, "beam4"))) << input << ": " << whole;
+  }
+}
+
 TEST_P(HuggingFaceNetwork, WeightsGoOutAsTheyCameIn) {
   const auto model = network();
   const auto names = language_names(model->options(), 1200);

@@ -25,10 +25,7 @@ Predictions predictions_of(const at::Tensor& target) {
 
 void expect_golden_sequences(Model& model, const Batch& rows, const Json& golden) {
   take_parameters(model, golden["parameters"]);
-  const Loss loss = model.loss(rows, {Random(1), 0});
-  EXPECT_NEAR(loss.objective.item<double>(), golden["loss"].get<double>(), 1e-10);
-  loss.objective.backward();
-  expect_gradients_of(model, golden["gradients"]);
+  expect_loss_of(model, rows, golden);
   Tap tap;
   const at::Tensor logs = model.replay(rows, predictions_of(rows.at("target")), &tap);
   for (int64_t row = 0; row < rows.size; ++row) {

@@ -265,11 +265,7 @@ TEST(LstmTagger, SomeWordsAreTakenForUnknown) {
   LstmTagger model(options, {kPieces, 6, 1}, iob_rules(kNames));
   model.initialise(Random(1));
   const Batch rows = batch_for(cases()[2], 6);
-  const auto loss = [&](uint64_t seed) {
-    return model.loss(rows, {Random(seed), 0}).objective.item<double>();
-  };
-  EXPECT_EQ(loss(3), loss(3));
-  EXPECT_NE(loss(3), loss(4));
+  expect_loss_by_stream(model, rows);
 }
 
 TEST(Taggers, RefuseWhatCannotWork) {

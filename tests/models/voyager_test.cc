@@ -69,10 +69,7 @@ TEST(Voyager, EqualsPyTorch) {
     SCOPED_TRACE(options.history + " " + options.targets);
     Voyager model(options, {sizes["pages"].get<int64_t>(), sizes["pcs"].get<int64_t>()});
     take_parameters(model, own["parameters"]);
-    const Loss loss = model.loss(batch, {Random(1), 0});
-    loss.objective.backward();
-    EXPECT_NEAR(loss.objective.item<double>(), own["loss"].get<double>(), 1e-10);
-    expect_gradients_of(model, own["gradients"]);
+    expect_loss_of(model, batch, own);
     const Predictions predictions = model.predict(batch);
     Tap tap;
     const at::Tensor replayed = model.replay(batch, predictions, &tap);  // [B, 2]
@@ -207,11 +204,7 @@ TEST(Voyager, DropoutDependsOnTheStepAlone) {
   options.dropout = 0.3;
   const auto model = fresh(options);
   const Batch rows = windows(4);
-  const auto loss = [&](uint64_t seed) {
-    return model->loss(rows, {Random(seed), 0}).objective.item<double>();
-  };
-  EXPECT_EQ(loss(1), loss(1));
-  EXPECT_NE(loss(1), loss(2));
+  expect_loss_by_stream(*model, rows);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The kernels' recurrent layers beside LibTorch's, in float32.
-#include "fovea/nn/recurrent/recurrent_fused.h"
+#include "fovea/nn/recurrent/recurrent_layer.h"
 
 #include <gtest/gtest.h>
 

@@ -32,8 +32,8 @@ class SparseTimes : public torch::autograd::Function<SparseTimes> {
     const SparseRows x = rows_of(begin, index, value);
     const int64_t columns = weight.size(1);
     const Tensor y = at::empty({x.rows, columns}, weight.options());
-    run_parallel(x.slices(), [&](int64_t part) {
-      kernels::sparse_times(x, part, weight.data_ptr<float>(), columns, y.data_ptr<float>());
+    run_parallel(x.slices(), [&](int64_t slice) {
+      kernels::sparse_times(x, slice, weight.data_ptr<float>(), columns, y.data_ptr<float>());
     });
     return y;
   }
@@ -44,8 +44,8 @@ class SparseTimes : public torch::autograd::Function<SparseTimes> {
     const Tensor dy = gradients[0].contiguous();  // [N, C]
     const int64_t columns = dy.size(1);
     const Tensor dw = at::zeros({context->saved_data["features"].toInt(), columns}, dy.options());
-    run_parallel(SparseRows::column_slices(columns), [&](int64_t part) {
-      kernels::sparse_gradient(x, part, dy.data_ptr<float>(), columns, dw.data_ptr<float>());
+    run_parallel(SparseRows::column_slices(columns), [&](int64_t slice) {
+      kernels::sparse_gradient(x, slice, dy.data_ptr<float>(), columns, dw.data_ptr<float>());
     });
     return {dw, Tensor(), Tensor(), Tensor()};
   }

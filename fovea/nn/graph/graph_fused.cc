@@ -37,10 +37,10 @@ struct Plan {
 };
 
 /// The order of the function's tensors; one that is not there is empty.
-enum Place { kStates, kValues, kQueries, kToTarget, kToSource, kKeep, kInputs };
+enum Place { kStates, kValues, kGraphQueries, kToTarget, kToSource, kKeep, kInputs };
 enum Kept { kTargetScores = kInputs, kSourceScores, kWeights };
 
-const float* numbers(const Tensor& tensor) {
+const float* raw_numbers(const Tensor& tensor) {
   return tensor.numel() > 0 ? tensor.data_ptr<float>() : nullptr;
 }
 Tensor present(const Tensor& tensor) {
@@ -59,22 +59,22 @@ class EdgeFunction : public torch::autograd::Function<EdgeFunction> {
                  source_scores = at::empty({has_scores ? graph.sources : 0, graph.heads}, options),
                  weights = at::empty({graph.edges(), graph.heads}, options),
                  out = at::empty({graph.targets, graph.row()}, options);
-    const float* said = values.numel() > 0 ? numbers(values) : numbers(states);
-    const kernels::GraphForward at{numbers(states),
+    const float* said = values.numel() > 0 ? raw_numbers(values) : raw_numbers(states);
+    const kernels::GraphForward at{raw_numbers(states),
                                    said,
-                                   numbers(queries),
-                                   numbers(to_target),
-                                   numbers(to_source),
-                                   numbers(keep),
+                                   raw_numbers(queries),
+                                   raw_numbers(to_target),
+                                   raw_numbers(to_source),
+                                   raw_numbers(keep),
                                    target_scores.data_ptr<float>(),
                                    source_scores.data_ptr<float>(),
                                    weights.data_ptr<float>(),
                                    out.data_ptr<float>()};
     if (has_scores)
       run_parallel(graph.source_slices(),
-                   [&](int64_t part) { kernels::graph_attention_scores(graph, part, at); });
+                   [&](int64_t slice) { kernels::graph_attention_scores(graph, slice, at); });
     run_parallel(graph.target_slices(),
-                 [&](int64_t part) { kernels::graph_attention_forward(graph, part, at); });
+                 [&](int64_t slice) { kernels::graph_attention_forward(graph, slice, at); });
     context->save_for_backward({states, values, queries, to_target, to_source, keep, target_scores,
                                 source_scores, weights});
     context->saved_data["plan"] = c10::IValue::make_capsule(c10::make_intrusive<Holder>(plan));
@@ -99,16 +99,16 @@ class EdgeFunction : public torch::autograd::Function<EdgeFunction> {
                  values = room(own_values, graph.sources, row),
                  target_sums = room(gatv2, graph.target_slices(), row),
                  source_sums = room(gat, graph.source_slices(), 2 * row);
-    const kernels::GraphBackward at{numbers(saved[kStates]),
-                                    numbers(saved[own_values ? kValues : kStates]),
-                                    numbers(saved[kQueries]),
-                                    numbers(saved[kToTarget]),
-                                    numbers(saved[kToSource]),
-                                    numbers(saved[kKeep]),
-                                    numbers(saved[kTargetScores]),
-                                    numbers(saved[kSourceScores]),
-                                    numbers(saved[kWeights]),
-                                    numbers(out),
+    const kernels::GraphBackward at{raw_numbers(saved[kStates]),
+                                    raw_numbers(saved[own_values ? kValues : kStates]),
+                                    raw_numbers(saved[kGraphQueries]),
+                                    raw_numbers(saved[kToTarget]),
+                                    raw_numbers(saved[kToSource]),
+                                    raw_numbers(saved[kKeep]),
+                                    raw_numbers(saved[kTargetScores]),
+                                    raw_numbers(saved[kSourceScores]),
+                                    raw_numbers(saved[kWeights]),
+                                    raw_numbers(out),
                                     edges.data_ptr<float>(),
                                     scores.data_ptr<float>(),
                                     queries.data_ptr<float>(),
@@ -116,10 +116,12 @@ class EdgeFunction : public torch::autograd::Function<EdgeFunction> {
                                     own_values ? values.data_ptr<float>() : nullptr,
                                     target_sums.data_ptr<float>(),
                                     source_sums.data_ptr<float>()};
-    run_parallel(graph.target_slices(),
-                 [&](int64_t part) { kernels::graph_attention_backward_targets(graph, part, at); });
-    run_parallel(graph.source_slices(),
-                 [&](int64_t part) { kernels::graph_attention_backward_sources(graph, part, at); });
+    run_parallel(graph.target_slices(), [&](int64_t slice) {
+      kernels::graph_attention_backward_targets(graph, slice, at);
+    });
+    run_parallel(graph.source_slices(), [&](int64_t slice) {
+      kernels::graph_attention_backward_sources(graph, slice, at);
+    });
     const Tensor sums = (gatv2 ? target_sums : source_sums).sum(0);  // [H D] or [2 H D]
     const auto vector = [&](int64_t first) {
       return sums.narrow(0, first, row).view({graph.heads, graph.width});

@@ -38,9 +38,9 @@ Tensor DecodeAttention::attend(const Tensor& queries, const std::vector<KeyList>
   }
   const kernels::DecodeAttentionRows at{q.data_ptr<float>(), q.stride(0), keys.data(),
                                         counts.data(), out.data_ptr<float>()};
-  run_parallel(shape.slices(), [&](int64_t part) {
+  run_parallel(shape.slices(), [&](int64_t slice) {
     std::vector<float> scratch(size_t(shape.scratch()));
-    kernels::decode_attention(shape, part, at, scratch.data());
+    kernels::decode_attention(shape, slice, at, scratch.data());
   });
   return out;
 }

@@ -46,11 +46,11 @@ struct NormGradients {
 
 // ---- Reference ----
 
-struct Normalised {
+struct NormalisedRows {
   Tensor inverse_sigma;  // [..., 1]
   Tensor n;              // [..., width], mean 0 and variance 1
 
-  Normalised(const Tensor& z, double epsilon) {
+  NormalisedRows(const Tensor& z, double epsilon) {
     const Tensor distance = z - z.mean(-1, /*keepdim=*/true);
     inverse_sigma = (distance.square().mean(-1, /*keepdim=*/true) + epsilon).rsqrt();
     n = distance * inverse_sigma;
@@ -62,7 +62,7 @@ tensor_list norm_reference(const Tensor& x, const Tensor& residual, const Tensor
                            const Tensor& bias, const NormCall& call) {
   const Tensor z = residual.defined() ? residual + dropout(x, call.rate, Random(call.key)) : x;
   if (!z.is_cpu()) return {at::layer_norm(z, {z.size(-1)}, weight, bias, call.epsilon), z};
-  return {Normalised(z, call.epsilon).n * weight + bias, z};
+  return {NormalisedRows(z, call.epsilon).n * weight + bias, z};
 }
 
 /// For those who differentiate the gradients again.
@@ -71,7 +71,7 @@ NormGradients norm_gradients_reference(const tensor_list& saved, const tensor_li
   const Tensor &z = saved[0], &weight = saved[3];
   const bool added = arrived.size() > 1;
   const Tensor dy = arrived[0].defined() ? arrived[0] : at::zeros_like(z);
-  const Normalised normal(z, call.epsilon);
+  const NormalisedRows normal(z, call.epsilon);
   const Tensor h = dy * weight;
   Tensor dz = normal.inverse_sigma * (h - h.mean(-1, /*keepdim=*/true) -
                                       normal.n * (h * normal.n).mean(-1, /*keepdim=*/true));

@@ -46,8 +46,8 @@ Tensor PackedProjection::forward(const Tensor& x, Finish finish) const {
   const Tensor y = at::empty(sizes, x.options());
   const kernels::PackedRows at{rows.numel() / shape_.inputs, rows.data_ptr<float>(), shape_.inputs,
                                y.data_ptr<float>(),          shape_.outputs,         finish};
-  run_parallel(shape_.slices(), [&](int64_t part) {
-    kernels::packed_product(shape_, part, packed_.data_ptr<float>(), at);
+  run_parallel(shape_.slices(), [&](int64_t slice) {
+    kernels::packed_product(shape_, slice, packed_.data_ptr<float>(), at);
   });
   return y;
 }
@@ -69,7 +69,7 @@ BestSymbols PackedProjection::best(const Tensor& x, int64_t count,
   const kernels::BestSymbolsRows at{packed_.data_ptr<float>(), rows.data_ptr<float>(),
                                     best.log_probabilities.data_ptr<float>(),
                                     best.symbols.data_ptr<int64_t>()};
-  run_parallel(shape.slices(), [&](int64_t part) { kernels::best_symbols(shape, part, at); });
+  run_parallel(shape.slices(), [&](int64_t slice) { kernels::best_symbols(shape, slice, at); });
   return best;
 }
 

@@ -91,9 +91,9 @@ RecurrentState PackedRecurrent::step(const Tensor& x, const RecurrentState& stat
     at.output_row = shape.hidden;
     if (has_cell)
       at.start_cell = cell_before.data_ptr<float>(), at.last_cell = cell.data_ptr<float>();
-    run_parallel(shape.slices(), [&](int64_t part) {
+    run_parallel(shape.slices(), [&](int64_t slice) {
       std::vector<float> scratch(size_t(shape.scratch()));
-      kernels::recurrent_forward(shape, part, at, scratch.data());
+      kernels::recurrent_forward(shape, slice, at, scratch.data());
     });
     input = hidden;
   }
@@ -106,8 +106,8 @@ void PackedRecurrent::step_rounded(const Layer& layer, const Tensor& x, const Te
   const Tensor of_input = layer.of_input->forward(x),  // [R, G H]
       of_state = layer.of_state->forward(hidden);
   const int64_t rows = x.size(0), h = layer.shape.hidden, products = of_input.size(1);
-  run_parallel((rows + kRowsOfSlice - 1) / kRowsOfSlice, [&](int64_t part) {
-    const int64_t first = part * kRowsOfSlice;
+  run_parallel((rows + kRowsOfSlice - 1) / kRowsOfSlice, [&](int64_t slice) {
+    const int64_t first = slice * kRowsOfSlice;
     const kernels::CellRows at{
         .rows = std::min(kRowsOfSlice, rows - first),
         .hidden = h,

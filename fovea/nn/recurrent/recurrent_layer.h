@@ -1,5 +1,5 @@
 // One layer of nn/recurrent/recurrent.h over a padded batch of sequences: by the kernels of
-// kernels/recurrent (recurrent_fused.h), which take float32 on a CPU, or by LibTorch.
+// kernels/recurrent, which take float32 on a CPU, or by LibTorch.
 #pragma once
 
 #include "fovea/nn/recurrent/recurrent.h"
@@ -35,6 +35,14 @@ struct RecurrentLayer {
 RecurrentOutput run_layer(const RecurrentLayer& layer, const at::Tensor& x,
                           const std::shared_ptr<const SequenceLayout>& layout,
                           const RecurrentState& start);
+
+/// The same by kernels/recurrent, for float32 on a CPU: forward and backward of all steps in one
+/// node of the graph. Nothing is computed for padding. The large products (inputs with their
+/// weights; gradients of weights and inputs) are LibTorch's, in blocks that run side by side.
+/// Gradients of gradients go through LibTorch's layers.
+RecurrentOutput run_fused_layer(const RecurrentLayer& layer, const at::Tensor& x,
+                                const std::shared_ptr<const SequenceLayout>& layout,
+                                const RecurrentState& start);
 
 /// The same by LibTorch, on every device, for every type, and as often differentiable as one likes.
 RecurrentOutput run_library_layer(const RecurrentLayer& layer, const at::Tensor& x,

@@ -1,12 +1,12 @@
 // The forward and the backward pass of a recurrent layer by kernels/recurrent, on plain tensors:
-// what recurrent_fused.h makes a node of the graph of. Float32 on a CPU.
+// what recurrent_layer.cc makes a node of the graph of. Float32 on a CPU.
 #pragma once
 
 #include <functional>
 
 #include "fovea/kernels/recurrent/recurrent.h"
-#include "fovea/nn/ops/jobs.h"
 #include "fovea/nn/recurrent/recurrent_layer.h"
+#include "fovea/tensor/parallel.h"
 
 namespace fovea {
 

@@ -43,7 +43,8 @@ void BertOptions::describe(OptionList& list) {
   list.add("hidden", hidden, "numbers per position; 0: as model.size says").at_least(0);
   list.add("heads", heads, "attention heads; must divide the width; 0: one for every 64 numbers")
       .at_least(0);
-  list.add("feed_forward", feed_forward, "hidden units of the feed-forward part; 0: 4 x the width")
+  list.add("feed_forward", feed_forward,
+           "hidden units of the feed-forward network; 0: 4 x the width")
       .at_least(0);
   list.add("maximum_length", maximum_length, "positions, [CLS] and [SEP] included").at_least(3);
   list.add("segments", segments, "kinds of segment: 2 for pairs of texts; 0: none").at_least(0);
@@ -53,7 +54,7 @@ void BertOptions::describe(OptionList& list) {
       .at_least(0);
   list.add("pooler_activation", pooler_activation, "of the layer over the first token")
       .choices({"tanh", "relu", "gelu"});
-  list.add("dropout", dropout, "of embeddings and of what each part of a layer adds").rate();
+  list.add("dropout", dropout, "of embeddings and of what each sublayer adds").rate();
   list.add("attention_dropout", attention_dropout, "of the attention weights").rate();
   list.add("epsilon", epsilon, "of the norms").above(0);
   list.add("pruned_heads", pruned_heads,

@@ -6,7 +6,7 @@
 // 2019) has no segments, and relu in place of tanh; ELECTRA (Clark 2020) has narrower tables, a
 // layer that widens them, and gelu in place of tanh. Sizes by name, Turc et al. 2019: tiny 2 x 128,
 // mini 4 x 256, small 4 x 512, medium 8 x 512, base 12 x 768, each with heads of 64 and a
-// feed-forward part of 4 times the width.
+// feed-forward network of 4 times the width.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,11 +1,11 @@
 // The two layers of a Transformer, Vaswani et al. 2017, with the parameter names of
 // torch.nn.TransformerEncoderLayer and TransformerDecoderLayer (self_attn, multihead_attn, linear1,
-// linear2, norm1, norm2, norm3), so that their state dicts fit. Each part f of a layer is wrapped:
+// linear2, norm1, norm2, norm3), so that their state dicts fit. Each sublayer f is wrapped:
 //   post  x = norm(x + dropout(f(x)))                 the paper's
 //   pre   x = x + dropout(f(norm(x)))                 steadier to train; the stack ends with a norm
 // f is attention of the sequence to itself, in a decoder then to the source (unless it has none, as
-// in GPT-2 and Llama), and last the feed-forward part W2 dropout(act(W1 x + b1)) + b2; a gated one
-// has W1 of twice the rows and multiplies act of the first half with the second (Shazeer 2020).
+// in GPT-2 and Llama), and last the feed-forward network W2 dropout(act(W1 x + b1)) + b2; a gated
+// one has W1 of twice the rows and multiplies act of the first half with the second (Shazeer 2020).
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ struct TransformerLayerOptions {
   std::string norm = "post";        // post or pre
   std::string norm_name = "layer";  // layer or rms
   std::string activation = "relu";  // relu, gelu, gelu-tanh or silu
-  bool gated = false;               // the feed-forward part
+  bool gated = false;               // the feed-forward network
   bool bias = true;                 // of queries, keys and values
   bool output_bias = true;          // of what attention hands on
   bool feed_forward_bias = true;    // of both its layers
@@ -37,9 +37,9 @@ struct TransformerLayerOptions {
   RelativeOptions relative;
   std::string score = "scaled-dot";  // or dot, as T5 has it
   int64_t window = 0;                // it looks at most so far on each side; 0: everywhere
-  double dropout = 0;                // of what each part adds
+  double dropout = 0;                // of what each sublayer adds
   double attention_dropout = 0;      // of the attention weights
-  double hidden_dropout = 0;         // inside the feed-forward part
+  double hidden_dropout = 0;         // inside the feed-forward network
   double epsilon = 1e-5;             // of the norms
 };
 

@@ -129,10 +129,10 @@ Tensor GlimpseSensor::see_bytes(const Tensor& pictures, const Tensor& corners) c
   const int64_t w = options_.patch, numbers = size(channels);
   const Tensor seen = torch::empty({corners.size(0), per_picture, numbers});
   const Tensor flat = corners.contiguous();
-  run_parallel((count + kGlimpsesTogether - 1) / kGlimpsesTogether, [&](int64_t part) {
+  run_parallel((count + kGlimpsesTogether - 1) / kGlimpsesTogether, [&](int64_t slice) {
     std::vector<int32_t> sums(size_t(side(options_.scales - 1)));
-    const int64_t end = std::min(count, (part + 1) * kGlimpsesTogether);
-    for (int64_t i = part * kGlimpsesTogether; i < end; ++i) {
+    const int64_t end = std::min(count, (slice + 1) * kGlimpsesTogether);
+    for (int64_t i = slice * kGlimpsesTogether; i < end; ++i) {
       const int64_t* corner = flat.data_ptr<int64_t>() + 2 * i;
       const uint8_t* picture =
           pictures.data_ptr<uint8_t>() + i / per_picture * channels * height * width;

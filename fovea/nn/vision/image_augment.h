@@ -1,7 +1,7 @@
 // Pictures a little different at every step of a training, drawn from counter-based random numbers
 // and on the device where the pictures are: a training that is resumed sees the same ones again.
 //   shift  the whole picture moves; what enters at the border repeats it
-//   crop   a part at any place is stretched over the whole
+//   crop   a crop at any place is stretched over the whole
 //   flip   left and right change places, for every other picture. Not harmless where words say
 //          "left"
 #pragma once
