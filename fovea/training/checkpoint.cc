@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -163,6 +164,12 @@ void write_weights(const std::filesystem::path& path,
 
 std::map<std::string, at::Tensor> read_checked_weights(const std::filesystem::path& path) {
   return read_checked(path).tensors;
+}
+
+std::map<std::string, at::Tensor> read_weights(const RunFolder& folder) {
+  require(std::filesystem::exists(folder.model()), ErrorKind::NotFound, folder.path().string(),
+          ": the run is incomplete, model.safetensors is missing");
+  return read_checked_weights(folder.model());
 }
 
 void write_checkpoint(const RunFolder& folder, const Model& model, Optimiser& optimiser,

@@ -55,6 +55,8 @@ void write_weights(const std::filesystem::path& path,
                    const std::map<std::string, at::Tensor>& tensors);
 /// BadData when the checksum is there and does not fit; weights from elsewhere have none.
 std::map<std::string, at::Tensor> read_checked_weights(const std::filesystem::path& path);
+/// Those of a run; NotFound where it has none yet.
+std::map<std::string, at::Tensor> read_weights(const RunFolder& folder);
 
 /// Weights, optimiser and state, all of them under checksums.
 void write_checkpoint(const RunFolder& folder, const Model& model, Optimiser& optimiser,

@@ -12,6 +12,8 @@ Json EpochReport::to_json() const {
             {"loss", loss},       {"learning_rate", learning_rate},
             {"seconds", seconds}, {"best", best}};
   for (const Metric& metric : validation) json["validation"][metric.name] = metric.value;
+  for (const Metric& metric : validation)
+    if (!metric.higher_is_better) json["lower_is_better"].push_back(metric.name);
   return json;
 }
 

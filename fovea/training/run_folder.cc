@@ -7,6 +7,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
+#include "fovea/training/checkpoint.h"
 
 namespace fovea {
 
@@ -58,8 +59,9 @@ bool is_run(const RunFolder& folder) {
 
 /// What a new run replaces. config.json is the first: without it nobody takes the rest for a run.
 std::vector<fs::path> files_of(const RunFolder& folder) {
-  std::vector<fs::path> files{folder.config(),   folder.last(),    folder.model(),
-                              folder.held_out(), folder.metrics(), folder.manifest()};
+  std::vector<fs::path> files{folder.config(),    folder.last(),    folder.model(),
+                              folder.held_out(),  folder.metrics(), folder.steps(),
+                              folder.attention(), folder.manifest()};
   for (const char* name : kAdapterFiles) files.push_back(folder.path() / name);
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder.path() / "assets", none))
@@ -211,18 +213,36 @@ void RunFolder::require_still_ours() const {
           "ends, and nothing is written into the new one");
 }
 
+bool RunFolder::is_held() const {
+  return is_locked(path_ / kLock);
+}
+
 std::string RunFolder::unfinished() const {
   std::error_code ignored;
   if (!fs::exists(manifest(), ignored)) return {};
   const Json json = read_json_file(manifest());
   const auto training = Field::root(json, manifest().string()).find("training");
   if (!training || training->at("finished").mark()) return {};
-  const std::string metrics_text = fs::exists(metrics(), ignored) ? read_file(metrics()) : "";
-  const bool has_epoch = metrics_text.find('\n') != std::string::npos;
-  return has_epoch ? "the training of this run did not finish (interrupted, or still going on); "
-                     "the answers are those of its best epoch so far"
-                   : "WARNING: no epoch of this run's training finished; its weights are random "
-                     "and its answers mean nothing";
+  constexpr const char* kUnfinished =
+      "the training of this run did not finish (interrupted, or still going on); ";
+  TrainerState state;
+  try {
+    const std::string where = last().string();
+    state = TrainerState::from_json(parse_json(read_safetensors_metadata(last())["trainer"], where),
+                                    where);
+  } catch (const Error&) {
+    return concat(kUnfinished,
+                  "of which epoch its weights are is not known, since last.safetensors is missing "
+                  "or damaged");
+  }
+  if (state.best_epoch == 0)
+    return "WARNING: no epoch of this run's training was written; the weights are untrained and "
+           "the answers mean nothing";
+  const std::string lines = fs::exists(metrics(), ignored) ? read_file(metrics()) : "";
+  const bool has_later = std::count(lines.begin(), lines.end(), '\n') > state.reports;
+  return concat(kUnfinished, "the answers are those of epoch ", state.best_epoch,
+                state.epoch > 1 ? concat(", the best of the first ", state.epoch) : "",
+                has_later ? "; weights of later epochs were not written" : "");
 }
 
 Json RunFolder::read_config() const {
@@ -230,7 +250,8 @@ Json RunFolder::read_config() const {
           ": is a file, not a run; name a folder made by fovea train");
   require(fs::is_directory(path_), ErrorKind::NotFound, path_.string(),
           ": there is no such run (a folder made by fovea train)");
-  for (const fs::path& file : {config(), manifest(), metrics(), model(), last()}) {
+  for (const fs::path& file :
+       {config(), manifest(), metrics(), steps(), attention(), model(), last()}) {
     std::error_code ignored;  // a pipe or a device might have no end
     require(!fs::exists(file, ignored) || fs::is_regular_file(file, ignored), ErrorKind::BadData,
             file.string(), ": is no plain file");
@@ -246,7 +267,8 @@ Json RunFolder::read_config() const {
   require(json.is_object() && json.contains("format_version") &&
               json["format_version"].is_number_integer(),
           ErrorKind::BadData, config().string(),
-          ": format_version is missing; the file is damaged or not from fovea");
+          ": neither a run's, format_version is missing, nor a Hugging Face folder's, which has "
+          "model_type or architectures; the file is damaged or of something else");
   const auto version = json["format_version"].get<int64_t>();
   require(version == kRunFormatVersion, ErrorKind::Unsupported, config().string(), ": run format ",
           version, ", this fovea reads ", kRunFormatVersion,

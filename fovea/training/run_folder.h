@@ -3,10 +3,12 @@
 //   model.safetensors   the best weights so far, with PyTorch's names
 //   last.safetensors    the newest checkpoint: weights, optimiser, schedule, position in the data
 //   metrics.jsonl       one line per epoch
-//   manifest.json       data hash, seed, versions, a content hash of each file
-//   assets/             what prediction needs besides weights: encodings, vocabularies
-//   adapter_*           of low-rank adapters, as PEFT names and writes them
-//   .lock               held by a training; says so when there is no checkpoint yet
+//   steps.jsonl         one line now and then within an epoch
+//   attention.jsonl     the attention of some validation rows, epoch by epoch, where it was asked
+//   for manifest.json       data hash, seed, versions, a content hash of each file assets/ what
+//   prediction needs besides weights: encodings, vocabularies adapter_*           of low-rank
+//   adapters, as PEFT names and writes them .lock               held by a training; says so when
+//   there is no checkpoint yet
 #pragma once
 
 #include <filesystem>
@@ -45,6 +47,8 @@ class RunFolder {
   std::filesystem::path held_out() const { return path_ / "held_out.safetensors"; }
   std::filesystem::path last() const { return path_ / "last.safetensors"; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path steps() const { return path_ / "steps.jsonl"; }
+  std::filesystem::path attention() const { return path_ / "attention.jsonl"; }
   std::filesystem::path manifest() const { return path_ / "manifest.json"; }
   std::filesystem::path asset(const std::string& name) const { return path_ / "assets" / name; }
 
@@ -62,6 +66,9 @@ class RunFolder {
   /// Io when somebody has removed the claimed folder, or made it again, in the meantime: nothing
   /// must be written into another's.
   void require_still_ours() const;
+
+  /// Whether a training is writing into the folder just now.
+  bool is_held() const;
 
   /// A sentence when the training of this run did not come to its end, by the manifest; else empty.
   std::string unfinished() const;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "fovea/base/error.h"
-#include "fovea/data/augmentation.h"
 #include "fovea/data/batches.h"
 #include "fovea/tensor/device_copies.h"
 #include "fovea/tensor/embedding_lookup.h"
@@ -91,8 +90,11 @@ void Trainer::start(const Dataset& rows, bool resume) {
   if (options_.ema > 0 && !state_.average.defined())
     state_.average = optimiser_->flat().detach().clone();
   if (best_weights_.empty()) best_weights_ = copy_of(state_of(model_));
+  planned_steps_ = whole.steps;
+  first_step_ = optimiser_->steps();
   if (!folder_) return;
   MetricsLog(folder_->metrics()).keep(state_.reports);
+  if (resume) keep_lines_until(folder_->attention(), optimiser_->steps());
   if (!resume) best_is_written_ = false, save(/*even_if_recent=*/true);
 }
 
@@ -137,9 +139,33 @@ bool Trainer::time_is_up(const TrainerHooks& hooks) {
   return time_is_up_ = spent + evaluation_ >= options_.seconds;
 }
 
+double Trainer::seconds_left(const TrainerHooks& hooks) const {
+  const double spent = now() - begin_;
+  const auto done = double(optimiser_->steps() - first_step_),
+             total = double(options_.steps > 0 ? std::min(options_.steps, planned_steps_)
+                                               : planned_steps_);
+  double left = done > 0 ? (total - double(optimiser_->steps())) * spent / done : 0;
+  if (options_.seconds > 0) left = std::min(left, options_.seconds - hooks.seconds_spent - spent);
+  return std::max(0.0, left);
+}
+
+void Trainer::note_steps(const Dataset& rows, const TrainerHooks& hooks) {
+  if (folder_) folder_->require_still_ours();
+  StepReport report;
+  report.step = optimiser_->steps();
+  report.epoch = double(state_.epoch) + double(state_.position) / double(rows.size());
+  report.learning_rate = optimiser_->last_rate();
+  report.left = seconds_left(hooks);
+  steps_->write(report);
+  if (hooks.step_ended) hooks.step_ended(report);
+}
+
 TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bool resume) {
   begin_ = now();
   start(rows, resume);
+  if (folder_ || hooks.step_ended)
+    steps_ = std::make_unique<StepLog>(folder_ ? folder_->steps() : "", optimiser_->steps());
+  if (hooks.look && !resume) hooks.look(0, 0);
   TrainingResult result;
   while (!is_over()) {
     const double begin = now();
@@ -156,13 +182,16 @@ TrainingResult Trainer::train(const Dataset& rows, const TrainerHooks& hooks, bo
       if (int64_t(state_.recent.size()) > options_.average_epochs)
         state_.recent.erase(state_.recent.begin());
     }
+    const bool had_best = state_.best_epoch > 0;
     if (state_.epoch % options_.evaluate_epochs == 0 || is_over()) {
       const EpochReport report = report_epoch(hooks);
       result.epochs.push_back(report);
       if (hooks.epoch_ended) hooks.epoch_ended(report);
     }
-    save(/*even_if_recent=*/false);
+    // The first weights that are worth something are written at once.
+    save(/*even_if_recent=*/!had_best && state_.best_epoch > 0);
   }
+  if (steps_ && steps_->has_news()) note_steps(rows, hooks);
   if (!result.stopped) result.average = try_average(hooks);
   save(/*even_if_recent=*/true);
   load_state(model_, mean_.empty() ? best_weights_ : mean_, "the best weights");
@@ -277,7 +306,12 @@ bool Trainer::train_epoch(const Dataset& rows, const TrainerHooks& hooks) {
     state_.loss_sum += loss.sum;
     state_.loss_units += loss.units;
     state_.position += count;
-    state_.seconds += now() - begin;
+    const double seconds = now() - begin;
+    state_.seconds += seconds;
+    if (steps_) {
+      steps_->add({count, loss.units, loss.sum, seconds});
+      if (steps_->is_due()) note_steps(rows, hooks);
+    }
     if (hooks.progress)
       hooks.progress(state_.epoch * rows.size() + state_.position,
                      state_.loss_sum / state_.loss_units);
@@ -313,7 +347,7 @@ void Trainer::train_whole(const Dataset& rows, std::span<const std::vector<int64
   const auto begin = [&](size_t i) {
     const int64_t step = first + int64_t(i);
     const StepContext context{random_.split("step").split(static_cast<uint64_t>(step)), step};
-    const Batch batch = training_batch(rows, batches[i], context.random);
+    const Batch batch = rows.augmented_batch(batches[i], context.random.split("rows"));
     return Step{context,
                 copies.begin(cuda_graphs_ ? pad_to_multiple(batch, model_.schema()) : batch)};
   };
@@ -361,7 +395,7 @@ at::Tensor Trainer::train_micro_batches(const Dataset& rows, std::span<const int
     const StepContext context{random.split(static_cast<uint64_t>(slice)), step};
     const PrecisionScope precision(precision_named(options_.precision), at::kCPU);
     const RowGradients rows_only;
-    const Loss loss = model_.loss(training_batch(rows, own, context.random), context);
+    const Loss loss = model_.loss(rows.augmented_batch(own, context.random.split("rows")), context);
     MicroBatch& result = results[size_t(slice)];
     result.loss = loss.objective.item<double>();
     result.units = loss.units.defined() ? loss.units.item<double>() : double(own.size());
@@ -433,6 +467,7 @@ EpochReport Trainer::report_epoch(const TrainerHooks& hooks) {
   const double begin = now();
   swap_average();
   if (hooks.evaluate) report.validation = hooks.evaluate();
+  if (hooks.look) hooks.look(state_.epoch, optimiser_->steps());
   evaluation_ = std::max(evaluation_, now() - begin);
   state_.reports += 1;
   state_.loss_sum = state_.loss_units = state_.seconds = 0;

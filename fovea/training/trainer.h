@@ -16,6 +16,7 @@
 #include "fovea/training/cuda_graphs.h"
 #include "fovea/training/plan.h"
 #include "fovea/training/report.h"
+#include "fovea/training/step_log.h"
 
 namespace fovea {
 
@@ -24,6 +25,9 @@ struct TrainerHooks {
   std::function<void(const EpochReport&)> epoch_ended;  // may be empty
   std::function<void(int64_t rows, double loss)>
       progress;  // rows trained on in all epochs, mean loss so far; may be empty
+  std::function<void(const StepReport&)> step_ended;  // now and then (step_log.h); may be empty
+  /// The model holds the weights that are measured: before the first epoch, then for each report.
+  std::function<void(int64_t epoch, int64_t step)> look;  // may be empty
   std::function<bool()> should_stop;                      // polled between blocks; may be empty
   std::function<void(const std::string& sentence)> note;  // what a user must know; may be empty
   double seconds_spent = 0;                               // of training.seconds, before train()
@@ -56,6 +60,8 @@ class Trainer {
   int64_t steps_left() const;
   bool is_over() const;
   bool time_is_up(const TrainerHooks& hooks);
+  double seconds_left(const TrainerHooks& hooks) const;
+  void note_steps(const Dataset& rows, const TrainerHooks& hooks);
   /// BadData unless the checkpoint's position is the end of a block of these rows.
   void check_position(const Dataset& rows) const;
   bool train_epoch(const Dataset& rows, const TrainerHooks& hooks);  // false: told to stop
@@ -89,6 +95,8 @@ class Trainer {
   std::unique_ptr<Optimiser> optimiser_;
   std::unique_ptr<CudaGraphs> cuda_graphs_;  // the fused path on a GPU
   TrainerState state_;
+  std::unique_ptr<StepLog> steps_;                  // none where nobody reads it
+  int64_t planned_steps_ = 0, first_step_ = 0;      // of all calls; of this one
   std::map<std::string, at::Tensor> best_weights_;  // of the best epoch
   std::map<std::string, at::Tensor> mean_;          // kept instead of them; empty: they are kept
   bool best_is_written_ = true;

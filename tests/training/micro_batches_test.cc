@@ -1,5 +1,5 @@
-// The trainer with batches of unequal rows: cut into parts that run side by side, pooled by length,
-// within a token budget.
+// The trainer with batches of unequal rows: cut into micro-batches that run side by side, pooled by
+// length, within a token budget.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/training/small_training.h"
 
-namespace fovea::trainer_parts_test {
+namespace fovea::micro_batches_test {
 namespace {
 
 using namespace testing;
@@ -80,7 +80,7 @@ class SineModel : public Model {
     at::Tensor hidden = (x.unsqueeze(-1) * inner_[0] + inner_[1]).tanh();  // [B, L, 8]
     if (dropout_ > 0) hidden = dropout(hidden, dropout_, context.random);
     at::Tensor output = hidden.matmul(outer_);  // [B, L]
-    // Short parts never touch this parameter: their gradient of it is undefined.
+    // Short micro-batches never touch this parameter: their gradient of it is undefined.
     if (x.size(1) > kLate)
       output = output + late_ * (torch::arange(x.size(1)) >= kLate).to(torch::kFloat32);
     const at::Tensor errors = (output - (3 * x).sin()).square() * keep;
@@ -96,12 +96,12 @@ class SineModel : public Model {
   at::Tensor inner_, outer_, late_;
 };
 
-TrainingOptions in_parts(int64_t parts) {
+TrainingOptions in_micro_batches(int64_t micro_batches) {
   TrainingOptions options;
   options.epochs = 3;
   options.batch_size = 8;
   options.learning_rate = 0.02;
-  options.micro_batches = parts;
+  options.micro_batches = micro_batches;
   options.checkpoint_seconds = 0;
   return options;
 }
@@ -121,7 +121,7 @@ TEST_F(Parts, TheNumberOfThreadsChangesNoBit) {
   const auto trained = [&](int64_t threads, int64_t pool_batches) {
     set_threads(threads);
     SineModel model(0.2);
-    TrainingOptions options = in_parts(3);
+    TrainingOptions options = in_micro_batches(3);
     options.pool_batches = pool_batches;
     const auto result = Trainer(model, options, 7).train(rows, {});
     return std::pair(flat_parameters(model).clone(), result.epochs.back().loss);
@@ -148,35 +148,36 @@ TEST_F(Parts, AStepIsTimedByAPartOfItsBatch) {
     int64_t rows_seen = 0;
   };
   SlowModel model;
-  TrainingOptions options = in_parts(1);
+  TrainingOptions options = in_micro_batches(1);
   options.batch_size = 64;
   const double seconds = Trainer(model, options, 7).time_step(Lines(128), 0.1);
   EXPECT_GE(seconds, 0.64);        // 64 rows
   EXPECT_LE(model.rows_seen, 21);  // 1, 4 and 16
   // Whole batches, thousands of them.
   SineModel fast;
-  const double fast_seconds = Trainer(fast, in_parts(1), 7).time_step(Lines(16), 0.2);
+  const double fast_seconds = Trainer(fast, in_micro_batches(1), 7).time_step(Lines(16), 0.2);
   EXPECT_GT(fast_seconds, 0);
   EXPECT_LT(fast_seconds, 0.1);
 }
 
 TEST_F(Parts, EqualTheWholeBatchWithinRounding) {
-  const Lines rows(301);  // the last batch has fewer rows than some have parts
+  const Lines rows(301);  // the last batch has fewer rows than some have micro-batches
   set_threads(2);
   for (const bool units_are_rows : {false, true})
-    for (const int64_t parts : {2, 3, 20}) {
+    for (const int64_t micro_batches : {2, 3, 20}) {
       SineModel whole(0, units_are_rows), cut(0, units_are_rows);
-      TrainingOptions options = in_parts(1);
+      TrainingOptions options = in_micro_batches(1);
       options.optimiser = "sgd";
       options.learning_rate = 0.1;
       const auto a = Trainer(whole, options, 7).train(rows, {});
-      options.micro_batches = parts;
+      options.micro_batches = micro_batches;
       const auto b = Trainer(cut, options, 7).train(rows, {});
-      EXPECT_LT(largest_difference(flat_parameters(whole), flat_parameters(cut)), 1e-5) << parts;
+      EXPECT_LT(largest_difference(flat_parameters(whole), flat_parameters(cut)), 1e-5)
+          << micro_batches;
       EXPECT_GT(largest_difference(flat_parameters(whole), flat_parameters(SineModel())), 0.1);
       for (size_t epoch = 0; epoch < 3; ++epoch) {
-        EXPECT_NEAR(a.epochs[epoch].loss, b.epochs[epoch].loss, 1e-6) << parts;
-        EXPECT_EQ(a.epochs[epoch].steps, b.epochs[epoch].steps) << parts;
+        EXPECT_NEAR(a.epochs[epoch].loss, b.epochs[epoch].loss, 1e-6) << micro_batches;
+        EXPECT_EQ(a.epochs[epoch].steps, b.epochs[epoch].steps) << micro_batches;
       }
     }
 }
@@ -184,10 +185,10 @@ TEST_F(Parts, EqualTheWholeBatchWithinRounding) {
 TEST_F(Parts, ReportTheMeanLossOverUnits) {
   const Lines rows(301);
   for (const bool units_are_rows : {false, true})
-    for (const int64_t parts : {1, 3})
+    for (const int64_t micro_batches : {1, 3})
       for (const int64_t batch_tokens : {0, 50}) {
         SineModel model(0, units_are_rows);
-        TrainingOptions options = in_parts(parts);
+        TrainingOptions options = in_micro_batches(micro_batches);
         options.learning_rate = 0;
         options.batch_tokens = batch_tokens;
         options.pool_batches = 4;
@@ -196,7 +197,7 @@ TEST_F(Parts, ReportTheMeanLossOverUnits) {
         hooks.progress = [&](int64_t, double loss) { losses.push_back(loss); };
         const auto result = Trainer(model, options, 1).train(rows, hooks);
         EXPECT_NEAR(result.epochs[0].loss, mean_loss(model, rows), 1e-5)
-            << parts << " parts, " << batch_tokens << " tokens";
+            << micro_batches << " micro-batches, " << batch_tokens << " tokens";
         ASSERT_FALSE(losses.empty());
         EXPECT_NEAR(losses.back(), mean_loss(model, rows), 1e-5);
       }
@@ -214,7 +215,7 @@ TEST_F(Parts, DrawTheirOwnRandomNumbers) {
     size_t calls = 0;
   };
   Listening model;
-  Trainer(model, in_parts(3), 1).train(Lines(40), {});
+  Trainer(model, in_micro_batches(3), 1).train(Lines(40), {});
   EXPECT_EQ(model.calls, 3u * 5u * 3u);  // epochs, batches, parts
   EXPECT_EQ(model.keys.size(), model.calls);
 }
@@ -231,14 +232,14 @@ TEST_F(Parts, AnErrorOfOnePartEndsTheTraining) {
   set_threads(3);
   Failing model;
   expect_error(ErrorKind::BadData, "row 4 is odd",
-               [&] { Trainer(model, in_parts(3), 1).train(Lines(100), {}); });
+               [&] { Trainer(model, in_micro_batches(3), 1).train(Lines(100), {}); });
 }
 
 /// Stops after one block, then two, …, each time resuming with a fresh model at another number of
 /// threads.
 TEST_F(Parts, ResumeInTheMiddleOfAnEpochBitForBit) {
   const Lines rows(500);
-  TrainingOptions options = in_parts(3);
+  TrainingOptions options = in_micro_batches(3);
   options.batch_tokens = 50;
   options.pool_batches = 4;
   TemporaryFolder folders;
@@ -269,4 +270,4 @@ TEST_F(Parts, ResumeInTheMiddleOfAnEpochBitForBit) {
 }
 
 }  // namespace
-}  // namespace fovea::trainer_parts_test
+}  // namespace fovea::micro_batches_test
