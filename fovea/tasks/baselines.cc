@@ -4,9 +4,9 @@
 #include <cmath>
 #include <deque>
 #include <functional>
-#include <numeric>
 
 #include "fovea/base/error.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
 
@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kMostIterations = 200, kMemory = 10;
 constexpr double kMostWork = 2e7;  // multiplications of one pass over the rows
 constexpr int64_t kRowsTogether = 512;
+constexpr const char* kInverseFrequencies = ".inverse_frequencies";
 
 /// [N, F] times [F, O].
 at::Tensor product(const LinearInputs& inputs, const at::Tensor& weight) {
@@ -218,9 +219,7 @@ LinearInputs count_tokens(const Dataset& rows, const std::string& name, int64_t 
   LinearInputs inputs;
   inputs.width = vocabulary;
   for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
-    std::vector<int64_t> picked(size_t(std::min(kRowsTogether, rows.size() - begin)));
-    std::iota(picked.begin(), picked.end(), begin);
-    const Batch batch = rows.batch(picked);
+    const Batch batch = rows.batch(rows_from(rows, begin, kRowsTogether));
     const at::Tensor tokens = batch.at(name).to(at::kCPU, at::kLong).contiguous();  // [B, T]
     const at::Tensor keep =
         batch.at(name + ".keep").to(at::kCPU, at::kBool).contiguous();  // [B, T]
@@ -318,14 +317,35 @@ double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, Lin
   return std::pow(10, double(kFirst - int(best)) / 2);
 }
 
+LinearInputs LinearBaseline::learn_inputs(const LinearInputs& inputs, NamedTensors& fitted) const {
+  if (inputs.dense.defined()) return inputs;
+  const at::Tensor& frequencies = fitted[name + kInverseFrequencies] = inverse_frequencies(inputs);
+  return weigh_tokens(inputs, frequencies);
+}
+
+void LinearBaseline::put(const LinearModel& model, NamedTensors& fitted) const {
+  fitted[name + ".weight"] = model.weight;
+  fitted[name + ".bias"] = model.bias;
+}
+
+at::Tensor LinearBaseline::outputs(const LinearInputs& inputs, const NamedTensors& fitted) const {
+  const LinearModel model{fitted.at(name + ".weight"), fitted.at(name + ".bias")};
+  return model.outputs(inputs.dense.defined()
+                           ? inputs
+                           : weigh_tokens(inputs, fitted.at(name + kInverseFrequencies)));
+}
+
+std::string LinearBaseline::title(const std::string& model, const LinearInputs& inputs) {
+  return (inputs.dense.defined() ? "" : "TF-IDF ") + model;
+}
+
 at::Tensor targets_of(const Dataset& rows) {
   if (const auto found = rows.columns().find("target"); found != rows.columns().end())
     return found->second.to(at::kCPU, at::kDouble);
   std::vector<at::Tensor> targets;
   for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
-    std::vector<int64_t> picked(size_t(std::min(kRowsTogether, rows.size() - begin)));
-    std::iota(picked.begin(), picked.end(), begin);
-    targets.push_back(rows.batch(picked).at("target").to(at::kCPU, at::kDouble));
+    const Batch batch = rows.batch(rows_from(rows, begin, kRowsTogether));
+    targets.push_back(batch.at("target").to(at::kCPU, at::kDouble));
   }
   return torch::cat(targets);  // [N]
 }

@@ -8,6 +8,7 @@
 
 #include "fovea/data/dataset.h"
 #include "fovea/metrics/metric.h"
+#include "fovea/tensor/example.h"
 
 namespace fovea {
 
@@ -67,6 +68,20 @@ LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, co
 /// they were not fitted on: five folds, of many rows one fifth. As RidgeCV and
 /// LogisticRegressionCV choose it.
 double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, LinearFit fit);
+
+/// A linear baseline among the fitted tensors of a run: NAME.weight, NAME.bias and, where the
+/// inputs count tokens, which are seen as TF-IDF, NAME.inverse_frequencies.
+struct LinearBaseline {
+  std::string name;
+
+  bool is_in(const NamedTensors& fitted) const { return fitted.contains(name + ".weight"); }
+  /// What is seen of the inputs that it learns from; puts the frequencies into `fitted`.
+  LinearInputs learn_inputs(const LinearInputs& inputs, NamedTensors& fitted) const;
+  void put(const LinearModel& model, NamedTensors& fitted) const;
+  at::Tensor outputs(const LinearInputs& inputs, const NamedTensors& fitted) const;  // [N, O]
+  /// "TF-IDF ridge regression" of "ridge regression", where it sees tokens so.
+  static std::string title(const std::string& model, const LinearInputs& inputs);
+};
 
 /// The targets of all rows [N], of several labels [N, C], in double precision.
 at::Tensor targets_of(const Dataset& rows);

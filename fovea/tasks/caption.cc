@@ -4,7 +4,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/base/progress.h"
 #include "fovea/data/captions/load.h"
 #include "fovea/data/images/erase_cells.h"
 #include "fovea/data/media_input.h"
@@ -36,7 +35,7 @@ class CaptionData : public DataKind {
   void describe(OptionList& list) override { options_.describe(list); }
   Splits load(const DataSource& source, uint64_t seed) override {
     return load_captions(source, options_, coding_,
-                         {seed, grid(), progress_bar("reading", "pictures")});
+                         {seed, grid(), progress("reading", "pictures")});
   }
   void prepare(const DataSource& source, uint64_t seed,
                const std::filesystem::path& path) override {
@@ -64,6 +63,7 @@ class CaptionData : public DataKind {
                       {options_.image_size, options_.fit, grid()});
   }
   Json input_schema() const override { return image_input_schema(); }
+  Batch collate(std::span<const Example> examples) const override { return stack(examples); }
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override {
     if (axis != "cells") return DataKind::erase(example, axis, units);
@@ -178,11 +178,10 @@ std::unique_ptr<Model> make_captioner(ShowAttendTellOptions options,
 }
 
 /// The weights that model.encoder_weights names.
-void load_captioner_encoder(const ImageEncoderOptions& encoder, Model& model) {
+void load_captioner_encoder(const ImageEncoderOptions& encoder, ShowAttendTell& model) {
   require(encoder.weights.empty() || encoder.name != "small", ErrorKind::InvalidArgument,
           "model.encoder_weights needs a standard network; add model.encoder=resnet18, or another");
-  if (!encoder.weights.empty())
-    load_encoder_weights(dynamic_cast<ShowAttendTell&>(model).encoder(), encoder.weights);
+  if (!encoder.weights.empty()) load_encoder_weights(model.encoder(), encoder.weights);
 }
 
 /// The scores that look at what a cell shows, wherever it is.
@@ -199,14 +198,10 @@ static std::unique_ptr<Task> make_caption_task() {
   const auto options = std::make_shared<ShowAttendTellOptions>();
   const auto data = std::make_shared<CaptionData>(options);
   const auto decoding = std::make_shared<CaptionDecoding>();
-  TrainingOptions training;
+  TrainingOptions training = sequence_training();
   training.epochs = 20;
   training.batch_size = 64;
   training.pool_batches = 10;
-  training.micro_batches = 2;
-  training.learning_rate = 2e-3;
-  training.schedule = "cosine";
-  training.clip_norm = 1;
   training.monitor = {"exact_match"};
   training.usual_steps = 2500;
   training.most_epochs = 100;
@@ -218,18 +213,17 @@ static std::unique_ptr<Task> make_caption_task() {
       },
       [options] {
         ExplainTitles titles{"What each word of the caption looks at", {}};
-        if (options->attention != "none")
-          titles.maps = {
-              {"attention", concat(options->attention, " attention, ", options->score.name)}};
+        if (options->attends())
+          titles.maps = {{"attention", "Where each word of the caption looked"}};
         return titles;
       });
   spec.describe = [options](OptionList& list) {
     list.group("model", *options);
     list.find("model.score").choices(cell_scores());
   };
-  spec.copy_pretrained = [options](Model& model) {
-    load_captioner_encoder(options->encoder, model);
-  };
+  spec.copy_pretrained = of_network<ShowAttendTell>([options](ShowAttendTell& captioner) {
+    load_captioner_encoder(options->encoder, captioner);
+  });
   return std::make_unique<Task>("caption", data, std::make_shared<CaptionOutput>(data, decoding),
                                 std::vector{std::move(spec)});
 }

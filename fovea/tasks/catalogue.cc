@@ -38,7 +38,10 @@ const TaskRow& find_task(const std::string& name) {
             "' is now called '", row.name, "'");
     names.push_back(row.name);
   }
-  fail(ErrorKind::NotFound, "there is no task '", name, "'", suggestion(name, names),
+  const bool is_file = name.find_first_of("./") != std::string::npos;
+  fail(ErrorKind::NotFound, "there is no task '", name, "'",
+       is_file ? concat(" (the task comes before the data: features ", name, ")")
+               : suggestion(name, names),
        "; there are: ", join(names));
 }
 

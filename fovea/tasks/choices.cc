@@ -6,6 +6,7 @@
 #include "fovea/base/error.h"
 #include "fovea/data/choices/load.h"
 #include "fovea/models/bert_chooser.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/choice.h"
 #include "fovea/tasks/pretrained.h"
@@ -14,12 +15,9 @@ namespace fovea {
 
 namespace {
 
-class ChoicesData : public DataKind {
+class ChoicesData : public CodedData<ChoicesDataOptions, ChoiceCoding> {
  public:
-  explicit ChoicesData(std::shared_ptr<const PretrainedBert> pretrained)
-      : pretrained_(std::move(pretrained)) {}
-  const ChoicesDataOptions& options() const { return options_; }
-  const ChoiceCoding& coding() const { return coding_; }
+  ChoicesData() : CodedData("choices.json") {}
 
   /// Answers with the network that was read.
   void open(const PretrainedBert& chooser) {
@@ -28,21 +26,10 @@ class ChoicesData : public DataKind {
   }
   void describe(OptionList& list) override { options_.describe(list); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    pretrained_->require_data(source);
-    if (!coding_.tokeniser) coding_.tokeniser = pretrained_->tokeniser;
-    return pretrained_->noted(load_choices(source, options_, coding_, seed));
+    return load_choices(source, options_, coding_, seed);
   }
   void write(const std::filesystem::path& folder) const override {
     write_choices_data(folder, options_.generator);
-  }
-  void save(const RunFolder& folder) const override {
-    folder.write_asset("choices.json", coding_.to_json());
-    save_pieces(folder, *coding_.tokeniser);
-  }
-  void restore(const RunFolder& folder) override {
-    coding_ = ChoiceCoding::from_json(folder.read_asset("choices.json"),
-                                      folder.asset("choices.json").string());
-    coding_.tokeniser = load_pieces(folder);
   }
 
   /// {"question": …, "choices": [ … ]} as reader.h has it, or the question and each choice with
@@ -70,7 +57,7 @@ class ChoicesData : public DataKind {
     return columns;
   }
   Json input_schema() const override {
-    const Json text{{"type", "string"}};
+    const Json text{{"type", "string"}, {"contentMediaType", "text/plain"}};
     return {{"type", "object"},
             {"properties",
              {{"context", text},
@@ -81,18 +68,9 @@ class ChoicesData : public DataKind {
   Batch collate(std::span<const Example> examples) const override {
     return encoder().collate(examples);
   }
-  Example erase(const Example& example, const std::string& axis,
-                std::span<const int64_t> units) const override {
-    if (axis != "tokens") return DataKind::erase(example, axis, units);
-    return erase_tokens(example, *coding_.tokeniser, units);
-  }
 
  private:
   ChoiceEncoder encoder() const { return {coding_.tokeniser, options_.packing}; }
-
-  std::shared_ptr<const PretrainedBert> pretrained_;
-  ChoicesDataOptions options_;
-  ChoiceCoding coding_;
 };
 
 TrainingOptions chooser_training() {
@@ -107,7 +85,7 @@ TrainingOptions chooser_training() {
 
 static std::unique_ptr<Task> make_choices_task() {
   const auto pretrained = std::make_shared<PretrainedBert>();
-  const auto data = std::make_shared<ChoicesData>(pretrained);
+  const auto data = std::make_shared<PieceData<ChoicesData>>(pretrained);
   const auto options = std::make_shared<BertChooserOptions>();
   ModelSpec spec = model_spec(
       {"bert"}, options, chooser_training(),
@@ -129,13 +107,7 @@ static std::unique_ptr<Task> make_choices_task() {
     training.most_epochs = 10;
     return training;
   };
-  const std::shared_ptr<BertOptions> encoder(options, &options->encoder);
-  accept_pretrained(spec, encoder, pretrained);
-  spec.copy_pretrained = [pretrained](Model& model) {
-    take_encoder(model, *pretrained);
-    if (pretrained->head == EncoderHead::Choice) take_heads(model, *pretrained);
-  };
-  open_as_run(spec, encoder, pretrained, [data](const PretrainedBert& read) { data->open(read); });
+  accept_pretrained(spec, options, data, pretrained, EncoderHead::Choice);
   return std::make_unique<Task>("choices", data, std::make_shared<ChoiceOutput>(),
                                 std::vector{std::move(spec)});
 }

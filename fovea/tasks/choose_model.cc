@@ -28,7 +28,6 @@ constexpr int64_t kFewestSteps = 300;         // however much they cost
 constexpr double kMostCost = 8;               // of a step: whoever costs more does not take part
 constexpr size_t kFewestBlocks = 4;           // that show how far differences vary
 constexpr double kBehind = 3;                 // standard errors
-constexpr double kShareOfTime = 0.3;          // of training.seconds, where it is given
 
 /// Rows of one repeat: those to train on, and those to measure on in blocks.
 struct HeldOut {
@@ -87,14 +86,30 @@ double loss_in(const Metrics& metrics) {
   return loss->value;
 }
 
+/// How a candidate is trained; `is_last`: on the rows that nothing follows.
+TrainingOptions candidate_training(const Setup& setup, bool is_last) {
+  TrainingOptions options = setup.training();
+  if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
+  if (options.epochs == 0 && options.steps == 0) {
+    const auto usual = double(is_last ? kMostSteps : kMostStepsOfSeveral);
+    options.steps = std::max(kFewestSteps, int64_t(usual / setup.task().cost()));
+  }
+  return options;
+}
+
+std::unique_ptr<Model> candidate_model(const Setup& setup) {
+  auto model = setup.task().make_model();
+  model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
+  model->to(setup.prepare_device());
+  return model;
+}
+
 /// The loss of the setup's model on every block, after training on the other rows.
 std::vector<double> block_losses(const Setup& setup, const Splits& splits, const HeldOut& rows,
                                  double most_seconds, const std::function<bool()>& should_stop) {
   const auto seed = static_cast<uint64_t>(setup.common().seed);
   const Task& task = setup.task();
-  const auto model = task.make_model();
-  model->initialise(Random(seed).split("weights"));
-  model->to(setup.prepare_device());
+  const auto model = candidate_model(setup);
   const RowSubset training(splits.train, rows.training);
   const auto measure_blocks = [&] {
     std::vector<double> losses;
@@ -108,12 +123,7 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
   std::shared_ptr<const Dataset> validation;
   if (splits.validation) validation = sample_rows(splits.validation, kMostHeldOutRows);
   if (validation) hooks.evaluate = [&] { return task.measure(*model, *validation); };
-  TrainingOptions options = setup.training();
-  if (options.patience > 0) options.patience = std::min(options.patience, kMostPatience);
-  if (options.epochs == 0 && options.steps == 0) {
-    const auto usual = double(rows.is_last ? kMostSteps : kMostStepsOfSeveral);
-    options.steps = std::max(kFewestSteps, int64_t(usual / task.cost()));
-  }
+  TrainingOptions options = candidate_training(setup, rows.is_last);
   options.seconds = most_seconds;
   Trainer(*model, options, seed).train(training, hooks);
   return measure_blocks();
@@ -141,6 +151,16 @@ MeanAndError mean_and_error(const std::vector<double>& numbers) {
   for (const double number : numbers) squares += (number - result.mean) * (number - result.mean);
   if (count > 1) result.standard_error = std::sqrt(squares / (count - 1) / count);
   return result;
+}
+
+/// Those that take part; the others, whose steps cost too much, go into `left_out`.
+std::vector<std::string> candidates_of(Setup& setup, std::vector<std::string>& left_out) {
+  std::vector<std::string> names;
+  for (const std::string& name : std::vector<std::string>(setup.task().candidates())) {
+    setup.set("model.name", name);
+    (setup.task().cost() <= kMostCost ? names : left_out).push_back(name);
+  }
+  return names;
 }
 
 double seconds_now() {
@@ -249,11 +269,7 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   if (setup.task().candidates().empty()) return {};
   setup.merge(changed_options(setup), "the options");
   ModelChoice choice;
-  std::vector<std::string> names;
-  for (const std::string& name : std::vector<std::string>(setup.task().candidates())) {
-    setup.set("model.name", name);
-    (setup.task().cost() <= kMostCost ? names : choice.left_out).push_back(name);
-  }
+  const std::vector<std::string> names = candidates_of(setup, choice.left_out);
   choice.model = names[0];
   const int64_t rows = splits.train->size();
   const auto repeats = hold_out_repeatedly(rows, static_cast<uint64_t>(setup.common().seed));
@@ -262,7 +278,7 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   for (const auto& block : repeats[0].blocks) choice.held_out_rows += int64_t(block.size());
 
   Race race(names, overlap_factor(repeats));
-  const double end = seconds_now() + kShareOfTime * setup.training().seconds;
+  const double end = seconds_now() + kShareOfChoice * setup.training().seconds;
   // With a time to keep, each of those that may still run gets the same share of it.
   const auto share_of_time = [&](size_t repeat, size_t candidate) {
     if (setup.training().seconds == 0) return 0.0;
@@ -286,19 +302,64 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
           block_losses(setup, splits, repeats[repeat], most_seconds, hooks.should_stop);
       race.add(i, losses, repeats[repeat], seconds_now() - begin);
     }
-    if (stopped()) break;
+    require(!stopped(), ErrorKind::InvalidArgument,
+            "stopped while the model was chosen; nothing was written, the same command begins "
+            "again");
     race.compare();
   }
   if (!possible) {
     choice.reason = concat(rows, " rows are too few to choose by");
-  } else if (stopped()) {
-    choice.reason = "the choice was stopped";
   } else {
     choice.candidates = race.candidates();
     take_best(choice);
   }
   setup.set("model.name", choice.model);
   return choice;
+}
+
+double planned_seconds(const TrainingPlan& plan, double step_seconds, double evaluation_seconds) {
+  const double epochs = double(plan.steps) / double(plan.steps_per_epoch);
+  return double(plan.steps) * step_seconds +
+         epochs / double(plan.options.evaluate_epochs) * evaluation_seconds;
+}
+
+double time_choice(Setup& setup, const Splits& splits) {
+  constexpr double kTimedOfEach = 0.2;  // of each candidate
+  if (setup.task().candidates().empty()) return 0;
+  const std::string asked = setup.task().model_name();
+  const auto seed = static_cast<uint64_t>(setup.common().seed);
+  const auto repeats = hold_out_repeatedly(splits.train->size(), seed);
+  if (repeats[0].blocks[0].empty()) return 0;  // too few rows to choose by
+  setup.merge(changed_options(setup), "the options");
+  std::vector<std::string> left_out;
+  double seconds = 0;
+  for (const std::string& name : candidates_of(setup, left_out)) {
+    setup.set("model.name", name);
+    const auto model = candidate_model(setup);
+    const RowSubset first(splits.train, repeats[0].training);
+    const double begin = seconds_now();
+    if (!setup.has_budget() && setup.task().fit(*model, first)) {
+      const double taken = seconds_now() - begin;
+      for (const HeldOut& rows : repeats)
+        seconds += taken * double(rows.training.size()) / double(first.size());
+      continue;
+    }
+    double evaluation = 0;
+    if (splits.validation) {
+      const double looks = seconds_now();
+      setup.task().measure(*model, *sample_rows(splits.validation, kMostHeldOutRows));
+      evaluation = seconds_now() - looks;
+    }
+    const double step =
+        Trainer(*model, candidate_training(setup, true), seed).time_step(first, kTimedOfEach);
+    for (const HeldOut& rows : repeats) {
+      Trainer trainer(*model, candidate_training(setup, rows.is_last), seed);
+      seconds +=
+          planned_seconds(trainer.plan(RowSubset(splits.train, rows.training)), step, evaluation);
+    }
+  }
+  setup.set("model.name", asked);
+  return seconds;
 }
 
 }  // namespace fovea

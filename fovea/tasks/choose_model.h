@@ -15,6 +15,7 @@
 
 #include "fovea/base/text.h"
 #include "fovea/tasks/setup.h"
+#include "fovea/training/plan.h"
 
 namespace fovea {
 
@@ -48,9 +49,19 @@ struct ChooseHooks {
   std::function<bool()> should_stop;  // may be empty
 };
 
+constexpr double kShareOfChoice = 0.3;  // of training.seconds, where it is given
+
 /// Sets model.name to the best candidate. Nothing where model.name is one network already. A choice
-/// that is stopped takes the preferred one.
+/// that is stopped is none: InvalidArgument, since a training that goes on must be the same as one
+/// that was never stopped.
 std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
                                         const ChooseHooks& hooks);
+
+/// Seconds that the choice takes at most, by the measured time of each candidate's steps; 0 where
+/// there is none to make. The setup stays as it is.
+double time_choice(Setup& setup, const Splits& splits);
+
+/// Seconds of all steps of a plan, and of all looks at the validation rows.
+double planned_seconds(const TrainingPlan& plan, double step_seconds, double evaluation_seconds);
 
 }  // namespace fovea

@@ -47,6 +47,7 @@ void add_interval(const at::Tensor& weights, MapView& map) {
   map.low = known.low;
   map.high = known.high;
   map.interval_of = known.interval_of;
+  map.interval_is = known.interval_is;
 }
 
 /// The mean over the rows. weights [N, C]
@@ -67,7 +68,7 @@ MapView mean_attention(const TableLayout& layout, const RowAttention& attention,
                        const NamedTensors& truth) {
   MapView map = mean_over_rows(layout, attention.rows);
   map.name = "attention";
-  map.title = "attention over columns";
+  map.title = "How much each column was looked at";
   map.kind = MapKind::Distribution;
   if (!is_ensemble) {
     add_interval(attention.rows.to(torch::kFloat64), map);
@@ -75,6 +76,7 @@ MapView mean_attention(const TableLayout& layout, const RowAttention& attention,
     map.low = to_vector<double>(attention.heads.amin(0));
     map.high = to_vector<double>(attention.heads.amax(0));
     map.interval_of = concat(attention.heads.size(0), " members");
+    map.interval_is = "full range";
   }
   if (truth.count("attention")) {
     const at::Tensor keep = truth.at("attention").flatten().to(torch::kChar).contiguous();

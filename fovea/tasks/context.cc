@@ -3,6 +3,7 @@
 #include "fovea/data/sequences/load.h"
 #include "fovea/explain/record/average.h"
 #include "fovea/models/context_attention.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/rows.h"
@@ -12,41 +13,36 @@ namespace fovea {
 
 namespace {
 
-class ContextData : public DataKind {
+class ContextData : public CodedData<ContextDataOptions, ContextEncoder> {
  public:
-  const ContextLayout& layout() const { return encoder_.layout(); }
+  ContextData() : CodedData("contexts.json") {}
+  const ContextLayout& layout() const { return coding_.layout(); }
 
   void describe(OptionList& list) override { options_.describe(list); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    return load_context(source, options_, encoder_, seed);
+    return load_context(source, options_, coding_, seed);
   }
   void write(const std::filesystem::path& folder) const override {
     write_context_data(folder, options_);
-  }
-  void save(const RunFolder& folder) const override {
-    folder.write_asset("contexts.json", encoder_.to_json());
-  }
-  void restore(const RunFolder& folder) override {
-    encoder_ = ContextEncoder::from_json(folder.read_asset("contexts.json"),
-                                         folder.asset("contexts.json").string());
   }
   std::map<std::string, int64_t> sizes() const override {
     return {{"contexts", int64_t(layout().contexts.size())},
             {"positions", int64_t(layout().positions.size())}};
   }
 
-  Example parse(const std::string& line) const override { return parse_row(encoder_, line); }
+  Example parse(const std::string& line) const override { return parse_row(coding_, line); }
   InputColumns input_columns(const Roles&) const override {
-    InputColumns columns{{layout().context}, encoder_.file_columns(), {}};
+    InputColumns columns{{layout().context}, coding_.file_columns(), {}};
     columns.needed.insert(columns.needed.end(), layout().positions.begin(),
                           layout().positions.end());
+    columns.truth = layout().target;
     return columns;
   }
   std::vector<Example> parse_table(const CsvTable& table, const InputColumns&) const override {
-    return all_examples(*encoder_.encode_inputs(table));
+    return all_examples(*coding_.encode_inputs(table));
   }
   Json input_schema() const override {
-    std::vector<RowColumn> columns{{layout().context, layout().contexts}};
+    std::vector<SchemaColumn> columns{{layout().context, layout().contexts}};
     for (const std::string& position : layout().positions) columns.push_back({position});
     return row_schema(columns);
   }
@@ -60,15 +56,12 @@ class ContextData : public DataKind {
     }
     return input;
   }
+  Batch collate(std::span<const Example> examples) const override { return stack(examples); }
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override {
     if (axis != "positions") return DataKind::erase(example, axis, units);
     return erase_inputs(example, "inputs", units, {}, layout().input_means);
   }
-
- private:
-  ContextDataOptions options_;
-  ContextEncoder encoder_;
 };
 
 /// What the model makes of one row of the data.
@@ -179,7 +172,9 @@ static std::unique_ptr<Task> make_context_task() {
       [options] {
         return ExplainTitles{
             "Which position the context looks at",
-            {{"attention", options->name == "free" ? "A" : "softmax(A)"}, {"effective", "A*w"}}};
+            {{"attention", options->is_free() ? "Weight of each position, A"
+                                              : "Share of each position, softmax(A)"},
+             {"effective", "Weight times what the position counts for, A*w"}}};
       });
   spec.overview = [data](const Task& task, const Model& model, const Dataset& rows) {
     return weights_of_contexts(data->layout(), task, model, rows);

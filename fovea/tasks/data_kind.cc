@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "fovea/base/error.h"
-#include "fovea/tensor/torch.h"
 
 namespace fovea {
 
@@ -29,10 +28,6 @@ std::vector<Example> DataKind::parse_table(const CsvTable& table,
   return examples;
 }
 
-Batch DataKind::collate(std::span<const Example> examples) const {
-  return stack(examples);
-}
-
 std::vector<int64_t> DataKind::example_rows(const Dataset& rows, int64_t count) const {
   std::vector<int64_t> first(size_t(std::min(count, rows.size())));
   std::iota(first.begin(), first.end(), int64_t{0});
@@ -41,32 +36,6 @@ std::vector<int64_t> DataKind::example_rows(const Dataset& rows, int64_t count) 
 
 Example DataKind::erase(const Example&, const std::string& axis, std::span<const int64_t>) const {
   fail(ErrorKind::Unsupported, "units of the axis '", axis, "' cannot be erased");
-}
-
-std::vector<Example> all_examples(const Dataset& rows) {
-  std::vector<Example> examples;
-  for (int64_t row = 0; row < rows.size(); ++row) examples.push_back(rows.example(row));
-  return examples;
-}
-
-Batch whole(const Dataset& rows) {
-  require(!rows.columns().empty(), ErrorKind::Internal, "these rows are not resident");
-  return {rows.columns(), rows.size()};
-}
-
-Batch stack(std::span<const Example> examples) {
-  Batch batch{{}, static_cast<int64_t>(examples.size())};
-  if (examples.empty()) return batch;
-  for (const auto& [name, first] : examples[0].tensors) {
-    std::vector<at::Tensor> rows;
-    for (const Example& example : examples) {
-      const auto found = example.tensors.find(name);
-      if (found == example.tensors.end()) break;
-      rows.push_back(found->second);
-    }
-    if (rows.size() == examples.size()) batch.tensors[name] = torch::stack(rows);  // [B, …]
-  }
-  return batch;
 }
 
 }  // namespace fovea

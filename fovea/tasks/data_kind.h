@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -19,6 +20,11 @@
 #include "fovea/training/run_folder.h"
 
 namespace fovea {
+
+/// Who is told of something that takes long: what it is ("reading") and what is counted
+/// ("pictures").
+using LoadProgressMaker =
+    std::function<LoadProgress(const std::string& title, const std::string& unit)>;
 
 class DataKind {
  public:
@@ -62,8 +68,8 @@ class DataKind {
   virtual std::vector<std::string> input_notes(const Example& example) const { return {}; }
   /// The same of all rows of a table of inputs, counted.
   virtual std::vector<std::string> table_notes(const CsvTable& table) const { return {}; }
-  /// Examples side by side.
-  virtual Batch collate(std::span<const Example> examples) const;
+  /// Examples side by side: stack() (data/dataset.h) where they need no padding.
+  virtual Batch collate(std::span<const Example> examples) const = 0;
   /// A row as a user would give it for an answer, to try a run with; null where there is no such.
   virtual Json input(const Dataset& rows, int64_t row) const { return rows.input(row); }
   /// At most `count` rows whose inputs are worth a try: the first ones.
@@ -71,15 +77,13 @@ class DataKind {
   /// The example without these units of the axis. Unsupported for an axis that cannot lose units.
   virtual Example erase(const Example& example, const std::string& axis,
                         std::span<const int64_t> units) const;
+
+  /// Who is told how far a load() is that takes long; may be empty.
+  LoadProgressMaker loading;
+
+ protected:
+  LoadProgress progress(const std::string& title, const std::string& unit) const {
+    return loading ? loading(title, unit) : LoadProgress();
+  }
 };
-
-/// Every row as an example.
-std::vector<Example> all_examples(const Dataset& rows);
-
-/// All resident columns as one batch, without copying.
-Batch whole(const Dataset& rows);
-
-/// Examples side by side, for models whose examples need no padding.
-Batch stack(std::span<const Example> examples);
-
 }  // namespace fovea

@@ -6,6 +6,9 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
+#include "fovea/data/media_input.h"
+#include "fovea/models/language_model.h"
+#include "fovea/tasks/generate.h"
 #include "fovea/tasks/hugging_face.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
@@ -16,7 +19,7 @@ namespace fovea {
 
 namespace {
 
-constexpr int64_t kRowsToCheck = 256;
+constexpr int64_t kRowsToCheck = 256, kRowsToContinue = 2;
 
 /// What a file says, for a line on a terminal.
 std::string shown_name(const std::string& text) {
@@ -103,10 +106,10 @@ std::string check_metrics(const RunFolder& folder, const TrainerState& state, st
 }
 
 /// The rows that the checks look at, as one batch.
-Batch some_rows(const Splits& splits, std::string& detail) {
+Batch some_rows(const Splits& splits, int64_t most, std::string& detail) {
   const auto rows = splits.validation ? splits.validation : splits.train;
   std::vector<int64_t> picked;
-  for (int64_t row = 0; row < std::min(kRowsToCheck, rows->size()); ++row) picked.push_back(row);
+  for (int64_t row = 0; row < std::min(most, rows->size()); ++row) picked.push_back(row);
   detail = concat(picked.size(), " rows of ", splits.validation ? "validation" : "training");
   return rows->batch(picked);
 }
@@ -115,6 +118,8 @@ Batch some_rows(const Splits& splits, std::string& detail) {
 at::Tensor keep_of(const AttentionMap& map, const Batch& batch, const Tap& tap) {
   if (!batch.has(map.key_axis + ".keep")) return {};
   at::Tensor keys = batch.at(map.key_axis + ".keep");  // [B, K]
+  if (map.key_axis == map.query_axis && map.weights.size(3) > keys.size(1))
+    return {};  // with what was written after them
   const auto leaf = tap.leaves().find(map.key_axis);
   if (leaf != tap.leaves().end() && !leaf->second.unit_of.empty())  // several inputs are one key
     keys = at::zeros({keys.size(0), map.weights.size(3)}, at::kLong)
@@ -123,14 +128,33 @@ at::Tensor keep_of(const AttentionMap& map, const Batch& batch, const Tap& tap) 
   return keys.unsqueeze(1).expand({keys.size(0), map.weights.size(2), keys.size(1)});
 }
 
-/// A Hugging Face folder has no data of its own: a text, or a question about one, will do.
+/// A Hugging Face folder has no data of its own: a picture, a text, or a question about one, will
+/// do.
 Batch some_input(const Pipeline& pipeline, std::string& detail) {
+  const Json schema = pipeline.task().input_schema();
+  if (schema.contains("properties") && schema["properties"].contains("image")) {
+    const Example example =
+        pipeline.parse(image_input(encode_png(make_image(32, 32, 3, 128))).dump());
+    detail = "a Hugging Face folder has none; a grey picture";
+    return pipeline.task().collate({&example, 1});
+  }
   const bool is_text = pipeline.task().takes_plain_text();
   const Example example =
       pipeline.parse(is_text ? "A short text, to see what comes of it."
                              : "What comes of it?\tA short text, to see what comes of it.");
   detail = "a Hugging Face folder has none; a text of ours";
   return pipeline.task().collate({&example, 1});
+}
+
+/// Of a text that is to be continued, so much that there is room.
+void shorten_prompts(const Model& model, Batch& batch) {
+  const auto* language = dynamic_cast<const LanguageModel*>(&model);
+  if (!language) return;
+  const int64_t most = std::max<int64_t>(1, language->options().maximum_length / 2);
+  for (const char* name : {"tokens", "tokens.keep"}) {
+    at::Tensor& numbers = batch.tensors.at(name);  // [B, N]
+    numbers = numbers.narrow(1, 0, std::min(most, numbers.size(1)));
+  }
 }
 
 std::string check_maps(const Model& model, const Batch& batch, std::string& detail) {
@@ -185,7 +209,10 @@ std::vector<Check> examine(const std::filesystem::path& run) {
   }));
   std::optional<Pipeline> pipeline;
   checks.push_back(check("weights", [&](std::string& detail) {
-    pipeline.emplace(Pipeline::load(run));
+    std::vector<std::string> assignments;
+    if (setup_of(run).task_name() == "language")  // a few tokens are enough
+      assignments.push_back("decoding.maximum_length=16");
+    pipeline.emplace(Pipeline::load(run, "cpu", assignments));
     int64_t count = 0;
     for (const at::Tensor& parameter : pipeline->model().parameters()) count += parameter.numel();
     detail = concat(format_count(count), " parameters, all finite");
@@ -198,11 +225,13 @@ std::vector<Check> examine(const std::filesystem::path& run) {
   const Check data = check("data", [&](std::string& detail) {
     if (!is_ours) {
       batch = some_input(*pipeline, detail);
+      shorten_prompts(pipeline->model(), *batch);
       return std::string();
     }
     splits = pipeline->load_data("");
-    batch = some_rows(splits, detail);
+    batch = some_rows(splits, generates(*pipeline) ? kRowsToContinue : kRowsToCheck, detail);
     check_batch(*batch, pipeline->model().schema());
+    shorten_prompts(pipeline->model(), *batch);
     return std::string();
   });
   if (is_ours) {

@@ -12,9 +12,11 @@
 #include "fovea/models/bert_classifier.h"
 #include "fovea/models/hierarchical.h"
 #include "fovea/models/words.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/by_kind.h"
 #include "fovea/tasks/pretrained.h"
+#include "fovea/tasks/rows.h"
 #include "fovea/tasks/text_input.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
@@ -24,11 +26,9 @@ namespace fovea {
 namespace {
 
 /// Texts with a class, labels or a number, whatever a model reads them as.
-class DocumentsData : public DataKind {
+class DocumentsData : public CodedData<DocumentsDataOptions, DocumentCoding> {
  public:
-  explicit DocumentsData(TextsAs as) : as_(as) {}
-  const DocumentsDataOptions& options() const { return options_; }
-  const DocumentCoding& coding() const { return coding_; }
+  explicit DocumentsData(TextsAs as) : CodedData("documents.json"), as_(as) {}
   AnswerKind kind() const { return coding_.target.kind; }
 
   void describe(OptionList& list) override { options_.describe(list, as_); }
@@ -37,13 +37,6 @@ class DocumentsData : public DataKind {
   }
   void write(const std::filesystem::path& folder) const override {
     write_documents_data(folder, options_, as_);
-  }
-  void save(const RunFolder& folder) const override {
-    folder.write_asset("documents.json", coding_.to_json());
-  }
-  void restore(const RunFolder& folder) override {
-    coding_ = DocumentCoding::from_json(folder.read_asset("documents.json"),
-                                        folder.asset("documents.json").string());
   }
 
   /// A text, or {"text": …, "second": …}; of pairs also both with a tab between them.
@@ -72,33 +65,39 @@ class DocumentsData : public DataKind {
           columns.known.push_back(own);
           for (const std::string& part : split(own, ',')) columns.known.emplace_back(trim(part));
         }
+    columns.truth = name("label");
     if (coding_.pairs) columns.needed.push_back(name("second")), columns.keys.push_back("second");
     columns.quotes = options_.quotes;
     columns.texts = true;
+    known_keys_ = columns.known;
+    for (const char* key : {"text", "second"}) known_keys_.push_back(key);
     return columns;
+  }
+  std::vector<std::string> input_notes(const Example& example) const override {
+    const std::string unknown = unknown_names_note(example.given, known_keys_);
+    return unknown.empty() ? std::vector<std::string>() : std::vector{unknown};
   }
   Json input_schema() const override {
     if (!coding_.pairs) return {{"type", "string"}};
+    const Json text{{"type", "string"}, {"contentMediaType", "text/plain"}};
     return {{"type", "object"},
-            {"properties", {{"text", {{"type", "string"}}}, {"second", {{"type", "string"}}}}},
+            {"properties", {{"text", text}, {"second", text}}},
             {"required", {"text", "second"}}};
   }
 
  protected:
   virtual Example encode(const LabelledDocument& document) const = 0;
 
-  DocumentsDataOptions options_;
-  DocumentCoding coding_;
-
  private:
+  mutable std::vector<std::string> known_keys_;  // of a JSON input, as input_columns() found them
   TextsAs as_;
 };
 
 /// As BERT reads them.
-class PieceDocuments : public DocumentsData {
+class PieceDocuments : public PieceData<DocumentsData> {
  public:
   explicit PieceDocuments(std::shared_ptr<const PretrainedBert> pretrained)
-      : DocumentsData(TextsAs::Pieces), pretrained_(std::move(pretrained)) {}
+      : PieceData(std::move(pretrained), TextsAs::Pieces) {}
 
   /// Answers with the classifier that was read, of one text or of two.
   void open(const PretrainedBert& classifier) {
@@ -112,29 +111,11 @@ class PieceDocuments : public DocumentsData {
     options_.packing.longest =
         std::min(options_.packing.longest, classifier.options.maximum_length);
   }
-  Splits load(const DataSource& source, uint64_t seed) override {
-    pretrained_->require_data(source);
-    if (!coding_.tokeniser) coding_.tokeniser = pretrained_->tokeniser;
-    return pretrained_->noted(DocumentsData::load(source, seed));
-  }
-  void save(const RunFolder& folder) const override {
-    DocumentsData::save(folder);
-    save_pieces(folder, *coding_.tokeniser);
-  }
-  void restore(const RunFolder& folder) override {
-    DocumentsData::restore(folder);
-    coding_.tokeniser = load_pieces(folder);
-  }
   LinearInputs linear_inputs(const Dataset& rows) const override {
     return count_tokens(rows, "tokens", coding_.tokeniser->size());
   }
   Batch collate(std::span<const Example> examples) const override {
     return collate_tokens(examples, coding_.tokeniser->special().padding);
-  }
-  Example erase(const Example& example, const std::string& axis,
-                std::span<const int64_t> units) const override {
-    if (axis != "tokens") return DataKind::erase(example, axis, units);
-    return erase_tokens(example, *coding_.tokeniser, units);
   }
 
  protected:
@@ -157,8 +138,6 @@ class PieceDocuments : public DocumentsData {
             "(multi_label_classification), or one number (regression)");
     return AnswerKind::Class;
   }
-
-  std::shared_ptr<const PretrainedBert> pretrained_;
 };
 
 /// As words of a vocabulary, which the run keeps.
@@ -171,8 +150,8 @@ class WordDocuments : public DocumentsData {
   }
   void restore(const RunFolder& folder) override {
     DocumentsData::restore(folder);
-    coding_.words = std::make_shared<const Vocabulary>(Vocabulary::from_json(
-        folder.read_asset("words.json"), folder.asset("words.json").string()));
+    coding_.words =
+        std::make_shared<const Vocabulary>(read_asset_as<Vocabulary>(folder, "words.json"));
   }
 };
 
@@ -299,14 +278,15 @@ class BagDocuments : public WordDocuments {
 };
 
 KindOutput::Known answers_of(const std::shared_ptr<const DocumentsData>& data) {
-  return {[data] { return data->kind(); }, [data]() -> const auto& {return data->coding().classes;
+  const auto classes = [data]() -> const std::vector<std::string>& {
+    return data->coding().classes;
+  };
+  const auto target = [data] {
+    const DocumentTarget& own = data->coding().target;
+    return NumberOutput::Target{own.name, own.mean, own.deviation};
+  };
+  return {[data] { return data->kind(); }, classes, target};
 }
-, [data] {
-  const DocumentTarget& target = data->coding().target;
-  return NumberOutput::Target{target.name, target.mean, target.deviation};
-}
-};  // namespace
-}  // namespace fovea
 
 /// The document that looks at its words or sentences is called by its class, labels or number.
 class WholeDocumentOutput : public KindOutput {
@@ -375,9 +355,7 @@ ModelSpec bert_classifier_spec() {
     training.most_epochs = 20;
     return training;
   };
-  const std::shared_ptr<BertOptions> encoder(options, &options->encoder);
-  accept_pretrained(spec, encoder, pretrained);
-  open_as_run(spec, encoder, pretrained, [data](const PretrainedBert& read) { data->open(read); });
+  accept_pretrained(spec, options, data, pretrained);
   return spec;
 }
 
@@ -420,10 +398,10 @@ ModelSpec han_spec() {
     fail(ErrorKind::InvalidArgument,
          "--from: model.name=han takes no other run; data.vectors=FILE gives it word vectors");
   };
-  spec.copy_pretrained = [data](Model& model) {
+  spec.copy_pretrained = of_network<HierarchicalAttention>([data](HierarchicalAttention& network) {
     if (const auto& vectors = data->vectors())
-      dynamic_cast<HierarchicalAttention&>(model).take_vectors(vectors->vectors, vectors->known);
-  };
+      network.take_vectors(vectors->vectors, vectors->known);
+  });
   return spec;
 }
 
@@ -455,7 +433,7 @@ ModelSpec words_spec() {
     fail(ErrorKind::InvalidArgument,
          "--from: model.name=words starts from nothing; add --set model.name=bert");
   };
-  spec.copy_pretrained = [data](Model& model) { data->fit(dynamic_cast<Words&>(model)); };
+  spec.copy_pretrained = of_network<Words>([data](Words& words) { data->fit(words); });
   return spec;
 }
 

@@ -1,6 +1,7 @@
 // The task `features`: predict one column of a table from the others, with one attention weight per
 // column.
 #include <algorithm>
+#include <cmath>
 
 #include "fovea/base/error.h"
 #include "fovea/data/erase.h"
@@ -11,6 +12,7 @@
 #include "fovea/models/classifier.h"
 #include "fovea/models/feature_attention.h"
 #include "fovea/models/table_network.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/column_importance.h"
 #include "fovea/tasks/outputs/classes.h"
@@ -34,13 +36,14 @@ std::vector<int64_t> plain_inputs(const TableLayout& layout) {
   return inputs;
 }
 
-class TableData : public DataKind {
+class TableData : public CodedData<FeaturesDataOptions, TableEncoder> {
  public:
-  const TableLayout& layout() const { return encoder_.layout(); }
+  TableData() : CodedData("columns.json") {}
+  const TableLayout& layout() const { return coding_.layout(); }
 
   void describe(OptionList& list) override { options_.describe(list); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    Splits splits = load_features(source, options_, encoder_, seed, &held_out_);
+    Splits splits = load_features(source, options_, coding_, seed, &held_out_);
     train_rows_ = splits.train ? splits.train->size() : 0;
     class_counts_.assign(layout().classes.size(), 0);
     if (splits.train && layout().kind != TargetKind::Number)
@@ -57,47 +60,47 @@ class TableData : public DataKind {
   void write(const std::filesystem::path& folder) const override {
     write_features_data(folder, options_);
   }
-  void save(const RunFolder& folder) const override {
-    folder.write_asset("columns.json", encoder_.to_json());
-  }
-  void restore(const RunFolder& folder) override {
-    encoder_ = TableEncoder::from_json(folder.read_asset("columns.json"),
-                                       folder.asset("columns.json").string());
-  }
   std::map<std::string, int64_t> sizes() const override {
     return {{"columns", int64_t(layout().columns.size())},
             {"inputs", int64_t(layout().column_of_input.size())},
             {"classes", int64_t(layout().classes.size())}};
   }
 
-  Example parse(const std::string& line) const override { return parse_row(encoder_, line); }
+  Example parse(const std::string& line) const override { return parse_row(coding_, line); }
   InputColumns input_columns(const Roles&) const override {
-    return {layout().columns, encoder_.file_columns(), {}};
+    InputColumns columns{layout().columns, coding_.file_columns(), {}};
+    columns.truth = layout().target;
+    return columns;
   }
   std::vector<Example> parse_table(const CsvTable& table, const InputColumns&) const override {
-    return all_examples(*encoder_.encode_inputs(table));
+    return coding_.encode_inputs(table);
   }
   Json input_schema() const override {
-    std::vector<RowColumn> columns;
-    for (const TableColumn& column : encoder_.columns())
+    std::vector<SchemaColumn> columns;
+    for (const TableColumn& column : coding_.columns())
       columns.push_back({column.name(), column.categories(),
                          column.kind() == ColumnKind::Date || column.kind() == ColumnKind::Text,
                          column.missing_share() > 0});
-    return row_schema(columns);
+    Json schema = row_schema(columns);
+    for (const TableColumn& column : coding_.columns())
+      if (column.is_number() && std::isfinite(column.number().low()))  // older runs do not say
+        schema["properties"][column.name()]["training"] = {{"low", column.number().low()},
+                                                           {"high", column.number().high()}};
+    return schema;
   }
   std::vector<std::string> input_notes(const Example& example) const override {
-    std::vector<std::string> notes = encoder_.check(example);
-    const std::string unknown = unknown_names_note(example.given, encoder_.file_columns());
+    std::vector<std::string> notes = coding_.check(example);
+    const std::string unknown = unknown_names_note(example.given, coding_.file_columns());
     if (!unknown.empty()) notes.push_back(unknown);
     return notes;
   }
   std::vector<std::string> table_notes(const CsvTable& table) const override {
-    return encoder_.check(table);
+    return coding_.check(table);
   }
   Json input(const Dataset& rows, int64_t row) const override {
-    return row_object(layout().columns,
-                      encoder_.decode_row(rows.example(row).tensors.at("inputs")));
+    return row_object(layout().columns, coding_.decode_row(rows.example(row).tensors.at("inputs")));
   }
+  Batch collate(std::span<const Example> examples) const override { return stack(examples); }
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override {
     if (axis != "columns") return DataKind::erase(example, axis, units);
@@ -117,12 +120,10 @@ class TableData : public DataKind {
   /// The next load() fits these columns alone.
   void keep_columns(const std::vector<std::string>& names) {
     options_.table.features = names;
-    encoder_ = {};
+    coding_ = {};
   }
 
  private:
-  FeaturesDataOptions options_;
-  TableEncoder encoder_;
   std::vector<int64_t> class_counts_;
   int64_t train_rows_ = 0;
   bool held_out_ = false;
@@ -180,6 +181,12 @@ class TargetOutput : public ClassesOutput {
     return concat(data_->layout().target, " = ",
                   is_number() ? format_number(answer(example, prediction)["value"], 5)
                               : ClassesOutput::headline(example, prediction));
+  }
+  RowsKind rows_kind() const override {
+    return is_number() ? number_.rows_kind() : ClassesOutput::rows_kind();
+  }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override {
+    return is_number() ? number_.judge_rows(rows) : ClassesOutput::judge_rows(rows);
   }
 
  protected:
@@ -264,10 +271,9 @@ ModelSpec table_model(std::vector<std::string> names, Options options,
   if constexpr (requires(const Network& network, const Predictions& answers) {
                   network.contributions(at::Tensor(), answers);
                 })
-    contributions = [](const Model& model, const Batch& batch) {
-      return dynamic_cast<const Network&>(model).contributions(batch.at("inputs"),
-                                                               model.predict(batch));
-    };
+    contributions = of_network<Network>([](const Network& network, const Batch& batch) {
+      return network.contributions(batch.at("inputs"), network.predict(batch));
+    });
   const auto titles = [data, own] {
     ExplainTitles titles{"Where the model looks to predict " + data->layout().target,
                          {{"attention", "attention over columns"}}};
@@ -371,9 +377,9 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
     return name == "transformer" ? width * width : std::min(width, kMostCost);
   };
   if (name == "linear")
-    spec.fit = [data](Model& model, const Dataset& rows) {
-      return fit_convex(*data, dynamic_cast<TableNetwork&>(model), rows);
-    };
+    spec.fit = of_network<TableNetwork>([data](TableNetwork& network, const Dataset& rows) {
+      return fit_convex(*data, network, rows);
+    });
   spec.configs["tutorial"] = tutorial_settings();
   if (name == "auto") spec.configs["tutorial"]["model"]["name"] = "tutorial";
   return spec;

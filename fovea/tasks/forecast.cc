@@ -247,8 +247,8 @@ ModelSpec patches_spec() {
   const auto data = std::make_shared<SeriesData>(options, true);
   TrainingOptions training = window_training();
   training.learning_rate = 1e-3;
-  // Windows that follow each other are nearly the same: few at a time tell as much as many. The mean
-  // of the last weights is steadier where the horizon is long.
+  // Windows that follow each other are nearly the same: few at a time tell as much as many. The
+  // mean of the last weights is steadier where the horizon is long.
   training.batch_size = 32;
   training.micro_batches = 1;
   training.ema = 0.995;
@@ -258,8 +258,9 @@ ModelSpec patches_spec() {
         return std::make_unique<SeriesPatches>(own, series_shape(data->layout()));
       },
       [] {
-        return ExplainTitles{"Which stretch of the past each forecast step looks at",
-                             {{"attention", "attention over patches"}}};
+        return ExplainTitles{
+            "Which stretch of the past each forecast step looks at",
+            {{"attention", "Where each forecast step looked, stretch by stretch"}}};
       });
   finish_spec(spec, data, [options] { return Network{options->series.levels(), options.get()}; });
   return spec;
@@ -277,7 +278,7 @@ ModelSpec linear_spec() {
       },
       [] {
         return ExplainTitles{"What each past step adds to each forecast step",
-                             {{"contribution", "weight times value"}}};
+                             {{"contribution", "What each past step adds: weight times value"}}};
       });
   spec.configs["tutorial"] = {{"model", {{"name", "seq2seq"}}}};
   finish_spec(spec, data, [options] { return Network{options->series.levels(), nullptr}; });
@@ -306,10 +307,9 @@ ModelSpec seq2seq_spec() {
         if (own.revin) return std::make_unique<RevinSeq2Seq>(own, shape, series_shape(layout));
         return std::make_unique<Seq2Seq>(own, SearchOptions{}, shape);
       },
-      [options] {
-        return ExplainTitles{
-            "Which past step each forecast step looks at",
-            {{"attention", concat(options->score.name, ", ", options->alignment.name)}}};
+      [] {
+        return ExplainTitles{"Which past step each forecast step looks at",
+                             {{"attention", "Where each forecast step looked"}}};
       });
   finish_spec(spec, data, [] { return Network{}; });
   return spec;

@@ -4,8 +4,11 @@
 
 #include "fovea/base/error.h"
 #include "fovea/data/language/dataset.h"
+#include "fovea/data/language/load.h"
 #include "fovea/data/language/text_stream.h"
 #include "fovea/models/language_model.h"
+#include "fovea/tasks/hugging_face_folder.h"
+#include "fovea/tasks/language_adapter.h"
 #include "fovea/tasks/outputs/continuation.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
@@ -45,24 +48,44 @@ class TextUntilStop {
   bool is_over_ = false;
 };
 
+/// Null where the run has none.
+const LanguageModel* language_model_of(const Pipeline& pipeline) {
+  return dynamic_cast<const LanguageModel*>(&pipeline.model());
+}
+
 }  // namespace
 
 bool generates(const Pipeline& pipeline) {
-  return dynamic_cast<const LanguageModel*>(&pipeline.model()) != nullptr;
+  return language_model_of(pipeline) != nullptr;
 }
 
 TextGenerator::TextGenerator(const Pipeline& pipeline) : pipeline_(pipeline) {
   require(generates(pipeline), ErrorKind::Unsupported, pipeline.folder().path().string(),
           ": a run of the task ", pipeline.task_name(),
           " writes no text; take one of language. fovea predict answers with it");
-  const std::filesystem::path asset = pipeline.folder().asset("tokenizer.json");
-  tokeniser_ = std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::load(
-      std::filesystem::exists(asset) ? asset : pipeline.folder().path()));
+  std::filesystem::path path = pipeline.folder().path();
+  while (is_adapter(path) && !std::filesystem::exists(path / "tokenizer.json"))
+    path = base_of(path);  // as language_adapter.h has it
+  const std::filesystem::path asset = RunFolder(path).asset("tokenizer.json");
+  tokeniser_ = std::make_shared<const HuggingFaceTokeniser>(
+      load_whole_tokeniser(std::filesystem::exists(asset) ? asset : path));
+}
+
+GenerateOptions TextGenerator::usual_options() const {
+  ContinuationOptions usual;
+  OptionList list;
+  list.group("decoding", usual);
+  const Json config = pipeline_.setup().to_config();
+  list.merge({{"decoding", config.at("decoding")}}, "decoding");
+  return {usual.search, usual.stop};
 }
 
 Decoded TextGenerator::generate(const Example& prompt, const GenerateOptions& options,
                                 const std::function<void(const GeneratedToken&)>& written) const {
-  const auto& model = dynamic_cast<const LanguageModel&>(pipeline_.model());
+  require(options.search.beam <= kWidestBeam || options.search.method != "beam",
+          ErrorKind::InvalidArgument, "a beam of ", options.search.beam,
+          " is too wide; choose a width of 1 to ", kWidestBeam);
+  const LanguageModel& model = *language_model_of(pipeline_);
   const auto before = to_vector<int64_t>(prompt.tensors.at("tokens"));
   TextStream stream(*tokeniser_, before);
   TextUntilStop text(options.stop);
@@ -87,7 +110,7 @@ Decoded TextGenerator::generate(const Example& prompt, const GenerateOptions& op
 }
 
 std::optional<Example> repeated_example(const Pipeline& pipeline, int64_t length, uint64_t seed) {
-  const auto* model = dynamic_cast<const LanguageModel*>(&pipeline.model());
+  const LanguageModel* model = language_model_of(pipeline);
   if (!model || 2 * length >= model->options().maximum_length) return {};
   const TextGenerator generator(pipeline);
   const HuggingFaceTokeniser& tokeniser = generator.tokeniser();

@@ -15,6 +15,8 @@
 
 namespace fovea {
 
+inline constexpr int64_t kWidestBeam = 64;  // each of them keeps what the network remembers
+
 struct GenerateOptions {
   SearchOptions search;           // maximum_length: tokens; 0: 100
   std::vector<std::string> stop;  // texts that end it, and are no part of it
@@ -41,6 +43,8 @@ class TextGenerator {
                    const std::function<void(const GeneratedToken&)>& written) const;
 
   const HuggingFaceTokeniser& tokeniser() const { return *tokeniser_; }
+  /// What the run's group decoding says.
+  GenerateOptions usual_options() const;
 
  private:
   const Pipeline& pipeline_;

@@ -2,7 +2,6 @@
 // from the nodes around it.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
@@ -12,6 +11,7 @@
 #include "fovea/models/graph_attention.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/by_kind.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/rows.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
@@ -185,9 +185,11 @@ class GraphData : public DataKind {
   }
   Json input_schema() const override {
     const Json names{{"type", "array"}, {"items", {{"type", "string"}}}};
+    Json node{{"type", "string"}, {"known", known_.graph->names_json()}}, features = names;
+    features["known"] = coding().features.columns;
+    if (coding().features.dense) features["additionalProperties"] = {{"type", "number"}};
     return {{"type", "object"},
-            {"properties",
-             {{"node", {{"type", "string"}}}, {"features", names}, {"neighbours", names}}}};
+            {"properties", {{"node", node}, {"features", features}, {"neighbours", names}}}};
   }
   Batch collate(std::span<const Example> examples) const override {
     return encoder().collate(examples);
@@ -212,16 +214,10 @@ class GraphData : public DataKind {
   KnownGraph known_;
 };
 
-std::vector<int64_t> first_rows(const Dataset& rows, int64_t most) {
-  std::vector<int64_t> picked(size_t(std::min(rows.size(), most)));
-  std::iota(picked.begin(), picked.end(), int64_t{0});
-  return picked;
-}
-
 /// How much of the attention lies on neighbours that are known to matter.
 std::optional<double> share_on_informative(const Model& model, const Dataset& rows) {
   torch::NoGradGuard no_gradients;
-  const std::vector<int64_t> picked = first_rows(rows, kRowsOfTruth);
+  const std::vector<int64_t> picked = rows_from(rows, 0, kRowsOfTruth);
   const Batch batch = rows.batch(picked).to(model.device());
   Tap tap;
   model.replay(batch, model.predict(batch), &tap);
@@ -238,10 +234,8 @@ std::optional<double> share_on_informative(const Model& model, const Dataset& ro
 std::pair<at::Tensor, at::Tensor> score_nodes(const Model& model, const Dataset& rows,
                                               const RowProgress& progress) {
   std::vector<at::Tensor> scores, targets;
-  const std::vector<int64_t> all = first_rows(rows, rows.size());
   for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
-    const auto picked =
-        std::span(all).subspan(size_t(begin), size_t(std::min(kRowsTogether, rows.size() - begin)));
+    const std::vector<int64_t> picked = rows_from(rows, begin, kRowsTogether);
     const Batch batch = rows.batch(picked).to(model.device());
     scores.push_back(model.predict(batch).scores.cpu());  // [B, C]
     targets.push_back(batch.at("target").cpu());          // [B] or [B, C]

@@ -104,7 +104,7 @@ BertOptions options_of(const HuggingFaceFolder& folder, const EncoderFamily& fam
               {"feed_forward", folder.size(keys.feed_forward)},
               {"maximum_length", positions},
               {"first_position", first},
-              {"segments", distilled ? 0 : folder.size("type_vocab_size")},
+              {"segments", distilled ? 0 : folder.size_or("type_vocab_size", 2)},
               {"pooler_activation", distilled ? "relu"
                                     : electra ? "gelu"
                                               : "tanh"},

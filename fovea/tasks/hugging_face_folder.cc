@@ -22,6 +22,43 @@ constexpr int64_t kMostLabels = 100'000;
 constexpr size_t kShownOfValue = 200;  // of a value, in a message
 const char* const kIndex = "model.safetensors.index.json";
 
+/// With room for the names of all labels.
+Json read_config_json(const fs::path& folder) {
+  JsonLimits limits;
+  limits.keys = size_t(kMostLabels);
+  return read_json_file(folder / "config.json", limits);
+}
+
+/// transformers takes the usual names of sizes, too, where an architecture has its own.
+Json with_own_names(Json config) {
+  using Names = std::map<std::string, std::string>;
+  const Names t5{{"hidden_size", "d_model"},
+                 {"num_hidden_layers", "num_layers"},
+                 {"num_attention_heads", "num_heads"},
+                 {"head_dim", "d_kv"}};
+  const std::map<std::string, Names> own{{"gpt2",
+                                          {{"hidden_size", "n_embd"},
+                                           {"num_hidden_layers", "n_layer"},
+                                           {"num_attention_heads", "n_head"},
+                                           {"max_position_embeddings", "n_positions"}}},
+                                         {"distilbert",
+                                          {{"hidden_size", "dim"},
+                                           {"num_hidden_layers", "n_layers"},
+                                           {"num_attention_heads", "n_heads"}}},
+                                         {"t5", t5},
+                                         {"mt5", t5}};
+  if (!config.is_object() || !config.contains("model_type") || !config["model_type"].is_string())
+    return config;
+  const auto names = own.find(config["model_type"].get<std::string>());
+  if (names == own.end()) return config;
+  for (const auto& [usual, name] : names->second)
+    if (config.contains(usual) && !config.contains(name)) {
+      const Json size = config[usual];
+      config[name] = size;
+    }
+  return config;
+}
+
 /// Whether it names a file of the folder itself.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
@@ -99,7 +136,7 @@ bool is_hugging_face(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_regular_file(folder / "config.json", ignored)) return is_adapter(folder);
   try {
-    const Json config = read_json_file(folder / "config.json");
+    const Json config = read_config_json(folder);
     return config.is_object() && !config.contains("format_version") &&
            (config.contains("model_type") || config.contains("architectures"));
   } catch (const Error&) {
@@ -116,7 +153,7 @@ bool is_adapter(const fs::path& folder) {
 HuggingFaceFolder::HuggingFaceFolder(fs::path path)
     : path_(std::move(path)),
       where_((path_ / "config.json").string()),
-      config_(read_json_file(path_ / "config.json")) {}
+      config_(with_own_names(read_config_json(path_))) {}
 
 std::string HuggingFaceFolder::architecture() const {
   const auto found = config().find("architectures");
@@ -272,6 +309,16 @@ void WeightProblems::report(const std::string& where, const char* config) const 
   if (parts.empty()) return;
   add("not of this network: ", unused);
   fail(ErrorKind::BadData, where, ": the weights do not fit ", config, "; ", join(parts, "; "));
+}
+
+void check_weights(const std::vector<WeightNames>& names, const WeightMap& found,
+                   const std::string& where) {
+  const WeightShapes wanted = shapes_of(names);
+  WeightProblems problems;
+  problems.check(wanted, found);
+  for (const auto& [name, tensor] : found)
+    if (!wanted.contains(name)) problems.unknown.push_back(name);
+  problems.report(where);
 }
 
 }  // namespace fovea

@@ -76,4 +76,8 @@ struct WeightProblems {
   void report(const std::string& where, const char* config = "config.json") const;
 };
 
+/// BadData unless these are the tensors of `names` and no others.
+void check_weights(const std::vector<WeightNames>& names, const WeightMap& found,
+                   const std::string& where);
+
 }  // namespace fovea

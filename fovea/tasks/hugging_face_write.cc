@@ -11,7 +11,7 @@ namespace fovea {
 namespace {
 
 /// What of the heads goes out.
-WeightMap heads_of(const PretrainedBert& bert) {
+WeightMap written_heads(const PretrainedBert& bert) {
   WeightMap heads;
   for (const auto& [name, tensor] : bert.heads)
     if (bert.head != EncoderHead::None || !name.starts_with("output.")) heads[name] = tensor;
@@ -65,7 +65,7 @@ Json sizes_of(const PretrainedBert& bert, const EncoderFamily& family) {
   return sizes;
 }
 
-Json config_of(const PretrainedBert& bert, const EncoderFamily& family) {
+Json encoder_config(const PretrainedBert& bert, const EncoderFamily& family) {
   const BertOptions& o = bert.options;
   Json config{{"architectures", {architecture_of(bert, family)}},
               {"model_type", family.model_type},
@@ -91,7 +91,7 @@ Json config_of(const PretrainedBert& bert, const EncoderFamily& family) {
 
 WeightMap weights_of(const PretrainedBert& bert, const EncoderFamily& family) {
   const std::string type = family.model_type;
-  const WeightMap heads = heads_of(bert);
+  const WeightMap heads = written_heads(bert);
   const std::string prefix = heads.empty() ? "" : family.prefix;
   const int64_t hidden = bert.options.whole().hidden, vocabulary = bert.tokeniser->size();
   WeightMap theirs = to_hugging_face(masked_head_names(bert.options, vocabulary, type), heads);
@@ -155,7 +155,7 @@ void write_hugging_face(const std::filesystem::path& folder, const PretrainedBer
     words->write_vocabulary(whole.path() / "vocab.txt");
   write_json_file(whole.path() / "tokenizer.json", bert.tokeniser->tokenizer_json());
   write_json_file(whole.path() / "tokenizer_config.json", tokeniser_config_of(bert));
-  write_json_file(whole.path() / "config.json", config_of(bert, family));
+  write_json_file(whole.path() / "config.json", encoder_config(bert, family));
   whole.commit();
 }
 

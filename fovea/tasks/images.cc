@@ -2,7 +2,6 @@
 // small glimpses one after the other (RAM), or all at once.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "fovea/base/error.h"
 #include "fovea/data/images/load.h"
@@ -12,6 +11,7 @@
 #include "fovea/models/image_baselines.h"
 #include "fovea/models/recurrent_glimpses.h"
 #include "fovea/models/vision_transformer.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/classes.h"
 #include "fovea/tasks/over_rows.h"
@@ -25,12 +25,11 @@ namespace {
 constexpr int64_t kPicturesTogether = 256;  // of a batch that is measured
 constexpr int64_t kLongestShown = 512;      // pixels of a side, in reports
 constexpr int64_t kLinearSide = 8;          // pixels of a side that a linear baseline sees
-constexpr const char* kImageCoding = "pictures.json";
 
 /// Pictures with a class, for networks that see them whole.
-class PictureData : public DataKind {
+class PictureData : public CodedData<ImageDataOptions, ImageCoding> {
  public:
-  const ImageCoding& coding() const { return coding_; }
+  PictureData() : CodedData("pictures.json") {}
   PictureInput model_input() const {
     const PictureShape& shape = coding_.shape;
     const PictureEncoder own = encoder_for(shape);
@@ -51,13 +50,6 @@ class PictureData : public DataKind {
   void write(const std::filesystem::path& folder) const override {
     write_image_data(folder, options_);
   }
-  void save(const RunFolder& folder) const override {
-    folder.write_asset(kImageCoding, coding_.to_json());
-  }
-  void restore(const RunFolder& folder) override {
-    coding_ = ImageCoding::from_json(folder.read_asset(kImageCoding),
-                                     folder.asset(kImageCoding).string());
-  }
 
   /// A picture (data/media_input.h); it is resized to what the network sees.
   Example parse(const std::string& line) const override {
@@ -68,7 +60,14 @@ class PictureData : public DataKind {
     const Image shown = shown_to_people(image);
     return encoder_for(shape).example(tensor_of(seen), &shown);
   }
-  Json input_schema() const override { return image_input_schema(); }
+  Json input_schema() const override {
+    const PictureShape& shape = coding_.shape;
+    Json schema = image_input_schema();
+    for (auto& [name, picture] : schema["properties"].items())
+      picture["picture"] = {
+          {"channels", shape.channels}, {"height", shape.height}, {"width", shape.width}};
+    return schema;
+  }
   /// Pictures of at most 8 x 8 pixels: what a linear baseline can learn from a few hundred.
   LinearInputs linear_inputs(const Dataset& rows) const override {
     const PictureShape& shape = coding_.shape;
@@ -76,23 +75,21 @@ class PictureData : public DataKind {
                                     std::min(shape.width, kLinearSide)};
     std::vector<at::Tensor> parts;
     for (int64_t first = 0; first < rows.size(); first += kPicturesTogether) {
-      std::vector<int64_t> picked(size_t(std::min(kPicturesTogether, rows.size() - first)));
-      std::iota(picked.begin(), picked.end(), first);
-      const at::Tensor pixels = rows.batch(picked).at("image").to(at::kFloat) / 255;
+      const Batch batch = rows.batch(rows_from(rows, first, kPicturesTogether));
+      const at::Tensor pixels = batch.at("image").to(at::kFloat) / 255;
       parts.push_back(at::adaptive_avg_pool2d(pixels, size).flatten(1));
     }
     LinearInputs inputs;
     if (!parts.empty()) inputs.dense = at::cat(parts);
     return inputs;
   }
+  Batch collate(std::span<const Example> examples) const override { return stack(examples); }
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override {
     return encoder_for(coding_.shape).erase(example, axis, units);
   }
 
  protected:
-  ImageDataOptions& options() { return options_; }
-  void set_coding(ImageCoding coding) { coding_ = std::move(coding); }
   /// Of the network.
   virtual PictureEncoder encoder_for(const PictureShape& shape) const { return {shape}; }
 
@@ -107,9 +104,6 @@ class PictureData : public DataKind {
                      std::llround(double(shape.width) * scale), options_.files.fit,
                      options_.files.resample);
   }
-
-  ImageDataOptions options_;
-  ImageCoding coding_;
 };
 
 /// The same, for a network that takes glimpses.
@@ -136,7 +130,7 @@ class PatchedPictureData : public PictureData {
   /// Pictures as a network that was trained before wants them; what is asked for otherwise stays.
   void take_pictures(const PretrainedVision& start) {
     const ImageFileOptions usual;
-    ImageFileOptions& files = options().files;
+    ImageFileOptions& files = options_.files;
     if (files.fit == usual.fit) files.fit = start.fit;
     if (files.resample == usual.resample) files.resample = start.resample;
     if (files.colours == usual.colours)
@@ -147,12 +141,11 @@ class PatchedPictureData : public PictureData {
   /// The same with its classes: a folder that opens as a run. Another data.image_size may be asked
   /// for.
   void open(const PretrainedVision& start) {
-    ImageCoding coding = start.coding;
-    if (const int64_t asked = options().files.side; asked > 0)
-      coding.shape.height = coding.shape.width = asked;
-    coding.pictures = coding.shape;
+    coding_ = start.coding;
+    if (const int64_t asked = options_.files.side; asked > 0)
+      coding_.shape.height = coding_.shape.width = asked;
+    coding_.pictures = coding_.shape;
     take_pictures(start);
-    set_coding(std::move(coding));
   }
 
  protected:
@@ -207,12 +200,6 @@ JudgedEpisodes judge(const RecurrentGlimpses::Episodes& episodes, const Batch& b
 /// The share of the picture that the boxes [B, 4] take up.
 at::Tensor box_area(const at::Tensor& box) {
   return (box.select(1, 2) - box.select(1, 0)) * (box.select(1, 3) - box.select(1, 1));
-}
-
-/// Rows of a batch to where they belong among all.
-void put_rows(std::span<const int64_t> picked, const at::Tensor& from, at::Tensor to) {
-  const at::Tensor rows = torch::tensor(c10::ArrayRef<int64_t>(picked.data(), picked.size()));
-  to.index_copy_(0, rows, from.to(at::kCPU, to.scalar_type()));
 }
 
 /// The class, and "glimpses": [{"x": …, "y": …, "class": …, "probability": …}, …]: the places of
@@ -349,10 +336,9 @@ ModelSpec vision_transformer_spec() {
     data->open(*start);
     return start->notes;
   };
-  spec.copy_pretrained = [=](Model& model) {
-    if (!start->weights.empty())
-      take_weights(dynamic_cast<VisionTransformer&>(model), *start, /*with_head=*/*opened);
-  };
+  spec.copy_pretrained = of_network<VisionTransformer>([=](VisionTransformer& network) {
+    if (!start->weights.empty()) take_weights(network, *start, /*with_head=*/*opened);
+  });
   return spec;
 }
 

@@ -6,6 +6,7 @@
 #include "fovea/base/json_field.h"
 #include "fovea/data/language/load.h"
 #include "fovea/models/language_model.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/language_adapter.h"
 #include "fovea/tasks/language_folder.h"
@@ -102,9 +103,8 @@ class LanguageData : public DataKind {
       write_adapter_config(folder.path(), model_->whole(), pretrained_->path);
   }
   void restore(const RunFolder& folder) override {
-    coding_->tokeniser =
-        std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::from_json(
-            folder.read_asset(kTokeniserAsset), folder.asset(kTokeniserAsset).string()));
+    coding_->tokeniser = std::make_shared<const HuggingFaceTokeniser>(
+        read_asset_as<HuggingFaceTokeniser>(folder, kTokeniserAsset));
     const Json json = folder.read_asset(kLanguageAsset);
     const Field root = Field::root(json, folder.asset(kLanguageAsset).string());
     positions_ = root.at("positions").integer(2, kLargestSize);
@@ -204,6 +204,17 @@ static std::unique_ptr<Task> make_language_task() {
   spec.copy_pretrained = [data](Model& model) { data->copy_pretrained(model); };
   spec.save_weights = [data](const Model& model, const RunFolder& folder) {
     data->save_adapters(model, folder);
+  };
+  spec.write_hugging_face = [](const std::filesystem::path& run,
+                               const std::filesystem::path& folder) {
+    const PretrainedLanguage model = read_language(run);
+    write_language(folder, model);
+    return model.notes;
+  };
+  spec.write_adapter = [](const std::filesystem::path& run, const std::filesystem::path& folder) {
+    const PretrainedLanguage model = read_language(run, {.merges = false});
+    write_adapter(folder, model);
+    return model.notes;
   };
   return std::make_unique<Task>("language", data,
                                 std::make_shared<ContinuationOutput>(coding, decoding),

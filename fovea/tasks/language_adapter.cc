@@ -8,6 +8,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json_field.h"
 #include "fovea/base/text.h"
+#include "fovea/data/language/load.h"
 #include "fovea/models/language_names.h"
 #include "fovea/tasks/hugging_face_folder.h"
 #include "fovea/tensor/safetensors.h"
@@ -68,7 +69,7 @@ AdapterConfig read_config(const fs::path& folder) {
 }
 
 /// The layers that the tensors belong to, with the name of the part that holds them: "attn.c_proj".
-std::vector<std::string> targets_of(const WeightMap& tensors) {
+std::vector<std::string> adapted_targets(const WeightMap& tensors) {
   std::set<std::string> targets;
   for (const auto& [name, tensor] : tensors) {
     const size_t end = name.rfind(".lora_");
@@ -139,8 +140,7 @@ PretrainedLanguage read_adapter(const fs::path& folder, const LanguageReading& h
   PretrainedLanguage found = read_base(folder, how);
   found.base = found.path;
   if (fs::exists(folder / "tokenizer.json"))
-    found.tokeniser =
-        std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::load(folder));
+    found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(load_whole_tokeniser(folder));
   require(found.tokeniser->size() <= found.vocabulary, ErrorKind::BadData, folder.string(),
           ": its tokeniser has ", found.tokeniser->size(), " tokens, the base's network ",
           found.vocabulary);
@@ -151,7 +151,7 @@ PretrainedLanguage read_adapter(const fs::path& folder, const LanguageReading& h
   found.options.lora_rank = config.rank;
   found.options.lora_alpha = config.alpha;
   found.options.lora_dropout = config.dropout;
-  found.options.lora_targets = config.targets.empty() ? targets_of(tensors) : config.targets;
+  found.options.lora_targets = config.targets.empty() ? adapted_targets(tensors) : config.targets;
   require(!found.options.lora_targets.empty(), ErrorKind::BadData, file.string(),
           ": holds no adapter");
   const std::vector<WeightNames> names = adapter_names(found.options);

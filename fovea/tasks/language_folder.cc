@@ -4,9 +4,12 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/data/language/load.h"
 #include "fovea/models/language_names.h"
 #include "fovea/tasks/architectures.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/language_adapter.h"
+#include "fovea/tasks/take_sizes.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
@@ -70,6 +73,8 @@ RotaryOptions rotary_in(const HuggingFaceFolder& folder) {
             "; only default, linear and llama3 are read");
     if (type == "linear" || type == "llama3") rotary.scaling = type;
     rotary.base = number("rope_theta", rotary.base);
+    require(rotary.scaling == "none" || scaling.find("factor"), ErrorKind::BadData, scaling.place(),
+            ": rope_type is ", rotary.scaling, ", but its factor is missing");
     rotary.factor = number("factor", rotary.factor);
     rotary.low = number("low_freq_factor", rotary.low);
     rotary.high = number("high_freq_factor", rotary.high);
@@ -113,39 +118,60 @@ PretrainedLanguage read_folder(const fs::path& path, const LanguageReading& how)
           architecture.name, " is a network of the task ", architecture.task,
           " and writes no text");
   PretrainedLanguage found;
-  found.options =
-      (architecture.model == "gpt2" ? gpt2_options(folder) : llama_options(folder)).whole();
+  LanguageModelOptions& options = found.options;
+  options = architecture.model == "gpt2" ? gpt2_options(folder) : llama_options(folder);
+  OptionList list;  // its limits count here, too
+  options.describe(list);
+  try {
+    list.merge(list.to_json(), folder.where());
+  } catch (const Error& error) {
+    fail(ErrorKind::BadData, folder.where(), ": ", error.what());
+  }
+  require(options.head_size > 0 || options.hidden % options.heads == 0, ErrorKind::BadData,
+          folder.where(), ": a width of ", options.hidden, " cannot be cut into ", options.heads,
+          " heads (n_embd and n_head, or hidden_size and num_attention_heads)");
+  options = options.whole();
   require(found.options.head_size > 0 && found.options.heads % found.options.key_heads == 0,
           ErrorKind::BadData, folder.where(), ": ", found.options.heads,
           " heads do not fit a width of ", found.options.hidden, " and ", found.options.key_heads,
           " heads of keys");
   found.vocabulary = folder.size("vocab_size");
   found.ends = folder.token_ids("eos_token_id", found.vocabulary);
-  found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::load(path));
+  const auto role = [&](const char* key) {
+    const Json id = folder.json().value(key, Json());
+    return id.is_number_integer() && id >= 0 && id < found.vocabulary ? id.get<int64_t>() : -1;
+  };
+  found.begin = role("bos_token_id");
+  found.padding = role("pad_token_id");
+  found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(load_whole_tokeniser(path));
   require(found.tokeniser->size() <= found.vocabulary, ErrorKind::BadData, folder.where(),
           ": vocab_size is ", found.vocabulary, ", but the tokeniser has ", found.tokeniser->size(),
           " tokens");
 
   WeightMap weights;
+  at::Tensor tied_output;  // which is the embedding, or should be
   const bool is_gpt2 = architecture.model == "gpt2";
   for (const auto& [name, tensor] : folder.weights(how.as_stored)) {
     // Older files of GPT-2 have no prefix, and masks of what is not to be seen.
     const bool is_mask = name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
                          name.ends_with("rotary_emb.inv_freq");
-    if (is_mask) continue;
+    const bool is_tied = found.options.tie_embeddings && name == "lm_head.weight";
+    if (is_tied) tied_output = tensor;
+    if (is_mask || is_tied) continue;
     const bool is_bare = is_gpt2 && !name.starts_with("transformer.") && name != "lm_head.weight";
     weights[is_bare ? "transformer." + name : name] = tensor;
   }
   const std::vector<WeightNames> names = language_names(found.options, found.vocabulary);
-  const WeightShapes wanted = shapes_of(names);
-  WeightProblems problems;
-  problems.check(wanted, weights);
-  for (const auto& [name, tensor] : weights) {
-    if (wanted.count(name) > 0) continue;
-    const bool is_tied = found.options.tie_embeddings && name == "lm_head.weight";
-    if (!is_tied) problems.unknown.push_back(name);
+  check_weights(names, weights, path.string());
+  if (tied_output.defined()) {
+    const at::Tensor& embedding =
+        weights.at(is_gpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight");
+    const bool same_type = tied_output.scalar_type() == embedding.scalar_type();
+    if (!same_type || !tied_output.equal(embedding))
+      found.notes.push_back(concat(path.string(),
+                                   ": its lm_head.weight is another than the embedding, but ",
+                                   "tie_word_embeddings is true: the embedding is taken"));
   }
-  problems.report(path.string());
   found.weights = from_hugging_face(names, weights, how.as_stored);
   return found;
 }
@@ -156,9 +182,8 @@ PretrainedLanguage read_run(const fs::path& path, const LanguageReading& how) {
   require(config.value("task", "") == "language", ErrorKind::InvalidArgument, path.string(),
           ": a run of the task ", config.value("task", "?"), " is no language model");
   folder.check_assets();
-  require(fs::exists(folder.model()), ErrorKind::NotFound, path.string(),
-          ": the run is incomplete, model.safetensors is missing");
   PretrainedLanguage found;
+  found.weights = read_weights(folder);
   OptionList list;
   found.options.describe(list);
   list.merge(config.value("model", Json::object()), folder.config().string());
@@ -169,21 +194,26 @@ PretrainedLanguage read_run(const fs::path& path, const LanguageReading& how) {
   found.vocabulary = root.at("vocabulary").integer(1, 1 << 24);
   root.at("ends").each(
       {}, [&](const Field& one) { found.ends.push_back(one.integer(0, found.vocabulary - 1)); });
-  found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(HuggingFaceTokeniser::from_json(
-      folder.read_asset(kTokeniserAsset), folder.asset(kTokeniserAsset).string()));
-  found.weights = read_checked_weights(folder.model());
+  found.tokeniser = std::make_shared<const HuggingFaceTokeniser>(
+      read_asset_as<HuggingFaceTokeniser>(folder, kTokeniserAsset));
   if (found.options.lora_rank > 0) add_base(found, path, how);
   return found;
 }
 
 Json config_of(const PretrainedLanguage& model) {
   const LanguageModelOptions& o = model.options;
-  const Json end = model.ends.empty() ? Json() : Json(model.ends[0]);
+  const Json end = model.ends.empty()       ? Json()
+                   : model.ends.size() == 1 ? Json(model.ends[0])
+                                            : Json(model.ends);
+  const Json begin = model.begin >= 0     ? Json(model.begin)
+                     : model.ends.empty() ? Json()
+                                          : Json(model.ends[0]);
   Json config{{"vocab_size", model.vocabulary},
               {"tie_word_embeddings", o.tie_embeddings},
-              {"bos_token_id", end},
+              {"bos_token_id", begin},
               {"eos_token_id", end},
               {"torch_dtype", "float32"}};
+  if (model.padding >= 0) config["pad_token_id"] = model.padding;
   if (o.name == "gpt2") {
     const std::string activation = o.activation == "gelu-tanh" ? "gelu_new" : o.activation;
     config.update({{"architectures", {"GPT2LMHeadModel"}},
@@ -244,21 +274,14 @@ PretrainedLanguage read_language(const fs::path& path, const LanguageReading& ho
 }
 
 void take_sizes(LanguageModelOptions& options, const PretrainedLanguage& start) {
-  const LanguageModelOptions defaults;
-  std::vector<std::string> others;
-  const auto check = [&](const char* name, int64_t LanguageModelOptions::*field) {
-    const int64_t asked = options.*field, there = start.options.*field;
-    if (asked != defaults.*field && asked != there)
-      others.push_back(concat("model.", name, "=", asked, " (", there, " there)"));
-  };
-  check("layers", &LanguageModelOptions::layers);
-  check("hidden", &LanguageModelOptions::hidden);
-  check("heads", &LanguageModelOptions::heads);
-  check("key_heads", &LanguageModelOptions::key_heads);
-  check("feed_forward", &LanguageModelOptions::feed_forward);
-  check("maximum_length", &LanguageModelOptions::maximum_length);
-  require(others.empty(), ErrorKind::InvalidArgument,
-          "--from brings the network's sizes with it; leave out ", join(others));
+  SizesOfStart sizes(options, start.options);
+  sizes.take("layers", &LanguageModelOptions::layers);
+  sizes.take("hidden", &LanguageModelOptions::hidden);
+  sizes.take("heads", &LanguageModelOptions::heads);
+  sizes.take("key_heads", &LanguageModelOptions::key_heads);
+  sizes.take("feed_forward", &LanguageModelOptions::feed_forward);
+  sizes.take("maximum_length", &LanguageModelOptions::maximum_length);
+  sizes.check("network");
   LanguageModelOptions taken = start.options;
   taken.dropout = options.dropout;
   taken.attention_dropout = options.attention_dropout;
@@ -301,6 +324,13 @@ void write_language(const fs::path& folder, const PretrainedLanguage& model) {
     tokeniser["bos_token"] = tokeniser["eos_token"] = end;
     generation["eos_token_id"] = model.ends;
   }
+  const auto tell_role = [&](int64_t id, const char* token, const char* number) {
+    if (id < 0) return;
+    generation[number] = id;
+    if (id < model.tokeniser->size()) tokeniser[token] = model.tokeniser->token(id);
+  };
+  tell_role(model.begin, "bos_token", "bos_token_id");
+  tell_role(model.padding, "pad_token", "pad_token_id");
   write_json_file(whole.path() / "tokenizer_config.json", tokeniser);
   write_json_file(whole.path() / "generation_config.json", generation);
   write_json_file(whole.path() / "config.json", config_of(model));

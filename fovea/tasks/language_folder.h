@@ -19,6 +19,8 @@ struct PretrainedLanguage {
   std::shared_ptr<const HuggingFaceTokeniser> tokeniser;
   int64_t vocabulary = 0;          // rows of the embedding, as many as the tokeniser has at least
   std::vector<int64_t> ends;       // tokens after which nothing comes
+  int64_t begin = -1;              // the token that begins a text; -1: none is named
+  int64_t padding = -1;            // the token that fills up; -1: none is named
   WeightMap weights;               // as LanguageModel names them
   std::vector<std::string> notes;  // what was left out, one sentence each
   std::filesystem::path path;      // where it was read

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "fovea/explain/record/explanation.h"
@@ -73,6 +74,12 @@ struct ModelSpec {
   std::function<bool(bool fitted)> refits = {};  // never
   /// Opens a Hugging Face folder as a run; returns what was left out, one sentence each.
   std::function<std::vector<std::string>(const std::filesystem::path&)> open_pretrained = {};
+  /// Writes a run's network, or only its low-rank adapters, as Hugging Face's libraries read it;
+  /// returns what was left out, one sentence each.
+  using Writer = std::function<std::vector<std::string>(const std::filesystem::path& run,
+                                                        const std::filesystem::path& folder)>;
+  Writer write_hugging_face = {};  // as a BERT encoder
+  Writer write_adapter = {};       // InvalidArgument
   /// The picture of the whole model over these rows.
   std::function<Explanation(const Task&, const Model&, const Dataset& rows)> overview =
       {};  // of the first row
@@ -80,6 +87,9 @@ struct ModelSpec {
   std::function<std::vector<std::string>(const Model&, const Dataset& rows, int64_t count)>
       keep_most_attended = {};  // Unsupported
 };
+
+/// What networks that read or write sequences share in their training; the rest is each task's own.
+TrainingOptions sequence_training();
 
 /// The settings of a tutorial as options: exactly these, whatever the data.
 Json tutorial_config(const TrainingOptions& tutorial);
@@ -105,6 +115,16 @@ ModelSpec model_spec(std::vector<std::string> names, std::shared_ptr<Options> op
   if constexpr (requires { options->has_attention(); })
     spec.has_attention = [options] { return options->has_attention(); };
   return spec;
+}
+
+/// A function of the network that a ModelSpec makes, for its fields that are given a Model.
+template <class Network, class Function>
+auto of_network(Function function) {
+  return [function](auto& model, const auto&... more) {
+    constexpr bool is_const = std::is_const_v<std::remove_reference_t<decltype(model)>>;
+    using Own = std::conditional_t<is_const, const Network, Network>;
+    return function(dynamic_cast<Own&>(model), more...);
+  };
 }
 
 }  // namespace fovea

@@ -23,7 +23,7 @@ constexpr int64_t kTokensAtOnce = 8192;
 constexpr int64_t kQueriesAtOnce = 256;
 
 void check_embeds(const Pipeline& pipeline) {
-  require(pipeline.task_name() == "pretrain", ErrorKind::Unsupported,
+  require(pipeline.task().embeds(), ErrorKind::Unsupported,
           "--nearest compares embeddings, and a run of the task ", pipeline.task_name(),
           " gives none; take a run of pretrain or a Hugging Face folder");
 }

@@ -22,8 +22,7 @@ constexpr int64_t kOnGpu = 8;  // times as much is computed together as on a CPU
 /// All rows, the shortest first.
 template <class Length>
 std::vector<int64_t> sorted_by(const Dataset& rows, Length length) {
-  std::vector<int64_t> order(static_cast<size_t>(rows.size()));
-  std::iota(order.begin(), order.end(), int64_t{0});
+  std::vector<int64_t> order = rows_from(rows, 0, rows.size());
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t left, int64_t right) { return length(left) < length(right); });
   return order;
@@ -51,6 +50,17 @@ at::Tensor truth_of(const Dataset& rows, std::span<const int64_t> picked, const 
 }
 
 }  // namespace
+
+std::vector<int64_t> rows_from(const Dataset& rows, int64_t first, int64_t most) {
+  std::vector<int64_t> picked(size_t(std::min(most, rows.size() - first)));
+  std::iota(picked.begin(), picked.end(), first);
+  return picked;
+}
+
+void put_rows(std::span<const int64_t> picked, const at::Tensor& from, at::Tensor to) {
+  const at::Tensor places = torch::tensor(c10::ArrayRef<int64_t>(picked.data(), picked.size()));
+  to.index_copy_(0, places, from.to(at::kCPU, to.scalar_type()));
+}
 
 RowBatches batches_of_tokens(const Model& model, const Dataset& rows, int64_t tokens) {
   BatchOptions cutting;

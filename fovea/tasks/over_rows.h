@@ -32,6 +32,12 @@ void over_rows(const Model& model, const Dataset& rows, int64_t tokens,
                const std::function<void(std::span<const int64_t> picked, const Batch& batch)>& job,
                const std::function<void(int64_t rows)>& progress);
 
+/// The numbers of the rows `first`, `first` + 1, …, at most `most` of them.
+std::vector<int64_t> rows_from(const Dataset& rows, int64_t first, int64_t most);
+
+/// Rows of a batch to where they belong among all, on the CPU.
+void put_rows(std::span<const int64_t> picked, const at::Tensor& from, at::Tensor to);
+
 /// Whether the tap has such a map: a network without attention, or without a head of it that is
 /// left, reports none.
 bool has_map(const Tap& tap, const std::string& name);

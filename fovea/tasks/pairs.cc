@@ -4,6 +4,7 @@
 #include "fovea/tasks/outputs/pairs.h"
 #include "fovea/base/error.h"
 #include "fovea/data/erase.h"
+#include "fovea/data/formats/json_rows.h"
 #include "fovea/data/pairs/load.h"
 #include "fovea/data/pairs/prepared.h"
 #include "fovea/data/pairs/reader.h"
@@ -13,6 +14,7 @@
 #include "fovea/models/t5.h"
 #include "fovea/models/transformer.h"
 #include "fovea/tasks/catalogue.h"
+#include "fovea/tasks/rows.h"
 #include "fovea/tasks/t5_folder.h"
 #include "fovea/training/checkpoint.h"
 
@@ -72,11 +74,16 @@ class PairsData : public DataKind {
     std::string text = line;
     if (is_json_object(line)) {
       const Json json = parse_json(line, "input");
-      require(json.contains("source") && json["source"].is_string(), ErrorKind::BadData,
-              "input: expected {\"source\": \"a text\"}");
+      if (!json.contains("source") || !json["source"].is_string())
+        fail(ErrorKind::BadData, "input: expected {\"source\": \"a text\"}; found the keys ",
+             quoted_list(keys_of(json)));
       text = json["source"].get<std::string>();
     }
     return encode_source(*tokenisers_.source, text);
+  }
+  std::vector<std::string> input_notes(const Example& example) const override {
+    const std::string unknown = unknown_names_note(example.given, known_keys_);
+    return unknown.empty() ? std::vector<std::string>() : std::vector{unknown};
   }
   LinearInputs linear_inputs(const Dataset& rows) const override {
     return count_tokens(rows, "source", tokenisers_.source->vocabulary().size());
@@ -84,7 +91,9 @@ class PairsData : public DataKind {
   Json input_schema() const override { return {{"type", "string"}}; }
   bool takes_plain_text() const override { return true; }
   InputColumns input_columns(const Roles& roles) const override {
-    if (options_.swap) return {};  // the columns of such files have no names of their own
+    // The columns of such files have no names of their own.
+    int64_t number = 0;
+    if (options_.swap || parse_integer(single_role(roles, "source", ""), number)) return {};
     Direction names{"source", "target"};
     if (!options_.direction.empty()) names = parse_direction(options_.direction);
     InputColumns columns{{single_role(roles, "source", names.source)}, {names.target}, {"source"}};
@@ -94,6 +103,9 @@ class PairsData : public DataKind {
       columns.known.push_back(single_role(roles, role, role));
     columns.quotes = "no";
     columns.texts = true;
+    columns.truth = columns.known.front();
+    known_keys_ = columns.known;
+    known_keys_.push_back(columns.keys.front());
     return columns;
   }
   Batch collate(std::span<const Example> examples) const override {
@@ -111,6 +123,7 @@ class PairsData : public DataKind {
   PairsGenerator generator_;
   PairTokenisers tokenisers_;
   bool needs_data_ = false;
+  mutable std::vector<std::string> known_keys_;  // of a JSON input, as input_columns() found them
 };
 
 SequenceShape pairs_shape(const PairTokenisers& tokenisers) {
@@ -136,11 +149,18 @@ struct PairsDefaults {
   bool is_translation = false;
 };
 
-ExplainTitles transformer_titles(const std::string& title) {
+/// "Where each output character looked".
+std::string looks_of_output(const Tokeniser* target) {
+  const std::string kind = target ? target->kind() : "";
+  const char* unit = kind == "characters" ? "character" : kind == "words" ? "word" : "token";
+  return concat("Where each output ", unit, " looked");
+}
+
+ExplainTitles transformer_titles(const std::string& title, const Tokeniser* target) {
   return {title,
-          {{"attention", "output looks at source"},
-           {"encoder", "source looks at itself"},
-           {"decoder", "output looks at what is written"}}};
+          {{"attention", looks_of_output(target)},
+           {"encoder", "How the source looked at itself"},
+           {"decoder", "How the output looked at what was written"}}};
 }
 
 /// From fresh weights, a run, or a Hugging Face folder.
@@ -153,7 +173,7 @@ ModelSpec t5_spec(const PairsDefaults& defaults, std::shared_ptr<PairsData> data
       [data, decoding](const T5Options& own) {
         return std::make_unique<T5>(own, *decoding, pairs_shape(data->tokenisers()));
       },
-      [title] { return transformer_titles(title); });
+      [title, data] { return transformer_titles(title, data->tokenisers().target.get()); });
   spec.fine_tuning = [training = defaults.transformer_training]() mutable {
     training.epochs = 3;
     training.batch_size = 16;
@@ -176,6 +196,11 @@ ModelSpec t5_spec(const PairsDefaults& defaults, std::shared_ptr<PairsData> data
   spec.copy_pretrained = [pretrained](Model& model) {
     if (!pretrained->weights.empty()) load_state(model, pretrained->weights, pretrained->where);
   };
+  spec.write_hugging_face = [](const std::filesystem::path& run,
+                               const std::filesystem::path& folder) {
+    write_t5(folder, read_t5(run));
+    return std::vector<std::string>();
+  };
   return spec;
 }
 
@@ -191,16 +216,16 @@ std::unique_ptr<Task> make_pairs_task(const PairsDefaults& defaults, PairsGenera
       [data, decoding](const Seq2SeqOptions& own) {
         return std::make_unique<Seq2Seq>(own, *decoding, pairs_shape(data->tokenisers()));
       },
-      [seq2seq, title] {
-        return ExplainTitles{
-            title, {{"attention", concat(seq2seq->score.name, ", ", seq2seq->alignment.name)}}};
+      [title, data] {
+        return ExplainTitles{title,
+                             {{"attention", looks_of_output(data->tokenisers().target.get())}}};
       }));
   specs.push_back(model_spec(
       {"transformer"}, transformer, defaults.transformer_training,
       [data, decoding](const TransformerOptions& own) {
         return std::make_unique<Transformer>(own, *decoding, pairs_shape(data->tokenisers()));
       },
-      [title] { return transformer_titles(title); }));
+      [title, data] { return transformer_titles(title, data->tokenisers().target.get()); }));
   specs.push_back(t5_spec(defaults, data, decoding, title));
   const PairsOutput::Data texts{
       [data]() -> const Tokeniser& { return *data->tokenisers().target; },
@@ -237,15 +262,12 @@ static std::unique_ptr<Task> make_dates_task() {
   t5.heads = transformer.heads;
   t5.feed_forward = transformer.feed_forward;
   t5.dropout = 0;
-  TrainingOptions& training = defaults.training;
+  TrainingOptions& training = defaults.training = sequence_training();
   training.epochs = 4;
   training.batch_size = 64;
   training.pool_batches = 20;
-  training.micro_batches = 2;
   training.learning_rate = 5e-3;
-  training.schedule = "cosine";
   training.warmup_steps = 100;
-  training.clip_norm = 1;
   training.usual_steps = 2500;
   defaults.transformer_training = training;
   defaults.transformer_training.epochs = 6;
@@ -271,15 +293,12 @@ static std::unique_ptr<Task> make_translate_task() {
   defaults.tutorial = {
       {"model", {{"dropout", 0.2}, {"tie_embeddings", false}, {"label_smoothing", 0.0}}},
       {"training", {{"learning_rate", 1e-3}}}};
-  TrainingOptions& training = defaults.training;
+  TrainingOptions& training = defaults.training = sequence_training();
   training.epochs = 10;
   training.batch_size = 64;
   training.pool_batches = 50;
-  training.micro_batches = 2;
   training.learning_rate = 1e-3;
-  training.schedule = "cosine";
   training.warmup_steps = 200;
-  training.clip_norm = 1;
   training.monitor = {"bleu"};
   training.usual_steps = 4000;
   training.most_epochs = 100;

@@ -7,9 +7,37 @@
 #include <optional>
 
 #include "fovea/tasks/setup.h"
-#include "fovea/tasks/task_predictor.h"
+#include "fovea/tensor/predictor.h"
 
 namespace fovea {
+
+/// A task and a model of it as a Predictor: what explain/ and serving/ may know of them. Who has
+/// both only says where they are.
+class TaskPredictor : public Predictor {
+ public:
+  virtual const Task& task() const = 0;
+  virtual const Model& model() const = 0;
+
+  std::vector<Prediction> predict(std::span<const Example> examples) const override;
+  at::Tensor replay_batch(std::span<const Example> examples,
+                          std::span<const Prediction> predictions, Tap& tap) const override;
+  Example describe_output(const Example& example, const Prediction& prediction) const override;
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override;
+  std::unique_ptr<Predictor> randomised(uint64_t seed) const override;
+};
+
+/// Of a task and a model that belong to somebody else and outlive it.
+class BorrowedPredictor : public TaskPredictor {
+ public:
+  BorrowedPredictor(const Task& task, const Model& model) : task_(task), model_(model) {}
+  const Task& task() const override { return task_; }
+  const Model& model() const override { return model_; }
+
+ private:
+  const Task& task_;
+  const Model& model_;
+};
 
 class Pipeline : public TaskPredictor {
  public:
@@ -47,12 +75,20 @@ class Pipeline : public TaskPredictor {
   bool use_held_out_weights();
   /// In full, beside the baselines of the run.
   Evaluation evaluate(const Dataset& rows) const;
+  /// The run at a glance (run_card.h).
+  const Json& card() const { return card_; }
+  /// What is right for an input that holds its own answer under the name of the target, or that is
+  /// one of the run's own examples; empty where that is not known.
+  std::string truth_of(const Example& example) const;
+  /// Puts the right answer beside the one that was given.
+  void tell_truth(Explanation& explanation, const Prediction& prediction,
+                  const std::string& truth) const;
   /// `heads`: their mean for pictures, all or some of them for reports.
   Explanation explain(const Example& example, const HeadChoice& heads = {}) const;
   /// Of that answer, which may be another run's.
   Explanation explain(const Example& example, const Prediction& prediction,
                       const HeadChoice& heads = {}) const;
-  Explanation overview(const Dataset& rows) const { return setup_.task().overview(*model_, rows); }
+  Explanation overview(const Dataset& rows) const;
 
  private:
   Pipeline(RunFolder folder, Setup setup) : folder_(std::move(folder)), setup_(std::move(setup)) {}
@@ -65,13 +101,12 @@ class Pipeline : public TaskPredictor {
   std::vector<std::string> notes_;
   std::string unfinished_;
   InputColumns input_columns_;
+  Json card_;            // run_card()
+  Json example_truths_;  // Task::example_truths()
 };
 
 /// The setup that made a run, from its config.json; of a Hugging Face folder as
 /// architectures.h has it.
 Setup setup_of(const std::filesystem::path& run);
-
-/// Weights checked against their own checksum. BadData when a byte changed.
-std::map<std::string, at::Tensor> read_weights(const RunFolder& folder);
 
 }  // namespace fovea

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 #include "fovea/base/error.h"
 #include "fovea/data/traces/load.h"
@@ -11,6 +10,7 @@
 #include "fovea/metrics/prefetching.h"
 #include "fovea/models/prefetch_baseline.h"
 #include "fovea/models/voyager.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/parallel.h"
@@ -70,8 +70,8 @@ class TraceData : public DataKind {
       write_safetensors(folder.new_asset(kPrefetcherAsset), known_.learned);
   }
   void restore(const RunFolder& folder) override {
-    known_.coding = std::make_shared<const TraceCoding>(
-        TraceCoding::from_json(folder.read_asset(kTraceAsset), folder.asset(kTraceAsset).string()));
+    known_.coding =
+        std::make_shared<const TraceCoding>(read_asset_as<TraceCoding>(folder, kTraceAsset));
     known_.learned.clear();
     const std::filesystem::path learned = folder.asset(kPrefetcherAsset);
     if (std::filesystem::exists(learned)) known_.learned = read_safetensors(learned).tensors;
@@ -189,9 +189,7 @@ class LinesOutput : public OutputKind {
       std::vector<std::vector<int64_t>> named(static_cast<size_t>(count));
       std::vector<int64_t> now(named.size()), next(named.size());
       in_batches(model, count, [&](int64_t begin, int64_t end) {
-        std::vector<int64_t> picked(static_cast<size_t>(end - begin));
-        std::iota(picked.begin(), picked.end(), first + begin);
-        const Batch batch = rows.batch(picked);
+        const Batch batch = rows.batch(rows_from(rows, first + begin, end - begin));
         const Predictions predictions = model.predict(batch.to(model.device()));
         const at::Tensor of_now = batch.at("lines").select(1, -1).contiguous();  // [B]
         const at::Tensor of_next = batch.at("next").contiguous();                // [B]
@@ -387,14 +385,11 @@ ModelSpec prefetch_spec(std::shared_ptr<Options> options, std::function<TraceUse
 
 ModelSpec voyager_spec() {
   const auto options = std::make_shared<VoyagerOptions>();
-  TrainingOptions training;
+  TrainingOptions training = sequence_training();
   training.epochs = 30;
   training.batch_size = 64;
-  training.learning_rate = 2e-3;
   training.usual_steps = 4500;
-  training.schedule = "cosine";
   training.clip_norm = 5;
-  training.micro_batches = 2;
   const auto use = [options] {
     return TraceUse{.experts = options->experts, .degree = options->degree};
   };

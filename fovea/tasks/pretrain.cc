@@ -3,7 +3,6 @@
 // this task.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "fovea/base/error.h"
 #include "fovea/data/corpus/load.h"
@@ -11,6 +10,7 @@
 #include "fovea/models/bert_pretrainer.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/embedding.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/pretrained.h"
 #include "fovea/tasks/text_input.h"
 #include "fovea/tensor/parallel.h"
@@ -21,9 +21,9 @@ namespace fovea {
 
 namespace {
 
-constexpr int64_t kRowsAtOnce = 32;
+constexpr int64_t kRowsOfLoss = 32;
 constexpr uint64_t kEvaluation = 20181011;  // decides which words are masked while measuring
-constexpr int64_t kGuesses = 5;             // words for each [MASK]
+constexpr int64_t kShownGuesses = 5;        // words for each [MASK]
 
 class CorpusData : public DataKind {
  public:
@@ -34,11 +34,10 @@ class CorpusData : public DataKind {
   bool next_sentence() const { return options_.segments.next_sentence; }
 
   /// Answers with the encoder that was read, and of the heads only with those that it has.
-  void open_pretrained() {
-    tokeniser_ = pretrained_->tokeniser;
-    options_.segments.next_sentence = pretrained_->heads.count("next.weight") > 0;
-    options_.segments.longest =
-        std::min(options_.segments.longest, pretrained_->options.maximum_length);
+  void open(const PretrainedBert& read) {
+    tokeniser_ = read.tokeniser;
+    options_.segments.next_sentence = read.heads.count("next.weight") > 0;
+    options_.segments.longest = std::min(options_.segments.longest, read.options.maximum_length);
     only_answers_ = true;
   }
   BertPretrainerShape shape() const {
@@ -77,7 +76,8 @@ class CorpusData : public DataKind {
     const PackedInputs packed =
         pack_texts(*tokeniser_, first, input.second ? &second : nullptr, packing);
     Example example = token_example(*tokeniser_, packed.inputs.front(), input.text, second_text);
-    example.cut = packed.cut[0] + packed.cut[1];
+    const int64_t cut = packed.cut[0] + packed.cut[1];
+    example.add_cut("tokens", first.size() + second.size() - cut, cut);
     return example;
   }
   bool takes_plain_text() const override { return true; }
@@ -105,7 +105,7 @@ class PretrainerOutput : public EmbeddingOutput {
   explicit PretrainerOutput(std::shared_ptr<const CorpusData> data) : data_(std::move(data)) {}
 
   Metrics measure(const Model& model, const Dataset& rows, const RowProgress&) const override {
-    const PretrainingScore all = score(dynamic_cast<const BertPretrainer&>(model), rows);
+    const PretrainingScore all = score(network(model), rows);
     const double masked = std::max<double>(1, double(all.masked)),
                  count = std::max<double>(1, double(all.rows));
     const double nats = all.masked_nats / masked;
@@ -119,7 +119,7 @@ class PretrainerOutput : public EmbeddingOutput {
 
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override {
-    const auto& bert = dynamic_cast<const BertPretrainer&>(model);
+    const BertPretrainer& bert = network(model);
     if (!bert.guesses_masks()) return;
     const PieceTokeniser& tokeniser = data_->tokeniser();
     for (size_t i = 0; i < predictions.size(); ++i) {
@@ -127,7 +127,7 @@ class PretrainerOutput : public EmbeddingOutput {
       if (!(tokens == tokeniser.special().mask).any().item<bool>()) continue;
       const MaskGuesses guesses =
           bert.guess_masks(data_->collate(examples.subspan(i, 1)).to(model.device()));
-      const int64_t count = std::min(kGuesses, tokeniser.size());
+      const int64_t count = std::min(kShownGuesses, tokeniser.size());
       const auto [scores, ids] = guesses.log_probabilities.cpu().topk(count, -1);  // [M, count]
       for (int64_t mask = 0; mask < ids.size(0); ++mask)
         for (int64_t rank = 0; rank < count; ++rank) {
@@ -174,17 +174,18 @@ class PretrainerOutput : public EmbeddingOutput {
   }
 
  private:
+  static const BertPretrainer& network(const Model& model) {
+    return dynamic_cast<const BertPretrainer&>(model);
+  }
   /// Not over_rows(): which words are masked depends on the batch, and must not on the device.
   static PretrainingScore score(const BertPretrainer& bert, const Dataset& rows) {
     require(bert.guesses_masks(), ErrorKind::Unsupported,
             "this network has no head for masked words, so there is nothing to measure; retrieval "
             "is measured by fovea predict --nearest");
-    const int64_t batches = (rows.size() + kRowsAtOnce - 1) / kRowsAtOnce;
+    const int64_t batches = (rows.size() + kRowsOfLoss - 1) / kRowsOfLoss;
     std::vector<PretrainingScore> scores(static_cast<size_t>(batches));
     const auto score_batch = [&](int64_t batch) {
-      std::vector<int64_t> picked(
-          static_cast<size_t>(std::min(kRowsAtOnce, rows.size() - batch * kRowsAtOnce)));
-      std::iota(picked.begin(), picked.end(), batch * kRowsAtOnce);
+      const std::vector<int64_t> picked = rows_from(rows, batch * kRowsOfLoss, kRowsOfLoss);
       scores[size_t(batch)] = bert.score(rows.batch(picked).to(bert.device()),
                                          Random(kEvaluation).split(static_cast<uint64_t>(batch)));
     };
@@ -231,13 +232,11 @@ static std::unique_ptr<Task> make_pretrain_task() {
         return ExplainTitles{"Where each token looks",
                              {{"attention", "tokens look at each other"}}};
       });
-  accept_pretrained(spec, {options, &options->encoder}, pretrained);
+  accept_pretrained(spec, options, data, pretrained);
   spec.copy_pretrained = [pretrained](Model& model) {
     take_encoder(model, *pretrained);
     take_heads(model, *pretrained);
   };
-  open_as_run(spec, {options, &options->encoder}, pretrained,
-              [data](const PretrainedBert&) { data->open_pretrained(); });
   return std::make_unique<Task>("pretrain", data, std::make_shared<PretrainerOutput>(data),
                                 std::vector{std::move(spec)});
 }

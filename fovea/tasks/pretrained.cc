@@ -2,7 +2,9 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/hugging_face.h"
+#include "fovea/tasks/take_sizes.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
 
@@ -86,9 +88,7 @@ PretrainedBert read_run(const std::filesystem::path& path) {
   const Json config = folder.read_config();
   folder.check_assets();
   PretrainedBert bert;
-  require(std::filesystem::exists(folder.model()), ErrorKind::NotFound, path.string(),
-          ": the run is incomplete, model.safetensors is missing");
-  for (const auto& [name, tensor] : read_checked_weights(folder.model())) {
+  for (const auto& [name, tensor] : read_weights(folder)) {
     if (name.starts_with(kEncoder)) bert.encoder[name.substr(kEncoder.size())] = tensor;
     for (const char* head : {"masked.", "next.", "output."})
       if (name.starts_with(head)) bert.heads[name] = tensor;
@@ -139,33 +139,22 @@ TrainingOptions bert_training() {
 }
 
 void take_sizes(BertOptions& options, const PretrainedBert& start) {
-  const BertOptions defaults, &found = start.options;
-  std::vector<std::string> others;
-  const auto take = [&](const char* name, int64_t BertOptions::*field) {
-    const int64_t asked = options.*field;
-    if (asked != defaults.*field && asked != found.*field)
-      others.push_back(concat("model.", name, "=", asked, " (", found.*field, " there)"));
-    options.*field = found.*field;
-  };
-  if (options.size != defaults.size) {  // chosen by name: all its numbers are asked for
+  const BertOptions& found = start.options;
+  SizesOfStart sizes(options, found);
+  if (options.size != BertOptions().size) {  // chosen by name: all its numbers are asked for
     const BertOptions named = options.whole();
     options.layers = named.layers, options.hidden = named.hidden;
   }
-  take("layers", &BertOptions::layers);
-  take("hidden", &BertOptions::hidden);
-  take("heads", &BertOptions::heads);
-  take("feed_forward", &BertOptions::feed_forward);
-  take("maximum_length", &BertOptions::maximum_length);
-  take("segments", &BertOptions::segments);
-  take("first_position", &BertOptions::first_position);
-  take("embedding", &BertOptions::embedding);
-  require(others.empty(), ErrorKind::InvalidArgument,
-          "--from brings the encoder's sizes with it; leave out ", join(others));
-  require(options.pruned_heads.empty() || options.pruned_heads == found.pruned_heads,
-          ErrorKind::InvalidArgument,
-          "--from brings the encoder's heads with it; leave out model.pruned_heads=",
-          options.pruned_heads);
-  options.pruned_heads = found.pruned_heads;
+  sizes.take("layers", &BertOptions::layers);
+  sizes.take("hidden", &BertOptions::hidden);
+  sizes.take("heads", &BertOptions::heads);
+  sizes.take("feed_forward", &BertOptions::feed_forward);
+  sizes.take("maximum_length", &BertOptions::maximum_length);
+  sizes.take("segments", &BertOptions::segments);
+  sizes.take("first_position", &BertOptions::first_position);
+  sizes.take("embedding", &BertOptions::embedding);
+  sizes.check("encoder");
+  sizes.take_pruned_heads();
   options.pooler_activation = found.pooler_activation;
   options.epsilon = found.epsilon;
 }
@@ -191,7 +180,8 @@ void take_heads(Model& model, const PretrainedBert& start) {
 }
 
 void accept_pretrained(ModelSpec& spec, std::shared_ptr<BertOptions> encoder,
-                       std::shared_ptr<PretrainedBert> pretrained) {
+                       std::shared_ptr<PretrainedBert> pretrained, EncoderHead head,
+                       std::function<void(const PretrainedBert&)> open) {
   spec.load_pretrained = [encoder, pretrained](const std::filesystem::path& run_or_folder) {
     *pretrained = read_pretrained(run_or_folder);
     take_sizes(*encoder, *pretrained);
@@ -199,15 +189,11 @@ void accept_pretrained(ModelSpec& spec, std::shared_ptr<BertOptions> encoder,
       pretrained->notes.push_back(concat("its head for ", pretrained->labels.size(),
                                          " labels is not used; training makes a fresh one"));
   };
-  spec.copy_pretrained = [pretrained](Model& model) {
+  spec.copy_pretrained = [pretrained, head](Model& model) {
     take_encoder(model, *pretrained);
-    if (pretrained->answers) take_heads(model, *pretrained);
+    const bool goes_on = head != EncoderHead::None && head == pretrained->head;
+    if (pretrained->answers || goes_on) take_heads(model, *pretrained);
   };
-}
-
-void open_as_run(ModelSpec& spec, std::shared_ptr<BertOptions> encoder,
-                 std::shared_ptr<PretrainedBert> pretrained,
-                 std::function<void(const PretrainedBert&)> open) {
   spec.open_pretrained = [=](const std::filesystem::path& folder) {
     *pretrained = read_hugging_face(folder);
     pretrained->answers = true;
@@ -222,8 +208,7 @@ void save_pieces(const RunFolder& folder, const PieceTokeniser& tokeniser) {
 }
 
 std::shared_ptr<const PieceTokeniser> load_pieces(const RunFolder& folder) {
-  return PieceTokeniser::from_json(folder.read_asset(kTokeniser),
-                                   folder.asset(kTokeniser).string());
+  return read_asset_as<PieceTokeniser>(folder, kTokeniser);
 }
 
 }  // namespace fovea

@@ -3,10 +3,15 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "fovea/data/packed_text.h"
+#include "fovea/data/source.h"
 #include "fovea/data/tokenisers/piece_tokeniser.h"
 #include "fovea/models/bert_names.h"
 #include "fovea/models/bert_pretrainer.h"
@@ -49,18 +54,58 @@ void take_encoder(Model& model, const PretrainedBert& start);
 /// Those of its heads that the model has in the same size.
 void take_heads(Model& model, const PretrainedBert& start);
 
-/// Lets the model begin with --from: what is read then is in `pretrained` for whoever needs its
-/// tokeniser, its sizes are in `encoder`.
+/// Lets the model begin with --from, and a Hugging Face folder that has its head open as a run of
+/// it: what is read then is in `pretrained` for whoever needs its tokeniser, its sizes are in
+/// `encoder`. Training goes on from `head` where that is what was read; a folder's head always
+/// answers, and `open` tells the data of it.
 void accept_pretrained(ModelSpec& spec, std::shared_ptr<BertOptions> encoder,
-                       std::shared_ptr<PretrainedBert> pretrained);
-/// Lets a Hugging Face folder with such a head open as a run of the model, too: `open` is given
-/// what was read, for the data.
-void open_as_run(ModelSpec& spec, std::shared_ptr<BertOptions> encoder,
-                 std::shared_ptr<PretrainedBert> pretrained,
-                 std::function<void(const PretrainedBert&)> open);
+                       std::shared_ptr<PretrainedBert> pretrained, EncoderHead head,
+                       std::function<void(const PretrainedBert&)> open);
+
+/// The same for options with an `encoder`, and data with open().
+template <class Options, class Data>
+void accept_pretrained(ModelSpec& spec, const std::shared_ptr<Options>& options,
+                       const std::shared_ptr<Data>& data,
+                       std::shared_ptr<PretrainedBert> pretrained,
+                       EncoderHead head = EncoderHead::None) {
+  accept_pretrained(spec, {options, &options->encoder}, std::move(pretrained), head,
+                    [data](const PretrainedBert& read) { data->open(read); });
+}
 
 /// The tokeniser as the asset tokeniser.json.
 void save_pieces(const RunFolder& folder, const PieceTokeniser& tokeniser);
 std::shared_ptr<const PieceTokeniser> load_pieces(const RunFolder& folder);
+
+/// Data as BERT reads it: its tokeniser is the pretrained one, or is learned, and stays with the
+/// run. `Data` has a `coding_` with a `tokeniser`.
+template <class Data>
+class PieceData : public Data {
+ public:
+  template <class... Arguments>
+  explicit PieceData(std::shared_ptr<const PretrainedBert> pretrained, Arguments&&... data)
+      : Data(std::forward<Arguments>(data)...), pretrained_(std::move(pretrained)) {}
+
+  Splits load(const DataSource& source, uint64_t seed) override {
+    pretrained_->require_data(source);
+    if (!this->coding_.tokeniser) this->coding_.tokeniser = pretrained_->tokeniser;
+    return pretrained_->noted(Data::load(source, seed));
+  }
+  void save(const RunFolder& folder) const override {
+    Data::save(folder);
+    save_pieces(folder, *this->coding_.tokeniser);
+  }
+  void restore(const RunFolder& folder) override {
+    Data::restore(folder);
+    this->coding_.tokeniser = load_pieces(folder);
+  }
+  Example erase(const Example& example, const std::string& axis,
+                std::span<const int64_t> units) const override {
+    if (axis != "tokens") return Data::erase(example, axis, units);
+    return erase_tokens(example, *this->coding_.tokeniser, units);
+  }
+
+ private:
+  std::shared_ptr<const PretrainedBert> pretrained_;
+};
 
 }  // namespace fovea

@@ -6,7 +6,9 @@
 #include "fovea/base/json_field.h"
 #include "fovea/base/text.h"
 #include "fovea/models/vision_names.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/hugging_face_folder.h"
+#include "fovea/tasks/take_sizes.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
 #include "fovea/training/run_folder.h"
@@ -128,7 +130,7 @@ VisionTransformerOptions options_in(const HuggingFaceFolder& folder) {
 }
 
 /// The weights as VisionTransformer names them; "vit." in front is left out.
-void read_weights(const HuggingFaceFolder& folder, bool has_head, PretrainedVision& start) {
+void read_vision_weights(const HuggingFaceFolder& folder, bool has_head, PretrainedVision& start) {
   WeightMap theirs;
   for (const auto& [name, tensor] : folder.weights())
     theirs[name.starts_with("vit.") ? name.substr(4) : name] = tensor;
@@ -153,7 +155,7 @@ void read_weights(const HuggingFaceFolder& folder, bool has_head, PretrainedVisi
   start.weights = from_hugging_face(names, theirs);
 }
 
-PretrainedVision read_folder(const fs::path& path) {
+PretrainedVision read_vision_folder(const fs::path& path) {
   const HuggingFaceFolder folder(path);
   const std::string type = folder.model_type(), name = folder.architecture();
   const bool has_head = name == "ViTForImageClassification";
@@ -176,7 +178,7 @@ PretrainedVision read_folder(const fs::path& path) {
           ") does not divide image_size (", shape.height, " x ", shape.width, ")");
   start.grid = patch_grid(start.options, shape.height, shape.width);
   if (fs::exists(path / kPreprocessor)) read_preprocessor(path / kPreprocessor, start);
-  read_weights(folder, has_head, start);
+  read_vision_weights(folder, has_head, start);
   return start;
 }
 
@@ -189,53 +191,38 @@ PretrainedVision read_vision_run(const fs::path& path) {
           ErrorKind::InvalidArgument, path.string(),
           ": this run has no vision transformer; runs of images with model.name=vit have one, and "
           "Hugging Face folders of ViT");
-  require(fs::exists(folder.model()), ErrorKind::NotFound, path.string(),
-          ": the run is incomplete, model.safetensors is missing");
   PretrainedVision start;
+  start.weights = read_weights(folder);
   OptionList list;
   start.options.describe(list);
   list.merge(model, folder.config().string());
-  start.coding =
-      ImageCoding::from_json(folder.read_asset(kCodingOfRun), folder.asset(kCodingOfRun).string());
+  start.coding = read_asset_as<ImageCoding>(folder, kCodingOfRun);
   const Json data = config.value("data", Json::object());
   start.fit = data.value("fit", "letterbox");
   start.resample = data.value("resample", "area");
   start.grid = patch_grid(start.options, start.coding.shape.height, start.coding.shape.width);
-  start.weights = read_checked_weights(folder.model());
   return start;
 }
 
 }  // namespace
 
 PretrainedVision read_pretrained_vision(const fs::path& run_or_folder) {
-  return is_hugging_face(run_or_folder) ? read_folder(run_or_folder)
+  return is_hugging_face(run_or_folder) ? read_vision_folder(run_or_folder)
                                         : read_vision_run(run_or_folder);
 }
 
 void take_sizes(VisionTransformerOptions& options, const PretrainedVision& start) {
-  const VisionTransformerOptions defaults, &found = start.options;
-  std::vector<std::string> others;
-  const auto take = [&](const char* name, int64_t VisionTransformerOptions::*field) {
-    const int64_t asked = options.*field, there = found.*field;
-    if (asked != defaults.*field && asked != there)
-      others.push_back(concat("model.", name, "=", asked, " (", there, " there)"));
-    options.*field = there;
-  };
-  take("layers", &VisionTransformerOptions::layers);
-  take("hidden", &VisionTransformerOptions::hidden);
-  take("heads", &VisionTransformerOptions::heads);
-  take("feed_forward", &VisionTransformerOptions::feed_forward);
-  take("convolutions", &VisionTransformerOptions::convolutions);
-  if (options.patch != defaults.patch && options.patch != start.grid.patch)
-    others.push_back(concat("model.patch=", options.patch, " (", start.grid.patch, " there)"));
-  require(others.empty(), ErrorKind::InvalidArgument,
-          "--from brings the encoder's sizes with it; leave out ", join(others));
-  require(options.pruned_heads.empty() || options.pruned_heads == found.pruned_heads,
-          ErrorKind::InvalidArgument,
-          "--from brings the encoder's heads with it; leave out model.pruned_heads=",
-          options.pruned_heads);
+  const VisionTransformerOptions& found = start.options;
+  SizesOfStart sizes(options, found);
+  sizes.take("layers", &VisionTransformerOptions::layers);
+  sizes.take("hidden", &VisionTransformerOptions::hidden);
+  sizes.take("heads", &VisionTransformerOptions::heads);
+  sizes.take("feed_forward", &VisionTransformerOptions::feed_forward);
+  sizes.take("convolutions", &VisionTransformerOptions::convolutions);
+  sizes.compare("patch", options.patch, VisionTransformerOptions().patch, start.grid.patch);
+  sizes.check("encoder");
+  sizes.take_pruned_heads();
   options.patch = start.grid.patch;
-  options.pruned_heads = found.pruned_heads;
   options.epsilon = found.epsilon;
   options.mean = found.mean;
   options.deviation = found.deviation;

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "fovea/data/row_subset.h"
@@ -54,10 +55,18 @@ int64_t peak_memory() {
 
 }  // namespace
 
+double TrainingPreview::training_seconds() const {
+  double seconds = fitted ? fit_seconds : planned_seconds(plan, step_seconds, evaluation_seconds);
+  if (refits) {  // afterwards on all rows
+    const double rows = double(splits.train->size());
+    seconds *= 2 + double(splits.validation->size()) / rows;
+  }
+  return seconds;
+}
+
 double TrainingPreview::seconds() const {
-  const double epochs = double(plan.steps) / double(plan.steps_per_epoch);
-  return double(plan.steps) * step_seconds +
-         epochs / double(plan.options.evaluate_epochs) * evaluation_seconds;
+  const double seconds = choice_seconds + training_seconds(), most = plan.options.seconds;
+  return most > 0 ? std::min(seconds, most) : seconds;
 }
 
 Json TrainingPreview::to_json(const Setup& setup) const {
@@ -78,9 +87,15 @@ Json TrainingPreview::to_json(const Setup& setup) const {
             {"learning_rate", options.learning_rate},
             {"patience", options.patience},
             {"path", fused ? "fused" : "autograd"},
+            {"fitted", fitted},
+            {"choice_seconds", choice_seconds},
             {"seconds", seconds()},
             {"memory", memory},
             {"options", setup.to_config()}};
+  if (fitted)
+    for (const char* key :
+         {"epochs", "steps", "steps_per_epoch", "batch_size", "learning_rate", "patience", "path"})
+      json.erase(key);
   for (size_t i = 0; i < class_counts.size(); ++i) json["classes"][classes[i]] = class_counts[i];
   return json;
 }
@@ -96,6 +111,12 @@ TrainingPreview preview_training(Setup& setup) {
     preview.parameters = count_parameters(*training.model);
     preview.plan = training.plan;
     preview.fused = training.fused;
+    preview.fitted = training.fitted;
+    preview.fit_seconds = training.fit_seconds;
+    preview.refits = training.refits;
+    preview.choice_seconds = training.choice_seconds;
+    if (const double most = training.plan.options.seconds; most > 0)
+      preview.choice_seconds = std::min(preview.choice_seconds, kShareOfChoice * most);
     preview.classes = setup.task().class_names();
     if (!preview.classes.empty())
       preview.class_counts = count_classes(*training.splits.train, preview.classes.size());

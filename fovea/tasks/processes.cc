@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <iostream>
 #include <list>
 #include <utility>
 
@@ -35,7 +34,6 @@ class Child {
  public:
   Child(size_t index, const std::function<Json()>& work) : index_(index), file_(std::tmpfile()) {
     require(file_ != nullptr, ErrorKind::Io, "no temporary file can be made");
-    std::cout << std::flush;
     const pid_t parent = ::getpid();
     process_ = ::fork();
     if (process_ < 0) std::fclose(std::exchange(file_, nullptr));

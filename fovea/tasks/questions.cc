@@ -5,6 +5,7 @@
 #include "fovea/base/error.h"
 #include "fovea/data/questions/load.h"
 #include "fovea/models/bert_reader.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/span.h"
 #include "fovea/tasks/pretrained.h"
@@ -13,12 +14,9 @@ namespace fovea {
 
 namespace {
 
-class QuestionsData : public DataKind {
+class QuestionsData : public CodedData<QuestionsDataOptions, QuestionCoding> {
  public:
-  explicit QuestionsData(std::shared_ptr<const PretrainedBert> pretrained)
-      : pretrained_(std::move(pretrained)) {}
-  const QuestionsDataOptions& options() const { return options_; }
-  const QuestionCoding& coding() const { return coding_; }
+  QuestionsData() : CodedData("questions.json") {}
 
   /// Answers with the network that was read.
   void open(const PretrainedBert& reader) {
@@ -30,21 +28,10 @@ class QuestionsData : public DataKind {
     list.find("data.too_long").choices({"windows", "refuse"});  // the answer may be anywhere
   }
   Splits load(const DataSource& source, uint64_t seed) override {
-    pretrained_->require_data(source);
-    if (!coding_.tokeniser) coding_.tokeniser = pretrained_->tokeniser;
-    return pretrained_->noted(load_questions(source, options_, coding_, seed));
+    return load_questions(source, options_, coding_, seed);
   }
   void write(const std::filesystem::path& folder) const override {
     write_questions_data(folder, options_.generator);
-  }
-  void save(const RunFolder& folder) const override {
-    folder.write_asset("questions.json", coding_.to_json());
-    save_pieces(folder, *coding_.tokeniser);
-  }
-  void restore(const RunFolder& folder) override {
-    coding_ = QuestionCoding::from_json(folder.read_asset("questions.json"),
-                                        folder.asset("questions.json").string());
-    coding_.tokeniser = load_pieces(folder);
   }
 
   /// {"question": …, "text": …}, or both with a tab between them.
@@ -73,27 +60,19 @@ class QuestionsData : public DataKind {
     return columns;
   }
   Json input_schema() const override {
+    const Json text{{"type", "string"}, {"contentMediaType", "text/plain"}};
     return {{"type", "object"},
-            {"properties", {{"question", {{"type", "string"}}}, {"text", {{"type", "string"}}}}},
+            {"properties", {{"question", text}, {"text", text}}},
             {"required", {"question", "text"}}};
   }
   Batch collate(std::span<const Example> examples) const override {
     return encoder().collate(examples);
-  }
-  Example erase(const Example& example, const std::string& axis,
-                std::span<const int64_t> units) const override {
-    if (axis != "tokens") return DataKind::erase(example, axis, units);
-    return erase_tokens(example, *coding_.tokeniser, units);
   }
 
  private:
   QuestionEncoder encoder() const {
     return {coding_.tokeniser, options_.packing, options_.longest_question};
   }
-
-  std::shared_ptr<const PretrainedBert> pretrained_;
-  QuestionsDataOptions options_;
-  QuestionCoding coding_;
 };
 
 TrainingOptions reader_training() {
@@ -108,7 +87,7 @@ TrainingOptions reader_training() {
 
 static std::unique_ptr<Task> make_questions_task() {
   const auto pretrained = std::make_shared<PretrainedBert>();
-  const auto data = std::make_shared<QuestionsData>(pretrained);
+  const auto data = std::make_shared<PieceData<QuestionsData>>(pretrained);
   const auto options = std::make_shared<BertReaderOptions>();
   ModelSpec spec = model_spec(
       {"bert"}, options, reader_training(),
@@ -128,13 +107,7 @@ static std::unique_ptr<Task> make_questions_task() {
     training.most_epochs = 5;
     return training;
   };
-  const std::shared_ptr<BertOptions> encoder(options, &options->encoder);
-  accept_pretrained(spec, encoder, pretrained);
-  spec.copy_pretrained = [pretrained](Model& model) {
-    take_encoder(model, *pretrained);
-    if (pretrained->head == EncoderHead::Answer) take_heads(model, *pretrained);
-  };
-  open_as_run(spec, encoder, pretrained, [data](const PretrainedBert& read) { data->open(read); });
+  accept_pretrained(spec, options, data, pretrained, EncoderHead::Answer);
   const auto output = std::make_shared<SpanOutput>([data] { return data->coding().may_refuse; });
   return std::make_unique<Task>("questions", data, output, std::vector{std::move(spec)});
 }

@@ -152,11 +152,16 @@ class RatingsData : public DataKind {
     for (const char* role : {"rating", "text", "time", "split"})
       columns.known.push_back(name(role));
     columns.quotes = options_.quotes;
+    columns.truth = name("rating");
     return columns;
   }
   Json input_schema() const override {
-    const Json name{{"type", "string"}};
-    Json properties{{"user", name}, {"item", name}};
+    Json user{{"type", "string"}, {"known", Json::array()}}, item = user;
+    for (int64_t i = 1; i <= coding_.store->users(); ++i)
+      user["known"].push_back(coding_.store->user_name(i));
+    for (int64_t i = 1; i <= coding_.store->items(); ++i)
+      item["known"].push_back(coding_.store->item_name(i));
+    Json properties{{"user", user}, {"item", item}};
     if (reads())
       for (const char* key : {"user_reviews", "item_reviews"})
         properties[key] = {{"type", "array"}, {"items", {{"type", "string"}}}};
@@ -242,6 +247,11 @@ class RatingOutput : public OutputKind {
                   format_number(data_->coding().lowest, 4), " to ",
                   format_number(data_->coding().highest, 4), ")");
   }
+  RowsKind rows_kind() const override { return {"number", "rating"}; }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override {
+    const auto as_it_is = [](const at::Tensor& rating) { return rating; };
+    return judge_number_rows(rows, as_it_is, as_it_is);
+  }
 
  private:
   Metrics measure(const Model& model, const Dataset& rows, const PredictedNumbers& numbers) const {
@@ -271,14 +281,11 @@ class RatingOutput : public OutputKind {
 };
 
 TrainingOptions rating_training(double learning_rate) {
-  TrainingOptions options;
+  TrainingOptions options = sequence_training();
   options.epochs = 20;
   options.batch_size = 64;
   options.pool_batches = 10;
-  options.micro_batches = 2;
   options.learning_rate = learning_rate;
-  options.schedule = "cosine";
-  options.clip_norm = 1;
   options.monitor = {"mse"};
   options.patience = 8;
   options.usual_steps = 2000;
@@ -320,10 +327,10 @@ ModelSpec rating_spec(const std::string& name, ReviewReading reading,
     fail(ErrorKind::InvalidArgument, "--from: model.name=", name,
          " takes no other run; data.vectors=FILE gives it word vectors");
   };
-  spec.copy_pretrained = [data](Model& model) {
+  spec.copy_pretrained = of_network<RatingModel>([data](RatingModel& network) {
     if (const auto& vectors = data->vectors())
-      dynamic_cast<RatingModel&>(model).take_vectors(vectors->vectors, vectors->known);
-  };
+      network.take_vectors(vectors->vectors, vectors->known);
+  });
   return spec;
 }
 

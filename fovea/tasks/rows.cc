@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fovea/data/formats/cells.h"
+
 namespace fovea {
 
 NamedCells cells_of(const Json& object, const WriteNumber& write) {
@@ -40,9 +42,9 @@ void check_slips(const Json& object, const std::vector<std::string>& known) {
   }
 }
 
-Json row_schema(std::span<const RowColumn> columns) {
+Json row_schema(std::span<const SchemaColumn> columns) {
   Json properties = Json::object(), names = Json::array();
-  for (const RowColumn& column : columns) {
+  for (const SchemaColumn& column : columns) {
     names.push_back(column.name);
     Json& property = properties[column.name];
     const bool is_number = !column.text && column.categories.empty();

@@ -8,8 +8,8 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json.h"
-#include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/csv.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/input_table.h"
 
 namespace fovea {
@@ -28,13 +28,13 @@ std::string unknown_names_note(const std::string& line, std::span<const std::str
 void check_slips(const Json& object, const std::vector<std::string>& known);
 
 /// JSON schema of a row: an object with one property per column, in their order.
-struct RowColumn {
+struct SchemaColumn {
   std::string name;
   std::vector<std::string> categories = {};  // empty: a number
   bool text = false;                         // any text
   bool may_be_missing = false;               // training saw missing values: null is one
 };
-Json row_schema(std::span<const RowColumn> columns);
+Json row_schema(std::span<const SchemaColumn> columns);
 
 /// A row as a JSON object: cells that are numbers as such, missing ones as null.
 Json row_object(std::span<const std::string> columns, std::span<const std::string> cells);

@@ -5,7 +5,6 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
-#include "fovea/base/progress.h"
 #include "fovea/data/media_input.h"
 #include "fovea/data/speech/load.h"
 #include "fovea/data/speech/spoken_word.h"
@@ -68,7 +67,7 @@ class SpeechData : public DataKind {
   Splits load(const DataSource& source, uint64_t seed) override {
     const bool is_first = coding_.tokeniser == nullptr;
     Splits splits = load_speech(source, options_, coding_,
-                                {seed, model_->unit_frames(), progress_bar("reading", "sounds")});
+                                {seed, model_->unit_frames(), progress("reading", "sounds")});
     if (is_first && splits.train) has_phones_ = holds_phones(*splits.train);
     return splits;
   }
@@ -314,14 +313,10 @@ static std::unique_ptr<Task> make_speech_task() {
   const auto options = std::make_shared<ListenAttendSpellOptions>();
   const auto data = std::make_shared<SpeechData>(options);
   const auto decoding = std::make_shared<SpeechDecoding>();
-  TrainingOptions training;
+  TrainingOptions training = sequence_training();
   training.epochs = 25;
   training.batch_size = 32;
   training.pool_batches = 10;
-  training.micro_batches = 2;
-  training.learning_rate = 2e-3;
-  training.schedule = "cosine";
-  training.clip_norm = 1;
   training.monitor = {"word_error_rate"};
   training.usual_steps = 2500;
   training.most_epochs = 200;
@@ -331,9 +326,9 @@ static std::unique_ptr<Task> make_speech_task() {
       [data, decoding](const ListenAttendSpellOptions& own) {
         return make_speller(own, *decoding, *data);
       },
-      [options] {
+      [] {
         return ExplainTitles{"What each symbol of the text listens to",
-                             {{"attention", concat("attention, ", options->score.name)}}};
+                             {{"attention", "When each symbol listened"}}};
       });
   spec.describe = [options](OptionList& list) {
     list.group("model", *options);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char *kTable = "shared.weight", *kOutput = "lm_head.weight";
 
-/// A feed-forward part under the name that transformers has for it, feed_forward_proj.
+/// A feed-forward network under the name that transformers has for it, feed_forward_proj.
 struct FeedForwardName {
   const char* theirs;
   const char* activation;
@@ -48,7 +48,7 @@ void read_feed_forward(const HuggingFaceFolder& folder, T5Options& o) {
   o.gated = row->gated;
 }
 
-T5Options options_in(const HuggingFaceFolder& folder) {
+T5Options t5_options(const HuggingFaceFolder& folder) {
   folder.choice("is_encoder_decoder", {"true"});
   folder.choice("is_decoder", {"false"});
   T5Options o;
@@ -130,7 +130,7 @@ WeightMap plain_weights(const HuggingFaceFolder& folder, T5Options& o) {
   return weights;
 }
 
-PretrainedT5 read_folder(const fs::path& path) {
+PretrainedT5 read_t5_folder(const fs::path& path) {
   const HuggingFaceFolder folder(path);
   const Architecture& architecture = find_architecture(folder);
   require(architecture.model == "t5", ErrorKind::InvalidArgument, folder.where(), ": ",
@@ -138,22 +138,17 @@ PretrainedT5 read_folder(const fs::path& path) {
           "; model.name=t5 begins with a T5");
   PretrainedT5 found;
   found.where = path.string();
-  found.options = options_in(folder);
+  found.options = t5_options(folder);
   found.tokenisers = tokenisers_in(folder);
   const WeightMap weights = plain_weights(folder, found.options);
   const std::vector<WeightNames> names =
       t5_names(found.options, found.tokenisers.source->vocabulary().size());
-  const WeightShapes wanted = shapes_of(names);
-  WeightProblems problems;
-  problems.check(wanted, weights);
-  for (const auto& [name, tensor] : weights)
-    if (wanted.count(name) == 0) problems.unknown.push_back(name);
-  problems.report(path.string());
+  check_weights(names, weights, path.string());
   found.weights = from_hugging_face(names, weights);
   return found;
 }
 
-PretrainedT5 read_run(const fs::path& path) {
+PretrainedT5 read_t5_run(const fs::path& path) {
   const RunFolder folder(path);
   const Json config = folder.read_config();
   const Json model = config.value("model", Json::object());
@@ -161,16 +156,14 @@ PretrainedT5 read_run(const fs::path& path) {
           ": a run of the task ", config.value("task", "?"),
           " with model.name=", model.value("name", "?"), " is no T5");
   folder.check_assets();
-  require(fs::exists(folder.model()), ErrorKind::NotFound, path.string(),
-          ": the run is incomplete, model.safetensors is missing");
   PretrainedT5 found;
   found.where = path.string();
+  found.weights = read_weights(folder);
   OptionList list;
   found.options.describe(list);
   list.merge(model, folder.config().string());
   found.options = found.options.whole();
   found.tokenisers = load_tokenisers(folder);
-  found.weights = read_checked_weights(folder.model());
   return found;
 }
 
@@ -181,7 +174,7 @@ std::string feed_forward_name(const T5Options& o) {
        o.activation, "; it has ", o.gated ? "gated gelu-tanh" : "gelu");
 }
 
-Json config_of(const T5Options& o, const Vocabulary& vocabulary) {
+Json t5_config(const T5Options& o, const Vocabulary& vocabulary) {
   const Vocabulary::Special& special = vocabulary.special();
   return {{"architectures", {"T5ForConditionalGeneration"}},
           {"model_type", "t5"},
@@ -210,7 +203,8 @@ Json config_of(const T5Options& o, const Vocabulary& vocabulary) {
 }  // namespace
 
 PretrainedT5 read_t5(const fs::path& run_or_folder) {
-  return is_hugging_face(run_or_folder) ? read_folder(run_or_folder) : read_run(run_or_folder);
+  return is_hugging_face(run_or_folder) ? read_t5_folder(run_or_folder)
+                                        : read_t5_run(run_or_folder);
 }
 
 void take_sizes(T5Options& options, const T5Options& defaults, const PretrainedT5& start) {
@@ -243,7 +237,7 @@ void write_t5(const fs::path& folder, const PretrainedT5& model) {
           ErrorKind::Unsupported, model.where,
           ": its tokenisers were learned with it and are no tokenizer.json, which transformers "
           "reads; train with --from a Hugging Face folder of T5");
-  const Json config = config_of(o, tokeniser->vocabulary());
+  const Json config = t5_config(o, tokeniser->vocabulary());
   AtomicFolder whole(folder);
   write_safetensors(whole.path() / "model.safetensors",
                     to_hugging_face(t5_names(o, tokeniser->vocabulary().size()), model.weights),

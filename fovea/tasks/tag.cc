@@ -4,12 +4,12 @@
 #include <set>
 
 #include "fovea/base/error.h"
-#include "fovea/base/progress.h"
 #include "fovea/data/tags/load.h"
 #include "fovea/data/tags/word_features.h"
 #include "fovea/data/tokenisers/text_vectors.h"
 #include "fovea/models/bert_tagger.h"
 #include "fovea/models/lstm_tagger.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/tags.h"
 #include "fovea/tasks/pretrained.h"
@@ -19,34 +19,32 @@ namespace fovea {
 namespace {
 
 /// Sentences whose words have tags, whatever a model reads them as.
-class TagData : public DataKind {
+class TagData : public CodedData<TaggingDataOptions, TagCoding> {
  public:
-  explicit TagData(bool pieces) : pieces_(pieces) {}
-  const TaggingDataOptions& options() const { return options_; }
-  const TagCoding& coding() const { return coding_; }
+  explicit TagData(bool pieces) : CodedData("tags.json"), pieces_(pieces) {}
   TagRules rules() const {
     return coding_.entities ? iob_rules(coding_.tags) : free_rules(int64_t(coding_.tags.size()));
   }
 
   void describe(OptionList& list) override { options_.describe(list, pieces_); }
   Splits load(const DataSource& source, uint64_t seed) override {
-    return load_tagging(source, options_, {pieces_, seed, progress_bar("word vectors", "steps")},
+    return load_tagging(source, options_, {pieces_, seed, progress("word vectors", "steps")},
                         coding_);
   }
   void write(const std::filesystem::path& folder) const override {
     write_tagging_data(folder, options_);
   }
-  void save(const RunFolder& folder) const override {
-    folder.write_asset("tags.json", coding_.to_json());
-  }
-  void restore(const RunFolder& folder) override {
-    coding_ =
-        TagCoding::from_json(folder.read_asset("tags.json"), folder.asset("tags.json").string());
-  }
 
   /// A text, which is cut into words, or {"words": […]}.
   Example parse(const std::string& line) const override {
-    if (!is_json_object(line)) return encoder()->example(cut_sentence(line));
+    if (!is_json_object(line)) {
+      const size_t tab = line.rfind('\t');
+      require(tab == std::string::npos ||
+                  std::ranges::count(coding_.tags, std::string(trim(line.substr(tab + 1)))) == 0,
+              ErrorKind::BadData, "input: a token and its tag ('", line,
+              "'); a sentence is expected. fovea evaluate measures files with tags");
+      return encoder()->example(cut_sentence(line));
+    }
     const Json json = parse_json(line, "input");
     const bool fits = json.contains("words") && json["words"].is_array() &&
                       std::all_of(json["words"].begin(), json["words"].end(),
@@ -66,10 +64,6 @@ class TagData : public DataKind {
     if (axis != encoder()->axis()) return DataKind::erase(example, axis, units);
     return encoder()->erase(example, units);
   }
-
- protected:
-  TaggingDataOptions options_;
-  TagCoding coding_;
 
  private:
   std::shared_ptr<const SentenceEncoder> encoder() const { return coding_.encoder(options_); }
@@ -96,15 +90,15 @@ class WordTags : public TagData {
   }
   void restore(const RunFolder& folder) override {
     TagData::restore(folder);
-    coding_.words = std::make_shared<const WordEncoder>(WordEncoder::from_json(
-        folder.read_asset("words.json"), folder.asset("words.json").string()));
+    coding_.words =
+        std::make_shared<const WordEncoder>(read_asset_as<WordEncoder>(folder, "words.json"));
   }
 };
 
-class PieceTags : public TagData {
+class PieceTags : public PieceData<TagData> {
  public:
   explicit PieceTags(std::shared_ptr<const PretrainedBert> pretrained)
-      : TagData(/*pieces=*/true), pretrained_(std::move(pretrained)) {
+      : PieceData(std::move(pretrained), /*pieces=*/true) {
     options_.packing = {.longest = 128, .too_long = "windows", .overlap = 32};
   }
   /// Answers with the tagger that was read.
@@ -120,22 +114,6 @@ class PieceTags : public TagData {
     TagData::describe(list);
     list.find("data.too_long").choices({"windows", "refuse"});  // every word needs a tag
   }
-  Splits load(const DataSource& source, uint64_t seed) override {
-    pretrained_->require_data(source);
-    if (!coding_.tokeniser) coding_.tokeniser = pretrained_->tokeniser;
-    return pretrained_->noted(TagData::load(source, seed));
-  }
-  void save(const RunFolder& folder) const override {
-    TagData::save(folder);
-    save_pieces(folder, *coding_.tokeniser);
-  }
-  void restore(const RunFolder& folder) override {
-    TagData::restore(folder);
-    coding_.tokeniser = load_pieces(folder);
-  }
-
- private:
-  std::shared_ptr<const PretrainedBert> pretrained_;
 };
 
 std::shared_ptr<TagsOutput> tags_output(const std::shared_ptr<const TagData>& data) {
@@ -147,15 +125,11 @@ std::function<ExplainTitles()> tagger_titles(const std::string& map) {
 }
 
 TrainingOptions tagger_training() {
-  TrainingOptions options;
+  TrainingOptions options = sequence_training();
   options.epochs = 20;
   options.batch_size = 32;
   options.pool_batches = 20;
-  options.micro_batches = 2;
-  options.learning_rate = 2e-3;
-  options.schedule = "cosine";
   options.warmup_steps = 50;
-  options.clip_norm = 1;
   options.monitor = {"f1"};
   options.usual_steps = 2500;
   options.most_epochs = 100;
@@ -187,10 +161,10 @@ ModelSpec lstm_tagger_spec() {
     fail(ErrorKind::InvalidArgument,
          "--from: model.name=lstm starts from nothing; add --set model.name=bert");
   };
-  spec.copy_pretrained = [data](Model& model) {
+  spec.copy_pretrained = of_network<LstmTagger>([data](LstmTagger& tagger) {
     if (const at::Tensor& vectors = data->coding().vectors; vectors.defined())
-      dynamic_cast<LstmTagger&>(model).take_vectors(vectors);
-  };
+      tagger.take_vectors(vectors);
+  });
   return spec;
 }
 
@@ -219,9 +193,7 @@ ModelSpec bert_tagger_spec() {
   training.usual_steps = 1200;
   training.most_epochs = 30;
   spec.fine_tuning = [training] { return training; };
-  const std::shared_ptr<BertOptions> encoder(options, &options->encoder);
-  accept_pretrained(spec, encoder, pretrained);
-  open_as_run(spec, encoder, pretrained, [data](const PretrainedBert& read) { data->open(read); });
+  accept_pretrained(spec, options, data, pretrained);
   return spec;
 }
 

@@ -4,7 +4,9 @@
 #include <stdexcept>
 
 #include "fovea/base/error.h"
-#include "fovea/tasks/task_predictor.h"
+#include "fovea/tasks/hugging_face.h"
+#include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/truth.h"
 
 namespace fovea {
 
@@ -62,6 +64,16 @@ void Task::describe(OptionList& list) {
   output().describe(list);
 }
 
+Splits Task::load(const DataSource& source, uint64_t seed) {
+  data().loading = loading;
+  return data().load(source, seed);
+}
+
+void Task::prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path) {
+  data().loading = loading;
+  data().prepare(source, seed, path);
+}
+
 TrainingOptions Task::fine_tuning_defaults() const {
   return spec().fine_tuning ? fit_to_rows(spec().fine_tuning()) : spec().training;
 }
@@ -88,6 +100,15 @@ Json tutorial_config(const TrainingOptions& tutorial) {
   fixed.evaluate_rows = 0;
   if (fixed.patience == kByBudget) fixed.patience = 0;
   return {{"training", options_json(fixed)}};
+}
+
+TrainingOptions sequence_training() {
+  TrainingOptions options;
+  options.micro_batches = 2;
+  options.learning_rate = 2e-3;
+  options.schedule = "cosine";
+  options.clip_norm = 1;
+  return options;
 }
 
 TrainingOptions fit_to_rows(TrainingOptions tutorial) {
@@ -120,6 +141,18 @@ std::vector<std::string> Task::open_pretrained(const std::filesystem::path& fold
   require(bool(spec().open_pretrained), ErrorKind::Unsupported, folder.string(), ": the task ",
           name_, " opens no Hugging Face folder");
   return spec().open_pretrained(folder);
+}
+
+std::vector<std::string> Task::write_hugging_face(const std::filesystem::path& run,
+                                                  const std::filesystem::path& folder,
+                                                  bool only_adapter) const {
+  require(!only_adapter || spec().write_adapter, ErrorKind::InvalidArgument,
+          "export: --adapter is for language models with low-rank adapters");
+  if (only_adapter) return spec().write_adapter(run, folder);
+  if (spec().write_hugging_face) return spec().write_hugging_face(run, folder);
+  const PretrainedBert bert = read_pretrained(run);
+  fovea::write_hugging_face(folder, bert);
+  return bert.notes;
 }
 
 void Task::copy_pretrained(Model& model) const {
@@ -190,6 +223,16 @@ std::vector<Json> Task::example_inputs(const Dataset& rows, int64_t count) const
     if (!input.is_null()) inputs.push_back(std::move(input));
   }
   return inputs;
+}
+
+Json Task::example_truths(const Dataset& rows, int64_t count) const {
+  Json truths = Json::object();
+  for (int64_t row = 0; row < std::min(count, rows.size()); ++row) {
+    const Json input = data().input(rows, row);
+    const std::string right = input.is_null() ? "" : truth(rows, row);
+    if (!right.empty()) truths[input_key(input)] = right;
+  }
+  return truths;
 }
 
 }  // namespace fovea

@@ -46,12 +46,10 @@ class Task {
   Json config(const std::string& name, bool fine_tuning) const;
 
   // The kind of data (data_kind.h).
-  Splits load(const DataSource& source, uint64_t seed) { return data().load(source, seed); }
+  Splits load(const DataSource& source, uint64_t seed);
   bool has_folds() const { return data().has_folds(); }
   void write_data(const std::filesystem::path& folder) const { data().write(folder); }
-  void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path) {
-    data().prepare(source, seed, path);
-  }
+  void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path);
   void save(const RunFolder& folder) const { data().save(folder); }
   void restore(const RunFolder& folder) { data().restore(folder); }
   std::map<std::string, int64_t> sizes() const { return data().sizes(); }
@@ -73,8 +71,12 @@ class Task {
                 std::span<const int64_t> units) const {
     return data().erase(example, axis, units);
   }
+  /// The row as a user would give it; null where that is not known.
+  Json input(const Dataset& rows, int64_t row) const { return data().input(rows, row); }
   /// Some rows as a user would give them, to try the run with.
   std::vector<Json> example_inputs(const Dataset& rows, int64_t count) const;
+  /// The right answers to them, {input_key(): text} (truth.h), as far as they are known.
+  Json example_truths(const Dataset& rows, int64_t count) const;
 
   // The chosen network (model_spec.h).
   /// What `fovea tune` varies, of the options that there are.
@@ -87,6 +89,11 @@ class Task {
   void load_pretrained(const std::filesystem::path& run_or_folder);
   /// Opens a Hugging Face folder as a run; returns what was left out, one sentence each.
   std::vector<std::string> open_pretrained(const std::filesystem::path& folder);
+  /// Writes the network of `run`, or only its low-rank adapters, as Hugging Face's libraries read
+  /// it; returns what was left out, one sentence each.
+  std::vector<std::string> write_hugging_face(const std::filesystem::path& run,
+                                              const std::filesystem::path& folder,
+                                              bool only_adapter) const;
   /// Copies the weights that load_pretrained() read into a model with fresh ones.
   void copy_pretrained(Model& model) const;
   /// ModelSpec::save_weights.
@@ -104,6 +111,7 @@ class Task {
                                               int64_t count);
   /// The picture of the whole model over these rows; where there is none, that of the first row.
   Explanation overview(const Model& model, const Dataset& rows) const;
+  bool has_attention() const { return !spec().has_attention || spec().has_attention(); }
   /// Titles for the maps of one prediction.
   ExplainOptions explain_options() const;
 
@@ -138,6 +146,7 @@ class Task {
               std::vector<Prediction>& predictions) const {
     output().finish(model, examples, predictions);
   }
+  std::string truth(const Dataset& rows, int64_t row) const { return output().truth(rows, row); }
   /// With "notes" where the input holds what training did not.
   Json answer(const Example& example, const Prediction& prediction) const;
   std::string answer_line(const Example& example, const Prediction& prediction) const {
@@ -149,6 +158,11 @@ class Task {
   Example describe_output(const Example& example, const Prediction& prediction) const {
     return output().describe_output(example, prediction);
   }
+  RowsKind rows_kind() const { return output().rows_kind(); }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const {
+    return output().judge_rows(rows);
+  }
+  bool embeds() const { return output().embeds(); }
   bool streams() const { return output().streams(); }
   StreamReport stream(const Model& model, const std::filesystem::path& path, bool json,
                       const std::function<void(const std::string& line)>& answer) const {
@@ -157,10 +171,11 @@ class Task {
 
   /// Told how many rows were measured; may be empty.
   RowProgress progress;
+  /// Of load() and prepare(), where they take long; may be empty.
+  LoadProgressMaker loading;
 
  private:
   const ModelSpec& spec() const;  // of the chosen model
-  bool has_attention() const { return !spec().has_attention || spec().has_attention(); }
   DataKind& data() const { return spec().data ? *spec().data : *data_; }
   OutputKind& output() const { return spec().output ? *spec().output : *output_; }
 

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include "fovea/base/error.h"
 #include "fovea/base/json_field.h"
 #include "fovea/data/row_subset.h"
 #include "fovea/kernels/instruction_set.h"
 #include "fovea/tasks/refit.h"
+#include "fovea/tasks/run_card.h"
 #include "fovea/tasks/version.h"
+#include "fovea/tasks/watch.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/torch.h"
 
@@ -43,6 +46,15 @@ Json manifest_of(const Setup& setup, const Training& training, const RunFolder& 
   return manifest;
 }
 
+/// "2026-03-01T12:00:00Z".
+std::string now_in_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  char text[24];
+  ::gmtime_r(&now, &parts);
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
 /// In the manifest: the training goes on.
 void note_unfinished(const RunFolder& folder) {
   folder.require_still_ours();
@@ -59,6 +71,7 @@ void note_end(const RunFolder& folder, const Training& done) {
   training = done.result.to_json();
   if (done.fitted) training["reason"] = "fitted", training["summary"] = "fitted without steps";
   training["finished"] = !done.result.stopped;
+  training["ended"] = now_in_utc();
   write_json_file(folder.manifest(), manifest);
 }
 
@@ -73,8 +86,8 @@ constexpr int64_t kExampleInputs = 5;  // for people who try the run in a browse
 
 /// Everything but the weights, so that a training killed right after its first checkpoint can be
 /// resumed.
-void write_description(const Setup& setup, const Training& training, const RunFolder& folder,
-                       const Json& folds) {
+void write_run_description(const Setup& setup, const Training& training, const RunFolder& folder,
+                           const Json& folds) {
   folder.begin();
   write_config(setup, folder);
   setup.task().save(folder);
@@ -84,6 +97,8 @@ void write_description(const Setup& setup, const Training& training, const RunFo
   if (!training.baselines.empty())
     write_safetensors(folder.new_asset(kBaselines), training.baselines);
   folder.write_asset("examples.json", setup.task().example_inputs(rows, kExampleInputs));
+  const Json truths = setup.task().example_truths(rows, kExampleInputs);
+  if (!truths.empty()) folder.write_asset(kExampleTruths, truths);
   Json manifest = manifest_of(setup, training, folder);
   if (!folds.is_null()) manifest["folds"] = folds;
   write_json_file(folder.manifest(), manifest);
@@ -129,6 +144,8 @@ void judge_run(Setup& setup, Training& training, const RunFolder& folder) {
   manifest["answers"] = setup.task().fitted_answers();
   write_json_file(folder.manifest(), manifest);
   training.evaluation = setup.task().evaluate(model, validation, training.baselines);
+  manifest["evaluation"] = evaluation_card(training.evaluation, "validation", validation.size());
+  write_json_file(folder.manifest(), manifest);
 }
 
 /// InvalidArgument unless the task measures what is to be monitored. A few rows tell, in a moment
@@ -140,6 +157,12 @@ void check_monitors_on(Setup& setup, Model& model, const std::shared_ptr<const D
   const auto is_there = [&](const std::string& name) { return find_metric(few, name) != nullptr; };
   if (!std::ranges::all_of(monitored, is_there))
     check_monitors(monitored, setup.task().measure(model, *rows));
+}
+
+/// A training that was watched goes on being watched.
+int64_t rows_to_watch(const TrainRequest& request) {
+  if (!request.folder) return 0;
+  return std::max(request.watch, request.resume ? watched_rows(*request.folder) : 0);
 }
 
 }  // namespace
@@ -203,22 +226,28 @@ Training train(Setup& setup, const TrainRequest& request) {
   training.splits = setup.task().load(setup.source(), static_cast<uint64_t>(setup.common().seed));
   if (request.resume) check_same_data(manifest, *folder, training.splits);
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
+  setup.task().check_output(training.splits.validation != nullptr);  // before minutes are spent
   if (request.chooses)
     training.choice =
         choose_model(setup, training.splits, {request.choosing, request.hooks.should_stop});
-  setup.task().check_output(training.splits.validation != nullptr);
+  else if (request.time_steps > 0)
+    training.choice_seconds = time_choice(setup, training.splits);
   if (!setup.monitors_are_given())
     setup.training().monitor = setup.task().monitors(setup.training().monitor);
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
   if (!request.resume) setup.task().copy_pretrained(*training.model);
   training.model->to(device);
+  const auto fit_begin = std::chrono::steady_clock::now();
   training.fitted = !request.untrained && !setup.has_budget() &&
                     setup.task().fit(*training.model, *training.splits.train);
+  training.fit_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - fit_begin).count();
   training.refits = request.resume
                         ? Field::root(manifest, "manifest.json").find("refits").has_value()
-                        : folder && !request.untrained && training.splits.validation &&
-                              !setup.has_budget() && setup.task().refits(training.fitted);
+                        : (folder || request.time_steps > 0) && !request.untrained &&
+                              training.splits.validation && !setup.has_budget() &&
+                              setup.task().refits(training.fitted);
   Trainer trainer(*training.model, setup.training(), static_cast<uint64_t>(setup.common().seed),
                   folder);
   training.plan = trainer.plan(*training.splits.train);
@@ -239,7 +268,7 @@ Training train(Setup& setup, const TrainRequest& request) {
   if (folder)
     training.baselines = request.resume ? read_baselines(*folder)
                                         : setup.task().fit_baselines(*training.splits.train);
-  if (folder && !request.resume) write_description(setup, training, *folder, request.folds);
+  if (folder && !request.resume) write_run_description(setup, training, *folder, request.folds);
   if (folder && request.resume) note_unfinished(*folder);
   if (request.resume && folder->read_config() != setup.to_config()) {
     folder->require_still_ours();
@@ -248,6 +277,12 @@ Training train(Setup& setup, const TrainRequest& request) {
 
   TrainerHooks hooks = request.hooks;
   if (looked_at) hooks.evaluate = [&] { return setup.task().measure(*training.model, *looked_at); };
+  std::optional<AttentionWatch> watch;
+  if (const int64_t count = rows_to_watch(request); count > 0) {
+    const auto& shown = validation && validation->size() > 0 ? validation : training.splits.train;
+    watch.emplace(setup.task(), *training.model, shown, count, *folder, hooks.note);
+    hooks.look = [&](int64_t epoch, int64_t step) { watch->look(epoch, step); };
+  }
   hooks.seconds_spent =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (request.untrained || training.fitted)

@@ -9,6 +9,7 @@
 
 namespace fovea {
 
+constexpr const char* kExampleTruths = "example_truths.json";  // the asset
 constexpr int64_t kFewRows = 1000;  // training rows below which a validation metric is a rough one
 
 struct Training {
@@ -18,6 +19,8 @@ struct Training {
   TrainingPlan plan;
   bool fused = false;                 // training.path
   double step_seconds = 0;            // of one, where the request asks for it
+  double fit_seconds = 0;             // of a fit without steps
+  double choice_seconds = 0;          // of choosing the model, at most; with step_seconds
   bool fitted = false;                // without steps: the weights are those of a convex problem
   bool refits = false;                // few rows: afterwards on all of them (refit.h)
   int64_t refitted_rows = 0;          // that the model has seen then; 0: it was not refitted
@@ -40,7 +43,8 @@ struct TrainRequest {
   double time_steps = 0;   // above 0: steps are timed for so many seconds, and that is all
   bool chooses = true;     // no: where model.name leaves it open, the preferred model is taken
   Json folds = nullptr;    // for the manifest: what cross-validation found
-  TrainerHooks hooks;      // evaluate is filled in
+  int64_t watch = 0;       // validation rows whose attention is kept epoch by epoch (watch.h)
+  TrainerHooks hooks;      // evaluate and look are filled in
   std::function<void(const std::string& model, int64_t done, int64_t total)>
       choosing;  // a candidate for model.name is about to be tried; may be empty
   std::function<void(const Training&)>

@@ -1,5 +1,7 @@
 #include "fovea/tasks/tune.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,28 +20,48 @@ namespace {
 constexpr int64_t kBracket = 9, kKeptOf = 3;  // trials of a bracket; one of three goes on
 constexpr double kShares[] = {kFirstShare, 1.0 / 3, 1};  // of a full training
 constexpr int64_t kMostTrials = 1'000'000;
+constexpr const char* kSearch = "search.json";  // what was asked for
 constexpr const char* kBudget = "budget.json";  // of a full training, and what decides
+constexpr const char* kBestRun = "best";
+// Of the time of a search, for the training with the usual options: it is trained once more, as a
+// run that stays.
+constexpr double kShareOfUsual = 0.5;
 
 /// The folder of a search: what was asked for, and a line for each training that ended.
 class TuneFolder {
  public:
   TuneFolder(const std::filesystem::path& path, const Json& asked)
       : path_(path), lines_(path / "trials.jsonl") {
-    const std::filesystem::path file = path / "search.json";
-    if (std::filesystem::exists(file)) {
+    const std::filesystem::path file = path / kSearch;
+    const bool has_results =
+        std::filesystem::exists(lines_) || std::filesystem::exists(path / kBestRun);
+    if (has_results && std::filesystem::exists(file)) {
       const Json before = read_json_file(file);
       require(before == asked, ErrorKind::InvalidArgument, file.string(),
               ": is of a search with other options, data or ranges; choose another --out");
     } else {
-      require(!std::filesystem::exists(path) || std::filesystem::is_empty(path),
+      require(!std::filesystem::exists(path) || std::filesystem::is_empty(path) ||
+                  std::filesystem::exists(file),
               ErrorKind::InvalidArgument, path.string(),
               ": is neither empty nor of a search; choose another --out");
-      make_folder(path);
+      made_ = make_folder(path);
     }
     lock_.emplace(path / ".lock", concat(path.string(), ": another search is writing here"));
-    if (!std::filesystem::exists(file)) write_json_file(file, asked);
-    if (std::filesystem::exists(lines_)) read_lines();
+    if (std::filesystem::exists(lines_))
+      read_lines();
+    else
+      write_json_file(file, asked);  // in place of that of a search that came to no trial
   }
+  /// A search without any result leaves nothing that the next one could stumble over.
+  ~TuneFolder() {
+    std::error_code ignored;
+    if (!known_.empty() || std::filesystem::exists(path_ / kBestRun, ignored)) return;
+    for (const char* name : {kSearch, kBudget}) std::filesystem::remove(path_ / name, ignored);
+    lock_->remove();
+    for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) ::rmdir(folder->c_str());
+  }
+  TuneFolder(const TuneFolder&) = delete;
+  TuneFolder& operator=(const TuneFolder&) = delete;
 
   /// What is known of a training; none: it has not ended yet.
   const TuneTrial* find(int64_t number, double share) const {
@@ -83,6 +105,7 @@ class TuneFolder {
   }
 
   std::filesystem::path path_, lines_;
+  std::vector<std::filesystem::path> made_;
   std::optional<FileLock> lock_;
   std::map<std::pair<int64_t, int64_t>, TuneTrial> known_;
   std::string data_;
@@ -105,6 +128,7 @@ class Search {
     require(usual->value.has_value(), ErrorKind::BadData,
             "tune: the training with the usual options failed: ", usual->problem);
     result_.usual = result_.best = 0;
+    if (result_.fitted && request_.are_usual) return;
     for (int64_t first = 1; first <= request_.trials && !is_over(); first += kBracket) {
       std::vector<int64_t> alive;
       for (int64_t i = first; i < std::min(first + kBracket, request_.trials + 1); ++i)
@@ -129,9 +153,12 @@ class Search {
 
   /// The best options once more, as a run that stays.
   void keep_best() {
-    const TuneTrial& best = result_.trials[result_.best];
-    const std::filesystem::path path = request_.folder / "best";
+    const TuneTrial usual;
+    const TuneTrial& best = result_.trials.empty() ? usual : result_.trials[result_.best];
+    const std::filesystem::path path = request_.folder / kBestRun;
     Setup setup = setup_for(best, 0);
+    if (result_.trials.empty())  // no time for one training in full: one in what is left
+      setup.set("training.seconds", format_number(std::max(0.1, request_.seconds - elapsed()), 4));
     RunFolder run(path);
     TrainRequest training;
     training.folder = &run;
@@ -209,9 +236,10 @@ class Search {
   /// False when it was stopped on the way.
   bool train_trial(TuneTrial& trial, std::string& data) {
     const auto begin = std::chrono::steady_clock::now();
-    const double until = request_.seconds > 0 && !result_.trials.empty()
-                             ? request_.seconds - result_.trials[result_.best].seconds
-                             : std::numeric_limits<double>::infinity();
+    const double until = request_.seconds == 0 ? std::numeric_limits<double>::infinity()
+                         : result_.trials.empty()
+                             ? kShareOfUsual * request_.seconds
+                             : request_.seconds - result_.trials[result_.best].seconds;
     TrainRequest training;
     training.hooks.should_stop = [&] {
       if (request_.should_stop && request_.should_stop()) result_.stopped = true;
@@ -227,9 +255,10 @@ class Search {
       require(trained.splits.validation != nullptr, ErrorKind::BadData,
               "tune: the data has no validation rows to decide by");
       judge(setup, trained, trial);
-      if (trial.number == 0) learn_budget(setup);
+      if (trial.number == 0) learn_budget(setup, trained.fitted);
       data = trained.splits.hash;
     } catch (const Error& error) {
+      if (is_over()) return false;  // while the model was chosen
       if (trial.number == 0) throw;
       trial.problem = error.what();  // options that do not fit each other, or no memory
     }
@@ -254,7 +283,8 @@ class Search {
   }
 
   /// How long a full training is, in the unit that the setup counts in.
-  void learn_budget(const Setup& setup) {
+  void learn_budget(const Setup& setup, bool fitted) {
+    result_.fitted = fitted;
     for (const char* key : {"training.steps", "training.epochs"})
       if (const double value = number_of_option(setup, key); value > 0) {
         budget_key_ = key;
@@ -263,6 +293,7 @@ class Search {
       }
     write_json_file(request_.folder / kBudget, {{"key", budget_key_},
                                                 {"full", full_budget_},
+                                                {"fitted", fitted},
                                                 {"metric", result_.metric},
                                                 {"higher_is_better", result_.higher_is_better}});
   }
@@ -282,6 +313,7 @@ class Search {
     const Field root = Field::root(json, file.string());
     budget_key_ = root.at("key").text();
     full_budget_ = root.at("full").finite();
+    if (const auto fitted = root.find("fitted")) result_.fitted = fitted->mark();
     remember_metric(root.at("metric").text(), root.at("higher_is_better").mark());
   }
 
@@ -303,7 +335,7 @@ TuneResult tune(const TuneRequest& request) {
   Search search(request, result);
   search.run();
   result.importance = measure_importance(result, request.tunables, uint64_t(setup.common().seed));
-  if (result.stopped || result.trials.empty()) return result;
+  if (result.stopped) return result;
   search.keep_best();
   return result;
 }

@@ -36,8 +36,10 @@ struct TuneRequest {
   std::function<Setup()> make_setup;
   std::filesystem::path folder;  // trials.jsonl and the best run; an earlier search goes on
   std::vector<Tunable> tunables;
+  bool are_usual = false;  // the tunables: those of usual_tunables()
   int64_t trials = 27;
-  double seconds = 0;  // for the whole search; 0: as long as it takes
+  double seconds = 0;  // for the whole search; 0: as long as it takes. Half of it is at most for
+                       // the usual options; if they need more, they are all that is trained
   std::function<void(const TuneTrial&, bool is_new)> trial_ended;  // may be empty
   std::function<bool()> should_stop;                               // may be empty
 };
@@ -56,6 +58,7 @@ struct TuneResult {
   std::vector<OptionImportance> importance;  // the largest first; empty for fewer than five trials
   bool stopped = false;                      // before its end, by should_stop
   bool out_of_time = false;
+  bool fitted = false;             // the usual model, exactly: the usual tunables do not matter
   std::filesystem::path run;       // of the best options; empty when stopped
   Evaluation validation;           // of that run
   std::optional<Evaluation> test;  // of that run, where there are test rows

@@ -139,10 +139,11 @@ Json TuneResult::to_json() const {
     json["trials"].push_back(trial.to_json());
   }
   for (const OptionImportance& one : importance) json["importance"][one.key] = one.share;
-  if (trials.empty()) return json;
-  json["best"] = trials[best].number;
-  json["usual_value"] = trials[usual].value ? Json(*trials[usual].value) : Json();
-  json["best_value"] = trials[best].value ? Json(*trials[best].value) : Json();
+  if (!trials.empty()) {
+    json["best"] = trials[best].number;
+    json["usual_value"] = trials[usual].value ? Json(*trials[usual].value) : Json();
+    json["best_value"] = trials[best].value ? Json(*trials[best].value) : Json();
+  }
   if (!run.empty()) json["run"] = run.string();
   if (!validation.metrics.empty()) json["validation"] = validation.to_json();
   if (test) json["test"] = test->to_json();

@@ -3,20 +3,22 @@
 // beside it.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <unordered_set>
 
 #include "fovea/base/error.h"
 #include "fovea/data/formats/cells.h"
+#include "fovea/data/formats/named_cells.h"
 #include "fovea/data/visits/load.h"
 #include "fovea/metrics/calibration.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/models/retain.h"
 #include "fovea/models/visit_baselines.h"
+#include "fovea/tasks/asset.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/code_ranking.h"
 #include "fovea/tasks/outputs/by_kind.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
@@ -26,7 +28,6 @@ namespace {
 
 constexpr int64_t kCodesTogether = 16384;  // of a batch that is measured
 constexpr size_t kCodesShown = 30;         // of the overview
-constexpr const char* kVisitsAsset = "visits.json";
 
 const char* kVisitsHelp =
     "input: expected {\"visits\": [{\"time\": number or date, \"codes\": [\"…\", …]}, …]}, where a "
@@ -108,9 +109,9 @@ std::vector<std::string> unknown_codes_notes(std::span<const Example> patients,
              " codes are unknown, too rare in training or never seen there: ", quoted_list(names))};
 }
 
-class VisitsData : public DataKind {
+class VisitsData : public CodedData<VisitsDataOptions, VisitCoding> {
  public:
-  const VisitCoding& coding() const { return coding_; }
+  VisitsData() : CodedData("visits.json") {}
   AnswerKind kind() const { return coding_.kind(); }
   /// Without and with the outcome, or the labels.
   const std::vector<std::string>& classes() const { return classes_; }
@@ -138,10 +139,9 @@ class VisitsData : public DataKind {
     Splits splits = load_visits(source, options_, coding_, seed);
     classes_ = coding_.classes();
     if (splits.train) {
-      std::vector<int64_t> all(size_t(splits.train->size()));
-      std::iota(all.begin(), all.end(), int64_t{0});
-      const at::Tensor with = splits.train->batch(all).at("target").to(at::kLong).sum(0);
       rows_ = splits.train->size();
+      const Batch all = splits.train->batch(rows_from(*splits.train, 0, rows_));
+      const at::Tensor with = all.at("target").to(at::kLong).sum(0);
       class_counts_ = kind() == AnswerKind::Labels
                           ? to_vector<int64_t>(with)
                           : std::vector{rows_ - with.item<int64_t>(), with.item<int64_t>()};
@@ -151,12 +151,8 @@ class VisitsData : public DataKind {
   void write(const std::filesystem::path& folder) const override {
     write_visits_data(folder, options_);
   }
-  void save(const RunFolder& folder) const override {
-    folder.write_asset(kVisitsAsset, coding_.to_json());
-  }
   void restore(const RunFolder& folder) override {
-    coding_ = VisitCoding::from_json(folder.read_asset(kVisitsAsset),
-                                     folder.asset(kVisitsAsset).string());
+    CodedData::restore(folder);
     classes_ = coding_.classes();
   }
   std::map<std::string, int64_t> sizes() const override {
@@ -205,7 +201,8 @@ class VisitsData : public DataKind {
     return unknown_codes_notes(parse_table(table, {}), table.path + ": ");
   }
   Json input_schema() const override {
-    const Json codes{{"type", "array"}, {"items", {{"type", "string"}}}};
+    const Json codes{
+        {"type", "array"}, {"items", {{"type", "string"}}}, {"known", coding_.codes->to_json()}};
     Json visit{{"type", "object"}, {"properties", {{"codes", codes}}}, {"required", {"codes"}}};
     if (coding_.times) visit["properties"]["time"] = {{"type", "number"}};
     return {{"type", "object"},
@@ -222,8 +219,6 @@ class VisitsData : public DataKind {
   }
 
  private:
-  VisitsDataOptions options_;
-  VisitCoding coding_;
   std::vector<std::string> classes_;
   std::vector<int64_t> class_counts_;  // training rows without and with the outcome, or with each
   int64_t rows_ = 0;                   // of training

@@ -58,7 +58,7 @@ TEST_P(ChoiceFolder, AnswersAsPlainPyTorchDoes) {
   for (size_t row = 0; row < golden["rows"].size(); ++row) {
     const Json& expected = golden[GetParam()][row];
     const Example example = pipeline.parse(golden["rows"][row].dump());
-    const at::Tensor parts = example.tensors.at("parts"), tokens = example.tensors.at("tokens");
+    const at::Tensor choice = example.tensors.at("choice"), tokens = example.tensors.at("tokens");
     const Prediction prediction = pipeline.predict({&example, 1}).front();
     const Json answer = pipeline.task().answer(example, prediction);
     EXPECT_EQ(answer["index"], expected["index"]);
@@ -69,7 +69,7 @@ TEST_P(ChoiceFolder, AnswersAsPlainPyTorchDoes) {
     for (size_t c = 0; c < expected["inputs"].size(); ++c) {
       EXPECT_NEAR(answer["probabilities"][c], expected["probabilities"][c].get<double>(), 1e-5);
       const at::Tensor own =
-          ((parts == 0) | (parts == int64_t(c) + 1)).nonzero().squeeze(1);  // places of the input
+          ((choice == 0) | (choice == int64_t(c) + 1)).nonzero().squeeze(1);  // places of the input
       const auto ids = expected["inputs"][c].get<std::vector<int64_t>>();
       EXPECT_TRUE(tokens.index_select(0, own).equal(at::tensor(ids, at::kLong))) << row << " " << c;
       if (int64_t(c) != expected["index"]) continue;

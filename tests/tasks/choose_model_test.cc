@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tests/support/expect_error.h"
 #include "tests/support/train_run.h"
 
 namespace fovea::choose_model_test {
@@ -106,13 +107,12 @@ TEST(ChooseModel, OptionsOfALibraryUserHoldToo) {
   EXPECT_EQ(setup.to_config()["model"]["hidden"], Json::array({5}));
 }
 
-TEST(ChooseModel, AStoppedChoiceTakesThePreferredModel) {
+TEST(ChooseModel, AStoppedChoiceIsNone) {
   fovea::Setup setup = small_setup({});
   const Splits splits = setup.task().load(setup.source(), 0);
-  const auto choice = choose_model(setup, splits, {{}, [] { return true; }});
-  ASSERT_TRUE(choice.has_value());
-  EXPECT_EQ(choice->model, "attention");
-  EXPECT_TRUE(choice->candidates.empty());
+  testing::expect_error(ErrorKind::InvalidArgument, "stopped while the model was chosen", [&] {
+    choose_model(setup, splits, {{}, [] { return true; }});
+  });
 }
 
 TEST(ChooseModel, FewRowsAreEnoughToTrain) {

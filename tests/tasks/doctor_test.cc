@@ -38,10 +38,10 @@ class Doctor : public ::testing::Test {
 TEST_F(Doctor, LooksOnlyAtFilesOfTheRun) {
   EXPECT_EQ(problem(), "");
   const std::string hash = hash_of_file(path() / "assets" / "columns.json");
-  const std::string baselines = hash_of_file(path() / "assets" / "baselines.safetensors");
-  EXPECT_EQ(
-      problem_with({{"assets/columns.json", hash}, {"assets/baselines.safetensors", baselines}}),
-      "");
+  Json assets = Json::object();
+  for (const char* name : {"columns.json", "baselines.safetensors", "example_truths.json"})
+    assets[concat("assets/", name)] = hash_of_file(path() / "assets" / name);
+  EXPECT_EQ(problem_with(assets), "");
   for (const char* name : {"../../../../../../dev/zero", "/dev/zero", "assets/../../x", "..", ""})
     EXPECT_NE(problem_with({{name, hash}}).find("which no run has"), std::string::npos) << name;
   EXPECT_NE(problem_with({{"assets", hash}}).find("which no run has"), std::string::npos);

@@ -150,7 +150,10 @@ TEST(DocumentsHan, OddTextsHaveAnAnswerToo) {
   for (int i = 0; i < 100000; ++i) endless += i % 20 == 0 ? "end. " : "word ";
   for (const std::string& text : {std::string(), std::string("word"), std::string("😀😀"), endless})
     EXPECT_TRUE(answer(pipeline, text).contains("class")) << text.substr(0, 20);
-  EXPECT_GT(pipeline.parse(endless).cut, 80000);
+  const std::vector<Cut> cuts = pipeline.parse(endless).cuts;
+  ASSERT_EQ(cuts.size(), 1u);
+  EXPECT_EQ(cuts[0].unit, "words");
+  EXPECT_GT(cuts[0].of - cuts[0].read, 80000);
   EXPECT_TRUE(pipeline.explain(pipeline.parse(""), Heads::All).maps.empty());
   expect_error(ErrorKind::BadData, "UTF-8", [&] { pipeline.parse("a\xff\xfe"); });
 }

@@ -10,7 +10,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::hugging_face_folder_test {
 namespace {
 
 using testing::expect_error;
@@ -98,6 +98,14 @@ TEST_F(AnyFolder, LabelsHaveNamesOrNumbers) {
   });
 }
 
+TEST_F(AnyFolder, ManyLabelsAreRead) {
+  constexpr int64_t kLabels = 12'000;
+  Json config{{"model_type", "bert"}};
+  for (int64_t i = 0; i < kLabels; ++i) config["id2label"][concat(i)] = concat("label ", i);
+  EXPECT_EQ(int64_t(folder(config).labels().size()), kLabels);
+  EXPECT_TRUE(is_hugging_face(files.path()));
+}
+
 TEST_F(AnyFolder, TypesInBothStyles) {
   EXPECT_EQ(folder({{"dtype", "bfloat16"}}).dtype(), "bfloat16");
   EXPECT_EQ(folder({{"torch_dtype", "float16"}}).dtype(), "float16");
@@ -124,4 +132,4 @@ TEST_F(AnyFolder, AnUnknownArchitectureIsNamed) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::hugging_face_folder_test

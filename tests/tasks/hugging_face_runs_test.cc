@@ -17,7 +17,7 @@
 #define NEEDS_ICU() GTEST_SKIP() << "built without ICU"
 #endif
 
-namespace fovea {
+namespace fovea::hugging_face_runs_test {
 namespace {
 
 using testing::expect_error;
@@ -454,4 +454,4 @@ TEST(OtherFolders, LabelsOfDataAreTheFoldersOrAreRefused) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::hugging_face_runs_test

@@ -108,6 +108,47 @@ TEST_F(LanguageFolder, NetworksWithoutBiasesAreWrittenWithZeros) {
       TextGenerator(after).generate(after.parse("a1 "), {{.maximum_length = 9}, {}}, {}).text);
 }
 
+TEST_F(LanguageFolder, KeepsTheRolesOfItsTokens) {
+  Json config = llama_config();
+  config["bos_token_id"] = 1;
+  config["eos_token_id"] = {2, 5};
+  config["pad_token_id"] = 3;
+  write_language(folder / "copy", read_language(write("llama-bf16", config)));
+  const Json own = read_json_file(folder / "copy" / "config.json");
+  EXPECT_EQ(own["bos_token_id"], 1);
+  EXPECT_EQ(own["eos_token_id"], Json({2, 5}));
+  EXPECT_EQ(own["pad_token_id"], 3);
+  const Json tokens = read_json_file(folder / "copy" / "tokenizer_config.json");
+  EXPECT_EQ(tokens["bos_token"], tokeniser->token(1));
+  EXPECT_EQ(tokens["eos_token"], tokeniser->token(2));
+  EXPECT_EQ(tokens["pad_token"], tokeniser->token(3));
+}
+
+TEST_F(LanguageFolder, AnotherOutputThanTheEmbeddingIsNoted) {
+  const std::filesystem::path path = write("gpt2", gpt2_config());
+  weights["lm_head.weight"] = weights.at("transformer.wte.weight").clone();
+  write_safetensors(path / "model.safetensors", weights);
+  EXPECT_TRUE(read_language(path).notes.empty());
+  weights["lm_head.weight"] += 1;
+  write_safetensors(path / "model.safetensors", weights);
+  ASSERT_EQ(read_language(path).notes.size(), 1u);
+  EXPECT_NE(read_language(path).notes[0].find("lm_head.weight"), std::string::npos);
+}
+
+TEST_F(LanguageFolder, SizesHaveTheUsualNamesToo) {
+  Json config = gpt2_config();
+  for (const auto& [own, usual] :
+       std::map<std::string, std::string>{{"n_layer", "num_hidden_layers"},
+                                          {"n_embd", "hidden_size"},
+                                          {"n_head", "num_attention_heads"},
+                                          {"n_positions", "max_position_embeddings"}}) {
+    const Json size = config[own];
+    config.erase(own);
+    config[usual] = size;
+  }
+  EXPECT_EQ(read_language(write("gpt2", config)).options.hidden, 32);
+}
+
 TEST_F(LanguageFolder, WhatDoesNotFitIsSaidAtOnce) {
   const std::filesystem::path path = write("gpt2", gpt2_config());
   weights["transformer.h.0.ln_1.weight"] = at::ones({31});
@@ -128,6 +169,18 @@ TEST_F(LanguageFolder, WhatDoesNotFitIsSaidAtOnce) {
   refuse("vocab_size", 200, ErrorKind::BadData, "but the tokeniser has");
   refuse("eos_token_id", 5000, ErrorKind::BadData, "eos_token_id");
   refuse("num_key_value_heads", 3, ErrorKind::BadData, "heads of keys");
+  refuse("num_hidden_layers", 8388608, ErrorKind::BadData, "layers");
+  refuse("rms_norm_eps", -1, ErrorKind::BadData, "epsilon");
+  refuse("attention_dropout", 5, ErrorKind::BadData, "attention_dropout");
+  refuse("rope_parameters", {{"rope_theta", 0}}, ErrorKind::BadData, "rotary_base");
+  refuse("rope_parameters", {{"rope_type", "linear"}}, ErrorKind::BadData, "factor is missing");
+  for (const int factor : {0, -2})
+    refuse("rope_parameters", {{"rope_type", "linear"}, {"factor", factor}}, ErrorKind::BadData,
+           "rotary_factor");
+  Json narrow = gpt2_config();
+  narrow["n_head"] = 3;
+  const std::filesystem::path uneven = write("gpt2", narrow);
+  expect_error(ErrorKind::BadData, {"32", "3 heads", "n_head"}, [&] { read_language(uneven); });
   fovea::Setup setup("language");
   setup.set("model.layers=3");
   setup.set_from(write("gpt2", gpt2_config()).string());

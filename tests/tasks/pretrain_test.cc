@@ -103,8 +103,10 @@ TEST_F(Pretrain, ALongTextIsCut) {
   for (int i = 0; i < 300; ++i) text += "the cat ";
   const Example example = pipeline.parse(text);
   EXPECT_EQ(example.tensors.at("tokens").numel(), 64);
-  EXPECT_GE(example.cut, 600 - 62);
-  EXPECT_EQ(pipeline.parse("the cat").cut, 0);
+  ASSERT_EQ(example.cuts.size(), 1u);
+  EXPECT_EQ(example.cuts[0].unit, "tokens");
+  EXPECT_GE(example.cuts[0].of - example.cuts[0].read, 600 - 62);
+  EXPECT_TRUE(pipeline.parse("the cat").cuts.empty());
   EXPECT_EQ(pipeline.predict({&example, 1}).size(), 1u);
 }
 

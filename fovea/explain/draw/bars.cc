@@ -80,7 +80,9 @@ class BarsBlock : public Block {
   void make_legend() {
     const bool has_truth = std::ranges::any_of(map_.truth, [](char mark) { return mark != 0; });
     if (!has_truth && map_.spread.empty()) return;
-    legend_.push_back({LegendMark::Square, palette::kWeight, "learned weight"});
+    const bool is_attention = map_.kind != MapKind::Contribution && map_.kind != MapKind::Free;
+    legend_.push_back(
+        {LegendMark::Square, palette::kWeight, is_attention ? "learned weight" : "mean"});
     if (!map_.spread.empty())
       legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation over the data"});
     if (has_truth) legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});

@@ -16,7 +16,7 @@ constexpr double kReadableCell = 12;   // one line of small text
 constexpr double kMostReadable = 100;  // cells along a side; beyond it the picture would not end
 constexpr double kSmallestCell = 2;
 constexpr double kMostLabel = 150;
-constexpr double kGap = 8;
+constexpr double kLabelGap = 8;
 constexpr double kScaleWidth = 160;
 constexpr double kScaleHeight = 10;
 constexpr double kBelow = 14;  // between the matrix and its scale
@@ -35,7 +35,7 @@ class MatrixBlock : public Block {
     const double widest_row = widest(cells_.row_labels);
     const double widest_column = widest(cells_.column_labels);
     const double count = double(std::max(cells_.columns, cells_.rows));
-    left_ = widest_row + kGap;
+    left_ = widest_row + kLabelGap;
     // Room for the last label, which leans to the right.
     const double room = kPictureWidth - left_ - widest_column * std::cos(kSlant);
     cell_ = std::clamp(std::floor(room / count), kSmallestCell, kLargestCell);
@@ -159,7 +159,7 @@ class MatrixBlock : public Block {
     const auto every = size_t(std::max(1.0, std::ceil((size_ + 1) / cell_)));
     const double drop = size_ * 0.36;  // from the middle of a line of text to its baseline
     for (size_t row = 0; row < cells_.rows; row += every)
-      canvas.text({corner.x - kGap, corner.y + cell_ * (double(row) + 0.5) + drop},
+      canvas.text({corner.x - kLabelGap, corner.y + cell_ * (double(row) + 0.5) + drop},
                   fitted(cells_.row_labels[row], kMostLabel, size_),
                   {size_, palette::kInk, Anchor::End});
     const bool level = stand_ == LabelStand::Level;

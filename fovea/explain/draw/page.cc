@@ -1,9 +1,9 @@
 #include "fovea/explain/draw/page.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "fovea/base/error.h"
+#include "fovea/base/names.h"
 #include "fovea/explain/draw/png_canvas.h"
 #include "fovea/explain/draw/svg_canvas.h"
 #include "fovea/explain/record/labels.h"
@@ -70,13 +70,6 @@ void draw_section(Canvas& canvas, const Section& section, double& y) {
   y += section.block->height();
 }
 
-std::string lower_extension(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char letter) { return char(std::tolower(letter)); });
-  return ending;
-}
-
 }  // namespace
 
 std::unique_ptr<Canvas> draw_page(const Page& page, const CanvasFactory& make_canvas) {
@@ -104,7 +97,7 @@ std::unique_ptr<Canvas> draw_page(const Page& page, const CanvasFactory& make_ca
 }
 
 void write_by_ending(const std::filesystem::path& path, const Writers& writers) {
-  const std::string ending = lower_extension(path);
+  const std::string ending = small_ending(path);
   if (ending == ".json") {
     writers.write_json(path);
   } else if (ending == ".svg") {

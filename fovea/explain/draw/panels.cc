@@ -12,16 +12,16 @@ namespace fovea {
 namespace {
 
 constexpr double kTitleHeight = 22;
-constexpr double kPlotHeight = 130;
+constexpr double kPanelPlotHeight = 130;
 constexpr double kAxisWidth = 34;
-constexpr double kGap = 26;
+constexpr double kPanelGap = 26;
 constexpr size_t kMostPanels = 24;
 constexpr size_t kMostColumns = 3;
 constexpr double kNarrowestSlot = 16;
-constexpr double kMostLabel = 90;
+constexpr double kMostPanelLabel = 90;
 
 std::string shown(const std::string& label) {
-  return fitted(visible_blanks(label), kMostLabel, kSmallTextSize);
+  return fitted(visible_blanks(label), kMostPanelLabel, kSmallTextSize);
 }
 
 class PanelsBlock : public Block {
@@ -30,16 +30,16 @@ class PanelsBlock : public Block {
       : figure_(figure), options_(options), shown_(std::min(figure.map().queries(), kMostPanels)) {
     const double keys = double(std::min(figure.map().keys(), options.most_bars));
     const double narrowest = kAxisWidth + keys * kNarrowestSlot;
-    const auto room = size_t(std::max(1.0, (width_ + kGap) / (narrowest + kGap)));
+    const auto room = size_t(std::max(1.0, (width_ + kPanelGap) / (narrowest + kPanelGap)));
     columns_ = std::max<size_t>(1, std::min({room, kMostColumns, shown_}));
     const double columns = double(columns_);
-    panel_width_ = (width_ - kGap * (columns - 1)) / columns;
+    panel_width_ = (width_ - kPanelGap * (columns - 1)) / columns;
     // One or two panels would look stretched over the whole width.
     panel_width_ = std::min(panel_width_, std::max(320.0, narrowest * 1.8));
     measure_labels();
     const size_t rows = (shown_ + columns_ - 1) / columns_;
     make_legend();
-    height_ = kLegendHeight + 6 + double(rows) * (panel_height() + kGap) - kGap / 2 +
+    height_ = kLegendHeight + 6 + double(rows) * (panel_height() + kPanelGap) - kPanelGap / 2 +
               (shown_ < figure.map().queries() ? 20 : 0);
   }
 
@@ -49,8 +49,8 @@ class PanelsBlock : public Block {
     for (size_t query = 0; query < shown_; ++query) {
       const size_t column = query % columns_, row = query / columns_;
       draw_panel(canvas, query,
-                 {origin.x + double(column) * (panel_width_ + kGap),
-                  top + double(row) * (panel_height() + kGap)});
+                 {origin.x + double(column) * (panel_width_ + kPanelGap),
+                  top + double(row) * (panel_height() + kPanelGap)});
     }
     if (shown_ < figure_.map().queries())
       canvas.text({origin.x, origin.y + height_ - 6},
@@ -59,7 +59,7 @@ class PanelsBlock : public Block {
   }
 
  private:
-  double panel_height() const { return kTitleHeight + kPlotHeight + label_height_ + 4; }
+  double panel_height() const { return kTitleHeight + kPanelPlotHeight + label_height_ + 4; }
   double plot_width() const { return panel_width_ - kAxisWidth; }
   double slot_width() const {
     return plot_width() / double(std::min(figure_.map().keys(), options_.most_bars));
@@ -106,7 +106,8 @@ class PanelsBlock : public Block {
                 fitted(title, plot_width(), kTextSize, true),
                 {kTextSize, palette::kInk, Anchor::Start, true});
 
-    const Rectangle plot{origin.x + kAxisWidth, origin.y + kTitleHeight, plot_width(), kPlotHeight};
+    const Rectangle plot{origin.x + kAxisWidth, origin.y + kTitleHeight, plot_width(),
+                         kPanelPlotHeight};
     draw_axis(canvas, plot);
     const double slot = plot.width / double(selection.keys.size());
     for (size_t i = 0; i < selection.keys.size(); ++i) {

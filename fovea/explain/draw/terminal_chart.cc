@@ -12,7 +12,7 @@ namespace fovea {
 namespace {
 
 constexpr int kLeastRows = 15;
-constexpr const char* kCountsLabel = "n";
+constexpr const char* kCountsRowLabel = "n";
 constexpr const char* kMarks[] = {"●", "□", "▲", "◇", "×", "■"};
 constexpr const char* kLetters[] = {"o", "x", "*", "+", "@", "%"};
 constexpr Ink kInks[] = {Ink::Weight, Ink::Negative, Ink::Truth, Ink::LightWeight};
@@ -196,7 +196,7 @@ class TerminalChart {
     const auto every = size_t(std::max(1.0, std::ceil(double(widest + 1) / slot())));
     lines.push_back(beside("") + " " + centred(ticks, every));
     if (!counts.empty())
-      lines.push_back(beside(kCountsLabel) + " " +
+      lines.push_back(beside(kCountsRowLabel) + " " +
                       style_.paint(Ink::Quiet, centred(counts, every)));
   }
 

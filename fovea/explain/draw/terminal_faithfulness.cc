@@ -35,9 +35,10 @@ std::string interval_text(const FaithfulnessMeasure& measure) {
 }  // namespace
 
 Lines terminal_faithfulness(const Faithfulness& judged, const TerminalStyle& style) {
-  Lines lines{style.paint(
-      Ink::Bold,
-      style.label(concat("Should I believe it? ", judged.map, ": ", judged.trust), style.width()))};
+  Lines lines{
+      style.paint(Ink::Bold, style.label(concat("Does this picture show what the model used? ",
+                                                judged.map, ": ", judged.trust),
+                                         style.width()))};
   append(lines, style.wrap(Ink::Plain, style.safe(judged.verdict)));
   std::vector<std::vector<std::string>> rows{{"measure", "value", "95 %", "random", "better"}};
   for (const FaithfulnessMeasure& measure : judged.measures)

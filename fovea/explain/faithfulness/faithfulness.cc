@@ -7,6 +7,7 @@
 #include "fovea/base/error.h"
 #include "fovea/explain/faithfulness/evaluate.h"
 #include "fovea/explain/faithfulness/verdict.h"
+#include "fovea/explain/heads/rollout.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/random.h"
 #include "fovea/tensor/torch.h"
@@ -62,9 +63,19 @@ std::vector<Maps> by_name(const Maps& maps) {
 }
 
 struct Evaluation {
-  std::string map;
+  std::string map, judged_as;
   Sample sample;
 };
+
+/// What of these layers make_attributions() looks at, where that is not the map itself.
+std::string judged_as(const Maps& layers) {
+  const bool finite = std::ranges::all_of(layers, [](const AttentionMap& layer) {
+    return layer.weights.isfinite().all().item<bool>();
+  });
+  if (finite && is_stack(layers)) return "rollout";
+  if (layers.size() > 1) return "mean of layers";
+  return layers.front().weights.size(1) > 1 ? "mean of heads" : "";
+}
 
 /// Everything that is known before the first example.
 struct Study {
@@ -114,15 +125,15 @@ std::vector<Evaluation> evaluate_example(const Study& study, const Example& exam
         layers, [](const AttentionMap& layer) { return layer.layout == MapLayout::Dense; });
     if (!dense) {
       if (!has_dense_twin(map, instance.maps))
-        evaluations.push_back({map.name, not_dense(map, instance)});
+        evaluations.push_back({map.name, "", not_dense(map, instance)});
       continue;
     }
     const int64_t units = map.weights.size(-1);
     Erasures& erased =
         erasures.try_emplace({map.key_axis, units}, instance, map.key_axis, units).first->second;
-    evaluations.push_back(
-        {map.name, faithfulness::evaluate(
-                       layers, {study.options, study.x, instance, erased, untrained, random})});
+    evaluations.push_back({map.name, judged_as(layers),
+                           faithfulness::evaluate(layers, {study.options, study.x, instance, erased,
+                                                           untrained, random})});
     if (study.options.randomised_weights && !study.untrained)
       evaluations.back().sample.notes.push_back("there is no untrained network to compare with");
   }
@@ -139,17 +150,20 @@ std::vector<Faithfulness> summarise_all(const std::vector<std::vector<Evaluation
                                         const std::vector<double>& x) {
   std::vector<std::string> names;
   std::map<std::string, std::vector<Sample>> samples;
+  std::map<std::string, std::string> judged;  // as what
   int64_t without_output = 0;
   for (const std::vector<Evaluation>& of_example : evaluations) {
     without_output += of_example.empty();
     for (const Evaluation& evaluation : of_example) {
       if (samples.find(evaluation.map) == samples.end()) names.push_back(evaluation.map);
       samples[evaluation.map].push_back(evaluation.sample);
+      judged[evaluation.map] = evaluation.judged_as;
     }
   }
   std::vector<Faithfulness> results;
   for (const std::string& name : names) {
     results.push_back(faithfulness::summarise(name, samples[name], x));
+    results.back().judged_as = judged[name];
     faithfulness::give_verdict(samples[name], results.back());
     if (without_output > 0)
       results.back().notes.push_back(

@@ -43,6 +43,9 @@ struct Faithfulness {
   std::vector<FaithfulnessMeasure> measures;
   std::vector<FaithfulnessCurve> curves;
   std::vector<std::string> notes;
+  /// What of a map with heads or layers was judged: "mean of heads", "mean of layers", "rollout";
+  /// empty: the map itself.
+  std::string judged_as = "";
 };
 
 struct FaithfulnessOptions {

@@ -11,8 +11,8 @@
 namespace fovea::faithfulness {
 namespace {
 
-constexpr int64_t kMostRows = 256;
-constexpr int64_t kMostWeights = int64_t{1} << 26;  // of all maps of a batch: 256 MB
+constexpr int64_t kMostBatchRows = 256;
+constexpr int64_t kMostBatchWeights = int64_t{1} << 26;  // of all maps of a batch: 256 MB
 
 /// outputs [B, U], log-probabilities unless they are values
 at::Tensor to_numbers(const at::Tensor& outputs, bool values) {
@@ -83,7 +83,7 @@ Instance examine(const Predictor& predictor, const Example& example, const Predi
     instance.maps.push_back(std::move(map));
   }
   instance.rows_at_once =
-      size_t(std::clamp<int64_t>(kMostWeights / instance.weights, 1, kMostRows));
+      size_t(std::clamp<int64_t>(kMostBatchWeights / instance.weights, 1, kMostBatchRows));
   return instance;
 }
 

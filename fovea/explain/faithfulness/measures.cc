@@ -49,7 +49,7 @@ constexpr std::array<Description, kMeasures> kOfProbabilities = {{
 }};
 
 /// Curves of values show the change, not the output: what is good turns round.
-Description describe(Measure measure, bool values) {
+Description measure_description(Measure measure, bool values) {
   Description description = kOfProbabilities[size_t(measure)];
   if (!values) return description;
   if (measure == Measure::Comprehensiveness)
@@ -70,7 +70,7 @@ bool needs_truth(Measure measure) {
 
 FaithfulnessMeasure summarise_measure(Measure measure, const std::vector<Sample>& samples,
                                       bool values, std::vector<std::string>& notes) {
-  const Description description = describe(measure, values);
+  const Description description = measure_description(measure, values);
   FaithfulnessMeasure result;
   result.name = description.name;
   result.better = description.better;

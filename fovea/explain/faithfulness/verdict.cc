@@ -116,9 +116,6 @@ std::vector<std::string> doubts(const Evidence& evidence, int64_t examples) {
   if (evidence.tau && *evidence.tau <= 0)
     found.push_back(concat("it puts the units in another order than their effects do (tau ",
                            number(*evidence.tau), ")"));
-  if (evidence.untrained_tau && *evidence.untrained_tau >= kSamePicture)
-    found.push_back(concat("an untrained network draws nearly the same picture (tau ",
-                           number(*evidence.untrained_tau), ")"));
   return found;
 }
 
@@ -137,10 +134,11 @@ void unknown(const Evidence& evidence, Faithfulness& result) {
     result.verdict = concat("Shuffling the weights of '", result.map, "' changes the output by ",
                             number(*evidence.permuted),
                             ", but what it points at could not be taken away: too little was "
-                            "measured to say whether the picture can be believed.");
+                            "measured to say whether the picture shows what the model used.");
   } else {
-    result.verdict = concat("Too little of '", result.map,
-                            "' could be measured to say whether the picture can be believed.");
+    result.verdict =
+        concat("Too little of '", result.map,
+               "' could be measured to say whether the picture shows what the model used.");
   }
 }
 
@@ -156,13 +154,18 @@ void give_verdict(const std::vector<Sample>& samples, Faithfulness& result) {
     result.trust = "unsupported";
     result.verdict = concat("Shuffling the weights of '", result.map, "' changes the output by ",
                             number(*evidence.permuted), ", which is next to nothing: the picture ",
-                            "should not be believed ", where, ".");
+                            "does not show what the model used ", where, ".");
   } else if (few || taken_away == Answer::Unknown) {
     unknown(evidence, result);
+  } else if (evidence.untrained_tau && *evidence.untrained_tau >= kSamePicture) {
+    result.trust = "unsupported";
+    result.verdict = concat("The same network before training draws nearly the same picture (tau ",
+                            number(*evidence.untrained_tau), "): '", result.map,
+                            "' does not show what the model has learned to use ", where, ".");
   } else if (taken_away == Answer::No && kept != Answer::Yes) {
     result.trust = "unsupported";
     result.verdict = concat(taking_away(result.map, evidence),
-                            ": the picture should not be believed ", where, ".");
+                            ": the picture does not show what the model used ", where, ".");
   } else {
     std::vector<std::string> against = doubts(evidence, result.examples);
     if (taken_away == Answer::No)
@@ -174,9 +177,10 @@ void give_verdict(const std::vector<Sample>& samples, Faithfulness& result) {
       shuffled = concat(against.empty() ? ", and" : ",", " shuffling the weights changes it by ",
                         number(*evidence.permuted));
     result.verdict = concat(taking_away(result.map, evidence), shuffled,
-                            against.empty() ? ": the picture can be believed "
+                            against.empty() ? ": the picture shows what the model used "
                                             : concat(", but ", join(against, " and "),
-                                                     ": the picture should be believed with care "),
+                                                     ": the picture shows only in part what the "
+                                                     "model used "),
                             where, ".");
   }
 }

@@ -20,7 +20,7 @@ struct Head {
   const HeadImportance* importance;  // or null
 };
 
-struct Measure {
+struct HeadMeasure {
   const char* key;    // in JSON, and at the top of a column
   const char* title;  // of a picture
   MapKind kind;
@@ -28,7 +28,7 @@ struct Measure {
 };
 
 /// In the order of the table.
-constexpr Measure kMeasures[] = {
+constexpr HeadMeasure kHeadMeasures[] = {
     {"importance", "importance", MapKind::Gate,
      [](const Head& h) { return h.importance ? Value(h.importance->importance) : Value(); }},
     {"drop", "drop without the head", MapKind::Free,
@@ -60,16 +60,16 @@ std::vector<Head> join_heads(const HeadReport& report) {
   return heads;
 }
 
-bool is_known(const Measure& measure, const std::vector<Head>& heads) {
+bool is_known(const HeadMeasure& measure, const std::vector<Head>& heads) {
   return std::ranges::any_of(heads, [&](const Head& head) { return measure.of(head).has_value(); });
 }
 
-std::string cell_text(const Value& value) {
+std::string value_text(const Value& value) {
   return value ? format_number(std::abs(*value) < 5e-7 ? 0 : *value, 3) : "-";
 }
 
 /// Layers by heads of one measure of one attention; gaps where a layer has fewer heads.
-MapView measure_view(const Measure& measure, const std::string& map, bool is_only_map,
+MapView measure_view(const HeadMeasure& measure, const std::string& map, bool is_only_map,
                      const std::vector<Head>& heads) {
   int64_t layers = 0, widest = 0;
   for (const Head& head : heads) {
@@ -103,7 +103,7 @@ MapView measure_view(const Measure& measure, const std::string& map, bool is_onl
 TextTable head_table(const HeadReport& report) {
   const std::vector<Head> heads = join_heads(report);
   std::vector<std::string> header{"map", "layer", "head"};
-  for (const Measure& measure : kMeasures)
+  for (const HeadMeasure& measure : kHeadMeasures)
     if (is_known(measure, heads)) header.push_back(measure.key);
   const bool some_do =
       std::ranges::any_of(heads, [](const Head& head) { return !head.statistics.does().empty(); });
@@ -113,8 +113,8 @@ TextTable head_table(const HeadReport& report) {
     const HeadName& name = head.statistics.name;
     std::vector<std::string> row{name.map, concat(std::max<int64_t>(1, name.layer)),
                                  concat(name.head)};
-    for (const Measure& measure : kMeasures)
-      if (is_known(measure, heads)) row.push_back(cell_text(measure.of(head)));
+    for (const HeadMeasure& measure : kHeadMeasures)
+      if (is_known(measure, heads)) row.push_back(value_text(measure.of(head)));
     if (some_do) row.push_back(head.statistics.does());
     table.add(std::move(row));
   }
@@ -129,7 +129,7 @@ Json heads_to_json(const HeadReport& report) {
                {"layer", std::max<int64_t>(1, name.layer)},
                {"head", name.head},
                {"queries", head.statistics.queries}};
-    for (const Measure& measure : kMeasures)
+    for (const HeadMeasure& measure : kHeadMeasures)
       if (const Value value = measure.of(head)) entry[measure.key] = *value;
     if (head.importance) entry["gradient"] = head.importance->gradient;
     if (const std::string does = head.statistics.does(); !does.empty()) entry["does"] = does;
@@ -150,7 +150,7 @@ Explanation explain_heads(const HeadReport& report, const std::string& title, bo
              format_count(report.rows), report.rows == 1 ? " row" : " rows");
   const std::string shown = report.importance.empty() ? "entropy" : "importance";
   for (const std::string& map : maps)
-    for (const Measure& measure : kMeasures)
+    for (const HeadMeasure& measure : kHeadMeasures)
       if (everything ? is_known(measure, heads) : measure.key == shown) {
         MapView view = measure_view(measure, map, maps.size() == 1, heads);
         const bool empty =

@@ -10,6 +10,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/base/names.h"
 #include "fovea/explain/import/axes.h"
 #include "fovea/explain/import/dimensions.h"
 #include "fovea/explain/import/json.h"
@@ -255,8 +256,7 @@ Explanation import_weights(const std::map<std::string, at::Tensor>& tensors,
 
 Explanation import_file(const std::filesystem::path& path, const std::string& labels,
                         const ImportOptions& options, const NpzReader& reader) {
-  std::string extension = path.extension().string();
-  for (char& c : extension) c = char(std::tolower(static_cast<unsigned char>(c)));
+  const std::string extension = small_ending(path);
   ImportedWeights weights;
   if (extension == ".json") {
     const Json json = read_weights_json(path);

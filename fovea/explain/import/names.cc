@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "fovea/base/names.h"
 #include "fovea/base/text.h"
 #include "fovea/explain/record/labels.h"
 
@@ -14,11 +15,6 @@ namespace {
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 /// Strong: a layer wherever it stands. Weak: a layer where several tensors differ in it.
@@ -50,7 +46,7 @@ void read_word(const std::string& name, Number& number) {
   while (end > 0 && std::isalnum(static_cast<unsigned char>(name[end - 1])) == 0) --end;
   size_t begin = end;
   while (begin > 0 && std::isalpha(static_cast<unsigned char>(name[begin - 1])) != 0) --begin;
-  const std::string letters = lower(name.substr(begin, end - begin));
+  const std::string letters = lower_ascii(name.substr(begin, end - begin));
   number.word = number.begin;
   if (letters.empty() && number.begin == 0 && number.end == name.size())
     number.counts = Counts::Weak;
@@ -123,7 +119,7 @@ std::string family_name(const std::string& name, const std::vector<Number>& numb
       while (begin > 0 && separates(begin - 1)) --begin;
     family.erase(begin, end - begin);
   }
-  return family.empty() || lower(family) == "arr_0" ? "attention" : family;
+  return family.empty() || lower_ascii(family) == "arr_0" ? "attention" : family;
 }
 
 /// Two patterns may lose their difference with their layers; the later one then keeps its own.
@@ -198,7 +194,7 @@ std::vector<TensorPlace> place_tensors(const std::vector<TensorName>& names) {
 }
 
 AttentionRole attention_role(const std::string& name) {
-  const std::string text = lower(name);
+  const std::string text = lower_ascii(name);
   const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
   const bool decoder = has("decoder");
   if (has("cross") || has("encdec") || has("enc_dec") || has("src_attn") ||

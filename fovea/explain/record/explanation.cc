@@ -217,6 +217,7 @@ static void add_members(const AttentionMap& map, MapView& view) {
   const at::Tensor all = dense_weights(map)[0].detach().to(at::kCPU, at::kDouble);  // [H, Q, K]
   view.low = to_vector<double>(all.amin(0));
   view.high = to_vector<double>(all.amax(0));
+  view.interval_is = "full range";
   view.interval_of = concat(all.size(0), " members");
   view.title.replace(view.title.rfind(" heads)"), std::string::npos, " members)");
 }

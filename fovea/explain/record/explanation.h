@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct MapView {
   std::vector<char> truth;                  // Q * K or empty: 1 where a key is known to matter
   std::vector<double> low = {}, high = {};  // Q * K or empty: an interval of each weight, and
   std::string interval_of = "";             // what varies: "5 seeds"
+  std::string interval_is = "";             // which: "95 % interval", "full range"
   std::string total = "";                   // contributions: what a row sums to
   int64_t layer = 0, head = 0;              // from 1; 0: there is only one, or a mean
   MapLayout layout = MapLayout::Dense;
@@ -47,6 +49,20 @@ struct MapView {
   }
 };
 
+/// One of the answers that a network chose among.
+struct AnswerShare {
+  std::string label;
+  double probability = 0;
+  bool given = false;  // it is the answer, or one of its labels
+};
+
+/// The right answer, where it is known.
+struct KnownTruth {
+  std::string text;
+  std::optional<bool> right;  // whether the answer is the same; nothing: of numbers, which are near
+  std::string remark = "";    // how far off: "0.31 too high"
+};
+
 struct Explanation {
   std::string task, title;
   std::string prediction;  // for people: "malignant (0.97)"
@@ -57,7 +73,14 @@ struct Explanation {
   std::vector<Axis> axes = {};     // what is known of the axes besides their labels
   std::vector<Medium> media = {};
   std::vector<Faithfulness> faithfulness = {};
+  std::vector<AnswerShare> shares = {};  // the likeliest first, at most kMostShares of them
+  int64_t answers = 0;                   // that there are to choose among
+  std::optional<KnownTruth> truth = {};
+  std::vector<Cut> cuts = {};
+  Json model = nullptr;  // the card of the run, docs/formats/explanation.md; null: not known
 };
+
+constexpr size_t kMostShares = 50;  // the answer and the truth come besides
 
 struct ExplainOptions {
   std::string task, title;

@@ -158,6 +158,8 @@ Json map_to_json(const MapView& view, Packing packing, AxisTable& axes, ChunkWri
     map["interval"] = {{"low", matrix(view.low)},
                        {"high", matrix(view.high)},
                        {"of", valid_utf8(view.interval_of)}};
+  if (!view.low.empty() && !view.interval_is.empty())
+    map["interval"]["is"] = valid_utf8(view.interval_is);
   if (!view.truth.empty()) {
     map["truth"] = Json::array();
     for (size_t i = 0; i < view.truth.size(); ++i)
@@ -192,9 +194,40 @@ Json faithfulness_to_json(const Faithfulness& judged) {
             {"trust", judged.trust},         {"examples", judged.examples},
             {"output", judged.output},       {"measures", Json::array()},
             {"curves", Json::array()},       {"notes", texts_to_json(judged.notes)}};
+  if (!judged.judged_as.empty()) json["judged_as"] = judged.judged_as;
   for (const auto& measure : judged.measures) json["measures"].push_back(measure_to_json(measure));
   for (const auto& curve : judged.curves) json["curves"].push_back(curve_to_json(curve));
   return json;
+}
+
+/// What is said of the answer besides its text.
+Json prediction_to_json(const Explanation& explanation) {
+  Json json{{"text", valid_utf8(explanation.prediction)}};
+  if (!explanation.answer.is_null()) json["answer"] = explanation.answer;
+  if (!explanation.shares.empty()) {
+    json["shares"] = Json::array();
+    for (const AnswerShare& share : explanation.shares) {
+      if (!std::isfinite(share.probability)) continue;
+      Json entry{{"label", valid_utf8(share.label)}, {"probability", share.probability}};
+      if (share.given) entry["given"] = true;
+      json["shares"].push_back(std::move(entry));
+    }
+    json["answers"] = explanation.answers;
+  }
+  if (explanation.truth) {
+    const KnownTruth& truth = *explanation.truth;
+    json["truth"] = {{"text", valid_utf8(truth.text)}};
+    if (truth.right) json["truth"]["right"] = *truth.right;
+    if (!truth.remark.empty()) json["truth"]["remark"] = valid_utf8(truth.remark);
+  }
+  return json;
+}
+
+Json cuts_to_json(const std::vector<Cut>& cuts) {
+  Json list = Json::array();
+  for (const Cut& cut : cuts)
+    list.push_back({{"unit", valid_utf8(cut.unit)}, {"read", cut.read}, {"of", cut.of}});
+  return list;
 }
 
 size_t count_weights(const Explanation& explanation) {
@@ -227,8 +260,9 @@ Json explanation_to_json(const Explanation& explanation, Exactness exactness, Ch
   value["task"] = valid_utf8(explanation.task);
   value["title"] = valid_utf8(explanation.title);
   if (!explanation.input.empty()) value["input"] = valid_utf8(explanation.input);
-  value["prediction"] = {{"text", valid_utf8(explanation.prediction)}};
-  if (!explanation.answer.is_null()) value["prediction"]["answer"] = explanation.answer;
+  value["prediction"] = prediction_to_json(explanation);
+  if (!explanation.cuts.empty()) value["cuts"] = cuts_to_json(explanation.cuts);
+  if (!explanation.model.is_null()) value["model"] = explanation.model;
   AxisTable axes(explanation.axes);
   Json maps = Json::array();
   for (const MapView& map : explanation.maps)

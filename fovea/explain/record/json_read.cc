@@ -183,6 +183,7 @@ MapView map_from_json(const Field& field, const std::vector<Axis>& axes, MatrixR
     view.low = matrix(interval->at("low"));
     view.high = matrix(interval->at("high"));
     view.interval_of = interval->at("of").text();
+    view.interval_is = interval->text_or_empty("is");
   }
   read_truth(field, view);
   return view;
@@ -226,7 +227,26 @@ Faithfulness faithfulness_from_json(const Field& field) {
   field.at("curves").each(
       {}, [&](const Field& curve) { judged.curves.push_back(curve_from_json(curve)); });
   judged.notes = field.at("notes").texts();
+  judged.judged_as = field.text_or_empty("judged_as");
   return judged;
+}
+
+void read_prediction(const Field& field, Explanation& explanation) {
+  explanation.prediction = field.at("text").text();
+  if (const auto answer = field.find("answer")) explanation.answer = answer->value();
+  if (const auto shares = field.find("shares")) {
+    shares->each({}, [&](const Field& share) {
+      const auto given = share.find("given");
+      explanation.shares.push_back(
+          {share.at("label").text(), share.at("probability").finite(), given && given->mark()});
+    });
+    explanation.answers = field.at("answers").integer(0, INT64_MAX);
+  }
+  if (const auto known = field.find("truth")) {
+    explanation.truth.emplace(KnownTruth{known->at("text").text(), {}});
+    if (const auto right = known->find("right")) explanation.truth->right = right->mark();
+    explanation.truth->remark = known->text_or_empty("remark");
+  }
 }
 
 void read_axes(const Field& root, MatrixReader& matrices, Explanation& explanation) {
@@ -284,9 +304,16 @@ Explanation explanation_from_json(const Json& value, const std::string& where) {
   explanation.task = root.at("task").text();
   explanation.title = root.at("title").text();
   explanation.input = root.text_or_empty("input");
-  const Field prediction = root.at("prediction");
-  explanation.prediction = prediction.at("text").text();
-  if (const auto answer = prediction.find("answer")) explanation.answer = answer->value();
+  read_prediction(root.at("prediction"), explanation);
+  if (const auto cuts = root.find("cuts"))
+    cuts->each({}, [&](const Field& cut) {
+      const int64_t of = cut.at("of").integer(0, INT64_MAX);
+      explanation.cuts.push_back({cut.at("unit").text(), cut.at("read").integer(0, of), of});
+    });
+  if (const auto card = root.find("model")) {
+    card->expect(card->value().is_object(), "an object");
+    explanation.model = card->value();
+  }
   read_axes(root, matrices, explanation);
   if (const auto media = root.find("media"))
     media->each(

@@ -22,7 +22,7 @@ constexpr size_t kSmallestLevel = 64;
 constexpr size_t kLevelFactor = 4;
 constexpr size_t kTopCount = 16;
 constexpr uint32_t kNoKey = 0xffffffff;
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+constexpr double kEmptyCell = std::numeric_limits<double>::quiet_NaN();
 
 enum class Encoding { U8, I8, F32 };
 constexpr Encoding kEncodings[] = {Encoding::U8, Encoding::I8, Encoding::F32};
@@ -84,7 +84,7 @@ void decode_band(const std::string& bytes, Encoding encoding, size_t rows, size_
   if (encoding == Encoding::F32) {
     const auto floats = from_bytes<float>(bytes);
     std::transform(floats.begin(), floats.end(), to,
-                   [](float value) { return std::isfinite(value) ? double(value) : kGap; });
+                   [](float value) { return std::isfinite(value) ? double(value) : kEmptyCell; });
     return;
   }
   const auto scales = from_bytes<float>(bytes.substr(0, rows * sizeof(float)));
@@ -94,7 +94,7 @@ void decode_band(const std::string& bytes, Encoding encoding, size_t rows, size_
       const char byte = from[row * columns + i];
       const bool gap = encoding == Encoding::U8 ? uint8_t(byte) == 255 : int8_t(byte) == -128;
       const double share = encoding == Encoding::U8 ? uint8_t(byte) / 254.0 : int8_t(byte) / 127.0;
-      to[row * columns + i] = gap ? kGap : double(scales[row]) * share * std::abs(share);
+      to[row * columns + i] = gap ? kEmptyCell : double(scales[row]) * share * std::abs(share);
     }
 }
 
@@ -114,10 +114,10 @@ Json bands_to_json(const Matrix& matrix, Encoding encoding, ChunkWriter& chunks)
 }
 
 /// Each cell the weight of largest magnitude of 4 x 4.
-Matrix max_pool(const Matrix& matrix) {
+Matrix coarser_level(const Matrix& matrix) {
   const auto smaller = [](size_t size) { return (size + kLevelFactor - 1) / kLevelFactor; };
   Matrix level{smaller(matrix.rows), smaller(matrix.columns), {}};
-  level.values.assign(level.rows * level.columns, kGap);
+  level.values.assign(level.rows * level.columns, kEmptyCell);
   for (size_t row = 0; row < matrix.rows; ++row)
     for (size_t column = 0; column < matrix.columns; ++column) {
       const double value = matrix.values[row * matrix.columns + column];
@@ -133,7 +133,7 @@ Json levels_to_json(const Matrix& matrix, Encoding encoding, ChunkWriter& chunks
   Matrix level;
   const Matrix* from = &matrix;
   while (from->rows > kSmallestLevel || from->columns > kSmallestLevel) {
-    level = max_pool(*from);
+    level = coarser_level(*from);
     from = &level;
     factor *= kLevelFactor;
     Json json = bands_to_json(level, encoding, chunks);
@@ -146,7 +146,7 @@ Json levels_to_json(const Matrix& matrix, Encoding encoding, ChunkWriter& chunks
 Json top_to_json(const Matrix& matrix, ChunkWriter& chunks) {
   const size_t count = std::min(matrix.columns, kTopCount);
   std::vector<uint32_t> keys(matrix.rows * count, kNoKey), order(matrix.columns);
-  std::vector<float> values(matrix.rows * count, float(kGap));
+  std::vector<float> values(matrix.rows * count, float(kEmptyCell));
   for (size_t row = 0; row < matrix.rows; ++row) {
     const double* weights = matrix.values.data() + row * matrix.columns;
     std::iota(order.begin(), order.end(), 0u);

@@ -43,7 +43,7 @@ MapView stack_view(const MapView& first, const char* what, MapKind kind,
                    const at::Tensor& weights) {
   MapView view = first;
   view.name = concat(first.name, " ", what);
-  view.title = view.name;
+  view.title = concat(first.title, ", all layers together (", what, ")");
   view.kind = kind;
   view.layer = view.head = 0;
   view.spread.clear();

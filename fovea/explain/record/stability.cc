@@ -13,7 +13,8 @@
 namespace fovea {
 namespace {
 
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* k95Percent = "95 % interval";
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// The interval without what a weight of this kind can never be.
 void push_interval(MapView& view, double low, double high) {
@@ -34,14 +35,6 @@ MapView without_numbers(std::span<const MapView> views) {
       std::ranges::all_of(views, [&](const MapView& other) { return other.truth == view.truth; });
   if (!agreed) view.truth.clear();
   return view;
-}
-
-/// The number below which a share of the sorted numbers lies, between two of them in proportion.
-double percentile(const std::vector<double>& sorted, double share) {
-  const double place = share * double(sorted.size() - 1);
-  const auto below = size_t(place);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - double(below)) * (sorted[above] - sorted[below]);
 }
 
 /// One row of a view: which example it is from, and where its weights begin.
@@ -101,10 +94,11 @@ MapView mean_over_seeds(std::span<const MapView> views) {
     for (const MapView& view : views)
       if (std::isfinite(view.weights[i])) values.push_back(view.weights[i]);
     const Summary summary = values.empty() ? Summary{} : summarize(values);
-    mean.weights.push_back(values.empty() ? kGap : summary.mean);
-    const double half = summary.interval.value_or(kGap);
+    mean.weights.push_back(values.empty() ? kNoValue : summary.mean);
+    const double half = summary.interval.value_or(kNoValue);
     push_interval(mean, summary.mean - half, summary.mean + half);
   }
+  mean.interval_is = k95Percent;
   mean.interval_of = concat(views.size(), " seeds");
   return mean;
 }
@@ -115,6 +109,8 @@ Explanation mean_over_seeds(std::span<const Explanation> explanations) {
   Explanation result = explanations.front();
   result.maps.clear();
   result.answer = nullptr;
+  result.shares.clear();
+  result.truth.reset();
   result.faithfulness.clear();
   result.prediction = concat("mean over ", explanations.size(), " seeds");
   for (const MapView& map : explanations.front().maps) {
@@ -151,11 +147,12 @@ MapView mean_with_bootstrap(std::span<const MapView> views, const BootstrapOptio
     for (size_t key = 0; key < mean.keys(); ++key) {
       const std::vector<double> means = resampled_means(rows.at(label), key, counts);
       if (means.empty())
-        push_interval(mean, kGap, kGap);
+        push_interval(mean, kNoValue, kNoValue);
       else
-        push_interval(mean, percentile(means, 0.025), percentile(means, 0.975));
+        push_interval(mean, sorted_quantile(means, 0.025), sorted_quantile(means, 0.975));
     }
   }
+  mean.interval_is = k95Percent;
   mean.interval_of = concat(format_count(options.resamples), " bootstraps of ",
                             format_count(int64_t(views.size())), " examples");
   return mean;

@@ -73,6 +73,9 @@ class KindOutput : public OutputKind {
               std::vector<Prediction>& predictions) const override {
     own().finish(model, examples, predictions);
   }
+  std::string truth(const Dataset& rows, int64_t row) const override {
+    return own().truth(rows, row);
+  }
   Json answer(const Example& example, const Prediction& prediction) const override {
     return own().answer(example, prediction);
   }
@@ -84,6 +87,10 @@ class KindOutput : public OutputKind {
   }
   std::string headline(const Example& example, const Prediction& prediction) const override {
     return own().headline(example, prediction);
+  }
+  RowsKind rows_kind() const override { return own().rows_kind(); }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override {
+    return own().judge_rows(rows);
   }
 
  private:

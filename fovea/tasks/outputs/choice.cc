@@ -19,7 +19,6 @@ namespace fovea {
 namespace {
 
 constexpr int64_t kTokensOfBatch = 8192;
-constexpr double kSmallestTemperature = 0.01, kLargestTemperature = 100;
 
 /// Probabilities of the choices of each row.
 using Scores = std::vector<std::vector<double>>;
@@ -188,12 +187,7 @@ bool ChoiceOutput::fit_answers(Model& model, const Dataset& validation) {
 }
 
 bool ChoiceOutput::restore_answers(const std::optional<Field>& fitted) {
-  temperature_ = 1;
-  const auto known = fitted ? fitted->find("temperature") : std::nullopt;
-  if (!known) return true;
-  temperature_ = known->finite();
-  known->expect(temperature_ >= kSmallestTemperature && temperature_ <= kLargestTemperature,
-                "a number from 0.01 to 100");
+  temperature_ = restore_temperature(fitted);
   return true;
 }
 
@@ -241,6 +235,24 @@ Json ChoiceOutput::answer_row(const Example& example, const Prediction& predicti
   for (size_t c = 0; c < json["probabilities"].size(); ++c)
     row[concat("p_", c)] = json["probabilities"][c];
   return row;
+}
+
+std::vector<RowAnswer> ChoiceOutput::judge_rows(const PredictedRows& rows) const {
+  const at::Tensor target = rows.batch.at("target").to(at::kCPU, at::kLong);  // [B]
+  std::vector<RowAnswer> judged;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto truth = target[int64_t(i)].item<int64_t>();
+    const std::vector<Decoded>& outputs = rows.predictions[i].outputs;
+    RowAnswer row;
+    row.answer = outputs.at(0).text;
+    row.truth = rows.examples[i].axis("choices").labels.at(size_t(truth));
+    row.probability = std::exp(outputs[0].log_probability);
+    for (const Decoded& output : outputs)
+      if (output.tokens.at(0) == truth) row.surprisal = -output.log_probability;
+    row.right = outputs[0].tokens.at(0) == truth;
+    judged.push_back(std::move(row));
+  }
+  return judged;
 }
 
 std::string ChoiceOutput::headline(const Example& example, const Prediction& prediction) const {

@@ -38,6 +38,8 @@ class ChoiceOutput : public OutputKind {
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
+  RowsKind rows_kind() const override { return {"choice", "", "", "nats"}; }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override;
 
  private:
   double temperature() const { return options_.calibrate ? temperature_ : 1; }

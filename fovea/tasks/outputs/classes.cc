@@ -1,6 +1,7 @@
 #include "fovea/tasks/outputs/classes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "fovea/base/error.h"
 #include "fovea/metrics/calibration.h"
@@ -13,20 +14,25 @@ namespace fovea {
 
 namespace {
 
-constexpr const char *kClassCounts = "class_counts", *kLogisticWeight = "logistic.weight",
-                     *kLogisticBias = "logistic.bias",
-                     *kInverseFrequencies = "logistic.inverse_frequencies";
-constexpr double kRareClass = 0.05;  // below this AUC says little as well
+constexpr const char* kClassCounts = "class_counts";
+const LinearBaseline kLogisticBaseline{"logistic"};
+constexpr double kRareClass = 0.05;   // below this AUC says little as well
+constexpr int64_t kFewestToRank = 5;  // rows of each class; with fewer the interval is by chance
 constexpr double kSmallestTemperature = 0.01, kLargestTemperature = 100;
 
 bool has_nan(const at::Tensor& scores) {
   return scores.isnan().any().item<bool>();
 }
 
+bool is_average_precision(const Metric& metric) {
+  return metric.name == "average_precision";
+}
+
 /// What decides, by how often each class occurs [C]. A threshold of one's own trades accuracy for
 /// something else; then the ranking is judged.
 std::string main_class_metric(const at::Tensor& counts, bool has_threshold) {
   const at::Tensor shares = counts.to(at::kDouble) / counts.sum();
+  if (shares.max().item<double>() == 1) return "accuracy";  // one class only
   if (!has_threshold && shares.max().item<double>() < kMostlyOneClass) return "accuracy";
   if (counts.numel() > 2) return "balanced_accuracy";
   return shares.min().item<double>() < kRareClass ? "average_precision" : "auc";
@@ -56,6 +62,7 @@ std::optional<Interval> class_interval(const std::string& metric, const ClassSco
     return bootstrap_interval(rows, [&](std::span<const double> times) -> std::optional<double> {
       return resampled_balanced_accuracy(predicted, scored.target, classes, times);
     });
+  if (at::bincount(scored.target, {}, classes).min().item<int64_t>() < kFewestToRank) return {};
   const RankedScores ranked(scored.scores.select(1, 1), scored.target);
   return bootstrap_interval(rows, [&](std::span<const double> times) {
     return metric == "auc" ? ranked.auc(times) : ranked.average_precision(times);
@@ -80,6 +87,42 @@ void ClassesOptions::check_threshold(bool has_validation) const {
           "a number");
 }
 
+at::Tensor with_temperature(const at::Tensor& scores, double temperature) {
+  if (temperature == 1) return scores;
+  // Below this a probability is the rounding of a softmax.
+  constexpr double kSmallest = 1e-30;
+  return at::softmax(scores.to(at::kDouble).clamp_min(kSmallest).log() / temperature, -1)
+      .to(scores.scalar_type());
+}
+
+double fit_temperature(const at::Tensor& scores, const at::Tensor& targets,
+                       const at::Tensor& possible) {
+  constexpr double kSmallest = 1e-30, kPriorVariance = 0.5, kWidest = 3;  // of ln T
+  at::Tensor logits = scores.to(at::kDouble).clamp_min(kSmallest).log();  // [N, C]
+  if (possible.defined()) logits = logits.masked_fill(~possible, -INFINITY);
+  const at::Tensor truth = targets.to(at::kLong).unsqueeze(1);  // [N, 1]
+  const auto cost = [&](double log_temperature) {
+    const at::Tensor scaled = at::log_softmax(logits / std::exp(log_temperature), 1);
+    return -scaled.gather(1, truth).sum().item<double>() +
+           log_temperature * log_temperature / (2 * kPriorVariance);
+  };
+  // The log loss is convex in 1 / T, so it has one minimum; golden section finds it.
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  double low = -kWidest, high = kWidest;
+  double left = high - ratio * (high - low), right = low + ratio * (high - low);
+  double at_left = cost(left), at_right = cost(right);
+  while (high - low > 1e-4) {
+    if (at_left <= at_right) {
+      high = right, right = left, at_right = at_left;
+      left = high - ratio * (high - low), at_left = cost(left);
+    } else {
+      low = left, left = right, at_left = at_right;
+      right = low + ratio * (high - low), at_right = cost(right);
+    }
+  }
+  return std::exp((low + high) / 2);
+}
+
 double restore_temperature(const std::optional<Field>& fitted) {
   const auto field = fitted ? fitted->find("temperature") : std::nullopt;
   if (!field) return 1;
@@ -96,10 +139,8 @@ ClassScores score_rows(const Model& model, const Dataset& rows, int64_t classes,
   over_rows(
       model, rows, units,
       [&](std::span<const int64_t> picked, const Batch& batch) {
-        const at::Tensor places =
-            torch::tensor(c10::ArrayRef<int64_t>(picked.data(), picked.size()));  // [B]
-        at::Tensor(all.scores).index_copy_(0, places, model.predict(batch).scores.cpu());
-        at::Tensor(all.target).index_copy_(0, places, batch.at("target").cpu());
+        put_rows(picked, model.predict(batch).scores, all.scores);
+        put_rows(picked, batch.at("target"), all.target);
       },
       progress);
   return all;
@@ -112,10 +153,11 @@ Metrics class_metrics(const ClassScores& scored, const at::Tensor& predicted) {
       {"accuracy", predicted.eq(target).to(at::kDouble).mean().item<double>(), true},
       {"balanced_accuracy", balanced_accuracy(confusion_matrix(predicted, target, count)), true},
       {"macro_f1", macro_f1(predicted, target, count), true}};
-  if (const auto area = macro_auc(scores, target)) metrics.push_back({"auc", *area, true});
+  const auto area = macro_auc(scores, target);  // none where the rows are of one class
+  if (area) metrics.push_back({"auc", *area, true});
   // Sums of single precision may pass 1 by a rounding.
   const at::Tensor shares = scores.to(at::kDouble).clamp(0, 1);
-  if (const auto precision = macro_average_precision(shares, target))
+  if (const auto precision = macro_average_precision(shares, target); area && precision)
     metrics.push_back({"average_precision", *precision, true});
   metrics.push_back({"log_loss", log_loss(shares, target)});
   metrics.push_back({"brier", brier_score_of_classes(shares, target)});
@@ -168,7 +210,7 @@ Evaluation ClassesOutput::evaluate(const Model& model, const Dataset& rows,
   evaluation.classes = classes();
   evaluation.confusion = confusion_matrix(predicted, scored.target, int64_t(classes().size()));
   evaluation.main = main_class_metric(evaluation.confusion.sum(1), threshold_.has_value());
-  if (!evaluation.find(evaluation.main)) evaluation.main = "accuracy";  // one class only
+  if (!evaluation.find("auc")) std::erase_if(evaluation.metrics, is_average_precision);
   evaluation.interval = class_interval(evaluation.main, answers, predicted);
   evaluation.threshold = threshold_;
   evaluation.threshold_rule = options_->threshold;
@@ -186,13 +228,9 @@ NamedTensors ClassesOutput::fit_baselines(const Dataset& train, const LinearInpu
   const at::Tensor target = targets_of(train).to(at::kLong);  // [N]
   NamedTensors fitted{{kClassCounts, at::bincount(target, {}, count)}};
   if (inputs.empty()) return fitted;
-  const bool counts_tokens = !inputs.dense.defined();
-  if (counts_tokens) fitted[kInverseFrequencies] = inverse_frequencies(inputs);
-  const LinearModel linear =
-      fit_linear(counts_tokens ? weigh_tokens(inputs, fitted.at(kInverseFrequencies)) : inputs,
-                 target, {LinearLoss::Logistic, count == 2 ? 1 : count});
-  fitted[kLogisticWeight] = linear.weight;
-  fitted[kLogisticBias] = linear.bias;
+  const LinearInputs seen = kLogisticBaseline.learn_inputs(inputs, fitted);
+  kLogisticBaseline.put(fit_linear(seen, target, {LinearLoss::Logistic, count == 2 ? 1 : count}),
+                        fitted);
   return fitted;
 }
 
@@ -205,23 +243,20 @@ std::vector<BaselineResult> ClassesOutput::measure_baselines(const NamedTensors&
   const ClassScores constant{shares.expand({rows.size(), shares.size(0)}).contiguous(), target};
   std::vector<BaselineResult> results{
       {"majority", class_metrics(constant, torch::full_like(target, counts.argmax().item()))}};
-  if (inputs.empty() || fitted.count(kLogisticWeight) == 0) return results;
-  const LinearModel linear{fitted.at(kLogisticWeight), fitted.at(kLogisticBias)};
-  const bool counts_tokens = !inputs.dense.defined();
-  const at::Tensor outputs = linear.outputs(
-      counts_tokens ? weigh_tokens(inputs, fitted.at(kInverseFrequencies)) : inputs);  // [N, O]
+  if (inputs.empty() || !kLogisticBaseline.is_in(fitted)) return results;
+  const at::Tensor outputs = kLogisticBaseline.outputs(inputs, fitted);  // [N, O]
   const at::Tensor scores = outputs.size(1) == 1
                                 ? torch::cat({(-outputs).sigmoid(), outputs.sigmoid()}, 1)
                                 : outputs.softmax(1);  // [N, C]
-  results.push_back({counts_tokens ? "TF-IDF logistic regression" : "logistic regression",
+  results.push_back({LinearBaseline::title("logistic regression", inputs),
                      class_metrics({scores, target}, predicted_classes(scores))});
   return results;
 }
 
 void ClassesOutput::check_options(bool has_validation) const {
   require(options_->threshold.empty() || classes().size() == 2, ErrorKind::InvalidArgument,
-          "threshold ", options_->threshold, ": parts two classes; this run has ",
-          classes().size());
+          "threshold ", options_->threshold, ": separates two classes; this run ",
+          classes().empty() ? "predicts a number" : concat("has ", classes().size()));
   options_->check_threshold(has_validation);
 }
 
@@ -270,6 +305,11 @@ void ClassesOutput::finish(const Model&, std::span<const Example>,
     if (prediction.scores.defined()) prediction.scores = calibrated(prediction.scores);
 }
 
+std::string ClassesOutput::truth(const Dataset& rows, int64_t row) const {
+  const auto right = rows.batch({&row, 1}).at("target").item<int64_t>();
+  return right >= 0 && right < int64_t(classes().size()) ? classes()[size_t(right)] : "";
+}
+
 Json ClassesOutput::answer(const Example&, const Prediction& prediction) const {
   const int64_t chosen = threshold_ ? prediction.scores[1].item<double>() >= *threshold_
                                     : prediction.scores.argmax().item<int64_t>();
@@ -292,6 +332,24 @@ Json ClassesOutput::answer_row(const Example& example, const Prediction& predict
   Json row{{"prediction", json["class"]}, {"probability", json["probability"]}};
   for (const auto& [name, probability] : json["scores"].items()) row["p_" + name] = probability;
   return row;
+}
+
+std::vector<RowAnswer> ClassesOutput::judge_rows(const PredictedRows& rows) const {
+  const at::Tensor target = rows.batch.at("target").to(at::kCPU, at::kLong).contiguous();  // [B]
+  std::vector<RowAnswer> judged;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const at::Tensor scores = rows.predictions[i].scores.to(at::kCPU, at::kDouble);  // [C]
+    const auto answer = chosen_classes(scores.unsqueeze(0)).item<int64_t>();
+    const int64_t truth = target.data_ptr<int64_t>()[i];
+    RowAnswer row;
+    row.answer_classes = {answer};
+    row.truth_classes = {truth};
+    row.probability = scores[answer].item<double>();
+    row.surprisal = -std::log(scores[truth].item<double>());
+    row.right = answer == truth;
+    judged.push_back(std::move(row));
+  }
+  return judged;
 }
 
 std::string ClassesOutput::headline(const Example& example, const Prediction& prediction) const {

@@ -38,6 +38,14 @@ struct ClassesOptions {
 };
 
 inline constexpr int64_t kRowsToCalibrate = 30;  // fewer say nothing about probabilities
+/// Guo et al. 2017: logits divided by one number change no ranking of the classes of a row, and
+/// make probabilities what happens. Of probabilities that is p^(1/T), normalised.
+at::Tensor with_temperature(const at::Tensor& scores, double temperature);  // [.., C]
+/// The T of the smallest log loss on rows that were not trained on, with a weak prior
+/// ln T ~ N(0, 1/2), which matters for a handful of rows, or where every row is right. `possible`,
+/// bool [N, C]: which classes a row has; undefined: all.
+double fit_temperature(const at::Tensor& scores, const at::Tensor& targets,
+                       const at::Tensor& possible = {});  // [N, C], [N]
 /// The temperature in a manifest, or 1.
 double restore_temperature(const std::optional<Field>& fitted);
 
@@ -62,6 +70,7 @@ class ClassesOutput : public OutputKind {
   std::vector<std::string> class_names() const override { return classes_(); }
   void describe(OptionList& list) override { list.group("output", *options_); }
   std::shared_ptr<const ClassesOptions> options() const { return options_; }
+  std::string truth(const Dataset& rows, int64_t row) const override;
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override {
     return measure_scores(model, rows, progress).metrics;
@@ -85,6 +94,8 @@ class ClassesOutput : public OutputKind {
   /// prediction, probability, and p_CLASS of each.
   Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
+  RowsKind rows_kind() const override { return {"class", "", "", "nats"}; }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override;
 
  protected:
   struct Measured {

@@ -76,7 +76,7 @@ std::map<CopySize, CopyErrors> by_size(const std::vector<CountedRow>& counted) {
 }
 
 /// "20", of what is repeated "20x10".
-std::string name_of(const CopySize& size, const CopyKind& kind) {
+std::string size_name(const CopySize& size, const CopyKind& kind) {
   return kind.repeats ? concat(size.length, "x", size.repeats) : concat(size.length);
 }
 
@@ -120,11 +120,12 @@ Metrics CopiesOutput::measure(const Model& model, const Dataset& rows,
   const std::map<CopySize, CopyErrors> sizes = by_size(counted);
   if (sizes.size() > kMostLengths || sizes.size() < 2) return metrics;
   for (const auto& [size, own] : sizes) {
-    if (kind.in_bits) metrics.push_back({concat("bits_", name_of(size, kind)), own.cost_in_bits()});
-    metrics.push_back({concat("bit_error_", name_of(size, kind)), own.wrong_bits / own.bits});
+    if (kind.in_bits)
+      metrics.push_back({concat("bits_", size_name(size, kind)), own.cost_in_bits()});
+    metrics.push_back({concat("bit_error_", size_name(size, kind)), own.wrong_bits / own.bits});
     if (!kind.is_guess)
       metrics.push_back(
-          {concat("sequence_error_", name_of(size, kind)), own.wrong_rows / own.rows});
+          {concat("sequence_error_", size_name(size, kind)), own.wrong_rows / own.rows});
   }
   return metrics;
 }
@@ -154,7 +155,7 @@ LengthCurve CopiesOutput::measure_by_length(const Model& model, const Dataset& r
   const CopyKind& kind = *answers_().layout.kind;
   LengthCurve curve{"bit_error", kind.counts, {}, {}, {}};
   for (const auto& [size, own] : by_size(count_errors(model, rows, progress))) {
-    curve.buckets.push_back(name_of(size, kind));
+    curve.buckets.push_back(size_name(size, kind));
     curve.values.push_back(own.wrong_bits / own.bits);
     curve.counts.push_back(int64_t(own.rows));
   }

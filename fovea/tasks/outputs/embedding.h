@@ -12,6 +12,7 @@ class EmbeddingOutput : public OutputKind {
   Json answer(const Example& example, const Prediction& prediction) const override;
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
+  bool embeds() const override { return true; }
 };
 
 }  // namespace fovea

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
+#include "fovea/metrics/threshold.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -194,7 +195,10 @@ std::vector<std::string> Evaluation::remarks() const {
     if (!own || baseline.is_best) continue;
     const bool ahead =
         metric->higher_is_better ? metric->value > own->value : metric->value < own->value;
-    if (!ahead)
+    if (shown(metric->value) == shown(own->value))
+      remarks.push_back(
+          concat("level with the baseline '", baseline.name, "': ", main, " ", shown(own->value)));
+    else if (!ahead)
       remarks.push_back(concat("this model does not beat the baseline '", baseline.name, "': ",
                                main, " ", shown(metric->value), " against ", shown(own->value)));
     else if (interval && own->value >= interval->low && own->value <= interval->high)
@@ -206,6 +210,16 @@ std::vector<std::string> Evaluation::remarks() const {
     const at::Tensor support = confusion.sum(1);
     const auto most = support.argmax().item<int64_t>();
     const double share = support[most].item<double>() / support.sum().item<double>();
+    if (share == 1)
+      remarks.push_back(
+          concat("all rows are '", shorten_bytes(classes[size_t(most)], kNameBytes),
+                 "': auc and average_precision, which compare classes, are left out"));
+    const auto least = support.argmin().item<int64_t>();
+    if (!interval && (main == "auc" || main == "average_precision"))
+      remarks.push_back(concat("only ", support[least].item<int64_t>(),
+                               support[least].item<int64_t>() == 1 ? " row is '" : " rows are '",
+                               shorten_bytes(classes[size_t(least)], kNameBytes),
+                               "': too few for an interval of ", main));
     if (main != "accuracy" && share >= kMostlyOneClass)
       remarks.push_back(concat("'", shorten_bytes(classes[size_t(most)], kNameBytes), "' is ",
                                format_number(100 * share, 3), " % of the rows, so accuracy says ",
@@ -216,15 +230,21 @@ std::vector<std::string> Evaluation::remarks() const {
       if (chosen[c].item<int64_t>() == 0 && support[c].item<int64_t>() > 0)
         never.push_back("'" + shorten_bytes(classes[size_t(c)], kNameBytes) + "'");
     if (never.size() > 5) never = {never[0], never[1], concat("and ", never.size() - 2, " more")};
+    const bool can_choose = classes.size() == 2 && threshold_rule != "f1";
     if (!never.empty())
-      remarks.push_back(
-          concat(join(never), never.size() == 1 ? " is" : " are", " never predicted",
-                 classes.size() == 2 ? "; --threshold f1 chooses another threshold than 0.5" : ""));
+      remarks.push_back(concat(join(never), never.size() == 1 ? " is" : " are", " never predicted",
+                               can_choose ? "; --threshold f1 chooses another threshold than " +
+                                                shown(threshold.value_or(0.5))
+                                          : ""));
   }
   if (threshold)
-    remarks.push_back(concat("'", shorten_bytes(classes.at(1), kNameBytes),
-                             "' from a probability of ", shown(*threshold), " on (threshold ",
-                             threshold_rule, ")"));
+    remarks.push_back(concat(
+        "'", shorten_bytes(classes.at(1), kNameBytes), "' from a probability of ",
+        shown(*threshold), " on (threshold ", threshold_rule,
+        ThresholdRule(threshold_rule).is_fixed() ? ")" : ", chosen on the validation rows)"));
+  else if (!threshold_rule.empty() && !ThresholdRule(threshold_rule).is_fixed())
+    remarks.push_back(concat("the threshold of each label (", threshold_rule,
+                             ") was chosen on the validation rows"));
   return remarks;
 }
 

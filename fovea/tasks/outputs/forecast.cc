@@ -7,6 +7,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/metrics/attention_truth.h"
+#include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
 
@@ -19,13 +20,6 @@ constexpr int64_t kBaselineRows =
     20000;  // windows of single series that the linear one learns from
 constexpr size_t kShownRows = 12, kShownTargets = 8;
 constexpr int64_t kFewestBlocks = 5;  // of windows that share no step to forecast
-
-std::vector<int64_t> rows_of_batch(const Dataset& rows, int64_t batch) {
-  std::vector<int64_t> picked(
-      static_cast<size_t>(std::min(kRowsAtOnce, rows.size() - batch * kRowsAtOnce)));
-  std::iota(picked.begin(), picked.end(), batch * kRowsAtOnce);
-  return picked;
-}
 
 int64_t count_batches(const Dataset& rows) {
   return (rows.size() + kRowsAtOnce - 1) / kRowsAtOnce;
@@ -125,7 +119,7 @@ ForecastOutput::Forecasts ForecastOutput::split(const at::Tensor& values) const 
 
 ForecastReport ForecastOutput::report_of(const Dataset& rows, const Forecaster& forecast,
                                          bool parallel, const RowProgress& progress) const {
-  struct Part {
+  struct BatchErrors {
     ForecastErrors all;
     std::map<int64_t, ForecastErrors> by_series;
     std::map<int64_t, int64_t> first_rows;  // of each series
@@ -134,24 +128,25 @@ ForecastReport ForecastOutput::report_of(const Dataset& rows, const Forecaster& 
     std::optional<double> truth;
   };
   const int64_t batches = count_batches(rows);
-  std::vector<Part> parts(static_cast<size_t>(batches));
+  std::vector<BatchErrors> all_batches(static_cast<size_t>(batches));
   const auto measure_batch = [&](int64_t index) {
     torch::NoGradGuard no_gradients;
-    const std::vector<int64_t> picked = rows_of_batch(rows, index);
+    const std::vector<int64_t> picked = rows_from(rows, index * kRowsAtOnce, kRowsAtOnce);
     const Batch batch = rows.batch(picked);
     const Forecasts found = forecast(batch, picked);
     const at::Tensor deviation = target_scale(batch.at("scale")).select(1, 1);  // [B, O]
     const at::Tensor& target = batch.at("target");
-    Part& part = parts[size_t(index)];
-    part.all.add(found.values, target, deviation, found.low, found.high);
-    part.truth = found.attention_truth;
+    BatchErrors& errors_of_batch = all_batches[size_t(index)];
+    errors_of_batch.all.add(found.values, target, deviation, found.low, found.high);
+    errors_of_batch.truth = found.attention_truth;
     at::Tensor error = (found.values - target).abs();  // [B, T, O]
     if (has_one_unit()) error = error * deviation.unsqueeze(1);
     const at::Tensor of_windows = error.mean({1, 2}).to(at::kDouble).contiguous();  // [B]
-    part.windows.assign(of_windows.data_ptr<double>(),
-                        of_windows.data_ptr<double>() + of_windows.numel());
+    errors_of_batch.windows.assign(of_windows.data_ptr<double>(),
+                                   of_windows.data_ptr<double>() + of_windows.numel());
     if (found.quantiles.defined())
-      part.loss = pinball(found.quantiles, target, network_().quantiles) * double(picked.size());
+      errors_of_batch.loss =
+          pinball(found.quantiles, target, network_().quantiles) * double(picked.size());
     if (!batch.has("series")) return;
     const at::Tensor series = batch.at("series").contiguous();  // [B]
     std::map<int64_t, std::vector<int64_t>> places;
@@ -162,9 +157,9 @@ ForecastReport ForecastOutput::report_of(const Dataset& rows, const Forecaster& 
       const auto pick = [&](const at::Tensor& x) {
         return x.defined() ? x.index_select(0, chosen) : x;
       };
-      part.by_series[one].add(pick(found.values), pick(target), pick(deviation), pick(found.low),
-                              pick(found.high));
-      part.first_rows[one] = picked[size_t(own[0])];
+      errors_of_batch.by_series[one].add(pick(found.values), pick(target), pick(deviation),
+                                         pick(found.low), pick(found.high));
+      errors_of_batch.first_rows[one] = picked[size_t(own[0])];
     }
   };
   if (parallel)
@@ -178,13 +173,16 @@ ForecastReport ForecastOutput::report_of(const Dataset& rows, const Forecaster& 
   std::map<int64_t, ForecastErrors> by_series;
   std::map<int64_t, int64_t> first_rows;
   double truth = 0, truth_windows = 0;
-  for (const Part& part : parts) {
-    report.all.add(part.all);
-    report.loss += part.loss / double(rows.size());
-    report.windows.insert(report.windows.end(), part.windows.begin(), part.windows.end());
-    if (part.truth) truth += *part.truth * part.all.windows(), truth_windows += part.all.windows();
-    for (const auto& [series, errors] : part.by_series) by_series[series].add(errors);
-    first_rows.insert(part.first_rows.begin(), part.first_rows.end());
+  for (const BatchErrors& errors_of_batch : all_batches) {
+    report.all.add(errors_of_batch.all);
+    report.loss += errors_of_batch.loss / double(rows.size());
+    report.windows.insert(report.windows.end(), errors_of_batch.windows.begin(),
+                          errors_of_batch.windows.end());
+    if (errors_of_batch.truth)
+      truth += *errors_of_batch.truth * errors_of_batch.all.windows(),
+          truth_windows += errors_of_batch.all.windows();
+    for (const auto& [series, errors] : errors_of_batch.by_series) by_series[series].add(errors);
+    first_rows.insert(errors_of_batch.first_rows.begin(), errors_of_batch.first_rows.end());
   }
   require(!report.all.empty(), ErrorKind::BadData, "there are no windows to measure");
   if (network_().quantiles.empty())

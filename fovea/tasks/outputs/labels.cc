@@ -18,10 +18,8 @@ namespace {
 
 using at::Tensor;
 
-constexpr const char *kLabelCounts = "label_counts", *kRestWeight = "one_vs_rest.weight",
-                     *kRestBias = "one_vs_rest.bias",
-                     *kRestFrequencies = "one_vs_rest.inverse_frequencies",
-                     *kRestThresholds = "one_vs_rest.thresholds";
+constexpr const char *kLabelCounts = "label_counts", *kRestThresholds = "one_vs_rest.thresholds";
+const LinearBaseline kOneVsRestBaseline{"one_vs_rest"};
 constexpr double kUsualThreshold = 0.5;
 
 /// Probabilities [N, C] as those of "no" and "yes": [N C, 2].
@@ -75,11 +73,8 @@ LabelScores LabelsOutput::score(const Model& model, const Dataset& rows,
   over_rows(
       model, rows, units_,
       [&](std::span<const int64_t> picked, const Batch& batch) {
-        const Tensor places =
-            torch::tensor(c10::ArrayRef<int64_t>(picked.data(), picked.size()));  // [B]
-        Tensor(all.scores)
-            .index_copy_(0, places, model.predict(batch).scores.to(at::kCPU, at::kFloat));
-        Tensor(all.target).index_copy_(0, places, batch.at("target").to(at::kCPU, at::kFloat));
+        put_rows(picked, model.predict(batch).scores, all.scores);
+        put_rows(picked, batch.at("target"), all.target);
       },
       progress);
   return all;
@@ -151,6 +146,7 @@ Evaluation LabelsOutput::evaluate(const Model& model, const Dataset& rows,
         return count_labels(predicted, target, times).macro_f1();
       });
   evaluation.errors.push_back(by_label(answers, predicted));
+  if (!thresholds_.empty()) evaluation.threshold_rule = rule();
   return evaluation;
 }
 
@@ -162,10 +158,7 @@ NamedTensors LabelsOutput::fit_baselines(const Dataset& train, const LinearInput
       {kLabelCounts,
        torch::cat({target.sum(0), torch::tensor({double(train.size())}, at::kDouble)})}};
   if (inputs.empty() || train.size() < 2 * kHeld) return fitted;
-  const bool counts_tokens = !inputs.dense.defined();
-  if (counts_tokens) fitted[kRestFrequencies] = inverse_frequencies(inputs);
-  const LinearInputs seen =
-      counts_tokens ? weigh_tokens(inputs, fitted.at(kRestFrequencies)) : inputs;
+  const LinearInputs seen = kOneVsRestBaseline.learn_inputs(inputs, fitted);
   std::vector<int64_t> learned, held;
   for (int64_t row = 0; row < train.size(); ++row)
     (row % kHeld == kHeld - 1 ? held : learned).push_back(row);
@@ -174,8 +167,7 @@ NamedTensors LabelsOutput::fit_baselines(const Dataset& train, const LinearInput
                  {LinearLoss::Labels, target.size(1)});
   const LabelScores judged{linear.outputs(select_rows(seen, held)).sigmoid(),
                            target.index_select(0, torch::tensor(held))};
-  fitted[kRestWeight] = linear.weight;
-  fitted[kRestBias] = linear.bias;
+  kOneVsRestBaseline.put(linear, fitted);
   fitted[kRestThresholds] =
       torch::tensor(choose_thresholds(ThresholdRule("f1"), judged), at::kDouble);
   return fitted;
@@ -196,14 +188,10 @@ std::vector<BaselineResult> LabelsOutput::measure_baselines(const NamedTensors& 
   std::vector<BaselineResult> results{
       {"most frequent labels",
        label_metrics({shares.expand_as(target).contiguous(), target}, frequent.expand_as(target))}};
-  if (inputs.empty() || fitted.count(kRestWeight) == 0) return results;
-  const LinearModel linear{fitted.at(kRestWeight), fitted.at(kRestBias)};
-  const bool counts_tokens = !inputs.dense.defined();
-  const Tensor scores =
-      linear.outputs(counts_tokens ? weigh_tokens(inputs, fitted.at(kRestFrequencies)) : inputs)
-          .sigmoid();  // [N, C]
+  if (inputs.empty() || !kOneVsRestBaseline.is_in(fitted)) return results;
+  const Tensor scores = kOneVsRestBaseline.outputs(inputs, fitted).sigmoid();  // [N, C]
   results.push_back(
-      {counts_tokens ? "TF-IDF one-vs-rest" : "one-vs-rest",
+      {LinearBaseline::title("one-vs-rest", inputs),
        label_metrics({scores, target}, scores.to(at::kDouble).ge(fitted.at(kRestThresholds)))});
   return results;
 }
@@ -259,6 +247,14 @@ void LabelsOutput::finish(const Model&, std::span<const Example>,
     if (prediction.scores.defined()) prediction.scores = calibrated(prediction.scores);
 }
 
+std::string LabelsOutput::truth(const Dataset& rows, int64_t row) const {
+  const Tensor right = rows.batch({&row, 1}).at("target")[0];  // [C]
+  std::vector<std::string> names;
+  for (size_t c = 0; c < labels_().size(); ++c)
+    if (right[int64_t(c)].item<double>() > 0.5) names.push_back(labels_()[c]);
+  return names.empty() ? "(none)" : join(names, "|");
+}
+
 Json LabelsOutput::answer(const Example&, const Prediction& prediction) const {
   const Tensor yes = chosen(prediction.scores);
   std::vector<std::pair<double, std::string>> given;
@@ -288,6 +284,31 @@ Json LabelsOutput::answer_row(const Example& example, const Prediction& predicti
   Json row{{"prediction", join(json["labels"].get<std::vector<std::string>>(), "|")}};
   for (const auto& [name, probability] : json["scores"].items()) row["p_" + name] = probability;
   return row;
+}
+
+std::vector<RowAnswer> LabelsOutput::judge_rows(const PredictedRows& rows) const {
+  const Tensor target = rows.batch.at("target").to(at::kCPU).gt(0.5);  // [B, C]
+  const auto labels_in = [](const Tensor& yes) {
+    return to_vector<int64_t>(yes.nonzero().flatten());
+  };
+  // ln p of a whole set
+  const auto likelihood = [](const Tensor& scores, const Tensor& yes) {
+    return torch::where(yes, scores, 1 - scores).log().sum().item<double>();
+  };
+  std::vector<RowAnswer> judged;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Tensor scores = rows.predictions[i].scores.to(at::kCPU, at::kDouble).clamp(0, 1);  // [C]
+    const Tensor answer = chosen(scores), truth = target[int64_t(i)];
+    RowAnswer row;
+    row.answer_classes = labels_in(answer);
+    row.truth_classes = labels_in(truth);
+    row.probability = std::exp(likelihood(scores, answer));
+    row.surprisal = -likelihood(scores, truth);
+    row.distance = answer.ne(truth).sum().item<double>();
+    row.right = row.distance == 0;
+    judged.push_back(std::move(row));
+  }
+  return judged;
 }
 
 std::string LabelsOutput::headline(const Example& example, const Prediction& prediction) const {

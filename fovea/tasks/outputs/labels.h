@@ -54,11 +54,15 @@ class LabelsOutput : public OutputKind {
   /// Calibrates the probabilities.
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
+  std::string truth(const Dataset& rows, int64_t row) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   /// prediction, the labels with | between them, and p_LABEL of each.
   Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
+  /// Right where all labels are; probabilities of the whole set, label by label independent.
+  RowsKind rows_kind() const override { return {"labels", "", "wrong labels", "nats"}; }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override;
 
  protected:
   virtual LabelScores score(const Model& model, const Dataset& rows,

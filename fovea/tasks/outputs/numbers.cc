@@ -12,7 +12,7 @@ namespace fovea {
 
 namespace {
 
-constexpr const char* kRidgeFrequencies = "ridge.inverse_frequencies";
+const LinearBaseline kRidgeBaseline{"ridge"};
 
 }  // namespace
 
@@ -32,12 +32,8 @@ PredictedNumbers predict_numbers(const Model& model, const Dataset& rows, int64_
   over_rows(
       model, rows, units,
       [&](std::span<const int64_t> picked, const Batch& batch) {
-        const at::Tensor places =
-            torch::tensor(c10::ArrayRef<int64_t>(picked.data(), picked.size()));  // [B]
-        at::Tensor(all.values)
-            .index_copy_(0, places,
-                         model.predict(batch).values.squeeze(1).to(at::kCPU, at::kFloat));
-        at::Tensor(all.target).index_copy_(0, places, batch.at("target").to(at::kCPU, at::kFloat));
+        put_rows(picked, model.predict(batch).values.squeeze(1), all.values);
+        put_rows(picked, batch.at("target"), all.target);
       },
       progress);
   return all;
@@ -89,13 +85,8 @@ NamedTensors fit_number_baselines(const at::Tensor& target, const LinearInputs& 
   NamedTensors fitted{{"mean", target.mean().reshape({1})},
                       {"median", ((sorted[(count - 1) / 2] + sorted[count / 2]) / 2).reshape({1})}};
   if (inputs.empty()) return fitted;
-  const bool counts_tokens = !inputs.dense.defined();
-  if (counts_tokens) fitted[kRidgeFrequencies] = inverse_frequencies(inputs);
-  const LinearModel linear =
-      fit_linear(counts_tokens ? weigh_tokens(inputs, fitted.at(kRidgeFrequencies)) : inputs,
-                 target, {LinearLoss::Squared});
-  fitted["ridge.weight"] = linear.weight;
-  fitted["ridge.bias"] = linear.bias;
+  const LinearInputs seen = kRidgeBaseline.learn_inputs(inputs, fitted);
+  kRidgeBaseline.put(fit_linear(seen, target, {LinearLoss::Squared}), fitted);
   return fitted;
 }
 
@@ -107,14 +98,25 @@ std::vector<BaselineResult> measure_number_baselines(
   for (const char* name : {"mean", "median"})
     results.push_back(
         {name, judged_numbers({original(fitted.at(name).expand_as(target)), target})});
-  if (inputs.empty() || fitted.count("ridge.weight") == 0) return results;
-  const LinearModel linear{fitted.at("ridge.weight"), fitted.at("ridge.bias")};
-  const bool counts_tokens = !inputs.dense.defined();
-  const at::Tensor outputs = linear.outputs(
-      counts_tokens ? weigh_tokens(inputs, fitted.at(kRidgeFrequencies)) : inputs);  // [N, 1]
-  results.push_back({counts_tokens ? "TF-IDF ridge regression" : "ridge regression",
+  if (inputs.empty() || !kRidgeBaseline.is_in(fitted)) return results;
+  const at::Tensor outputs = kRidgeBaseline.outputs(inputs, fitted);  // [N, 1]
+  results.push_back({LinearBaseline::title("ridge regression", inputs),
                      judged_numbers({original(outputs.squeeze(1)), target})});
   return results;
+}
+
+std::vector<RowAnswer> judge_number_rows(
+    const PredictedRows& rows, const std::function<at::Tensor(const at::Tensor&)>& predicted,
+    const std::function<at::Tensor(const at::Tensor&)>& original) {
+  const at::Tensor wanted =
+      original(rows.batch.at("target").to(at::kCPU)).to(at::kDouble).flatten().contiguous();  // [B]
+  std::vector<RowAnswer> judged(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const at::Tensor value = rows.predictions[i].values.narrow(0, 0, 1).to(at::kCPU);  // [1]
+    judged[i].answer_number = predicted(value).item<double>();
+    judged[i].truth_number = wanted.data_ptr<double>()[i];
+  }
+  return judged;
 }
 
 at::Tensor NumberOutput::Target::original(const at::Tensor& encoded) const {
@@ -173,6 +175,11 @@ Metrics NumberOutput::metrics_of(const Model& model, const Dataset& rows,
   return metrics;
 }
 
+std::string NumberOutput::truth(const Dataset& rows, int64_t row) const {
+  const at::Tensor encoded = rows.batch({&row, 1}).at("target").to(at::kFloat).flatten();
+  return format_number(target_().original(encoded).item<double>(), 7);
+}
+
 Json NumberOutput::answer(const Example&, const Prediction& prediction) const {
   return {{"value", target_().predicted(prediction.values.narrow(0, 0, 1)).item<double>()}};
 }
@@ -183,6 +190,13 @@ Json NumberOutput::answer_row(const Example& example, const Prediction& predicti
 
 std::string NumberOutput::answer_line(const Example& example, const Prediction& prediction) const {
   return format_number(answer(example, prediction)["value"], 7);
+}
+
+std::vector<RowAnswer> NumberOutput::judge_rows(const PredictedRows& rows) const {
+  const Target known = target_();
+  return judge_number_rows(
+      rows, [&](const at::Tensor& values) { return known.predicted(values); },
+      [&](const at::Tensor& encoded) { return known.original(encoded); });
 }
 
 std::string NumberOutput::headline(const Example& example, const Prediction& prediction) const {

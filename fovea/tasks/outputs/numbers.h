@@ -39,6 +39,12 @@ std::vector<BaselineResult> measure_number_baselines(
     const NamedTensors& fitted, const at::Tensor& target, const LinearInputs& inputs,
     const std::function<at::Tensor(const at::Tensor&)>& original);
 
+/// Of numbers in the unit of the target: `predicted` makes them of what the network gives,
+/// `original` of the batch's targets.
+std::vector<RowAnswer> judge_number_rows(
+    const PredictedRows& rows, const std::function<at::Tensor(const at::Tensor&)>& predicted,
+    const std::function<at::Tensor(const at::Tensor&)>& original);
+
 class NumberOutput : public OutputKind {
  public:
   struct Target {
@@ -73,10 +79,13 @@ class NumberOutput : public OutputKind {
   }
   std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
                                                 const LinearInputs& inputs) const override;
+  std::string truth(const Dataset& rows, int64_t row) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
   Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
+  RowsKind rows_kind() const override { return {"number", target_().name}; }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override;
 
  protected:
   /// What measure() gives, of rows that were predicted.

@@ -33,10 +33,19 @@ Evaluation OutputKind::evaluate(const Model& model, const Dataset& rows,
   return evaluation;
 }
 
+std::string OutputKind::truth(const Dataset& rows, int64_t row) const {
+  const std::vector<std::string> references = rows.references(row);
+  return references.empty() ? "" : references.front();
+}
+
 Json OutputKind::answer_row(const Example& example, const Prediction& prediction) const {
   Json row{{"prediction", answer_line(example, prediction)}};
   flatten_answer("", answer(example, prediction), row);
   return row;
+}
+
+std::vector<RowAnswer> OutputKind::judge_rows(const PredictedRows&) const {
+  fail(ErrorKind::Internal, "these answers are not compared row by row");
 }
 
 StreamReport OutputKind::stream(const Model&, const std::filesystem::path&, bool,

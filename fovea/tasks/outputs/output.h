@@ -15,6 +15,7 @@
 #include "fovea/metrics/metric.h"
 #include "fovea/models/model.h"
 #include "fovea/tasks/outputs/evaluation.h"
+#include "fovea/tasks/outputs/row_answers.h"
 
 namespace fovea {
 
@@ -92,6 +93,8 @@ class OutputKind {
   /// Fills in what of a prediction is for people and needs the example: texts.
   virtual void finish(const Model& model, std::span<const Example> examples,
                       std::vector<Prediction>& predictions) const {}
+  /// The right answer of a row as compare_truth() reads it (truth.h); empty where it is not known.
+  virtual std::string truth(const Dataset& rows, int64_t row) const;
   /// For programs.
   virtual Json answer(const Example& example, const Prediction& prediction) const = 0;
   /// One line of `fovea predict`.
@@ -107,6 +110,15 @@ class OutputKind {
   virtual Example describe_output(const Example& example, const Prediction& prediction) const {
     return example;
   }
+
+  /// How rows of a data set are compared with what is right, for a table of them; without a name
+  /// they are not, and judge_rows() is not called.
+  virtual RowsKind rows_kind() const { return {}; }
+  /// One for each of the rows, in their order.
+  virtual std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const;
+
+  /// Whether answers are vectors whose directions can be compared.
+  virtual bool embeds() const { return false; }
 
   /// Whether inputs are one endless row of events: `fovea predict --input FILE` then calls
   /// stream().

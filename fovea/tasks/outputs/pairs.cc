@@ -13,9 +13,9 @@ namespace fovea {
 
 namespace {
 
-constexpr int64_t kPairsTogether = 64;  // of a batch that is measured
-constexpr int64_t kRowsOfTruth = 1000;  // attention is held against planted truth on about so many
-constexpr size_t kCopiedTogether = 32;  // outputs whose attention is looked at
+constexpr int64_t kPairsTogether = 64;   // of a batch that is measured
+constexpr int64_t kPairsOfTruth = 1000;  // attention is held against planted truth on about so many
+constexpr size_t kCopiedTogether = 32;   // outputs whose attention is looked at
 constexpr const char* kWordStart = "\u2581";  // marks the beginning of a word
 
 }  // namespace
@@ -178,7 +178,7 @@ std::optional<double> PairsOutput::attention_on_links(const Model& model,
                                                       const Dataset& rows) const {
   if (!rows.has_truth()) return {};
   // Batches are sorted by length: evenly spaced ones stand for all lengths.
-  const auto step = size_t((rows.size() + kRowsOfTruth - 1) / kRowsOfTruth);
+  const auto step = size_t((rows.size() + kPairsOfTruth - 1) / kPairsOfTruth);
   const RowBatches all = batches(model, rows);
   RowBatches some;
   for (size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);

@@ -1,6 +1,7 @@
 #include "fovea/tasks/outputs/sequence.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "fovea/base/file.h"
 #include "fovea/base/text.h"
@@ -160,6 +161,36 @@ Example SequenceOutput::describe_output(const Example& example,
   Example described = example;
   described.axes.push_back(output_axis(prediction));
   return described;
+}
+
+std::vector<RowAnswer> SequenceOutput::judge_rows(const PredictedRows& rows) const {
+  Predictions targets;
+  for (std::vector<int64_t>& tokens : target_tokens(rows.batch))
+    targets.outputs.push_back({{std::move(tokens), 0, ""}});
+  const at::Tensor likelihoods =
+      rows.model.replay(rows.batch, targets, nullptr).to(at::kCPU, at::kDouble).sum(1);  // [B]
+  std::vector<RowAnswer> judged(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    RowAnswer& row = judged[i];
+    const References references = rows.rows.references(rows.picked[i]);
+    if (!rows.predictions[i].outputs.empty()) {
+      row.answer = rows.predictions[i].outputs[0].text;
+      row.probability = std::exp(rows.predictions[i].outputs[0].log_probability);
+    }
+    row.surprisal = -likelihoods[int64_t(i)].item<double>() /
+                    double(std::max<size_t>(1, targets.outputs[i][0].tokens.size()));
+    if (references.empty()) continue;
+    row.truth = references[0];
+    row.right = std::ranges::find(references, row.answer) != references.end();
+    const Symbols found = code_points(row.answer);
+    for (const std::string& reference : references) {
+      const Symbols wanted = code_points(reference);
+      const double off =
+          double(edit_distance(found, wanted)) / double(std::max<size_t>(1, wanted.size()));
+      if (!(off >= row.distance)) row.distance = off;
+    }
+  }
+  return judged;
 }
 
 GeneratedRows SequenceOutput::generate(const Model& model, const Dataset& rows,

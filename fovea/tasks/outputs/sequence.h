@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/base/text.h"
 #include "fovea/data/pairs/load.h"
 #include "fovea/data/tokenisers/tokeniser.h"
 #include "fovea/metrics/translation.h"
@@ -60,6 +61,11 @@ class SequenceOutput : public OutputKind {
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
   Example describe_output(const Example& example, const Prediction& prediction) const override;
+  /// Right where the best text is one of the references; else how many characters it is off.
+  RowsKind rows_kind() const override {
+    return {"text", "", "character error rate", concat("nats a ", unit())};
+  }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override;
 
  protected:
   const Tokeniser& target() const { return target_(); }

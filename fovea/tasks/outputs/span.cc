@@ -236,6 +236,14 @@ void SpanOutput::finish(const Model&, std::span<const Example> examples,
   }
 }
 
+std::string SpanOutput::truth(const Dataset& rows, int64_t row) const {
+  const std::vector<std::string> right = rows.references(row);
+  const bool agree = std::ranges::all_of(right, [&](const std::string& one) {
+    return normalise_answer(one) == normalise_answer(right.front());
+  });
+  return right.empty() || !agree ? "" : right.front();
+}
+
 Json SpanOutput::answer(const Example& example, const Prediction& prediction) const {
   const at::Tensor &pieces = example.tensors.at("pieces"), &spans = example.tensors.at("spans");
   Json json{{"answer", nullptr}}, others = Json::array();
@@ -280,6 +288,28 @@ std::string SpanOutput::headline(const Example& example, const Prediction& predi
   const bool answered = json["answer"].is_string();
   return concat(answered ? json["answer"].get<std::string>() : "no answer", " (",
                 format_number(json.value("score", 0.0), 3), ")");
+}
+
+std::vector<RowAnswer> SpanOutput::judge_rows(const PredictedRows& rows) const {
+  const at::Tensor likelihoods = rows.model.replay(rows.batch, target_spans(rows.batch), nullptr)
+                                     .to(at::kCPU, at::kDouble)
+                                     .sum(1);  // [B]
+  std::vector<RowAnswer> judged;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Json answered = answer(rows.examples[i], rows.predictions[i]);
+    const std::string found = answered["answer"].is_string() ? answered["answer"] : Json("");
+    const std::vector<std::string> right = rows.rows.references(rows.picked[i]);
+    const AnswerScore score = score_answer(found, right, may_refuse());
+    RowAnswer row;
+    row.answer = answered["answer"].is_string() ? found : "no answer";
+    row.truth = right.empty() ? "no answer" : right[0];
+    row.probability = answered.value("score", RowAnswer::kUnknown);
+    row.surprisal = -likelihoods[int64_t(i)].item<double>();
+    row.distance = 1 - score.f1;
+    row.right = score.exact_match == 1;
+    judged.push_back(std::move(row));
+  }
+  return judged;
 }
 
 Example SpanOutput::describe_output(const Example& example, const Prediction& prediction) const {

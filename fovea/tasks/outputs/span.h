@@ -42,12 +42,17 @@ class SpanOutput : public OutputKind {
   /// The chosen answer first, with its text.
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
+  /// Nothing where people gave different answers: being none of them alone is not being wrong.
+  std::string truth(const Dataset& rows, int64_t row) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
   std::string answer_line(const Example& example, const Prediction& prediction) const override;
   Json answer_row(const Example& example, const Prediction& prediction) const override;
   std::string headline(const Example& example, const Prediction& prediction) const override;
   /// Tokens of the answer have the value "answer".
   Example describe_output(const Example& example, const Prediction& prediction) const override;
+  /// Right where it is the exact match of the metric; else how many words it is off.
+  RowsKind rows_kind() const override { return {"span", "", "1 − F1 of the words", "nats"}; }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override;
 
  private:
   /// One row that was measured.

@@ -1,6 +1,7 @@
 #include "fovea/tasks/outputs/tags.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "fovea/base/error.h"
@@ -244,6 +245,36 @@ std::string TagsOutput::headline(const Example& example, const Prediction& predi
       line += letter;
   }
   return line;
+}
+
+std::vector<RowAnswer> TagsOutput::judge_rows(const PredictedRows& rows) const {
+  const at::Tensor target = rows.batch.at("target").cpu().contiguous();  // [B, W]
+  Predictions right;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int64_t* first = target.data_ptr<int64_t>() + int64_t(i) * target.size(1);
+    const size_t words = rows.predictions[i].outputs.at(0).tokens.size();
+    right.outputs.push_back({{{first, first + words}, 0, ""}});
+  }
+  const at::Tensor likelihoods =
+      rows.model.replay(rows.batch, right, nullptr).to(at::kCPU, at::kDouble).sum(1);  // [B]
+  std::vector<RowAnswer> judged;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Decoded& found = rows.predictions[i].outputs[0];
+    const std::vector<int64_t>& wanted = right.outputs[i][0].tokens;
+    Prediction truth;
+    truth.outputs = right.outputs[i];
+    RowAnswer row;
+    row.answer = headline(rows.examples[i], rows.predictions[i]);
+    row.truth = headline(rows.examples[i], truth);
+    row.probability = std::exp(found.log_probability);
+    row.surprisal =
+        -likelihoods[int64_t(i)].item<double>() / double(std::max<size_t>(1, wanted.size()));
+    row.distance = 0;
+    for (size_t w = 0; w < wanted.size(); ++w) row.distance += found.tokens[w] != wanted[w];
+    row.right = row.distance == 0;
+    judged.push_back(std::move(row));
+  }
+  return judged;
 }
 
 Example TagsOutput::describe_output(const Example& example, const Prediction& prediction) const {

@@ -48,6 +48,9 @@ class TagsOutput : public OutputKind {
   bool restore_answers(const std::optional<Field>& fitted) override;
   /// The words, and the tokens that they begin at, with their tags as values.
   Example describe_output(const Example& example, const Prediction& prediction) const override;
+  /// Right where every word has its tag.
+  RowsKind rows_kind() const override { return {"tags", "", "wrong words", "nats a word"}; }
+  std::vector<RowAnswer> judge_rows(const PredictedRows& rows) const override;
 
  private:
   /// The tags of every row, found and right, and the sum of -ln p of the right ones.

@@ -8,6 +8,7 @@
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 #include "tests/explain/samples.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
 namespace fovea::json_test {
@@ -73,6 +74,11 @@ Explanation rich() {
   explanation.task = "documents";
   explanation.input = "Hé. Ja!";
   explanation.answer = {{"class", "good"}};
+  explanation.shares = {{"good", 0.75, true}, {"b\xff", 0.25}};
+  explanation.answers = 9;
+  explanation.truth = KnownTruth{"bad", false, "far off"};
+  explanation.cuts = {{"tokens", 512, 2290}};
+  explanation.model = {{"name", "first"}, {"warning", "no epoch"}};
   Axis sentence{"sentence", "sentence", {"Hé.", "Ja!"}};
   Axis word{"word", "word", {"Hé", ".", "Ja", "!"}};
   word.parent = "sentence";
@@ -106,6 +112,7 @@ Explanation rich() {
   map.low = {0.4, -0.5, 0, 0};
   map.high = {0.6, 0, 0, 0.5};
   map.interval_of = "5 seeds";
+  map.interval_is = "95 % interval";
   map.total = "logit";
   map.layer = 2;
   map.head = 3;
@@ -137,8 +144,49 @@ Explanation rich() {
                      {"none", {}, {}, {}, "none", ""}};
   judged.curves = {{"deletion", "about", {0, 0.5, 1}, {{"random", {1, 0.5, 0}}}}};
   judged.notes = {"a note"};
+  judged.judged_as = "mean of heads";
   explanation.faithfulness = {judged};
   return explanation;
+}
+
+TEST(ExplanationJson, WhatStandsAroundTheAnswerSurvives) {
+  const Json json = parse_json(explanation_to_json(rich()).dump(), "test");
+  const Explanation after = explanation_from_json(json, "test");
+  ASSERT_EQ(after.shares.size(), 2u);
+  EXPECT_EQ(after.shares[0].label, "good");
+  EXPECT_EQ(after.shares[0].probability, 0.75);
+  EXPECT_TRUE(after.shares[0].given);
+  EXPECT_FALSE(after.shares[1].given);
+  EXPECT_EQ(after.shares[1].label, "b\xef\xbf\xbd") << "valid UTF-8";
+  EXPECT_EQ(after.answers, 9);
+  ASSERT_TRUE(after.truth);
+  EXPECT_EQ(after.truth->text, "bad");
+  EXPECT_EQ(after.truth->right, false);
+  EXPECT_EQ(after.truth->remark, "far off");
+  ASSERT_EQ(after.cuts.size(), 1u);
+  EXPECT_EQ(after.cuts[0].unit, "tokens");
+  EXPECT_EQ(after.cuts[0].read, 512);
+  EXPECT_EQ(after.cuts[0].of, 2290);
+  EXPECT_EQ(after.model, rich().model);
+  EXPECT_EQ(after.faithfulness[0].judged_as, "mean of heads");
+}
+
+TEST(ExplanationJson, WithoutThemNothingIsWrittenOfThem) {
+  const Json json = explanation_to_json(Explanation());
+  EXPECT_EQ(json["prediction"].size(), 1u) << json;
+  for (const char* field : {"cuts", "model"}) EXPECT_FALSE(json.contains(field)) << field;
+}
+
+TEST(ExplanationJson, WhatStandsAroundTheAnswerIsChecked) {
+  const auto refused = [](const char* pointer, const Json& value, const char* place) {
+    Json json = explanation_to_json(rich());
+    json[Json::json_pointer(pointer)] = value;
+    testing::expect_error(ErrorKind::BadData, place, [&] { explanation_from_json(json, "test"); });
+  };
+  refused("/prediction/shares/0/probability", "high", "prediction.shares[0].probability");
+  refused("/prediction/truth/right", 1, "prediction.truth.right");
+  refused("/cuts/0/read", 3000, "cuts[0].read");
+  refused("/model", "first", "model");
 }
 
 TEST(ExplanationJson, EverythingElseSurvives) {
@@ -166,6 +214,7 @@ TEST(ExplanationJson, EverythingElseSurvives) {
   const MapView& map = after.maps[0];
   EXPECT_EQ(map.low, before.maps[0].low);
   EXPECT_EQ(map.interval_of, "5 seeds");
+  EXPECT_EQ(map.interval_is, "95 % interval");
   EXPECT_EQ(map.layer, 2);
   EXPECT_EQ(map.head, 3);
   EXPECT_EQ(map.total, "logit");
