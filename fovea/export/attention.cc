@@ -4,12 +4,12 @@
 
 namespace fovea::onnx {
 
-AttendedValues attend(const AttentionParts& parts, const AttendValues& in) {
-  const AlignedValues aligned = align(parts.alignment, parts.alignment_weights, in);
+AttendedValues attend(const AttentionLayer& layer, const AttendValues& in) {
+  const AlignedValues aligned = align(layer.alignment, layer.alignment_weights, in);
   const Value keep = both(in.keep, aligned.window);
-  Value scores = score(parts.score, parts.score_weights, in);  // [B, H, Q, K]
+  Value scores = score(layer.score, layer.score_weights, in);  // [B, H, Q, K]
   if (in.bias.defined()) scores = scores + in.bias;
-  Value weights = normalise(parts.normaliser, scores, keep);  // [B, H, Q, K]
+  Value weights = normalise(layer.normaliser, scores, keep);  // [B, H, Q, K]
   if (aligned.factor.defined()) weights = weights * aligned.factor;
   return {matmul(weights, in.values), weights};
 }

@@ -27,14 +27,14 @@ struct AttendedValues {
   Value weights;  // [B, H, Q, K]
 };
 
-struct AttentionParts {
+struct AttentionLayer {
   ScoreOptions score;  // key_size must be set
   NormaliserOptions normaliser;
   AlignmentOptions alignment;
   Weights score_weights, alignment_weights;
 };
 
-AttendedValues attend(const AttentionParts& parts, const AttendValues& in);
+AttendedValues attend(const AttentionLayer& layer, const AttendValues& in);
 
 /// What of a score depends on the keys alone. keys [B, H, K, Dk] -> [B, H, K, F]
 Value prepare_keys(const ScoreOptions& options, const Weights& weights, const Value& keys);

@@ -10,7 +10,7 @@ namespace fovea::onnx {
 namespace {
 
 const BertOptions& encoder_options(const Weights& model) {
-  return model.part<BertEncoder>("encoder").options();
+  return model.module<BertEncoder>("encoder").options();
 }
 
 }  // namespace

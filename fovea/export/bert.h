@@ -14,8 +14,9 @@ struct BertValues {
   AllWeights weights;
 };
 
-/// The inputs "tokens", "keep" and, with `segments`, "segments" where it has some, through the part
-/// "encoder" of the model, a BertEncoder. `window`: the most tokens of a row, noted in the file.
+/// The inputs "tokens", "keep" and, with `segments`, "segments" where it has some, through the
+/// module "encoder" of the model, a BertEncoder. `window`: the most tokens of a row, noted in the
+/// file.
 BertValues run_bert(Graph& graph, const Weights& model, bool segments, int64_t window);
 
 /// tanh(W h_1 + b): [B, N, D] -> [B, D].

@@ -5,11 +5,11 @@
 
 namespace fovea {
 
-static ExportedParts bert_chooser_parts(const BertChooser& model, const ExportOptions& options) {
+static ExportedGraphs bert_chooser_graphs(const BertChooser& model, const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("bert_chooser", "How well a choice answers a question");
-  const BertValues bert = run_bert(*graph, parameters, /*segments=*/true, model.longest());
+  const BertValues bert = run_bert(*graph, parameters, /*segments=*/true, model.window());
   const Value logits = parameters.linear("output", pooled(parameters, bert.hidden));  // [B, 1]
   graph->output({"score",
                  ElementType::Float,
@@ -18,11 +18,12 @@ static ExportedParts bert_chooser_parts(const BertChooser& model, const ExportOp
                  "the probabilities"},
                 options.temperature == 1 ? logits : logits / options.temperature);
   if (options.attention) put_out_attention(*graph, bert);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_bert_chooser(const Model& model, const ExportOptions& options) {
-  return export_as<BertChooser>(model, options, bert_chooser_parts);
+std::optional<ExportedGraphs> export_bert_chooser(const Model& model,
+                                                  const ExportOptions& options) {
+  return export_as<BertChooser>(model, options, bert_chooser_graphs);
 }
 
 }  // namespace fovea

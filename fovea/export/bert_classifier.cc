@@ -5,8 +5,8 @@
 
 namespace fovea {
 
-static ExportedParts bert_classifier_parts(const BertClassifier& model,
-                                           const ExportOptions& options) {
+static ExportedGraphs bert_classifier_graphs(const BertClassifier& model,
+                                             const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("bert_classifier", "Which class a text belongs to");
@@ -17,12 +17,12 @@ static ExportedParts bert_classifier_parts(const BertClassifier& model,
   output_answers(*graph, parameters.linear("output", summary), model, model.shape().classes,
                  options);
   if (options.attention) put_out_attention(*graph, bert);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_bert_classifier(const Model& model,
-                                                    const ExportOptions& options) {
-  return export_as<BertClassifier>(model, options, bert_classifier_parts);
+std::optional<ExportedGraphs> export_bert_classifier(const Model& model,
+                                                     const ExportOptions& options) {
+  return export_as<BertClassifier>(model, options, bert_classifier_graphs);
 }
 
 }  // namespace fovea

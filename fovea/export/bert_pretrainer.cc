@@ -39,8 +39,8 @@ void put_out_guesses(Graph& graph, const Weights& parameters, const BertValues& 
 
 }  // namespace
 
-static ExportedParts bert_pretrainer_parts(const BertPretrainer& model,
-                                           const ExportOptions& options) {
+static ExportedGraphs bert_pretrainer_graphs(const BertPretrainer& model,
+                                             const ExportOptions& options) {
   const Weights parameters(model);
   const BertOptions& sizes = model.encoder().options();
   auto graph = std::make_unique<Graph>("bert", "States and embeddings of texts");
@@ -66,12 +66,12 @@ static ExportedParts bert_pretrainer_parts(const BertPretrainer& model,
                   log_softmax(parameters.linear("next", first)));
   if (model.guesses_masks()) put_out_guesses(*graph, parameters, bert, model.shape());
   if (options.attention) put_out_attention(*graph, bert);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_bert_pretrainer(const Model& model,
-                                                    const ExportOptions& options) {
-  return export_as<BertPretrainer>(model, options, bert_pretrainer_parts);
+std::optional<ExportedGraphs> export_bert_pretrainer(const Model& model,
+                                                     const ExportOptions& options) {
+  return export_as<BertPretrainer>(model, options, bert_pretrainer_graphs);
 }
 
 }  // namespace fovea

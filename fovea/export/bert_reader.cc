@@ -5,7 +5,7 @@
 
 namespace fovea {
 
-static ExportedParts bert_reader_parts(const BertReader& model, const ExportOptions& options) {
+static ExportedGraphs bert_reader_graphs(const BertReader& model, const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("bert_reader", "Where in a text the answer stands");
@@ -17,11 +17,11 @@ static ExportedParts bert_reader_parts(const BertReader& model, const ExportOpti
   graph->output({"end", ElementType::Float, by_token, "logit that its last token is here"},
                 pick(logits, 2, 1));
   if (options.attention) put_out_attention(*graph, bert);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_bert_reader(const Model& model, const ExportOptions& options) {
-  return export_as<BertReader>(model, options, bert_reader_parts);
+std::optional<ExportedGraphs> export_bert_reader(const Model& model, const ExportOptions& options) {
+  return export_as<BertReader>(model, options, bert_reader_graphs);
 }
 
 }  // namespace fovea

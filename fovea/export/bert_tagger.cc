@@ -15,7 +15,7 @@ onnx::Value rows_at(const onnx::Value& x, const onnx::Value& places) {
 
 }  // namespace
 
-static ExportedParts bert_tagger_parts(const BertTagger& model, const ExportOptions& options) {
+static ExportedGraphs bert_tagger_graphs(const BertTagger& model, const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("bert_tagger", "A tag for every word of a sentence");
@@ -28,11 +28,11 @@ static ExportedParts bert_tagger_parts(const BertTagger& model, const ExportOpti
 
   graph->output(tags_port(parameters), log_softmax(parameters.linear("output", first)));
   if (options.attention) put_out_attention(*graph, bert);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_bert_tagger(const Model& model, const ExportOptions& options) {
-  return export_as<BertTagger>(model, options, bert_tagger_parts);
+std::optional<ExportedGraphs> export_bert_tagger(const Model& model, const ExportOptions& options) {
+  return export_as<BertTagger>(model, options, bert_tagger_graphs);
 }
 
 }  // namespace fovea

@@ -5,8 +5,8 @@
 
 namespace fovea {
 
-static ExportedParts context_attention_parts(const ContextAttention& model,
-                                             const ExportOptions& options) {
+static ExportedGraphs context_attention_graphs(const ContextAttention& model,
+                                               const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   const int64_t positions = parameters.tensor("attention.weight").size(1);
@@ -18,7 +18,7 @@ static ExportedParts context_attention_parts(const ContextAttention& model,
   const Value context =
       graph->input({"context", ElementType::Int64, {"batch"}, "number of the context, from 0"});
 
-  const bool free = model.options().name == "free";
+  const bool free = model.options().is_free();
   Value weights = rows_of(parameters.value(*graph, "attention.weight"), context);  // [B, P]
   if (!free) weights = softmax(weights);
   const Value glimpse = inputs * weights;  // [B, P]
@@ -35,12 +35,12 @@ static ExportedParts context_attention_parts(const ContextAttention& model,
                      "what each position is multiplied with: attention times output weight"},
                     weights * parameters.value(*graph, "output.weight"));
   }
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_context_attention(const Model& model,
-                                                      const ExportOptions& options) {
-  return export_as<ContextAttention>(model, options, context_attention_parts);
+std::optional<ExportedGraphs> export_context_attention(const Model& model,
+                                                       const ExportOptions& options) {
+  return export_as<ContextAttention>(model, options, context_attention_graphs);
 }
 
 }  // namespace fovea

@@ -29,11 +29,11 @@ const OnnxModule& require_module() {
   return opened.get();
 }
 
-/// runs/a.onnx -> runs/a-encoder.onnx; a model of one part keeps its name.
-std::filesystem::path path_of(const std::filesystem::path& file, const ExportedParts& parts,
-                              const std::string& part) {
-  if (parts.size() == 1) return file;
-  return file.parent_path() / concat(file.stem().string(), "-", part, ".onnx");
+/// runs/a.onnx -> runs/a-encoder.onnx; a model of one graph keeps its name.
+std::filesystem::path path_of(const std::filesystem::path& file, const ExportedGraphs& graphs,
+                              const std::string& name) {
+  if (graphs.size() == 1) return file;
+  return file.parent_path() / concat(file.stem().string(), "-", name, ".onnx");
 }
 
 /// The files that turn a user's text or row into the graph's inputs. Examples stay behind: they are
@@ -66,11 +66,11 @@ void note_assets(const RunFolder& folder, onnx::Graph& graph) {
   if (!names.empty()) graph.note("fovea.assets", join(names));
 }
 
-void note_origin(const Pipeline& run, const std::string& part, onnx::Graph& graph) {
+void note_origin(const Pipeline& run, const std::string& name, onnx::Graph& graph) {
   graph.description().producer = "fovea";
   graph.description().producer_version = version();
   graph.note("fovea.task", run.task_name());
-  graph.note("fovea.part", part);
+  graph.note("fovea.part", name);
   graph.note("fovea.model", run.setup().to_config().at("model").dump());
   if (const Json answers = run.task().fitted_answers(); answers.is_object())
     graph.note("fovea.answers", answers.dump());
@@ -110,22 +110,22 @@ std::vector<std::filesystem::path> export_onnx(const Pipeline& run,
       calibrated.deviation = answers["number"].at("deviation").get<double>();
     }
   }
-  const ExportedParts parts = export_model(run.model(), calibrated);
+  const ExportedGraphs graphs = export_model(run.model(), calibrated);
   std::vector<std::string> contents;
   ContentHash hash;
-  for (const ExportedPart& part : parts) {
-    note_origin(run, part.part, *part.graph);
-    contents.push_back(onnx_bytes(*part.graph));
+  for (const ExportedGraph& one : graphs) {
+    note_origin(run, one.name, *one.graph);
+    contents.push_back(onnx_bytes(*one.graph));
     hash.add(contents.back());
   }
   std::vector<std::filesystem::path> written;
   std::vector<std::pair<std::filesystem::path, std::string_view>> files;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (parts.size() > 1) {  // by which a reader can tell whether two files belong together
-      parts[i].graph->note("fovea.export", hash.text());
-      contents[i] = onnx_bytes(*parts[i].graph);
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    if (graphs.size() > 1) {  // by which a reader can tell whether two files belong together
+      graphs[i].graph->note("fovea.export", hash.text());
+      contents[i] = onnx_bytes(*graphs[i].graph);
     }
-    written.push_back(path_of(file, parts, parts[i].part));
+    written.push_back(path_of(file, graphs, graphs[i].name));
     files.emplace_back(written.back(), contents[i]);
   }
   for (const std::filesystem::path& path : written) check_output_file(path);

@@ -14,7 +14,7 @@ namespace fovea {
 /// refuses the graph.
 std::string onnx_bytes(const onnx::Graph& graph);
 
-/// Writes `file`, which ends in .onnx; a model of several parts becomes several files,
+/// Writes `file`, which ends in .onnx; a model of several graphs becomes several files,
 /// name-encoder.onnx and name-decoder.onnx. Returns what was written.
 std::vector<std::filesystem::path> export_onnx(const Pipeline& run,
                                                const std::filesystem::path& file,

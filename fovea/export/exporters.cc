@@ -14,15 +14,15 @@ namespace fovea {
               row(recurrent_glimpses) row(image_baseline) row(vision_transformer)                \
                   row(series_linear) row(series_patches) row(language_model)
 
-using Exporter = std::optional<ExportedParts>(const Model&, const ExportOptions&);
+using Exporter = std::optional<ExportedGraphs>(const Model&, const ExportOptions&);
 #define FOVEA_DECLARE(name) Exporter export_##name;
 FOVEA_EXPORTERS(FOVEA_DECLARE)
 #undef FOVEA_DECLARE
 
-ExportedParts one_part(std::unique_ptr<onnx::Graph> graph) {
-  ExportedParts parts;
-  parts.push_back({"model", std::move(graph)});
-  return parts;
+ExportedGraphs one_graph(std::unique_ptr<onnx::Graph> graph) {
+  ExportedGraphs graphs;
+  graphs.push_back({"model", std::move(graph)});
+  return graphs;
 }
 
 void output_probabilities(onnx::Graph& graph, const onnx::Value& probabilities, int64_t classes,
@@ -60,11 +60,11 @@ void output_answers(onnx::Graph& graph, const onnx::Value& logits, const Classif
   }
 }
 
-ExportedParts export_model(const Model& model, const ExportOptions& options) {
+ExportedGraphs export_model(const Model& model, const ExportOptions& options) {
 #define FOVEA_ROW(name) export_##name,
   for (Exporter* exporter : {FOVEA_EXPORTERS(FOVEA_ROW)})
 #undef FOVEA_ROW
-    if (auto parts = exporter(model, options)) return std::move(*parts);
+    if (auto graphs = exporter(model, options)) return std::move(*graphs);
   const std::string name = model.name();  // fovea::Retain
   fail(ErrorKind::Unsupported, "export: the model ", name.substr(name.rfind(':') + 1),
        " has no ONNX form yet; docs/formats/onnx.md lists those that have one");

@@ -19,13 +19,13 @@ struct ExportOptions {
 };
 
 /// One file of an exported model.
-struct ExportedPart {
-  std::string part;  // "model"; of several files "encoder", "decoder"
+struct ExportedGraph {
+  std::string name;  // "model"; of several files "encoder", "decoder"
   std::unique_ptr<onnx::Graph> graph;
 };
-using ExportedParts = std::vector<ExportedPart>;
+using ExportedGraphs = std::vector<ExportedGraph>;
 /// A model that is one file.
-ExportedParts one_part(std::unique_ptr<onnx::Graph> graph);
+ExportedGraphs one_graph(std::unique_ptr<onnx::Graph> graph);
 
 /// The output "probabilities" [batch, classes] of a classifier, calibrated.
 void output_probabilities(onnx::Graph& graph, const onnx::Value& probabilities, int64_t classes,
@@ -38,14 +38,14 @@ void output_answers(onnx::Graph& graph, const onnx::Value& logits, const Classif
 
 /// What `exporter` makes of the model, when it is a Kind.
 template <class Kind, class Exporter>
-std::optional<ExportedParts> export_as(const Model& model, const ExportOptions& options,
-                                       Exporter exporter) {
+std::optional<ExportedGraphs> export_as(const Model& model, const ExportOptions& options,
+                                        Exporter exporter) {
   const auto* known = dynamic_cast<const Kind*>(&model);
   if (known == nullptr) return std::nullopt;
   return exporter(*known, options);
 }
 
 /// By the model's kind. Unsupported when it has no exporter.
-ExportedParts export_model(const Model& model, const ExportOptions& options);
+ExportedGraphs export_model(const Model& model, const ExportOptions& options);
 
 }  // namespace fovea

@@ -9,8 +9,8 @@ namespace fovea {
 
 using kernels::TabularLoss;
 
-static ExportedParts feature_attention_parts(const FeatureAttention& model,
-                                             const ExportOptions& options) {
+static ExportedGraphs feature_attention_graphs(const FeatureAttention& model,
+                                               const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   const FeatureShape& shape = model.shape();
@@ -40,12 +40,12 @@ static ExportedParts feature_attention_parts(const FeatureAttention& model,
   if (options.attention && weights.defined())
     graph->output({"attention", ElementType::Float, {"batch", columns}, "weight of each column"},
                   weights);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_feature_attention(const Model& model,
-                                                      const ExportOptions& options) {
-  return export_as<FeatureAttention>(model, options, feature_attention_parts);
+std::optional<ExportedGraphs> export_feature_attention(const Model& model,
+                                                       const ExportOptions& options) {
+  return export_as<FeatureAttention>(model, options, feature_attention_graphs);
 }
 
 }  // namespace fovea

@@ -81,8 +81,8 @@ Value halved(const Value& x, int64_t height, int64_t width) {
 
 }  // namespace
 
-static ExportedParts recurrent_glimpses_parts(const RecurrentGlimpses& model,
-                                              const ExportOptions& options) {
+static ExportedGraphs recurrent_glimpses_graphs(const RecurrentGlimpses& model,
+                                                const ExportOptions& options) {
   const RecurrentGlimpsesOptions& o = model.options();
   const Weights weights(model);
   auto graph = std::make_unique<Graph>("recurrent_glimpses",
@@ -118,11 +118,11 @@ static ExportedParts recurrent_glimpses_parts(const RecurrentGlimpses& model,
   if (options.attention)
     graph->output({"glimpses", ElementType::Float, all_places, "where it looked: x and y, -1 to 1"},
                   join(path, 1));
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-static ExportedParts image_baseline_parts(const ImageBaseline& model,
-                                          const ExportOptions& options) {
+static ExportedGraphs image_baseline_graphs(const ImageBaseline& model,
+                                            const ExportOptions& options) {
   const Weights weights(model);
   const PictureInput& input = model.input();
   auto graph = std::make_unique<Graph>("image_baseline", "Classifies a picture that it sees whole");
@@ -139,17 +139,17 @@ static ExportedParts image_baseline_parts(const ImageBaseline& model,
   x = relu(weights.linear("first", reshape(x, {0, -1})));
   if (!model.options().is_cnn()) x = relu(weights.linear("second", x));
   output_probabilities(*graph, softmax(weights.linear("classify", x)), input.classes, options);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_recurrent_glimpses(const Model& model,
-                                                       const ExportOptions& options) {
-  return export_as<RecurrentGlimpses>(model, options, recurrent_glimpses_parts);
+std::optional<ExportedGraphs> export_recurrent_glimpses(const Model& model,
+                                                        const ExportOptions& options) {
+  return export_as<RecurrentGlimpses>(model, options, recurrent_glimpses_graphs);
 }
 
-std::optional<ExportedParts> export_image_baseline(const Model& model,
-                                                   const ExportOptions& options) {
-  return export_as<ImageBaseline>(model, options, image_baseline_parts);
+std::optional<ExportedGraphs> export_image_baseline(const Model& model,
+                                                    const ExportOptions& options) {
+  return export_as<ImageBaseline>(model, options, image_baseline_graphs);
 }
 
 }  // namespace fovea

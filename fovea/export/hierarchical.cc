@@ -32,19 +32,19 @@ PooledValues pool(const PoolingOptions& options, const Weights& weights, const V
     return {masked(most, any(real, 1, false), 0), {}};
   }
   const bool is_context = options.score == "context";
-  AttentionParts parts{{}, {}, {}, weights.under("score"), weights.under("alignment")};
-  parts.score.name = is_context ? "dot" : options.score;
-  parts.score.query_size = parts.score.key_size = width;
-  parts.score.hidden_size = options.score_hidden;
-  parts.score.maximum_length = longest;
+  AttentionLayer layer{{}, {}, {}, weights.under("score"), weights.under("alignment")};
+  layer.score.name = is_context ? "dot" : options.score;
+  layer.score.query_size = layer.score.key_size = width;
+  layer.score.hidden_size = options.score_hidden;
+  layer.score.maximum_length = longest;
   const Value keys = is_context ? tanh(weights.linear("projection", states)) : states;
   AttendValues in;
   in.query = graph.node("Expand", {weights.value(graph, "context"),
                                    join({size_of(states, 0), graph.integers({1, 1, width})}, 0)});
-  in.keys = prepare_keys(parts.score, parts.score_weights, unsqueeze(keys, {1}));
+  in.keys = prepare_keys(layer.score, layer.score_weights, unsqueeze(keys, {1}));
   in.values = unsqueeze(states, {1});
   in.keep = unsqueeze(keep, {1, 2});  // [N, 1, 1, T]
-  const AttendedValues looked = attend(parts, in);
+  const AttendedValues looked = attend(layer, in);
   return {reshape(looked.context, {-1, width}), squeeze(looked.weights, {1, 2})};
 }
 
@@ -61,8 +61,8 @@ Value read(const Weights& weights, const Value& x, const Value& keep) {
 }  // namespace
 
 /// Documents as the rectangles that ONNX knows: [batch, sentences, words].
-static ExportedParts hierarchical_parts(const HierarchicalAttention& model,
-                                        const ExportOptions& options) {
+static ExportedGraphs hierarchical_graphs(const HierarchicalAttention& model,
+                                          const ExportOptions& options) {
   const Weights parameters(model);
   const PoolingOptions& pooling = model.options().pooling;
   const int64_t width = 2 * model.options().hidden;
@@ -91,7 +91,7 @@ static ExportedParts hierarchical_parts(const HierarchicalAttention& model,
            model.shape().longest_document);
   output_answers(*graph, parameters.linear("output", of_sentences.summary), model,
                  model.shape().classes, options);
-  if (!options.attention || !of_words.weights.defined()) return one_part(std::move(graph));
+  if (!options.attention || !of_words.weights.defined()) return one_graph(std::move(graph));
   graph->output({"sentence_attention",
                  ElementType::Float,
                  {"batch", "sentences"},
@@ -102,11 +102,12 @@ static ExportedParts hierarchical_parts(const HierarchicalAttention& model,
                  {"batch", "sentences", "words"},
                  "how much each sentence looked at each of its words"},
                 graph->node("Reshape", {of_words.weights, graph->node("Shape", {words})}));
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_hierarchical(const Model& model, const ExportOptions& options) {
-  return export_as<HierarchicalAttention>(model, options, hierarchical_parts);
+std::optional<ExportedGraphs> export_hierarchical(const Model& model,
+                                                  const ExportOptions& options) {
+  return export_as<HierarchicalAttention>(model, options, hierarchical_graphs);
 }
 
 }  // namespace fovea

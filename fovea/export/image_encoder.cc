@@ -69,13 +69,13 @@ Value imagenet_normalised(const Value& x) {
 Value vgg_network(const Weights& weights, Value x) {
   Graph& graph = x.graph();
   x = imagenet_normalised(x);
-  for (int64_t number = 0; weights.has_part(concat("features.", number)); ++number) {
-    for (; weights.has_part(concat("features.", number)); number += 2) {
+  for (int64_t number = 0; weights.has_module(concat("features.", number)); ++number) {
+    for (; weights.has_module(concat("features.", number)); number += 2) {
       const std::string name = concat("features.", number);
       x = relu(convolution(x, weights.value(graph, name + ".weight"),
                            weights.value(graph, name + ".bias"), 1, 1));
     }
-    if (weights.has_part(concat("features.", number + 1))) x = max_pool(x, 2, 2, 0);
+    if (weights.has_module(concat("features.", number + 1))) x = max_pool(x, 2, 2, 0);
   }
   return x;
 }
@@ -86,7 +86,7 @@ Value residual_network(const ImageEncoderOptions& options, const Weights& weight
   x = relu(batch_norm(weights, "bn1", convolution(x, weights.value(graph, "conv1.weight"), 2, 3)));
   x = max_pool(x, 3, 2, 1);
   for (int64_t layer = 1; layer <= options.encoder_layers; ++layer)
-    for (int64_t block = 0; weights.has_part(concat("layer", layer, ".", block)); ++block)
+    for (int64_t block = 0; weights.has_module(concat("layer", layer, ".", block)); ++block)
       x = residual_block(weights.under(concat("layer", layer, ".", block)), x,
                          layer > 1 && block == 0 ? 2 : 1);
   return x;
@@ -99,8 +99,8 @@ Value encode_images(const ImageEncoderOptions& options, const Weights& weights,
   const Value cells = options.name == "small" ? convolution_blocks(weights, (images - 127.5) / 64,
                                                                    int64_t(options.channels.size()),
                                                                    options.convolutions)
-                      : weights.has_part("features") ? vgg_network(weights, images)
-                                                     : residual_network(options, weights, images);
+                      : weights.has_module("features") ? vgg_network(weights, images)
+                                                       : residual_network(options, weights, images);
   return transpose(reshape(cells, {0, 0, -1}), {0, 2, 1});  // [B, cells, D]
 }
 

@@ -39,8 +39,8 @@ Port memory_port(const std::string& what, size_t layer, const char* part, const 
 
 }  // namespace
 
-static ExportedParts language_model_parts(const LanguageModel& model,
-                                          const ExportOptions& options) {
+static ExportedGraphs language_model_graphs(const LanguageModel& model,
+                                            const ExportOptions& options) {
   const Weights weights(model, plain_weights(model));
   const Weights decoder = weights.under("decoder");
   auto graph = std::make_unique<Graph>(
@@ -90,12 +90,12 @@ static ExportedParts language_model_parts(const LanguageModel& model,
     put_out_weights(*graph, "attention", continued.weights, "sequence_length",
                     "total_sequence_length", "how much each token looked at each before it");
   graph->note("fovea.positions", concat(model.options().maximum_length));
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_language_model(const Model& model,
-                                                   const ExportOptions& options) {
-  return export_as<LanguageModel>(model, options, language_model_parts);
+std::optional<ExportedGraphs> export_language_model(const Model& model,
+                                                    const ExportOptions& options) {
+  return export_as<LanguageModel>(model, options, language_model_graphs);
 }
 
 }  // namespace fovea

@@ -79,7 +79,7 @@ void output_chain(const Weights& parameters, Graph& graph) {
 
 }  // namespace
 
-static ExportedParts lstm_tagger_parts(const LstmTagger& model, const ExportOptions& options) {
+static ExportedGraphs lstm_tagger_graphs(const LstmTagger& model, const ExportOptions& options) {
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("lstm_tagger", "A tag for every word of a sentence");
   const Value x = read_words(parameters, *graph);  // [B, W, E]
@@ -105,11 +105,11 @@ static ExportedParts lstm_tagger_parts(const LstmTagger& model, const ExportOpti
                    {"batch", attention.heads(), "words", "words"},
                    "how much each word looked at each"},
                   looked.weights);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_lstm_tagger(const Model& model, const ExportOptions& options) {
-  return export_as<LstmTagger>(model, options, lstm_tagger_parts);
+std::optional<ExportedGraphs> export_lstm_tagger(const Model& model, const ExportOptions& options) {
+  return export_as<LstmTagger>(model, options, lstm_tagger_graphs);
 }
 
 }  // namespace fovea

@@ -19,7 +19,7 @@ Value among_themselves(const Value& keep) {
 }
 
 MultiHead::MultiHead(const Weights& owner, const std::string& name)
-    : MultiHead(owner.part<MultiHeadAttention>(name), owner.under(name)) {}
+    : MultiHead(owner.module<MultiHeadAttention>(name), owner.under(name)) {}
 
 MultiHead::MultiHead(const MultiHeadAttention& block, const Weights& weights)
     : options_(block.options()),
@@ -107,9 +107,9 @@ AttendedValues MultiHead::attend_by_heads(AttendValues in) const {
     in.keys = select(in.keys, 1, shared);
     in.values = select(in.values, 1, shared);
   }
-  const AttentionParts parts{
+  const AttentionLayer layer{
       options_.score, options_.normaliser, {}, weights_.under("score"), weights_};
-  const AttendedValues attended = attend(parts, in);  // context [B, H, Q, d]
+  const AttendedValues attended = attend(layer, in);  // context [B, H, Q, d]
   const Value joined =
       reshape(transpose(attended.context, {0, 2, 1, 3}), {0, 0, heads_ * head_size_});
   return {seeing_only(weights_.linear("out_proj", joined), in.keep), attended.weights};

@@ -38,7 +38,7 @@ Value likeliest(const Value& weights, const Value& keep) {
   return masked(cast(range(0, keys_of(weights)) == place, ElementType::Float), keep, 0);
 }
 
-Value softmax(const NormaliserOptions&, const Value& scores, const Value& keep) {
+Value plain_softmax(const NormaliserOptions&, const Value& scores, const Value& keep) {
   return softmax_of(scores, keep);
 }
 
@@ -89,21 +89,21 @@ Value gate(const NormaliserOptions&, const Value& scores, const Value& keep) {
   return masked(sigmoid(scores), keep, 0);
 }
 
-struct Row {
+struct NormaliserRow {
   const char* name;
   Value (*apply)(const NormaliserOptions&, const Value&, const Value&);
 };
 
-constexpr Row kNormalisers[] = {
-    {"softmax", softmax}, {"smoothing", smoothing}, {"temperature", temperature},
-    {"top-k", top_k},     {"sparsemax", sparsemax}, {"hard", hard},
-    {"gumbel", gumbel},   {"gate", gate},
+constexpr NormaliserRow kNormalisers[] = {
+    {"softmax", plain_softmax}, {"smoothing", smoothing}, {"temperature", temperature},
+    {"top-k", top_k},           {"sparsemax", sparsemax}, {"hard", hard},
+    {"gumbel", gumbel},         {"gate", gate},
 };
 
 }  // namespace
 
 Value normalise(const NormaliserOptions& options, const Value& scores, const Value& keep) {
-  for (const Row& row : kNormalisers)
+  for (const NormaliserRow& row : kNormalisers)
     if (row.name == options.name) return row.apply(options, scores, keep);
   refuse_export("normaliser", options.name);
 }

@@ -78,13 +78,13 @@ Value location_aware(const ScoreOptions&, const Weights& weights, const AttendVa
   return energy(weights, query_and_key(weights, in) + location(weights, in.previous_weights));
 }
 
-struct Row {
+struct ScoreRow {
   const char* name;
   Value (*prepare)(const Weights&, const Value&);  // unchanged: the keys as they are; null: none
   Value (*score)(const ScoreOptions&, const Weights&, const AttendValues&);
 };
 
-constexpr Row kScores[] = {
+constexpr ScoreRow kScores[] = {
     {"content", unchanged, content},
     {"additive", projected, additive},
     {"location-base", nullptr, location_base},
@@ -94,8 +94,8 @@ constexpr Row kScores[] = {
     {"location-aware", projected, location_aware},
 };
 
-const Row& find(const ScoreOptions& options) {
-  for (const Row& row : kScores)
+const ScoreRow& find_score_row(const ScoreOptions& options) {
+  for (const ScoreRow& row : kScores)
     if (row.name == options.name) return row;
   refuse_export("score", options.name);
 }
@@ -104,24 +104,24 @@ const Row& find(const ScoreOptions& options) {
 
 std::vector<std::string> exported_scores() {
   std::vector<std::string> names;
-  for (const Row& row : kScores) names.emplace_back(row.name);
+  for (const ScoreRow& row : kScores) names.emplace_back(row.name);
   return names;
 }
 
 bool reads_keys(const ScoreOptions& options) {
-  return find(options).prepare != nullptr;
+  return find_score_row(options).prepare != nullptr;
 }
 
 bool prepares_keys(const ScoreOptions& options) {
-  return reads_keys(options) && find(options).prepare != unchanged;
+  return reads_keys(options) && find_score_row(options).prepare != unchanged;
 }
 
 Value prepare_keys(const ScoreOptions& options, const Weights& weights, const Value& keys) {
-  return prepares_keys(options) ? find(options).prepare(weights, keys) : keys;
+  return prepares_keys(options) ? find_score_row(options).prepare(weights, keys) : keys;
 }
 
 Value score(const ScoreOptions& options, const Weights& weights, const AttendValues& in) {
-  return find(options).score(options, weights, in);
+  return find_score_row(options).score(options, weights, in);
 }
 
 }  // namespace fovea::onnx

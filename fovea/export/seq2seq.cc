@@ -84,13 +84,14 @@ onnx::RecurrentShape Seq2SeqPlan::decoder() const {
   return made;
 }
 
-static ExportedParts seq2seq_parts(const Seq2Seq& model, const ExportOptions& options) {
+static ExportedGraphs seq2seq_graphs(const Seq2Seq& model, const ExportOptions& options) {
   const Seq2SeqPlan plan(model);
-  return two_parts(plan.shape, seq2seq_encoder(plan), seq2seq_decoder(plan, options.attention));
+  return encoder_and_decoder(plan.shape, seq2seq_encoder(plan),
+                             seq2seq_decoder(plan, options.attention));
 }
 
-std::optional<ExportedParts> export_seq2seq(const Model& model, const ExportOptions& options) {
-  return export_as<Seq2Seq>(model, options, seq2seq_parts);
+std::optional<ExportedGraphs> export_seq2seq(const Model& model, const ExportOptions& options) {
+  return export_as<Seq2Seq>(model, options, seq2seq_graphs);
 }
 
 }  // namespace fovea

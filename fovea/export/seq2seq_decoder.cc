@@ -17,7 +17,7 @@ struct StepInputs {
   Value attention, steps;    // [B, K], [1]
 };
 
-Values layers_of(const Value& states, int64_t layers) {
+Values layer_states(const Value& states, int64_t layers) {
   if (layers == 1) return {states};
   Graph& graph = states.graph();
   Values split;
@@ -42,9 +42,9 @@ StepInputs read_inputs(const Seq2SeqPlan& plan, Graph& graph) {
   const auto given = [&](bool has, const Port& port) { return has ? graph.input(port) : Value(); };
   StepInputs in;
   in.x = embed(plan, graph.input(previous(plan.written)));
-  in.state.hidden = layers_of(graph.input(previous(plan.hidden)), plan.options.layers);
+  in.state.hidden = layer_states(graph.input(previous(plan.hidden)), plan.options.layers);
   if (plan.has_cell)
-    in.state.cell = layers_of(graph.input(previous(plan.cell)), plan.options.layers);
+    in.state.cell = layer_states(graph.input(previous(plan.cell)), plan.options.layers);
   in.before = squeeze(in.state.hidden.back(), {0});
   in.readout = given(plan.has_readout, previous(plan.readout));
   in.attention = given(plan.has_attention, previous(plan.attention));
@@ -57,11 +57,11 @@ StepInputs read_inputs(const Seq2SeqPlan& plan, Graph& graph) {
 }
 
 /// One query [B, H] over the memory: context [B, D], weights [B, K].
-AttendedValues look(const Seq2SeqPlan& plan, const StepInputs& in, const Value& query) {
+AttendedValues look_at_inputs(const Seq2SeqPlan& plan, const StepInputs& in, const Value& query) {
   const auto with_heads = [](const Value& x, const std::vector<int64_t>& dimensions) {
     return x.defined() ? unsqueeze(x, dimensions) : x;
   };
-  const AttentionParts parts{plan.options.score, plan.options.normaliser, plan.options.alignment,
+  const AttentionLayer layer{plan.options.score, plan.options.normaliser, plan.options.alignment,
                              plan.weights.under("decoder.score"),
                              plan.weights.under("decoder.alignment")};
   AttendValues values;
@@ -71,7 +71,7 @@ AttendedValues look(const Seq2SeqPlan& plan, const StepInputs& in, const Value& 
   values.keep = with_heads(in.keep, {1, 2});                   // [B, 1, 1, K]
   values.previous_weights = with_heads(in.attention, {1, 2});  // [B, 1, 1, K]
   values.first_position = in.steps;
-  const AttendedValues attended = attend(parts, values);
+  const AttendedValues attended = attend(layer, values);
   return {squeeze(attended.context, {1, 2}), squeeze(attended.weights, {1, 2})};
 }
 
@@ -104,14 +104,15 @@ std::unique_ptr<Graph> seq2seq_decoder(const Seq2SeqPlan& plan, bool with_attent
   const StepInputs in = read_inputs(plan, *graph);
   Value context = in.summary;  // [B, C] or empty
   AttendedValues attended;
-  if (plan.looks_first()) attended = look(plan, in, in.before), context = attended.context;
+  if (plan.looks_first())
+    attended = look_at_inputs(plan, in, in.before), context = attended.context;
 
   const bool looks_after = plan.attends() && !plan.looks_first();
   const Value input = join({in.x, looks_after ? in.readout : context}, 1);
   const RecurrentValues stepped = run_recurrent(
       plan.decoder(), plan.weights.under("decoder.recurrent"), unsqueeze(input, {0}), {}, in.state);
   const Value after = squeeze(stepped.hidden.back(), {0});  // [B, H]
-  if (looks_after) attended = look(plan, in, after), context = attended.context;
+  if (looks_after) attended = look_at_inputs(plan, in, after), context = attended.context;
   const bool new_state = plan.options.readout_from == "new";
   const Value readout = read_out(plan, new_state ? after : in.before, in.x, context);
 

@@ -63,13 +63,13 @@ onnx::Value target_table(const SequenceShape& shape, const onnx::Weights& weight
       graph, shape.shared_vocabulary ? "source_embedding.weight" : "target_embedding.weight");
 }
 
-ExportedParts two_parts(const SequenceShape& shape, std::unique_ptr<onnx::Graph> encoder,
-                        std::unique_ptr<onnx::Graph> decoder) {
+ExportedGraphs encoder_and_decoder(const SequenceShape& shape, std::unique_ptr<onnx::Graph> encoder,
+                                   std::unique_ptr<onnx::Graph> decoder) {
   for (onnx::Graph* graph : {encoder.get(), decoder.get()}) note_symbols(shape, *graph);
-  ExportedParts parts;
-  parts.push_back({"encoder", std::move(encoder)});
-  parts.push_back({"decoder", std::move(decoder)});
-  return parts;
+  ExportedGraphs graphs;
+  graphs.push_back({"encoder", std::move(encoder)});
+  graphs.push_back({"decoder", std::move(decoder)});
+  return graphs;
 }
 
 }  // namespace fovea

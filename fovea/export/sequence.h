@@ -28,7 +28,7 @@ onnx::Value target_table(const SequenceShape& shape, const onnx::Weights& weight
 
 /// The two files of a model. Both note the numbers of symbols and steps, for whoever writes the
 /// loop.
-ExportedParts two_parts(const SequenceShape& shape, std::unique_ptr<onnx::Graph> encoder,
-                        std::unique_ptr<onnx::Graph> decoder);
+ExportedGraphs encoder_and_decoder(const SequenceShape& shape, std::unique_ptr<onnx::Graph> encoder,
+                                   std::unique_ptr<onnx::Graph> decoder);
 
 }  // namespace fovea

@@ -5,7 +5,7 @@
 
 namespace fovea {
 
-static ExportedParts series_linear_parts(const SeriesLinear& model, const ExportOptions&) {
+static ExportedGraphs series_linear_graphs(const SeriesLinear& model, const ExportOptions&) {
   using namespace onnx;
   torch::NoGradGuard no_gradients;
   auto graph = std::make_unique<Graph>("series_linear", "The next steps of series from the last");
@@ -17,12 +17,12 @@ static ExportedParts series_linear_parts(const SeriesLinear& model, const Export
     const Value rows = reshape(z, {-1, map.size(0), 1, map.size(1)});  // [B, G, 1, C S]
     return reshape(matmul(rows, weight) + bias, {-1, T, map.size(2) / T});
   });
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_series_linear(const Model& model,
-                                                  const ExportOptions& options) {
-  return export_as<SeriesLinear>(model, options, series_linear_parts);
+std::optional<ExportedGraphs> export_series_linear(const Model& model,
+                                                   const ExportOptions& options) {
+  return export_as<SeriesLinear>(model, options, series_linear_graphs);
 }
 
 }  // namespace fovea

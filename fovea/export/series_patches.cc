@@ -6,8 +6,8 @@
 
 namespace fovea {
 
-static ExportedParts series_patches_parts(const SeriesPatches& model,
-                                          const ExportOptions& options) {
+static ExportedGraphs series_patches_graphs(const SeriesPatches& model,
+                                            const ExportOptions& options) {
   using namespace onnx;
   auto graph = std::make_unique<Graph>("series_patches", "The next steps of series from the last");
   const Weights parameters(model);
@@ -39,12 +39,12 @@ static ExportedParts series_patches_parts(const SeriesPatches& model,
                    {"batch", rows, T, P},
                    "how much each output step looked at each patch, by target"},
                   reshape(weights, {-1, rows, T, P}));
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_series_patches(const Model& model,
-                                                   const ExportOptions& options) {
-  return export_as<SeriesPatches>(model, options, series_patches_parts);
+std::optional<ExportedGraphs> export_series_patches(const Model& model,
+                                                    const ExportOptions& options) {
+  return export_as<SeriesPatches>(model, options, series_patches_graphs);
 }
 
 }  // namespace fovea

@@ -22,8 +22,7 @@ struct CaptionPlan {
     const int64_t cells = model.grid() * model.grid();
     const int64_t features = weights.tensor("from_context.weight").size(1);
     options.score.key_size = features;
-    if (options.attention == "hard")
-      options.normaliser.name = options.answers_softly ? "softmax" : "hard";
+    if (options.is_hard()) options.normaliser.name = options.answers_softly ? "softmax" : "hard";
     const auto number = ElementType::Float;
     const int64_t side = shape.image_size;
     image = {"image", number, {"batch", 3, side, side}, "red, green and blue, each 0 to 255"};
@@ -38,7 +37,7 @@ struct CaptionPlan {
     memory_keys = {"memory_keys", number, {"batch", cells, size}, "the same, for the score"};
   }
 
-  bool attends() const { return options.attention != "none"; }
+  bool attends() const { return options.attends(); }
   bool has_keys() const { return !memory_keys.name.empty(); }
 
   ShowAttendTellOptions options;
@@ -121,17 +120,18 @@ std::unique_ptr<Graph> caption_decoder(const CaptionPlan& plan, bool with_attent
 
 }  // namespace
 
-static ExportedParts show_attend_tell_parts(const ShowAttendTell& model,
-                                            const ExportOptions& options) {
+static ExportedGraphs show_attend_tell_graphs(const ShowAttendTell& model,
+                                              const ExportOptions& options) {
   const CaptionPlan plan(model);
   const SequenceShape symbols{
       .target_symbols = plan.shape.symbols, .begin = plan.shape.begin, .end = plan.shape.end};
-  return two_parts(symbols, caption_encoder(plan), caption_decoder(plan, options.attention));
+  return encoder_and_decoder(symbols, caption_encoder(plan),
+                             caption_decoder(plan, options.attention));
 }
 
-std::optional<ExportedParts> export_show_attend_tell(const Model& model,
-                                                     const ExportOptions& options) {
-  return export_as<ShowAttendTell>(model, options, show_attend_tell_parts);
+std::optional<ExportedGraphs> export_show_attend_tell(const Model& model,
+                                                      const ExportOptions& options) {
+  return export_as<ShowAttendTell>(model, options, show_attend_tell_graphs);
 }
 
 }  // namespace fovea

@@ -50,7 +50,7 @@ LookedValues class_token(const TableNetworkOptions& options, const Weights& para
   return result;
 }
 
-ExportedParts table_network_parts(const TableNetwork& model, const ExportOptions& options) {
+ExportedGraphs table_network_graphs(const TableNetwork& model, const ExportOptions& options) {
   const Weights parameters(model);
   const FeatureShape& shape = model.shape();
   const TableNetworkOptions& o = model.options();
@@ -65,7 +65,7 @@ ExportedParts table_network_parts(const TableNetwork& model, const ExportOptions
   int64_t members = 1;
   if (!o.is_linear()) {
     members = o.members;
-    const auto& embedding = parameters.part<ColumnEmbedding>("columns");
+    const auto& embedding = parameters.module<ColumnEmbedding>("columns");
     const Value table = graph->constant(embedding.block_diagonal().detach().contiguous());
     const Value embedded = reshape(matmul(inputs, table), {0, columns, o.width}) +
                            parameters.value(*graph, "columns.bias");  // [B, C, d]
@@ -97,14 +97,14 @@ ExportedParts table_network_parts(const TableNetwork& model, const ExportOptions
   if (options.attention && looked.weights.defined())
     graph->output({"attention", ElementType::Float, {"batch", columns}, "weight of each column"},
                   looked.weights);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
 }  // namespace
 
-std::optional<ExportedParts> export_table_network(const Model& model,
-                                                  const ExportOptions& options) {
-  return export_as<TableNetwork>(model, options, table_network_parts);
+std::optional<ExportedGraphs> export_table_network(const Model& model,
+                                                   const ExportOptions& options) {
+  return export_as<TableNetwork>(model, options, table_network_graphs);
 }
 
 }  // namespace fovea

@@ -44,17 +44,17 @@ onnx::Value TransformerPlan::embed(const std::string& side, const onnx::Value& s
   if (options.positions == "sinusoidal") return add_sinusoidal(x, positions, options.hidden);
   if (options.positions == "learned")
     return add_learned(x, positions, weights.value(graph, side + "_positions.weight"));
-  return x;  // the others are part of the scores
+  return x;  // the others belong to the scores
 }
 
-static ExportedParts transformer_parts(const Transformer& model, const ExportOptions& options) {
+static ExportedGraphs transformer_graphs(const Transformer& model, const ExportOptions& options) {
   const TransformerPlan plan(model);
-  return two_parts(plan.shape, transformer_encoder(plan, options.attention),
-                   transformer_decoder(plan, options.attention));
+  return encoder_and_decoder(plan.shape, transformer_encoder(plan, options.attention),
+                             transformer_decoder(plan, options.attention));
 }
 
-std::optional<ExportedParts> export_transformer(const Model& model, const ExportOptions& options) {
-  return export_as<Transformer>(model, options, transformer_parts);
+std::optional<ExportedGraphs> export_transformer(const Model& model, const ExportOptions& options) {
+  return export_as<Transformer>(model, options, transformer_graphs);
 }
 
 }  // namespace fovea

@@ -9,7 +9,7 @@ using namespace onnx;
 namespace {
 
 /// What layer `i` of the decoder will look at. encoded [B, S, D]
-void put_out_memory(const TransformerPlan& plan, size_t i, const Value& encoded) {
+void put_out_layer_memory(const TransformerPlan& plan, size_t i, const Value& encoded) {
   const MemoryPorts& ports = plan.layers[i].source;
   if (!ports.exist()) return;
   const Weights layer = layers_of(plan.weights.under("decoder"))[i];
@@ -43,7 +43,7 @@ std::unique_ptr<Graph> transformer_encoder(const TransformerPlan& plan, bool wit
   graph->output(steps_port(), graph->integers({0}));
   graph->output(memory_keep_port(), keep);
   for (size_t i = 0; i < plan.layers.size(); ++i) {
-    put_out_memory(plan, i, encoded.output);
+    put_out_layer_memory(plan, i, encoded.output);
     put_out_nothing(plan.layers[i].written, batch);
   }
   if (with_attention)

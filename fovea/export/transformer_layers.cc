@@ -10,10 +10,10 @@ namespace {
 
 const char* const kLayers = "layers.";
 
-/// One part f of a layer in its wrapping.
-template <class Part>
+/// One sublayer f in its wrapping.
+template <class Sublayer>
 Value wrapped(const TransformerLayerOptions& options, const Weights& layer, const char* norm,
-              const Value& x, const Part& f) {
+              const Value& x, const Sublayer& f) {
   if (options.norm == "post") return layer.norm(norm, x + f(x));
   return x + f(layer.norm(norm, x));
 }
@@ -38,7 +38,7 @@ void add(AllWeights& all, size_t layer, const MultiHead& block, const AttendedVa
 
 std::vector<Weights> layers_of(const Weights& stack) {
   std::vector<Weights> layers;
-  while (stack.has_part(concat(kLayers, layers.size())))
+  while (stack.has_module(concat(kLayers, layers.size())))
     layers.push_back(stack.under(concat(kLayers, layers.size())));
   return layers;
 }
@@ -48,7 +48,7 @@ EncodedValues encode(const Weights& stack, Value x, const Value& keep) {
   const std::vector<Weights> layers = layers_of(stack);
   EncodedValues encoded;
   for (size_t i = 0; i < layers.size(); ++i) {
-    const auto& options = stack.part<TransformerEncoderLayer>(concat(kLayers, i)).options();
+    const auto& options = stack.module<TransformerEncoderLayer>(concat(kLayers, i)).options();
     const MultiHead block(layers[i], "self_attn");
     x = wrapped(options, layers[i], "norm1", x, [&](const Value& inner) {
       SelfView view{{}, visible};
@@ -70,7 +70,7 @@ SteppedValues step(const Weights& stack, Value x, const Value& first,
   const std::vector<Weights> layers = layers_of(stack);
   SteppedValues stepped;
   for (size_t i = 0; i < layers.size(); ++i) {
-    const auto& options = stack.part<TransformerDecoderLayer>(concat(kLayers, i)).options();
+    const auto& options = stack.module<TransformerDecoderLayer>(concat(kLayers, i)).options();
     const MultiHead own(layers[i], "self_attn"), source(layers[i], "multihead_attn");
     DecoderMemory memory = memories[i];
     x = wrapped(options, layers[i], "norm1", x, [&](const Value& inner) {
@@ -102,7 +102,7 @@ ContinuedValues go_on(const Weights& stack, Value x, const Value& first,
   const std::vector<Weights> layers = layers_of(stack);
   ContinuedValues continued;
   for (size_t i = 0; i < layers.size(); ++i) {
-    const auto& options = stack.part<TransformerDecoderLayer>(concat(kLayers, i)).options();
+    const auto& options = stack.module<TransformerDecoderLayer>(concat(kLayers, i)).options();
     const MultiHead block(layers[i], "self_attn");
     x = wrapped(options, layers[i], "norm1", x, [&](const Value& inner) {
       const MultiHead::SelfAttended looked =

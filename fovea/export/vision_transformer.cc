@@ -39,8 +39,8 @@ Value embed_patches(const PatchEmbedding& patches, const Weights& weights, Value
 
 }  // namespace
 
-static ExportedParts vision_transformer_parts(const VisionTransformer& model,
-                                              const ExportOptions& options) {
+static ExportedGraphs vision_transformer_graphs(const VisionTransformer& model,
+                                                const ExportOptions& options) {
   const Weights weights(model);
   const PictureInput& input = model.input();
   auto graph = std::make_unique<Graph>("vision_transformer", "Classifies a picture by its patches");
@@ -55,12 +55,12 @@ static ExportedParts vision_transformer_parts(const VisionTransformer& model,
   if (options.attention)
     put_out_weights(*graph, VisionTransformer::kMap, encoded.weights, tokens, tokens,
                     "how much the class token, then each patch, looked at each");
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_vision_transformer(const Model& model,
-                                                       const ExportOptions& options) {
-  return export_as<VisionTransformer>(model, options, vision_transformer_parts);
+std::optional<ExportedGraphs> export_vision_transformer(const Model& model,
+                                                        const ExportOptions& options) {
+  return export_as<VisionTransformer>(model, options, vision_transformer_graphs);
 }
 
 }  // namespace fovea

@@ -12,15 +12,15 @@ Weights::Weights(const torch::nn::Module& model, const std::map<std::string, at:
   for (const auto& item : model.named_buffers()) tensors[item.key()] = item.value();
   for (const auto& [name, tensor] : changed) tensors[name] = tensor;
   tensors_ = std::make_shared<const std::map<std::string, at::Tensor>>(std::move(tensors));
-  std::map<std::string, const torch::nn::Module*> parts;
+  std::map<std::string, const torch::nn::Module*> modules;
   for (const auto& item : model.named_modules("", /*include_self=*/false))
-    parts[item.key()] = item.value().get();
-  parts_ = std::make_shared<const std::map<std::string, const torch::nn::Module*>>(parts);
+    modules[item.key()] = item.value().get();
+  modules_ = std::make_shared<const std::map<std::string, const torch::nn::Module*>>(modules);
 }
 
-Weights Weights::under(const std::string& part) const {
+Weights Weights::under(const std::string& module) const {
   Weights inner = *this;
-  inner.prefix_ += part + ".";
+  inner.prefix_ += module + ".";
   return inner;
 }
 
@@ -49,18 +49,18 @@ Value Weights::linear(const std::string& layer, const Value& x) const {
 Value Weights::layer_norm(const std::string& layer, const Value& x) const {
   Graph& graph = x.graph();
   return onnx::layer_norm(x, value(graph, layer + ".weight"), value(graph, layer + ".bias"),
-                          part<LayerNorm>(layer).epsilon());
+                          module<LayerNorm>(layer).epsilon());
 }
 
 Value Weights::norm(const std::string& layer, const Value& x) const {
-  const auto* rms = dynamic_cast<const RmsNorm*>(find_part(layer));
+  const auto* rms = dynamic_cast<const RmsNorm*>(find_module(layer));
   if (rms == nullptr) return layer_norm(layer, x);
   return rms_norm(x, value(x.graph(), layer + ".weight"), rms->epsilon());
 }
 
-const torch::nn::Module* Weights::find_part(const std::string& name) const {
-  const auto found = parts_->find(full_name(name));
-  return found == parts_->end() ? nullptr : found->second;
+const torch::nn::Module* Weights::find_module(const std::string& name) const {
+  const auto found = modules_->find(full_name(name));
+  return found == modules_->end() ? nullptr : found->second;
 }
 
 }  // namespace fovea::onnx

@@ -1,5 +1,5 @@
 // The parameters of a model as values of a graph, under the names that they have in the run's
-// weights: "decoder.score.query.weight"; and the parts that own them, for what is no parameter.
+// weights: "decoder.score.query.weight"; and the modules that own them, for what is no parameter.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -19,23 +19,23 @@ class Weights {
   explicit Weights(const torch::nn::Module& model,
                    const std::map<std::string, at::Tensor>& changed = {});
 
-  /// Those of a part of the model; names are then the part's own.
-  Weights under(const std::string& part) const;
+  /// Those of a module of the model; names are then its own.
+  Weights under(const std::string& module) const;
 
   bool has(const std::string& name) const;
   /// Internal when there is none.
   const at::Tensor& tensor(const std::string& name) const;
   Value value(Graph& graph, const std::string& name) const;
 
-  /// The part of the model that is called so. Internal when there is none of this kind.
+  /// The module of the model that is called so. Internal when there is none of this kind.
   template <class Kind>
-  const Kind& part(const std::string& name) const {
-    const auto* found = dynamic_cast<const Kind*>(find_part(name));
+  const Kind& module(const std::string& name) const {
+    const auto* found = dynamic_cast<const Kind*>(find_module(name));
     require(found != nullptr, ErrorKind::Internal, "export: '", full_name(name),
-            "' is no part of the model, or of another kind");
+            "' is no module of the model, or of another kind");
     return *found;
   }
-  bool has_part(const std::string& name) const { return find_part(name) != nullptr; }
+  bool has_module(const std::string& name) const { return find_module(name) != nullptr; }
 
   /// x W^T + b by the layer's weight and, where it has one, its bias. x [..., in] -> [..., out]
   Value linear(const std::string& layer, const Value& x) const;
@@ -50,10 +50,10 @@ class Weights {
   std::string full_name(const std::string& name) const { return prefix_ + name; }
 
  private:
-  const torch::nn::Module* find_part(const std::string& name) const;  // null: there is none
+  const torch::nn::Module* find_module(const std::string& name) const;  // null: there is none
 
   std::shared_ptr<const std::map<std::string, at::Tensor>> tensors_;
-  std::shared_ptr<const std::map<std::string, const torch::nn::Module*>> parts_;
+  std::shared_ptr<const std::map<std::string, const torch::nn::Module*>> modules_;
   std::string prefix_;
 };
 

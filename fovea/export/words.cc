@@ -8,7 +8,7 @@ namespace fovea {
 
 using namespace onnx;
 
-static ExportedParts words_parts(const Words& model, const ExportOptions& options) {
+static ExportedGraphs words_graphs(const Words& model, const ExportOptions& options) {
   const Weights parameters(model);
   auto graph = std::make_unique<Graph>("words", "Which class a document belongs to");
   const Value units = graph->input(
@@ -31,17 +31,18 @@ static ExportedParts words_parts(const Words& model, const ExportOptions& option
                  parameters.tensor("bias").size(0), options);
   if (options.attention) {
     // A bigram at place t belongs half to t, half to t + 1.
-    const Value half = pick(weights, 2, 1) / 2.0;  // [B, W]
-    const Value later = graph->node("Pad", {half, graph->integers({0, 1, 0, -1})});
+    const Value half = pick(weights, 2, 1) / 2.0;                                    // [B, W]
+    const Value padded = graph->node("Pad", {half, graph->integers({0, 1, 0, 0})});  // [B, 1 + W]
+    const Value later = narrow(padded, 1, 0, graph->integers({-1}));                 // [B, W]
     const Value mass = pick(weights, 2, 0) + half + later;
     graph->output({"attention", ElementType::Float, {"batch", "words"}, "weight of each word"},
                   mass / maximum(sum(mass, 1, true), graph->number(1e-12)));
   }
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export_words(const Model& model, const ExportOptions& options) {
-  return export_as<Words>(model, options, words_parts);
+std::optional<ExportedGraphs> export_words(const Model& model, const ExportOptions& options) {
+  return export_as<Words>(model, options, words_graphs);
 }
 
 }  // namespace fovea

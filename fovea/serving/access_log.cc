@@ -3,15 +3,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <random>
 
 #include "fovea/base/error.h"
-#include "fovea/serving/http_error.h"
+#include "fovea/serving/http_message.h"
 
 namespace fovea::serving {
 
@@ -44,6 +46,21 @@ void AccessLog::write(const AccessRecord& record) {
   const std::string text = text_of(line) + "\n";
   const ssize_t written = ::write(descriptor_, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size())) ++lost_;
+}
+
+std::string request_id(std::string_view given) {
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '-' || c == '_';
+  };
+  if (!given.empty() && given.size() <= 64 && std::all_of(given.begin(), given.end(), plain))
+    return std::string(given);
+  static const uint32_t process = std::random_device{}();
+  static std::atomic<uint64_t> counter{0};
+  char text[32];
+  std::snprintf(text, sizeof text, "%08x-%llu", process,
+                static_cast<unsigned long long>(++counter));
+  return text;
 }
 
 std::string time_stamp() {

@@ -1,10 +1,11 @@
-// One JSON object a line for each request. A log that cannot be written must not stop the server:
-// what is lost is counted.
+// One JSON object a line for each request, which has a name there and in its answer. A log that
+// cannot be written must not stop the server: what is lost is counted.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace fovea::serving {
 
@@ -34,6 +35,10 @@ class AccessLog {
   bool owned_ = false;
   std::atomic<int64_t> lost_{0};
 };
+
+/// A name for a request, which a client or a proxy may bring: `given` when it is 1 to 64 letters,
+/// digits, dots, dashes or underscores; else a new one.
+std::string request_id(std::string_view given);
 
 /// Now, in UTC: "2026-03-01T12:00:00.123Z".
 std::string time_stamp();

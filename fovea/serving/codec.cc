@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "fovea/serving/http_error.h"
+#include "fovea/serving/http_message.h"
+#include "fovea/tasks/generate.h"
 
 namespace fovea::serving {
 
@@ -154,7 +155,7 @@ PredictBody parse_predict(const std::string& body) {
 
 ExplainBody parse_explain(const std::string& body) {
   const Json object = parse_object(body, {"model", "input", "maps", "layers", "heads", "rows",
-                                          "top_k", "faithfulness", "format"});
+                                          "top_k", "faithfulness", "truth", "format"});
   ExplainBody request;
   request.model = text_field(object, "model");
   const Json* input = find(object, "input");
@@ -162,11 +163,18 @@ ExplainBody parse_explain(const std::string& body) {
   request.input = input_of(*input, "input");
   request.selection = selection_of(object);
   request.faithfulness = flag_field(object, "faithfulness");
+  request.truth = text_field(object, "truth");
   const std::string format = text_field(object, "format");
   if (!format.empty() && format != "json" && format != "html")
     refuse_field("format", "'", shorten_bytes(format, 64), "' is unknown; expected json or html");
   request.html = format == "html";
   return request;
+}
+
+NamesBody parse_names(const std::string& body) {
+  const Json object = parse_object(body, {"model", "property", "text"});
+  if (!find(object, "property")) refuse_field("property", "is missing");
+  return {text_field(object, "model"), text_field(object, "property"), text_field(object, "text")};
 }
 
 GenerateBody parse_generate(const std::string& body) {
@@ -186,6 +194,8 @@ GenerateBody parse_generate(const std::string& body) {
   request.tokens = whole("tokens", request.tokens, 1);
   request.top_k = whole("top_k", request.top_k, 0);
   request.beam = whole("beam", request.beam, 1);
+  if (request.beam > kWidestBeam)
+    refuse_field("beam", request.beam, " is not between 1 and ", kWidestBeam);
   request.seed = whole("seed", request.seed, 0);
   request.temperature = real_field(object, "temperature", request.temperature, 0, false);
   request.top_p = real_field(object, "top_p", request.top_p, 0, true);
@@ -194,6 +204,8 @@ GenerateBody parse_generate(const std::string& body) {
       real_field(object, "repetition_penalty", request.repetition_penalty, 0, true);
   if (const Json* stop = find(object, "stop")) request.stop = text_list(*stop, "stop");
   request.attention = flag_field(object, "attention");
+  if (request.attention && request.beam > 0)
+    refuse_field("attention", "is not told of a beam; leave one of the two out");
   if (find(object, "stream")) parsed.stream = flag_field(object, "stream");
   return parsed;
 }

@@ -33,6 +33,7 @@ struct ExplainBody {
   GivenInput input;
   Selection selection;
   bool faithfulness = false;
+  std::string truth;
   bool html = false;
 };
 
@@ -43,8 +44,14 @@ struct GenerateBody {
   bool stream = true;
 };
 
+struct NamesBody {
+  std::string model;
+  std::string property, text;
+};
+
 PredictBody parse_predict(const std::string& body);
 ExplainBody parse_explain(const std::string& body);
 GenerateBody parse_generate(const std::string& body);
+NamesBody parse_names(const std::string& body);
 
 }  // namespace fovea::serving

@@ -48,8 +48,4 @@ HttpError error_of(std::exception_ptr exception, std::string& detail) {
   return {500, "internal", kOurFault};
 }
 
-std::string text_of(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace fovea::serving

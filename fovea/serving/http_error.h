@@ -43,7 +43,4 @@ HttpError error_of_input(const Error& error, const std::string& field);
 /// the client learns no details, `detail` does.
 HttpError error_of(std::exception_ptr exception, std::string& detail);
 
-/// One line of JSON; invalid UTF-8 becomes U+FFFD.
-std::string text_of(const Json& value);
-
 }  // namespace fovea::serving

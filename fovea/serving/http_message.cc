@@ -51,6 +51,10 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+std::string text_of(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 bool accepts(std::string_view header, std::string_view token) {
   for (const std::string& item : split(lower_case(header), ',')) {
     const std::vector<std::string> fields = split(item, ';');

@@ -59,6 +59,9 @@ std::string host_name(std::string_view host);
 
 std::string lower_case(std::string_view text);
 
+/// One line of JSON; invalid UTF-8 becomes U+FFFD.
+std::string text_of(const Json& value);
+
 /// The bytes before those of an answer that comes in pieces.
 std::string format_head(const HttpResponse& response, std::string_view connection);
 

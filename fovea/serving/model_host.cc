@@ -48,14 +48,16 @@ Json HostedModel::to_json() const {
             {"examples", card.examples},
             {"maps", card.maps},
             {"parameters", card.parameters}};
+  if (!card.metric.is_null()) json["metric"] = card.metric;
   if (!card.note.empty()) json["note"] = card.note;
   if (now == ModelStatus::Failed) json["error"] = error_;
   return json;
 }
 
 ModelHost::ModelHost(std::vector<ModelSource> sources, const BatcherOptions& options,
-                     Metrics& metrics) {
-  require(!sources.empty(), ErrorKind::InvalidArgument, "there is no model to serve");
+                     Metrics& metrics, bool may_be_empty) {
+  require(!sources.empty() || may_be_empty, ErrorKind::InvalidArgument,
+          "there is no model to serve");
   std::set<std::string> names;
   for (ModelSource& source : sources) {
     require(names.insert(source.name).second, ErrorKind::InvalidArgument, "two models are called '",
@@ -92,6 +94,7 @@ HostedModel& ModelHost::find(const std::string& name) {
   for (const auto& model : models_) names.push_back(model->name());
   if (name.empty() && models_.size() > 1)
     refuse_field("model", "is missing; this server has several: ", join(names));
+  if (models_.empty()) throw HttpError(404, "not_found", "this server has no models", "model");
   HostedModel* found = name.empty() ? models_[0].get() : nullptr;
   for (const auto& model : models_)
     if (model->name() == name) found = model.get();

@@ -45,8 +45,10 @@ class HostedModel {
 
 class ModelHost {
  public:
-  /// Begins to load. InvalidArgument without models, or when two have one name.
-  ModelHost(std::vector<ModelSource> sources, const BatcherOptions& options, Metrics& metrics);
+  /// Begins to load. InvalidArgument when two have one name, or without models unless that is
+  /// meant.
+  ModelHost(std::vector<ModelSource> sources, const BatcherOptions& options, Metrics& metrics,
+            bool may_be_empty = false);
   /// Waits for the model that is being loaded.
   ~ModelHost();
   ModelHost(const ModelHost&) = delete;

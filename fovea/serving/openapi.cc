@@ -1,3 +1,4 @@
+#include "fovea/base/text.h"
 #include "fovea/serving/codec.h"
 #include "fovea/serving/routes.h"
 
@@ -49,8 +50,16 @@ Json explain_schema() {
                  {"rows", list_of(whole_number(0), "query indices from 0; all by default")},
                  {"top_k", whole_number(1)},
                  {"faithfulness", {{"type", "boolean"}, {"default", false}}},
+                 {"truth", {{"type", "string"}}},
                  {"format", {{"enum", {"json", "html"}}, {"default", "json"}}}},
                 {"input"});
+}
+
+Json names_schema() {
+  return object({{"model", text("name of a model; may be left out when there is one")},
+                 {"property", text("a property of its inputs that has `known` names")},
+                 {"text", text("what the names hold, whatever its case; all by default")}},
+                {"property"});
 }
 
 Json generate_schema() {
@@ -83,6 +92,12 @@ Json model_schema() {
             {"input_schema", {{"type", "object"}, {"description", "JSON schema of one input"}}},
             {"examples", {{"type", "array"}, {"items", reference("Input")}}},
             {"maps", {{"type", "array"}, {"items", {{"type", "object"}}}}},
+            {"metric",
+             {{"type", "object"},
+              {"properties",
+               {{"name", {{"type", "string"}}},
+                {"value", {{"type", "number"}}},
+                {"rows", {{"const", "validation"}}}}}}},
             {"parameters", whole_number(0)}}}};
 }
 
@@ -106,6 +121,10 @@ Json schemas() {
               {"predictions", {{"type", "array"}, {"items", {{"type", "object"}}}}}}}}},
           {"Explain", explain_schema()},
           {"Generate", generate_schema()},
+          {"Names", names_schema()},
+          {"FoundNames",
+           {{"type", "object"},
+            {"properties", {{"names", {{"type", "array"}, {"items", {{"type", "string"}}}}}}}}},
           {"Explanation", {{"type", "object"}, {"description", "fovea-explanation"}}},
           {"Model", model_schema()},
           {"Models",
@@ -128,6 +147,8 @@ Json success(Action action) {
   switch (action) {
     case Action::Models:
       return answer("The models", "application/json", reference("Models"));
+    case Action::Names:
+      return answer("The names", "application/json", reference("FoundNames"));
     case Action::Predict:
       return answer("The answers", "application/json", reference("Predictions"));
     case Action::Explain: {
@@ -142,6 +163,7 @@ Json success(Action action) {
       return both;
     }
     case Action::Health:
+    case Action::Runs:
     case Action::OpenApi:
       return answer("JSON", "application/json", {{"type", "object"}});
     case Action::Metrics:
@@ -161,6 +183,7 @@ Json refusals(const Route& route, bool has_key) {
   add("421", "The Host header names another server");
   if (route.action == Action::Health) add("503", "A model loads or failed, or the server drains");
   if (route.needs_key && has_key) add("401", "The API key is missing or wrong");
+  if (route.action == Action::Runs) add("404", "No such training, or no board");
   if (std::string_view(route.method) != "POST") return list;
   add("400", "The body is not what is expected");
   add("404", "No such model");
@@ -176,19 +199,26 @@ Json refusals(const Route& route, bool has_key) {
   return list;
 }
 
+/// What stands for everything below the route; null where there is nothing.
+const char* name_below(const Route& route) {
+  if (route.action == Action::Page || !std::string_view(route.path).ends_with('/')) return nullptr;
+  return route.action == Action::WebFile ? "file" : "run";
+}
+
 Json operation(const Route& route, bool has_key) {
   Json described{{"summary", route.summary}};
   const char* body = route.action == Action::Predict    ? "Predict"
                      : route.action == Action::Explain  ? "Explain"
                      : route.action == Action::Generate ? "Generate"
+                     : route.action == Action::Names    ? "Names"
                                                         : nullptr;
   if (body) {
     described["requestBody"] = content("application/json", reference(body));
     described["requestBody"]["required"] = true;
   }
-  if (route.action == Action::WebFile)
+  if (const char* below = name_below(route))
     described["parameters"] = {
-        {{"name", "file"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}}};
+        {{"name", below}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}}};
   described["responses"] = {{"200", success(route.action)}};
   described["responses"].update(refusals(route, has_key));
   if (route.needs_key && has_key)
@@ -201,8 +231,8 @@ Json operation(const Route& route, bool has_key) {
 Json openapi(bool has_key) {
   Json paths = Json::object();
   for (const Route& route : routes()) {
-    const std::string path =
-        route.action == Action::WebFile ? std::string(route.path) + "{file}" : route.path;
+    const char* below = name_below(route);
+    const std::string path = below ? concat(route.path, "{", below, "}") : route.path;
     const std::string method = std::string(route.method) == "POST" ? "post" : "get";
     paths[path][method] = operation(route, has_key);
   }

@@ -2,13 +2,15 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/explain/faithfulness/faithfulness.h"
-#include "fovea/serving/costs.h"
+#include "fovea/serving/http_error.h"
+#include "fovea/serving/known_names.h"
 #include "fovea/tasks/generate.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
@@ -53,6 +55,17 @@ GenerateOptions options_of(const GenerateRequest& request) {
   return options;
 }
 
+int64_t units_along(const Example& example, const std::string& name) {
+  for (const Axis& axis : example.axes)
+    if (axis.name == name) return static_cast<int64_t>(axis.labels.size());
+  return 1;
+}
+
+bool is_chosen(const std::vector<int64_t>& wanted, int64_t number) {
+  return wanted.empty() || number == 0 ||
+         std::find(wanted.begin(), wanted.end(), number) != wanted.end();
+}
+
 class PipelineModel : public ServedModel {
  public:
   PipelineModel(const std::filesystem::path& run, const PipelineOptions& options)
@@ -63,6 +76,12 @@ class PipelineModel : public ServedModel {
     card_.task = pipeline_.task_name();
     card_.title = shown.title;
     card_.input_schema = task.input_schema();
+    names_.take(card_.input_schema);
+    const Json measured = pipeline_.card().value("measured", Json::object());
+    if (measured.contains("value") && measured["value"].is_number())
+      card_.metric = {{"name", measured.value("metric", Json())},
+                      {"value", measured["value"]},
+                      {"rows", measured.value("split", Json())}};
     card_.note = pipeline_.unfinished();
     card_.parameters = count_parameters(pipeline_.model());
     if (std::filesystem::exists(pipeline_.folder().asset("examples.json")))
@@ -87,6 +106,11 @@ class PipelineModel : public ServedModel {
     return shape_ ? shape_->weights(example, request.heads) : all * all;
   }
 
+  std::vector<std::string> names(const std::string& property,
+                                 const std::string& text) const override {
+    return names_.find(property, text);
+  }
+
   void enter_worker() override { at::set_num_threads(threads_); }
 
   std::vector<Prediction> predict(std::span<const Example> examples) const override {
@@ -99,6 +123,7 @@ class PipelineModel : public ServedModel {
     check_weights(weights(pipeline_.describe_output(example, prediction), request),
                   request.most_weights);
     Explanation explanation = pipeline_.explain(example, prediction, request.heads);
+    if (!request.truth.empty()) pipeline_.tell_truth(explanation, prediction, request.truth);
     if (request.faithfulness)
       explanation.faithfulness = measure_faithfulness(pipeline_, {&example, 1});
     return explanation;
@@ -109,8 +134,8 @@ class PipelineModel : public ServedModel {
                 const std::function<void(const Json&)>& tell) const override {
     const Decoded whole =
         generator_->generate(example, options_of(request), [&](const GeneratedToken& one) {
-          Json event{
-              {"token", one.token}, {"text", one.text}, {"log_probability", one.log_probability}};
+          Json event{{"token", one.token}, {"text", one.text}};
+          if (request.beam == 0) event["log_probability"] = one.log_probability;
           if (!one.attention.empty()) event["attention"] = attention_json(one.attention);
           tell(event);
         });
@@ -146,15 +171,71 @@ class PipelineModel : public ServedModel {
   Pipeline pipeline_;
   int threads_;
   ModelCard card_;
+  KnownNames names_;
   std::optional<ExplanationShape> shape_;
   std::optional<TextGenerator> generator_;
 };
 
 }  // namespace
 
+int64_t ServedModel::units(const Example& example) const {
+  int64_t sum = 0;
+  for (const Axis& axis : example.axes) sum += static_cast<int64_t>(axis.labels.size());
+  return sum;
+}
+
+std::vector<std::string> ServedModel::names(const std::string& property,
+                                            const std::string& text) const {
+  return KnownNames().find(property, text);
+}
+
 void ServedModel::generate(const Example&, const GenerateRequest&,
                            const std::function<void(const Json&)>&) const {
   fail(ErrorKind::Unsupported, "this model writes no text");
+}
+
+void check_units(int64_t units, int64_t most, const std::string& field) {
+  if (units > most)
+    throw HttpError(422, "too_costly",
+                    concat(field, ": more than the ", most,
+                           " units that this server takes in one request; send less at a time"),
+                    field);
+}
+
+void check_weights(int64_t weights, int64_t most) {
+  if (weights > most)
+    throw HttpError(422, "too_costly",
+                    concat("input: its explanation would have ", weights,
+                           " weights, this server gives at most ", most,
+                           "; ask for \"heads\": \"mean\" or for some layers, without "
+                           "faithfulness, or shorten the input"),
+                    "input");
+}
+
+ExplanationShape::ExplanationShape(const Explanation& first) {
+  for (const MapView& view : first.maps) {
+    Map map{view.query_axis, view.key_axis, view.layer, view.head, false, 0};
+    map.of_stack = view.name.ends_with(" rollout") || view.name.ends_with(" flow");
+    if (view.layout != MapLayout::Dense)
+      map.weights_per_query = static_cast<double>(view.weights.size()) /
+                              static_cast<double>(std::max<size_t>(1, view.queries()));
+    maps_.push_back(std::move(map));
+  }
+}
+
+int64_t ExplanationShape::weights(const Example& example, const HeadChoice& choice) const {
+  double sum = 0;
+  const bool mean = choice.all == Heads::Mean && choice.heads.empty();
+  for (const Map& map : maps_) {
+    if (map.of_stack && !choice.is_everything()) continue;
+    if (!is_chosen(choice.layers, map.layer) || !is_chosen(choice.heads, map.head)) continue;
+    if (mean && map.head > 1) continue;
+    const auto queries = static_cast<double>(units_along(example, map.query_axis));
+    sum += queries * (map.weights_per_query > 0
+                          ? map.weights_per_query
+                          : static_cast<double>(units_along(example, map.key_axis)));
+  }
+  return static_cast<int64_t>(std::min(sum, 0x1p62));
 }
 
 ModelSource source_of_run(const std::filesystem::path& run, const std::string& name,

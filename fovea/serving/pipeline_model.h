@@ -23,4 +23,25 @@ ModelSource source_of_run(const std::filesystem::path& run, const std::string& n
 /// Whether the run has the option of that assignment ("decoding.beam=5").
 bool run_has_option(const std::filesystem::path& run, const std::string& assignment);
 
+/// Which maps a model's explanations have: learned from one of them, it tells how many weights
+/// another will have.
+class ExplanationShape {
+ public:
+  /// `first` has all heads.
+  explicit ExplanationShape(const Explanation& first);
+
+  /// Of the example, as its axes say. An axis that it does not have, since it is of the output,
+  /// counts as one unit.
+  int64_t weights(const Example& example, const HeadChoice& choice) const;
+
+ private:
+  struct Map {
+    std::string query_axis, key_axis;
+    int64_t layer = 0, head = 0;
+    bool of_stack = false;     // rollout or flow: only with the whole
+    double weights_per_query;  // of layouts other than dense; else 0
+  };
+  std::vector<Map> maps_;
+};
+
 }  // namespace fovea::serving

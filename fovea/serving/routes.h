@@ -9,7 +9,19 @@
 
 namespace fovea::serving {
 
-enum class Action { Page, WebFile, Health, Metrics, Models, OpenApi, Predict, Explain, Generate };
+enum class Action {
+  Page,
+  WebFile,
+  Health,
+  Metrics,
+  Models,
+  Runs,
+  OpenApi,
+  Names,
+  Predict,
+  Explain,
+  Generate
+};
 
 struct Route {
   const char* method;

@@ -22,12 +22,14 @@ struct ModelCard {
   Json maps = Json::array();      // {"name", "title"} of each
   int64_t parameters = 0;
   std::string note = {};  // what a user must know of its answers; may be empty
+  Json metric = {};       // how good it is: {"name", "value", "rows"}; null where nobody knows
 };
 
 struct ExplainRequest {
   HeadChoice heads = Heads::All;
   bool faithfulness = false;
-  /// An explanation with more of them is refused: HttpError 422 (costs.h).
+  std::string truth = {};  // the right answer; empty: not given
+  /// An explanation with more of them is refused: HttpError 422.
   int64_t most_weights = std::numeric_limits<int64_t>::max();
 };
 
@@ -53,11 +55,7 @@ class ServedModel {
   virtual Example parse(const std::string& line) const = 0;
   virtual Json answer(const Example& example, const Prediction& prediction) const = 0;
   /// What an input costs, roughly: the units of all its axes.
-  virtual int64_t units(const Example& example) const {
-    int64_t sum = 0;
-    for (const Axis& axis : example.axes) sum += static_cast<int64_t>(axis.labels.size());
-    return sum;
-  }
+  virtual int64_t units(const Example& example) const;
   /// How many weights the explanation will have, as far as the input alone tells.
   virtual int64_t weights(const Example& example, const ExplainRequest& request) const = 0;
 
@@ -68,6 +66,11 @@ class ServedModel {
   virtual std::vector<Prediction> predict(std::span<const Example> examples) const = 0;
   virtual Explanation explain(const Example& example, const ExplainRequest& request) const = 0;
 
+  /// Names that the model knows and that hold the text, for a property of its inputs. NotFound for
+  /// one without names.
+  virtual std::vector<std::string> names(const std::string& property,
+                                         const std::string& text) const;
+
   /// Whether the model writes texts.
   virtual bool generates() const { return false; }
   /// Continues a text and tells each token as it is written, {"token", "text", "log_probability"}
@@ -76,6 +79,16 @@ class ServedModel {
   virtual void generate(const Example& example, const GenerateRequest& request,
                         const std::function<void(const Json& event)>& tell) const;
 };
+
+/// What a request may cost, found out before it is computed: the units of its inputs (tokens,
+/// steps, cells: how long they are) and the weights of an explanation (how large the answer is, and
+/// the memory that it takes). docs/serving.md has the limits. HttpError 422.
+void check_units(int64_t units, int64_t most, const std::string& field);
+void check_weights(int64_t weights, int64_t most);
+
+/// Measuring faithfulness replays an input many times over, with gradients: a map may be so many
+/// times smaller then.
+inline constexpr int64_t kFaithfulnessShare = 16;
 
 /// A model that is yet to be loaded.
 struct ModelSource {

@@ -7,8 +7,6 @@
 #include "fovea/explain/draw/report.h"
 #include "fovea/explain/record/json.h"
 #include "fovea/serving/codec.h"
-#include "fovea/serving/costs.h"
-#include "fovea/serving/request_id.h"
 #include "fovea/serving/sha256.h"
 #include "fovea/serving/web_pages.h"
 
@@ -104,7 +102,7 @@ Server::Server(const ServerOptions& options, std::vector<ModelSource> sources)
     : options_(options),
       names_(names_of_server(options)),
       log_(options.log),
-      host_(std::move(sources), options.batching, metrics_),
+      host_(std::move(sources), options.batching, metrics_, options.board != nullptr),
       transport_(options.transport, *this) {}
 
 HttpResponse Server::handle(HttpRequest& request) {
@@ -190,7 +188,7 @@ HttpResponse Server::answer(HttpRequest& request, AccessRecord& record) {
 HttpResponse Server::act(Action action, HttpRequest& request, AccessRecord& record) {
   switch (action) {
     case Action::Page:
-      return web_file("page.html", request);
+      return web_file(options_.board ? "board.html" : "page.html", request);
     case Action::WebFile:
       return web_file(std::string_view(request.path).substr(std::string_view("/web/").size()),
                       request);
@@ -200,11 +198,15 @@ HttpResponse Server::act(Action action, HttpRequest& request, AccessRecord& reco
       return metrics();
     case Action::Models:
       return models();
+    case Action::Runs:
+      return runs(request);
     case Action::OpenApi: {
       HttpResponse response = json_response(openapi(!options_.api_key.empty()));
       response.compress = true;
       return response;
     }
+    case Action::Names:
+      return names(request, record);
     case Action::Predict:
       return predict(request, record);
     case Action::Explain:
@@ -299,6 +301,11 @@ HttpResponse Server::models() const {
   return response;
 }
 
+HttpResponse Server::runs(const HttpRequest& request) const {
+  if (options_.board) return options_.board->answer(request);
+  throw HttpError(404, "not_found", "this server shows no trainings; `fovea board RUN` does");
+}
+
 Caller Server::caller_of(const HttpRequest& request) const {
   return {seconds_from_now(options_.timeout_seconds), request.is_gone};
 }
@@ -318,6 +325,17 @@ Example Server::parse(const ServedModel& model, const std::string& line,
                              "', this server takes at most ", options_.max_length),
                       field);
   return example;
+}
+
+HttpResponse Server::names(HttpRequest& http, AccessRecord& record) {
+  const NamesBody body = parse_names(read_json(http));
+  HostedModel& hosted = host_.find(body.model);
+  record.model = hosted.name();
+  try {
+    return json_response({{"names", hosted.model().names(body.property, body.text)}});
+  } catch (const Error& error) {
+    throw error_of_input(error, "property");
+  }
 }
 
 HttpResponse Server::predict(HttpRequest& http, AccessRecord& record) {
@@ -352,6 +370,7 @@ HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
   request.heads.layers = body.selection.layers;
   request.heads.heads = body.selection.heads;
   request.faithfulness = body.faithfulness;
+  request.truth = body.truth;
   request.most_weights = options_.max_weights / (request.faithfulness ? kFaithfulnessShare : 1);
   Example example = parse(hosted.model(), body.input.line, body.input.field);
   check_units(hosted.model().units(example), options_.max_units, body.input.field);

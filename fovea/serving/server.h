@@ -4,10 +4,12 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "fovea/serving/access_log.h"
+#include "fovea/serving/board.h"
 #include "fovea/serving/model_host.h"
 #include "fovea/serving/routes.h"
 #include "fovea/serving/transport.h"
@@ -27,11 +29,13 @@ struct ServerOptions {
   /// Names by which clients may call the server, besides those of loopback and the host that it
   /// listens on; *: any.
   std::vector<std::string> allowed_hosts = {};
+  std::shared_ptr<const Board> board = {};  // trainings to be shown; then the page is theirs
 };
 
 class Server : private HttpHandler {
  public:
-  /// Listens from now on, and loads the models in the background.
+  /// Listens from now on, and loads the models in the background. Without a board there must be
+  /// one.
   Server(const ServerOptions& options, std::vector<ModelSource> sources);
 
   std::string address() const { return transport_.address(); }
@@ -51,6 +55,8 @@ class Server : private HttpHandler {
   HttpResponse health() const;
   HttpResponse metrics() const;
   HttpResponse models() const;
+  HttpResponse names(HttpRequest& http, AccessRecord& record);
+  HttpResponse runs(const HttpRequest& request) const;
   HttpResponse predict(HttpRequest& request, AccessRecord& record);
   HttpResponse explain(HttpRequest& request, AccessRecord& record);
   HttpResponse generate(HttpRequest& request, AccessRecord& record);

@@ -24,7 +24,7 @@ struct Mechanism : torch::nn::Module {
   std::shared_ptr<Alignment> aligner;
 };
 
-ExportedParts graph_of(const Mechanism& mechanism) {
+ExportedGraphs graph_of(const Mechanism& mechanism) {
   using namespace onnx;
   const auto number = ElementType::Float;
   auto graph = std::make_unique<Graph>("attention", "Attention of several heads and queries");
@@ -47,9 +47,9 @@ ExportedParts graph_of(const Mechanism& mechanism) {
   graph->output({"context", number, {"batch", kHeads, kQueries, kWidth}, "weighted sum"},
                 attended.context);
   graph->output({"weights", number, by_pair, "weights"}, attended.weights);
-  ExportedParts parts;
-  parts.push_back({"model", std::move(graph)});
-  return parts;
+  ExportedGraphs graphs;
+  graphs.push_back({"model", std::move(graph)});
+  return graphs;
 }
 
 /// keep: rows of falling length, the last of several empty.

@@ -15,7 +15,7 @@ namespace fovea::testing {
 
 struct ExportCase {
   std::string name;
-  std::function<ExportedParts(const ExportOptions&)> parts;
+  std::function<ExportedGraphs(const ExportOptions&)> graphs;
   /// Rows and, for sequences, their length -> {"inputs": {name: tensor}, "tokens": tensor,
   /// "outputs": {name: tensor}}. With tokens [B, T] the outputs are those of T steps that were told
   /// these tokens, [B, T, …], and "encoded" may hold what the encoder puts out. A tensor is

@@ -78,14 +78,15 @@ TEST(Weights, NameWhatIsMissing) {
   EXPECT_TRUE(weights.has("weight"));
   expect_error(ErrorKind::Internal, "'inner.weight'",
                [&] { weights.under("inner").tensor("weight"); });
-  expect_error(ErrorKind::Internal, "'inner'", [&] { weights.part<MultiHeadAttention>("inner"); });
+  expect_error(ErrorKind::Internal, "'inner'",
+               [&] { weights.module<MultiHeadAttention>("inner"); });
 }
 
 TEST(Export, EveryCaseHasPortsThatExplainThemselves) {
   for (const ExportCase& one : all_cases())
-    for (const ExportedPart& part : one.parts({true}))
+    for (const ExportedGraph& exported : one.graphs({true}))
       for (const auto* ports :
-           {&part.graph->description().inputs, &part.graph->description().outputs})
+           {&exported.graph->description().inputs, &exported.graph->description().outputs})
         for (const Port& port : *ports) {
           EXPECT_FALSE(port.help.empty()) << one.name << " " << port.name;
           const std::set<std::string> one_for_all{"steps", "previous_steps", "begin", "transition"};
@@ -101,15 +102,15 @@ TEST(Export, EveryCaseHasPortsThatExplainThemselves) {
 TEST(Export, ADecoderReadsOnlyWhatEncoderOrDecoderGive) {
   size_t pairs = 0;
   for (const ExportCase& one : all_cases()) {
-    const ExportedParts parts = one.parts({});
-    if (parts.size() == 1) continue;
+    const ExportedGraphs graphs = one.graphs({});
+    if (graphs.size() == 1) continue;
     ++pairs;
-    const auto encoded = names_of(parts[0].graph->description().outputs);
-    const auto stepped = names_of(parts[1].graph->description().outputs);
+    const auto encoded = names_of(graphs[0].graph->description().outputs);
+    const auto stepped = names_of(graphs[1].graph->description().outputs);
     const auto in = [](const std::vector<std::string>& names, const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
-    for (const std::string& input : names_of(parts[1].graph->description().inputs)) {
+    for (const std::string& input : names_of(graphs[1].graph->description().inputs)) {
       const bool state = input.rfind("previous_", 0) == 0;
       const std::string name = state ? input.substr(9) : input;
       EXPECT_TRUE(in(encoded, name)) << one.name << ": the encoder does not give " << name;
@@ -124,19 +125,20 @@ TEST(Export, ADecoderReadsOnlyWhatEncoderOrDecoderGive) {
 // The encoder's file need not carry the decoder, nor the decoder's the encoder.
 TEST(Export, APartHoldsOnlyTheParametersThatItReads) {
   for (const ExportCase& one : all_cases())
-    for (const ExportedPart& part : one.parts({})) {
+    for (const ExportedGraph& exported : one.graphs({})) {
       std::set<std::string> read;
-      for (const onnx::Node& node : part.graph->description().nodes)
+      for (const onnx::Node& node : exported.graph->description().nodes)
         read.insert(node.inputs.begin(), node.inputs.end());
-      for (const onnx::StoredTensor& tensor : part.graph->description().tensors)
-        EXPECT_TRUE(read.count(tensor.name)) << one.name << " " << part.part << ": " << tensor.name;
+      for (const onnx::StoredTensor& tensor : exported.graph->description().tensors)
+        EXPECT_TRUE(read.count(tensor.name))
+            << one.name << " " << exported.name << ": " << tensor.name;
     }
 }
 
 TEST(Export, AttentionIsAnOutputWhenItIsAskedFor) {
   const auto cases = all_cases();
   const auto outputs = [&](const std::string& name, bool attention) {
-    return names_of(find_case(cases, name).parts({attention}).back().graph->description().outputs);
+    return names_of(find_case(cases, name).graphs({attention}).back().graph->description().outputs);
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(outputs("features-softmax", false), (Names{"probabilities"}));
@@ -188,9 +190,9 @@ TEST(Export, RefusesAModelWithoutExporter) {
 TEST(Onnx, CheckerAcceptsEveryCase) {
   for (const ExportCase& one : all_cases())
     for (const bool attention : {false, true})
-      for (const ExportedPart& part : one.parts({attention}))
-        EXPECT_NO_THROW(EXPECT_GT(onnx_bytes(*part.graph).size(), 100u))
-            << one.name << " " << part.part;
+      for (const ExportedGraph& exported : one.graphs({attention}))
+        EXPECT_NO_THROW(EXPECT_GT(onnx_bytes(*exported.graph).size(), 100u))
+            << one.name << " " << exported.name;
 }
 
 TEST(Onnx, CheckerRefusesWhatDoesNotFit) {
@@ -247,12 +249,12 @@ TEST(Onnx, WritesTheCasesForOnnxRuntime) {
     Json batches = Json::array(), files = Json::array();
     for (const auto& [rows, length] : {std::pair{1, 1}, {1, 7}, {4, 5}, {7, 11}})
       batches.push_back(one.answers(rows, length));
-    for (const ExportedPart& part : one.parts({true})) {
-      files.push_back(concat(one.name, "-", part.part, ".onnx"));
-      write_file(path / files.back().get<std::string>(), onnx_bytes(*part.graph));
+    for (const ExportedGraph& exported : one.graphs({true})) {
+      files.push_back(concat(one.name, "-", exported.name, ".onnx"));
+      write_file(path / files.back().get<std::string>(), onnx_bytes(*exported.graph));
     }
     write_file(path / (one.name + ".json"), Json{{"files", files}, {"batches", batches}}.dump());
-    EXPECT_EQ(files.size(), one.parts({}).size()) << one.name;
+    EXPECT_EQ(files.size(), one.graphs({}).size()) << one.name;
   }
 }
 

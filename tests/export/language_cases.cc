@@ -66,18 +66,19 @@ std::vector<ExportCase> language_cases() {
     const auto model =
         std::make_shared<LanguageModel>(options, SearchOptions{}, LanguageShape{kTokens, 0});
     randomise(*model, 31);
-    const auto parts = [model](const ExportOptions& chosen) {
+    const auto graphs = [model](const ExportOptions& chosen) {
       return export_model(*model, chosen);
     };
-    cases.push_back({"language-" + name + "-prompt", parts, [model](int64_t rows, int64_t length) {
+    cases.push_back({"language-" + name + "-prompt", graphs, [model](int64_t rows, int64_t length) {
                        return language_answers(*model, rows, length, 0);
                      }});
-    cases.push_back({"language-" + name + "-step", parts, [model](int64_t rows, int64_t length) {
+    cases.push_back({"language-" + name + "-step", graphs, [model](int64_t rows, int64_t length) {
                        return language_answers(*model, rows, 1, length);
                      }});
-    cases.push_back({"language-" + name + "-further", parts, [model](int64_t rows, int64_t length) {
-                       return language_answers(*model, rows, 3, length);
-                     }});
+    cases.push_back(
+        {"language-" + name + "-further", graphs, [model](int64_t rows, int64_t length) {
+           return language_answers(*model, rows, 3, length);
+         }});
   };
   for (const std::string name : {"gpt2", "llama"}) add(name, small_language(name));
   LanguageModelOptions other = small_language("llama");  // Qwen2's biases, Mistral's window

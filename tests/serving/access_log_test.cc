@@ -7,7 +7,6 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json.h"
 #include "fovea/base/text.h"
-#include "fovea/serving/request_id.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "fovea/serving/body_reader.h"
+#include "fovea/serving/request_reader.h"
 
 #include <thread>
 

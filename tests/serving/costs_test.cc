@@ -1,4 +1,4 @@
-#include "fovea/serving/costs.h"
+#include "fovea/serving/pipeline_model.h"
 
 #include "tests/serving/expect_refusal.h"
 

@@ -4,7 +4,7 @@
 #include "fovea/serving/server.h"
 #include "tests/serving/test_server.h"
 
-namespace fovea::serving {
+namespace fovea::serving::generate_test {
 namespace {
 
 using fovea::testing::Answer;
@@ -94,4 +94,4 @@ TEST(Generate, StopsWhenNobodyReadsAnyMore) {
 }
 
 }  // namespace
-}  // namespace fovea::serving
+}  // namespace fovea::serving::generate_test

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "fovea/base/file.h"
 #include "fovea/explain/record/json.h"
 #include "fovea/tasks/pipeline.h"
@@ -94,6 +96,53 @@ TEST_F(PipelineModelTest, DescribesTheRun) {
   EXPECT_EQ(card.input_schema["type"], "object");
   EXPECT_EQ(card.parameters, count_parameters(Pipeline::load(run()).model()));
   EXPECT_EQ(card.maps[0]["name"], "attention");
+  const Json& x0 = card.input_schema["properties"]["x0"];
+  EXPECT_LT(x0["training"]["low"].get<double>(), x0["training"]["high"].get<double>());
+}
+
+TEST_F(PipelineModelTest, SaysHowGoodTheRunIs) {
+  const Json measured = read_json_file(run() / "manifest.json")["evaluation"];
+  ASSERT_EQ(measured["metric"], "accuracy");
+  const Json said{{"name", "accuracy"}, {"value", measured["value"]}, {"rows", "validation"}};
+  EXPECT_EQ(source_of_run(run(), "", {}).load()->card().metric, said);
+}
+
+TEST_F(PipelineModelTest, ARunThatWasNotMeasuredSaysNothingOfIt) {
+  const std::filesystem::path copy = *folder_ / "unmeasured";
+  std::filesystem::copy(run(), copy, std::filesystem::copy_options::recursive);
+  Json manifest = read_json_file(copy / "manifest.json");
+  manifest.erase("evaluation");
+  write_json_file(copy / "manifest.json", manifest);
+  EXPECT_TRUE(source_of_run(copy, "", {}).load()->card().metric.is_object()) << "of its best epoch";
+  for (const char* damaged : {"", "no JSON\n", "{\"best\": 3, \"validation\": []}\n", "[1]\n"}) {
+    write_file(copy / "metrics.jsonl", damaged);
+    EXPECT_TRUE(source_of_run(copy, "", {}).load()->card().metric.is_null()) << damaged;
+  }
+  std::filesystem::remove(copy / "metrics.jsonl");
+  EXPECT_TRUE(source_of_run(copy, "", {}).load()->card().metric.is_null());
+}
+
+TEST_F(PipelineModelTest, FindsTheNamesThatARunKnows) {
+  const std::filesystem::path graph = *folder_ / "graph";
+  train_run(setup_of("graph", {"training.epochs=1"}), graph);
+  Server server(test_options(), {source_of_run(graph, "", {}), source_of_run(run(), "", {})});
+  wait_until_ready(server);
+  const auto ask = [&](const std::string& body) {
+    return fovea::testing::post(server.port(), "/v1/names", body);
+  };
+  const Json models = fovea::testing::get(server.port(), "/v1/models").json()["models"];
+  const Json known = models[0]["input_schema"]["properties"]["node"]["known"];
+  const std::string first = known["names"][0];
+  const Answer found = ask(R"({"model":"graph","property":"node","text":")" + first + "\"}");
+  ASSERT_EQ(found.status, 200) << found.body;
+  EXPECT_EQ(found.json()["names"][0], first);
+  EXPECT_EQ(ask(R"({"model":"graph","property":"node"})").json()["names"], known["names"]);
+  EXPECT_EQ(ask(R"({"model":"graph","property":"user"})").status, 422);
+  EXPECT_EQ(ask(R"({"model":"table","property":"x0"})").status, 422);
+  EXPECT_EQ(ask(R"({"model":"nobody","property":"x0"})").status, 404);
+  EXPECT_EQ(ask(R"({"model":"graph"})").status, 400);
+  EXPECT_EQ(ask(R"({"model":"graph","property":"node","test":"a"})").status, 400);
+  EXPECT_EQ(ask(R"({"model":"graph","property":3})").status, 400);
 }
 
 TEST_F(PipelineModelTest, ExamplesComeFromTheRunAndCanBeTried) {

@@ -1,4 +1,4 @@
-#include "fovea/serving/request_head.h"
+#include "fovea/serving/request_reader.h"
 
 #include "tests/serving/expect_refusal.h"
 #include "tests/serving/socket_pair.h"

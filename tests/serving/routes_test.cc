@@ -10,6 +10,7 @@ namespace {
 TEST(Routes, FindsWholePathsAndFolders) {
   EXPECT_EQ(find_route("/")->action, Action::Page);
   EXPECT_EQ(find_route("/v1/predict")->action, Action::Predict);
+  EXPECT_EQ(find_route("/v1/names")->action, Action::Names);
   EXPECT_EQ(find_route("/web/views/matrix.js")->action, Action::WebFile);
   for (const char* path :
        {"", "//", "/v1", "/v1/predict/", "/webb", "/healthy", "health", "/V1/predict"})
@@ -21,8 +22,9 @@ TEST(Routes, OpenApiNamesEveryRoute) {
   EXPECT_EQ(document["openapi"], "3.1.0");
   EXPECT_EQ(document["paths"].size(), routes().size());
   for (const Route& route : routes()) {
-    const std::string path =
-        route.action == Action::WebFile ? "/web/{file}" : std::string(route.path);
+    std::string path = route.path;
+    if (path == "/web/") path += "{file}";
+    if (path == "/v1/runs/") path += "{run}";
     ASSERT_TRUE(document["paths"].contains(path)) << path;
     const std::string method = std::string(route.method) == "POST" ? "post" : "get";
     ASSERT_TRUE(document["paths"][path].contains(method)) << path;

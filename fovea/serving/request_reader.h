@@ -1,14 +1,22 @@
-// The body of a request, by its length or in chunks, never more than the limit. What says two
-// different things about its length is refused: a proxy in front might believe the other one.
+// A request as RFC 9112 writes it and in no other way: its first line and its headers, then its
+// body, by its length or in chunks, never more than the limits. What a proxy in front might read
+// differently, or believe another length of, is refused.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "fovea/serving/connection.h"
 #include "fovea/serving/http_message.h"
 
 namespace fovea::serving {
+
+/// A request whose body is still to be read; nothing when the connection ends before the first
+/// byte. HttpError 400 when the head is malformed, ends early or does not have one Host, 408 when
+/// it is too slow, 414 when the address is too long, 431 when the head is longer than `limit`
+/// bytes.
+std::optional<HttpRequest> read_head(Connection& connection, size_t limit);
 
 /// How a request says that its body is cut out of the stream.
 struct BodyFraming {
