@@ -8,6 +8,7 @@
 #include "cli/program.h"
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/base/names.h"
 #include "fovea/base/progress.h"
 #include "fovea/data/formats/npz.h"
 #include "fovea/data/prepared.h"
@@ -30,7 +31,7 @@ constexpr int64_t kRowsInOverview = 50;  // in a report that nobody asked to mea
 struct ExplainFlags : RowFlags {
   InputFlags inputs;
   std::vector<std::string> out, with;
-  std::string weights, labels;
+  std::string weights, labels, truth;
   ImportOptions import;
   std::optional<bool> faithfulness;  // unset: reports have it
   int64_t adversary = 0;             // steps of the search for other weights
@@ -72,9 +73,8 @@ std::vector<Faithfulness> measure(const Pipeline& pipeline, std::span<const Exam
 
 /// Whether a file of this name is the data of a task whose inputs are files too.
 bool is_data_file(const std::filesystem::path& path) {
-  const std::filesystem::path name = path.extension() == ".gz" ? path.stem() : path;
-  const auto ends = [&](const char* ending) { return name.extension() == ending; };
-  return ends(".csv") || ends(".tsv") || ends(".tab") || is_prepared(path);
+  const std::string ending = plain_ending(path);
+  return ending == ".csv" || ending == ".tsv" || ending == ".tab" || is_prepared(path);
 }
 
 /// `fovea explain RUN DATA --faithfulness`: what could be an input is the name of data, unless it
@@ -90,7 +90,7 @@ void find_data(const Task& task, ExplainFlags& flags) {
   flags.inputs.inputs.clear();
 }
 
-/// The whole data: the overview, and whether to believe it.
+/// The whole data: the overview, and whether it shows what the model used.
 Explanation explain_rows(Pipeline& pipeline, ExplainFlags& flags) {
   require(flags.import.layers.empty() && flags.import.heads.empty(), ErrorKind::InvalidArgument,
           "--layers and --heads choose among the maps of an input; give an input");
@@ -117,6 +117,8 @@ Explanation over_seeds(const Pipeline& pipeline, const Example& example, const H
   mean.prediction = concat(own.prediction, "; ", mean.prediction);
   mean.input = own.input;
   mean.answer = own.answer;
+  mean.shares = own.shares;
+  mean.truth = own.truth;
   mean.axes = own.axes;
   mean.media = own.media;
   return mean;
@@ -135,9 +137,16 @@ std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const ExplainF
   heads.layers = flags.import.layers;
   heads.heads = flags.import.heads;
   std::vector<Explanation> explanations;
-  for (const Example& example : read_inputs(pipeline, flags.inputs)) {
-    explanations.push_back(others.empty() ? pipeline.explain(example, heads)
+  const KeyedInputs inputs = read_keyed_inputs(pipeline, flags.inputs, {});
+  require(flags.truth.empty() || inputs.examples.size() == 1, ErrorKind::InvalidArgument,
+          "--truth is the right answer of one input; of a table name the column as training did");
+  for (size_t i = 0; i < inputs.examples.size(); ++i) {
+    const Example& example = inputs.examples[i];
+    const Prediction prediction = pipeline.predict({&example, 1}).front();
+    explanations.push_back(others.empty() ? pipeline.explain(example, prediction, heads)
                                           : over_seeds(pipeline, example, heads, others));
+    const std::string& truth = inputs.truths.empty() ? flags.truth : inputs.truths[i];
+    if (!truth.empty()) pipeline.tell_truth(explanations.back(), prediction, truth);
     if (wants_faithfulness(flags))
       explanations.back().faithfulness = measure(pipeline, {&example, 1}, flags);
   }
@@ -172,7 +181,12 @@ void write_all(const std::vector<Explanation>& explanations, const ExplainFlags&
 }
 
 void run_explain(ExplainFlags& flags) {
-  for (const std::string& path : flags.out) check_output_file(path);
+  for (const std::string& path : flags.out) {
+    check_output_file(path);
+    check_no_input(path, {flags.inputs.file, flags.data, flags.source, flags.target_text,
+                          flags.weights, flags.labels});
+    for (const std::string& input : flags.inputs.inputs) check_no_input(path, {input});
+  }
   require(flags.adversary == 0 || (wants_faithfulness(flags) && flags.weights.empty()),
           ErrorKind::InvalidArgument,
           "--adversary is one of the measures of faithfulness; add --faithfulness",
@@ -212,7 +226,8 @@ void add_explain(CLI::App& program) {
       "graph .csv: a line per edge");
   command->add_flag_callback(
       "--faithfulness", [flags] { flags->faithfulness = true; },
-      "measure whether the picture can be believed; reports do so unless they are told not to");
+      "measure whether the picture shows what the model used; reports do so unless they are told "
+      "not to");
   command->add_flag_callback(
       "--no-faithfulness", [flags] { flags->faithfulness = false; }, "leave that out of a report");
   command
@@ -220,6 +235,9 @@ void add_explain(CLI::App& program) {
                    "with --faithfulness: so many steps of a search for other weights with the same "
                    "answer; 500 as in the paper (default 0: none)")
       ->check(zero_or_more());
+  command->add_option("--truth", flags->truth,
+                      "the right answer of the input, shown beside that of the run; of a table of "
+                      "inputs the column that training learned is taken");
   command->add_option("--rows", flags->rows, "rows of the data to measure (default 200)")
       ->check(above_zero());
   command->add_option("--with", flags->with,

@@ -5,10 +5,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "fovea/base/error.h"
-#include "fovea/tasks/hugging_face.h"
-#include "fovea/tasks/language_adapter.h"
 #include "fovea/tasks/pipeline.h"
-#include "fovea/tasks/t5_folder.h"
 
 namespace fovea::cli {
 
@@ -28,24 +25,9 @@ void write_onnx(const ExportFlags& flags) {
 
 void write_folder(const ExportFlags& flags) {
   const Setup setup = setup_of(flags.run);
-  if (setup.task_name() == "language") {
-    const PretrainedLanguage model = read_language(flags.run, {.merges = !flags.adapter});
-    for (const std::string& note : model.notes) tell(note);
-    if (flags.adapter)
-      write_adapter(flags.hugging_face, model);
-    else
-      write_language(flags.hugging_face, model);
-    return put_line(flags.hugging_face);
-  }
-  require(!flags.adapter, ErrorKind::InvalidArgument,
-          "export: --adapter is for language models with low-rank adapters");
-  if (setup.task().model_name() == "t5") {
-    write_t5(flags.hugging_face, read_t5(flags.run));
-    return put_line(flags.hugging_face);
-  }
-  const PretrainedBert bert = read_pretrained(flags.run);
-  for (const std::string& note : bert.notes) tell(note);
-  write_hugging_face(flags.hugging_face, bert);
+  for (const std::string& note :
+       setup.task().write_hugging_face(flags.run, flags.hugging_face, flags.adapter))
+    tell(note);
   put_line(flags.hugging_face);
 }
 

@@ -8,6 +8,9 @@
 #include "cli/config_file.h"
 #include "cli/output.h"
 #include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json_field.h"
+#include "fovea/base/progress.h"
 #include "fovea/base/text.h"
 
 namespace fovea::cli {
@@ -44,6 +47,31 @@ void check_is_data(const std::string& data) {
           ": is a run, not data; give a file or a folder of data (to go on with the run: fovea "
           "train TASK --out ",
           data, " --resume)");
+}
+
+/// Rows of the data that the run learned from, by its hash: those of another split than the run's
+/// own, which a file without splits gives as a whole, were trained on in part.
+void find_training_rows(const RunFolder& run, const std::string& hash, int64_t rows,
+                        RowFlags& flags) {
+  flags.own_data = flags.data.empty() && flags.source.empty();
+  if (!std::filesystem::exists(run.manifest())) return;
+  const Json manifest = read_json_file(run.manifest());
+  const Field root = Field::root(manifest, run.manifest().string());
+  const auto data = root.find("data");
+  const auto counts = data ? data->find("rows") : std::nullopt;
+  if (!counts || hash.empty() || data->text_or_empty("hash") != hash) return;
+  flags.own_data = true;
+  const auto own_rows = [&](const char* split) {
+    return counts->integer_or(split, 0, 0, INT64_MAX);
+  };
+  if (flags.split != "train" && own_rows(flags.split.c_str()) == rows) return;
+  const int64_t learned =
+      own_rows("train") + (root.mark_or("refits", false) ? own_rows("validation") : 0);
+  flags.trained_on =
+      learned >= rows
+          ? concat("these ", format_count(rows), rows == 1 ? " row was" : " rows were")
+          : concat(format_count(learned), " of these ", format_count(rows), " rows were");
+  flags.trained_on += " trained on";
 }
 
 }  // namespace
@@ -161,6 +189,7 @@ Setup make_setup(const TrainFlags& flags) {
     setup.set(kBadShare, "0");
   }
   for (const std::string& assignment : flags.assignments) setup.set(assignment);
+  setup.task().loading = progress_bar;
   return setup;
 }
 
@@ -202,9 +231,19 @@ void add_row_flags(CLI::App& command, RowFlags& flags) {
   command.add_flag("--json", flags.json, "the result as one JSON value");
 }
 
+void check_no_input(const std::string& out, std::initializer_list<std::string> inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code none;  // of the two is there
+    require(input.empty() || !std::filesystem::equivalent(out, input, none),
+            ErrorKind::InvalidArgument, "--out ", out,
+            ": is an input, which would be lost; give another name");
+  }
+}
+
 std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
   check_parallel(flags.data, flags.source, flags.target_text);
   check_is_data(flags.data);
+  pipeline.setup().task().loading = progress_bar;
   const Splits splits =
       pipeline.load_data(flags.source.empty() ? flags.data : flags.source,
                          roles_of(flags.columns, flags.target), flags.target_text);
@@ -212,9 +251,12 @@ std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
     for (const std::string& note : splits.notes) tell(note);
   const std::pair<const char*, std::shared_ptr<Dataset>> named[] = {
       {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
+  const bool asked_for_training = flags.split == "train";
   for (const auto& [name, rows] : named) {
     if (!rows || (!flags.split.empty() && flags.split != name)) continue;
     flags.split = name;
+    find_training_rows(pipeline.folder(), splits.hash, rows->size(), flags);
+    if (asked_for_training) flags.trained_on.clear();
     return rows;
   }
   fail(ErrorKind::NotFound, "the data has no ",

@@ -45,6 +45,10 @@ struct RowFlags {
   std::vector<std::string> columns, assignments;
   std::string device = "cpu";
   bool json = false;
+  /// What choose_rows() found: whether the rows are of the run's own data, and which of them the
+  /// model was trained on without that being asked for: "320 of these 400 rows were trained on".
+  bool own_data = false;
+  std::string trained_on = {};
 };
 
 /// --set and --threads for a run that is already trained.
@@ -57,6 +61,9 @@ void add_row_flags(CLI::App& command, RowFlags& flags);
 
 /// The rows of the named split, or of test, or of validation; says which in `split`.
 std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags);
+
+/// InvalidArgument where an output is the file of an input, under whatever name.
+void check_no_input(const std::string& out, std::initializer_list<std::string> inputs);
 
 /// --columns and --target together.
 std::vector<std::string> roles_of(const std::vector<std::string>& columns,

@@ -1,7 +1,9 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <optional>
 
 #include "cli/flags.h"
 #include "cli/inputs.h"
@@ -18,8 +20,8 @@ namespace {
 struct GenerateFlags {
   std::string run, prompt = "-", device = "cpu";
   std::vector<std::string> assignments, stop;
-  int64_t tokens = 200, top_k = 0, beam = 0, seed = 0;
-  double temperature = 0.8, top_p = 1, repetition_penalty = 1;
+  std::optional<int64_t> tokens, top_k, beam, seed;
+  std::optional<double> temperature, top_p, repetition_penalty;
   bool json = false, only_new = false;
 };
 
@@ -35,17 +37,31 @@ std::string unescape(const std::string& text) {
   return plain;
 }
 
-GenerateOptions options_of(const GenerateFlags& flags) {
-  GenerateOptions options;
+/// The flags, then --set, then what suits a text that is drawn.
+GenerateOptions options_of(const GenerateFlags& flags, GenerateOptions options) {
+  const auto is_set = [&](const std::string& name) {
+    const std::string start = concat("decoding.", name, "=");
+    return std::ranges::any_of(flags.assignments,
+                               [&](const auto& one) { return one.starts_with(start); });
+  };
   SearchOptions& search = options.search;
-  search.maximum_length = flags.tokens;
-  search.seed = flags.seed;
-  search.repetition_penalty = flags.repetition_penalty;
-  search.method = flags.beam > 0 ? "beam" : flags.temperature > 0 ? "sample" : "greedy";
-  if (flags.beam > 0) search.beam = flags.beam;
-  if (flags.temperature > 0) search.temperature = flags.temperature;
-  search.top_k = flags.top_k;
-  search.top_p = flags.top_p;
+  if (!is_set("maximum_length")) search.maximum_length = 200;
+  if (!is_set("temperature")) search.temperature = 0.8;
+  if (!is_set("method")) search.method = "sample";
+  if (flags.tokens) search.maximum_length = *flags.tokens;
+  if (flags.temperature) search.method = *flags.temperature > 0 ? "sample" : "greedy";
+  if (flags.temperature.value_or(0) > 0) search.temperature = *flags.temperature;
+  if (flags.beam) search.method = "beam", search.beam = *flags.beam;
+  require(!flags.beam || (!flags.temperature && !flags.top_k && !flags.top_p),
+          ErrorKind::InvalidArgument,
+          "--beam takes the likeliest text and draws nothing; leave --temperature, --top-k and "
+          "--top-p out");
+  if (flags.seed) search.seed = *flags.seed;
+  if (flags.repetition_penalty) search.repetition_penalty = *flags.repetition_penalty;
+  if (flags.top_k) search.top_k = *flags.top_k;
+  require(flags.top_p.value_or(1) <= 1, ErrorKind::InvalidArgument, "--top-p ",
+          flags.top_p.value_or(1), " is above 1; it is a probability");
+  if (flags.top_p) search.top_p = *flags.top_p;
   for (const std::string& word : flags.stop) options.stop.push_back(unescape(word));
   return options;
 }
@@ -78,13 +94,13 @@ void run_generate(const GenerateFlags& flags) {
   const auto begin = std::chrono::steady_clock::now();
   bool is_first = true;
   size_t put = 0;  // bytes of the text
-  const Decoded output =
-      generator.generate(example, options_of(flags), [&](const GeneratedToken& one) {
-        if (streams && is_first && !flags.only_new) put_piece(prompt);
-        is_first = false;
-        if (streams) put_piece(one.text);
-        put += one.text.size();
-      });
+  const GenerateOptions options = options_of(flags, generator.usual_options());
+  const Decoded output = generator.generate(example, options, [&](const GeneratedToken& one) {
+    if (streams && is_first && !flags.only_new) put_piece(prompt);
+    is_first = false;
+    if (streams) put_piece(one.text);
+    put += one.text.size();
+  });
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const auto count = int64_t(output.tokens.size());
@@ -123,14 +139,14 @@ void add_generate(CLI::App& program) {
   command
       ->add_option("--top-p", flags->top_p,
                    "only from the fewest tokens that hold this probability")
-      ->check(CLI::Range(1e-9, 1.0));
+      ->check(above_zero());
   command
       ->add_option("--repetition-penalty", flags->repetition_penalty,
                    "above 1: tokens that are there already become less likely")
       ->check(above_zero());
   command
       ->add_option("--beam", flags->beam,
-                   "the likeliest text by a beam of this width, in place of drawing")
+                   "the likeliest text by a beam of this width, at most 64, in place of drawing")
       ->check(above_zero());
   command
       ->add_option("--stop", flags->stop,

@@ -21,7 +21,8 @@ struct HeadsFlags : RowFlags {
   bool no_zeroing = false, quiet = false;
 };
 
-HeadReport measure(const Pipeline& pipeline, const ExampleSource& rows, const HeadsFlags& flags) {
+HeadReport head_report(const Pipeline& pipeline, const ExampleSource& rows,
+                       const HeadsFlags& flags) {
   HeadReport report;
   report.rows = rows.size;
   {
@@ -49,7 +50,7 @@ void run_heads(HeadsFlags& flags) {
   if (!flags.out.empty()) check_output_file(flags.out);
   Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
   const auto data = choose_rows(pipeline, flags);
-  const HeadReport report = measure(pipeline, spread_rows(*data, flags.rows), flags);
+  const HeadReport report = head_report(pipeline, spread_rows(*data, flags.rows), flags);
   const auto folder = std::filesystem::absolute(flags.run).lexically_normal();
   const std::string name = (folder.has_filename() ? folder : folder.parent_path()).filename();
   const std::string title = concat(name, ", ", pipeline.task_name());

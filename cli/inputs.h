@@ -21,14 +21,17 @@ std::string read_content(const std::string& file);
 struct KeyColumn {
   std::string name;
   std::vector<std::string> cells;
+  bool is_file = false;  // the path of the picture or sound that is the input
 };
 
 struct KeyedInputs {
   std::vector<Example> examples;
   std::vector<KeyColumn> keys;
+  std::vector<std::string> truths;  // right answers, of a table that has them; else empty
 };
 
-/// The same with the columns called `keys`, which the run need not know. InvalidArgument where the
+/// The same with the columns called `keys`, which the run need not know; of pictures and sounds a
+/// column `file` comes first. InvalidArgument where the
 /// inputs are neither a table with a header nor JSON objects; NotFound for a column that is not
 /// there.
 KeyedInputs read_keyed_inputs(const Pipeline& pipeline, const InputFlags& flags,

@@ -17,4 +17,7 @@ bool takes_media(const Json& input_schema);
 /// task stays as it is. NotFound for a file that is not there.
 std::string with_media(const std::string& line, const Json& input_schema);
 
+/// The path that with_media() reads; "" where there is none.
+std::string path_of_medium(const std::string& line, const Json& input_schema);
+
 }  // namespace fovea::cli

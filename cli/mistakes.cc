@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/tasks/setup.h"
@@ -46,10 +47,13 @@ const std::map<std::string, std::string> kOtherFlags{{"o", "out"},
                                                      {"num-workers", "threads"},
                                                      {"c", "config"},
                                                      {"i", "input"},
-                                                     {"file", "input"},
                                                      {"force", "overwrite"},
                                                      {"f", "overwrite"},
                                                      {"continue", "resume"},
+                                                     {"cv", "folds"},
+                                                     {"cross-validation", "folds"},
+                                                     {"kfold", "folds"},
+                                                     {"k-fold", "folds"},
                                                      {"p", "port"},
                                                      {"j", "jobs"}};
 const std::map<std::string, std::string> kOtherOptions{
@@ -62,7 +66,10 @@ const std::map<std::string, std::string> kOtherOptions{
     {"n_layers", "layers"},     {"num_heads", "heads"},
     {"n_heads", "heads"},       {"optim", "optimiser"},
     {"optimizer", "optimiser"}, {"beam", "beam_size"},
-    {"max_length", "longest"}};
+    {"max_length", "longest"},  {"class_weight", "class_weights"}};
+/// Flags elsewhere for what stands here behind the task or the run.
+const std::set<std::string> kDataFlags{"data",          "dataset", "file",     "train-data",
+                                       "training-data", "test",    "test-data"};
 
 std::string found_in(const std::map<std::string, std::string>& table, const std::string& word) {
   const auto found = table.find(word);
@@ -174,10 +181,24 @@ std::string meant_flag(const CLI::App& command, const TypedFlag& flag) {
   return longer.size() == 1 ? longer[0] : nearest("--" + name, flags);
 }
 
+/// Of a flag for the data, which is no flag here: where it stands. Else "".
+std::string place_of_data(const CLI::App& command, const TypedFlag& flag) {
+  const std::string name = command.get_name();
+  const bool has_inputs = command.get_option_no_throw("inputs") != nullptr,
+             has_data = command.get_option_no_throw("data") != nullptr;
+  if (!has_inputs && !has_data) return "";
+  if (!kDataFlags.contains(flag.name) && !(has_data && flag.name == "input")) return "";
+  const bool has_task = command.get_option_no_throw("task") != nullptr;
+  return concat("; the file stands behind the ", has_task ? "task" : "run", ": fovea ", name,
+                has_task ? " TASK " : " RUN ", flag.value.empty() ? "FILE" : flag.value);
+}
+
 std::string unknown_flag(const CLI::App& command, const Words& arguments, const TypedFlag& flag) {
   const std::string name = command.get_name();
   const std::string meant = meant_flag(command, flag);
   const std::string refusal = concat("fovea ", name, " has no flag ", flag.typed);
+  if (const std::string place = place_of_data(command, flag); !place.empty())
+    return refusal + place;
   const bool can_set = command.get_option_no_throw("--set") != nullptr;
   if (found_in(kOtherFlags, flag.name).empty() && can_set)
     if (std::optional<Setup> setup = setup_named(arguments))
@@ -225,6 +246,25 @@ std::string plain_message(const CLI::App& command, const CLI::ParseError& error)
 }
 
 }  // namespace
+
+/// A flag in the place of another's value.
+std::string missing_value(const CLI::App& program, const Words& arguments) {
+  const Words names = command_names(program);
+  const auto place =
+      std::find_first_of(arguments.begin(), arguments.end(), names.begin(), names.end());
+  if (place == arguments.end()) return "";
+  const CLI::App& command = *program.get_subcommand(*place);
+  for (auto one = place; one != arguments.end() && *one != "--"; ++one) {
+    const auto next = std::next(one);
+    if (!is_flag(*one) || next == arguments.end() || !is_flag(*next) || !next->starts_with("--"))
+      continue;
+    const CLI::Option* option = command.get_option_no_throw(*one);
+    if (option && option->get_items_expected_min() > 0)
+      return concat(*one, " needs a value, and ", *next,
+                    " is a flag; a value that looks like one: ", *one, "=", *next);
+  }
+  return "";
+}
 
 std::string explain_mistake(const CLI::App& program, const Words& arguments,
                             const CLI::ParseError& error) {

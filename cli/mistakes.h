@@ -9,6 +9,9 @@
 
 namespace fovea::cli {
 
+/// "--target needs a value, …" where a flag stands in the place of a value; else "".
+std::string missing_value(const CLI::App& program, const std::vector<std::string>& arguments);
+
 /// `error` of the arguments (without the program's name), for people: one line without its end.
 std::string explain_mistake(const CLI::App& program, const std::vector<std::string>& arguments,
                             const CLI::ParseError& error);

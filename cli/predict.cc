@@ -99,7 +99,7 @@ class AnswerFile {
 
 void write_answers(const Pipeline& pipeline, const PredictFlags& flags) {
   const AnswerFile file(flags.out);
-  const auto [examples, keys] = read_keyed_inputs(pipeline, flags.inputs, flags.keys);
+  const auto [examples, keys, truths] = read_keyed_inputs(pipeline, flags.inputs, flags.keys);
   const std::vector<Prediction> predictions = pipeline.predict(examples);
   std::vector<Json> rows;
   for (size_t i = 0; i < examples.size(); ++i) {
@@ -142,7 +142,7 @@ void stream_answers(const Pipeline& pipeline, const PredictFlags& flags) {
 }
 
 /// What the user typed, without the JSON around it.
-std::string text_of(const Example& query) {
+std::string query_text(const Example& query) {
   return query.axis("tokens").text;
 }
 
@@ -162,7 +162,7 @@ void print_nearest(const Pipeline& pipeline, const std::vector<Example>& queries
   Json answers = Json::array();
   for (size_t i = 0; i < queries.size(); ++i) {
     Json neighbours = Json::array();
-    if (!flags.json) put_line(text_of(queries[i]));
+    if (!flags.json) put_line(query_text(queries[i]));
     for (const Neighbour& neighbour : found[i]) {
       const int64_t number = corpus.numbers[size_t(neighbour.index)];
       const std::string& text = corpus.texts[size_t(neighbour.index)];
@@ -171,7 +171,7 @@ void print_nearest(const Pipeline& pipeline, const std::vector<Example>& queries
       else
         put_line(concat("  ", format_number(neighbour.cosine, 4), "\t", number, "\t", text));
     }
-    answers.push_back({{"text", text_of(queries[i])}, {"nearest", std::move(neighbours)}});
+    answers.push_back({{"text", query_text(queries[i])}, {"nearest", std::move(neighbours)}});
   }
   if (flags.json)
     std::cout << Json{{"queries", answers}, {"metrics", metrics_json(metrics)}}.dump() << "\n";
@@ -188,6 +188,8 @@ void run_predict(const PredictFlags& flags) {
           "--key names a column to write beside the answers; give --out FILE too");
   const Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
   for (const std::string& note : pipeline.notes()) tell(note);
+  check_no_input(flags.out, {flags.inputs.file});
+  for (const std::string& input : flags.inputs.inputs) check_no_input(flags.out, {input});
   const bool has_stream = !flags.inputs.file.empty() || !::isatty(STDIN_FILENO);
   if (pipeline.task().streams() && flags.inputs.inputs.empty() && has_stream)
     return stream_answers(pipeline, flags);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/interrupt.h"
@@ -81,6 +82,10 @@ int run_program(int argc, const char* const* argv) {
 #undef FOVEA_ROW
   take_as_given(program);
   const std::vector<std::string> arguments = given_arguments(argc, argv);
+  if (const std::string mistake = missing_value(program, arguments); !mistake.empty()) {
+    tell("error: " + mistake);
+    return 2;
+  }
   try {
     program.parse(kept_whole(arguments));
     std::cout << std::flush;
@@ -99,6 +104,9 @@ int run_program(int argc, const char* const* argv) {
     tell(concat("error: JSON does not have the expected form (", describe(error), ")"));
   } catch (const std::bad_alloc&) {
     std::cerr << "error: out of memory; try a smaller training.batch_size or less data\n";
+  } catch (const std::filesystem::filesystem_error& error) {
+    tell(concat("error: ", error.path1().string(), ": cannot be looked at (",
+                error.code().message(), "); name a file or folder that can be read"));
   } catch (const std::exception& error) {
     // LibTorch appends a stack trace; its first line says it all.
     const std::string what = error.what();

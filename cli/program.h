@@ -14,7 +14,7 @@ int run_program(int argc, const char* const* argv);
 #define FOVEA_COMMANDS(row)                                                                  \
   row(tasks) row(scores) row(data) row(prepare) row(train) row(evaluate) row(predict)        \
       row(generate) row(explain) row(adversary) row(compare) row(tune) row(heads) row(prune) \
-          row(serve) row(export) row(tokenise) row(doctor) row(completion)
+          row(serve) row(board) row(export) row(tokenise) row(doctor) row(completion)
 
 #define FOVEA_DECLARE(name) void add_##name(CLI::App& program);
 FOVEA_COMMANDS(FOVEA_DECLARE)

@@ -27,6 +27,7 @@ RunFolder new_folder(const PruneFlags& flags) {
 
 void prune_columns(const PruneFlags& flags) {
   Pipeline before = Pipeline::load(flags.run);
+  before.setup().task().loading = progress_bar;
   const Splits splits = before.load_data("");
   const auto judge = splits.validation ? splits.validation : splits.train;
   const Metrics metrics_before = before.measure(*judge);
@@ -76,7 +77,7 @@ Json stage_json(const PrunedStage& stage) {
   return json;
 }
 
-Json result_json(const PruneResult& result, const RunFolder& folder) {
+Json pruned_json(const PruneResult& result, const RunFolder& folder) {
   Json json{{"run", folder.path().string()},
             {"pruned_heads", pruned_heads_text(result.gone)},
             {"before", stage_json(result.before)},
@@ -154,7 +155,7 @@ void prune_heads_of(const PruneFlags& flags) {
   const PruneResult result = prune_run(request);
   progress.reset();
   if (flags.json) {
-    std::cout << result_json(result, folder).dump(2) << "\n";
+    std::cout << pruned_json(result, folder).dump(2) << "\n";
     return;
   }
   std::cerr << "taken out: " << pruned_heads_text(result.gone) << "\n";

@@ -1,5 +1,3 @@
-#include <signal.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -21,27 +19,6 @@ struct ServeFlags {
   serving::ServerOptions server;
   serving::PipelineOptions pipeline;
   double max_wait_milliseconds = 2, drain_seconds = 20;
-};
-
-/// SIGTERM and SIGINT wait to be asked for, in every thread that is started meanwhile.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGTERM);
-    sigaddset(&signals_, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-  /// Whether one came within that time.
-  bool wait(long milliseconds) const {
-    const timespec time{milliseconds / 1000, milliseconds % 1000 * 1000000};
-    return sigtimedwait(&signals_, nullptr, &time) > 0;
-  }
-
- private:
-  sigset_t signals_{}, before_{};
 };
 
 struct NamedRun {

@@ -13,7 +13,7 @@ struct TasksFlags {
   bool options = false, markdown = false;
 };
 
-std::string options_of(const std::string& task, const std::string& model, bool markdown) {
+std::string task_options(const std::string& task, const std::string& model, bool markdown) {
   Setup setup(task);
   if (!model.empty()) setup.set("model.name", model);
   return markdown ? setup.options().markdown() : setup.options().help_text();
@@ -26,16 +26,16 @@ void print_all_options(bool markdown) {
     const std::vector<std::string> models = make_task(row.name)->option_lists();
     for (const std::string& model : models)
       std::cout << before << row.name << ", model.name=" << model << "\n\n"
-                << options_of(row.name, model, markdown);
+                << task_options(row.name, model, markdown);
     if (models.empty())
-      std::cout << before << row.name << "\n\n" << options_of(row.name, "", markdown);
+      std::cout << before << row.name << "\n\n" << task_options(row.name, "", markdown);
   }
 }
 
 void run_tasks(const TasksFlags& flags) {
   if (flags.options) return print_all_options(flags.markdown);
   if (!flags.task.empty()) {
-    std::cout << options_of(flags.task, flags.model, flags.markdown);
+    std::cout << task_options(flags.task, flags.model, flags.markdown);
     if (!flags.markdown)
       std::cout << "\nsettings by name, --config NAME: " << join(make_task(flags.task)->configs())
                 << "\n";

@@ -120,7 +120,7 @@ std::vector<int64_t> read_ids(const std::string& text) {
   return ids;
 }
 
-void train(const TokeniseFlags& flags) {
+void train_and_write(const TokeniseFlags& flags) {
   require(!flags.paths.empty() && flags.out, ErrorKind::InvalidArgument,
           "--train needs files of texts, one a line, and --out FOLDER");
   TokeniserTraining training;
@@ -144,7 +144,7 @@ void train(const TokeniseFlags& flags) {
 }
 
 void run_tokenise(const TokeniseFlags& flags) {
-  if (flags.train) return train(flags);
+  if (flags.train) return train_and_write(flags);
   require(!flags.out && !flags.size && !flags.minimum_count && !flags.cased,
           ErrorKind::InvalidArgument,
           "--out, --size, --minimum-count and --cased belong to --train bpe, wordpiece or unigram");

@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "cli/board.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -8,15 +9,18 @@
 #include "fovea/base/progress.h"
 #include "fovea/tasks/folds.h"
 #include "fovea/tasks/preview.h"
+#include "fovea/tasks/watch.h"
+#include "fovea/training/tensorboard.h"
 
 namespace fovea::cli {
 
 namespace {
 
 struct TrainCommandFlags : TrainFlags {
-  std::string out;
-  bool resume = false, overwrite = false, dry_run = false;
-  int64_t folds = 0;
+  std::string out, tensorboard;
+  bool resume = false, overwrite = false, dry_run = false, page = false;
+  int64_t folds = 0, watch = 0;
+  int port = 0;
 };
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -61,12 +65,14 @@ void print_choice(const ModelChoice& choice) {
   tell(concat("model.name=", choice.model, ": ", choice.reason));
 }
 
+constexpr const char* kFitted =
+    "fitted without steps, exactly (L-BFGS), the penalty by cross-validation";
+
 void print_summary(const Training& training) {
   for (const std::string& note : training.splits.notes) tell(note);
   if (training.choice) print_choice(*training.choice);
   std::cerr << layer_table(training.model->summary(), count_parameters(*training.model)).plain();
-  tell(training.fitted ? "fitted without steps (L-BFGS), the penalty by cross-validation"
-                       : plan_text(training.plan));
+  tell(training.fitted ? kFitted : plan_text(training.plan));
 }
 
 /// The rows of all steps.
@@ -78,6 +84,20 @@ int64_t planned_rows(const Training& training) {
 
 std::string count_text(const std::shared_ptr<Dataset>& rows) {
   return format_count(rows ? rows->size() : 0);
+}
+
+/// "at most about 57.5 s: 24 s to choose the model, then 33.5 s (4.1 ms a step)".
+std::string time_text(const TrainingPreview& preview) {
+  const double most = preview.plan.options.seconds;
+  const std::string total = format_duration(preview.seconds());
+  if (most > 0 && preview.seconds() >= most) return concat("at most ", total, ", as asked for");
+  std::string text = concat(preview.fitted ? "about " : "at most about ", total);
+  if (preview.choice_seconds > 0)
+    text += concat(": ", format_duration(preview.choice_seconds), " to choose the model, then ",
+                   format_duration(preview.training_seconds()));
+  if (!preview.fitted)
+    text += concat(" (", format_number(preview.step_seconds * 1000, 3), " ms a step)");
+  return text;
 }
 
 void run_dry(const TrainCommandFlags& flags) {
@@ -101,11 +121,11 @@ void run_dry(const TrainCommandFlags& flags) {
     add("model", concat("the best of ", join(setup.task().candidates()),
                         " on held-out rows; the layers above are those of the first"));
   const TrainingOptions& options = preview.plan.options;
-  add("training", plan_text(preview.plan));
-  add("optimiser", concat(options.optimiser, ", rate ", format_number(options.learning_rate, 3),
-                          ", ", options.schedule));
-  add("time", concat("at most about ", format_duration(preview.seconds()), " (",
-                     format_number(preview.step_seconds * 1000, 3), " ms a step)"));
+  add("training", preview.fitted ? kFitted : plan_text(preview.plan));
+  if (!preview.fitted)
+    add("optimiser", concat(options.optimiser, ", rate ", format_number(options.learning_rate, 3),
+                            ", ", options.schedule));
+  add("time", time_text(preview));
   add("memory", concat(format_count(preview.memory >> 20), " MiB so far"));
   for (const std::string& note : splits.notes) put_line(note);
   std::cout << layer_table(preview.layers, preview.parameters).plain() << table.plain();
@@ -122,6 +142,7 @@ bool is_budget(const std::string& assignment) {
 /// A resumed run keeps its options; only a longer training may be asked for.
 Setup resumed_setup(const TrainCommandFlags& flags, const RunFolder& folder) {
   Setup setup = setup_of_run(folder);
+  setup.task().loading = progress_bar;
   require(setup.task_name() == flags.task, ErrorKind::InvalidArgument, folder.path().string(),
           ": is a run of the task ", setup.task_name(), ", not ", flags.task);
   TrainFlags given = flags;
@@ -225,6 +246,8 @@ void run_train(const TrainCommandFlags& flags) {
           "--folds begins anew; it does not go with --resume");
   Setup setup = flags.resume ? resumed_setup(flags, folder) : make_setup(flags);
   catch_interrupts();
+  std::optional<LivePage> page;
+  if (flags.page) page.emplace(folder.path(), flags.port);
   std::optional<FoldsResult> folds;
   if (flags.folds > 0) {
     folds = run_folds(flags, folder);
@@ -232,6 +255,7 @@ void run_train(const TrainCommandFlags& flags) {
   }
 
   std::unique_ptr<Progress> progress;
+  std::unique_ptr<TensorBoardLog> tensorboard;
   TrainRequest request;
   request.folder = &folder;
   request.resume = flags.resume;
@@ -241,11 +265,14 @@ void run_train(const TrainCommandFlags& flags) {
       tell(concat("choosing the model: ", done + 1, " of ", total, ", ", model));
     };
   request.untrained = flags.epochs == 0;
+  request.watch = flags.page ? std::max<int64_t>(flags.watch, 1) : flags.watch;
   if (folds) request.folds = folds->to_json();
   request.loaded = [&](const Training& training) {
     for (const std::string& warning : training.warnings)
       std::cerr << "warning: " << warning << "\n";
     if (!flags.quiet) print_summary(training);
+    if (!flags.tensorboard.empty())
+      tensorboard = std::make_unique<TensorBoardLog>(flags.tensorboard);
     progress = std::make_unique<Progress>("training", planned_rows(training), "rows", flags.quiet);
   };
   request.hooks.note = [&](const std::string& sentence) { progress->line(sentence); };
@@ -253,7 +280,11 @@ void run_train(const TrainCommandFlags& flags) {
     progress->update(rows, "loss " + format_number(loss, 4));
   };
   request.hooks.should_stop = was_interrupted;
+  request.hooks.step_ended = [&](const StepReport& report) {
+    if (tensorboard) tensorboard->add(report);
+  };
   request.hooks.epoch_ended = [&](const EpochReport& report) {
+    if (tensorboard) tensorboard->add(report);
     progress->line(concat(
         "epoch ", report.epoch, "/", setup.training().epochs, "  loss ",
         format_number(report.loss, 4),
@@ -262,6 +293,7 @@ void run_train(const TrainCommandFlags& flags) {
   };
   const Training training = train(setup, request);
   progress.reset();
+  if (page) page->end();
 
   const TrainingResult& result = training.result;
   const std::string end = end_text(flags, folder, training);
@@ -320,6 +352,20 @@ void add_train(CLI::App& program) {
                    "cross-validation: so many trainings, each judged on another share of the rows; "
                    "then the model that is kept, on all rows")
       ->check(CLI::Range(2, 1000));
+  command
+      ->add_flag("--page", flags->page,
+                 "show curves, speed and attention on a page of this machine while it trains; "
+                 "fovea board RUN shows them again")
+      ->excludes(command->get_option("--folds"));
+  command->add_option("--port", flags->port, "of --page; 0: any free one")
+      ->check(CLI::Range(0, 65535));
+  command
+      ->add_option("--watch", flags->watch,
+                   "keep the attention of so many validation rows epoch by epoch, for the page; "
+                   "--page keeps that of one")
+      ->check(CLI::Range(int64_t{0}, kMostWatched));
+  command->add_option("--tensorboard", flags->tensorboard,
+                      "also write the curves into this folder as TensorBoard's event files");
   command->add_flag("--dry-run", flags->dry_run,
                     "say what was understood of the data, and how long the training would take; "
                     "write nothing");

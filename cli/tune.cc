@@ -23,11 +23,11 @@ struct TuneFlags : TrainFlags {
 };
 
 /// Options that were set on the command line keep their values.
-std::vector<Tunable> varied(const TuneFlags& flags) {
+std::vector<Tunable> varied(const TuneFlags& flags, const TrainFlags& each) {
   std::vector<Tunable> tunables;
   for (const std::string& text : flags.vary) tunables.push_back(parse_tunable(text));
   if (!tunables.empty()) return tunables;
-  tunables = usual_tunables(make_setup(flags));
+  tunables = usual_tunables(make_setup(each));
   for (const std::string& assignment : flags.assignments)
     std::erase_if(tunables,
                   [&](const Tunable& one) { return assignment.starts_with(one.key + "="); });
@@ -47,11 +47,26 @@ void tell_trial(const TuneTrial& trial, bool is_new) {
 }
 
 void print_search(const TuneResult& result, const TuneFlags& flags) {
+  if (result.trials.empty()) {
+    if (result.run.empty()) return;
+    tell(concat("half of --time ", *flags.time,
+                " was too short for one training with the usual options: no other was tried, and "
+                "the run is what the rest of the time gave; give more time"));
+    tell("validation: " + result.validation.headline());
+    if (result.test) tell("test rows, looked at once: " + result.test->headline());
+    return;
+  }
   const TuneTrial &best = result.trials[result.best], &usual = result.trials[result.usual];
   std::cout << result.table().plain();
   if (!result.importance.empty())
     std::cout << "\n" << render_terminal(result.picture(), user_terminal());
-  if (result.out_of_time) tell("the time is up");
+  if (result.out_of_time)
+    tell(concat("the time is up: ", std::ranges::max(result.trials, {}, &TuneTrial::number).number,
+                " of ", flags.trials, " combinations were tried"));
+  if (result.fitted && flags.vary.empty())
+    tell(
+        "the usual model is fitted exactly, without steps: none of the options that are usually "
+        "varied changes it; name others with --vary key=a,b,c");
   if (result.stopped) return;
   tell(result.best == result.usual
            ? concat("nothing better than the usual options was found: ", result.metric, " ",
@@ -65,10 +80,12 @@ void print_search(const TuneResult& result, const TuneFlags& flags) {
 void run_tune(TuneFlags flags) {
   TuneRequest request;
   if (flags.time) request.seconds = parse_duration(*flags.time);
-  flags.time.reset();  // not of each training
-  request.make_setup = [&] { return make_setup(flags); };
+  TrainFlags each = flags;
+  each.time.reset();  // it is of the whole search
+  request.make_setup = [&] { return make_setup(each); };
   request.folder = flags.out.empty() ? "runs/" + flags.task + "-tune" : flags.out;
-  request.tunables = varied(flags);
+  request.tunables = varied(flags, each);
+  request.are_usual = flags.vary.empty();
   request.trials = flags.trials;
   catch_interrupts();
   request.should_stop = was_interrupted;
@@ -81,11 +98,13 @@ void run_tune(TuneFlags flags) {
       write_report(request.folder / "tune.html", {&picture, 1});
     }
   }
-  if (result.stopped)
+  if (result.stopped && result.trials.empty())
+    tell("stopped before the first training ended: nothing was kept");
+  else if (result.stopped)
     tell(concat("stopped; the same command goes on where this one was: ", request.folder.string()));
   if (flags.json)
     std::cout << result.to_json().dump(2) << "\n";
-  else if (!result.trials.empty())
+  else
     print_search(result, flags);
   if (!flags.json && !result.run.empty()) put_line(result.run.string());
 }

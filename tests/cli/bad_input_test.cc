@@ -10,7 +10,7 @@
 #include "fovea/training/run_folder.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::bad_input_test {
 namespace {
 
 using testing::fovea;
@@ -215,4 +215,4 @@ TEST_F(BadInput, ABadConfigFile) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::bad_input_test

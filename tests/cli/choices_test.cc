@@ -64,7 +64,8 @@ TEST_F(ChoicesByHand, TrainsAnswersExplainsAndGoesOut) {
   const Outcome explained = fovea(
       {"explain", path("run"), input, "--faithfulness", "--quiet", "--out", path("report.html")});
   ASSERT_EQ(explained.status, 0) << explained.err;
-  EXPECT_NE(explained.out.find("Should I believe it?"), std::string::npos) << explained.out;
+  EXPECT_NE(explained.out.find("Does this picture show what the model used?"), std::string::npos)
+      << explained.out;
 
   ASSERT_EQ(fovea({"export", path("run"), "--hugging-face", path("net")}).status, 0);
   EXPECT_EQ(read_json_file(path("net") + "/config.json")["architectures"][0],

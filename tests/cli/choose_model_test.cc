@@ -7,7 +7,7 @@
 #include "fovea/base/text.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::choose_model_test {
 namespace {
 
 using testing::fovea;
@@ -86,4 +86,4 @@ TEST_F(ChooseModelCommand, MembersAreTheIntervalOfEachWeight) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::choose_model_test

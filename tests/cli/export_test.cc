@@ -7,7 +7,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::export_test {
 namespace {
 
 using testing::fovea;
@@ -124,4 +124,4 @@ TEST_F(Export, TwoFilesThatBelongTogetherSaySo) {
 #endif
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::export_test

@@ -6,7 +6,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::few_rows_test {
 namespace {
 
 using testing::fovea;
@@ -166,4 +166,4 @@ TEST_F(FewRows, FoldsOfALinearModel) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::few_rows_test

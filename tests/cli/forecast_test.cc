@@ -8,7 +8,7 @@
 #include "fovea/base/file.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::forecast_test {
 namespace {
 
 using testing::fovea;
@@ -73,6 +73,18 @@ TEST_F(Forecast, KnownColumnsCalendarAndIntervals) {
   EXPECT_EQ(short_.status, 1);
   EXPECT_NE(short_.err.find("7 steps to predict"), std::string::npos) << short_.err;
   EXPECT_NE(short_.err.find("promotion"), std::string::npos) << short_.err;
+}
+
+TEST_F(Forecast, AHeaderWithOtherNamesIsToldWhatIsMissing) {
+  std::string rows = "date,sales,price\n";
+  for (int day = 0; day < 120; ++day)
+    rows += concat(date(day), ",", 10 * (day % 7), ",", day % 11, "\n");
+  ASSERT_EQ(train(file("shop.csv", rows), {"--target", "sales", "--epochs", "1"}).status, 0);
+  const std::string other = "Datum;Absatz;Preis\n2024-05-01;964,6;1,50\n2024-05-02;12;1,50\n";
+  const Outcome outcome = fovea({"predict", path("run"), file("laden.csv", other)});
+  EXPECT_EQ(outcome.status, 1);
+  for (const char* part : {"laden.csv:1", "header", "'sales', 'price'"})
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " not in: " << outcome.err;
 }
 
 TEST_F(Forecast, SeveralSeriesInOneFile) {
@@ -153,6 +165,22 @@ TEST_F(Forecast, AFileInLongFormatNeedsNoOptions) {
 }
 
 /// Numbers that grow by one a day: a season back is 7 too low, whatever is forecast.
+TEST_F(Forecast, NumbersThatCountTheRowsAreTimesByAnyName) {
+  for (const auto& [first, step, left_out] :
+       std::vector<std::array<int64_t, 3>>{{1650000000, 3600, 7}, {1800, 1, -1}}) {
+    std::string rows = "Zeitpunkt,Umsatz\n";
+    for (int64_t i = 0; i < 120; ++i)
+      if (left_out < 0 || i % 40 != left_out)
+        rows += concat(first + step * i, ",", 10 + i % 7, ".5\n");
+    const Outcome outcome =
+        fovea({"train", "forecast", file("count.csv", rows), "--out", path("count"), "--overwrite",
+               "--epochs", "1", "--set", "model.name=linear"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("forecast of 'Umsatz', "), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("'Zeitpunkt' names the steps"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST_F(Forecast, EvaluateShowsBaselinesSeriesAndStepsInTheUnit) {
   std::string text = "date,load,height\n";
   for (int day = 0; day < 400; ++day)
@@ -204,4 +232,4 @@ TEST_F(Forecast, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::forecast_test

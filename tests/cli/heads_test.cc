@@ -6,7 +6,7 @@
 #include "fovea/base/file.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::heads_test {
 namespace {
 
 using testing::fovea;
@@ -85,4 +85,4 @@ TEST_F(HeadCommands, PruneWritesASmallerRun) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::heads_test

@@ -4,7 +4,7 @@
 #include "tests/cli/program_test.h"
 #include "tests/support/tiny_networks.h"
 
-namespace fovea {
+namespace fovea::hugging_face_test {
 namespace {
 
 using testing::fovea;
@@ -105,4 +105,4 @@ TEST_F(FolderAsRun, GoesOnLearning) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::hugging_face_test

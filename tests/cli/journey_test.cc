@@ -7,7 +7,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::journey_test {
 namespace {
 
 using testing::fovea;
@@ -257,4 +257,4 @@ TEST(Program, WrongUsageIsTwoAndErrorsAreOne) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::journey_test

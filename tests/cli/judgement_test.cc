@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -12,7 +13,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::judgement_test {
 namespace {
 
 using testing::fovea;
@@ -159,6 +160,93 @@ TEST_F(Judgement, OfRareClassesAccuracyIsNoHeadline) {
   EXPECT_EQ(json["main"]["metric"], "average_precision");
   EXPECT_FALSE(has(trained["rare"].err, "\naccuracy ")) << trained["rare"].err;
   EXPECT_TRUE(has(trained["rare"].err, "so accuracy says little")) << trained["rare"].err;
+}
+
+TEST_F(Judgement, RowsThatWereTrainedOnAreCalledSo) {
+  const Json whole = evaluate("classes", {path("people.csv")});
+  EXPECT_EQ(whole["split"], "training data");
+  EXPECT_EQ(whole["rows"], 400);
+  EXPECT_TRUE(has(whole["trained_on"], "320 of these 400 rows")) << whole["trained_on"];
+  const Outcome text = fovea({"evaluate", path("classes"), path("people.csv")});
+  EXPECT_TRUE(has(text.err, "features, training data, 400 rows")) << text.err;
+  EXPECT_TRUE(has(text.err, "warning: 320 of these 400 rows were trained on")) << text.err;
+  EXPECT_EQ(evaluate("classes", {"--split", "train"})["split"], "train");
+  EXPECT_FALSE(evaluate("classes").contains("trained_on"));
+  const std::string table = read_file(path("people.csv"));
+  file("half.csv", table.substr(0, table.find("k200,")));
+  EXPECT_EQ(evaluate("classes", {path("half.csv")})["split"], "test") << "another file";
+}
+
+TEST_F(Judgement, AfterFoldsTheirFiguresAreNamed) {
+  std::string table = read_file(path("people.csv"));
+  const std::string few = file("few_people.csv", table.substr(0, table.find("k60,")));
+  ASSERT_EQ(fovea({"train", "features", few, "--target", "buys", "--columns", "drop=id,drop=spent",
+                   "--folds", "2", "--out", path("folds"), "--set", "model.name=linear", "--quiet"})
+                .status,
+            0);
+  const Outcome text = fovea({"evaluate", path("folds")});
+  EXPECT_TRUE(has(text.err, "training data, 60 rows")) << text.err;
+  EXPECT_TRUE(has(text.err, "2 folds")) << text.err;
+  const Json folds = read_json_file(path("folds/manifest.json"))["folds"]["metrics"]["accuracy"];
+  EXPECT_TRUE(has(text.err, "accuracy " + format_number(folds["mean"].get<double>(), 4)))
+      << text.err;
+}
+
+TEST_F(Judgement, OneClassHasNoRanking) {
+  const Outcome outcome =
+      fovea({"evaluate", path("rare"),
+             file("one_class.csv", "age,town,fraud\n30,north,1\n31,south,1\n28,south,1\n")});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_FALSE(has(outcome.out, "average_precision")) << outcome.out;
+  EXPECT_TRUE(has(outcome.err, "all rows are '1'")) << outcome.err;
+  EXPECT_FALSE(has(outcome.err, "decides")) << outcome.err;
+  const Json json = evaluate("rare", {path("one_class.csv")});
+  EXPECT_EQ(json["main"]["metric"], "accuracy");
+  EXPECT_FALSE(json["baselines"]["majority"].contains("average_precision"));
+}
+
+TEST_F(Judgement, FewOfAClassHaveNoInterval) {
+  std::string rows = "age,town,fraud\n79,north,1\n";
+  for (int i = 0; i < 40; ++i) rows += concat(20 + i, ",south,0\n");
+  const std::string few = file("one_positive.csv", rows);
+  const Json json = evaluate("rare", {few});
+  EXPECT_EQ(json["main"]["metric"], "average_precision");
+  EXPECT_FALSE(json["main"].contains("low")) << json["main"];
+  const Outcome text = fovea({"evaluate", path("rare"), few});
+  EXPECT_TRUE(has(text.err, "1 row is '1': too few")) << text.err;
+}
+
+TEST_F(Judgement, WhatIsSaidOfAThreshold) {
+  const Outcome chosen = fovea({"evaluate", path("classes"), "--threshold", "f1"});
+  EXPECT_TRUE(has(chosen.err, "(threshold f1, chosen on the validation rows)")) << chosen.err;
+  const Outcome fixed = fovea({"evaluate", path("rare"), "--threshold", "1"});
+  EXPECT_TRUE(has(fixed.err, "chooses another threshold than 1")) << fixed.err;
+  EXPECT_FALSE(has(fixed.err, "chosen on")) << fixed.err;
+  const Outcome number = fovea({"evaluate", path("number"), "--threshold", "0.5"});
+  EXPECT_TRUE(has(number.err, "this run predicts a number")) << number.err;
+  const Outcome free = fovea({"evaluate", path("classes"), "--threshold", "cost=0:0"});
+  EXPECT_EQ(free.status, 1);
+  EXPECT_TRUE(has(free.err, "both costs are 0")) << free.err;
+  EXPECT_FALSE(has(free.err, "did you mean")) << free.err;
+}
+
+TEST_F(Judgement, AnswersNeverReplaceTheirInputs) {
+  const std::string table = file("same.csv", "age,town,id\n60,north,7\n");
+  std::filesystem::create_hard_link(table, path("linked.csv"));
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = fovea(arguments);
+    EXPECT_EQ(outcome.status, 1) << join(arguments, " ");
+    EXPECT_TRUE(has(outcome.err, "--out")) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "is an input")) << outcome.err;
+  };
+  refused({"predict", path("classes"), table, "--out", table});
+  refused({"predict", path("classes"), "--input", table, "--out", path("linked.csv")});
+  refused({"predict", path("classes"), "--input", table, "--out", path("classes/../same.csv")});
+  EXPECT_EQ(read_file(table), "age,town,id\n60,north,7\n");
+  const std::string json =
+      file("same.json", "[{\"age\": 60, \"town\": \"north\", \"buys\": \"yes\"}]");
+  refused({"evaluate", path("classes"), json, "--out", json});
+  refused({"explain", path("classes"), "--input", json, "--out", json});
 }
 
 TEST_F(Judgement, AThresholdIsAppliedEverywhere) {
@@ -379,5 +467,46 @@ TEST_F(Judgement, TuneFindsGoesOnAndKeeps) {
   EXPECT_EQ(fovea({"tune", "features", "--vary", "model.hiden=8,16"}).status, 1);
 }
 
+TEST_F(Judgement, ARefusedSearchLeavesNoFolderAndAKilledOneIsNoObstacle) {
+  const auto search = [](const std::string& data, const std::string& target) {
+    return fovea({"tune", "features", data, "--target", target, "--columns", "drop=id,drop=spent",
+                  "--epochs", "1", "--trials", "1", "--threads", "1", "--quiet", "--set",
+                  "model.name=plain", "--out", path("deep/refused")});
+  };
+  const Outcome mistyped = search(path("people.csv"), "bys");
+  EXPECT_EQ(mistyped.status, 1);
+  EXPECT_TRUE(has(mistyped.err, "buys")) << mistyped.err;
+  EXPECT_EQ(search(path("none.csv"), "buys").status, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("deep"))) << "nothing of a search without a trial";
+  make_folder(path("deep/refused"));  // as one leaves it that was killed in its first training
+  file("deep/refused/search.json", "{\"options\": \"others\"}");
+  file("deep/refused/.lock", "");
+  const Outcome right = search(path("people.csv"), "buys");
+  EXPECT_EQ(right.status, 0) << right.err;
+}
+
+TEST_F(Judgement, ASearchKeepsItsTimeEvenWithinItsFirstTraining) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome =
+      fovea({"tune", "features", path("people.csv"), "--target", "buys", "--columns",
+             "drop=id,drop=spent", "--epochs", "100000000", "--set", "training.patience=0", "--set",
+             "model.name=plain", "--time", "1s", "--threads", "1", "--out", path("timed")});
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_LT(seconds.count(), 10);
+  EXPECT_TRUE(has(outcome.err, "half of --time 1s was too short")) << outcome.err;
+  EXPECT_TRUE(has(outcome.out, path("timed/best"))) << outcome.out;
+  EXPECT_GT(evaluate("timed/best")["metrics"]["accuracy"].get<double>(), 0.8);
+}
+
+TEST_F(Judgement, WhatIsFittedExactlyIsNotVariedByTheUsualOptions) {
+  const Outcome outcome = fovea({"tune", "features", path("people.csv"), "--target", "buys",
+                                 "--columns", "drop=id,drop=spent", "--set", "model.name=linear",
+                                 "--threads", "1", "--out", path("exact")});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "fitted exactly")) << outcome.err;
+  EXPECT_FALSE(has(outcome.err, "dropout")) << outcome.err;
+}
+
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::judgement_test

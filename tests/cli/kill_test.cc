@@ -18,7 +18,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::kill_test {
 namespace {
 
 using testing::fovea;
@@ -95,6 +95,24 @@ TEST(Kill, AtRandomMomentsChangesNothing) {
   EXPECT_EQ(fovea({"evaluate", whole, "--json"}).out, fovea({"evaluate", killed, "--json"}).out);
   EXPECT_EQ(fovea({"doctor", killed}).status, 0);
   EXPECT_EQ(temporaries_in(folder.path()), std::vector<std::string>{});
+}
+
+TEST(Kill, TheNoteIsOfTheWeightsThatWereWritten) {
+  TemporaryFolder folder;
+  const std::string out = (folder / "run").string();
+  const pid_t child = start({"train", "features", "--out", out, "--set", "data.rows=2000", "--set",
+                             "model.name=plain", "--set", "training.patience=0", "--epochs",
+                             "100000", "--set", "training.checkpoint_seconds=1000", "--quiet"});
+  const auto epochs = [&] {
+    const std::filesystem::path metrics = out + "/metrics.jsonl";
+    return std::filesystem::exists(metrics) ? std::ranges::count(read_file(metrics), '\n') : 0;
+  };
+  for (int i = 0; i < 6000 && epochs() < 3; ++i) ::usleep(10'000);
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(wait_for(child), -SIGKILL);
+  const std::string note = fovea({"evaluate", out, "--json"}).json()["unfinished"];
+  EXPECT_NE(note.find("the answers are those of epoch 1;"), std::string::npos) << note;
+  EXPECT_NE(note.find("of later epochs"), std::string::npos) << note;
 }
 
 /// Path below the folder, and content.
@@ -216,6 +234,20 @@ TEST(Kill, PoliteSignalsLeaveACheckpoint) {
   }
 }
 
+TEST(Interrupt, WhileTheModelIsChosenLeavesNothing) {
+  TemporaryFolder folder;
+  const std::string out = (folder / "run").string();
+  const pid_t child =
+      start({"train", "features", "--out", out, "--set", "data.rows=3000", "--quiet"});
+  for (int i = 0; i < 600 && !std::filesystem::exists(out + "/.lock"); ++i) ::usleep(10'000);
+  ::usleep(300'000);
+  ::kill(child, SIGINT);
+  EXPECT_EQ(wait_for(child), 128 + SIGINT);
+  EXPECT_FALSE(std::filesystem::exists(out)) << "no run of a model that was never chosen";
+  EXPECT_NE(fovea({"train", "features", "--out", out, "--resume"}).err.find("no such run"),
+            std::string::npos);
+}
+
 TEST(Interrupt, AComparisonEndsWithTheStatusOfItsSignal) {
   TemporaryFolder folder;
   const std::string out = (folder / "compared").string();
@@ -229,4 +261,4 @@ TEST(Interrupt, AComparisonEndsWithTheStatusOfItsSignal) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::kill_test

@@ -4,7 +4,7 @@
 #include "fovea/base/file.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::language_test {
 namespace {
 
 using testing::fovea;
@@ -55,6 +55,15 @@ TEST_F(Book, IsLearnedWrittenMeasuredAndShown) {
   const Outcome predicted =
       fovea({"predict", path("run"), "the q", "--set", "decoding.maximum_length=7"});
   EXPECT_EQ(predicted.out, "uick br\n");
+  // What --set says of decoding holds where no flag says otherwise.
+  EXPECT_EQ(fovea({"generate", path("run"), "the q", "--only-new", "--set", "decoding.method=beam",
+                   "--set", "decoding.beam=3", "--set", "decoding.maximum_length=7"})
+                .out,
+            "uick br\n");
+  EXPECT_EQ(fovea({"generate", path("run"), "the q", "--only-new", "--temperature", "0", "--set",
+                   "decoding.stop=fox"})
+                .out,
+            "uick brown \n");
   const Outcome measured = fovea({"evaluate", path("run"), path("book.txt"), "--json"});
   EXPECT_EQ(measured.status, 0) << measured.err;
   EXPECT_LT(measured.json()["metrics"]["loss"], 0.5);
@@ -62,6 +71,8 @@ TEST_F(Book, IsLearnedWrittenMeasuredAndShown) {
   const Outcome report = fovea({"explain", path("run"), "the q", "--out", path("report.html")});
   EXPECT_EQ(report.status, 0) << report.err;
   EXPECT_NE(read_file(path("report.html")).find("the quick brown"), std::string::npos);
+  const Outcome health = fovea({"doctor", path("run")});
+  EXPECT_EQ(health.status, 0) << health.out << health.err;
   const Outcome heads = fovea({"heads", path("run"), "--rows", "2", "--no-zeroing", "--json"});
   EXPECT_EQ(heads.status, 0) << heads.err;
   for (const Json& head : heads.json()["heads"]) {
@@ -77,6 +88,7 @@ TEST_F(Book, MistakesAreSaidInOneLine) {
     EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
   };
   fails({"generate", path("run"), ""}, "the prompt is empty");
+  fails({"generate", path("run"), "the q", "--beam", "100000"}, "64");
   fails({"generate", path("run"), std::string(40, 'o')}, "leaves no room");
   fails({"generate", path("run"), "to", "--top-p", "2"}, "--top-p");
   fails({"generate", path("run"), "to", "--tokens", "-3"},
@@ -146,4 +158,4 @@ TEST_F(Book, IsAdaptedByFewNumbers) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::language_test

@@ -7,7 +7,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::media_runs_test {
 namespace {
 
 using testing::fovea;
@@ -82,7 +82,7 @@ class MediaRuns : public ::testing::TestWithParam<MediaTask> {
 TEST_P(MediaRuns, AFileIsAnInputWithFaithfulnessAndWithout) {
   const Outcome measured = fovea({"explain", path("run"), medium, "--faithfulness", "--quiet"});
   ASSERT_EQ(measured.status, 0) << measured.err;
-  EXPECT_TRUE(holds(measured.out, "Should I believe it?")) << measured.out;
+  EXPECT_TRUE(holds(measured.out, "Does this picture show what the model used?")) << measured.out;
   EXPECT_TRUE(holds(measured.out, "over 1 example")) << measured.out;
   const Outcome bare = fovea(
       {"explain", path("run"), medium, "--no-faithfulness", "--quiet", "--out", path("bare.html")});
@@ -123,4 +123,4 @@ INSTANTIATE_TEST_SUITE_P(All, MediaRuns, ::testing::ValuesIn(kMediaTasks),
                          [](const auto& info) { return info.param.task; });
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::media_runs_test

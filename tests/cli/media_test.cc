@@ -6,14 +6,14 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea::cli {
+namespace fovea::cli::media_test {
 namespace {
 
 using testing::expect_error;
 
 const Json kSchema = Json::parse(
     R"({"type": "object", "properties": {"image": {"type": "string", "contentMediaType": "image/*"},
-        "note": {"type": "string"}}})");
+        "note": {"type": "string", "contentMediaType": "text/plain"}}})");
 
 TEST(Media, AFileStandsForItsPath) {
   const testing::TemporaryFolder folder;
@@ -34,8 +34,8 @@ TEST(Media, EverythingElseStaysAsItIs) {
 TEST(Media, AFileThatIsNotThereIsNamed) {
   expect_error(ErrorKind::NotFound, {"nowhere.png", "no such file"},
                [] { with_media("nowhere.png", kSchema); });
-  expect_error(ErrorKind::BadData, "is no file", [] { with_media("/", kSchema); });
+  expect_error(ErrorKind::BadData, "is a folder", [] { with_media("/", kSchema); });
 }
 
 }  // namespace
-}  // namespace fovea::cli
+}  // namespace fovea::cli::media_test

@@ -6,7 +6,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::mistakes_test {
 namespace {
 
 using testing::fovea;
@@ -58,6 +58,17 @@ TEST(Mistakes, Flags) {
   expect_line(fovea({"train"}), 2, {"task is required", "fovea train --help"});
   expect_line(fovea({"evaluate", "x", "--split", "tset"}), 2, {"did you mean 'test'?"});
   expect_line(train({"a", "b", "c"}), 2, {"fovea train --help"});
+  expect_line(train({"--device", "gpu"}), 1, {"did you mean 'cuda'?"});
+  expect_line(train({"--class-weights", "balanced"}), 2, {"model.class_weights=balanced"});
+  expect_line(train({"--cv", "5"}), 2, {"did you mean --folds?"});
+  expect_line(train({"--cross-validation=5"}), 2, {"did you mean --folds?"});
+  expect_line(train({"--data", "a.csv"}), 2, {"data", "behind the task", "fovea train TASK a.csv"});
+  for (const char* flag : {"--data", "--test", "--file"})
+    expect_line(fovea({"predict", "r", flag, "a.csv"}), 2, {"behind the run", "fovea predict RUN"});
+  for (const char* flag : {"--data", "--test", "--file", "--input"})
+    expect_line(fovea({"evaluate", "r", flag, "a.csv"}), 2, {"behind the run", "RUN a.csv"});
+  expect_line(train({"--target", "--out", "X"}), 2, {"--target needs a value", "--target="});
+  expect_line(train({"--epochs", "--out", "X"}), 2, {"--epochs needs a value"});
   expect_line(fovea({"explain", "x", "--adversary", "5"}), 1,
               {"--adversary", "add --faithfulness"});
 }
@@ -66,6 +77,12 @@ TEST(Mistakes, NamesOfTasksOptionsAndColumns) {
   TemporaryFolder folder;
   const std::string table = folder.write("a.csv", "income,age\n1,2\n0,3\n1,4\n0,5\n");
   expect_line(fovea({"train", "featrues"}), 1, {"did you mean 'features'?"});
+  expect_line(fovea({"train", "a.csv"}), 1, {"the task comes before the data: features a.csv"});
+  const std::string out = (folder / "run").string();  // refused before a model is chosen
+  for (const char* rule : {"f2", "cost=1"})
+    expect_line(fovea({"train", "features", "--threshold", rule, "--out", out}), 1,
+                {rule, "cost=1:5"});
+  EXPECT_FALSE(std::filesystem::exists(out));
   expect_line(fovea({"train", "features", "--set", "model.nam=x"}), 1, {"'model.name'"});
   expect_line(fovea({"train", "features", "--set", "model.name=linaer"}), 1, {"'linear'"});
   expect_line(fovea({"train", "features", table, "--target", "incme"}), 1, {"'income'"});
@@ -123,6 +140,51 @@ TEST(Mistakes, FilesThatAreNoData) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
+TEST(Mistakes, FilesOfAnotherKind) {
+  TemporaryFolder folder;
+  const std::string out = (folder / "run").string();
+  const auto train = [&](const Words& more) {
+    Words arguments{"train"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {"--out", out});
+    return fovea(arguments);
+  };
+  const std::string parquet = folder.write("a.parquet", std::string("PAR1\x15\0\x15\0", 8));
+  const std::string zip = folder.write("b.xlsx", std::string("PK\x03\x04\0xl/workbook.xml", 20));
+  for (const char* task : {"images", "graph"}) {
+    expect_line(train({task, parquet}), 1, {"Parquet", "to_csv"});
+    expect_line(train({task, zip}), 1, {"Excel", "to_csv"});
+  }
+  const std::string csv = folder.write("a.csv", "question,text,answer\na,b,c\n");
+  expect_line(train({"questions", csv}), 1, {"a.csv", "SQuAD", "JSON lines"});
+  expect_line(train({"questions", zip}), 1, {"Excel", "JSON lines", "to_json"});
+  std::filesystem::create_directories(folder / "pics/cat");
+  std::filesystem::create_directories(folder / "pics/dog");
+  folder.write("pics/cat/1.png", "x");
+  folder.write("pics/dog/2.jpg", "x");
+  folder.write("pics/dog/notes.txt", "x");
+  expect_line(train({"documents", (folder / "pics").string()}), 1,
+              {"pictures", "fovea train images"});
+  std::string ratings = "user,item,rating\n";
+  for (int i = 0; i < 9; ++i) ratings += concat("u", i % 3, ",i", i / 3, ",", 1 + i % 5, "\n");
+  expect_line(train({"ratings", folder.write("r.csv", ratings)}), 1,
+              {"'text'", "--set model.name=mf"});
+}
+
+TEST(Mistakes, EvaluatingAFileWithoutAHeader) {
+  TemporaryFolder folder;
+  std::string rows;
+  for (int i = 0; i < 30; ++i) rows += concat(i, ",", 100 + 7 * i % 10, i % 2 ? ",yes\n" : ",no\n");
+  const std::string run = (folder / "run").string();
+  ASSERT_EQ(fovea({"train", "features", folder.write("a.csv", "a,b,y\n" + rows), "--target", "y",
+                   "--epochs", "1", "--set", "model.name=linear", "--quiet", "--out", run})
+                .status,
+            0);
+  const Outcome bare = fovea({"evaluate", run, folder.write("bare.csv", rows)});
+  EXPECT_EQ(bare.status, 1);
+  EXPECT_NE(bare.err.find("The first line must be a header"), std::string::npos) << bare.err;
+}
+
 TEST(Mistakes, DoctorOnDamagedRuns) {
   TemporaryFolder folder;
   const std::string run = (folder / "run").string();
@@ -153,4 +215,4 @@ TEST(Mistakes, Completion) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::mistakes_test

@@ -1,4 +1,5 @@
-// The ways of looking: reports, whether to believe them, several seeds, weights from elsewhere.
+// The ways of looking: reports, whether they show what the model used, several seeds, weights from
+// elsewhere.
 #include <gtest/gtest.h>
 #include <filesystem>
 
@@ -8,7 +9,7 @@
 #include "fovea/tensor/torch.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::seeing_test {
 namespace {
 
 using testing::fovea;
@@ -48,13 +49,76 @@ TEST_F(Seeing, AReportHoldsAllInputsAndWhetherToBelieveThem) {
   EXPECT_TRUE(holds(two.err, "a report (.html) holds all of them")) << two.err;
 }
 
+TEST_F(Seeing, TheRightAnswerAndTheModelsCard) {
+  std::string table = "plan,age,late\n";
+  for (int i = 0; i < 120; ++i)
+    table += concat(i % 3 ? "Basic" : "Pro", ",", 20 + i % 40, ",", i % 3 ? "no" : "yes", "\n");
+  write_file(path("orders.csv"), table);
+  const std::string run = path("orders");
+  const Outcome trained =
+      fovea({"train", "features", path("orders.csv"), "--target", "late", "--epochs", "2", "--out",
+             run, "--quiet", "--set", "model.name=attention", "--set", "model.hidden=16"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const auto explained = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"explain", run});
+    words.insert(words.end(), {"--json", "--quiet"});
+    const Outcome outcome = fovea(words);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.json();
+  };
+  const Json unknown = explained({"Pro,33"});
+  EXPECT_FALSE(unknown["prediction"].contains("truth"));
+  const Json& shares = unknown["prediction"]["shares"];
+  ASSERT_EQ(shares.size(), 2u);
+  EXPECT_EQ(shares[0]["label"], unknown["prediction"]["answer"]["class"]);
+  EXPECT_EQ(shares[0]["given"], true);
+  EXPECT_EQ(unknown["prediction"]["answers"], 2);
+  const Json& card = unknown["model"];
+  EXPECT_EQ(card["name"], "orders");
+  EXPECT_EQ(card["network"], "attention");
+  EXPECT_EQ(card["data"], "orders.csv") << "not where it stands on this machine";
+  EXPECT_EQ(card["epoch"], 2);
+  EXPECT_EQ(card["measured"]["split"], "validation");
+  EXPECT_EQ(card["measured"]["rows"], card["rows"]["validation"]);
+  EXPECT_EQ(card["trained"].get<std::string>().size(), 20u) << card["trained"];
+  const auto given = unknown["prediction"]["answer"]["class"].get<std::string>();
+  const std::string other = given == "yes" ? "no" : "yes";
+  EXPECT_EQ(explained({"Pro,33", "--truth", given})["prediction"]["truth"]["right"], true);
+  const Json wrong = explained({"Pro,33", "--truth", other})["prediction"]["truth"];
+  EXPECT_EQ(wrong["right"], false);
+  EXPECT_EQ(wrong["text"], other);
+  // A table with the column that training learned, in an order of its own, and a JSON object.
+  write_file(path("new.csv"), concat("late,age,plan\n", given, ",33,Pro\n", other, ",33,Pro\n"));
+  const Json rows = explained({"--input", path("new.csv")});
+  EXPECT_EQ(rows[0]["prediction"]["truth"]["right"], true);
+  EXPECT_EQ(rows[1]["prediction"]["truth"]["right"], false);
+  const std::string object = concat(R"({"plan": "Pro", "age": 33, "late": ")", other, "\"}");
+  EXPECT_EQ(explained({object})["prediction"]["truth"]["right"], false);
+  // The run knows what is right for its own examples.
+  const Json examples = read_json_file(std::filesystem::path(run) / "assets" / "examples.json");
+  EXPECT_TRUE(explained({examples[0].dump()})["prediction"].contains("truth"));
+  EXPECT_EQ(fovea({"explain", run, "Pro,33", "Pro,34", "--truth", "no", "--json"}).status, 1);
+}
+
+TEST_F(Seeing, ARunThatDidNotFinishWarns) {
+  const std::string run = train("0");
+  const std::filesystem::path manifest = std::filesystem::path(run) / "manifest.json";
+  Json json = read_json_file(manifest);
+  json["training"] = {{"finished", false}};
+  json.erase("evaluation");
+  write_json_file(manifest, json);
+  const Json best = fovea({"explain", run, kRow, "--json"}).json()["model"];
+  EXPECT_TRUE(holds(best["warning"].get<std::string>(), "did not finish"));
+  EXPECT_TRUE(best["measured"]["value"].is_number()) << "of the best epoch so far: " << best;
+}
+
 TEST_F(Seeing, FaithfulnessOfADataSet) {
   const std::string run = train("0");
   ASSERT_EQ(fovea({"data", "features", "--set", "data.rows=300", "--out", path("data")}).status, 0);
   const Outcome table =
       fovea({"explain", run, path("data"), "--faithfulness", "--rows", "20", "--quiet"});
   ASSERT_EQ(table.status, 0) << table.err;
-  EXPECT_TRUE(holds(table.out, "Should I believe it?")) << table.out;
+  EXPECT_TRUE(holds(table.out, "Does this picture show what the model used?")) << table.out;
   EXPECT_TRUE(holds(table.out, "over 20 examples")) << table.out;
   const Outcome json =
       fovea({"explain", run, "--faithfulness", "--rows", "5", "--json", "--quiet"});
@@ -107,4 +171,4 @@ TEST_F(Seeing, WeightsFromElsewhere) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::seeing_test

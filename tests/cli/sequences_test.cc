@@ -8,7 +8,7 @@
 #include "fovea/explain/record/json.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::sequences_test {
 namespace {
 
 using testing::fovea;
@@ -239,4 +239,4 @@ TEST_F(Sequences, LongLinesTrainOnlyWithinTheLimit) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::sequences_test

@@ -1,13 +1,14 @@
 // Texts, pictures and sounds as people have them, through the program.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "fovea/base/file.h"
 #include "fovea/data/formats/read_image.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::strangers_files_test {
 namespace {
 
 using testing::fovea;
@@ -110,6 +111,25 @@ TEST_F(StrangersFiles, TagsOfEveryScheme) {
                                      "Bonn NNP I-NP S-LOC\nis VBZ I-VP O\n\n",
                                      6);
   expect_learns(train("tag", file("a.conll", conll)), {"rewritten as IOB2"});
+  const std::string numbered = repeated(
+      "# text = Anna sleeps\n1\tAnna\tNNP\tB-PER\n2\tsleeps\tVBZ\tO\n\n"
+      "1\tBonn\tNNP\tB-LOC\n2\tis\tVBZ\tO\n\n",
+      6);
+  expect_learns(train("tag", file("a.conllu", numbered)),
+                {"column 1 counts the tokens, so the token is column 2", "14 letters"});
+  const Outcome tagged =
+      fovea({"predict", path("run"), file("tagged.tsv", "Anna\tB-PER\nis\tO\n")});
+  EXPECT_EQ(tagged.status, 1) << tagged.out;
+  EXPECT_NE(tagged.err.find("tagged.tsv:1: input: a token and its tag"), std::string::npos)
+      << tagged.err;
+  const Outcome slip = fovea({"predict", path("run"), "senteces.txt"});
+  EXPECT_EQ(slip.status, 1) << slip.out;
+  EXPECT_NE(slip.err.find("senteces.txt: no such file"), std::string::npos) << slip.err;
+  fs::remove_all(folder / "run");
+  expect_refused(train("tag", file("a.jsonl", "{\"tokens\": [\"Anna\"], \"tags\": [\"O\"]}\n")),
+                 {"a.jsonl:1", "JSON", "jq "});
+  expect_refused(train("tag", file("a.csv", "Sentence #,Word,POS,Tag\n1,Anna,NNP,B-PER\n")),
+                 {"a.csv:1", "commas", "a token and its tag on each line"});
 }
 
 TEST_F(StrangersFiles, PicturesOfAnySizeAndColour) {
@@ -120,9 +140,22 @@ TEST_F(StrangersFiles, PicturesOfAnySizeAndColour) {
     file(concat("pictures/", i % 2 ? "cat/" : "dog/", i, ".png"), encode_png(picture));
     file(concat("labels/", i, ".png"), encode_png(picture));
   }
-  expect_learns(train("images", path("pictures")), {"several sizes become 32 x 32", "in colour"});
+  file("pictures/cat/a.gif", "GIF89a");
+  file("pictures/dog/b.webp", "RIFF");
+  expect_learns(train("images", path("pictures")),
+                {"several sizes become 32 x 32", "in colour",
+                 "2 pictures in other formats are left out, first ", "a.gif"});
   const Outcome answer = fovea({"predict", path("run"), path("pictures/cat/1.png")});
   EXPECT_EQ(answer.status, 0) << answer.err;
+  const std::string first = path("pictures/cat/1.png"), second = path("pictures/dog/2.png");
+  const Outcome answers = fovea({"predict", path("run"), first, second, "--out", path("p.csv")});
+  EXPECT_EQ(answers.status, 0) << answers.err;
+  const std::string written = read_file(folder / "p.csv");
+  EXPECT_EQ(written.substr(0, written.find(',')), "file") << written;
+  EXPECT_NE(written.find("\n" + first + ","), std::string::npos) << written;
+  EXPECT_NE(written.find("\n" + second + ","), std::string::npos) << written;
+  const Outcome all = fovea({"predict", path("run"), path("pictures/cat")});
+  EXPECT_NE(all.err.find("cat: is a folder"), std::string::npos) << all.err;
   const Outcome believed =
       fovea({"explain", path("run"), path("pictures/cat/1.png"), "--faithfulness", "--json"});
   ASSERT_EQ(believed.status, 0) << believed.err;
@@ -147,6 +180,152 @@ TEST_F(StrangersFiles, PicturesOfAnySizeAndColour) {
   EXPECT_EQ(fovea({"train", "features", "--strict"}).status, 1);
 }
 
+/// Short reviews, good or bad, under a header.
+std::string short_reviews(const std::string& header) {
+  return header +
+         repeated("a great film,good\na dull film,bad\na great cast,good\na dull end,bad\n", 10);
+}
+
+/// Runs on texts, asked about files as people have them.
+class StrangersTexts : public StrangersFiles {
+ protected:
+  void SetUp() override {
+#ifndef FOVEA_WITH_ICU
+    GTEST_SKIP() << "needs ICU";
+#endif
+  }
+  void train_documents() {
+    const Outcome outcome = train("documents", file("reviews.csv", short_reviews("text,label\n")));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+  }
+  void train_pairs() {
+    const std::string rows =
+        "Deutsch,English\n" + repeated("ein Hund,a dog\neine Katze,a cat\n", 10);
+    const Outcome outcome =
+        train("translate", file("pairs.csv", rows),
+              {"--columns", "source=Deutsch", "--columns", "target=English", "--set",
+               "data.tokens=words", "--set", "model.hidden=8", "--set", "model.embedding=8"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+  }
+  Outcome ask(const std::string& name, const std::string& content) {
+    return fovea({"predict", path("run"), file(name, content)});
+  }
+  static int64_t lines(const Outcome& outcome) {
+    return std::count(outcome.out.begin(), outcome.out.end(), '\n');
+  }
+  static void expect_says(const Outcome& outcome, const std::vector<std::string>& parts) {
+    EXPECT_EQ(outcome.status, 1) << outcome.out;
+    EXPECT_EQ(outcome.out, "");
+    for (const std::string& part : parts)
+      EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " not in: " << outcome.err;
+  }
+};
+
+TEST_F(StrangersTexts, ATableWithoutTheTextIsNoListOfLines) {
+  train_documents();
+  const std::string other = "id,comment\n1,a great film\n2,\"dull, boring\"\n";
+  expect_says(ask("other.csv", other), {"other.csv:1", "'text'", "'id', 'comment'", ".txt"});
+  expect_says(ask("one.csv", "comment\na great film\ndull\n"), {"one.csv:1", "'comment'", ".txt"});
+  expect_says(ask("one.tsv", "comment\na great film\ndull\n"), {"one.tsv:1", "'comment'"});
+  expect_says(fovea({"explain", path("run"), "--input", path("other.csv")}),
+              {"other.csv:1", "'text'"});
+  EXPECT_EQ(lines(ask("lines.txt", other)), 3) << "any line of a text file is a text";
+  const Outcome table = ask("table.csv", "id,text\n1,a great film\n2,\"dull, boring\"\n");
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_EQ(lines(table), 2);
+}
+
+TEST_F(StrangersTexts, ATableWithoutTheSourceIsNoListOfLines) {
+  train_pairs();
+  expect_says(ask("new.csv", "nr;German\n0;ein Hund\n1;eine Katze\n"),
+              {"new.csv:1", "'Deutsch'", "'nr', 'German'", ".txt"});
+  EXPECT_EQ(lines(ask("new.txt", "ein Hund, eine Katze\neine Katze\n")), 2);
+}
+
+TEST_F(StrangersTexts, AListOfObjectsIsAnInputForEach) {
+  train_documents();
+  const std::string list = R"([{"text": "a great film", "label": ["good"]},
+    {"text": "dull"}])";
+  const Outcome answers = ask("list.json", list);
+  EXPECT_EQ(answers.status, 0) << answers.err;
+  EXPECT_EQ(lines(answers), 2);
+  EXPECT_EQ(fovea({"predict", path("run"), list}).out, answers.out);
+  EXPECT_EQ(ask("piped", list).out, answers.out) << "whatever the file is called";
+  EXPECT_EQ(
+      ask("under.json", "{\"data\":\n[{\"text\": \"a great film\"}, {\"text\": \"dull\"}]}").out,
+      answers.out);
+  expect_says(ask("bad.json", R"([{"text": "dull"}, {"comment": "dull"}])"),
+              {"bad.json: row 2", "'comment'"});
+  expect_says(ask("cut.json", R"([{"text": "dull"},)"), {"cut.json"});
+  EXPECT_EQ(lines(ask("notes.txt", "[1] a great film\n[2] dull\n")), 2);
+  ASSERT_EQ(
+      fovea({"predict", path("run"), path("list.json"), "--out", path("a.csv"), "--key", "text"})
+          .status,
+      0);
+  EXPECT_NE(read_file(folder / "a.csv").find("\ndull,"), std::string::npos);
+}
+
+TEST_F(StrangersTexts, AListOfSourcesIsAnInputForEach) {
+  train_pairs();
+  const Outcome answers =
+      ask("list.json", R"([{"source": "ein Hund"}, {"Deutsch": "eine Katze"}])");
+  EXPECT_EQ(answers.status, 0) << answers.err;
+  EXPECT_EQ(lines(answers), 2);
+}
+
+TEST_F(StrangersTexts, NamesInAnotherCase) {
+  train_documents();
+  const Outcome text = fovea({"predict", path("run"), R"({"text": "a great film"})"});
+  EXPECT_EQ(fovea({"predict", path("run"), R"({"Text": "a great film"})"}).out, text.out);
+  expect_says(fovea({"predict", path("run"), R"({"Text": "a", "TEXT": "b"})"}),
+              {"'Text', 'TEXT'", "\"text\""});
+  const std::string upper = short_reviews("Text,LABEL\n");
+  const Outcome judged = fovea({"evaluate", path("run"), file("upper.csv", upper)});
+  EXPECT_EQ(judged.status, 0) << judged.err;
+  expect_learns(train("documents", file("upper.csv", upper)), {"'LABEL' as 'label'"});
+  EXPECT_EQ(lines(ask("new.csv", "TEXT\na great film\n")), 1);
+  std::string rows;
+  for (int i = 0; i < 20; ++i)
+    rows += concat("{\"Text\": \"a ", i % 2 ? "great" : "dull", " film\", \"Label\": \"",
+                   i % 2 ? "good" : "bad", "\"}\n");
+  expect_learns(train("documents", file("rows.jsonl", rows)), {"2 classes"});
+  const std::string review = short_reviews("Review,Sentiment\n");
+  expect_learns(train("documents", file("review.csv", review)),
+                {"the text is the column 'Review'"});
+
+  train_pairs();
+  const std::string lower = "deutsch,english\nein Hund,a dog\neine Katze,a cat\n";
+  const Outcome measured = fovea({"evaluate", path("run"), file("lower.csv", lower)});
+  EXPECT_EQ(measured.status, 0) << measured.err;
+  const Outcome lines_of =
+      fovea({"evaluate", path("run"),
+             file("lower.jsonl", "{\"deutsch\": \"ein Hund\", \"ENGLISH\": \"a dog\"}\n")});
+  EXPECT_EQ(lines_of.status, 0) << lines_of.err;
+  const Outcome one = fovea({"predict", path("run"), R"({"deutsch": "ein Hund"})"});
+  EXPECT_EQ(one.out, fovea({"predict", path("run"), "ein Hund"}).out) << one.err;
+  expect_says(fovea({"predict", path("run"), R"({"German": "ein Hund"})"}),
+              {"'German'", "\"source\""});
+}
+
+TEST_F(StrangersTexts, KeysThatNobodyReadsAreNamedOnce) {
+  train_documents();
+  const Outcome outcome =
+      ask("new.jsonl", "{\"text\": \"dull\", \"id\": 3}\n{\"text\": \"great\", \"id\": 4}\n");
+  EXPECT_EQ(lines(outcome), 2);
+  EXPECT_NE(outcome.err.find("2 of 2 rows: 'id': this run does not know it; it is ignored"),
+            std::string::npos)
+      << outcome.err;
+  const Outcome known = ask("known.jsonl", "{\"text\": \"dull\", \"label\": \"bad\"}\n");
+  EXPECT_EQ(known.err, "");
+}
+
+TEST_F(StrangersFiles, VisitsWithNamesInAnotherCase) {
+  std::string rows = "Patient,Codes,Label\n";
+  for (int i = 0; i < 40; ++i) rows += concat("p", i, ",", i % 2 ? "A B" : "C D", ",", i % 2, "\n");
+  expect_learns(train("visits", file("visits.csv", rows)), {"'Patient' as 'patient'"});
+  EXPECT_EQ(fovea({"evaluate", path("run"), path("visits.csv")}).status, 0);
+}
+
 TEST_F(StrangersFiles, OneBrokenSoundIsLeftOut) {
   ASSERT_EQ(fovea({"data", "speech", "--set", "data.rows=30", "--set", "data.validation_rows=2",
                    "--set", "data.test_rows=2", "--out", path("speech")})
@@ -159,4 +338,4 @@ TEST_F(StrangersFiles, OneBrokenSoundIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::strangers_files_test

@@ -3,13 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
 #include "fovea/base/file.h"
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::strangers_tables_test {
 namespace {
 
 using testing::fovea;
@@ -106,6 +108,69 @@ TEST_F(StrangersTables, AColumnMoreIsIgnoredWhereverItStands) {
           .out,
       plain.out)
       << "all columns of the training file";
+}
+
+TEST_F(StrangersTables, NamesInAnotherCaseInOneRow) {
+  const Outcome plain = fovea(
+      {"predict", run(),
+       R"({"age": 30, "city": "Bern", "plan": "Basic", "active": true, "since": "2021-03-15"})"});
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  const std::string upper =
+      R"({"AGE": 30, "City": "Bern", "plan": "Basic", "Active": true, "since": "2021-03-15"})";
+  const Outcome other = fovea({"predict", run(), upper});
+  EXPECT_EQ(other.out, plain.out) << other.err;
+  EXPECT_EQ(other.err, "");
+  EXPECT_EQ(fovea({"explain", run(), upper, "--quiet"}).status, 0);
+  expect_refused(
+      fovea({"predict", run(),
+             R"({"Age": 30, "AGE": 3, "city": "Bern", "plan": "Basic", "active": true})"}),
+      {"unknown column 'AGE'"});
+}
+
+TEST_F(StrangersTables, AKeyInAnyCase) {
+  const std::string out = (shared->path() / "keyed.csv").string();
+  const auto keyed = [&](const std::string& header, const std::string& key) {
+    const Outcome outcome = fovea({"predict", run(), "--input",
+                                   file("keys.csv", header + "1,30,Bern,Basic,TRUE,2021-03-15\n"),
+                                   "--key", key, "--out", out});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_FALSE(holds(outcome.err, "ignored")) << outcome.err;
+    return read_file(out);
+  };
+  // The file's own name, which the run knows otherwise; and the run's, which the file has
+  // otherwise.
+  for (const char* key : {"Customer_ID", "customer_id"})
+    EXPECT_TRUE(
+        holds(keyed("Customer_ID,age,city,plan,active,since\n", key), concat(key, ",prediction")))
+        << key;
+  EXPECT_TRUE(holds(keyed("nr,age,CITY,plan,active,since\n", "CITY,NR"), "CITY,NR,prediction"));
+  const Outcome row = fovea(
+      {"predict", run(),
+       R"({"NR": 7, "age": 3, "city": "Bern", "plan": "Basic", "active": true, "since": "2021-03-15"})",
+       "--key", "nr", "--out", out});
+  EXPECT_EQ(row.status, 0) << row.err;
+  EXPECT_TRUE(holds(read_file(out), "nr,prediction")) << read_file(out);
+}
+
+TEST_F(StrangersTables, ATargetInARowMustBeOne) {
+  std::string rows = "plan;n;y\n";
+  for (int i = 0; i < 60; ++i)
+    rows += concat(i % 2 ? "a" : "b", ";", i % 7, ",5;", i % 3 ? "yes" : "no", "\n");
+  ASSERT_EQ(train(file("semi.csv", rows)).status, 0);
+  const std::string other = (shared->path() / "other").string();
+  for (const char* row : {"a,3,5", "a;3,5;maybe"})
+    expect_refused(fovea({"predict", other, row}), {"'y'", "yes", "'plan', 'n', 'y'"});
+  for (const char* row : {"a;3,5", "a;3,5;yes", "a;3,5;"})
+    EXPECT_EQ(fovea({"predict", other, row}).status, 0) << row;
+}
+
+TEST_F(StrangersTables, AHeaderAboveNumbersThatLacksAllColumns) {
+  std::string rows = "height,width,y\n";
+  for (int i = 0; i < 40; ++i) rows += concat(i % 7, ",", i % 5, ",", i % 2, "\n");
+  ASSERT_EQ(train(file("sizes.csv", rows)).status, 0);
+  expect_refused(fovea({"predict", (shared->path() / "other").string(),
+                        file("renamed.csv", "Höhe,Breite\n1,2\n3,4\n")}),
+                 {"renamed.csv:1", "header", "'height', 'width'"});
 }
 
 TEST_F(StrangersTables, AHeaderThatLacksAColumnIsRefused) {
@@ -296,6 +361,7 @@ TEST_F(StrangersTables, WhatSpreadsheetsWrite) {
   EXPECT_TRUE(holds(western.err, "2 columns: 1 numbers, 1 categories")) << western.err;
   std::string wide = "\xFF\xFE";
   for (const char c : plain) wide += {c, '\0'};
+  expect_refused(train(file("bare_wide.csv", wide.substr(2))), {"zero byte", "UTF-16LE"});
   EXPECT_EQ(train(file("wide.csv", wide)).status, 0);
   const Outcome asked = fovea({"predict", (shared->path() / "other").string(), "--input",
                                file("ask.csv", "x;name\r\n1,25;caf\xE9\r\n;\r\n")});
@@ -429,6 +495,97 @@ TEST_F(StrangersTables, RowsAsJsonLines) {
   EXPECT_EQ(lines(fovea({"predict", other, "--input", file("rows3.jsonl", rows)}).out), 40);
 }
 
+/// 200 rows: a number of two digits behind the point, a date, a target that follows from them.
+std::string rows_with_slips(const std::function<void(int, std::array<std::string, 3>&)>& slip) {
+  std::string rows = "size,since,price\n";
+  for (int i = 0; i < 200; ++i) {
+    const int size = i * 37 % 101;
+    std::array<std::string, 3> cells{
+        concat(size, ".25"), concat("2021-0", 1 + i % 9, "-", 10 + i % 18), concat(3 * size, ".5")};
+    slip(i, cells);
+    rows += concat(cells[0], ",", cells[1], ",", cells[2], "\n");
+  }
+  return rows;
+}
+
+TEST_F(StrangersTables, SlipsAreMissingWhicheverSplitTheyFallInto) {
+  const std::vector<std::string> words = {"unknown", "someday", "sold"};
+  for (size_t column = 0; column < words.size(); ++column) {
+    const std::string data = file("slips.csv", rows_with_slips([&](int i, auto& cells) {
+                                    if (i == 70) cells[column] = words[column];
+                                  }));
+    for (const char* seed : {"0", "1", "2", "3", "4", "5", "6", "7"}) {
+      const Outcome outcome = train(data, {"--target", "price", "--set", concat("seed=", seed)});
+      ASSERT_EQ(outcome.status, 0) << seed << outcome.err;
+      EXPECT_TRUE(holds(outcome.err, concat("'", words[column], "' (first at ", data,
+                                            ":72, 1 such cell) is taken as missing")))
+          << outcome.err;
+      EXPECT_TRUE(holds(outcome.err, "2 columns: 1 numbers, 0 categories, 1 dates"));
+      EXPECT_TRUE(holds(outcome.err, "target 'price': a number"));
+    }
+  }
+  const std::string folds = file("slip.csv", rows_with_slips([](int i, auto& cells) {
+                                   if (i == 70) cells[0] = "unknown";
+                                 }));
+  const Outcome outcome = train(folds, {"--target", "price", "--folds", "3"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST_F(StrangersTables, OneWordForWhatIsMissingMayStandInManyRows) {
+  const Outcome outcome = train(
+      file("many.csv", rows_with_slips([](int i, auto& cells) {
+             if (i % 4 == 0) cells[0] = "not measured";
+             cells[1] = i % 3 == 0 ? "on request" : concat("\"$", 1 + i % 90, ",", 100 + i, "\"");
+           })),
+      {"--target", "price"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "2 columns: 2 numbers, 0 categories")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "'not measured' (first at ")) << outcome.err;
+  const std::string codes = "code,y\n";
+  std::string rows = codes;
+  for (int i = 0; i < 100; ++i) rows += concat(i % 4 ? concat(i % 4) : "N", ",", i % 2, "\n");
+  EXPECT_TRUE(holds(train(file("codes.csv", rows)).err, "0 numbers, 1 categories"));
+}
+
+TEST_F(StrangersTables, TruthValuesOfManySpellingsAreTwoClasses) {
+  const auto rows = [](const std::vector<std::string>& yes, const std::vector<std::string>& no) {
+    std::string content = "a,b,y\n";
+    for (int i = 0; i < 90; ++i)
+      content +=
+          concat(i % 9, ",", i % 4, ",", (i % 2 ? yes : no)[size_t(i / 2) % yes.size()], "\n");
+    return content;
+  };
+  const Outcome cases =
+      train(file("true.csv", rows({"TRUE", "true", "True"}, {"FALSE", "false", "False"})));
+  ASSERT_EQ(cases.status, 0) << cases.err;
+  EXPECT_TRUE(holds(cases.err, "two classes FALSE, TRUE (") ||
+              holds(cases.err, "two classes False, True (") ||
+              holds(cases.err, "two classes false, true ("))
+      << cases.err;
+  EXPECT_TRUE(holds(cases.err, "are read as truth values, two classes")) << cases.err;
+  const Outcome measured =
+      fovea({"evaluate", (shared->path() / "other").string(),
+             file("later.csv", rows({"yes", "1", "TRUE"}, {"no", "0", "FALSE"})), "--json"});
+  EXPECT_EQ(measured.status, 0) << measured.err;
+  EXPECT_TRUE(holds(train(file("mix.csv", rows({"yes", "1", "TRUE"}, {"no", "0", "FALSE"}))).err,
+                    "two classes "));
+  EXPECT_TRUE(holds(train(file("codes.csv", rows({"t", "y", "n"}, {"f", "n", "f"}))).err,
+                    "4 classes f, n, t, y"));
+}
+
+TEST_F(StrangersTables, UnitsAndSignsBesideNumbers) {
+  std::string rows = "height,cake,phone,y\n";
+  for (int i = 0; i < 60; ++i)
+    rows += concat("1.", 50 + i % 40, "m,", 1 + i % 7, "½,+41 79 ", 100 + i, " ", 10 + i, ",",
+                   i % 2, "\n");
+  const Outcome outcome = train(file("units.csv", rows));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "column 'height': '1.")) << outcome.err;
+  EXPECT_FALSE(holds(outcome.err, "'cake'")) << "five and a half is not five: " << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "left out: 'phone'")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "2 columns: 1 numbers, 1 categories;")) << outcome.err;
+}
+
 TEST_F(StrangersTables, OtherFormatsAreAnsweredWithWhatToDo) {
   const std::string excel = file("t.xlsx", std::string("PK\x03\x04....xl/workbook.xml", 22));
   const std::string parquet = file("t.parquet", std::string("PAR1\0\0", 6));
@@ -439,4 +596,4 @@ TEST_F(StrangersTables, OtherFormatsAreAnsweredWithWhatToDo) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::strangers_tables_test

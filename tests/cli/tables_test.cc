@@ -8,7 +8,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::tables_test {
 namespace {
 
 using testing::fovea;
@@ -296,4 +296,4 @@ TEST_F(Tables, Pairs) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tables_test

@@ -8,7 +8,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
-namespace fovea {
+namespace fovea::terminal_test {
 namespace {
 
 using testing::fovea;
@@ -116,4 +116,4 @@ TEST_F(OnTerminal, AnswersAreExactInAPipeAndSafeOnATerminal) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::terminal_test

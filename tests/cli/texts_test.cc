@@ -4,7 +4,7 @@
 #include "fovea/base/file.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::texts_test {
 namespace {
 
 using testing::fovea;
@@ -57,4 +57,4 @@ TEST_F(Texts, DoctorSkipsTheManifestOfAFolder) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::texts_test

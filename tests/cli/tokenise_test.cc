@@ -5,7 +5,7 @@
 #include "fovea/base/file.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::tokenise_test {
 namespace {
 
 using testing::fovea;
@@ -110,4 +110,4 @@ TEST_F(Tokenise, MistakesAreSaidInOneLine) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::tokenise_test

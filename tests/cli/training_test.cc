@@ -8,7 +8,7 @@
 #include "fovea/training/run_folder.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::training_test {
 namespace {
 
 using testing::fovea;
@@ -125,7 +125,8 @@ TEST_F(TrainCommand, EndsInTime) {
 
 TEST_F(TrainCommand, ADryRunSaysWhatItUnderstoodAndWritesNothing) {
   const std::string data = flowers(143);
-  const Outcome plain = train({data, "--target", "class", "--dry-run", "--out", path("run")});
+  const Outcome plain = train(
+      {data, "--target", "class", "--set", "model.name=plain", "--dry-run", "--out", path("run")});
   ASSERT_EQ(plain.status, 0) << plain.err;
   for (const char* part : {"114 training, 29 validation", "aster: 39", "cedar", "at most", "rate",
                            "time", "memory", "parameters"})
@@ -140,6 +141,37 @@ TEST_F(TrainCommand, ADryRunSaysWhatItUnderstoodAndWritesNothing) {
   EXPECT_EQ(train({data, "--target", "klass", "--dry-run"}).status, 1);
 }
 
+TEST_F(TrainCommand, ADryRunCountsTheChoiceKeepsTheTimeAndKnowsWhatIsFitted) {
+  const std::string data = flowers(143);
+  const auto dry_run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"train", "features", data, "--target", "class", "--dry-run"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return fovea(arguments);
+  };
+  const Json choosing = dry_run({"--json"}).json();
+  EXPECT_GT(choosing["choice_seconds"].get<double>(), 0);
+  EXPECT_GT(choosing["seconds"].get<double>(), choosing["choice_seconds"].get<double>());
+  EXPECT_EQ(choosing["options"]["model"]["name"], "auto");
+  const Outcome timed = dry_run({"--time", "0.2s"});
+  EXPECT_TRUE(says(timed.out, "at most 0.2 s, as asked for")) << timed.out;
+  const Outcome linear = dry_run({"--set", "model.name=linear"});
+  EXPECT_TRUE(says(linear.out, "fitted without steps")) << linear.out;
+  for (const char* part : {"epochs", "adamw", "choose"})
+    EXPECT_FALSE(says(linear.out, part)) << part << " in\n" << linear.out;
+}
+
+TEST_F(TrainCommand, ATableOfConstantsIsRefused) {
+  std::string rows = "a,b,id,y\n";
+  for (int i = 0; i < 60; ++i) rows += concat("1,x,k-", i, ",", i % 2 ? "yes" : "no", "\n");
+  write_file(path("constant.csv"), rows);
+  const Outcome outcome =
+      fovea({"train", "features", path("constant.csv"), "--target", "y", "--out", path("run")});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(says(outcome.err, "no column says anything about the target 'y': all 3"))
+      << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
+}
+
 TEST_F(TrainCommand, FoldsJudgeEveryRowAndKeepAModelOfAll) {
   const Outcome trained = train({flowers(120), "--target", "class", "--folds", "4", "--out",
                                  path("run"), "--quiet", "--json"});
@@ -152,7 +184,7 @@ TEST_F(TrainCommand, FoldsJudgeEveryRowAndKeepAModelOfAll) {
   EXPECT_EQ(manifest["data"]["rows"]["train"], 120) << "all of them";
   EXPECT_EQ(trained.json()["end"]["steps"], folds["steps"]);
   // No row is left that the model has not seen, and none is taken for one.
-  EXPECT_EQ(fovea({"evaluate", path("run"), "--json"}).json()["split"], "train");
+  EXPECT_EQ(fovea({"evaluate", path("run"), "--json"}).json()["split"], "training data");
   EXPECT_TRUE(says(train({"--folds", "4", "--out", path("x")}).err, "data of your own"));
   EXPECT_TRUE(
       says(train({flowers(120), "--target", "class", "--folds", "1000", "--out", path("x")}).err,
@@ -232,10 +264,30 @@ TEST_F(TrainCommand, ARunThatDidNotFinishSaysSo) {
     EXPECT_TRUE(says(outcome.err, "did not finish")) << command << outcome.err;
   }
   EXPECT_TRUE(fovea({"evaluate", path("run"), "--json"}).json()["unfinished"].is_string());
-  write_file(path("run/metrics.jsonl"), "");
-  EXPECT_TRUE(says(fovea({"predict", path("run"), row}).err, "no epoch"));
+  EXPECT_TRUE(says(fovea({"predict", path("run"), row}).err, "the answers are those of epoch "));
+  const std::string metrics = read_file(path("run/metrics.jsonl"));
+  write_file(path("run/metrics.jsonl"), metrics + metrics);  // trained, then killed
+  EXPECT_TRUE(says(fovea({"predict", path("run"), row}).err, "of later epochs"));
   ASSERT_EQ(train({"--out", path("run"), "--resume", "--epochs", "4", "--quiet"}).status, 0);
   EXPECT_FALSE(says(fovea({"evaluate", path("run")}).err, "finish"));
+}
+
+TEST_F(TrainCommand, WeightsOfNoEpochAreCalledUntrainedWhateverTheMetricsSay) {
+  ASSERT_EQ(
+      train({flowers(60), "--target", "class", "--out", path("run"), "--epochs", "0", "--quiet"})
+          .status,
+      0);
+  Json manifest = read_json_file(path("run/manifest.json"));
+  manifest["training"] = {{"finished", false}};
+  manifest.erase("evaluation");
+  write_json_file(path("run/manifest.json"), manifest);
+  write_file(path("run/metrics.jsonl"),
+             R"({"epoch": 1, "best": true, "validation": {"loss": 0.1, "accuracy": 0.9}})"
+             "\n");
+  EXPECT_TRUE(says(fovea({"predict", path("run"), "1,0.5"}).err, "the weights are untrained"));
+  const Json card = fovea({"explain", path("run"), "1,0.5", "--json"}).json()["model"];
+  EXPECT_TRUE(says(card["warning"].get<std::string>(), "no epoch")) << card;
+  EXPECT_FALSE(card.contains("measured")) << card;
 }
 
 /// Standard error of the real program, which is no terminal here.
@@ -258,4 +310,4 @@ TEST_F(TrainCommand, ProgressIsSaidWithoutATerminal) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::training_test

@@ -11,7 +11,7 @@
 #include "tests/cli/program_test.h"
 #include "tests/support/change_asset.h"
 
-namespace fovea {
+namespace fovea::writing_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -331,4 +331,4 @@ TEST_F(Writing, ResumeWithMeansOfEpochsEqualsAnUninterruptedTraining) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::writing_test

@@ -4,7 +4,7 @@
 #include "fovea/base/file.h"
 #include "tests/cli/program_test.h"
 
-namespace fovea {
+namespace fovea::your_texts_test {
 namespace {
 
 using testing::fovea;
@@ -166,4 +166,4 @@ TEST_F(YourTexts, TaggersScoreNeighboursAndFeatures) {
 }
 
 }  // namespace
-}  // namespace fovea
+}  // namespace fovea::your_texts_test
