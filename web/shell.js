@@ -1,9 +1,9 @@
 // One explanation on screen: heading, pickers of maps and views, layers and heads, search, threshold, the
-// view itself, notes and what was measured about whether to believe it.
+// view itself, and above it whether that picture shows what the model used.
 import {Actions} from "fovea/parts/actions.js";
 import {clear, element} from "fovea/parts/dom.js";
-import {faithfulnessPanel} from "fovea/parts/faithfulness.js";
-import {heading} from "fovea/parts/heading.js";
+import {findingOf, Verdict, verdictSentence} from "fovea/parts/faithfulness.js";
+import {headBlocks, heading} from "fovea/parts/heading.js";
 import {showHelp} from "fovea/parts/help.js";
 import {Pager} from "fovea/parts/pager.js";
 import {Tabs} from "fovea/parts/tabs.js";
@@ -18,8 +18,8 @@ const shells = [];  // keys pressed outside of all of them go to the first
 
 /** Fills `host`. `compact` leaves out what a page around it has. */
 export class Shell {
-  constructor(host, explanation, {state, compact = false}) {
-    Object.assign(this, {host, explanation, state, compact, map: null, view: null, mounted: null});
+  constructor(host, explanation, {state, compact = false, truth = null}) {
+    Object.assign(this, {host, explanation, state, compact, truth, map: null, view: null, mounted: null});
     this.tooltip = new Tooltip();
     this.families = new Tabs("Maps", (key) => this.#pickFamily(key));
     this.views = new Tabs("Views", (id) => state.set({view: id, zoom: ""}));
@@ -28,6 +28,7 @@ export class Shell {
     this.actions = new Actions(this, compact);
     this.tools = new Tools(this);
     this.stage = element("section", {class: "shell-stage", role: "tabpanel"});
+    this.verdict = new Verdict((isWashed) => this.stage.classList.toggle("washed", isWashed));
     this.live = element("div", {class: "visually-hidden", "aria-live": "polite"});
     this.#build();
     this.unsubscribe = state.subscribe((changed) => this.#changed(changed));
@@ -49,6 +50,7 @@ export class Shell {
     document.removeEventListener("keydown", this.keyListener);
     window.removeEventListener("resize", this.resizeListener);
     clearTimeout(this.liveTimer);
+    this.verdict.stop();
     this.#unmount();
     clear(this.host);
   }
@@ -58,6 +60,13 @@ export class Shell {
     clearTimeout(this.liveTimer);
     this.liveTimer = setTimeout(() => { this.live.textContent = text; }, 120);
     if (visibly) this.tooltip.show(window.innerWidth / 2, 80, [text]);
+  }
+
+  /** Takes what was measured of the maps, in place of what was known of it. */
+  judge(faithfulness) {
+    this.explanation.faithfulness = faithfulness;
+    this.explanation.value.faithfulness = faithfulness;
+    this.#showVerdict();
   }
 
   /** A name for files: task, map, layer and head. */
@@ -73,12 +82,11 @@ export class Shell {
     const notes = explanation.notes.map((note) => element("li", {dir: "auto", text: note}));
     this.tools.node.prepend(this.layers.node, this.heads.node);
     this.controls = element("div", {class: "shell-controls"}, this.views.node, this.tools.node);
-    const measured = explanation.faithfulness;
     this.root = element("article", {class: compact ? "shell compact" : "shell"},
       element("div", {class: "shell-top"}, heading(explanation, compact), this.actions.node),
-      this.families.node, this.controls, this.stage,
+      headBlocks(explanation, compact, this.truth),
+      this.families.node, this.verdict.node, this.controls, this.stage,
       notes.length > 0 && element("ul", {class: "shell-notes", "aria-label": "Notes"}, notes),
-      measured.length > 0 && faithfulnessPanel(measured, explanation),
       element("p", {class: "shell-caution", text: caution}), this.live);
     clear(this.host).append(this.root);
   }
@@ -126,8 +134,11 @@ export class Shell {
 
   #mount(family, map, view) {
     this.#unmount();
+    const isNew = map !== this.map;
     Object.assign(this, {map, view});
     this.controls.hidden = false;
+    this.verdict.node.hidden = false;
+    if (isNew) this.#showVerdict();
     const inside = (name, axis) => (this.state.get(name) < axis.size ? this.state.get(name) : -1);
     this.state.set({query: inside("query", map.queryAxis), key: inside("key", map.keyAxis)});
     const context = {
@@ -143,6 +154,13 @@ export class Shell {
     this.tools.show();
   }
 
+  #showVerdict() {
+    if (!this.map) return;
+    const finding = findingOf(this.map, this.explanation.familyOf(this.map), this.explanation);
+    this.verdict.show(finding, (key) => this.#pickFamily(key));
+    this.stage.setAttribute("aria-description", verdictSentence(this.explanation, this.map));
+  }
+
   #unmount() {
     this.mounted?.destroy();
     this.mounted = null;
@@ -153,6 +171,7 @@ export class Shell {
     clear(this.stage).append(element("p", {class: "message", text}));
     this.stage.setAttribute("aria-label", text);
     this.controls.hidden = this.explanation.maps.length === 0;
+    this.verdict.node.hidden = true;
   }
 
   // Canvases follow the width; the height of the window matters to them too, but their own height must not

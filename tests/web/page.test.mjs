@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import {readFile} from "node:fs/promises";
 import path from "node:path";
 import {after, before, describe, test} from "node:test";
-import {Served, input, pane, patience, runFolder, runs, sees, withoutRuns} from "./served.mjs";
+import {Served, choose, input, pane, patience, runFolder, runs, sees, withoutRuns} from "./served.mjs";
 import {fovea, phone, shoot} from "./support.mjs";
 
 /** A tone as a WAV file with two channels. */
@@ -20,6 +20,9 @@ function tone(rate, seconds) {
   for (let at = 44; at < wav.length; at += 2) wav.writeInt16LE(Math.round(8000 * Math.sin(at / 40)), at);
   return wav;
 }
+
+/** Whether a request only asks whether the picture shows what the model used: the page does so by itself. */
+const isMeasure = (request) => request.postDataJSON()?.faithfulness === true;
 
 describe("page", {skip: withoutRuns}, () => {
   const served = new Served();
@@ -39,8 +42,8 @@ describe("page", {skip: withoutRuns}, () => {
     test(`${run}: the page shows answer and attention`, async () => {
       await served.open(`#model=${run}`, {}, async ({page}) => {
         await sees(page, await served.answer(run, served.models[run].examples[0]));
-        const drawn = await pane(page).locator(".shell-stage").locator("canvas, svg").count();
-        assert.ok(drawn > 0, "a canvas or an SVG");
+        const drawn = await pane(page).locator(".shell-stage").locator("canvas, svg, .review").count();
+        assert.ok(drawn > 0, "a canvas, an SVG or reviews");
         await shoot(page, `page-${run}`);
       });
     });
@@ -52,6 +55,7 @@ describe("page", {skip: withoutRuns}, () => {
       const later = await served.answer("dates", "12 May 2018");
       await sees(page, earlier);
       await page.route("**/v1/explain", async (route) => {
+        if (isMeasure(route.request())) return route.continue();
         await new Promise((resolve) => setTimeout(resolve, 500));
         await route.continue();
       });
@@ -67,7 +71,9 @@ describe("page", {skip: withoutRuns}, () => {
     await served.open("#model=dates&input=9+May+2018", {}, async ({page}) => {
       await sees(page, await served.answer("dates", "9 May 2018"));
       let asked = 0;
-      page.on("request", (request) => (asked += request.url().endsWith("/v1/explain")));
+      page.on("request", (request) => {
+        asked += request.url().endsWith("/v1/explain") && !isMeasure(request);
+      });
       await input(page).fill("");
       await input(page).pressSequentially("3 June 2011", {delay: 10});
       await sees(page, await served.answer("dates", "3 June 2011"));
@@ -92,7 +98,7 @@ describe("page", {skip: withoutRuns}, () => {
       await input(page).fill("12 May 2018");
       await sees(page, second, 1);
       await shoot(page, "page-compare");
-      await page.getByRole("combobox", {name: "Model"}).nth(1).selectOption("translate");
+      await choose(page, "translate", 1);
       await sees(page, await served.answer("translate", "12 May 2018"), 1);
       await page.getByRole("button", {name: "Compare"}).click();
       assert.equal(await page.locator(".pane").count(), 1);
@@ -124,7 +130,7 @@ describe("page", {skip: withoutRuns}, () => {
   test("the back button goes to the model before", async () => {
     await served.open("#model=dates&input=9+May+2018", {}, async ({page}) => {
       await sees(page, await served.answer("dates", "9 May 2018"));
-      await page.getByRole("radio", {name: /^features/}).check({force: true});
+      await choose(page, "features");
       await sees(page, await served.answer("features", served.models.features.examples[0]));
       await page.waitForFunction(() => location.hash.includes("model=features"));
       await page.goBack();
@@ -143,9 +149,15 @@ describe("page", {skip: withoutRuns}, () => {
       await page.locator("dialog[open]").waitFor();
       await page.keyboard.press("Escape");
       await page.keyboard.press("m");
+      await page.locator(".combobox-popup:popover-open").waitFor();
       await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
       await page.waitForFunction(() => !/model=dates(&|$)/.test(location.hash));
       await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(() => /model=dates(&|$)/.test(location.hash));
+      await page.keyboard.press("Escape");
       await page.keyboard.press("i");
       await page.keyboard.press("Control+A");
       await page.keyboard.type("4 July 1999");
@@ -165,11 +177,11 @@ describe("page", {skip: withoutRuns}, () => {
       await sees(page, await served.answer("features", example));
       await page.getByRole("textbox", {name, exact: true}).fill("0.25");
       await sees(page, await served.answer("features", {...example, [name]: 0.25}));
-      await page.getByText("Paste a row").click();
-      await page
-        .getByRole("textbox", {name: "A row as cells or JSON"})
-        .fill(JSON.stringify({...example, [name]: -0.5}));
+      await page.getByRole("button", {name: "JSON"}).click();
+      await page.getByLabel("The input as JSON").fill(JSON.stringify({...example, [name]: -0.5}));
       await sees(page, await served.answer("features", {...example, [name]: -0.5}));
+      await page.getByRole("button", {name: "JSON"}).click();
+      assert.equal(await page.getByRole("textbox", {name, exact: true}).inputValue(), "-0.5");
       const columns = Object.keys(example);
       const lines = [0.125, 0.375].map((value) => Object.values({...example, [name]: value}).join(","));
       const buffer = Buffer.from([columns.join(","), ...lines].join("\n"));
@@ -237,16 +249,130 @@ describe("page", {skip: withoutRuns}, () => {
     });
   });
 
-  test("faithfulness is measured and the report downloaded", async () => {
+  /** Waits until the verdict of the map on screen is there; presses where it is not measured by itself. */
+  async function judged(page) {
+    const verdict = page.getByRole("group", {name: "Does this picture show what the model used?"});
+    const measure = verdict.getByRole("button", {name: "Measure it"});
+    const answer = verdict.getByText(/^(Yes|In part|No|Cannot be told)\.$/);
+    await answer.or(measure).first().waitFor({timeout: 60_000});
+    if (await measure.isVisible()) await measure.click();
+    await answer.waitFor({timeout: 120_000});
+    return verdict;
+  }
+
+  test("whether the picture shows what the model used is measured, and the report downloaded", async () => {
     await served.open("#model=dates&input=9+May+2018", {}, async ({page}) => {
       await sees(page, await served.answer("dates", "9 May 2018"));
-      await page.getByRole("button", {name: "Measure faithfulness"}).click();
-      await page.getByRole("region", {name: "Should I believe it?"}).waitFor({timeout: 120_000});
+      const verdict = await judged(page);
+      assert.match(await verdict.innerText(), /How this was measured/);
+      await shoot(page, "page-judged");
       const downloading = page.waitForEvent("download", patience);
       await page.getByRole("button", {name: "Download report"}).click();
       const download = await downloading;
       assert.equal(download.suggestedFilename(), "dates.html");
-      assert.match(await readFile(await download.path(), "utf8"), /^<!doctype html>/i);
+      const report = await readFile(await download.path(), "utf8");
+      assert.match(report, /^<!doctype html>/i);
+      assert.match(report, /"faithfulness":/, "what was measured is in the report");
+    });
+  });
+
+  test("what is quick is measured by itself, and a new answer never has the verdict of the one before", async () => {
+    await served.open("#model=orders", {}, async ({page}) => {
+      const [example] = served.models.orders.examples;
+      await sees(page, await served.answer("orders", example));
+      const verdict = await judged(page);
+      const asked = [];
+      await page.route("**/v1/explain", (route) => {
+        asked.push(route.request());
+        return isMeasure(route.request()) ? undefined : route.continue(); // the measure is never answered
+      });
+      await page.locator(".example").nth(1).click();
+      await page.waitForFunction(() => document.querySelector(".faith")?.dataset.state === "measuring", null, patience);
+      assert.doesNotMatch(await verdict.innerText(), /Yes|No\.|In part/);
+      await verdict.getByRole("button", {name: "Measure it"}).waitFor(patience);
+      assert.match(await verdict.innerText(), /Takes more than a second here\./);
+      assert.ok(asked.some(isMeasure), "it was asked for without a press");
+      await verdict.getByRole("button", {name: "Measure it"}).click();
+      await verdict.getByText("1 s", {exact: true}).waitFor(patience);
+      await verdict.getByRole("button", {name: "Cancel"}).click();
+      await verdict.getByText("Cancelled.").waitFor(patience);
+    });
+  });
+
+  test("the right answer of an example is known, that of another input is not", async () => {
+    await served.open("#model=orders", {}, async ({page}) => {
+      const [example] = served.models.orders.examples;
+      const explained = await served.post("explain", {model: "orders", input: example});
+      assert.equal(typeof explained.prediction.truth.right, "boolean");
+      await sees(page, explained.prediction.text);
+      const word = explained.prediction.truth.right ? "Right." : "Wrong.";
+      await pane(page).locator(".answer-truth").getByText(word).waitFor(patience);
+      const card = pane(page).getByRole("group", {name: "The model", exact: true});
+      assert.match(await card.innerText(), /orders\.csv .* training rows/);
+      await shoot(page, "page-truth");
+      const other = {...example, price: "$9,999"};
+      const unknown = await served.post("explain", {model: "orders", input: other});
+      assert.equal(unknown.prediction.truth, undefined);
+      const told = await served.post("explain", {model: "orders", input: other, truth: "1"});
+      assert.equal(told.prediction.truth.text, "1");
+    });
+  });
+
+  test("who knows the right answer says it, and an edit makes it unknown again", async () => {
+    const [example] = served.models.orders.examples;
+    const other = {...example, price: "$9,999"};
+    const {prediction} = await served.post("explain", {model: "orders", input: other});
+    await served.open(`#model=orders&input=${encodeURIComponent(JSON.stringify(other))}`, {}, async ({page}) => {
+      const block = pane(page).locator(".answer-block");
+      const field = block.getByLabel("Right answer");
+      const tell = async (text, word) => {
+        await field.fill(text);
+        await field.press("Enter");
+        await block.locator(".answer-truth strong").getByText(word).waitFor(patience);
+      };
+      const unknown = block.getByText("The right answer is not known here.");
+      await unknown.waitFor(patience);
+      await tell(prediction.answer.class, "Right.");
+      assert.ok(await field.evaluate((node) => node === document.activeElement), "the field keeps the focus");
+      await tell(prediction.answer.class === "1" ? "0" : "1", "Wrong.");
+      await shoot(page, "page-told");
+      const hostile = "<img src=x onerror=\"document.title='hurt'\">\u202e";
+      await tell(hostile, "Wrong.");
+      await block.getByText("<img src=x").first().waitFor(patience);
+      assert.equal(await page.locator("img[src=x]").count(), 0);
+      assert.notEqual(await page.title(), "hurt");
+      assert.doesNotMatch(decodeURIComponent(await page.evaluate(() => location.hash)), /truth|img/);
+      const asked = () => page.waitForRequest((request) => request.url().endsWith("/v1/explain") && !isMeasure(request), patience);
+      const [edited] = await Promise.all([asked(), pane(page).getByRole("textbox", {name: "price", exact: true}).fill("$9,998")]);
+      assert.equal(edited.postDataJSON().truth, undefined);
+      await unknown.waitFor(patience);
+      assert.equal(await field.inputValue(), "");
+      await tell("1", /Right|Wrong/);
+      await pane(page).locator(".example").first().click();
+      await page.waitForFunction(() => document.querySelector(".answer-block form") === null, null, patience);
+      await pane(page).getByRole("textbox", {name: "price", exact: true}).fill("$9,997");
+      await tell("1", /Right|Wrong/);
+      const [next] = await Promise.all([asked(), choose(page, "features")]);
+      assert.equal(next.postDataJSON().truth, undefined);
+    });
+  });
+
+  test("the right answer holds for both panes of one input, and of an answer without maps", async () => {
+    await served.open("#model=dates&input=9+May+2018&b.model=dates&same=1", {}, async ({page}) => {
+      const answer = await served.answer("dates", "9 May 2018");
+      await sees(page, answer, 1);
+      const field = pane(page, 1).getByLabel("Right answer");
+      await field.fill(answer);
+      await field.press("Enter");
+      for (const place of [0, 1]) await pane(page, place).getByText("Right.").waitFor(patience);
+      const judged = await page.evaluate(async (hostile) => {
+        const {withoutMaps} = await import("fovea/page/answer.js");
+        const of = (given, truth) => withoutMaps({task: "t", title: ""}, "input", given, truth).prediction.truth;
+        return [of({value: 3}, "2.5"), of({class: "a", scores: {a: 1}}, "a"), of({class: "a", scores: {a: 1}}, hostile), of({value: 3}, "many"), of({value: 3}, "")];
+      }, "<b>");
+      assert.deepEqual(judged, [
+        {text: "2.5", remark: "the answer is 0.5 too high"}, {text: "a", right: true}, {text: "<b>", right: false}, undefined, undefined,
+      ]);
     });
   });
 

@@ -28,10 +28,13 @@ describe("page in trouble", {skip: withoutRuns}, () => {
   test("a server that is gone is found again", async () => {
     await served.open("#model=dates&input=9+May+2018", provoked, async ({page}) => {
       await sees(page, await served.answer("dates", "9 May 2018"));
-      await page.route("**/v1/explain", (route) => route.abort("connectionrefused"), {times: 2});
+      let isGone = true;
+      await page.route("**/v1/*", (route) => (isGone ? route.abort("connectionrefused") : route.continue()));
       await input(page).fill("4 July 1999");
       await pane(page).getByText("The server does not answer.").waitFor(patience);
-      await page.getByRole("button", {name: "Try now"}).click();
+      isGone = false;
+      // It may be found again before anybody presses.
+      await pane(page).getByRole("button", {name: "Try now"}).click({timeout: 2000}).catch(() => {});
       await sees(page, await served.answer("dates", "4 July 1999"));
     });
   });
@@ -43,6 +46,11 @@ describe("page in trouble", {skip: withoutRuns}, () => {
       await page.route("**/v1/explain", (route) => route.fulfill({status: 422, json}), {times: 1});
       await input(page).fill("4 July 1999");
       await pane(page).getByText("The text is too long.").waitFor(patience);
+      const said = await input(page).getAttribute("aria-describedby");
+      assert.equal(await page.locator(`#${said}`).textContent(), "The text is too long.");
+      await input(page).fill("5 July 1999");
+      await sees(page, await served.answer("dates", "5 July 1999"));
+      assert.equal(await page.locator(`#${said}`).textContent(), "");
     });
   });
 
@@ -61,6 +69,69 @@ describe("page in trouble", {skip: withoutRuns}, () => {
       const {cookies, origins} = await context.storageState();
       assert.deepEqual([cookies, origins], [[], []]);
       assert.ok(!page.url().includes("sesame"));
+    });
+  });
+
+  test("a slow request shows its time and can be cancelled, and the server stops its work", async () => {
+    const metric = async () => {
+      const text = await (await fetch(`${served.address}/metrics`)).text();
+      return Number(/fovea_requests_total\{route="\/v1\/explain",status="499"\} (\d+)/.exec(text)?.[1] ?? 0);
+    };
+    const long = "9 May 2018 ".repeat(300);
+    await served.open("#model=dates&input=9+May+2018", {}, async ({page}) => {
+      await sees(page, await served.answer("dates", "9 May 2018"));
+      const earlier = await metric();
+      await input(page).fill(long);
+      const state = pane(page).locator(".answer-bar .server-state");
+      await page.route("**/v1/explain", async (route) => {
+        const body = {...route.request().postDataJSON(), faithfulness: true};
+        await route.continue({postData: JSON.stringify(body)});
+      });
+      await input(page).fill(`${long}!`);
+      await state.getByText(/^ [1-9]\d* s$/).waitFor(patience);
+      await state.getByRole("button", {name: "Cancel"}).click();
+      await state.getByText(/^Cancelled after \d+\.\d s\.$/).waitFor(patience);
+      for (let attempt = 0; (await metric()) === earlier; ++attempt) {
+        assert.ok(attempt < 100, "the server has not noticed");
+        await page.waitForTimeout(100);
+      }
+      await page.unroute("**/v1/explain");
+      await input(page).fill("4 July 1999");
+      await sees(page, await served.answer("dates", "4 July 1999"));
+    });
+  });
+
+  test("a quick request shows no time", async () => {
+    await served.open("#model=dates&input=9+May+2018", {}, async ({page}) => {
+      await sees(page, await served.answer("dates", "9 May 2018"));
+      assert.equal(await pane(page).getByRole("button", {name: "Cancel"}).count(), 0);
+      assert.equal(await pane(page).locator(".elapsed").count(), 0);
+    });
+  });
+
+  test("a link to a model that is not there says so and offers the others", async () => {
+    const hostile = "<img src=x onerror=\"document.title='hurt'\">";
+    await served.open(`#model=${encodeURIComponent(hostile)}&input=9+May+2018`, {}, async ({page}) => {
+      await pane(page).getByRole("alert").getByText(`There is no model ${hostile} on this server.`).waitFor(patience);
+      assert.equal(await pane(page).locator(".prediction").count(), 0, "no other model answers in its place");
+      await page.getByRole("option", {name: /^dates/}).click();
+      await sees(page, await served.answer("dates", "9 May 2018"));
+      assert.equal(await pane(page).getByRole("alert").count(), 0);
+      assert.notEqual(await page.title(), "hurt");
+    });
+  });
+
+  test("a server that has gone shows in the header, and comes back by itself", async () => {
+    await served.open("#model=dates&input=9+May+2018", provoked, async ({page}) => {
+      await sees(page, await served.answer("dates", "9 May 2018"));
+      const head = page.locator(".page-head .server-state");
+      await head.getByText(/models ready/).waitFor(patience);
+      await page.route("**/*", (route) => route.abort("connectionrefused"));
+      await head.getByText("The server does not answer.").waitFor(patience);
+      await page.unroute("**/*");
+      await head.getByText(/models ready/).waitFor(patience);
+      await input(page).fill("4 July 1999");
+      await sees(page, await served.answer("dates", "4 July 1999"));
     });
   });
 });

@@ -8,6 +8,7 @@ import {tmpdir} from "node:os";
 import path from "node:path";
 import {after, before, describe, test} from "node:test";
 import {pathToFileURL} from "node:url";
+import {choose, drawn, everyView, tabsOf} from "./reports.mjs";
 import {desktop, fixtures, fovea, phone, root, shoot, startBrowser, visit} from "./support.mjs";
 
 const beginnings = {png: /^\x89PNG/, svg: /^<svg /, csv: /^[^\n]+\r?\n/};
@@ -20,28 +21,6 @@ const looks = {
 
 const search = (page) => page.getByRole("searchbox", {name: "Search labels"});
 const threshold = (page) => page.getByRole("slider", {name: /Hide weights/});
-
-/** Waits until what the reader sees of the view has something on it. */
-async function drawn(page) {
-  await page.waitForFunction(
-    () => {
-      const stage = document.querySelector(".shell-stage");
-      if (!stage) return false;
-      const inked = (canvas) => {
-        if (canvas.width === 0 || canvas.height === 0) return false;
-        const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-        const pixels = new Uint32Array(data.buffer);
-        return pixels.some((pixel) => pixel !== pixels[0]);
-      };
-      const canvases = Array.from(stage.querySelectorAll("canvas"));
-      const pictures = Array.from(stage.querySelectorAll("svg"));
-      if (canvases.length + pictures.length === 0) return stage.textContent.trim() !== "";
-      return canvases.some(inked) || pictures.some((picture) => picture.children.length > 0);
-    },
-    null,
-    {timeout: 30_000},
-  );
-}
 
 /** Waits until the view says in words what it shows. */
 async function hasTextAlternative(page) {
@@ -87,28 +66,6 @@ async function save(page, kind) {
   assert.equal(path.extname(download.suggestedFilename()), `.${kind}`);
   const content = await readFile(await download.path());
   assert.match(content.toString("latin1"), beginnings[kind]);
-}
-
-/** The ids of the tabs on offer; a single one is there but not shown. */
-async function tabsOf(page, list) {
-  const tabs = page.locator(`[role=tablist][aria-label=${list}] [role=tab]`);
-  await tabs.first().waitFor({state: "attached"});
-  return tabs.evaluateAll((nodes) => nodes.map(({dataset}) => dataset.id));
-}
-
-async function choose(page, list, id) {
-  const tab = page.locator(`[role=tablist][aria-label=${list}] [data-id="${id}"]`);
-  if (await tab.isVisible()) await tab.click();
-}
-
-/** Every [family of maps, view] of a report. */
-async function everyView(page) {
-  const pairs = [];
-  for (const family of await tabsOf(page, "Maps")) {
-    await choose(page, "Maps", family);
-    for (const view of await tabsOf(page, "Views")) pairs.push([family, view]);
-  }
-  return pairs;
 }
 
 describe("report", () => {

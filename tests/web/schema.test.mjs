@@ -32,6 +32,10 @@ test("the schema refuses what the format refuses", () => {
     {...whole, version: 1},
     {...whole, axes: "none"},
     {...whole, maps: [{}]},
+    {...whole, cuts: [{unit: "words", read: -1, of: 3}]},
+    {...whole, model: {measured: {metric: "accuracy"}}},
+    {...whole, prediction: {text: "", shares: [{label: "a", probability: 1}]}},
+    {...whole, prediction: {text: "", truth: {right: true}}},
   ]) {
     assert.notDeepEqual(problemsOf(broken), []);
   }

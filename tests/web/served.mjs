@@ -1,11 +1,13 @@
 // The server on the runs of FOVEA_WEB_RUNS and a browser in front of it, for the tests of the page.
 
 import assert from "node:assert/strict";
+import {existsSync, readdirSync} from "node:fs";
 import path from "node:path";
 import {startBrowser, startServer, visit} from "./support.mjs";
 
 export const runFolder = process.env.FOVEA_WEB_RUNS;
-export const runs = ["features", "context", "dates", "translate", "caption", "speech", "orders", "choices"];
+/** All that run.sh trains. */
+export const runs = runFolder && existsSync(runFolder) ? readdirSync(runFolder).sort() : [];
 export const patience = {timeout: 30_000};
 export const withoutRuns = !runFolder && "FOVEA_WEB_RUNS names no runs";
 
@@ -14,6 +16,14 @@ export const pane = (page, place = 0) => page.locator(".pane").nth(place);
 
 /** The text field of a pane. */
 export const input = (page, place = 0) => pane(page, place).getByRole("textbox", {name: "Input"});
+
+/** Chooses a model of a pane, as people do: its list, a part of its name, Enter. */
+export async function choose(page, model, place = 0) {
+  const field = pane(page, place).getByRole("combobox", {name: "Model"});
+  await field.click();
+  await field.fill(model);
+  await field.press("Enter");
+}
 
 /** Waits until a pane shows this answer, and no other is on its way. */
 export async function sees(page, text, place = 0) {
@@ -26,10 +36,10 @@ export async function sees(page, text, place = 0) {
 
 /** A running server: start() before the tests, stop() after them. */
 export class Served {
-  async start() {
+  async start(...browserFlags) {
     this.server = await startServer(...runs.map((run) => path.join(runFolder, run)));
     this.address = this.server.address;
-    this.browser = await startBrowser();
+    this.browser = await startBrowser(...browserFlags);
     this.models = await this.#readyModels();
   }
 

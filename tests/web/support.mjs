@@ -4,7 +4,8 @@
 // FOVEA_PROGRAM     the program `fovea`
 // FOVEA_CHROMIUM    Chromium, where it is not in one of the usual places
 // FOVEA_WEB_SHOTS   folder for screenshots; none are made without it
-// FOVEA_WEB_RUNS    folder with the runs features, orders, context, dates, translate, caption, speech and choices
+// FOVEA_WEB_RUNS    folder with the runs of run.sh
+// FOVEA_WEB_JUDGED  folder with the runs labels, tags and questions
 // FOVEA_WEB_OUTPUT  folder with explanations that the program wrote
 
 import assert from "node:assert/strict";
@@ -50,10 +51,10 @@ export async function fovea(...words) {
 }
 
 /** Chromium; its close() ends it. */
-export async function startBrowser() {
+export async function startBrowser(...flags) {
   const executablePath = process.env.FOVEA_CHROMIUM ?? chromiumPlaces.find(existsSync);
   assert.ok(executablePath, `no Chromium in ${chromiumPlaces.join(", ")}; FOVEA_CHROMIUM may name one`);
-  return chromium.launch({executablePath, args: chromiumFlags});
+  return chromium.launch({executablePath, args: [...chromiumFlags, ...flags]});
 }
 
 function mayLoad(address, origin) {

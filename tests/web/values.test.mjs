@@ -71,7 +71,7 @@ describe("values of columns", () => {
     await visit(browser, address, {}, async ({page}) => {
       const chart = page.locator(".bars-chart");
       await page.locator(".bars-chart svg text").first().waitFor();
-      await chart.hover({position: {x: 60, y: 12}});
+      await chart.hover({position: {x: 60, y: 32}});
       const tooltip = page.locator(".tooltip");
       await tooltip.filter({hasText: "its value"}).waitFor();
       assert.match(await tooltip.textContent(), /its value\s*red/);

@@ -135,6 +135,7 @@ export class AttentionMap {
     this.low = matrix(value.interval?.low);
     this.high = matrix(value.interval?.high);
     this.intervalOf = value.interval?.of ?? "";
+    this.intervalIs = value.interval?.is || "interval";
     this.hasTruth = Boolean(value.truth?.length);
     this.truth = new Map();  // query -> Set of keys
     for (const [query, key] of value.truth ?? []) {

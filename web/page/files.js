@@ -17,7 +17,7 @@ function fromJson(text, editor, schema) {
       .map((line) => JSON.parse(line));
   }
   return items.map((item) => {
-    const input = schema.type === "string" ? (item?.source ?? item?.input ?? item) : item;
+    const input = schema.type === "string" ? (item?.source ?? item?.text ?? item?.input ?? item) : item;
     return editor.parse(typeof input === "string" ? input : JSON.stringify(input), schema);
   });
 }
@@ -28,6 +28,7 @@ function isHeader(cells, schema) {
 }
 
 function fromTable(text, editor, schema) {
+  if (editor.fromTable) return [editor.fromTable(text, schema)];
   const rows = cellsOf(text);
   const header = rows.length > 0 && isHeader(rows[0], schema) ? rows.shift() : null;
   return rows.map((cells) => editor.fromCells(header, cells, schema));

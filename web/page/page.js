@@ -13,6 +13,7 @@ import {Server} from "fovea/page/server.js";
 
 const names = ["A", "B"];
 const lookAgain = 2000; // while a model is loading
+const lookWhether = 10_000; // the server is still there
 const writeDelay = 200; // browsers refuse hundreds of changes of the address in a row
 
 /** Fills `host` and keeps it alive. */
@@ -33,6 +34,8 @@ export class Page {
   #writing = 0;
   #pushing = false;
   #looking = 0;
+  #isGone = false;
+  #isLooking = false;
 
   constructor(host) {
     this.#head = new Head(host, {
@@ -47,6 +50,8 @@ export class Page {
     listenForKeys(this);
     window.addEventListener("popstate", () => this.#restore());
     window.addEventListener("online", () => this.#watch.again());
+    document.addEventListener("visibilitychange", () => document.hidden || this.#lookWhether());
+    setInterval(() => this.#lookWhether(), lookWhether);
     this.#restore();
     this.#watch.ask(null, {now: true});
   }
@@ -66,12 +71,13 @@ export class Page {
     this.#live.textContent = text;
   }
 
-  /** "model", "input" or "answer" of a pane changed, or "panes", "same", or "view" (`keys` of its state). */
+  /** "model", "input", "truth" or "answer" of a pane changed, or "panes", "same", or "view" (`keys` of its state). */
   changed(pane, what, keys) {
     if (what === "view" && keys.has("theme")) this.#shareTheme(pane);
     if (what === "model") this.#pushing = true;
     if (what === "model" && this.#same && !this.#canShare()) this.shareInput(false);
-    if (what === "input" && this.#same && pane === this.panes[0]) this.panes[1]?.write(pane.text);
+    if (what === "input" && this.#same && pane === this.panes[0]) this.#copyInput(pane, this.panes[1]);
+    if (what === "truth" && this.#same) this.panes.filter((other) => other !== pane).forEach((other) => this.#copyInput(pane, other));
     if (what !== "view") this.#show();
     this.#writing ||= setTimeout(() => this.#write(), writeDelay);
   }
@@ -79,6 +85,13 @@ export class Page {
   /** The server wants another key. */
   refused() {
     this.#keyForm.ask(this.server.key !== "");
+  }
+
+  /** A request found no server: it is looked for until it is back, and the head says so. */
+  gone() {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#watch.again();
   }
 
   /** Opens a second pane with what the first holds, or closes it. */
@@ -99,7 +112,7 @@ export class Page {
   shareInput(same) {
     this.#same = same && this.#canShare();
     this.panes[1]?.follow(this.#same);
-    if (this.#same) this.panes[1].write(this.panes[0].text);
+    if (this.#same) this.#copyInput(this.panes[0], this.panes[1]);
     this.changed(this.panes[0], "same");
   }
 
@@ -157,6 +170,11 @@ export class Page {
     document.title = first.model ? `${first.model.name} · Fovea` : "Fovea";
   }
 
+  // What is right for one task is not for another.
+  #copyInput(from, to) {
+    to?.write(from.text, from.model?.task === to.model?.task ? from.truth : "");
+  }
+
   #canShare() {
     return this.panes.length > 1 && this.panes[1].takesInputsOf(this.panes[0]);
   }
@@ -170,11 +188,15 @@ export class Page {
     clearTimeout(this.#looking);
     this.#head.tell(happening);
     if (happening.name === "failed" && happening.error.status === 401) this.refused();
+    if (happening.error?.status === 0) this.#isGone = true;
     if (happening.name !== "answered") return;
+    const wasGone = this.#isGone;
+    this.#isGone = false;
     this.#keyForm.hide();
     this.#host.hidden = false;
     this.#models = happening.answer;
     this.panes.forEach((pane) => pane.setModels(this.#models));
+    if (wasGone) this.panes.forEach((pane) => pane.askIfWaiting());
     if (this.#same) this.shareInput(true);
     this.#show();
     if (this.#models.some((model) => model.status === "loading")) this.#lookLater();
@@ -183,6 +205,15 @@ export class Page {
   // A tab that nobody looks at asks nothing.
   #lookLater() {
     this.#looking = setTimeout(() => (document.hidden ? this.#lookLater() : this.#watch.again()), lookAgain);
+  }
+
+  // A tab that nobody looks at asks nothing.
+  async #lookWhether() {
+    if (document.hidden || this.#isGone || this.#isLooking) return;
+    this.#isLooking = true;
+    const isThere = await this.server.isThere();
+    this.#isLooking = false;
+    if (!isThere) this.gone();
   }
 
   #useKey(key) {

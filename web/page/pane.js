@@ -6,13 +6,26 @@ import {Answer, withoutMaps} from "fovea/page/answer.js";
 import {Asker} from "fovea/page/asker.js";
 import {ModelPicker} from "fovea/page/models.js";
 import {Prompt, shapeOf} from "fovea/page/prompt.js";
+import {FileRows} from "fovea/page/rows.js";
+import {reasonOf} from "fovea/page/status.js";
 
 const waitings = {
   loading: (name) => `The model ${name} is loading.`,
   failed: (name) => `The model ${name} could not be loaded.`,
 };
 
-/** `page`: {server, announce(text), changed(pane, what, keys), refused()}; see Page.changed(). */
+/** What a schema says of the names of a property, wherever in it that is. */
+function knownOf(schema, property) {
+  const own = schema?.properties?.[property];
+  if (own?.known) return own.known;
+  for (const part of [schema?.items, ...Object.values(schema?.properties ?? {})]) {
+    const found = part && knownOf(part, property);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** `page`: {server, announce(text), changed(pane, what, keys), refused(), gone()}; see Page.changed(). */
 export class Pane {
   #page;
   #name;
@@ -22,9 +35,13 @@ export class Pane {
   #heading;
   #picker;
   #prompt;
+  #promptHost;
   #answer;
   #asker;
+  #rows;
   #last = null;
+  #truth = "";  // the right answer to the input, as far as somebody said it here; never in a link
+  #isWaiting = false;
 
   constructor(page, name, wanted = {}) {
     this.#page = page;
@@ -42,6 +59,7 @@ export class Pane {
         "aria-label": `Pane ${name}`,
         on: {
           dragover: (event) => this.#dragOver(event),
+          dragleave: (event) => this.node.contains(event.relatedTarget) || this.node.classList.remove("dragging"),
           drop: (event) => this.#drop(event),
           keydown: (event) => this.#keyDown(event),
         },
@@ -53,11 +71,21 @@ export class Pane {
     ask.append(element("h3", {class: "caption", text: "Model"}));
     this.#picker = new ModelPicker(ask, (model) => this.#pick(model));
     ask.append(element("p", {class: "hint following-note", text: "Same input as A."}));
-    this.#prompt = new Prompt(ask, {label: "Input", changed: (how) => this.#edited(how)});
+    this.#promptHost = element("div", {class: "pane-prompt", hidden: true});
+    ask.append(this.#promptHost);
+    this.#prompt = new Prompt(this.#promptHost, {
+      label: "Input",
+      changed: (how) => this.#edited(how),
+      names: (property, text) => this.#names(property, text),
+      opened: (found) => this.#rows.offer({...found, model: this.#model}),
+    });
+    this.#rows = new FileRows({page, place: () => this.node.parentElement});
     this.#answer = new Answer(answer, this.state, {
       again: () => this.#asker.again(),
-      measure: () => this.measure(),
-      report: () => page.server.report(this.#last),
+      measure: (signal) => page.server.explain({...this.#last, faithfulness: true}, signal),
+      truth: (text) => this.#tellTruth(text),
+      measured: () => page.announce(`${name}: it was measured whether the picture shows what the model used.`),
+      report: (measured, signal) => page.server.report({...this.#last, faithfulness: measured}, signal),
     });
     this.#asker = new Asker(
       (request, signal) => this.#send(request, signal),
@@ -81,7 +109,7 @@ export class Pane {
   get wanted() {
     return {
       model: this.#model?.name ?? this.#wanted.model,
-      input: this.#model ? this.text : this.#wanted.input,
+      input: this.#wanted.input ?? this.text,
       view: this.state.toText(),
     };
   }
@@ -89,15 +117,21 @@ export class Pane {
   /** New facts about the models; takes up the wanted one when it is there. */
   setModels(models) {
     this.#models = models;
-    const name = this.#model?.name ?? this.#wanted.model ?? models[0]?.name;
-    const model = models.find((one) => one.name === name) ?? models[0];
-    if (!model) return this.#answer.say("The server has no model.");
+    if (models.length === 0) return this.#answer.say("The server has no model.");
+    const name = this.#model?.name ?? this.#wanted.model ?? models[0].name;
+    const model = models.find((one) => one.name === name);
+    if (!model) return this.#miss(name);
     const fresh = this.#model === null;
+    if (fresh) this.#truth = "";
     const wasReady = this.#model?.status === "ready";
+    if (fresh) this.#rows.close();
     this.#model = model;
     this.#picker.show(models, model.name);
-    if (fresh) this.#prompt.use(model, this.#wanted.input ?? null);
-    if (fresh || !wasReady) this.ask({now: true});
+    // What a model takes is known once it is loaded.
+    const begins = fresh || !wasReady;
+    this.#promptHost.hidden = model.status !== "ready";
+    if (begins && model.status === "ready") this.#use(model, this.#wanted.input);
+    if (begins) this.ask({now: true});
   }
 
   /** Goes back to what an address wants. */
@@ -114,10 +148,16 @@ export class Pane {
     this.node.classList.toggle("following", follows);
   }
 
-  /** Takes the input of another pane. */
-  write(text) {
-    if (text === this.text) return;
-    this.#prompt.write(text);
+  /** The right answer that somebody gave here; empty: none. */
+  get truth() {
+    return this.#truth;
+  }
+
+  /** Takes the input of another pane, and the right answer that was given there. */
+  write(text, truth = "") {
+    if (text === this.text && truth === this.#truth) return;
+    this.#truth = truth;
+    if (text !== this.text) this.#prompt.write(text);
     this.ask();
   }
 
@@ -133,15 +173,17 @@ export class Pane {
   ask({now = false} = {}) {
     if (!this.#model) return;
     const {name, status} = this.#model;
-    const {input, problem} = status === "ready" ? this.#prompt.read() : {problem: waitings[status](name)};
-    if (problem === undefined) return this.#asker.ask({model: name, input}, {now});
-    this.#asker.stop();
-    this.#answer.say(problem);
+    if (status !== "ready") return this.#wait(waitings[status](name));
+    const {input, problem} = this.#prompt.read();
+    const truth = this.#truth;
+    if (problem === undefined) return this.#asker.ask({model: name, input, ...(truth && {truth})}, {now});
+    // What is wrong stands beside the input.
+    this.#wait(this.#last?.model === name ? "The input is not complete: this is the answer to the one before." : "The input is not complete.");
   }
 
-  /** Asks what is on screen again, with a measure of whether to believe it. */
-  measure() {
-    if (this.#last) this.#asker.ask({...this.#last, faithfulness: true}, {now: true});
+  /** Asks again at once where the last request still waits for a server. */
+  askIfWaiting() {
+    if (this.#isWaiting) this.#asker.again();
   }
 
   /** The next or an earlier input of the file. */
@@ -167,54 +209,107 @@ export class Pane {
 
   destroy() {
     this.#asker.stop();
+    this.#rows.close();
     this.#answer.destroy();
     this.node.remove();
   }
 
+  #use(model, text) {
+    this.#prompt.use(model, text ?? null);
+    this.#wanted = {...this.#wanted, input: undefined};
+  }
+
+  // A link may be older than the server's list of models.
+  #miss(name) {
+    this.#wanted = {...this.#wanted, model: name, input: this.wanted.input};
+    this.#model = null;
+    this.#rows.close();
+    this.#promptHost.hidden = true;
+    this.#asker.stop();
+    this.#picker.miss(this.#models, name);
+    this.#answer.say("Choose a model to see an answer.");
+  }
+
+  #wait(why) {
+    this.#asker.stop();
+    this.#answer.say(why);
+  }
+
+  #names(property, text) {
+    const {count, names} = knownOf(this.#model.input_schema, property) ?? {count: 0, names: []};
+    const wanted = text.toLowerCase();
+    if (count === 0) return Promise.resolve([]);
+    if (count <= names.length) return Promise.resolve(names.filter((name) => name.toLowerCase().includes(wanted)));
+    return this.#page.server.names({model: this.#model.name, property, text});
+  }
+
   #pick(name) {
     this.#model = this.#models.find((model) => model.name === name);
+    this.#truth = "";
     this.#picker.show(this.#models, name);
-    this.#prompt.use(this.#model);
+    this.#rows.close();
+    this.#promptHost.hidden = this.#model.status !== "ready";
+    const {input} = this.#wanted; // of a link to a model that is not there
+    this.#wanted = {model: name};
+    if (this.#model.status === "ready") {
+      this.#use(this.#model, input);
+      if (input !== undefined && !this.#prompt.read().input) this.#use(this.#model);
+    }
     this.state.set({map: "", layer: 0, head: 0, query: -1, key: -1, zoom: ""});
     this.#page.changed(this, "model");
     this.ask({now: true});
   }
 
-  #edited(how) {
+  // What was right of the input before says nothing of this one.
+  #edited({truth = "", ...how}) {
+    this.#truth = truth;
     this.#page.changed(this, "input");
     this.ask(how);
+  }
+
+  #tellTruth(text) {
+    this.#truth = text;
+    this.#page.changed(this, "truth");
+    this.ask({now: true});
   }
 
   async #send(request, signal) {
     const {server} = this.#page;
     const model = this.#model;
     if (model.maps?.length > 0) return server.explain(request, signal);
-    return withoutMaps(model, this.text, await server.predict(request, signal));
+    const {truth = "", ...asked} = request;
+    return withoutMaps(model, this.text, await server.predict(asked, signal), truth);
   }
 
   #told(happening) {
-    this.#answer.tell(happening);
+    const {error} = happening;
+    this.#isWaiting = happening.name === "retrying";
+    // What is wrong with the input is said beside it.
+    const isOfInput = error?.status === 422 && String(error.field).startsWith("input");
+    if (isOfInput) this.#prompt.refuse(reasonOf(error));
+    this.#answer.tell(isOfInput ? {...happening, error: {status: 422, message: "The model does not take this input."}} : happening);
+    if (error?.status === 0) this.#page.gone();
     if (happening.name === "answered") this.#show(happening);
     if (happening.name === "failed" && happening.error.status === 401) this.#page.refused();
     if (happening.error) this.#page.announce(happening.error.message);
   }
 
   #show({request, answer}) {
-    const {faithfulness, ...last} = request;
-    this.#answer.show(answer, {sameModel: this.#last?.model === last.model});
-    this.#last = last;
-    if (faithfulness) this.#answer.showFaithfulness();
-    this.#page.announce(
-      faithfulness ? "Faithfulness was measured." : `${this.#name}: ${answer.prediction?.text}`,
-    );
+    const sameModel = this.#last?.model === request.model;
+    this.#last = request;
+    this.#answer.show(answer, {sameModel, truth: request.truth ?? ""});
+    this.#page.announce(`${this.#name}: ${answer.prediction?.text}`);
     this.#page.changed(this, "answer");
   }
 
   #dragOver(event) {
-    if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+    if (!event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    this.node.classList.add("dragging");
   }
 
   #drop(event) {
+    this.node.classList.remove("dragging");
     const [file] = event.dataTransfer.files;
     if (!file) return;
     event.preventDefault();

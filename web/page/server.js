@@ -1,4 +1,4 @@
-// The server's HTTP interface (docs/formats/http.md) for the page: three requests, one kind of error. All
+// The server's HTTP interface (docs/formats/http.md) for the page: its requests, one kind of error. All
 // addresses are relative to the document, so the page also works behind a path prefix. The API key stays in
 // this tab's sessionStorage.
 
@@ -46,6 +46,28 @@ export class Server {
   async predict(request, signal) {
     const response = await this.#post("v1/predict", request, signal);
     return (await response.json()).predictions[0];
+  }
+
+  /** The answers to several inputs, `request.inputs`. */
+  async answers(request, signal) {
+    const response = await this.#post("v1/predict", request, signal);
+    return (await response.json()).predictions;
+  }
+
+  /** Names that the model knows and that hold the text, of a property of its inputs. */
+  async names(request, signal) {
+    const response = await this.#post("v1/names", request, signal);
+    return (await response.json()).names;
+  }
+
+  /** Whether somebody answers; a file of the page needs no key. */
+  async isThere() {
+    try {
+      await fetch("web/page.js", {method: "HEAD", cache: "no-store"});
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** The report as a Blob of HTML. */

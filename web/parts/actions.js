@@ -3,6 +3,7 @@
 import {explanationText} from "fovea/model/save.js";
 import {element} from "fovea/parts/dom.js";
 import {download, svgToPng} from "fovea/parts/export.js";
+import {framedSvg} from "fovea/parts/framed.js";
 import {showHelp} from "fovea/parts/help.js";
 import {menu} from "fovea/parts/menu.js";
 
@@ -68,8 +69,11 @@ export class Actions {
   async #content(kind) {
     const view = this.shell.mounted;
     if (kind === "json") return explanationText(this.shell.explanation);
-    if (kind !== "png") return view?.[kind]();
+    if (kind === "csv") return view?.csv();
     const picture = view?.svg();
-    return picture && svgToPng(picture);
+    if (!picture) return null;
+    const {explanation, map} = this.shell;
+    const framed = framedSvg(picture, {explanation, map, legend: view.howToRead(), description: view.describe()});
+    return kind === "svg" ? framed : svgToPng(framed);
   }
 }

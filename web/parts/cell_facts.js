@@ -1,4 +1,5 @@
 // What there is to say about one weight: lines for the tooltip, a sentence for the live region.
+import {intervalText} from "fovea/parts/chart.js";
 import {number, visible} from "fovea/parts/format.js";
 import {axisNames} from "fovea/parts/matrix_drawing.js";
 
@@ -13,8 +14,7 @@ export function cellLines(map, {query, key}) {
   if (Number.isFinite(spread)) lines.push(["standard deviation", `± ${number(spread)}`]);
   const [low, high] = [map.low?.peek(query, key), map.high?.peek(query, key)];
   if (Number.isFinite(low) && Number.isFinite(high)) {
-    const name = map.intervalOf ? `interval (${map.intervalOf})` : "interval";
-    lines.push([name, `${number(low)} … ${number(high)}`]);
+    lines.push([intervalText(map), `${number(low)} … ${number(high)}`]);
   }
   if (map.isTrue(query, key)) lines.push(["truth", "really matters"]);
   return lines;

@@ -149,7 +149,7 @@ export function swatch(fill) {
 
 /** What the whiskers of a map are, or "" where it has none. */
 export function intervalText(map) {
-  if (map.low && map.high) return map.intervalOf ? `interval over ${map.intervalOf}` : "interval";
+  if (map.low && map.high) return map.intervalOf ? `${map.intervalIs} over ${map.intervalOf}` : map.intervalIs;
   return map.spread ? "± one standard deviation over the data" : "";
 }
 

@@ -33,11 +33,27 @@ const listeners = new Set();
 const tables = new Map();
 const properties = new Map();
 
-/** "light" or "dark": the document's data-theme, or what the system prefers. */
+let isPrinting = false;
+
+/** "light" or "dark": the document's data-theme, or what the system prefers; paper is light. */
 export function theme() {
+  if (isPrinting) return "light";
   const chosen = document.documentElement.dataset.theme;
   if (chosen === "light" || chosen === "dark") return chosen;
   return darkScheme.matches ? "dark" : "light";
+}
+
+/** Whether the document is being printed: nothing may wait for the next frame then. */
+export function printing() {
+  return isPrinting;
+}
+
+/** Says that printing begins or ends. The document's own colours follow at once. */
+export function setPrinting(is) {
+  isPrinting = is;
+  document.documentElement.toggleAttribute("data-printing", is);
+  properties.clear();
+  tellListeners();
 }
 
 /** Calls `listener` when the theme changes; returns a function that ends that. */
@@ -114,7 +130,7 @@ function contrastInk(bytes, share) {
   const at = 3 * tableIndex(share);
   const [red, green, blue] = bytes.subarray(at, at + 3);
   const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
-  return luminance > 0.18 ? "#14171c" : "#ffffff";
+  return luminance > 0.179 ? "#000000" : "#ffffff";  // either has at least 4.5 : 1 then
 }
 
 function table(name, pathOf) {

@@ -56,6 +56,7 @@ function escapeXml(text) {
 
 function csvCell(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
+  if (typeof value === "boolean") return String(Number(value));
   if (typeof value === "number") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,44 +1,149 @@
-// "Should I believe it?": for each judged map the verdict, the measures beside their random baseline, and the
-// deletion and insertion curves. Trust is told by shape and word; colour only repeats it.
-import {element, svg} from "fovea/parts/dom.js";
+// "Does this picture show what the model used?": the verdict of the map that is open, and never of another; the
+// measures beside their random baseline and the deletion and insertion curves behind it. Told by word and
+// shape; colour only repeats it.
+import {clear, element, svg} from "fovea/parts/dom.js";
 import {curveFigure} from "fovea/parts/faithfulness_curves.js";
 import {count, number} from "fovea/parts/format.js";
 import {addLooks} from "fovea/parts/looks.js";
 
-const trusts = {
-  supported: {word: "Supported", tone: "good", shape: "M5 10.5l3.5 3.5L15 7"},
-  mixed: {word: "Mixed", tone: "caution", shape: "M5 12q2.5-5 5-2t5-2"},
-  unsupported: {word: "Not supported", tone: "bad", shape: "M6 6l8 8M14 6l-8 8"},
-  unknown: {word: "Unknown", tone: "quiet", shape: "M7.2 7.8a2.8 2.8 0 1 1 4 2.6q-1.2.7-1.2 2M10 15v.2"},
+const question = "Does this picture show what the model used?";
+const answers = {
+  supported: {word: "Yes", tone: "good", shape: "M5 10.5l3.5 3.5L15 7"},
+  mixed: {word: "In part", tone: "caution", shape: "M5 12q2.5-5 5-2t5-2"},
+  unsupported: {word: "No", tone: "bad", shape: "M6 6l8 8M14 6l-8 8"},
+  unknown: {word: "Cannot be told", tone: "quiet", shape: "M7.2 7.8a2.8 2.8 0 1 1 4 2.6q-1.2.7-1.2 2M10 15v.2"},
 };
 const directions = {
   higher: {arrow: "↑", words: "higher is better"},
   lower: {arrow: "↓", words: "lower is better"},
 };
 
-/** The panel for an explanation's `faithfulness` list. */
-export function faithfulnessPanel(list, explanation) {
-  addLooks(rules);
-  return element("section", {class: "faith", "aria-label": "Should I believe it?"},
-    element("h2", {text: "Should I believe it?"}),
-    list.map((entry, place) => judgement(entry, explanation, place === 0)));
+/**
+ * What is known of the map on screen: {entry} where it was judged itself; {entry, other, map} where only
+ * something that it is part of was (`other` says what, `map` is the name of the family that shows that, if any);
+ * {} where nothing was. `title` is there where the picture shows several maps: that of this one. `family` is the map's.
+ */
+export function findingOf(map, family, explanation) {
+  const {faithfulness} = explanation;
+  const rollout = faithfulness.find(({map: name, judged_as: as}) => as === "rollout" && `${name} rollout` === map.name);
+  if (rollout) return {entry: rollout};
+  const entry = faithfulness.find(({map: name}) => name === map.name);
+  if (!entry) return {};
+  const layers = new Set(family.maps.filter(({name}) => name === map.name).map(({layer}) => layer)).size;
+  const as = entry.judged_as ?? (layers > 1 ? "mean of layers" : "mean of heads");
+  const isOneHead = map.head > 0 && family.headsOf(map.layer).length > 1;
+  if (as === "rollout" || (as === "mean of layers" && layers > 1)) {
+    const shown = explanation.families().find(({name}) => name === `${map.name} rollout`);
+    const what = as === "rollout" ? "all layers together, by their rollout" : "the mean of all layers";
+    return {entry, other: what, map: as === "rollout" ? shown?.key : undefined};
+  }
+  if (isOneHead) return {entry, other: "the mean of all heads", map: family.key};
+  return family.grouped && family.maps.length > 1 ? {entry, title: map.title} : {entry};
 }
 
-function judgement(entry, explanation, open) {
-  const trust = trusts[entry.trust] ?? trusts.unknown;
-  const title = explanation.maps.find(({name}) => name === entry.map)?.title ?? entry.map;
-  const {measures = [], curves = [], notes = []} = entry;
-  return element("details", {class: "faith-entry", open},
-    element("summary", {}, trustMark(trust), element("span", {class: "faith-verdict"},
-      element("span", {class: "faith-title"},
-        element("strong", {style: {color: `var(--${trust.tone})`}, text: trust.word}), " · ",
-        element("bdi", {text: title})),
-      element("bdi", {text: entry.verdict}))),
-    element("div", {class: "faith-body"}, element("p", {class: "quiet", text: basis(entry)}),
-      measures.length > 0 && measureTable(measures),
-      curves.length > 0 && element("div", {class: "faith-curves"}, curves.map(curveFigure)),
-      notes.length > 0 && element("ul", {class: "faith-notes"},
-        notes.map((note) => element("li", {dir: "auto", text: note})))));
+/** The same as a sentence, for where there is no room for more: below a picture that is taken away. */
+export function verdictSentence(explanation, map) {
+  const {entry, other} = findingOf(map, explanation.familyOf(map), explanation);
+  if (!entry || other) return `${question} Not measured for this map.`;
+  return `${question} ${(answers[entry.trust] ?? answers.unknown).word}. ${entry.verdict}`;
+}
+
+/** The strip between the tabs and the picture. `washed(isWashed)` is told whether the picture must look so. */
+export class Verdict {
+  #washed;
+  #finding = {};
+  #offer = null;
+  #timer = 0;
+
+  constructor(washed) {
+    addLooks(rules);
+    this.#washed = washed;
+    this.node = element("div", {class: "faith", role: "group", "aria-label": question});
+  }
+
+  /** Shows what findingOf() found; `go(key)` opens another map. */
+  show(finding, go) {
+    this.stop();
+    this.#finding = finding;
+    this.go = go;
+    this.#draw();
+  }
+
+  /** From now on what was not measured may be, by `start()`; `remark` says why it was not. Null: it may not. */
+  offer(start, remark = "") {
+    this.stop();
+    this.#offer = start && {start, remark};
+    this.#draw();
+  }
+
+  /** It is being measured; counts the seconds until something else is shown. `cancel()` ends it. */
+  measuring(cancel) {
+    this.stop();
+    const begin = performance.now();
+    const seconds = element("span", {class: "faith-seconds"});
+    const tell = () => (seconds.textContent = `${Math.floor((performance.now() - begin) / 1000)} s`);
+    tell();
+    this.#timer = setInterval(tell, 500);
+    this.#fill("quiet", answers.unknown, "Measuring…", element("span", {}, seconds, " ",
+      element("button", {type: "button", class: "faith-button", text: "Cancel", on: {click: cancel}})));
+    this.node.dataset.state = "measuring";
+  }
+
+  /** Ends the counting. */
+  stop() {
+    clearInterval(this.#timer);
+    this.#timer = 0;
+  }
+
+  #draw() {
+    const {entry, other, map, title} = this.#finding;
+    if (entry && !other) return this.#drawVerdict(entry, title);
+    const button = (text, click) => element("button", {type: "button", class: "faith-button", text, on: {click}});
+    if (other) {
+      this.#fill("quiet", answers.unknown, "Not measured for this map.",
+        element("span", {}, `What was measured is ${other}. `, map && button("Show that", () => this.go(map))));
+    } else if (this.#offer) {
+      this.#fill("quiet", answers.unknown, "Not measured yet.",
+        element("span", {}, this.#offer.remark, " ", button("Measure it", this.#offer.start)));
+    } else {
+      this.#fill("quiet", answers.unknown, "Not measured for this map.",
+        "A large weight says where the model looked, not that the answer rests on it.");
+    }
+    this.node.dataset.state = "open";
+  }
+
+  #drawVerdict(entry, title) {
+    const answer = answers[entry.trust] ?? answers.unknown;
+    const whose = title ? [element("span", {class: "quiet"}, "Of ", element("bdi", {text: `“${title}”: `}))] : [];
+    this.#fill(answer.tone, answer, `${answer.word}.`, ...whose, element("bdi", {text: entry.verdict}));
+    this.node.dataset.state = entry.trust;
+    const {measures = [], curves = [], notes = []} = entry;
+    this.node.append(element("details", {class: "faith-entry"},
+      element("summary", {text: "How this was measured"}),
+      element("div", {class: "faith-body"}, element("p", {class: "quiet", text: basis(entry)}),
+        measures.length > 0 && measureTable(measures),
+        curves.length > 0 && element("div", {class: "faith-curves"}, curves.map(curveFigure)),
+        notes.length > 0 && element("ul", {class: "faith-notes"},
+          notes.map((note) => element("li", {dir: "auto", text: note}))))));
+    if (entry.trust !== "unsupported") return;
+    const toggle = element("button", {type: "button", class: "faith-button", "aria-pressed": "true"});
+    const wash = (isWashed) => {
+      toggle.setAttribute("aria-pressed", String(isWashed));
+      toggle.textContent = isWashed ? "Show it in full colour" : "Wash it out again";
+      this.#washed(isWashed);
+    };
+    toggle.addEventListener("click", () => wash(toggle.getAttribute("aria-pressed") !== "true"));
+    this.node.querySelector(".faith-verdict").append(element("p", {class: "faith-washed"},
+      "The picture below is washed out for that reason. ", toggle));
+    wash(true);
+  }
+
+  #fill(tone, {shape}, word, ...texts) {
+    this.#washed(false);
+    clear(this.node).append(element("div", {class: "faith-line"}, trustMark({tone, shape}),
+      element("div", {class: "faith-verdict"}, element("h2", {text: question}),
+        element("p", {}, element("strong", {style: {color: `var(--${tone})`}, text: word}), " ", ...texts))));
+  }
 }
 
 function basis({examples = 0, output = ""}) {
@@ -75,7 +180,7 @@ function measureRow(measure) {
       element("span", {class: "faith-about", dir: "auto", text: about})),
     element("td", {}, element("strong", {text: known(value)}),
       interval && element("span", {class: "faith-interval", title: "95 % interval"},
-        interval.map(known).join(" … "))),
+        `95 %: ${interval.map(known).join(" to ")}`)),
     element("td", {class: "faith-track", "aria-hidden": "true"}, Number.isFinite(value) && track(measure)),
     element("td", {text: known(baseline)}));
 }
@@ -101,24 +206,22 @@ function track({value, interval = [], baseline}) {
 }
 
 const rules = `
-.faith { max-width: 62rem; display: grid; gap: 0.25rem; }
-.faith h2 { font-size: 1.15rem; margin-bottom: 0.5rem; }
-.faith-entry { border-top: 1px solid var(--rule); }
-.faith-entry:last-child { border-bottom: 1px solid var(--rule); }
-.faith-entry > summary {
-  display: flex; gap: 0.8rem; align-items: flex-start; padding: 0.8rem 0.2rem; list-style: none;
-  cursor: pointer;
+.faith {
+  max-width: 62rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.4rem; padding: 0.7rem 0.9rem;
+  border: 1px solid var(--rule); border-radius: 8px; background: var(--surface);
 }
-.faith-entry > summary::-webkit-details-marker { display: none; }
-.faith-entry > summary::after {
-  content: ""; flex: none; width: 0.5rem; height: 0.5rem; margin: 0.55rem 0.4rem 0 auto;
-  border: solid var(--quiet); border-width: 0 1.5px 1.5px 0; transform: rotate(45deg);
-}
-.faith-entry[open] > summary::after { transform: rotate(225deg) translate(-3px, -3px); }
+.faith[data-state="unsupported"] { border-color: var(--bad); }
+.faith-line { display: flex; gap: 0.8rem; align-items: flex-start; }
+.faith-line h2 { font-size: 0.9333rem; }
+.faith-line p { overflow-wrap: anywhere; }
 .faith-mark { flex: none; width: 1.6rem; height: 1.6rem; margin-top: 0.1rem; }
-.faith-verdict { display: grid; gap: 0.1rem; }
-.faith-title { color: var(--quiet); font-size: 0.8667rem; }
-.faith-body { display: grid; gap: 1.1rem; padding: 0 0.2rem 1.4rem 2.6rem; }
+.faith-verdict { display: grid; gap: 0.2rem; min-width: 0; }
+.faith-washed { font-size: 0.8667rem; }
+.faith-button { min-height: 1.75rem; padding: 0.05rem 0.6rem; font-size: 0.8667rem; }
+.faith-entry > summary { margin-left: 2.4rem; color: var(--accent); font-size: 0.8667rem; cursor: pointer; }
+.faith-body { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.1rem; padding: 0.6rem 0.2rem 0.6rem 2.4rem; }
+.washed canvas, .washed svg, .washed img { opacity: 0.42; }
+.washed { filter: grayscale(1); }
 .faith-table { border-collapse: collapse; width: 100%; font-size: 0.8667rem; }
 .faith-table th, .faith-table td {
   padding: 0.55rem 1.2rem 0.55rem 0; text-align: start; vertical-align: top; font-weight: 400;
@@ -135,7 +238,9 @@ const rules = `
 .faith-notes { margin: 0; padding-inline-start: 1.1rem; font-size: 0.8667rem; color: var(--label); }
 @media (max-width: 600px) {
   .faith-track { display: none; }
-  .faith-body { padding-left: 0.2rem; }
+  .faith-body { padding-left: 0; }
+  .faith-table td { white-space: normal; overflow-wrap: anywhere; }
+  .faith-entry > summary { margin-left: 0; }
   .faith-table th, .faith-table td { padding-right: 0.7rem; }
 }
 `;

@@ -6,8 +6,8 @@ import {label, line, scale, ticks} from "fovea/parts/chart.js";
 import {addLooks} from "fovea/parts/looks.js";
 
 const width = 380;
-const height = 210;
-const plot = {left: 38, right: width - 8, top: 10, bottom: height - 30};
+const height = 240;
+const plot = {left: 38, right: width - 8, top: 26, bottom: height - 44};
 // Each series has its own dash besides its own colour.
 const looks = {
   attention: {stroke: "var(--accent)", "stroke-width": 2.6},
@@ -70,7 +70,12 @@ class CurveFigure {
     const anchor = (share) => (share === x.at(-1) ? "end" : "middle");
     const along = ticks(x[0], x.at(-1), 4).map((share) =>
       label(this.x(share), plot.bottom + 15, percent(share), {...quiet, anchor: anchor(share)}));
-    return [...across, ...along];
+    const done = {deletion: "taken away", insertion: "put back"}[this.curve.name] ?? "changed";
+    const titles = [
+      label(0, 9, "the output", quiet),
+      label(plot.right, height - 8, `share of the units that were ${done}`, {...quiet, anchor: "end"}),
+    ];
+    return [...across, ...along, ...titles];
   }
 
   // A gap breaks the line.

@@ -15,7 +15,17 @@ export function showHeadChips(node, choices, shown, onChange) {
         onChange(toggled(map));
         node.children[place]?.focus();  // the new switch in the place of this one
       },
+      keydown: (event) => step(node, place, event),
     },
   });
   node.replaceChildren(...choices.map(chip));
+}
+
+// The arrow keys go to the switch beside it.
+function step(node, place, event) {
+  const by = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+  if (!by) return;
+  event.preventDefault();
+  event.stopPropagation();
+  node.children[(place + by + node.children.length) % node.children.length].focus();
 }

@@ -1,12 +1,21 @@
 // The legend of a colour scale: a thin bar with numbers.
 import {clear, element, svg} from "fovea/parts/dom.js";
 import {number} from "fovea/parts/format.js";
+import {addLooks} from "fovea/parts/looks.js";
 
 const stops = 16;
+const rules = `
+.legend-scale { position: relative; }
+.legend-equal {
+  position: absolute; top: 5px; font-size: 0.55rem; line-height: 1; color: var(--ink); transform: translateX(-50%);
+}
+.legend-scale:has(.legend-equal) .legend-ticks { margin-top: 5px; }
+`;
 
 /** An element that shows a WeightScale; call show(scale, remark) when it changes. */
 export class Legend {
   constructor() {
+    addLooks(rules);
     this.node = element("div", {class: "legend", role: "img"});
   }
 
@@ -14,13 +23,17 @@ export class Legend {
   show(scale, remark = "") {
     const ticks = legendTicks(scale);
     const gradient = Array.from({length: stops + 1}, (_, i) => barColour(scale, i / stops)).join(", ");
-    this.node.setAttribute("aria-label", `Colours from ${ticks[0].text} to ${ticks.at(-1).text}. ${remark}`);
+    const equal = equalText(scale);
+    const texts = [equal && `▲ ${equal}`, remark].filter(Boolean).join("; ");
+    this.node.setAttribute("aria-label",
+      `Colours from ${ticks[0].text} to ${ticks.at(-1).text}. ${[equal, remark].filter(Boolean).join("; ")}`);
     clear(this.node).append(
       element("div", {class: "legend-scale"},
         element("div", {class: "legend-bar", style: {background: `linear-gradient(to right, ${gradient})`}}),
+        equal && element("span", {class: "legend-equal", style: {left: `${100 * scale.share(scale.equal)}%`}, text: "▲"}),
         element("div", {class: "legend-ticks"}, ticks.map(({at, text}) =>
           element("span", {style: {left: `${100 * at}%`}, text})))),
-      element("span", {class: "legend-remark", text: remark}));
+      element("span", {class: "legend-remark", text: texts}));
   }
 }
 
@@ -30,11 +43,20 @@ export function legendSvg(scale, x, y, width = 160) {
   const cells = Array.from({length: stops}, (_, i) => svg("rect", {
     x: x + i * step, y, width: step + 0.5, height: 6, fill: barColour(scale, (i + 0.5) / stops),
   }));
+  const mark = equalText(scale) && svg("text", {
+    x: x + scale.share(scale.equal) * width, y: y + 13, "font-size": 7, "text-anchor": "middle", fill: "var(--ink)",
+    text: "▲",
+  });
   const texts = legendTicks(scale).map(({at, text}) => svg("text", {
     x: x + at * width, y: y + 20, "font-size": 10, fill: "var(--quiet)", text,
     "text-anchor": at === 0 ? "start" : at === 1 ? "end" : "middle",
   }));
-  return svg("g", {}, cells, texts);
+  return svg("g", {}, cells, mark, texts);
+}
+
+/** What the mark ▲ below the bar stands for; "" where there is none. */
+export function equalText(scale) {
+  return scale.equal > 0 && scale.equal < scale.ceiling ? `${number(scale.equal)}: the equal share, all looked at alike` : "";
 }
 
 // Texts at the ends and in the middle; `at` is the place along the bar.

@@ -1,6 +1,6 @@
-// Links between tokens as stand-alone SVG, and their weights as CSV.
+// Links between tokens as stand-alone SVG, and their weights.
 import {svg} from "fovea/parts/dom.js";
-import {csvText, svgDocument} from "fovea/parts/export.js";
+import {svgDocument} from "fovea/parts/export.js";
 import {visible} from "fovea/parts/format.js";
 import {linkLines, rowHeight, tokenY} from "fovea/parts/links_drawing.js";
 
@@ -26,14 +26,13 @@ function path({left, middle, right, from, to, width, stroke, opacity}) {
 }
 
 /** The largest weights of every row of the maps that are shown. */
-export async function linksCsv(maps) {
-  const rows = [["head", "query", "query label", "key", "key label", "weight"]];
+export async function* linksNumbers(maps) {
+  yield ["head", "query", "query label", "key", "key label", "weight"];
   for (const {weights, queryAxis, keyAxis, head} of maps) {
     for (let query = 0; query < weights.rows; ++query) {
       for (const {key, value} of await weights.top(query)) {
-        rows.push([head || "mean", query, queryAxis.labels[query], key, keyAxis.labels[key], value]);
+        yield [head || "mean", query, queryAxis.labels[query], key, keyAxis.labels[key], value];
       }
     }
   }
-  return csvText(rows);
 }

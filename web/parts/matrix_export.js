@@ -1,52 +1,63 @@
-// A matrix picture as stand-alone SVG, and the numbers it shows as CSV.
+// A matrix picture as stand-alone SVG, and the numbers it shows.
 import {placedLabels} from "fovea/parts/axis_labels.js";
 import {svg} from "fovea/parts/dom.js";
-import {csvText, svgDocument} from "fovea/parts/export.js";
-import {legendSvg} from "fovea/parts/legend.js";
+import {svgDocument} from "fovea/parts/export.js";
 import {axisNames, cellNumber, hasNumber, visibleRange} from "fovea/parts/matrix_drawing.js";
 
 const mostCells = 2_000_000;
 const mostRectangles = 10_000;
+const mostReadColumns = 40;
+const readKeys = 3;  // of each query, where there are more columns
 
 /** Text of an SVG of what is shown; many cells become one picture inside it. */
 export function matrixSvg(picture, tiles, description) {
-  const {map, layout, view, scale} = picture;
+  const {map, layout, view} = picture;
   const [firstRow, lastRow] = visibleRange(view.offsetY, view.cellHeight, view.height, map.queryAxis.size);
   const [firstColumn, lastColumn] = visibleRange(view.offsetX, view.cellWidth, view.width, map.keyAxis.size);
   const range = {firstRow, lastRow, firstColumn, lastColumn};
   const few = (lastRow - firstRow) * (lastColumn - firstColumn) <= mostRectangles;
   const plot = {x: view.left, y: view.top, width: view.width, height: view.height};
   const cells = few ? rectangles(picture, range) : [cellImage(tiles, view)];
-  const height = layout.height + 44;
-  return svgDocument({width: layout.width, height, title: map.title, description}, [
+  const {width, height} = layout;
+  return svgDocument({width, height, title: map.title, description}, [
     svg("clipPath", {id: "plot"}, svg("rect", plot)),
     svg("g", {"clip-path": "url(#plot)"}, cells, truthOutlines(picture, range)),
-    ...labelTexts(picture, range), legendSvg(scale, view.left, layout.height + 14),
+    ...labelTexts(picture, range),
   ]);
 }
 
-/** The visible part of the map as a table, or its largest weights as a list where that would be too long. */
-export async function matrixCsv({map, view}) {
+/** The visible part of the map as rows of cells, the first their names; its largest weights where that would
+    be too much: as a list, or in a table for reading (not `whole`) a row for each query. */
+export async function* matrixNumbers({map, view}, whole) {
   const [firstRow, lastRow] = visibleRange(view.offsetY, view.cellHeight, view.height, map.queryAxis.size);
   const [firstColumn, lastColumn] = visibleRange(view.offsetX, view.cellWidth, view.width, map.keyAxis.size);
-  if ((lastRow - firstRow) * (lastColumn - firstColumn) > mostCells) return topCsv(map, firstRow, lastRow);
-  const keys = map.keyAxis.labels.slice(firstColumn, lastColumn);
-  const rows = [[axisNames(map).join(" / "), ...keys]];
+  const columns = lastColumn - firstColumn;
+  if (!whole && columns > mostReadColumns) return yield* topRows(map, firstRow, lastRow);
+  if ((lastRow - firstRow) * columns > mostCells) return yield* topList(map, firstRow, lastRow);
+  yield [axisNames(map).join(" / "), ...map.keyAxis.labels.slice(firstColumn, lastColumn)];
   for (let row = firstRow; row < lastRow; ++row) {
     const weights = await map.weights.row(row);
-    rows.push([map.queryAxis.labels[row], ...weights.subarray(firstColumn, lastColumn)].map(shortNumber));
+    yield [map.queryAxis.labels[row], ...weights.subarray(firstColumn, lastColumn)].map(shortNumber);
   }
-  return csvText(rows);
 }
 
-async function topCsv(map, firstRow, lastRow) {
-  const rows = [["query", "query label", "key", "key label", "weight"]];
+async function* topList(map, firstRow, lastRow) {
+  yield ["query", "query label", "key", "key label", "weight"];
   for (let row = firstRow; row < lastRow; ++row) {
     for (const {key, value} of await map.weights.top(row)) {
-      rows.push([row, map.queryAxis.labels[row], key, map.keyAxis.labels[key], shortNumber(value)]);
+      yield [row, map.queryAxis.labels[row], key, map.keyAxis.labels[key], shortNumber(value)];
     }
   }
-  return csvText(rows);
+}
+
+async function* topRows(map, firstRow, lastRow) {
+  const [queries] = axisNames(map);
+  yield [queries, "place", ...["most at", "weight", "then at", "weight", "then at", "weight"]];
+  for (let row = firstRow; row < lastRow; ++row) {
+    const best = (await map.weights.top(row)).filter(({value}) => value !== 0).slice(0, readKeys);
+    const cells = best.flatMap(({key, value}) => [map.keyAxis.labels[key], shortNumber(value)]);
+    yield [map.queryAxis.labels[row], row, ...cells, ...Array(2 * readKeys - cells.length).fill(null)];
+  }
 }
 
 // Weights are float32: more digits would be made up.

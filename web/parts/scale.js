@@ -1,4 +1,6 @@
-// How weights become colours: as a share of the map's largest weight, signed or not. In large maps most
+// How weights become colours: as a share of the map's largest weight, signed or not, but where weights are shares of
+// 1 never of less than four times the equal share: a map that looks at everything alike looks pale and even, as it
+// is, and not as if each of its weights were the strongest. In large maps most
 // weights are small beside the largest, so the share is drawn as its root, and a few rows that are far above
 // all others (the first rows of causal attention see only themselves) do not set the scale, nor do keys that
 // are no part of the text ([CLS] is often looked at more than all words): what is above its `ceiling` has the
@@ -10,12 +12,20 @@ import {
 const manyKeys = 64;
 const manyRows = 16;  // of the coarsest level
 const usualRows = 0.9;
+const overEqual = 4;  // times the equal share that have the last colour at least
+
+/** The weight that each of so many keys has where all are looked at alike; 0 for weights that are no shares of 1. */
+export function equalShare({kind}, keys) {
+  return (kind === "distribution" || kind === "partial") && keys > 0 ? 1 / keys : 0;
+}
 
 /** largest (> 0), signed, power (1 or 0.5), threshold (share of the largest below which weights are
-    hidden), ceiling. */
+    hidden), ceiling, equal (see equalShare). */
 export class WeightScale {
-  constructor({largest, signed, power = 1, threshold = 0, ceiling = largest}) {
-    Object.assign(this, {largest: largest || 1, signed, power, threshold, ceiling: ceiling || largest || 1});
+  constructor({largest, signed, power = 1, threshold = 0, ceiling = largest, equal = 0}) {
+    const leastCeiling = Math.min(1, overEqual * equal);
+    const last = Math.max(ceiling || largest || 1, leastCeiling);
+    Object.assign(this, {largest: largest || 1, signed, power, threshold, ceiling: last, equal, leastCeiling});
   }
 
   /** The scale that suits a map. */
@@ -24,7 +34,8 @@ export class WeightScale {
     const largest = await weights.largest();
     const usual = await usualPeak(map);
     const ceiling = usual < largest / 2 ? usual : largest;
-    return new WeightScale({largest, signed: await map.isSigned(), power, threshold, ceiling});
+    const equal = map.layout === "points" ? 0 : equalShare(map, weights.columns);
+    return new WeightScale({largest, signed: await map.isSigned(), power, threshold, ceiling, equal});
   }
 
   /** 0..1, or -1..1 where signed; NaN for a gap, 0 for what is hidden. */

@@ -1,14 +1,22 @@
 // One row of a map as horizontal bars, by size or in their own order; many are folded to the largest 30.
 import {clear, element, svg} from "fovea/parts/dom.js";
-import {csvText} from "fovea/parts/export.js";
-import {count, visible} from "fovea/parts/format.js";
+import {count, number, visible} from "fovea/parts/format.js";
+import {equalShare} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
-import {barLines, barSentence, drawBarRows, readBars, signEntries} from "fovea/views/common/bar_rows.js";
+import {
+  barLines,
+  barSentence,
+  drawBarRows,
+  equalMark,
+  readBars,
+  signEntries,
+} from "fovea/views/common/bar_rows.js";
 import {legend, markEntries} from "fovea/parts/chart.js";
 import {Choice, chosenQuery, queryChoice} from "fovea/views/common/choice.js";
 import {NumbersView} from "fovea/views/common/numbers_view.js";
 
 const folded = 30;
+const headLine = 20;
 const mostRows = 500;
 const fewQueries = 12;
 const orders = [
@@ -58,19 +66,24 @@ class Bars extends NumbersView {
     else if (!onlyKey || !this.#highlight()) this.draw();
   }
 
-  async csv() {
+  // The columns that say nothing are left out of the table.
+  async *numbers(whole) {
     const {labels} = this.context.map.keyAxis;
     const bars = await readBars(this.context.map, chosenQuery(this.context));
-    const rows = bars.map(({key, value, weight, low, high, isTrue}) => [
-      key,
-      labels[key],
-      value,
-      weight,
-      low,
-      high,
-      Number(isTrue),
-    ]);
-    return csvText([["key", "label", "value", "weight", "low", "high", "truth"], ...rows]);
+    const columns = [
+      ["key", ({key}) => key],
+      ["label", ({key}) => labels[key]],
+      ["value", ({value}) => value],
+      ["weight", ({weight}) => weight],
+      ["low", ({low}) => low],
+      ["high", ({high}) => high],
+      ["truth", ({isTrue}) => isTrue],
+    ];
+    const says = ([name, of]) => ["label", "weight"].includes(name) || bars.some((bar) => of(bar) || of(bar) === 0);
+    const shown = whole ? columns : columns.slice(1).filter(says);
+    yield shown.map(([name]) => name);
+    const inOrder = whole || this.options.order === "natural";
+    for (const bar of inOrder ? bars : this.#bySize(bars)) yield shown.map(([, of]) => of(bar));
   }
 
   describe() {
@@ -86,10 +99,18 @@ class Bars extends NumbersView {
     if (width === 0 || this.bars.length === 0) return;
     const shown = this.#shown();
     const signed = map.kind === "contribution" || this.bars.some(({weight}) => weight < 0);
-    const drawn = drawBarRows(shown.rows, {width, signed, found: this.#found()});
-    const entries = [...(signed ? signEntries(map) : []), ...markEntries(map)];
-    const marks = legend(entries, 8, drawn.height + 10, width - 16);
-    const height = drawn.height + 10 + marks.height;
+    const equal = signed ? 0 : equalShare(map, map.keyAxis.size);
+    const heads = {label: visible(map.keyAxis.name), weight: map.kind === "contribution" ? "contribution" : "weight"};
+    const drawn = drawBarRows(shown.rows, {width, top: headLine, signed, found: this.#found(), heads, equal});
+    const equalText = `${number(equal)}: all ${count(map.keyAxis.size)} looked at alike`;
+    const entries = [
+      ...(signed ? signEntries(map) : []),
+      ...(equal > 0 ? [{mark: equalMark, text: equalText}] : []),
+      ...markEntries(map),
+    ];
+    const bottom = headLine + drawn.height + 10;
+    const marks = legend(entries, 8, bottom, width - 16);
+    const height = bottom + marks.height;
     const picture = svg("svg", {width, height, "aria-hidden": "true"}, drawn.nodes, marks.nodes);
     this.drawn = {...drawn, rows: shown.rows, width, height, picture, highlighted: null};
     clear(this.chart).append(picture);
@@ -119,10 +140,11 @@ class Bars extends NumbersView {
     );
   }
 
-  #bySize() {
+  #bySize(bars = this.bars) {
     const size = ({weight}) => (Number.isFinite(weight) ? Math.abs(weight) : -1);
-    return [...this.bars].sort((a, b) => size(b) - size(a) || a.key - b.key);
+    return [...bars].sort((a, b) => size(b) - size(a) || a.key - b.key);
   }
+
 
   #found() {
     return matches(this.context.map.keyAxis, this.context.state.get("search"));

@@ -2,7 +2,6 @@
 // weight; it opens to its words' weights within it. Any other text shows what the chosen query looks at.
 import {topOf} from "fovea/model/matrix.js";
 import {element} from "fovea/parts/dom.js";
-import {csvText} from "fovea/parts/export.js";
 import {count, number, visible} from "fovea/parts/format.js";
 import {Legend} from "fovea/parts/legend.js";
 import {WeightScale} from "fovea/parts/scale.js";
@@ -42,7 +41,7 @@ class DocumentText extends NumbersView {
     this.queries = this.nested.perParent && this.keysAreWords ? null : queryChoice(context);
     this.legend = new Legend();
     this.cursor = -1;
-    this.numbers = null;
+    this.readings = null;
     this.rows = this.text.groups.map((nodes, parent) => this.#row(nodes, parent));
     this.body = element(
       "div",
@@ -76,48 +75,60 @@ class DocumentText extends NumbersView {
     return snapshot(this.body, {title: this.context.map.title, description: this.describe()});
   }
 
-  async csv() {
+  howToRead() {
+    return {scale: this.scale, remark: this.#remark()};
+  }
+
+  // Without sentences or truth their columns say nothing in the table.
+  async *numbers(whole) {
     const {nested} = this;
     const {weights, within, shades, parents} = await nested.read((map) => this.#queryOf(map));
     const truth = nested.trueWords(chosenQuery(this.context));
-    const rows = nested.words.labels.map((label, word) => {
-      const parent = nested.parentOf(word);
-      const owner = nested.parents ? [nested.parents.labels[parent], parents[parent]] : ["", null];
-      return [...owner, word, label, weights[word], within[word], shades[word], Number(truth.has(word))];
-    });
-    const names = ["parent", "parent weight", "word", "label", "weight", "within parent", "shade", "truth"];
-    return csvText([names, ...rows]);
+    const ofParent = (values) => (word) => (nested.parents ? values[nested.parentOf(word)] : null);
+    const columns = [
+      ["parent", ofParent(nested.parents?.labels), nested.parents],
+      ["parent weight", ofParent(parents), nested.parents],
+      ["word", (word) => word, true],
+      ["label", (word) => nested.words.labels[word], true],
+      ["weight", (word) => weights[word], true],
+      ["within parent", (word) => within[word], nested.parents],
+      ["shade", (word) => shades[word], nested.parents],
+      ["truth", (word) => truth.has(word), truth.size > 0],
+    ].filter(([, , says]) => whole || says);
+    yield columns.map(([name]) => name);
+    for (const word of nested.words.labels.keys()) yield columns.map(([, of]) => of(word));
   }
 
   describe() {
     const {words, parents} = this.nested;
-    if (!this.numbers) return `Text of ${count(words.size)} units (${words.name}).`;
+    if (!this.readings) return `Text of ${count(words.size)} units (${words.name}).`;
     const top = (numbers, labels, most) =>
       topOf(numbers, most)
         .map(({key, value}) => `${visible(labels[key])} (${number(value)})`)
         .join(", ");
-    const heaviest = parents ? `, heaviest ${top(this.numbers.parents, parents.labels, 2)}` : "";
+    const heaviest = parents ? `, heaviest ${top(this.readings.parents, parents.labels, 2)}` : "";
     const owners = parents ? ` in ${count(parents.size)} groups (${parents.name})${heaviest}` : "";
-    const darkest = top(this.numbers.shades, words.labels, 5);
+    const darkest = top(this.readings.shades, words.labels, 5);
     return `Text of ${count(words.size)} units (${words.name})${owners}. Darkest: ${darkest}.`;
   }
 
   draw() {
-    if (!this.numbers) return;
-    const {within, shades} = this.numbers;
+    if (!this.readings) return;
+    const {within, shades} = this.readings;
     const threshold = this.context.state.get("threshold");
     const signed = shades.some((shade) => shade < 0);
-    const scaleOf = (numbers) => new WeightScale({largest: largestOf(numbers), signed, threshold});
-    const all = scaleOf(shades);
+    const scaleOf = (numbers, equal) => new WeightScale({largest: largestOf(numbers), signed, threshold, equal});
+    const all = scaleOf(shades, this.nested.equalShade());
     const open = this.#open();
     this.rows.forEach((row, parent) => {
       const [begin, end] = [this.nested.offsets[parent], this.nested.offsets[parent + 1]];
       const isOpen = open.has(parent);
-      const [numbers, scale] = isOpen ? [within, scaleOf(within.subarray(begin, end))] : [shades, all];
+      const [numbers, scale] = isOpen ? [within, scaleOf(within.subarray(begin, end), this.nested.equalWithin(end - begin))] : [shades, all];
       this.text.annotate(parent, isOpen ? (word) => within[word] : null);
       this.text.shade(begin, end, (word) => numbers[word], scale);
       if (this.nested.parents) this.#drawWeight(row, parent, isOpen);
     });
+    this.scale = all;
     this.legend.show(all, this.#remark());
     this.queries?.select(chosenQuery(this.context));
     this.#mark();
@@ -148,7 +159,7 @@ class DocumentText extends NumbersView {
     this.context.set({zoom: [...open].join(" ")});
     const name = visible(this.nested.parents.labels[parent]);
     this.say([
-      [name, number(this.numbers?.parents[parent])],
+      [name, number(this.readings?.parents[parent])],
       open.has(parent) ? "open, weights within it" : "closed",
     ]);
   }
@@ -166,7 +177,7 @@ class DocumentText extends NumbersView {
     this.read(
       () => this.nested.read((map) => this.#queryOf(map)),
       (numbers) => {
-        this.numbers = numbers;
+        this.readings = numbers;
         this.body.setAttribute("aria-label", this.describe());
       },
     );
@@ -178,8 +189,8 @@ class DocumentText extends NumbersView {
   }
 
   #drawWeight(row, parent, isOpen) {
-    const weight = this.numbers.parents[parent];
-    const share = Math.abs(weight) / (largestOf(this.numbers.parents) || 1);
+    const weight = this.readings.parents[parent];
+    const share = Math.abs(weight) / (largestOf(this.readings.parents) || 1);
     const button = row.firstElementChild;
     button.setAttribute("aria-expanded", String(isOpen));
     button.setAttribute(
@@ -202,12 +213,12 @@ class DocumentText extends NumbersView {
 
   #hover(event) {
     const word = this.text.unitOf(event);
-    this.point(event, word >= 0 && this.numbers ? this.#lines(word) : null);
+    this.point(event, word >= 0 && this.readings ? this.#lines(word) : null);
   }
 
   #lines(word) {
     const {words, parents} = this.nested;
-    const {weights, within, parents: ofParents} = this.numbers;
+    const {weights, within, parents: ofParents} = this.readings;
     const parent = this.nested.parentOf(word);
     const owner = () => [
       ["within its group", number(within[word])],
@@ -226,7 +237,7 @@ class DocumentText extends NumbersView {
   }
 
   #choose(word) {
-    if (!this.numbers) return;
+    if (!this.readings) return;
     this.cursor = word;
     this.context.set({key: this.keysAreWords ? word : this.nested.parentOf(word)});
     this.#mark();

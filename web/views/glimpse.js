@@ -2,7 +2,7 @@
 // step saw. The row of a step is x and y of its centre as shares of the picture, then a width per scale as a
 // share of its width.
 import {clear, element, svg} from "fovea/parts/dom.js";
-import {csvText, svgDocument} from "fovea/parts/export.js";
+import {svgDocument} from "fovea/parts/export.js";
 import {number, percent, visible} from "fovea/parts/format.js";
 import {matches} from "fovea/parts/search.js";
 import {chosenQuery} from "fovea/views/common/choice.js";
@@ -47,12 +47,17 @@ class GlimpseView extends NumbersView {
     return svgDocument({...this.size, title: this.context.map.title, description: this.describe()}, nodes);
   }
 
-  async csv() {
+  howToRead() {
+    return {remark: "Numbers are steps, arrows the way so far, squares what the chosen step saw at each scale."};
+  }
+
+  async *numbers() {
     const {labels, values} = this.axis;
-    const scales = this.steps[0]?.widths.map((_, scale) => `width ${scale + 1}`) ?? [];
-    const rows = this.steps.map(({x, y, widths}, step) =>
-      [step + 1, labels[step], x, y, ...widths, values?.[step] ?? null]);
-    return csvText([["step", "label", "x", "y", ...scales, "value"], ...rows]);
+    const steps = await this.#readSteps();
+    const scales = steps[0]?.widths.map((_, scale) => `width ${scale + 1}`) ?? [];
+    yield ["step", "label", "x", "y", ...scales, "value"];
+    for (const [step, {x, y, widths}] of steps.entries())
+      yield [step + 1, labels[step], x, y, ...widths, values?.[step] ?? null];
   }
 
   describe() {
@@ -95,14 +100,19 @@ class GlimpseView extends NumbersView {
         element("label", {class: "field"}, "Step", this.slider, this.counter)), this.stage, this.list)));
   }
 
-  async #load() {
+  async #readSteps() {
     const {weights} = this.context.map;
+    const all = await weights.all();
+    return Array.from({length: weights.rows}, (_, row) => {
+      const [x, y, ...widths] = all.subarray(row * weights.columns, (row + 1) * weights.columns);
+      return {x, y, widths};
+    });
+  }
+
+  async #load() {
     try {
-      const [picture, all] = await Promise.all([loadPicture(this.medium), weights.all()]);
-      this.steps = Array.from({length: weights.rows}, (_, row) => {
-        const [x, y, ...widths] = all.subarray(row * weights.columns, (row + 1) * weights.columns);
-        return {x, y, widths};
-      });
+      const [picture, steps] = await Promise.all([loadPicture(this.medium), this.#readSteps()]);
+      this.steps = steps;
       clear(this.list).append(...this.steps.slice(0, mostListed).map((_, step) => this.#item(step, picture)));
       this.draw();
     } catch (error) {
@@ -216,9 +226,9 @@ const rules = `
   display: block; width: 100%; max-height: 74vh; border-radius: 6px; background: var(--surface);
 }
 .glimpse-stage [data-step] { cursor: pointer; }
-.glimpse-list { display: grid; list-style: none; margin: 0; padding: 3px; }
+.glimpse-list { display: grid; grid-template-columns: minmax(0, 1fr); list-style: none; margin: 0; padding: 3px; }
 .glimpse-step {
-  display: grid; grid-template-columns: 1.9rem minmax(5rem, 1fr) auto; gap: 0.75rem; align-items: center;
+  display: grid; grid-template-columns: 1.9rem minmax(5rem, 1fr) minmax(0, auto); gap: 0.75rem; align-items: center;
   width: 100%; padding: 0.5rem; text-align: start; background: none; border: 0; border-radius: 0;
   border-bottom: 1px solid var(--rule);
 }
@@ -233,7 +243,7 @@ const rules = `
 }
 .glimpse-words { display: grid; overflow-wrap: anywhere; }
 .found > .glimpse-step bdi { background: var(--mark); color: var(--ink); border-radius: 3px; }
-.glimpse-crops { display: flex; gap: 4px; }
+.glimpse-crops { display: flex; flex-wrap: wrap; justify-content: end; gap: 4px; }
 .glimpse-crops canvas { width: 56px; height: 56px; border-radius: 4px; background: var(--rule); }
 @container (min-width: 50rem) {
   .glimpse { grid-template-columns: minmax(0, 1.25fr) minmax(0, 1fr); }

@@ -2,7 +2,6 @@
 // one place, which at all.
 import {onThemeChange} from "fovea/parts/colour.js";
 import {element} from "fovea/parts/dom.js";
-import {csvText} from "fovea/parts/export.js";
 import {number, percent} from "fovea/parts/format.js";
 import {headFacts} from "fovea/parts/head_facts.js";
 import {headGap, headsSvg} from "fovea/parts/heads_export.js";
@@ -13,7 +12,7 @@ const shareNames = {
   self: "share on itself", previous: "share on the one before", next: "share on the one after",
   first: "share on the first",
 };
-const remark = "Each picture has its own scale, up to its usual largest weights. Choose one to look closer.";
+const remark = "Each picture has its own scale, up to its usual largest weights.";
 
 /** See web/README.md. */
 export const view = {
@@ -43,7 +42,7 @@ class HeadsView {
       on: {keydown: (event) => this.#key(event)},
     });
     this.#fill();
-    host.append(element("div", {class: "heads"}, this.grid), element("p", {class: "legend", text: remark}));
+    host.append(element("div", {class: "heads"}, this.grid), element("p", {class: "legend", text: `${remark} Choose one to look closer.`}));
     this.endThemes = onThemeChange(() => this.#paintAll());
     this.resize();
     this.#paintAll();
@@ -75,15 +74,17 @@ class HeadsView {
     return headsSvg({rows, columns, pictures, width, height, ...texts});
   }
 
-  async csv() {
-    const names = ["layer", "head", "mean largest weight", "keys looked at", ...Object.values(shareNames)];
-    const rows = [names];
+  howToRead() {
+    return {remark};
+  }
+
+  async *numbers() {
+    yield ["layer", "head", "mean largest weight", "keys looked at", ...Object.values(shareNames)];
     for (const {map} of this.cells) {
       const facts = await this.#factsOf(map);
       const shares = Object.keys(shareNames).map((name) => facts[name]);
-      rows.push([map.layer, map.head, facts.largest, facts.keys, ...shares]);
+      yield [map.layer, map.head, facts.largest, facts.keys, ...shares];
     }
-    return csvText(rows);
   }
 
   describe() {

@@ -5,13 +5,13 @@
 import {topOf} from "fovea/model/matrix.js";
 import {cellLines, cellSentence} from "fovea/parts/cell_facts.js";
 import {element} from "fovea/parts/dom.js";
-import {csvText, svgDocument} from "fovea/parts/export.js";
+import {svgDocument} from "fovea/parts/export.js";
 import {number, percent, visible} from "fovea/parts/format.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
 import {Choice, chosenQuery, queryChoice} from "fovea/views/common/choice.js";
 import {NumbersView} from "fovea/views/common/numbers_view.js";
-import {overlayCanvas, veilFor} from "fovea/views/common/overlay.js";
+import {clearFrom, overlayCanvas, veilFor} from "fovea/views/common/overlay.js";
 import {
   drawPicture, loadPicture, outlinePath, outlines, pictureFigure, strokePath,
 } from "fovea/views/common/picture.js";
@@ -73,18 +73,23 @@ class PictureView extends NumbersView {
     return svgDocument({...size, title: this.map.title, description: this.describe()}, nodes);
   }
 
+  howToRead() {
+    const clear = "Clear where the weights are largest, veiled where they are 0.";
+    const truth = this.map.hasTruth ? " Dashed: what really matters." : "";
+    return {remark: `${this.scale?.signed ? "Orange is above 0, blue below." : clear}${truth}`};
+  }
+
   // All queries, or the chosen one where that would be too long.
-  async csv() {
+  async *numbers(whole) {
     const {labels} = this.map.queryAxis;
-    const all = labels.length * this.map.keyAxis.size <= mostNumbers;
-    const table = [["query", "label", "row", "column", "weight", "truth"]];
+    const all = whole && labels.length * this.map.keyAxis.size <= mostNumbers;
+    yield ["query", "label", "row", "column", "weight", "truth"];
     for (const query of all ? labels.keys() : [this.#chosen]) {
-      this.#cells(await this.map.weights.row(query)).forEach((weight, cell) => {
+      for (const [cell, weight] of this.#cells(await this.map.weights.row(query)).entries()) {
         const place = [Math.floor(cell / this.grid.columns) + 1, (cell % this.grid.columns) + 1];
-        table.push([query, labels[query], ...place, weight, Number(this.#isTrue(query, cell))]);
-      });
+        yield [query, labels[query], ...place, weight, this.#isTrue(query, cell)];
+      }
     }
-    return csvText(table);
   }
 
   describe() {
@@ -270,9 +275,18 @@ class PictureView extends NumbersView {
     const label = visible(keyAxis.labels[most.key + this.first]);
     const where = `${who} looks most at ${label} (${number(most.value)}).${this.#restText(query, row)}`;
     if (this.scale?.signed) return `${where} Orange is above 0, blue below.`;
-    if (!truth.has(query)) return where;
+    const scale = this.#scaleText(cells);
+    if (!truth.has(query)) return `${where}${scale}`;
     const inside = cells.reduce((sum, weight, cell) => sum + (this.#isTrue(query, cell) ? weight : 0), 0);
-    return `${where} The outlined cells hold ${percent(inside)} of its weight.`;
+    return `${where} The outlined cells hold ${percent(inside)} of its weight.${scale}`;
+  }
+
+  // What clear and veiled mean.
+  #scaleText(cells) {
+    if (!this.scale?.equal) return "";
+    const top = clearFrom(cells, this.scale);
+    const times = number(Number((top / this.scale.equal).toPrecision(2)));
+    return ` Clear: ${number(top)} or more, ${times} times the equal share; veiled: 0.`;
   }
 
   // What the picture does not show: the weight on units that are no cells.

@@ -1,4 +1,5 @@
 // The table of views. The one that fits a map best is shown first.
+import {withTable} from "fovea/views/common/tabled.js";
 import {view as bars} from "fovea/views/bars.js";
 import {view as documentView} from "fovea/views/document.js";
 import {view as glimpse} from "fovea/views/glimpse.js";
@@ -12,11 +13,13 @@ import {view as reviews} from "fovea/views/reviews.js";
 import {view as spectrogram} from "fovea/views/spectrogram.js";
 import {view as timeline} from "fovea/views/timeline.js";
 
-/** All views. */
-export const views = [
+const pictures = [
   bars, panels, matrix, links, heads, documentView, reviews, timeline, image, glimpse, spectrogram,
   neighbourhood,
 ];
+
+/** All views, each with the table of its numbers. */
+export const views = pictures.map(withTable);
 
 /** The views that suit a map, the best first. */
 export function viewsFor(map, explanation) {

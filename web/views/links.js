@@ -7,7 +7,7 @@ import {element} from "fovea/parts/dom.js";
 import {number, visible} from "fovea/parts/format.js";
 import {showHeadChips} from "fovea/parts/head_chips.js";
 import {drawLinks, drawTokens, rowHeight, strongest} from "fovea/parts/links_drawing.js";
-import {linksCsv, linksSvg} from "fovea/parts/links_export.js";
+import {linksNumbers, linksSvg} from "fovea/parts/links_export.js";
 import {axisNames} from "fovea/parts/matrix_drawing.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
@@ -17,6 +17,7 @@ const textKinds = new Set(["token", "word", "sentence", "step", "slot"]);
 const widestSpan = 520;
 const namedKeys = 5;
 const leastShare = 0.02;  // weaker lines would not be seen
+const mostPreread = 200;  // rows
 
 /** See web/README.md. */
 export const view = {
@@ -74,13 +75,21 @@ class LinksView extends CanvasView {
   }
 
   svg() {
-    return linksSvg(this.#links(), this.#sides(), {
-      ...this.size, scroll: this.scroller.scrollTop, title: this.map.title, description: this.describe(),
+    const window = this.size.total <= mostPreread * rowHeight ? {scroll: 0, height: this.size.total} : this.#window();
+    return linksSvg(this.#links(window), this.#sides(), {
+      ...this.size, ...window, title: this.map.title, description: this.describe(),
     });
   }
 
-  csv() {
-    return linksCsv(this.maps);
+  howToRead() {
+    const heads = this.maps.length > 1 ? this.maps.map(({head}) => (head ? `head ${head}` : "mean of heads")) : [];
+    const several = heads.length > 0 ? ` Drawn together: ${heads.join(", ")}.` : "";
+    const signed = this.scales.some((scale) => scale.signed) ? " Orange is above 0, blue below." : "";
+    return {remark: `The stronger a line, the larger its weight.${signed}${several}`};
+  }
+
+  numbers() {
+    return linksNumbers(this.wanted);
   }
 
   describe() {
@@ -106,6 +115,7 @@ class LinksView extends CanvasView {
     try {
       const scales = await Promise.all(maps.map((map) => WeightScale.of(map, threshold, 1)));
       if (maps === this.wanted) Object.assign(this, {maps, scales});
+      this.#preread();
       this.schedule();
     } catch (error) {
       this.#complain(error);
@@ -151,10 +161,10 @@ class LinksView extends CanvasView {
   }
 
   // Lines of the rows in view, or of the focused token.
-  #links() {
+  #links(window = this.#window()) {
     const focused = this.#focused();
     const links = [];
-    const [first, last] = focused.query >= 0 ? [focused.query, focused.query + 1] : this.#rowsInView();
+    const [first, last] = focused.query >= 0 ? [focused.query, focused.query + 1] : this.#rowsIn(window);
     this.maps.forEach((map, i) => {
       const {heads} = this.context.explanation.familyOf(map);
       const place = heads.length > 1 ? heads.indexOf(map.head) : -1;
@@ -171,10 +181,23 @@ class LinksView extends CanvasView {
     return links;
   }
 
-  #rowsInView() {
-    const scroll = this.scroller.scrollTop;
-    const last = Math.ceil((scroll + this.size.height) / rowHeight);
+  // What of the two columns is in sight.
+  #window() {
+    return {scroll: this.scroller.scrollTop, height: this.size.height};
+  }
+
+  #rowsIn({scroll, height}) {
+    const last = Math.ceil((scroll + height) / rowHeight);
     return [Math.floor(scroll / rowHeight), Math.min(this.map.queryAxis.size, last)];
+  }
+
+  // Short texts are printed and saved whole, and neither can wait for rows that were never in sight.
+  #preread() {
+    const {size} = this.map.queryAxis;
+    if (size > mostPreread) return;
+    for (const map of this.maps) {
+      for (let query = 0; query < size; ++query) this.#topOf(map, query);
+    }
   }
 
   // The largest weights of a row; nothing yet while they are being read.

@@ -7,7 +7,7 @@ import {element} from "fovea/parts/dom.js";
 import {count, number} from "fovea/parts/format.js";
 import {Legend} from "fovea/parts/legend.js";
 import {axisNames, drawGapGround, drawSurroundings} from "fovea/parts/matrix_drawing.js";
-import {matrixCsv, matrixSvg} from "fovea/parts/matrix_export.js";
+import {matrixNumbers, matrixSvg} from "fovea/parts/matrix_export.js";
 import {labelWidths, matrixLayout} from "fovea/parts/matrix_layout.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
@@ -78,8 +78,12 @@ class MatrixView extends CanvasView {
     return this.scale ? matrixSvg(this.#picture(), this.tiles, this.describe()) : null;
   }
 
-  csv() {
-    return matrixCsv(this.#picture());
+  numbers(whole) {
+    return matrixNumbers(this.#picture(), whole);
+  }
+
+  howToRead() {
+    return {scale: this.scale, remark: this.#remark()};
   }
 
   describe() {

@@ -2,9 +2,10 @@
 // ranked list beside them. A click or Enter walks to a neighbour. Only the rows of nodes on screen are read,
 // so that the size of the graph does not matter.
 import {clear, element, svg} from "fovea/parts/dom.js";
-import {csvText, svgDocument} from "fovea/parts/export.js";
+import {svgDocument} from "fovea/parts/export.js";
 import {count, number, visible} from "fovea/parts/format.js";
-import {WeightScale} from "fovea/parts/scale.js";
+import {Legend} from "fovea/parts/legend.js";
+import {equalShare, WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
 import {fitText, label, legend, swatch} from "fovea/parts/chart.js";
 import {NodeColours} from "fovea/views/common/node_colours.js";
@@ -59,12 +60,17 @@ class NeighbourhoodView extends NumbersView {
       [...nodes, name, ...colours.nodes]);
   }
 
-  async csv() {
+  howToRead() {
+    return {scale: this.scale, remark: "Numbers are ranks. The thicker and darker an edge, the larger its weight."};
+  }
+
+  async *numbers() {
     const {keyAxis, queryAxis} = this.map;
-    const rows = this.neighbours.map(({unit, weight}, place) =>
-      [place + 1, keyAxis.labels[unit], queryAxis.labels[this.centre], weight,
-        this.walks && unit === this.centre ? "yes" : "no", keyAxis.values?.[unit] ?? null]);
-    return csvText([["rank", "source", "target", "weight", "self_loop", "value"], ...rows]);
+    const centre = this.#chosenCentre();
+    yield ["rank", "source", "target", "weight", "self_loop", "value"];
+    for (const [place, {unit, weight}] of (await this.#readNeighbours(centre)).entries())
+      yield [place + 1, keyAxis.labels[unit], queryAxis.labels[centre], weight,
+        this.walks && unit === centre ? "yes" : "no", keyAxis.values?.[unit] ?? null];
   }
 
   describe() {
@@ -83,14 +89,15 @@ class NeighbourhoodView extends NumbersView {
       click: (event) => this.#walk(this.#unitAt(event)), pointermove: (event) => this.#hover(event),
       pointerleave: () => this.context.tooltip.hide(), keydown: (event) => this.#key(event),
     }});
-    this.heading = element("h3", {class: "ring-heading", dir: "auto"});
+    this.heading = element("h2", {class: "ring-heading", dir: "auto"});
     this.facts = element("p", {class: "ring-facts"});
+    this.weights = new Legend();
     this.legend = element("ul", {class: "ring-legend", "aria-label": "Colours of the nodes"});
     this.side = element("div", {class: "ring-side"});
     const tools = element("div", {class: "ring-tools"}, this.back,
       this.walks && element("label", {class: "field"}, this.second, "Second ring"));
     host.append(element("div", {class: "ring-frame"}, element("div", {class: "ring-columns"},
-      element("div", {}, tools, this.heading, this.facts, this.stage, this.legend), this.side)));
+      element("div", {}, tools, this.heading, this.facts, this.stage, this.legend, this.weights.node), this.side)));
   }
 
   // A search that jumped to a node has named it as key.
@@ -112,7 +119,9 @@ class NeighbourhoodView extends NumbersView {
       const behind = this.#wantsSecond ? await this.#readBehind(centre, neighbours) : new Map();
       if (turn !== this.turn) return;
       const largest = Math.abs(neighbours[0]?.weight ?? 1);
-      Object.assign(this, {centre, neighbours, behind, largest, signed: await this.map.isSigned()});
+      const signed = await this.map.isSigned();
+      const equal = signed ? 0 : equalShare(this.map, this.many);
+      Object.assign(this, {centre, neighbours, behind, scale: new WeightScale({largest, signed, equal})});
       this.draw();
     } catch (error) {
       this.facts.textContent = `The weights cannot be read: ${error.message}`;
@@ -121,10 +130,12 @@ class NeighbourhoodView extends NumbersView {
 
   async #readNeighbours(centre) {
     const scale = await WeightScale.of(this.map, this.context.state.get("threshold"));
-    const neighbours = [];
+    const edges = [];
     (await this.map.weights.row(centre)).forEach((weight, unit) => {
-      if (Number.isFinite(weight) && weight !== 0 && !scale.hides(weight)) neighbours.push({unit, weight});
+      if (Number.isFinite(weight) && weight !== 0) edges.push({unit, weight});
     });
+    this.many = edges.length;
+    const neighbours = edges.filter(({weight}) => !scale.hides(weight));
     return neighbours.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight) || a.unit - b.unit);
   }
 
@@ -141,7 +152,7 @@ class NeighbourhoodView extends NumbersView {
     if (this.centre === undefined || width === 0) return;
     const found = matches(this.map.keyAxis, this.context.state.get("search"));
     const ranked = this.neighbours.map(({unit, weight}, place) =>
-      ({unit, weight, rank: place + 1, share: weight / this.largest, signed: this.signed}));
+      ({unit, weight, rank: place + 1, share: this.scale.share(weight), stroke: this.scale.colour(weight)}));
     const own = ranked.find(({unit}) => this.walks && unit === this.centre) ?? null;
     const most = width < narrow ? mostAroundNarrow : mostAround;
     const around = ranked.filter((node) => node !== own).slice(0, most);
@@ -158,7 +169,7 @@ class NeighbourhoodView extends NumbersView {
   #drawnNode(node, found) {
     const {unit} = node;
     const behind = (this.behind.get(unit) ?? []).map(({key, value}) =>
-      ({unit: key, share: value / this.largest, fill: this.colours.colour(key)}));
+      ({unit: key, share: this.scale.share(value), fill: this.colours.colour(key)}));
     return {
       ...node, behind, text: this.map.keyAxis.labels[unit], fill: this.colours.colour(unit),
       found: found.has(unit), isTrue: this.map.isTrue(this.centre, unit),
@@ -167,16 +178,17 @@ class NeighbourhoodView extends NumbersView {
   }
 
   #showSide(found) {
-    const {map, centre, neighbours, largest, signed, colours} = this;
+    const {map, centre, neighbours, scale, colours} = this;
     const kind = this.walks ? colours.text(centre) : "";
     this.heading.textContent = this.#name(centre);
     this.facts.textContent = kind ? `${kind} · ${this.#manyText()}` : this.#manyText();
     this.back.disabled = this.trail.length === 0;
     this.second.checked = this.#wantsSecond;
+    this.weights.show(scale, "edges: thicker and darker is more");
     clear(this.legend).append(...colours.entries.map(({colour, text}) =>
       element("li", {}, element("span", {class: "ring-swatch", style: {background: colour}}), text)));
     clear(this.side).append(...rankedList({
-      neighbours, largest, signed, found, colours, isTrue: (unit) => map.isTrue(centre, unit),
+      neighbours, scale, found, colours, isTrue: (unit) => map.isTrue(centre, unit),
       name: (unit) => this.#name(unit, true), walk: (unit) => this.#walk(unit),
     }));
   }

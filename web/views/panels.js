@@ -1,7 +1,6 @@
 // Small multiples on one scale: a panel per query, in it the series of a group side by side for each key.
 import {series as seriesColour} from "fovea/parts/colour.js";
 import {clear, element, svg} from "fovea/parts/dom.js";
-import {csvText} from "fovea/parts/export.js";
 import {count, number, visible} from "fovea/parts/format.js";
 import {matches} from "fovea/parts/search.js";
 import {readBars} from "fovea/views/common/bar_rows.js";
@@ -58,22 +57,15 @@ class Panels extends NumbersView {
     else this.draw();
   }
 
-  async csv() {
+  async *numbers() {
     const {queryAxis, keyAxis} = this.context.map;
-    const all = await Promise.all(queryAxis.labels.map((_, query) => this.#readRow(query)));
-    const cells =
-      (query, index) =>
-      ({key, weight, low, high, isTrue}) => [
-        queryAxis.labels[query],
-        keyAxis.labels[key],
-        this.maps[index].title,
-        weight,
-        low,
-        high,
-        Number(isTrue),
-      ];
-    const rows = all.flatMap((row, query) => row.flatMap((bars, index) => bars.map(cells(query, index))));
-    return csvText([["query", "key", "series", "weight", "low", "high", "truth"], ...rows]);
+    yield ["query", "key", "series", "weight", "low", "high", "truth"];
+    for (const [query, label] of queryAxis.labels.entries()) {
+      for (const [index, bars] of (await this.#readRow(query)).entries()) {
+        for (const {key, weight, low, high, isTrue} of bars)
+          yield [label, keyAxis.labels[key], this.maps[index].title, weight, orNone(low), orNone(high), isTrue];
+      }
+    }
   }
 
   describe() {
@@ -150,6 +142,7 @@ class Panels extends NumbersView {
     const {columns, panelWidth, top, domain} = this.drawn;
     const panel = drawPanel(this.rows[query], {
       title: visible(map.queryAxis.labels[query]),
+      names: {up: map.kind === "contribution" ? "contribution" : "weight", across: visible(map.keyAxis.name)},
       width: panelWidth,
       domain,
       found: matches(map.keyAxis, state.get("search")),
@@ -237,6 +230,11 @@ class Panels extends NumbersView {
 function largestOf(bars) {
   const top = bars.reduce((best, bar) => (Math.abs(bar.weight) > (Math.abs(best.weight) || -1) ? bar : best));
   return `${top.label} (${number(top.weight)})`;
+}
+
+// A map without intervals has no gap there.
+function orNone(end) {
+  return Number.isNaN(end) ? null : end;
 }
 
 function rangeText({weight, low, high}) {

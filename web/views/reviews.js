@@ -1,7 +1,6 @@
 // What a rating rests on: the reviews of each side by weight, those the model points at open, their words
 // shaded. The user's and the item's side stand beside each other.
 import {element} from "fovea/parts/dom.js";
-import {csvText} from "fovea/parts/export.js";
 import {count, number, visible} from "fovea/parts/format.js";
 import {Legend} from "fovea/parts/legend.js";
 import {WeightScale} from "fovea/parts/scale.js";
@@ -27,7 +26,7 @@ export const view = {
 class Reviews extends NumbersView {
   constructor(host, context) {
     super(host, context, rules);
-    this.numbers = null;
+    this.readings = null;
     this.sides = sidesOf(context.map, context.explanation);
     this.lists = this.sides.map((nested, side) => new ReviewList(this, nested, `${side}.`));
     this.queries = queryChoice(context);
@@ -52,24 +51,25 @@ class Reviews extends NumbersView {
     return snapshot(this.columns, {title: this.context.map.title, description: this.describe()});
   }
 
-  async csv() {
-    const rows = (this.numbers ?? []).flatMap(({weights, within, parents}, side) => {
+  howToRead() {
+    return {scale: this.scale, remark: this.#remark()};
+  }
+
+  async *numbers() {
+    yield ["side", "review", "rating", "review weight", "word", "weight", "within review"];
+    for (const [side, {weights, within, parents}] of (await this.#readSides()).entries()) {
       const nested = this.sides[side];
       const {name, labels, values} = nested.parents;
-      return nested.words.labels.map((label, word) => {
+      for (const [word, label] of nested.words.labels.entries()) {
         const review = nested.parentOf(word);
-        return [name, labels[review], values?.[review], parents[review], label, weights[word], within[word]];
-      });
-    });
-    return csvText([
-      ["side", "review", "rating", "review weight", "word", "weight", "within review"],
-      ...rows,
-    ]);
+        yield [name, labels[review], values?.[review], parents[review], label, weights[word], within[word]];
+      }
+    }
   }
 
   describe() {
     const sides = this.sides.map(({parents}, side) => {
-      const weights = this.numbers?.[side].parents ?? [];
+      const weights = this.readings?.[side].parents ?? [];
       const best = weights.indexOf(Math.max(...weights));
       const heaviest =
         best < 0 ? "" : `, heaviest ${visible(parents.labels[best])} (${number(weights[best])})`;
@@ -79,24 +79,35 @@ class Reviews extends NumbersView {
   }
 
   draw() {
-    if (!this.numbers) return;
-    const shades = this.numbers.map((numbers) => numbers.shades);
+    if (!this.readings) return;
+    const shades = this.readings.map((numbers) => numbers.shades);
     const signed = shades.some((side) => side.some((shade) => shade < 0));
     const largest = Math.max(...shades.map(largestOf));
-    const scale = new WeightScale({largest, signed, threshold: this.context.state.get("threshold")});
-    this.lists.forEach((list, side) => list.draw(this.numbers[side], scale));
+    // One scale for both sides, so that they can be compared: the side with fewer words has the larger equal share.
+    const equal = Math.max(...this.sides.map((nested) => nested.equalShade()));
+    const scale = new WeightScale({largest, signed, threshold: this.context.state.get("threshold"), equal});
+    this.lists.forEach((list, side) => list.draw(this.readings[side], scale));
     this.queries?.select(chosenQuery(this.context));
+    this.scale = scale;
+    this.legend.show(scale, this.#remark());
+  }
+
+  #remark() {
     const hasBoth = this.sides.some(({parentMap, wordMap}) => parentMap && wordMap);
-    this.legend.show(scale, hasBoth ? "word weight × root of its review’s weight" : "");
+    return hasBoth ? "word weight × root of its review’s weight" : "";
+  }
+
+  #readSides() {
+    const {map} = this.context;
+    const queryOf = (other) => (other.queryAxis === map.queryAxis ? chosenQuery(this.context) : 0);
+    return Promise.all(this.sides.map((nested) => nested.read(queryOf)));
   }
 
   #read() {
-    const {map} = this.context;
-    const queryOf = (other) => (other.queryAxis === map.queryAxis ? chosenQuery(this.context) : 0);
     this.read(
-      () => Promise.all(this.sides.map((nested) => nested.read(queryOf))),
+      () => this.#readSides(),
       (numbers) => {
-        this.numbers = numbers;
+        this.readings = numbers;
         this.columns.setAttribute("aria-label", this.describe());
       },
     );

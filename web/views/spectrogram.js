@@ -7,8 +7,9 @@ import {colour, onThemeChange} from "fovea/parts/colour.js";
 import {element, svg} from "fovea/parts/dom.js";
 import {svgDocument} from "fovea/parts/export.js";
 import {count, number, shorten, visible} from "fovea/parts/format.js";
+import {Legend} from "fovea/parts/legend.js";
 import {drawGapGround} from "fovea/parts/matrix_drawing.js";
-import {matrixCsv} from "fovea/parts/matrix_export.js";
+import {matrixNumbers} from "fovea/parts/matrix_export.js";
 import {WeightScale} from "fovea/parts/scale.js";
 import {matches} from "fovea/parts/search.js";
 import {CanvasView} from "fovea/views/common/canvas_view.js";
@@ -43,7 +44,7 @@ class SpectrogramView extends CanvasView {
       hover: (event) => this.#hover(event), click: (event) => this.#click(event), key: (event) => this.#key(event),
     });
     addLooks(rules);
-    Object.assign(this, {shares: null, chosen: ""});
+    Object.assign(this, {shares: null, chosen: "", scale: null, legend: new Legend()});
     this.#build();
     this.addPanZoom(() => [this.box.left, 0]);
     this.endTheme = onThemeChange(() => this.#recolour());
@@ -79,8 +80,12 @@ class SpectrogramView extends CanvasView {
       [pictures, ...labelNodes(this.#plot(), queryAxis, keyAxis)]);
   }
 
-  csv() {
-    return matrixCsv({map: this.map, view: mapArea(this.#plot())});
+  numbers(whole) {
+    return matrixNumbers({map: this.map, view: mapArea(this.#plot())}, whole);
+  }
+
+  howToRead() {
+    return {scale: this.scale, remark: this.#remark()};
   }
 
   describe() {
@@ -100,7 +105,7 @@ class SpectrogramView extends CanvasView {
     const medium = this.map.keyAxis.media ? explanation.medium(this.map.keyAxis.media) : null;
     this.sound = medium?.type.startsWith("audio/") ? new Sound(medium, () => this.schedule()) : null;
     this.facts = element("p", {class: "sound-facts"});
-    this.host.append(element("div", {class: "sound-tools"}, this.sound?.element, this.facts), this.canvas);
+    this.host.append(element("div", {class: "sound-tools"}, this.sound?.element, this.facts), this.canvas, this.legend.node);
   }
 
   async #load() {
@@ -118,10 +123,16 @@ class SpectrogramView extends CanvasView {
   }
 
   async #recolour() {
-    const scale = await WeightScale.of(this.map, this.context.state.get("threshold"));
-    this.mapTiles?.setScale(scale);
+    this.scale = await WeightScale.of(this.map, this.context.state.get("threshold"));
+    if (this.destroyed) return;
+    this.legend.show(this.scale, this.#remark());
+    this.mapTiles?.setScale(this.scale);
     this.soundTiles?.setScale(this.soundTiles.scale);
     this.schedule();
+  }
+
+  #remark() {
+    return this.map.hasTruth ? "outlined: where it really is" : "";
   }
 
   // What the chosen row looks at, as shares of its largest weight.
@@ -134,8 +145,7 @@ class SpectrogramView extends CanvasView {
     this.strongest = most?.key ?? 0;
     const who = visible(this.map.queryAxis.labels[query]);
     this.chosen = most ? `“${who}” listens most to ${this.#moment(most.key)} (${number(most.value)}).` : "";
-    const truth = this.map.hasTruth ? " Outlined: where it really is." : "";
-    this.facts.textContent = this.chosen || `Choose a row to see which sound it listens to.${truth}`;
+    this.facts.textContent = this.chosen || "Choose a row to see which sound it listens to.";
     this.canvas.setAttribute("aria-label", this.describe());
     this.schedule();
   }

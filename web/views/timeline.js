@@ -1,7 +1,6 @@
 // Visits along time with what each adds: codes raise or lower the prediction, their sum ends at the total.
 // Attention over visits is shown the same way, without the sum. Under it are the codes of the chosen visit.
 import {clear, element, svg} from "fovea/parts/dom.js";
-import {csvText} from "fovea/parts/export.js";
 import {count, number} from "fovea/parts/format.js";
 import {matches} from "fovea/parts/search.js";
 import {barSentence, drawBarRows, signEntries} from "fovea/views/common/bar_rows.js";
@@ -73,18 +72,13 @@ class Timeline extends NumbersView {
     return exportChart([...picture.childNodes, list], {...size, title, description: this.describe()});
   }
 
-  async csv() {
+  async *numbers() {
     const {visits} = this.model;
-    const rows = this.visits.flatMap(({index, time, parts}) =>
-      parts.map(({key, weight, isTrue}) => [
-        visits.labels[index],
-        time,
-        this.context.map.keyAxis.labels[key],
-        weight,
-        Number(isTrue),
-      ]),
-    );
-    return csvText([["visit", "time", "key", "weight", "truth"], ...rows]);
+    yield ["visit", "time", "key", "weight", "truth"];
+    for (const {index, time, parts} of await this.model.read(chosenQuery(this.context))) {
+      for (const {key, weight, isTrue} of parts)
+        yield [visits.labels[index], time, this.context.map.keyAxis.labels[key], weight, isTrue];
+    }
   }
 
   describe() {
@@ -111,6 +105,7 @@ class Timeline extends NumbersView {
       signed,
       even: state.get("zoom") === "even",
       sums: map.kind === "contribution",
+      value: map.kind === "contribution" ? "contribution of the visit’s codes" : "weight of the visit",
       unit: this.model.visits.timeUnit,
       isFaint: ({weight}) => Math.abs(weight) < least,
       isFound: ({key}) => found.has(key),

@@ -29,8 +29,10 @@ function nameIn(url) {
  *                 throws an Error that says what is wrong
  *   frame         makes the element that shows one
  *   show(element, url, caption)
+ *   more(parts)   a way to make one on the page; parts: {property (the schema's), take(file) -> Promise, fail(text),
+ *                 describedBy}; returns null, or {node, show(url), hidesFrame, focus()}
  */
-export function mediaEditor({what, type, small, frame, show}) {
+export function mediaEditor({what, type, small, frame, show, more = () => null}) {
   const property = (schema) => {
     const [[name, only] = [], ...others] = Object.entries(schema.properties ?? {});
     return others.length === 0 && only?.contentMediaType?.startsWith(`${type}/`) ? name : undefined;
@@ -67,36 +69,59 @@ export function mediaEditor({what, type, small, frame, show}) {
       return nameIn(url) || `${what}, ${count((url.length * 3) / 4)} bytes`;
     },
 
-    mount(host, {schema, changed, label}) {
+    mount(host, {schema, changed, label, describedBy, told}) {
       let input = null;
       const shown = frame();
-      const problem = element("p", {class: "problem", role: "status"});
       const write = (given) => {
         input = given;
-        problem.textContent = "";
-        shown.hidden = false;
-        show(shown, input[property(schema)], editor.caption(input));
+        told("");
+        const url = input[property(schema)];
+        show(shown, url, editor.caption(input));
+        shown.hidden = Boolean(maker?.hidesFrame);
+        maker?.show(url);
+      };
+      const take = async (file) => {
+        told(`Reading ${file.name || `the ${what}`}…`);
+        try {
+          const made = await editor.fromFile(file, schema);
+          input = made;
+          told("");
+          return made;
+        } catch (failure) {
+          told("", failure.message);
+          return null;
+        }
       };
       const paste = async (event) => {
         const [file] = event.clipboardData?.files ?? [];
         if (!file) return;
         event.preventDefault();
-        try {
-          write(await editor.fromFile(file, schema));
-          changed();
-        } catch (failure) {
-          problem.textContent = failure.message;
-        }
+        const made = await take(file);
+        if (!made) return;
+        write(made);
+        changed({now: true});
       };
+      const maker = more({
+        property: schema.properties[property(schema)],
+        describedBy,
+        fail: (text) => told("", text),
+        // What was drawn is on screen already; what was recorded is not.
+        take: async (file, {isShown = false} = {}) => {
+          const made = await take(file);
+          if (!made) return;
+          if (!isShown) write(made);
+          changed({now: true});
+        },
+      });
       shown.hidden = true;
       const hint = element("p", {class: "hint", text: `Drop a ${what} here, paste one, or open a file.`});
-      const attributes = {class: "input-drop", tabindex: 0, role: "group", "aria-label": label, on: {paste}};
-      const box = element("div", attributes, shown, hint, problem);
+      const attributes = {class: "input-drop", tabindex: 0, role: "group", "aria-label": label, "aria-describedby": describedBy, on: {paste}};
+      const box = element("div", attributes, shown, maker?.node, hint);
       host.append(box);
       return {
         read: () => (input === null ? {problem: `No ${what} yet.`} : {input}),
         write,
-        focus: () => box.focus(),
+        focus: () => (maker?.focus ?? (() => box.focus()))(),
       };
     },
   };

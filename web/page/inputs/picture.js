@@ -1,7 +1,8 @@
-// Input editor for one picture: dropped, pasted, or opened as a file of any kind that the browser knows. Large
-// pictures are made smaller here, so that a photo goes through the server's limit.
+// Input editor for one picture: dropped, pasted, or opened as a file of any kind that the browser knows; of one
+// channel also drawn on a pad. Large pictures are made smaller here, so that a photo goes through the server's limit.
 
 import {element} from "fovea/parts/dom.js";
+import {Pad} from "fovea/page/fields/pad.js";
 import {mediaEditor, mostBytes} from "fovea/page/inputs/media.js";
 
 const longestSide = 640;
@@ -35,6 +36,20 @@ async function small(file) {
   return exact.size <= mostBytes ? exact : drawn(bitmap, "image/jpeg");
 }
 
+/** A pad where the network sees one channel: on photos nobody draws. */
+function padFor({property, take, describedBy}) {
+  const {channels, width, height} = property.picture ?? {};
+  if (channels !== 1) return null;
+  let last = Promise.resolve(); // strokes follow each other more quickly than files are made
+  const pad = new Pad({
+    width,
+    height,
+    describedBy,
+    changed: () => (last = last.then(async () => take(new File([await pad.blob()], "drawing", {type: "image/png"}), {isShown: true}))),
+  });
+  return {node: pad.node, show: (url) => pad.show(url), hidesFrame: true, focus: () => pad.canvas.focus()};
+}
+
 /** See inputs/index.js. */
 export const picture = {
   ...mediaEditor({
@@ -43,6 +58,7 @@ export const picture = {
     small,
     frame: () => element("img", {class: "input-picture", alt: ""}),
     show: (image, src, alt) => Object.assign(image, {src, alt}),
+    more: padFor,
   }),
 
   thumbnail(input) {

@@ -1,27 +1,26 @@
-// Input editor for a row of a table: a field per column of the schema, and a place to paste a whole row as
-// JSON or cells.
+// Input editor for a row of a table: a field per column of the schema, each with what training saw there.
 
 import {element} from "fovea/parts/dom.js";
+import {count, number, shorten} from "fovea/parts/format.js";
 import {cellsOf} from "fovea/page/csv.js";
+import {freshId} from "fovea/page/fields/identity.js";
 
-function isScalar(property) {
-  return (
-    Boolean(property.enum) ||
-    ["number", "integer", "string"].some((type) => [property.type].flat().includes(type))
-  );
-}
+const manyColumns = 16; // from here on the columns can be searched
 
 function isNumber(property) {
   return !property.enum && ["number", "integer"].some((type) => [property.type].flat().includes(type));
 }
 
-/** Texts, of any number: a field with one a line. */
-function isList(property) {
-  return property.type === "array" && property.items?.type === "string";
+function isCell(property) {
+  return Boolean(property.enum) || isNumber(property) || [property.type].flat().includes("string");
 }
 
 function mayBeMissing(property) {
   return [property.type].flat().includes("null");
+}
+
+function categoriesOf(property) {
+  return property.enum.filter((value) => value !== null);
 }
 
 function isSameWord(a, b) {
@@ -34,50 +33,40 @@ function matching(values, wanted) {
   return alike.find((value) => String(value) === wanted) ?? (alike.length === 1 ? alike[0] : undefined);
 }
 
-function fieldOf(name, property, changed) {
-  const attributes = {name, on: {input: changed}};
-  if (isList(property)) {
-    return element("textarea", {...attributes, rows: 4, dir: "auto", spellcheck: "false", placeholder: "one a line"});
-  }
-  if (property.enum) {
-    const options = ["", ...property.enum.filter((value) => value !== null)].map((value) =>
-      element("option", {value: String(value), text: String(value)}),
-    );
-    return element("select", attributes, ...options);
-  }
-  // Numbers as people write them, $1,200 or 12 %: the server reads them as those of the training file.
-  const type = isNumber(property) ? {inputmode: "decimal"} : {dir: "auto"};
-  return element("input", {...attributes, ...type, type: "text", autocomplete: "off", spellcheck: "false"});
+function rangeText({low, high}) {
+  const whole = (value) => (Number.isInteger(value) && value >= 0 ? count(value) : number(value));
+  return `${whole(low)} to ${whole(high)}`;
 }
 
-/** The texts of a field: one a line, or in one line with | between them. */
-function listOf(name, property, written) {
-  const parts = written.split(written.includes("\n") ? "\n" : "|").map((part) => part.trim());
-  const texts = parts.filter((part) => part !== "");
-  const least = property.minItems ?? 0;
-  if (texts.length < least) throw new Error(`${name}: ${texts.length} of at least ${least} lines.`);
-  return texts;
+/** What training saw in a column, in a few words. */
+function trainingText(property) {
+  const range = property.training ? rangeText(property.training) : "";
+  const kinds = property.enum ? `${count(categoriesOf(property).length)} categories` : "";
+  const gaps = mayBeMissing(property) ? "empty" : "";
+  return [range || kinds, gaps].filter(Boolean).join(" or ");
 }
 
-/** A value as a field shows it. */
-function shown(value) {
-  return Array.isArray(value) ? value.join("\n") : String(value ?? "");
+/** A sentence where a number is far from what training saw; else empty. */
+function remark(property, value) {
+  const {low, high} = property.training ?? {};
+  const isOutside = typeof value === "number" && (value < low || value > high);
+  return isOutside ? `outside of training: ${rangeText({low, high})}` : "";
 }
 
 /** The value of one column from its text; where there is none, null if the column may be empty, else undefined. */
 function valueOf(name, property, written) {
   const trimmed = written.trim();
   if (trimmed === "") return mayBeMissing(property) ? null : undefined;
-  if (isList(property)) return listOf(name, property, trimmed);
   if (property.enum) {
-    const known = property.enum.filter((value) => value !== null);
+    const known = categoriesOf(property);
     const found = matching(known, trimmed);
-    if (found === undefined) throw new Error(`${name}: “${trimmed}” is not one of ${known}.`);
+    if (found === undefined) throw new Error(`${name}: “${trimmed}” is not one of ${shorten(known.join(", "), 300)}.`);
     return found;
   }
   if (!isNumber(property)) return written;
-  const number = Number(trimmed);
-  if (Number.isFinite(number)) return number;
+  const value = Number(trimmed);
+  if (Number.isFinite(value)) return value;
+  // As people write them, $1,200 or 12 %: the server reads them as those of the training file.
   if (!/\p{Nd}/u.test(trimmed)) throw new Error(`${name}: “${trimmed}” is not a number.`);
   return trimmed;
 }
@@ -86,7 +75,7 @@ function rowOf(pairs, schema) {
   const input = {};
   for (const [name, written] of pairs) {
     const own = matching(Object.keys(schema.properties), name);
-    const value = own && valueOf(own, schema.properties[own], shown(written));
+    const value = own && valueOf(own, schema.properties[own], String(written ?? ""));
     if (value !== undefined) input[own] = value;
   }
   return input;
@@ -99,7 +88,7 @@ function missing(input, schema) {
 function fromCells(header, cells, schema) {
   const names = Object.keys(schema.properties);
   if (!header && cells.length < names.length) {
-    throw new Error(`The row has ${cells.length} cells; expected ${names.length}: ${names.join(", ")}.`);
+    throw new Error(`The row has ${cells.length} cells; expected ${names.length}: ${shorten(names.join(", "), 300)}.`);
   }
   return rowOf(
     (header ?? names).map((name, place) => [name.trim(), cells[place]]),
@@ -107,92 +96,135 @@ function fromCells(header, cells, schema) {
   );
 }
 
+/** One column: its name, its field, what training saw or what is wrong. */
+class Cell {
+  constructor(name, property, changed, describedBy) {
+    Object.assign(this, {name, property});
+    const hint = freshId("hint");
+    const id = freshId("cell");
+    const attributes = {id, name, "aria-describedby": `${hint} ${describedBy}`, on: {input: changed}};
+    this.field = property.enum ? this.#select(attributes) : this.#text(attributes);
+    this.hint = element("span", {class: "cell-hint", id: hint, text: trainingText(property)});
+    const label = element("label", {class: "field-name", for: id}, element("bdi", {text: name}));
+    this.node = element("div", {class: "cell"}, label, this.field, this.hint);
+  }
+
+  get written() {
+    return this.field.value;
+  }
+
+  set written(value) {
+    this.field.value = String(value ?? "");
+    this.tell();
+  }
+
+  /** The value; marks the field and throws where it does not fit. */
+  read() {
+    try {
+      const value = valueOf(this.name, this.property, this.written);
+      this.tell(remark(this.property, value), value === undefined);
+      return value;
+    } catch (failure) {
+      this.tell(failure.message.slice(this.name.length + 2), true);
+      throw failure;
+    }
+  }
+
+  tell(text = "", isWrong = false) {
+    this.hint.textContent = text || trainingText(this.property);
+    this.node.classList.toggle("remarked", text !== "" || isWrong);
+    if (isWrong) this.field.setAttribute("aria-invalid", "true");
+    else this.field.removeAttribute("aria-invalid");
+  }
+
+  #select(attributes) {
+    const options = ["", ...categoriesOf(this.property)].map((value) => element("option", {value: String(value), text: String(value)}));
+    return element("select", attributes, ...options);
+  }
+
+  #text(attributes) {
+    const type = isNumber(this.property) ? {inputmode: "decimal"} : {dir: "auto"};
+    return element("input", {...attributes, ...type, type: "text", autocomplete: "off", spellcheck: "false"});
+  }
+}
+
 /** See inputs/index.js. */
 export const row = {
   fits(schema) {
-    const properties = Object.entries(schema.properties ?? {});
-    // Lists that may be left out belong to inputs of several kinds, which no one form fits.
-    const isOwnList = ([name, property]) => isList(property) && (schema.required ?? []).includes(name);
-    const isCell = ([, property]) => isScalar(property);
-    const fits = properties.every((entry) => isCell(entry) || isOwnList(entry));
-    return schema.type === "object" && fits && (properties.length === 0 || properties.some(isCell));
+    return schema.type === "object" && Object.values(schema.properties ?? {}).every(isCell);
   },
 
   parse(line, schema) {
     const trimmed = line.trim();
-    if (trimmed.startsWith("{")) return rowOf(Object.entries(JSON.parse(trimmed)), schema);
-    return fromCells(null, cellsOf(trimmed)[0] ?? [], schema);
+    if (!trimmed.startsWith("{")) return fromCells(null, cellsOf(trimmed)[0] ?? [], schema);
+    let given;
+    try {
+      given = JSON.parse(trimmed);
+    } catch (cause) {
+      throw new Error("This is no JSON.", {cause});
+    }
+    return rowOf(Object.entries(given), schema);
   },
 
   fromCells,
 
   text(input, schema) {
-    const cells = Object.keys(schema.properties).map((name) => shown(input[name]));
-    return !Object.values(input).some(Array.isArray) && cells.every((cell) => /^[^",;{\s]*$/.test(cell)) ? cells.join(",") : JSON.stringify(input);
+    const cells = Object.keys(schema.properties).map((name) => String(input[name] ?? ""));
+    return cells.every((cell) => /^[^",;{\s]*$/.test(cell)) ? cells.join(",") : JSON.stringify(input);
   },
 
   caption(input) {
     return Object.entries(input)
       .filter(([, value]) => value !== null)
-      .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(" / ") : value}`)
-      .join(", ");
+      .map(([name, value]) => `${name} ${typeof value === "number" ? number(value) : value}`)
+      .join(" · ");
   },
 
-  mount(host, {schema, changed, label}) {
-    const fields = new Map();
-    for (const [name, property] of Object.entries(schema.properties)) {
-      fields.set(name, fieldOf(name, property, changed));
-    }
-    const write = (input) => {
-      for (const [name, field] of fields) field.value = shown(input[name]);
-    };
-    host.append(
-      element(
-        "div",
-        {class: "input-row", role: "group", "aria-label": label},
-        ...Array.from(fields, ([name, field]) => element("label", {}, element("bdi", {text: name}), field)),
-      ),
-      pasteBox(schema, (input) => (write(input), changed())),
-    );
+  mount(host, {schema, changed, label, describedBy}) {
+    const cells = Object.entries(schema.properties).map(([name, property]) => new Cell(name, property, changed, describedBy));
+    const box = element("div", {class: "input-row", role: "group", "aria-label": label}, ...cells.map(({node}) => node));
+    if (cells.length >= manyColumns) host.append(searchFor(cells));
+    host.append(box);
     return {
       read() {
-        const isEmpty = Array.from(fields.values()).every((field) => field.value.trim() === "");
-        if (isEmpty) return {problem: "The row is empty."};
-        try {
-          const input = rowOf(
-            Array.from(fields, ([name, field]) => [name, field.value]),
-            schema,
-          );
-          const absent = missing(input, schema);
-          return absent.length > 0 ? {problem: `Still empty: ${absent.join(", ")}.`} : {input};
-        } catch (failure) {
-          return {problem: failure.message};
+        if (cells.every(({written}) => written.trim() === "")) return {problem: "The row is empty."};
+        const input = {};
+        const problems = [];
+        for (const cell of cells) {
+          try {
+            const value = cell.read();
+            if (value !== undefined) input[cell.name] = value;
+          } catch (failure) {
+            problems.push(failure.message);
+          }
         }
+        if (problems.length > 0) return {problem: problems.join(" ")};
+        const absent = missing(input, schema);
+        return absent.length > 0 ? {problem: `Still empty: ${shorten(absent.join(", "), 300)}.`} : {input};
       },
-      write,
-      focus: () => fields.values().next().value?.focus(),
+      write(input) {
+        for (const cell of cells) cell.written = input[cell.name];
+      },
+      focus: () => cells[0]?.field.focus(),
     };
   },
 };
 
-function pasteBox(schema, pasted) {
-  const problem = element("p", {class: "problem", role: "status"});
-  const area = element("textarea", {
-    rows: 2,
-    spellcheck: "false",
-    "aria-label": "A row as cells or JSON",
-    placeholder: '0.1, 0.7, … or {"x0": 0.1, …}',
+function searchFor(cells) {
+  const found = element("span", {class: "hint", role: "status"});
+  const field = element("input", {
+    type: "search",
+    class: "find-column",
+    placeholder: `Find one of ${count(cells.length)} columns`,
+    "aria-label": "Find a column",
     on: {
       input: () => {
-        problem.textContent = "";
-        if (area.value.trim() === "") return;
-        try {
-          pasted(row.parse(area.value, schema));
-        } catch (failure) {
-          problem.textContent = failure.message;
-        }
+        const wanted = field.value.trim().toLowerCase();
+        for (const {node, name} of cells) node.hidden = !name.toLowerCase().includes(wanted);
+        const shown = cells.filter(({node}) => !node.hidden).length;
+        found.textContent = wanted === "" ? "" : `${count(shown)} of ${count(cells.length)} columns`;
       },
     },
   });
-  return element("details", {class: "paste-row"}, element("summary", {text: "Paste a row"}), area, problem);
+  return element("div", {class: "find-line"}, field, found);
 }

@@ -1,10 +1,12 @@
-// Input editor for one sound: dropped, pasted, or opened as a file of any kind that the browser knows. What is
-// no small WAV or FLAC file becomes one here, with one channel, so that it goes through the server's limit.
+// Input editor for one sound: recorded, dropped, pasted, or opened as a file of any kind that the browser knows. What
+// is no small WAV or FLAC file becomes one here, with one channel, so that it goes through the server's limit.
 
 import {element} from "fovea/parts/dom.js";
+import {Recorder} from "fovea/page/fields/recorder.js";
 import {mediaEditor, mostBytes} from "fovea/page/inputs/media.js";
 
 const rate = 16_000; // samples of a second of what is made here
+const longest = Math.floor(mostBytes / (2 * rate)); // in seconds
 const sentAsTheyAre = ["audio/wav", "audio/x-wav", "audio/wave", "audio/flac", "audio/x-flac"];
 
 /** Samples in -1 … 1 as a WAV file of 16 bits. */
@@ -48,8 +50,7 @@ async function small(file) {
     throw new Error(`${file.name || "This"} is no sound that can be read.`, {cause});
   }
   if (wav.size <= mostBytes) return wav;
-  const seconds = Math.floor(mostBytes / (2 * rate));
-  throw new Error(`${file.name || "This"} is too long; the page sends up to ${seconds} seconds.`);
+  throw new Error(`${file.name || "This"} is too long; the page sends up to ${longest} seconds.`);
 }
 
 /** See inputs/index.js. */
@@ -61,5 +62,9 @@ export const sound = mediaEditor({
   show(player, url, caption) {
     player.src = url;
     player.setAttribute("aria-label", caption);
+  },
+  more({take, fail}) {
+    const recorder = new Recorder({seconds: longest, recorded: (file) => take(file), failed: fail});
+    return {node: recorder.node, show: () => {}, hidesFrame: false, focus: () => recorder.button.focus()};
   },
 });

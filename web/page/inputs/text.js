@@ -1,15 +1,9 @@
 // Input editor for one text; also for whatever no other editor fits, because the server reads rows written as
 // text too.
 
-import {element} from "fovea/parts/dom.js";
+import {grow, growingArea} from "fovea/page/fields/growing.js";
 
 const textColumns = ["source", "text", "input", "sentence"];
-const longestHeight = 320;
-
-function grow(area) {
-  area.style.height = "auto";
-  area.style.height = `${Math.min(longestHeight, area.scrollHeight + 2)}px`;
-}
 
 /** See inputs/index.js. */
 export const text = {
@@ -30,21 +24,15 @@ export const text = {
     return typeof input === "string" ? input : JSON.stringify(input);
   },
 
+  // An example may be an object, as of two texts.
   caption(input) {
-    return text.text(input);
+    const parts = typeof input === "string" ? [input] : Object.values(input);
+    return parts.every((part) => typeof part === "string") ? parts.join(" · ") : text.text(input);
   },
 
-  mount(host, {changed, label}) {
-    const area = element("textarea", {
-      class: "input-text",
-      rows: 2,
-      dir: "auto",
-      spellcheck: "false",
-      autocomplete: "off",
-      "aria-label": label,
-      placeholder: "Type here, or drop a file",
-      on: {input: () => (grow(area), changed())},
-    });
+  mount(host, {changed, label, describedBy}) {
+    const attributes = {class: "input-text", rows: 2, "aria-label": label, "aria-describedby": describedBy, placeholder: "Type here, or drop a file"};
+    const area = growingArea(attributes, changed);
     host.append(area);
     return {
       read: () => (area.value === "" ? {problem: "Type an input to see an answer."} : {input: area.value}),

@@ -74,14 +74,20 @@ export function barSentence(bar) {
   return `${bar.label}: ${number(bar.weight)}${bar.isTrue ? ", known to matter" : ""}`;
 }
 
-/** Draws bars from `top` on: {nodes, height, barAt(y), highlightOf(key)}. `found`: keys of a search. */
-export function drawBarRows(bars, {width, top = 0, signed = false, found = new Set()}) {
-  const columns = layOut(bars, width);
+/** Draws bars from `top` on: {nodes, height, barAt(y), highlightOf(key)}. `found`: keys of a search; `heads`:
+    {label, weight}, what the columns are, in the 20 pixels above; `equal`: a weight to be marked by a line. */
+export function drawBarRows(bars, {width, top = 0, signed = false, found = new Set(), heads = null, equal = 0}) {
+  const columns = layOut(bars, width, equal);
   const place = {...columns, width, signed};
-  const nodes = bars.flatMap((bar, index) =>
+  const rows = bars.flatMap((bar, index) =>
     drawRow(bar, {...place, y: top + index * columns.row, isFound: found.has(bar.key)}),
   );
   const height = bars.length * columns.row;
+  const nodes = [
+    ...(heads ? drawHeads(heads, place, top - 10) : []),
+    ...rows,
+    ...(equal > 0 ? [equalLine(columns.x(equal), top, top + height)] : []),
+  ];
   const barAt = (y) => bars[Math.floor((y - top) / columns.row)];
   const placeOf = new Map(bars.map(({key}, index) => [key, index]));
   const highlightOf = (key) =>
@@ -89,18 +95,40 @@ export function drawBarRows(bars, {width, top = 0, signed = false, found = new S
   return {nodes, height, barAt, highlightOf};
 }
 
+/** The legend's mark for the line of equal weights. */
+export function equalMark(x, y) {
+  return equalLine(x, y - 7, y + 7);
+}
+
+function equalLine(x, from, to) {
+  const path = line(x, from, x, to, "var(--ink)");
+  path.setAttribute("stroke-dasharray", "2 3");
+  return path;
+}
+
+function drawHeads({label: name, weight}, {narrow, left, width, valueWidth, valueRight, x}, y) {
+  const quiet = {size: 11, fill: "var(--quiet)"};
+  const end = {...quiet, anchor: "end"};
+  return [
+    label(left, y, name, quiet),
+    ...(!narrow && valueWidth > 0 ? [label(valueRight, y, "its value", end)] : []),
+    ...(narrow ? [] : [label(x(0), y, "0", quiet)]),
+    label(width - 8, y, weight, end),
+  ];
+}
+
 // Label from `left`, value that ends at `valueRight`, bar by x(weight), weight that ends at `width`.
-function layOut(bars, width) {
+function layOut(bars, width, equal) {
   const narrow = width < narrowWidth;
   const widest = (texts, size) => Math.max(0, ...texts.map((text) => textWidth(text, size)));
   const weightColumn = widest(bars.map(({weight}) => number(weight))) + 14;
-  const widestValue = widest(bars.map((bar) => valueText(bar).slice(0, 80)), 12);
+  const widestValue = Math.max(bars.some(({value}) => value !== null) ? textWidth("its value", 11) : 0, widest(bars.map((bar) => valueText(bar).slice(0, 80)), 12));
   const valueColumn = Math.min(width * (narrow ? 0.4 : 0.2), widestValue);
   const left = (bars.some(({isTrue}) => isTrue) ? ringColumn : 0) + 8;
   const labelColumn = Math.min(width * 0.32, widest(bars.map((bar) => bar.label.slice(0, 80))) + 2);
   const start = narrow ? left : left + labelColumn + (valueColumn ? valueColumn + 16 : 0) + 16;
   const numbers = bars.flatMap(({weight, low, high}) => [weight, low, high]).filter(Number.isFinite);
-  const x = scale(Math.min(0, ...numbers), Math.max(0, ...numbers), start, width - weightColumn - 10);
+  const x = scale(Math.min(0, ...numbers), Math.max(equal, ...numbers), start, width - weightColumn - 10);
   return {
     narrow,
     left,

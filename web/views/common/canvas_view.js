@@ -1,5 +1,6 @@
 // What views share that draw on one canvas: at most once a frame, sharp on every screen, with pan and zoom where
 // they are wanted, and gone when left.
+import {printing} from "fovea/parts/colour.js";
 import {element} from "fovea/parts/dom.js";
 import {PanZoom} from "fovea/parts/panzoom.js";
 
@@ -22,6 +23,7 @@ export class CanvasView {
 
   /** Draws with the next frame, once, however often it is asked. */
   schedule() {
+    if (printing()) return this.draw();
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
       this.draw();

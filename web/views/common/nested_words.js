@@ -1,5 +1,6 @@
 // Words that sentences or reviews own, and the maps over both. A word's shade is its weight within the parent
 // times the root of the parent's (Yang et al., 2016); with one map only, that map's weight.
+import {equalShare} from "fovea/parts/scale.js";
 
 /** words, parents (axes; parents may be null), wordMap, parentMap (either may be null). */
 export class NestedWords {
@@ -29,6 +30,18 @@ export class NestedWords {
       else high = middle - 1;
     }
     return low;
+  }
+
+  /** The weight of a word within its parent where all its words are looked at alike; 0 for no shares of 1. */
+  equalWithin(words) {
+    return this.wordMap ? equalShare(this.wordMap, words) : 0;
+  }
+
+  /** The shade of a word where all parents and all their words are looked at alike. */
+  equalShade() {
+    const {words, parents, parentMap, wordMap} = this;
+    if (!parents || !parentMap || !wordMap) return wordMap ? equalShare(wordMap, words.size) : 0;
+    return this.equalWithin(words.size / parents.size) * Math.sqrt(equalShare(parentMap, parents.size));
   }
 
   /** The words that are known to matter to a query, as a Set. */

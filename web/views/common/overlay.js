@@ -34,10 +34,16 @@ export function overlayCanvas(row, grid, {scale, veil, smooth, opacity, size = s
   return canvas;
 }
 
-// Shares of the row's own largest weight, so that a row that looks everywhere is seen as well as another.
-function rowShares(row, scale) {
+/** The weight from which on a cell of the row is wholly clear: the row's own largest, so that each row is seen as well
+    as another, but no less than the scale has for weights that are all alike. */
+export function clearFrom(row, scale) {
   let largest = 0;
   for (const weight of row) if (Math.abs(weight) > largest) largest = Math.abs(weight);
+  return Math.max(largest, scale.leastCeiling);
+}
+
+function rowShares(row, scale) {
+  const largest = clearFrom(row, scale);
   return Float32Array.from(row, (weight) =>
     largest === 0 || Number.isNaN(weight) || scale.hides(weight) ? 0 : weight / largest);
 }

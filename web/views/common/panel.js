@@ -15,7 +15,7 @@ import {
   whiskers,
 } from "fovea/parts/chart.js";
 
-const margins = {left: 42, right: 6, top: 32, bottom: 26};
+const margins = {left: 42, right: 6, top: 44, bottom: 42};
 const plotHeight = 130;
 const widestBar = 14;
 const longestLabel = 64;
@@ -29,8 +29,8 @@ export function keyAt(x, width, keys) {
   return key >= 0 && key < keys ? key : -1;
 }
 
-/** `row`: the bars of each series; domain: {low, high, least}, below `least` bars are faint. */
-export function drawPanel(row, {title, width, domain, isChosen, chosen, found}) {
+/** `row`: the bars of each series; names: {up, across} of the axes; domain: {low, high, least}, below `least` bars are faint. */
+export function drawPanel(row, {title, names, width, domain, isChosen, chosen, found}) {
   const keys = row[0].length;
   const slot = slotWidth(width, keys);
   const y = scale(domain.low, domain.high, margins.top + plotHeight, margins.top);
@@ -39,6 +39,9 @@ export function drawPanel(row, {title, width, domain, isChosen, chosen, found}) 
   const nodes = [
     label(0, 9, fitText(title, width), {"font-weight": 600, fill: isChosen ? "var(--accent)" : "var(--ink)"}),
   ];
+  const quiet = {size: 11, fill: "var(--quiet)"};
+  nodes.push(label(0, 27, names.up, quiet),
+    label(margins.left + (keys * slot) / 2, panelHeight - 8, fitText(names.across, keys * slot, 11), {...quiet, anchor: "middle"}));
   if (isChosen && chosen >= 0)
     nodes.push(highlight(middleOf(chosen) - slot / 2, margins.top, slot, plotHeight));
   nodes.push(...valueAxis(ticks(domain.low, domain.high, 3), y, margins.left, width));

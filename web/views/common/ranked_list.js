@@ -2,12 +2,11 @@
 import {element} from "fovea/parts/dom.js";
 import {count, number} from "fovea/parts/format.js";
 import {addLooks} from "fovea/parts/looks.js";
-import {edgeColour} from "fovea/views/common/ring.js";
 
 const mostRows = 100;
 const mostFound = 8;
 
-/** Elements for {neighbours: [{unit, weight}], largest, signed, found, colours, isTrue(), name(), walk()}. */
+/** Elements for {neighbours: [{unit, weight}], scale, found, colours, isTrue(), name(), walk()}. */
 export function rankedList(options) {
   addLooks(rules);
   const {neighbours, found} = options;
@@ -21,7 +20,7 @@ export function rankedList(options) {
 }
 
 function heading(text) {
-  return element("h3", {class: "ranked-heading", text});
+  return element("h2", {class: "ranked-heading", text});
 }
 
 function foundList({found, name, walk}) {
@@ -32,10 +31,10 @@ function foundList({found, name, walk}) {
     element("ul", {class: "ranked"}, buttons.map((button) => element("li", {}, button)))];
 }
 
-function row({unit, weight}, place, {largest, signed, colours, isTrue, name, walk}) {
+function row({unit, weight}, place, {scale, colours, isTrue, name, walk}) {
   const facts = [colours.text(unit), isTrue(unit) ? "known to matter" : ""].filter(Boolean).join(" · ");
-  const width = `${(100 * Math.abs(weight)) / largest}%`;
-  const background = edgeColour(weight / largest, signed);
+  const width = `${(100 * Math.abs(weight)) / scale.ceiling}%`;
+  const background = scale.colour(weight);
   return element("li", {}, element("button", {
     type: "button", class: "ranked-row", on: {click: () => walk(unit)},
   },
@@ -61,7 +60,7 @@ const rules = `
 }
 .ranked-name { display: grid; line-height: 1.35; overflow-wrap: anywhere; }
 .ranked-name .quiet { font-size: 0.75rem; }
-.ranked-bar { position: absolute; inset-inline-start: 0; bottom: -1px; height: 3px; border-radius: 2px; }
+.ranked-bar { position: absolute; inset-inline-start: 0; bottom: -1px; height: 4px; border: 1px solid var(--quiet); }
 .ranked-found { width: 100%; text-align: start; background: none; border: 0; color: var(--accent); }
 @container (min-width: 52rem) {
   .ranked { max-height: max(26rem, 74vh); overflow-y: auto; }

@@ -32,7 +32,7 @@ export class ReviewList {
     this.section = element(
       "section",
       {class: "review-side", "aria-label": heading},
-      element("h3", {text: heading}),
+      element("h2", {text: heading}),
       this.list,
       this.more,
     );
@@ -163,7 +163,7 @@ function stars(values, review) {
 }
 
 const rules = `
-.review-side h3 { margin: 0 0 0.6rem; font-size: 0.875rem; }
+.review-side h2 { margin: 0 0 0.6rem; font-size: 0.875rem; }
 .review-list { list-style: none; margin: 0; padding: 0; }
 .review { border-top: 1px solid var(--rule); padding: 0.35rem 0 0.7rem; }
 .review.chosen .review-label { color: var(--accent); font-weight: 600; }

@@ -1,7 +1,6 @@
 // Nodes around a node as SVG: the neighbours on a ring, the heaviest first and clockwise, each with its rank;
 // beyond them their own neighbours where these are asked for. Where labels stand beside the nodes, heights
 // are spread evenly, so that labels never meet.
-import {diverging, sequential} from "fovea/parts/colour.js";
 import {svg} from "fovea/parts/dom.js";
 import {visible} from "fovea/parts/format.js";
 import {fitText, label} from "fovea/parts/chart.js";
@@ -15,16 +14,16 @@ const mostRadius = 230;
 const loopAngle = 0.45;  // half of the sector above the middle, where the loop of the node itself stands
 
 /**
- * The picture as {nodes, height}. `centre`: {fill, own: {share, signed, rank} or null}; `around`: [{unit,
- * rank, share, signed, text, fill, isTrue, found, chosen, behind: [{unit, fill, share}]}]. Shares are of the
- * largest weight, -1..1; `far` says whether what lies behind the neighbours is shown. Nodes carry data-unit.
+ * The picture as {nodes, height}. `centre`: {fill, own: {share, stroke, rank} or null}; `around`: [{unit,
+ * rank, share, stroke, text, fill, isTrue, found, chosen, behind: [{unit, fill, share}]}]. Shares are of the
+ * scale of weights, -1..1, and strokes its colours; `far` says whether what lies behind the neighbours is shown. Nodes carry data-unit.
  */
 export function drawRing(width, centre, around, far) {
   const layout = ringLayout(width, around.length, far);
   const places = around.map((_, index) => ringPlace(layout, index, around.length));
   const nodes = [
     ...around.flatMap((node, index) => farNodes(layout, places[index], node.behind, around.length)),
-    ...around.map((node, index) => edge(layout, places[index], edgeStroke(node))),
+    ...around.map((node, index) => seamed(layout, places[index], edgeStroke(node))),
     ...(centre.own ? [selfLoop(layout, centre.own)] : []), centreNode(layout, centre.fill),
     ...around.map((node, index) => neighbour(layout, places[index], node)),
   ];
@@ -54,27 +53,27 @@ function ringPlace({x, y, radius, labels}, index, count) {
   return {x: x + (onRight ? radius : -radius) * width, y: y + radius * height, onRight};
 }
 
-/** The colour of an edge, never as pale as the paper. */
-export function edgeColour(share, signed) {
-  const size = 0.25 + 0.75 * Math.min(1, Math.abs(share));
-  return signed ? diverging(Math.sign(share) * size) : sequential(size);
-}
-
-function edgeStroke({share, signed}) {
+function edgeStroke({share, stroke}) {
   const width = 1 + 7 * Math.min(1, Math.abs(share));
-  return {stroke: edgeColour(share, signed), "stroke-width": width, "stroke-linecap": "round"};
+  return {stroke, "stroke-width": width, "stroke-linecap": "round"};
 }
 
 function edge(from, to, stroke) {
   return svg("line", {x1: from.x, y1: from.y, x2: to.x, y2: to.y, ...stroke});
 }
 
+// With a seam, without which the pale colours of small weights would not stand off the paper.
+function seamed(from, to, stroke) {
+  const seam = {...stroke, stroke: "var(--quiet)", "stroke-width": stroke["stroke-width"] + 1.4};
+  return svg("g", {}, edge(from, to, seam), edge(from, to, stroke));
+}
+
 // On a wider stroke of paper, so that edges behind it do not confuse.
 function selfLoop({x, y}, own) {
   const d = `M${x - 8} ${y - 14}C${x - 42} ${y - 74} ${x + 42} ${y - 74} ${x + 8} ${y - 14}`;
   const stroke = edgeStroke(own);
-  const under = {stroke: "var(--paper)", "stroke-width": stroke["stroke-width"] + 4};
-  return svg("g", {}, svg("path", {d, fill: "none", ...under}), svg("path", {d, fill: "none", ...stroke}),
+  const under = (colour, more) => svg("path", {d, fill: "none", stroke: colour, "stroke-width": stroke["stroke-width"] + more});
+  return svg("g", {}, under("var(--paper)", 4), under("var(--quiet)", 1.4), svg("path", {d, fill: "none", ...stroke}),
     label(x, y - 38, String(own.rank), {size: 11, anchor: "middle"}));
 }
 

@@ -6,7 +6,7 @@ import {colour, sequentialTable} from "fovea/parts/colour.js";
 import {label, ticks} from "fovea/parts/chart.js";
 
 const narrow = 560;
-const axisHeight = 26;
+const axisHeight = 42;
 const veilOpacity = 0.78;
 const axisFont = "11px system-ui, sans-serif";
 
@@ -112,6 +112,12 @@ function timeTicks(plot, axis) {
     ({frame: frameAt(times, time), text: `${time}${unit}`}));
 }
 
+/** What the axis of frames counts: "time in seconds", "frame". */
+export function frameTitle({times, timeUnit, name}) {
+  if (!times) return name || "frame";
+  return timeUnit ? `time in ${timeUnit}` : "time";
+}
+
 /** Draws them under the alignment, and which way the frequencies run. */
 export function drawAxes(context, plot, axis) {
   context.font = axisFont;
@@ -128,6 +134,12 @@ export function drawAxes(context, plot, axis) {
     const middle = Math.min(Math.max(x, plot.left + half - 4), plot.left + plot.width + 8 - half);
     context.fillText(text, middle, bottom + 13);
   }
+  context.fillText(frameTitle(axis), plot.left + plot.width / 2, bottom + 31);
+  context.save();
+  context.translate(plot.left - 14, plot.sound.top + plot.sound.height / 2);
+  context.rotate(-Math.PI / 2);
+  context.fillText("frequency", 0, 0);
+  context.restore();
 }
 
 /** The same labels as SVG. */
@@ -140,6 +152,12 @@ export function labelNodes(plot, queryAxis, keyAxis) {
       label(plot.left - 8, top + (index + 0.5) * rowHeight, text, {size: 12, anchor: "end"})),
     ...timeTicks(plot, keyAxis).map(({frame, text}) =>
       label(frameX(plot, frame), top + height + 13, text, quiet)),
+    label(plot.left + plot.width / 2, top + height + 31, frameTitle(keyAxis), quiet),
+    label(plot.left - 8, plot.sound.top + 7, "high", {...quiet, anchor: "end"}),
+    label(plot.left - 8, plot.sound.top + plot.sound.height - 7, "low", {...quiet, anchor: "end"}),
+    label(0, 0, "frequency", {
+      ...quiet, transform: `translate(${plot.left - 14} ${plot.sound.top + plot.sound.height / 2}) rotate(-90)`,
+    }),
   ];
 }
 

@@ -8,16 +8,17 @@ import {highlight, label, line, scale, textWidth, ticks, truthRing, valueAxis} f
 import {largestOf} from "fovea/views/common/nested_words.js";
 
 const margins = {left: 46, right: 72};
+const titleLine = 16;
 const sumTop = 18;
 const sumHeight = 62;
 const barsHeight = 190;
-const axisHeight = 46;
+const axisHeight = 60;
 const narrowestVisit = 12;
 const widestBar = 24;
 const reach = 40;
 
-/** Draws what Visits.read() gives: {nodes, width, height, visitAt(x), highlightOf(visit)}. */
-export function drawTimeChart(visits, {width, even, signed, sums, unit, isFaint, isFound}) {
+/** Draws what Visits.read() gives, `value` being what stacks are made of: {nodes, width, height, visitAt(x), highlightOf(visit)}. */
+export function drawTimeChart(visits, {width, even, signed, sums, value, unit, isFaint, isFound}) {
   const full = Math.max(width, margins.left + margins.right + visits.length * narrowestVisit);
   const barWidth = Math.max(
     5,
@@ -29,10 +30,11 @@ export function drawTimeChart(visits, {width, even, signed, sums, unit, isFaint,
     to: full - margins.right - barWidth,
     gap: barWidth + 4,
   });
-  const top = sums ? sumTop + sumHeight + 22 : 16;
+  const top = (sums ? sumTop + sumHeight + 22 : 16) + titleLine;
   const domain = stackDomain(visits);
   const y = scale(domain.low, domain.high, top + barsHeight, top);
   const nodes = valueAxis(ticks(domain.low, domain.high, 4), y, margins.left, full - margins.right);
+  nodes.push(label(margins.left, top - titleLine, value, {size: 11, fill: "var(--quiet)"}));
   if (sums) nodes.push(...drawSums(visits, places, full));
   const largest = largestOf(visits.flatMap(({parts}) => parts.map(({weight}) => weight)));
   const look = (part) => ({
@@ -132,8 +134,8 @@ function timeAxis(visits, places, {y, width, even, unit}) {
     free = x + half + 10;
     nodes.push(label(x, y + 26, text, {size: 11, anchor: "middle", fill: "var(--quiet)"}));
   }
-  if (hasTimes && unit)
-    nodes.push(label(width, y + 26, unit, {size: 11, anchor: "end", fill: "var(--quiet)"}));
+  const title = hasTimes ? `time of the visit${unit ? `, ${unit}` : ""}` : "number of the visit";
+  nodes.push(label((margins.left + width - margins.right) / 2, y + 46, title, {size: 11, anchor: "middle", fill: "var(--quiet)"}));
   return nodes;
 }
 

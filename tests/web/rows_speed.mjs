@@ -1,0 +1,54 @@
+// How quick a page of rows is: node rows_speed.mjs ROWS.html… prints the size of each, and the milliseconds to
+// open it, to filter, search and sort, to scroll.
+
+import {statSync} from "node:fs";
+import path from "node:path";
+import {fileURLToPath, pathToFileURL} from "node:url";
+import {startBrowser, visit} from "./support.mjs";
+
+/** Milliseconds of what a reader does, on a page of rows that is open. */
+export async function speedOf(page) {
+  await page.locator(".rows-table tbody tr[data-row]").first().waitFor({timeout: 60_000});
+  const open = await page.evaluate(() => Math.round(performance.getEntriesByName("rows shown")[0].startTime));
+  const search = (word) => page.evaluate((typed) => new Promise((resolve) => {
+    const field = document.querySelector('input[type="search"]');
+    const begin = performance.now();
+    const watch = {childList: true, characterData: true, subtree: true};
+    new MutationObserver(() => resolve(Math.round(performance.now() - begin))).observe(document.querySelector(".rows-status"), watch);
+    field.value = typed;
+    field.dispatchEvent(new Event("input"));
+  }), word);
+  await page.waitForTimeout(1500); // what is made while nobody waits for it
+  const found = await search("e");
+  await search("");
+  const times = await page.evaluate(() => {
+    const timed = (work) => {
+      const begin = performance.now();
+      work();
+      document.querySelector(".rows-table").getBoundingClientRect();
+      return Math.round(performance.now() - begin);
+    };
+    const heads = [...document.querySelectorAll(".rows-sort")];
+    const count = [...document.querySelectorAll(".rows-figures button:not(:disabled)")][0];
+    return {
+      filter: count ? timed(() => count.click()) : null,
+      all: timed(() => [...document.querySelectorAll("button")].find(({textContent}) => textContent === "Show all rows")?.click()),
+      "sort first column": timed(() => heads[1].click()),
+      "sort last column": timed(() => heads.at(-1).click()),
+      scroll: timed(() => (document.querySelector(".rows-scroll").scrollTop = 1e5)),
+    };
+  });
+  return {open, search: found, ...times};
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const browser = await startBrowser();
+  for (const file of process.argv.slice(2)) {
+    await visit(browser, pathToFileURL(path.resolve(file)).href, {}, async ({page}) => {
+      const speed = await speedOf(page);
+      const status = await page.locator(".rows-status").textContent();
+      console.log(`${file}: ${(statSync(file).size / 1e6).toFixed(2)} MB, ${status.split(" ·")[0]}, ${JSON.stringify(speed)}`);
+    });
+  }
+  await browser.close();
+}
