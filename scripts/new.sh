@@ -10,7 +10,8 @@ kind=$1 name=$2
 [[ $name =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]] || { echo "error: '$name': expected a name such as cosine or gated_pooling"; exit 2; }
 type=$(sed -E 's/(^|_)([a-z0-9])/\U\2/g' <<<"$name")
 
-fill() { sed -e "s/__name__/$name/g" -e "s/__Name__/$type/g"; }
+fill() { sed -e "s/__name__/$name/g" -e "s/__na-me__/${name//_/-}/g" -e "s/__Name__/$type/g"; }
+touched=()
 
 # add_row FILE MACRO: NAME at the end of the table that the macro lists.
 add_row() {
@@ -19,12 +20,14 @@ add_row() {
     inside && !/\\$/ { $0 = $0 " \\\n      " row; inside = 0 }
     { print }' "$1" >"$1.new" && mv "$1.new" "$1"
   grep -q "row($name)" "$1" || { echo "error: $1 has no table $2"; exit 1; }
+  touched+=("$1")
   echo "  row   $1"
 }
 
 # add_line FILE PATTERN LINE: before the first line that holds the pattern.
 add_line() {
   awk -v pattern="$2" -v line="$(fill <<<"$3")" '!done && index($0, pattern) { print line; done = 1 } { print }' "$1" >"$1.new" && mv "$1.new" "$1"
+  touched+=("$1")
   echo "  row   $1"
 }
 
@@ -39,9 +42,10 @@ for file in $files; do
   target=$(fill <<<"${file#./}")
   mkdir -p "$(dirname "$target")"
   fill <"scripts/recipes/$kind/$file" >"$target"
+  touched+=("$target")
   echo "  file  $target"
 done
 [[ ! -e scripts/recipes/$kind/rows.sh ]] || source "scripts/recipes/$kind/rows.sh"
 if command -v clang-format >/dev/null; then
-  git ls-files --modified --others --exclude-standard '*.h' '*.cc' '*.cu' | grep -v ^scripts/recipes/ | xargs -r clang-format -i
+  printf '%s\n' "${touched[@]}" | { grep -E '\.(h|cc|cu)$' || true; } | xargs -r clang-format -i
 fi

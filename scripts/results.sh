@@ -441,17 +441,23 @@ copy() {
     echo "$model, seed $seed" && $fovea evaluate "runs/copy-$model-$seed"
   done
 }
-# The other four tasks of Graves et al. 2014, each beside an LSTM that is trained on as many sequences (the paper's sizes of it: 3 x 512, 3 x 256, 3 x 128, 3 x 128).
+# The other four tasks of Graves et al. 2014, each beside an LSTM of the paper's size that is trained on as many sequences.
 ntmtasks() {
-  local lstm
-  for kind in repeat-copy associative-recall ngrams priority-sort; do
-    heading "$kind: NTM, LSTM"
-    case $kind in repeat-copy) lstm=512 ;; associative-recall) lstm=256 ;; *) lstm=128 ;; esac
-    $fovea train copy --config configs/ntm-$kind.json --out runs/$kind-ntm --quiet
-    $fovea train copy --config tutorial --set data.kind=$kind --set model.name=lstm --set model.hidden=$lstm --epochs 6 --set training.batch_size=16 --out runs/$kind-lstm --quiet
-    for model in ntm lstm; do
-      echo $model && $fovea evaluate runs/$kind-$model
-    done
+  local kinds=(repeat-copy:30:512 associative-recall:30:256 ngrams:6:128 priority-sort:10:128) # epochs of 10,000 sequences, units of the LSTM
+  local threads=() kind epochs hidden model
+  ((jobs > 1)) && threads=(--threads 1)
+  for row in "${kinds[@]}"; do
+    IFS=: read -r kind epochs hidden <<<"$row"
+    while (($(jobs -r | wc -l) >= jobs)); do wait -n; done
+    $fovea train copy --config configs/ntm-$kind.json --epochs $epochs --out runs/$kind-ntm --quiet "${threads[@]}" >/dev/null &
+    while (($(jobs -r | wc -l) >= jobs)); do wait -n; done
+    mkdir -p runs && grep -v '"model":' configs/ntm-$kind.json >runs/$kind-lstm.json # the same data
+    $fovea train copy --config runs/$kind-lstm.json --set model.name=lstm --set model.hidden=$hidden --set model.layers=3 --set training.clip_norm=5 \
+      --epochs $epochs --out runs/$kind-lstm --quiet "${threads[@]}" >/dev/null &
+  done
+  wait
+  for row in "${kinds[@]}"; do
+    for model in ntm lstm; do heading "${row%%:*}: $model" && $fovea evaluate runs/${row%%:*}-$model; done
   done
 }
 forecast() {
@@ -491,7 +497,7 @@ series() {
 }
 faithfulness() {
   for task in features context dates translate forecast; do
-    heading "$task: should the attention be believed? 200 rows of the test (or validation) part; mean of 3 seeds (lowest to highest)"
+    heading "$task: does the picture show what the network used? 200 rows of the test (or validation) part; mean of 3 seeds (lowest to highest)"
     epochs=()
     [[ $task == translate ]] && epochs=(--epochs 2)
     [[ $task == forecast ]] && epochs=(--set model.name=seq2seq)
@@ -503,10 +509,10 @@ faithfulness() {
     done | mean_of_tables
   done
 }
-# The tables of "Should I believe it?" from several runs as one: columns stand two blanks apart.
+# The tables of "Does this picture show what the model used?" from several runs as one: columns stand two blanks apart.
 mean_of_tables() {
   awk -F'  +' '
-    /^Should I believe it\?/ {map = $0; sub(/^Should I believe it\? /, "", map); trust = map; sub(/:.*/, "", map); sub(/.*: /, "", trust)
+    /^Does this picture show what the model used\?/ {map = $0; sub(/^Does this picture show what the model used\? /, "", map); trust = map; sub(/:.*/, "", map); sub(/.*: /, "", trust)
                              verdict[map] = verdict[map] " " trust; next}
     /^output: / {map = ""; next}
     map == "" || $1 == "measure" || $2 !~ /^-?[0-9.e-]+$/ {next}

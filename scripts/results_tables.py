@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The default command on tables beside what people use instead: XGBoost, and logistic or ridge regression.
 
-  results_tables.py yours FOVEA DATA [NAME…]        every folder DATA/tabular_*: metrics on its test rows, and seconds
+  results_tables.py yours FOVEA DATA [NAME…]        every folder DATA/tabular_*: metrics on its test rows, seconds, docs/pictures/yours-*.svg
   results_tables.py sweep FOVEA FOLDER [JOBS]       generated tables against the linear model, worst cells first
   results_tables.py cuts FOVEA FOLDER DATA [JOBS]   real tables cut to 60, 150 and 500 rows, and small ones of scikit-learn, likewise
 
@@ -47,8 +47,8 @@ TARGETS = {"adult": "income", "bank": "y", "bike_hour": "cnt", "breast_cancer": 
 MISSING = ["?", "", " "]
 
 
-def run_fovea(fovea, data, target, test, *options):
-    """Trains with the defaults and measures on the test rows: metrics, the chosen model, seconds."""
+def run_fovea(fovea, data, target, test, *options, picture=None):
+    """Trains with the defaults and measures on the test rows: metrics, the chosen model, seconds; picture: a file for what explain draws."""
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         begin = time.time()
@@ -59,6 +59,8 @@ def run_fovea(fovea, data, target, test, *options):
             sys.exit(f"{data}: {train.stderr}")
         measured = subprocess.run([fovea, "evaluate", str(run), *test, "--json"], capture_output=True, text=True, check=True)
         model = json.loads((run / "config.json").read_text())["model"]["name"]
+        if picture:
+            subprocess.run([fovea, "explain", str(run), *test, "--out", picture, "--quiet"], capture_output=True, check=True)
     return json.loads(measured.stdout)["metrics"], model, seconds
 
 
@@ -138,7 +140,7 @@ def yours(fovea, data, *names):
             continue
         target = TARGETS[name]
         train, test = (pd.read_csv(next(folder.glob(f"{part}.csv*")), na_values=MISSING, skipinitialspace=True) for part in ("train", "test"))
-        metrics, model, seconds = run_fovea(fovea, folder, target, ["--split", "test"])
+        metrics, model, seconds = run_fovea(fovea, folder, target, ["--split", "test"], picture=f"docs/pictures/yours-{name}.svg")
         ours = f"fovea ({model})", metrics, seconds
         for who, values, taken in itertools.chain([ours], peers(train, test, target)):
             shown = ", ".join(f"{key} {values[key]:.4f}" for key in ("accuracy", "auc", "r2") if key in values)

@@ -32,10 +32,13 @@ follow() {
   run data 'SampleReader*:SampleTask*'
   run tasks '*ModelContract.*sample*:ModelContract.CoversTheCatalogue'
   local fovea=$build/fovea
-  "$fovea" scores | grep sample_score
+  "$fovea" scores | grep sample-score
   "$fovea" tasks | grep sample_task
   "$fovea" train features --config configs/sample_exporter.json --set data.rows=500 --out "$place/features" --quiet
   "$fovea" explain "$place/features" | grep -i column
+  "$fovea" data features --out "$place/data" --set data.rows=100
+  head -4 "$place/data/val.csv" | tr , ' ' >"$place/three.sample_reader"
+  [[ $("$fovea" predict "$place/features" "$place/three.sample_reader" | wc -l) == 3 ]]
   "$fovea" export "$place/features" --onnx "$place/features.onnx"
   "$fovea" sample_command "$place/features"
   "$fovea" train sample_task --out "$place/task" --quiet --epochs 3

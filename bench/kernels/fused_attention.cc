@@ -29,7 +29,7 @@ double seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void run_parts(int64_t threads, int64_t slices, const std::function<void(int64_t, int64_t)>& job) {
+void run_slices(int64_t threads, int64_t slices, const std::function<void(int64_t, int64_t)>& job) {
   std::atomic<int64_t> next = 0;
   const auto loop = [&](int64_t thread) {
     for (int64_t slice; (slice = next++) < slices;) job(slice, thread);
@@ -110,18 +110,18 @@ class Attention {
     const auto backward = fused_attention_backward_work(problem_);
     best_forward =
         std::min(best_forward, seconds([&] {
-                   run_parts(threads_, forward.slices, [&](int64_t slice, int64_t thread) {
+                   run_slices(threads_, forward.slices, [&](int64_t slice, int64_t thread) {
                      fused_attention_forward(problem_, slice, out_, lse_.data(),
                                              scratch_[size_t(thread)].data());
                    });
                  }));
     best_backward =
         std::min(best_backward, seconds([&] {
-                   run_parts(threads_, backward.slices, [&](int64_t slice, int64_t thread) {
+                   run_slices(threads_, backward.slices, [&](int64_t slice, int64_t thread) {
                      fused_attention_backward(problem_, slice, gradient_, shared_.data(),
                                               scratch_[size_t(thread)].data());
                    });
-                   run_parts(threads_, backward.sum_slices, [&](int64_t slice, int64_t thread) {
+                   run_slices(threads_, backward.sum_slices, [&](int64_t slice, int64_t thread) {
                      fused_attention_backward_sum(problem_, slice, gradient_, shared_.data(),
                                                   scratch_[size_t(thread)].data());
                    });

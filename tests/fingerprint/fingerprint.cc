@@ -148,8 +148,10 @@ int run(const std::vector<std::string>& arguments) {
       ++different, std::cerr << row.name << ": other bits with one thread than with two\n";
     if (expected.empty()) continue;
     ++compared;
-    if (expected[row.name] != now)
-      ++different, std::cerr << row.name << ": was  " << expected[row.name] << "\n";
+    if (const std::string& was = expected[row.name]; was != now)
+      ++different, std::cerr << row.name << ": was  "
+                             << (was.empty() ? "not there; --write --only NAME adds it" : was)
+                             << "\n";
   }
   if (!expected.empty())
     std::cerr << compared - different << " of " << compared << " fingerprints are as expected\n";

@@ -7,10 +7,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "fovea/serving/body_reader.h"
 #include "fovea/serving/codec.h"
 #include "fovea/serving/http_error.h"
-#include "fovea/serving/request_head.h"
+#include "fovea/serving/request_reader.h"
 
 namespace {
 

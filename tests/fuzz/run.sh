@@ -28,7 +28,7 @@ compile() {
 }
 
 objects=()
-compile request tests/fuzz/driver.cc tests/fuzz/request_fuzz.cc fovea/serving/{codec,http_error,body_reader,connection,http_message,line_reader,request_head,socket}.cc fovea/base/{text,error,json,file,data_url,base64}.cc
+compile request tests/fuzz/driver.cc tests/fuzz/request_fuzz.cc fovea/serving/{codec,http_error,connection,http_message,request_reader,socket}.cc fovea/base/{text,error,json,file,data_url,base64}.cc
 g++ "${flags[@]}" "${objects[@]}" "${libraries[@]}" -o $out/request_fuzz
 objects=()
 compile readers tests/fuzz/driver.cc tests/fuzz/readers_fuzz.cc fovea/tensor/safetensors.cc fovea/base/{json,file,base64,text,error}.cc fovea/explain/record/{json,json_read,matrix_codec}.cc

@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-static ExportedParts __name___parts(const __Name__& model, const ExportOptions& options) {
+static ExportedGraphs __name___graphs(const __Name__& model, const ExportOptions& options) {
   using namespace onnx;
   const Weights parameters(model);
   const std::vector<int64_t>& column_of_input = model.shape().column_of_input;
@@ -20,11 +20,11 @@ static ExportedParts __name___parts(const __Name__& model, const ExportOptions& 
   const Value outputs = parameters.linear("output", inputs * by_input);              // [B, O]
   graph->output({"outputs", ElementType::Float, {"batch", model.shape().outputs}, "logits, or the value"},
                 outputs);
-  return one_part(std::move(graph));
+  return one_graph(std::move(graph));
 }
 
-std::optional<ExportedParts> export___name__(const Model& model, const ExportOptions& options) {
-  return export_as<__Name__>(model, options, __name___parts);
+std::optional<ExportedGraphs> export___name__(const Model& model, const ExportOptions& options) {
+  return export_as<__Name__>(model, options, __name___graphs);
 }
 
 }  // namespace fovea

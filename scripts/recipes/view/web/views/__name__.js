@@ -1,6 +1,5 @@
 // The largest weights of one query as a plain list.
 import {element} from "fovea/parts/dom.js";
-import {csvText} from "fovea/parts/export.js";
 import {number, visible} from "fovea/parts/format.js";
 import {NumbersView} from "fovea/views/common/numbers_view.js";
 
@@ -29,7 +28,7 @@ class __Name__ extends NumbersView {
 
   update() {
     const {map, state} = this.context;
-    const query = Math.max(0, state.query);
+    const query = Math.max(0, state.get("query"));
     this.read(() => map.weights.row(query), (weights) => {
       const rows = Array.from(weights, (weight, key) => ({label: visible(map.keyAxis.labels[key]), weight}));
       this.rows = rows.sort((a, b) => b.weight - a.weight).slice(0, most);
@@ -44,8 +43,9 @@ class __Name__ extends NumbersView {
     return null;
   }
 
-  async csv() {
-    return csvText([["key", "weight"], ...this.rows.map(({label, weight}) => [label, weight])]);
+  async *numbers() {
+    yield ["key", "weight"];
+    for (const {label, weight} of this.rows) yield [label, weight];
   }
 
   describe() {

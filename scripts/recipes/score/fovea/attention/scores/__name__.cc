@@ -17,7 +17,7 @@ class __Name__ : public ScoreFunction {
 }  // namespace
 
 ScoreEntry __name___score() {
-  return {"__name__",
+  return {"__na-me__",
           "s . h / n",
           "",
           "0",
