@@ -140,6 +140,29 @@ Bleu corpus_bleu(std::span<const std::string> outputs, std::span<const Reference
   return to_score(sums, false);
 }
 
+std::vector<double> bleu_counts(const std::string& output, const References& references,
+                                const BleuOptions& options) {
+  check_options(options);
+  check_references(1, {&references, 1});
+  Statistics own;
+  add_sentence(own, output, references, options);
+  std::vector<double> counts(own.matches.begin(), own.matches.end());
+  counts.insert(counts.end(), own.totals.begin(), own.totals.end());
+  counts.insert(counts.end(), {double(own.output_length), double(own.reference_length)});
+  return counts;
+}
+
+double bleu_of_counts(std::span<const double> sums) {
+  Statistics all;
+  for (size_t n = 0; n < kOrders; ++n) {
+    all.matches[n] = int64_t(sums[n]);
+    all.totals[n] = int64_t(sums[kOrders + n]);
+  }
+  all.output_length = int64_t(sums[2 * kOrders]);
+  all.reference_length = int64_t(sums[2 * kOrders + 1]);
+  return to_score(all, false).score;
+}
+
 Bleu sentence_bleu(const std::string& output, const References& references,
                    const BleuOptions& options) {
   check_options(options);

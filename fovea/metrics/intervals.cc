@@ -48,4 +48,29 @@ std::optional<Interval> bootstrap_interval(int64_t rows, const ResampledMetric& 
   return Interval{sorted_quantile(values, 0.025), sorted_quantile(values, 0.975), "bootstrap"};
 }
 
+std::optional<double> ratio_of_sums(std::span<const double> sums) {
+  return sums[1] > 0 ? std::optional<double>(sums[0] / sums[1]) : std::nullopt;
+}
+
+SummedMetric SummedMetric::in_blocks(int64_t length) const {
+  SummedMetric blocks{{}, of_sums};
+  for (size_t row = 0; row < rows.size(); ++row) {
+    if (row % size_t(length) == 0) blocks.rows.emplace_back(rows[row].size(), 0.0);
+    for (size_t k = 0; k < rows[row].size(); ++k) blocks.rows.back()[k] += rows[row][k];
+  }
+  return blocks;
+}
+
+std::optional<Interval> bootstrap_interval(const SummedMetric& metric) {
+  if (metric.rows.empty()) return {};
+  std::vector<double> sums(metric.rows[0].size());
+  return bootstrap_interval(int64_t(metric.rows.size()), [&](std::span<const double> times) {
+    std::ranges::fill(sums, 0);
+    for (size_t row = 0; row < times.size(); ++row)
+      for (size_t k = 0; times[row] > 0 && k < sums.size(); ++k)
+        sums[k] += times[row] * metric.rows[row][k];
+    return metric.of_sums(sums);
+  });
+}
+
 }  // namespace fovea

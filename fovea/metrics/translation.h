@@ -35,6 +35,11 @@ struct Bleu {
 /// InvalidArgument when the counts differ, when an output has no reference, or when there is none.
 Bleu corpus_bleu(std::span<const std::string> outputs, std::span<const References> references,
                  const BleuOptions& options = {});
+/// What one output adds to the sums that BLEU follows from; bleu_of_counts() of their sums is what
+/// corpus_bleu() gives.
+std::vector<double> bleu_counts(const std::string& output, const References& references,
+                                const BleuOptions& options = {});
+double bleu_of_counts(std::span<const double> sums);
 /// One sentence: n-gram orders that it is too short for are left out (effective order).
 Bleu sentence_bleu(const std::string& output, const References& references,
                    const BleuOptions& options = {});

@@ -88,6 +88,7 @@ void PretrainingScore::add(const PretrainingScore& other) {
   masked_nats += other.masked_nats, next_nats += other.next_nats;
   masked += other.masked, masked_right += other.masked_right;
   rows += other.rows, next_right += other.next_right;
+  right_of_rows.insert(right_of_rows.end(), other.right_of_rows.begin(), other.right_of_rows.end());
 }
 
 BertPretrainer::BertPretrainer(BertPretrainerOptions options, BertPretrainerShape shape)
@@ -190,19 +191,26 @@ PretrainingScore BertPretrainer::score(const Batch& batch, const Random& random)
     return -logits.log_softmax(-1).gather(-1, target.unsqueeze(-1)).sum().item<double>();
   };
   const auto hits = [](const Tensor& logits, const Tensor& target) {
-    return (logits.argmax(-1) == target).sum().item<int64_t>();
+    return logits.argmax(-1) == target;
   };
   score.masked = masked.places.numel();
   if (masked_ && score.masked > 0) {
     const Tensor logits = piece_logits(hidden, masked.places);  // [M, V]
     score.masked_nats = sum(logits, masked.pieces);
-    score.masked_right = hits(logits, masked.pieces);
+    const Tensor right = hits(logits, masked.pieces).to(at::kDouble).cpu();  // [M]
+    score.masked_right = right.sum().to(at::kLong).item<int64_t>();
+    const Tensor row = masked.places.div(batch.at("tokens").size(1), "floor").cpu();  // [M]
+    score.right_of_rows.assign(size_t(batch.size), {0, 0});
+    for (int64_t m = 0; m < score.masked; ++m) {
+      std::vector<double>& own = score.right_of_rows[size_t(row[m].item<int64_t>())];
+      own[0] += right[m].item<double>(), own[1] += 1;
+    }
   }
   score.rows = batch.size;
   if (next_ && batch.has("next")) {
     const Tensor logits = next_logits(hidden);  // [B, 2]
     score.next_nats = sum(logits, batch.at("next"));
-    score.next_right = hits(logits, batch.at("next"));
+    score.next_right = hits(logits, batch.at("next")).sum().item<int64_t>();
   }
   return score;
 }

@@ -51,6 +51,7 @@ struct PretrainingScore {
   double masked_nats = 0, next_nats = 0;
   int64_t masked = 0, masked_right = 0;  // chosen pieces
   int64_t rows = 0, next_right = 0;
+  std::vector<std::vector<double>> right_of_rows;  // of each row: right and chosen pieces
   void add(const PretrainingScore& other);
 };
 

@@ -310,13 +310,14 @@ Loss LanguageModel::loss(const Batch& batch, const StepContext& context) {
   return loss;
 }
 
-std::pair<double, int64_t> LanguageModel::negative_log_likelihood(const Batch& batch) const {
+TextLikelihood LanguageModel::negative_log_likelihood(const Batch& batch) const {
   torch::NoGradGuard no_gradients;
   const Tensor targets = next_tokens(batch);
   const Tensor inputs = batch.at("tokens").narrow(1, 0, targets.size(1));
   const Tensor likelihood = log_likelihood(logits(states(inputs, nullptr, nullptr)), targets);
-  return {-likelihood.sum(at::kDouble).item<double>(),
-          (targets != kNoTarget).sum().item<int64_t>()};
+  const Tensor known = targets != kNoTarget;  // [B, T]
+  return {-likelihood.sum(at::kDouble).item<double>(), known.sum().item<int64_t>(),
+          -likelihood.sum(1, false, at::kDouble).cpu(), known.sum(1).cpu()};
 }
 
 Predictions LanguageModel::predict(const Batch& batch) const {

@@ -85,6 +85,13 @@ struct Continuation {
   std::function<void(const WrittenToken&)> written = {};    // told each token of greedy and sample
 };
 
+/// Sums of -log p and the numbers of tokens, of a batch and of each row.
+struct TextLikelihood {
+  double nats = 0;
+  int64_t tokens = 0;
+  at::Tensor row_nats, row_tokens;  // double [B], int64 [B]
+};
+
 class LanguageModel : public Model {
  public:
   LanguageModel(LanguageModelOptions options, SearchOptions search, LanguageShape shape);
@@ -125,8 +132,8 @@ class LanguageModel : public Model {
                    std::vector<TransformerMemory>& memories) const;
   /// [..., D] -> [..., V]
   at::Tensor logits(const at::Tensor& states) const;
-  /// Sum of -log p over the real positions but the first of each row, and their number.
-  std::pair<double, int64_t> negative_log_likelihood(const Batch& batch) const;
+  /// Over the real positions but the first of each row.
+  TextLikelihood negative_log_likelihood(const Batch& batch) const;
 
   static constexpr const char* kMap = "attention";
 

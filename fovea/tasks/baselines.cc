@@ -201,6 +201,8 @@ void LinearInputs::add_row(const std::vector<std::pair<int64_t, float>>& row) {
 LinearInputs select_rows(const LinearInputs& inputs, const std::vector<int64_t>& picked) {
   LinearInputs some;
   some.width = inputs.width;
+  some.weighs = inputs.weighs;
+  some.title = inputs.title;
   if (inputs.dense.defined()) {
     some.dense = inputs.dense.index_select(0, torch::tensor(picked));
     return some;
@@ -239,6 +241,19 @@ LinearInputs count_tokens(const Dataset& rows, const std::string& name, int64_t 
       inputs.add_row(cells);
     }
   }
+  return inputs;
+}
+
+LinearInputs shrink_pictures(const Dataset& rows, const std::string& name, int64_t side) {
+  std::vector<at::Tensor> parts;
+  for (int64_t begin = 0; begin < rows.size(); begin += kRowsTogether) {
+    const Batch batch = rows.batch(rows_from(rows, begin, kRowsTogether));
+    const at::Tensor pixels = batch.at(name).to(at::kFloat) / 255;  // [B, C, H, W]
+    const std::vector<int64_t> size{std::min(pixels.size(2), side), std::min(pixels.size(3), side)};
+    parts.push_back(at::adaptive_avg_pool2d(pixels, size).flatten(1));  // [B, C h w]
+  }
+  LinearInputs inputs;
+  if (!parts.empty()) inputs.dense = at::cat(parts);
   return inputs;
 }
 
@@ -318,7 +333,7 @@ double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, Lin
 }
 
 LinearInputs LinearBaseline::learn_inputs(const LinearInputs& inputs, NamedTensors& fitted) const {
-  if (inputs.dense.defined()) return inputs;
+  if (inputs.dense.defined() || !inputs.weighs) return inputs;
   const at::Tensor& frequencies = fitted[name + kInverseFrequencies] = inverse_frequencies(inputs);
   return weigh_tokens(inputs, frequencies);
 }
@@ -330,13 +345,50 @@ void LinearBaseline::put(const LinearModel& model, NamedTensors& fitted) const {
 
 at::Tensor LinearBaseline::outputs(const LinearInputs& inputs, const NamedTensors& fitted) const {
   const LinearModel model{fitted.at(name + ".weight"), fitted.at(name + ".bias")};
-  return model.outputs(inputs.dense.defined()
+  return model.outputs(inputs.dense.defined() || !inputs.weighs
                            ? inputs
                            : weigh_tokens(inputs, fitted.at(name + kInverseFrequencies)));
 }
 
 std::string LinearBaseline::title(const std::string& model, const LinearInputs& inputs) {
-  return (inputs.dense.defined() ? "" : "TF-IDF ") + model;
+  if (!inputs.title.empty()) return inputs.title;
+  return (inputs.dense.defined() || !inputs.weighs ? "" : "TF-IDF ") + model;
+}
+
+void put_texts(const std::string& name, const std::vector<std::string>& texts,
+               NamedTensors& fitted) {
+  std::vector<uint8_t> bytes;
+  std::vector<int64_t> offsets{0};
+  for (const std::string& text : texts) {
+    bytes.insert(bytes.end(), text.begin(), text.end());
+    offsets.push_back(int64_t(bytes.size()));
+  }
+  fitted[name + "s"] = torch::tensor(bytes, at::kByte);
+  fitted[name + "_offsets"] = torch::tensor(offsets);
+}
+
+bool has_texts(const std::string& name, const NamedTensors& fitted) {
+  return fitted.contains(name + "s");
+}
+
+std::vector<std::string> kept_texts(const std::string& name, const NamedTensors& fitted) {
+  const at::Tensor bytes = fitted.at(name + "s").contiguous(),
+                   offsets = fitted.at(name + "_offsets").contiguous();
+  check_kept_offsets(offsets, bytes.numel());
+  const auto* first = reinterpret_cast<const char*>(bytes.data_ptr<uint8_t>());
+  const auto* place = offsets.data_ptr<int64_t>();
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i + 1 < offsets.numel(); ++i)
+    texts.emplace_back(first + place[i], first + place[i + 1]);
+  return texts;
+}
+
+void check_kept_offsets(const at::Tensor& offsets, int64_t size) {
+  const auto* own = offsets.data_ptr<int64_t>();
+  require(offsets.numel() > 1 && own[0] == 0 && own[offsets.numel() - 1] == size &&
+              std::is_sorted(own, own + offsets.numel()),
+          ErrorKind::BadData, "the baselines of this run are damaged: ", offsets.numel(),
+          " offsets of ", size, " places");
 }
 
 at::Tensor targets_of(const Dataset& rows) {

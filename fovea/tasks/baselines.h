@@ -23,6 +23,8 @@ struct BaselineResult {
 struct LinearInputs {
   at::Tensor dense;  // [N, F], or undefined
   int64_t width = 0;
+  bool weighs = true;                      // tokens count by TF-IDF; else as often as they occur
+  std::string title = "";                  // of a linear model of them; empty: by what it is
   std::vector<int64_t> offsets, features;  // of row i: offsets[i] … offsets[i + 1] - 1
   std::vector<float> values;
 
@@ -35,6 +37,9 @@ struct LinearInputs {
 /// How often each of `vocabulary` tokens occurs in the tensor called `name` of each row, without
 /// what its mask NAME.keep leaves out.
 LinearInputs count_tokens(const Dataset& rows, const std::string& name, int64_t vocabulary);
+
+/// The pictures called `name`, uint8 [C, H, W] of each row, as at most side x side pixels.
+LinearInputs shrink_pictures(const Dataset& rows, const std::string& name, int64_t side);
 
 /// These rows of the inputs.
 LinearInputs select_rows(const LinearInputs& inputs, const std::vector<int64_t>& picked);
@@ -82,6 +87,14 @@ struct LinearBaseline {
   /// "TF-IDF ridge regression" of "ridge regression", where it sees tokens so.
   static std::string title(const std::string& model, const LinearInputs& inputs);
 };
+
+/// Texts among the fitted tensors of a run, NAMEs and NAME_offsets. BadData for damaged ones.
+void put_texts(const std::string& name, const std::vector<std::string>& texts,
+               NamedTensors& fitted);
+bool has_texts(const std::string& name, const NamedTensors& fitted);
+std::vector<std::string> kept_texts(const std::string& name, const NamedTensors& fitted);
+/// BadData unless offsets [N + 1] begin at 0, never fall, and end at `size`.
+void check_kept_offsets(const at::Tensor& offsets, int64_t size);
 
 /// The targets of all rows [N], of several labels [N, C], in double precision.
 at::Tensor targets_of(const Dataset& rows);

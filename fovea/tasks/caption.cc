@@ -22,6 +22,7 @@ namespace {
 constexpr int64_t kWordsTogether = 1024;      // of a batch that is measured
 constexpr int64_t kLongestCaption = 1 << 14;  // tokens
 constexpr int64_t kLongerThanSeen = 10;  // words that an answer may have more than any in training
+constexpr int64_t kComparedSide = 8;     // pixels of a side, of pictures that a baseline compares
 constexpr const char* kCaptionCoding = "caption.json";
 
 class CaptionData : public DataKind {
@@ -63,6 +64,10 @@ class CaptionData : public DataKind {
                       {options_.image_size, options_.fit, grid()});
   }
   Json input_schema() const override { return image_input_schema(); }
+  /// By which pictures are alike.
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    return shrink_pictures(rows, "image", kComparedSide);
+  }
   Batch collate(std::span<const Example> examples) const override { return stack(examples); }
   Example erase(const Example& example, const std::string& axis,
                 std::span<const int64_t> units) const override {
@@ -116,28 +121,6 @@ class CaptionOutput : public SequenceOutput {
 
   void describe(OptionList& list) override { list.group("decoding", *decoding_); }
 
-  /// Loss, exact match with any of the references, BLEU-1 … BLEU-4, ROUGE-L and CIDEr; where it is
-  /// known what a word names, pointing and attention_truth.
-  Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override {
-    const GeneratedRows all = generate(model, rows, progress);
-    Metrics metrics{{"loss", all.loss()},
-                    {"perplexity", perplexity(all.nats, all.tokens)},
-                    {"exact_match", all.exact_match(), true}};
-    // BLEU-n: the brevity penalty times the geometric mean of the first n precisions.
-    const Bleu bleu = corpus_bleu(in_words(all.outputs), words_of(all.references), kByWords);
-    double log_sum = 0;
-    for (int order = 1; order <= 4; ++order) {
-      log_sum += std::log(bleu.precisions[size_t(order - 1)]);
-      metrics.push_back(
-          {concat("bleu_", order), bleu.brevity_penalty * std::exp(log_sum / order), true});
-    }
-    metrics.push_back({"rouge_l", 100 * rouge_l(all.outputs, all.references), true});
-    metrics.push_back({"cider", cider(all.outputs, all.references), true});
-    add_truth(model, rows, metrics);
-    return metrics;
-  }
-
   std::vector<std::string> metric_notes(const Dataset& rows) const override {
     std::vector<References> references;
     for (int64_t row = 0; row < rows.size(); ++row) references.push_back(rows.references(row));
@@ -155,6 +138,27 @@ class CaptionOutput : public SequenceOutput {
   }
 
  protected:
+  /// Exact match with any of the references, BLEU-1 … BLEU-4, ROUGE-L and CIDEr.
+  Metrics text_metrics(const GeneratedRows& texts) const override {
+    Metrics metrics{{"exact_match", texts.exact_match(), true}};
+    // BLEU-n: the brevity penalty times the geometric mean of the first n precisions.
+    const Bleu bleu = corpus_bleu(in_words(texts.outputs), words_of(texts.references), kByWords);
+    double log_sum = 0;
+    for (int order = 1; order <= 4; ++order) {
+      log_sum += std::log(bleu.precisions[size_t(order - 1)]);
+      metrics.push_back(
+          {concat("bleu_", order), bleu.brevity_penalty * std::exp(log_sum / order), true});
+    }
+    metrics.push_back({"rouge_l", 100 * rouge_l(texts.outputs, texts.references), true});
+    metrics.push_back({"cider", cider(texts.outputs, texts.references), true});
+    return metrics;
+  }
+  /// Where it is known what a word names, pointing and attention_truth.
+  void add_metrics(const Model& model, const Dataset& rows, const GeneratedRows& all,
+                   Metrics& metrics) const override {
+    metrics.push_back({"perplexity", perplexity(all.nats, all.tokens)});
+    add_truth(model, rows, metrics);
+  }
   std::string unit() const override { return "word"; }
   RowBatches batches(const Model& model, const Dataset& rows) const override {
     return batches_of_tokens(model, rows, kWordsTogether);

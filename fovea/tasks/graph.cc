@@ -191,6 +191,22 @@ class GraphData : public DataKind {
     return {{"type", "object"},
             {"properties", {{"node", node}, {"features", features}, {"neighbours", names}}}};
   }
+  /// The node's own features: what it is worth to look at others.
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    LinearInputs inputs;
+    const auto* nodes = dynamic_cast<const NodeDataset*>(&rows);
+    if (!nodes) return inputs;
+    inputs.width = coding().features.width();
+    inputs.weighs = false;
+    for (int64_t row = 0; row < rows.size(); ++row) {
+      const FeatureRow own = nodes->features(row);
+      std::vector<std::pair<int64_t, float>> cells;
+      for (size_t i = 0; i < own.value.size(); ++i)
+        cells.emplace_back(own.index.empty() ? int64_t(i) : own.index[i], own.value[i]);
+      inputs.add_row(cells);
+    }
+    return inputs;
+  }
   Batch collate(std::span<const Example> examples) const override {
     return encoder().collate(examples);
   }

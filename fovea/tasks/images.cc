@@ -70,18 +70,7 @@ class PictureData : public CodedData<ImageDataOptions, ImageCoding> {
   }
   /// Pictures of at most 8 x 8 pixels: what a linear baseline can learn from a few hundred.
   LinearInputs linear_inputs(const Dataset& rows) const override {
-    const PictureShape& shape = coding_.shape;
-    const std::vector<int64_t> size{std::min(shape.height, kLinearSide),
-                                    std::min(shape.width, kLinearSide)};
-    std::vector<at::Tensor> parts;
-    for (int64_t first = 0; first < rows.size(); first += kPicturesTogether) {
-      const Batch batch = rows.batch(rows_from(rows, first, kPicturesTogether));
-      const at::Tensor pixels = batch.at("image").to(at::kFloat) / 255;
-      parts.push_back(at::adaptive_avg_pool2d(pixels, size).flatten(1));
-    }
-    LinearInputs inputs;
-    if (!parts.empty()) inputs.dense = at::cat(parts);
-    return inputs;
+    return shrink_pictures(rows, "image", kLinearSide);
   }
   Batch collate(std::span<const Example> examples) const override { return stack(examples); }
   Example erase(const Example& example, const std::string& axis,

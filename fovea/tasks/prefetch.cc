@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <unordered_map>
 
 #include "fovea/base/error.h"
 #include "fovea/data/traces/load.h"
@@ -15,6 +17,7 @@
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -23,8 +26,10 @@ namespace {
 
 constexpr const char* kTraceAsset = "trace.json";
 constexpr const char* kPrefetcherAsset = "prefetcher.safetensors";
-constexpr int64_t kRowsInMemory = 1 << 15;   // what was named after them waits to be counted
-constexpr int64_t kAccessesTogether = 2048;  // that are answered at once
+constexpr const char *kLinesBefore = "lines_before", *kLinesAfter = "lines_after";
+constexpr int64_t kRowsInMemory = 1 << 15;  // what was named after them waits to be counted
+constexpr int64_t kBlocksResampled = 200;
+constexpr int64_t kAccessesTogether = 2048;             // that are answered at once
 constexpr int64_t kRowsOnCpu = 256, kRowsOnGpu = 8192;  // of a batch
 
 /// The accesses of an input, as texts.
@@ -180,43 +185,61 @@ class LinesOutput : public OutputKind {
   /// model.degree (metrics/prefetching.h).
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override {
-    const int64_t degree = data_->use().degree;
-    PrefetchScore one(1), many(degree);
-    bool consecutive = true;
-    int64_t before = kNoLine;  // what came after the row before
-    for (int64_t first = 0; first < rows.size(); first += kRowsInMemory) {
-      const int64_t count = std::min(kRowsInMemory, rows.size() - first);
-      std::vector<std::vector<int64_t>> named(static_cast<size_t>(count));
-      std::vector<int64_t> now(named.size()), next(named.size());
-      in_batches(model, count, [&](int64_t begin, int64_t end) {
-        const Batch batch = rows.batch(rows_from(rows, first + begin, end - begin));
-        const Predictions predictions = model.predict(batch.to(model.device()));
-        const at::Tensor of_now = batch.at("lines").select(1, -1).contiguous();  // [B]
-        const at::Tensor of_next = batch.at("next").contiguous();                // [B]
-        for (int64_t row = 0; row < batch.size; ++row) {
-          const auto at = static_cast<size_t>(begin + row);
-          now[at] = of_now.data_ptr<int64_t>()[row];
-          next[at] = of_next.data_ptr<int64_t>()[row];
-          named[at] = lines_named(predictions.outputs[size_t(row)], now[at]);
-        }
-      });
-      for (size_t row = 0; row < named.size(); ++row) {
-        one.add(named[row], next[row]);
-        many.add(named[row], next[row]);
-        consecutive = consecutive && (first + int64_t(row) == 0 || now[row] == before);
-        before = next[row];
+    return measure_lines(model, rows, progress, nullptr);
+  }
+  /// With the interval of the accuracy. An access depends on those before it: blocks of accesses
+  /// in a row are resampled.
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override {
+    SummedMetric accuracy;
+    Evaluation evaluation;
+    evaluation.metrics = measure_lines(model, rows, progress, &accuracy);
+    evaluation.main = "accuracy";
+    evaluation.interval = bootstrap_interval(
+        accuracy.in_blocks((rows.size() + kBlocksResampled - 1) / kBlocksResampled));
+    return evaluation;
+  }
+
+  /// What came after each line the last time.
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs&) const override {
+    std::map<int64_t, int64_t> after;
+    for (int64_t first = 0; first < train.size(); first += kRowsOnCpu) {
+      const Batch batch = train.batch(rows_from(train, first, kRowsOnCpu));
+      const std::vector<int64_t> lines = to_vector<int64_t>(batch.at("lines")),  // [B, S]
+          next = to_vector<int64_t>(batch.at("next"));
+      const size_t window = lines.size() / next.size();
+      for (size_t i = 0; i < lines.size(); ++i)
+        if (lines[i] >= 0)
+          after[lines[i]] = (i + 1) % window == 0 ? next[i / window] : lines[i + 1];
+    }
+    std::vector<int64_t> from, to;
+    for (const auto& [line, next] : after) from.push_back(line), to.push_back(next);
+    return {{kLinesBefore, torch::tensor(from)}, {kLinesAfter, torch::tensor(to)}};
+  }
+  /// The line behind it, and what came after it the last time, learned further on the way.
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs&) const override {
+    const std::vector<int64_t> from = to_vector<int64_t>(fitted.at(kLinesBefore)),
+                               to = to_vector<int64_t>(fitted.at(kLinesAfter));
+    std::unordered_map<int64_t, int64_t> after;
+    for (size_t i = 0; i < from.size(); ++i) after[from[i]] = to.at(i);
+    PrefetchScore next_line(1), last_successor(1);
+    for (int64_t first = 0; first < rows.size(); first += kRowsOnCpu) {
+      const Batch batch = rows.batch(rows_from(rows, first, kRowsOnCpu));
+      const std::vector<int64_t> lines = to_vector<int64_t>(batch.at("lines").select(1, -1)),
+                                 next = to_vector<int64_t>(batch.at("next"));
+      for (size_t i = 0; i < lines.size(); ++i) {
+        const auto known = after.find(lines[i]);
+        const int64_t behind = lines[i] + 1, last = known == after.end() ? kNoLine : known->second;
+        next_line.add({&behind, 1}, next[i]);
+        last_successor.add({&last, 1}, next[i]);
+        after[lines[i]] = next[i];
       }
-      if (progress) progress(first + count);
     }
-    Metrics metrics{{"accuracy", one.accuracy(), true}, {"coverage", one.coverage(), true}};
-    if (consecutive && degree > 1) {
-      metrics.push_back({concat("accuracy_", degree), many.accuracy(), true});
-      metrics.push_back({concat("coverage_", degree), many.coverage(), true});
-    }
-    if (rows.has_truth())
-      if (const auto share = planted_truth(model, rows, "history"))
-        metrics.push_back({"attention_truth", *share, true});
-    return metrics;
+    const auto metrics = [](const PrefetchScore& score) -> Metrics {
+      return {{"accuracy", score.accuracy(), true}, {"coverage", score.coverage(), true}};
+    };
+    return {{"next line", metrics(next_line)}, {"last successor", metrics(last_successor)}};
   }
 
   std::vector<std::string> metric_notes(const Dataset&) const override {
@@ -309,6 +332,53 @@ class LinesOutput : public OutputKind {
   }
 
  private:
+  /// measure(), with what each access adds to the accuracy where that is asked for.
+  Metrics measure_lines(const Model& model, const Dataset& rows, const RowProgress& progress,
+                        SummedMetric* accuracy) const {
+    const int64_t degree = data_->use().degree;
+    PrefetchScore one(1), many(degree);
+    bool consecutive = true;
+    int64_t before = kNoLine;  // what came after the row before
+    for (int64_t first = 0; first < rows.size(); first += kRowsInMemory) {
+      const int64_t count = std::min(kRowsInMemory, rows.size() - first);
+      std::vector<std::vector<int64_t>> named(static_cast<size_t>(count));
+      std::vector<int64_t> now(named.size()), next(named.size());
+      in_batches(model, count, [&](int64_t begin, int64_t end) {
+        const Batch batch = rows.batch(rows_from(rows, first + begin, end - begin));
+        const Predictions predictions = model.predict(batch.to(model.device()));
+        const at::Tensor of_now = batch.at("lines").select(1, -1).contiguous();  // [B]
+        const at::Tensor of_next = batch.at("next").contiguous();                // [B]
+        for (int64_t row = 0; row < batch.size; ++row) {
+          const auto at = static_cast<size_t>(begin + row);
+          now[at] = of_now.data_ptr<int64_t>()[row];
+          next[at] = of_next.data_ptr<int64_t>()[row];
+          named[at] = lines_named(predictions.outputs[size_t(row)], now[at]);
+        }
+      });
+      for (size_t row = 0; row < named.size(); ++row) {
+        one.add(named[row], next[row]);
+        many.add(named[row], next[row]);
+        if (accuracy) {
+          const int64_t first_named = named[row].empty() ? kNoLine : named[row][0];
+          accuracy->rows.push_back(
+              {double(first_named == next[row]), double(first_named != kNoLine)});
+        }
+        consecutive = consecutive && (first + int64_t(row) == 0 || now[row] == before);
+        before = next[row];
+      }
+      if (progress) progress(first + count);
+    }
+    Metrics metrics{{"accuracy", one.accuracy(), true}, {"coverage", one.coverage(), true}};
+    if (consecutive && degree > 1) {
+      metrics.push_back({concat("accuracy_", degree), many.accuracy(), true});
+      metrics.push_back({concat("coverage_", degree), many.coverage(), true});
+    }
+    if (rows.has_truth())
+      if (const auto share = planted_truth(model, rows, "history"))
+        metrics.push_back({"attention_truth", *share, true});
+    return metrics;
+  }
+
   /// The line that an output means after an access to line `now`, or kNoLine.
   int64_t line_named(const Decoded& output, int64_t now) const {
     if (output.tokens.size() == 1) return output.tokens[0];

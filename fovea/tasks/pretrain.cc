@@ -23,7 +23,8 @@ namespace {
 
 constexpr int64_t kRowsOfLoss = 32;
 constexpr uint64_t kEvaluation = 20181011;  // decides which words are masked while measuring
-constexpr int64_t kShownGuesses = 5;        // words for each [MASK]
+constexpr const char* kPieceCounts = "piece_counts";
+constexpr int64_t kShownGuesses = 5;  // words for each [MASK]
 
 class CorpusData : public DataKind {
  public:
@@ -31,6 +32,7 @@ class CorpusData : public DataKind {
              std::shared_ptr<const PretrainedBert> pretrained)
       : model_(std::move(model)), pretrained_(std::move(pretrained)) {}
   const PieceTokeniser& tokeniser() const { return *tokeniser_; }
+  double masked() const { return model_->masked; }
   bool next_sentence() const { return options_.segments.next_sentence; }
 
   /// Answers with the encoder that was read, and of the heads only with those that it has.
@@ -105,16 +107,47 @@ class PretrainerOutput : public EmbeddingOutput {
   explicit PretrainerOutput(std::shared_ptr<const CorpusData> data) : data_(std::move(data)) {}
 
   Metrics measure(const Model& model, const Dataset& rows, const RowProgress&) const override {
+    return metrics_of(score(network(model), rows));
+  }
+  /// With the interval of the accuracy of masked words: texts are resampled.
+  Evaluation evaluate(const Model& model, const Dataset& rows, const RowProgress&) const override {
     const PretrainingScore all = score(network(model), rows);
-    const double masked = std::max<double>(1, double(all.masked)),
-                 count = std::max<double>(1, double(all.rows));
-    const double nats = all.masked_nats / masked;
-    Metrics metrics{{"loss", nats + all.next_nats / count},
-                    {"masked_perplexity", std::exp(nats)},
-                    {"masked_accuracy", double(all.masked_right) / masked, true}};
-    if (data_->next_sentence())
-      metrics.push_back({"next_accuracy", double(all.next_right) / count, true});
-    return metrics;
+    Evaluation evaluation;
+    evaluation.metrics = metrics_of(all);
+    evaluation.main = "masked_accuracy";
+    evaluation.interval = bootstrap_interval(SummedMetric{all.right_of_rows});
+    return evaluation;
+  }
+  /// How often each piece stands in the training texts.
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs&) const override {
+    const BertPretrainerShape shape = data_->shape();
+    at::Tensor counts = torch::zeros({shape.vocabulary}, at::kLong);
+    for (int64_t first = 0; first < train.size(); first += kRowsOfLoss) {
+      const Batch batch = train.batch(rows_from(train, first, kRowsOfLoss));
+      const at::Tensor pieces = batch.at("tokens").masked_select(batch.at("tokens.keep"));
+      counts = counts + at::bincount(pieces, {}, shape.vocabulary);
+    }
+    for (const int64_t special : shape.special)
+      if (special >= 0) counts[special] = 0;
+    return {{kPieceCounts, counts}};
+  }
+  /// Each masked word is guessed by that alone, with one more of each piece.
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs&) const override {
+    const at::Tensor counts = fitted.at(kPieceCounts).to(at::kDouble) + 1;
+    const at::Tensor nats = -(counts / counts.sum()).log();  // [V]
+    const auto usual = counts.argmax().item<int64_t>();
+    double sum = 0, right = 0, masked = 0;
+    for (int64_t batch = 0; batch * kRowsOfLoss < rows.size(); ++batch) {
+      const at::Tensor pieces = hidden_pieces(rows, batch);  // [M]
+      sum += nats.index_select(0, pieces).sum().item<double>();
+      right += pieces.eq(usual).sum().item<double>();
+      masked += double(pieces.numel());
+    }
+    if (masked == 0) return {};
+    return {{"unigram",
+             {{"masked_perplexity", std::exp(sum / masked)},
+              {"masked_accuracy", right / masked, true}}}};
   }
 
   void finish(const Model& model, std::span<const Example> examples,
@@ -174,6 +207,26 @@ class PretrainerOutput : public EmbeddingOutput {
   }
 
  private:
+  Metrics metrics_of(const PretrainingScore& all) const {
+    const double masked = std::max<double>(1, double(all.masked)),
+                 count = std::max<double>(1, double(all.rows));
+    const double nats = all.masked_nats / masked;
+    Metrics metrics{{"loss", nats + all.next_nats / count},
+                    {"masked_perplexity", std::exp(nats)},
+                    {"masked_accuracy", double(all.masked_right) / masked, true}};
+    if (data_->next_sentence())
+      metrics.push_back({"next_accuracy", double(all.next_right) / count, true});
+    return metrics;
+  }
+  /// What the network has to guess in this batch of the rows.
+  at::Tensor hidden_pieces(const Dataset& rows, int64_t batch) const {
+    return mask_pieces(rows.batch(rows_from(rows, batch * kRowsOfLoss, kRowsOfLoss)),
+                       data_->shape(), data_->masked(), masks_of_batch(batch))
+        .pieces;
+  }
+  static Random masks_of_batch(int64_t batch) {
+    return Random(kEvaluation).split(static_cast<uint64_t>(batch));
+  }
   static const BertPretrainer& network(const Model& model) {
     return dynamic_cast<const BertPretrainer&>(model);
   }
@@ -186,8 +239,8 @@ class PretrainerOutput : public EmbeddingOutput {
     std::vector<PretrainingScore> scores(static_cast<size_t>(batches));
     const auto score_batch = [&](int64_t batch) {
       const std::vector<int64_t> picked = rows_from(rows, batch * kRowsOfLoss, kRowsOfLoss);
-      scores[size_t(batch)] = bert.score(rows.batch(picked).to(bert.device()),
-                                         Random(kEvaluation).split(static_cast<uint64_t>(batch)));
+      scores[size_t(batch)] =
+          bert.score(rows.batch(picked).to(bert.device()), masks_of_batch(batch));
     };
     if (bert.device().is_cpu())
       run_parallel(batches, score_batch);

@@ -15,6 +15,7 @@
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/rows.h"
 #include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -22,6 +23,7 @@ namespace fovea {
 namespace {
 
 constexpr int64_t kWordsTogether = 16384;  // of a batch that is measured
+constexpr int64_t kRatingsTogether = 256;  // of a batch that is looked through
 constexpr const char* kReviewsAsset = "reviews.safetensors";
 
 /// The maps that a model may have, in the order in which they are shown.
@@ -168,6 +170,26 @@ class RatingsData : public DataKind {
     Json schema{{"type", "object"}, {"properties", properties}};
     if (!reads()) schema["required"] = {"user", "item"};
     return schema;
+  }
+  /// Who rates what: ridge regression of that gives each user and each item a bias.
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    const int64_t users = coding_.store->users();
+    LinearInputs inputs;
+    inputs.width = users + coding_.store->items();
+    inputs.weighs = false;
+    inputs.title = "biases";
+    for (int64_t first = 0; first < rows.size(); first += kRatingsTogether) {
+      const Batch batch = rows.batch(rows_from(rows, first, kRatingsTogether));
+      const std::vector<int64_t> user = to_vector<int64_t>(batch.at("user")),
+                                 item = to_vector<int64_t>(batch.at("item"));
+      for (size_t i = 0; i < user.size(); ++i) {
+        std::vector<std::pair<int64_t, float>> known;  // from 1; 0 is nobody
+        if (user[i] > 0) known.emplace_back(user[i] - 1, 1.0f);
+        if (item[i] > 0) known.emplace_back(users + item[i] - 1, 1.0f);
+        inputs.add_row(known);
+      }
+    }
+    return inputs;
   }
   Batch collate(std::span<const Example> examples) const override {
     return encoder().collate(examples);

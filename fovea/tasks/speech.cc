@@ -160,24 +160,6 @@ struct SpeechDecoding : SearchOptions {
   }
 };
 
-double word_error_rate(const GeneratedRows& all) {
-  std::map<std::string, int64_t> numbers;  // of each word
-  const auto words_of = [&](const std::string& text) {
-    Symbols words;
-    for (const Span& span : word_spans(text)) {
-      const std::string word = text.substr(size_t(span.begin), size_t(span.end - span.begin));
-      words.push_back(numbers.emplace(word, int64_t(numbers.size())).first->second);
-    }
-    return words;
-  };
-  std::vector<Symbols> found, wanted;
-  for (size_t i = 0; i < all.outputs.size(); ++i) {
-    found.push_back(words_of(all.outputs[i]));
-    wanted.push_back(words_of(all.references[i].at(0)));
-  }
-  return error_rate(found, wanted);
-}
-
 class SpeechOutput : public SequenceOutput {
  public:
   SpeechOutput(std::shared_ptr<const SpeechData> data, std::shared_ptr<SpeechDecoding> decoding)
@@ -192,21 +174,6 @@ class SpeechOutput : public SequenceOutput {
     std::vector<std::string> own = usual;
     if (counts_phones()) std::replace(own.begin(), own.end(), std::string(kWords), rate_name());
     return own;
-  }
-
-  /// Loss, word and character error rate (of phones theirs instead of both), utterances without any
-  /// error; where it is known when words are heard, pointing and attention_truth.
-  Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override {
-    const auto longer =
-        decoding_->repeat > 1 ? rows.repeated(rows.size(), decoding_->repeat) : nullptr;
-    const Dataset& measured = longer ? *longer : rows;
-    const GeneratedRows all = generate(model, measured, progress);
-    Metrics metrics{{"loss", all.loss()}, {rate_name(), rate_of(all)}};
-    if (!counts_phones()) metrics.push_back({"character_error_rate", all.character_error_rate()});
-    metrics.push_back({"exact_match", all.exact_match(), true});
-    add_truth(model, measured, metrics);
-    return metrics;
   }
 
   /// Word or phone error rate of utterances that are said once, twice, … in a row.
@@ -244,6 +211,31 @@ class SpeechOutput : public SequenceOutput {
   }
 
  protected:
+  /// Word and character error rate (of phones theirs instead of both), utterances without any
+  /// error.
+  Metrics text_metrics(const GeneratedRows& texts) const override {
+    Metrics metrics{{rate_name(), rate_of(texts)}};
+    if (!counts_phones()) metrics.push_back({"character_error_rate", texts.character_error_rate()});
+    metrics.push_back({"exact_match", texts.exact_match(), true});
+    return metrics;
+  }
+  /// Where it is known when words are heard, pointing and attention_truth.
+  void add_metrics(const Model& model, const Dataset& rows, const GeneratedRows&,
+                   Metrics& metrics) const override {
+    add_truth(model, rows, metrics);
+  }
+  std::string main_metric() const override { return rate_name(); }
+  /// Edits, and words or phones that they are counted by.
+  SummedMetric main_sums(const GeneratedRows& all) const override {
+    const auto [found, wanted] = symbols_of(all);
+    SummedMetric rate;
+    for (size_t i = 0; i < found.size(); ++i)
+      rate.rows.push_back({double(edit_distance(found[i], wanted[i])), double(wanted[i].size())});
+    return rate;
+  }
+  std::shared_ptr<const Dataset> lengthened(const Dataset& rows) const override {
+    return decoding_->repeat > 1 ? rows.repeated(rows.size(), decoding_->repeat) : nullptr;
+  }
   std::string unit() const override {
     if (target().kind() != "words") return "character";
     return counts_phones() ? "phone" : "word";
@@ -259,11 +251,32 @@ class SpeechOutput : public SequenceOutput {
     return decoding_->phones == "auto" ? data_->has_phones() : decoding_->phones != "no";
   }
   std::string rate_name() const { return counts_phones() ? kPhones : kWords; }
+  std::vector<std::string> units_of(const std::string& text) const {
+    if (counts_phones()) return phones_of(text, decoding_->phones == "folded");
+    std::vector<std::string> words;
+    for (const Span& span : word_spans(text))
+      words.push_back(text.substr(size_t(span.begin), size_t(span.end - span.begin)));
+    return words;
+  }
+  /// Words or phones of the outputs and of their references, as numbers.
+  std::pair<std::vector<Symbols>, std::vector<Symbols>> symbols_of(const GeneratedRows& all) const {
+    std::map<std::string, int64_t> numbers;
+    const auto numbered = [&](const std::string& text) {
+      Symbols symbols;
+      for (const std::string& unit : units_of(text))
+        symbols.push_back(numbers.emplace(unit, int64_t(numbers.size())).first->second);
+      return symbols;
+    };
+    std::pair<std::vector<Symbols>, std::vector<Symbols>> symbols;
+    for (size_t i = 0; i < all.outputs.size(); ++i) {
+      symbols.first.push_back(numbered(all.outputs[i]));
+      symbols.second.push_back(numbered(all.references[i].at(0)));
+    }
+    return symbols;
+  }
   double rate_of(const GeneratedRows& all) const {
-    if (!counts_phones()) return word_error_rate(all);
-    std::vector<std::string> wanted;
-    for (const References& references : all.references) wanted.push_back(references.at(0));
-    return phone_error_rate(all.outputs, wanted, decoding_->phones == "folded");
+    const auto [found, wanted] = symbols_of(all);
+    return error_rate(found, wanted);
   }
 
   std::shared_ptr<const SpeechData> data_;

@@ -209,6 +209,12 @@ class VisitsData : public CodedData<VisitsDataOptions, VisitCoding> {
             {"properties", {{"visits", {{"type", "array"}, {"items", visit}}}}},
             {"required", {"visits"}}};
   }
+  /// How often each code occurs.
+  LinearInputs linear_inputs(const Dataset& rows) const override {
+    LinearInputs inputs = count_tokens(rows, "codes", coding_.codes->size());
+    inputs.weighs = false;
+    return inputs;
+  }
   Batch collate(std::span<const Example> examples) const override {
     return collate_visits(examples);
   }

@@ -42,6 +42,20 @@ TEST(Bleu, MatchesTheReferenceScript) {
   }
 }
 
+TEST(Bleu, FollowsFromTheSumsOfItsSentences) {
+  for (const Json& corpus : translation_golden("corpora")) {
+    const auto outputs = corpus["outputs"].get<std::vector<std::string>>();
+    const auto references = corpus["references"].get<std::vector<References>>();
+    std::vector<double> sums;
+    for (size_t row = 0; row < outputs.size(); ++row) {
+      const std::vector<double> own = bleu_counts(outputs[row], references[row]);
+      sums.resize(own.size());
+      for (size_t k = 0; k < own.size(); ++k) sums[k] += own[k];
+    }
+    EXPECT_EQ(bleu_of_counts(sums), corpus_bleu(outputs, references).score) << outputs[0];
+  }
+}
+
 TEST(Bleu, TokenisesLikeMteval) {
   for (const Json& sample : translation_golden("tokens_13a"))
     EXPECT_EQ(tokenise_13a(sample["text"].get<std::string>()), sample["tokens"].get<Tokens>());

@@ -56,6 +56,40 @@ TEST(Intervals, EveryResampleHasAsManyRows) {
   });
 }
 
+TEST(Intervals, SumsOfRowsGiveWhatTheRowsGive) {
+  const Random random(4);
+  SummedMetric rate;
+  for (uint64_t i = 0; i < 300; ++i)
+    rate.rows.push_back({std::floor(5 * random.uniform(2 * i)), 5 + 5 * random.uniform(2 * i + 1)});
+  const Interval found = *bootstrap_interval(rate);
+  const Interval wanted =
+      *bootstrap_interval(300, [&](std::span<const double> times) -> std::optional<double> {
+        double errors = 0, lengths = 0;
+        for (size_t i = 0; i < rate.rows.size(); ++i)
+          errors += times[i] * rate.rows[i][0], lengths += times[i] * rate.rows[i][1];
+        return errors / lengths;
+      });
+  EXPECT_EQ(found.low, wanted.low);
+  EXPECT_EQ(found.high, wanted.high);
+  EXPECT_FALSE(bootstrap_interval(SummedMetric{}));
+  EXPECT_FALSE(bootstrap_interval(SummedMetric{{{1, 0}, {1, 0}, {1, 0}}})) << "0 symbols";
+}
+
+TEST(Intervals, BlocksOfLikeRowsAreWider) {
+  const Random random(5);
+  SummedMetric share;  // every ten rows in a row are alike
+  for (uint64_t i = 0; i < 1000; ++i)
+    share.rows.push_back({random.uniform(i / 10) < 0.5 ? 1.0 : 0.0, 1});
+  const SummedMetric blocks = share.in_blocks(10);
+  ASSERT_EQ(blocks.rows.size(), 100u);
+  EXPECT_EQ(blocks.rows[7], (std::vector<double>{10 * share.rows[70][0], 10}));
+  EXPECT_EQ(share.in_blocks(300).rows.size(), 4u);
+  EXPECT_EQ(share.in_blocks(300).rows[3][1], 100) << "the last one is shorter";
+  const double alone = bootstrap_interval(share)->half(),
+               joined = bootstrap_interval(blocks)->half();
+  EXPECT_NEAR(joined / alone, std::sqrt(10), 0.5);
+}
+
 TEST(Intervals, NothingWhereMostResamplesHaveNoValue) {
   EXPECT_FALSE(bootstrap_interval(1, [](auto) { return std::optional<double>(1); }));
   EXPECT_FALSE(bootstrap_interval(9, [](auto) { return std::optional<double>(); }));

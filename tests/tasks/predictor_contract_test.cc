@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "fovea/base/error.h"
 #include "fovea/explain/faithfulness/faithfulness.h"
 #include "fovea/tasks/pipeline.h"
+#include "fovea/tasks/run_card.h"
 #include "fovea/tensor/torch.h"
 #include "tests/support/small_trainings.h"
 #include "tests/support/temporary_folder.h"
@@ -106,6 +108,28 @@ TEST_P(PredictorContract, ErasingChangesTheOutputAndKeepsTheSizes) {
                   .equal(before))
       << "nothing erased, nothing changed";
   EXPECT_THROW(pipeline->erase(example, "no such axis", all), Error);
+}
+
+TEST_P(PredictorContract, ItsResultHasAnIntervalAndABaseline) {
+  const Splits splits = pipeline->load_data("");
+  const Dataset& rows = splits.validation ? *splits.validation : *splits.train;
+  const Evaluation evaluation = pipeline->evaluate(rows);
+  const Metric* main = evaluation.find(evaluation.main);
+  ASSERT_NE(main, nullptr);
+  if (const auto& interval = evaluation.interval) {
+    EXPECT_LE(interval->low, interval->high);
+    EXPECT_TRUE(std::isfinite(interval->half()));
+    if (std::string(interval->method) == "wilson") {
+      EXPECT_LE(interval->low, main->value + 1e-9);
+      EXPECT_GE(interval->high, main->value - 1e-9);
+    }
+  } else {  // of very few rows of a class, which is said
+    EXPECT_NE(join(evaluation.remarks()).find("too few for an interval"), std::string::npos)
+        << evaluation.main;
+  }
+  const Json card = evaluation_card(evaluation, "validation", rows.size());
+  ASSERT_FALSE(card["baselines"].empty()) << "no baseline has " << evaluation.main;
+  for (const Json& baseline : card["baselines"]) EXPECT_TRUE(baseline["value"].is_number());
 }
 
 TEST_P(PredictorContract, TheUntrainedNetworkIsAnother) {

@@ -82,6 +82,9 @@ class NodeDataset : public Dataset {
   Batch augmented_batch(std::span<const int64_t> rows, const Random& random) const override;
 
   const std::string& name(int64_t row) const;
+  FeatureRow features(int64_t row) const {
+    return encoder_.graph().features(rows_.nodes[checked(row)]);
+  }
   Json input(int64_t row) const override { return name(row); }
   bool has_truth() const override { return rows_.informative != nullptr; }
   /// Map "neighbours": whether each neighbour, the node itself first, is known to matter. Empty

@@ -1,16 +1,15 @@
 #include "fovea/tasks/outputs/choice.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 
 #include "fovea/base/code_points.h"
 #include "fovea/base/error.h"
-#include "fovea/data/tokenisers/word_form.h"
 #include "fovea/metrics/calibration.h"
 #include "fovea/metrics/classification.h"
 #include "fovea/tasks/outputs/classes.h"
+#include "fovea/tasks/outputs/word_overlap.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/torch.h"
 
@@ -86,41 +85,18 @@ double share_of_best(const std::vector<double>& scores, int64_t target) {
   return scores.at(size_t(target)) == best ? 1 / ties : 0;
 }
 
-std::set<std::string> words_of(const std::string& text) {
-  std::set<std::string> words;
-  std::string word;
-  for (const char c : word_form(text, true) + " ") {
-    const auto code = static_cast<unsigned char>(c);
-    if (code >= 0x80 || std::isalnum(code) != 0) {
-      word += c;
-    } else if (!word.empty()) {
-      words.insert(std::move(word));
-      word.clear();
-    }
-  }
-  return words;
-}
-
-/// Which share of its words is among the question's.
-double overlap(const std::string& choice, const std::set<std::string>& asked) {
-  const std::set<std::string> own = words_of(choice);
-  const auto known = std::count_if(own.begin(), own.end(),
-                                   [&](const std::string& word) { return asked.contains(word); });
-  return own.empty() ? 0 : double(known) / double(own.size());
-}
-
 /// Ties count as a choice among them by chance.
 std::vector<BaselineResult> simple_rules(const Dataset& rows, const ScoredRows& scored) {
   double chance = 0, longest = 0, overlapping = 0, surprise = 0;
   for (int64_t row = 0; row < rows.size(); ++row) {
     const Json input = rows.input(row);
     const std::set<std::string> asked =
-        words_of(input.value("context", "") + " " + input.value("question", ""));
+        different_words(input.value("context", "") + " " + input.value("question", ""));
     std::vector<double> lengths, shared;
     for (const Json& choice : input.at("choices")) {
       const auto text = choice.get<std::string>();
       lengths.push_back(double(count_code_points(text)));
-      shared.push_back(overlap(text, asked));
+      shared.push_back(share_of_words(text, asked));
     }
     const int64_t target = scored.target[size_t(row)];
     chance += 1 / double(lengths.size());

@@ -90,16 +90,35 @@ std::string cut_at(const std::string& text, const std::vector<std::string>& word
 
 Metrics ContinuationOutput::measure(const Model& model, const Dataset& rows,
                                     const RowProgress& progress) const {
+  return measure_windows(model, rows, progress, nullptr);
+}
+
+Evaluation ContinuationOutput::evaluate(const Model& model, const Dataset& rows,
+                                        const RowProgress& progress) const {
+  SummedMetric loss;
+  Evaluation evaluation;
+  evaluation.metrics = measure_windows(model, rows, progress, &loss);
+  evaluation.main = "loss";
+  evaluation.interval = bootstrap_interval(loss);
+  return evaluation;
+}
+
+Metrics ContinuationOutput::measure_windows(const Model& model, const Dataset& rows,
+                                            const RowProgress& progress, SummedMetric* loss) const {
   const auto& language = dynamic_cast<const LanguageModel&>(model);
   const RowBatches batches = batches_of_tokens(model, rows, kTokensTogether);
   std::vector<TextScore> scores(batches.size());
+  if (loss) loss->rows.resize(size_t(rows.size()));
   over_batches(
       model, rows, batches,
       [&](size_t index, const Batch& batch) {
-        const auto [nats, tokens] = language.negative_log_likelihood(batch);
-        scores[index].nats = nats;
-        scores[index].tokens = double(tokens);
+        const TextLikelihood text = language.negative_log_likelihood(batch);
+        scores[index].nats = text.nats;
+        scores[index].tokens = double(text.tokens);
         scores[index].add_sizes(batch);
+        for (size_t i = 0; loss && i < batches[index].size(); ++i)
+          loss->rows[size_t(batches[index][i])] = {text.row_nats[int64_t(i)].item<double>(),
+                                                   text.row_tokens[int64_t(i)].item<double>()};
       },
       progress);
   TextScore all;

@@ -37,6 +37,9 @@ class ContinuationOutput : public OutputKind {
   /// loss in nats a token, perplexity, bits_per_character, bits_per_byte.
   Metrics measure(const Model& model, const Dataset& rows,
                   const RowProgress& progress) const override;
+  /// With the interval of the loss: windows of the text are resampled.
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override;
   std::vector<std::string> metric_notes(const Dataset& rows) const override;
   /// Counts of one, two and three tokens in a row (metrics/ngram_model.h).
   NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override;
@@ -51,6 +54,9 @@ class ContinuationOutput : public OutputKind {
   Example describe_output(const Example& example, const Prediction& prediction) const override;
 
  private:
+  /// measure(), with what each window adds to the loss where that is asked for.
+  Metrics measure_windows(const Model& model, const Dataset& rows, const RowProgress& progress,
+                          SummedMetric* loss) const;
   std::shared_ptr<const LanguageCoding> coding_;
   std::shared_ptr<ContinuationOptions> options_;
 };

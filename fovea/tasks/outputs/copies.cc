@@ -101,16 +101,7 @@ CopyErrors optimal_errors(const Dataset& rows, int64_t order) {
   return errors;
 }
 
-}  // namespace
-
-std::vector<std::string> CopiesOutput::monitors(const std::vector<std::string>& usual) const {
-  return answers_().layout.kind->is_guess ? std::vector<std::string>{"loss"} : usual;
-}
-
-Metrics CopiesOutput::measure(const Model& model, const Dataset& rows,
-                              const RowProgress& progress) const {
-  const std::vector<CountedRow> counted = count_errors(model, rows, progress);
-  const CopyKind& kind = *answers_().layout.kind;
+Metrics metrics_of(const std::vector<CountedRow>& counted, const CopyKind& kind) {
   CopyErrors all;
   for (const CountedRow& one : counted) all.add(one.errors);
   Metrics metrics{{"loss", all.cost / all.bits},
@@ -130,12 +121,30 @@ Metrics CopiesOutput::measure(const Model& model, const Dataset& rows,
   return metrics;
 }
 
+}  // namespace
+
+std::vector<std::string> CopiesOutput::monitors(const std::vector<std::string>& usual) const {
+  return answers_().layout.kind->is_guess ? std::vector<std::string>{"loss"} : usual;
+}
+
+Metrics CopiesOutput::measure(const Model& model, const Dataset& rows,
+                              const RowProgress& progress) const {
+  return metrics_of(count_errors(model, rows, progress), *answers_().layout.kind);
+}
+
 Evaluation CopiesOutput::evaluate(const Model& model, const Dataset& rows,
                                   const RowProgress& progress) const {
-  Evaluation evaluation = OutputKind::evaluate(model, rows, progress);
-  if (!answers_().layout.kind->in_bits) return evaluation;
-  evaluation.main = "bits";
-  if (!rows.has_truth() || answers_().slots == 0) return evaluation;
+  const CopyKind& kind = *answers_().layout.kind;
+  const std::vector<CountedRow> counted = count_errors(model, rows, progress);
+  Evaluation evaluation;
+  evaluation.metrics = metrics_of(counted, kind);
+  evaluation.main = kind.in_bits ? "bits" : "bit_error";
+  SummedMetric decides;
+  for (const auto& [size, own] : counted)
+    decides.rows.push_back(kind.in_bits ? std::vector{own.cost_in_bits(), 1.0}
+                                        : std::vector{own.wrong_bits, own.bits});
+  evaluation.interval = bootstrap_interval(decides);
+  if (!kind.in_bits || !rows.has_truth() || answers_().slots == 0) return evaluation;
   // y_t sees what is read at t, and through the controller what was read at t - 1: a network learns
   // to use either.
   double found = 0;
@@ -164,7 +173,6 @@ LengthCurve CopiesOutput::measure_by_length(const Model& model, const Dataset& r
 
 NamedTensors CopiesOutput::fit_baselines(const Dataset&, const LinearInputs&) const {
   const CopyAnswers answers = answers_();
-  if (!answers.layout.kind->in_bits) return {};
   NamedTensors fitted{{kChance, torch::full({1}, 0.5, torch::kDouble)}};
   if (answers.layout.kind->is_guess) fitted[kOrder] = torch::full({1}, answers.order, torch::kLong);
   return fitted;

@@ -44,22 +44,10 @@ double pinball(const at::Tensor& quantiles, const at::Tensor& target,
 /// Windows that follow each other share most of what they forecast: resampled are blocks of
 /// `length` of them (Künsch 1989). Nothing where there are too few.
 std::optional<Interval> block_interval(const std::vector<double>& windows, int64_t length) {
-  const auto count = int64_t(windows.size());
-  const int64_t blocks = (count + length - 1) / length;
-  if (blocks < kFewestBlocks) return {};
-  std::vector<double> sums(size_t(blocks), 0), sizes(size_t(blocks), 0);
-  for (int64_t i = 0; i < count; ++i) {
-    sums[size_t(i / length)] += windows[size_t(i)];
-    sizes[size_t(i / length)] += 1;
-  }
-  return bootstrap_interval(blocks, [&](std::span<const double> times) -> std::optional<double> {
-    double sum = 0, size = 0;
-    for (size_t block = 0; block < sums.size(); ++block) {
-      sum += times[block] * sums[block];
-      size += times[block] * sizes[block];
-    }
-    return sum / size;
-  });
+  if ((int64_t(windows.size()) + length - 1) / length < kFewestBlocks) return {};
+  SummedMetric mean;
+  for (const double window : windows) mean.rows.push_back({window, 1});
+  return bootstrap_interval(mean.in_blocks(length));
 }
 
 /// The first, the last and some between them.

@@ -6,7 +6,6 @@
 #include "fovea/metrics/attention_truth.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/tasks/length_buckets.h"
-#include "fovea/tasks/outputs/nearest_sentence.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -26,52 +25,45 @@ void PairsDecoding::describe(OptionList& list) {
            "a word that the vocabulary lacks is copied from where the decoder looked");
 }
 
-Metrics PairsOutput::measure(const Model& model, const Dataset& rows,
-                             const RowProgress& progress) const {
-  const GeneratedRows all = generate(model, rows, progress);
+Metrics PairsOutput::text_metrics(const GeneratedRows& texts) const {
   std::vector<Symbols> outputs, targets;  // characters
-  for (size_t i = 0; i < all.outputs.size(); ++i) {
-    outputs.push_back(code_points(all.outputs[i]));
-    targets.push_back(code_points(all.references[i][0]));
+  for (size_t i = 0; i < texts.outputs.size(); ++i) {
+    outputs.push_back(code_points(texts.outputs[i]));
+    targets.push_back(code_points(texts.references[i][0]));
   }
-  Metrics metrics{{"loss", all.loss()},
-                  {"perplexity", perplexity(all.nats, all.tokens)},
-                  {"exact_match", exact_match(outputs, targets), true},
-                  {"token_accuracy", position_accuracy(all.output_tokens, all.target_tokens), true},
+  Metrics metrics{{"exact_match", exact_match(outputs, targets), true},
                   {"character_accuracy", position_accuracy(outputs, targets), true},
                   {"edit_distance", error_rate(outputs, targets)}};
   if (is_translation_) {
-    metrics.push_back({"bleu", corpus_bleu(all.outputs, all.references).score, true});
-    metrics.push_back({"chrf", corpus_chrf(all.outputs, all.references), true});
+    metrics.push_back({"bleu", corpus_bleu(texts.outputs, texts.references).score, true});
+    metrics.push_back({"chrf", corpus_chrf(texts.outputs, texts.references), true});
   }
+  return metrics;
+}
+
+void PairsOutput::add_metrics(const Model& model, const Dataset& rows, const GeneratedRows& all,
+                              Metrics& metrics) const {
+  metrics.push_back({"perplexity", perplexity(all.nats, all.tokens)});
+  metrics.push_back(
+      {"token_accuracy", position_accuracy(all.output_tokens, all.target_tokens), true});
   if (const auto share = attention_on_links(model, rows))
     metrics.push_back({"attention_truth", *share, true});
-  return metrics;
+}
+
+SummedMetric PairsOutput::main_sums(const GeneratedRows& all) const {
+  SummedMetric bleu{{}, bleu_of_counts};
+  for (size_t i = 0; is_translation_ && i < all.outputs.size(); ++i)
+    bleu.rows.push_back(bleu_counts(all.outputs[i], all.references[i]));
+  return bleu;
 }
 
 Evaluation PairsOutput::evaluate(const Model& model, const Dataset& rows,
                                  const RowProgress& progress) const {
   Evaluation evaluation = SequenceOutput::evaluate(model, rows, progress);
   if (!is_translation_) return evaluation;
-  evaluation.main = "bleu";
   const AlignmentCounts counts = aligned_words(model, rows);
   if (const auto rate = counts.error_rate()) evaluation.metrics.push_back({"aer", *rate});
   return evaluation;
-}
-
-NamedTensors PairsOutput::fit_baselines(const Dataset& train, const LinearInputs& inputs) const {
-  return is_translation_ ? fit_nearest_sentence(train, inputs) : NamedTensors();
-}
-
-std::vector<BaselineResult> PairsOutput::measure_baselines(const NamedTensors& fitted,
-                                                           const Dataset& rows,
-                                                           const LinearInputs& inputs) const {
-  GeneratedRows copied;
-  copied.outputs = nearest_sentences(fitted, inputs);
-  for (int64_t row = 0; row < rows.size(); ++row) copied.references.push_back(rows.references(row));
-  return {{"nearest sentence",
-           {{"bleu", corpus_bleu(copied.outputs, copied.references).score, true},
-            {"chrf", corpus_chrf(copied.outputs, copied.references), true}}}};
 }
 
 std::vector<std::string> PairsOutput::metric_notes(const Dataset& rows) const {

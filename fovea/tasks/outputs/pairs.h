@@ -33,14 +33,9 @@ class PairsOutput : public SequenceOutput {
         is_translation_(is_translation) {}
 
   void describe(OptionList& list) override { list.group("decoding", *decoding_); }
-  Metrics measure(const Model& model, const Dataset& rows,
-                  const RowProgress& progress) const override;
+  /// Of a translation with the alignment error rate.
   Evaluation evaluate(const Model& model, const Dataset& rows,
                       const RowProgress& progress) const override;
-  /// Of a translation the target of the most similar source.
-  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override;
-  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
-                                                const LinearInputs& inputs) const override;
   std::vector<std::string> metric_notes(const Dataset& rows) const override;
   LengthCurve measure_by_length(const Model& model, const Dataset& rows,
                                 const RowProgress& progress) const override;
@@ -48,6 +43,11 @@ class PairsOutput : public SequenceOutput {
               std::vector<Prediction>& predictions) const override;
 
  protected:
+  Metrics text_metrics(const GeneratedRows& texts) const override;
+  void add_metrics(const Model& model, const Dataset& rows, const GeneratedRows& all,
+                   Metrics& metrics) const override;
+  std::string main_metric() const override { return is_translation_ ? "bleu" : "exact_match"; }
+  SummedMetric main_sums(const GeneratedRows& all) const override;
   std::string label(int64_t token) const override { return target().vocabulary().token(token); }
   RowBatches batches(const Model& model, const Dataset& rows) const override;
   void finish_rows(const Model& model, const Dataset& rows, std::span<const int64_t> picked,

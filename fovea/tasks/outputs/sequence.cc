@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "fovea/base/file.h"
 #include "fovea/base/text.h"
 #include "fovea/metrics/sequences.h"
 #include "fovea/models/sequence_model.h"
+#include "fovea/tasks/outputs/nearest_row.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
 
 namespace {
+
+constexpr const char* kMostFrequent = "most_frequent";  // target, of a baseline
 
 Json output_json(const Decoded& output) {
   return {{"text", output.text}, {"log_probability", output.log_probability}};
@@ -100,6 +104,68 @@ double GeneratedRows::character_error_rate() const {
     wanted.push_back(code_points(references[i].at(0)));
   }
   return error_rate(found, wanted);
+}
+
+Metrics SequenceOutput::metrics_of(const Model& model, const Dataset& rows,
+                                   const GeneratedRows& all) const {
+  Metrics metrics{{"loss", all.loss()}};
+  for (Metric& metric : text_metrics(all)) metrics.push_back(std::move(metric));
+  add_metrics(model, rows, all, metrics);
+  return metrics;
+}
+
+Metrics SequenceOutput::measure(const Model& model, const Dataset& rows,
+                                const RowProgress& progress) const {
+  const auto longer = lengthened(rows);
+  const Dataset& measured = longer ? *longer : rows;
+  return metrics_of(model, measured, generate(model, measured, progress));
+}
+
+Evaluation SequenceOutput::evaluate(const Model& model, const Dataset& rows,
+                                    const RowProgress& progress) const {
+  const auto longer = lengthened(rows);
+  const Dataset& measured = longer ? *longer : rows;
+  const GeneratedRows all = generate(model, measured, progress);
+  Evaluation evaluation;
+  evaluation.metrics = metrics_of(model, measured, all);
+  evaluation.main = main_metric();
+  const SummedMetric sums = main_sums(all);
+  evaluation.interval =
+      sums.rows.empty() ? wilson_interval(evaluation.find(evaluation.main)->value, measured.size())
+                        : bootstrap_interval(sums);
+  return evaluation;
+}
+
+NamedTensors SequenceOutput::fit_baselines(const Dataset& train, const LinearInputs& inputs) const {
+  NamedTensors fitted = fit_nearest_row(train, inputs);
+  std::map<std::string, int64_t> counts;
+  const std::string* most = nullptr;  // the first of several
+  int64_t largest = 0;
+  for (int64_t row = 0; row < train.size(); ++row)
+    for (const std::string& text : train.references(row)) {
+      const auto place = counts.try_emplace(text, 0).first;
+      if (++place->second > largest) largest = place->second, most = &place->first;
+    }
+  if (most && (largest > 1 || fitted.empty())) put_texts(kMostFrequent, {*most}, fitted);
+  return fitted;
+}
+
+std::vector<BaselineResult> SequenceOutput::measure_baselines(const NamedTensors& fitted,
+                                                              const Dataset& rows,
+                                                              const LinearInputs& inputs) const {
+  if (rows.size() == 0 || lengthened(rows)) return {};  // nobody learned these
+  GeneratedRows texts;
+  for (int64_t row = 0; row < rows.size(); ++row) texts.references.push_back(rows.references(row));
+  std::vector<BaselineResult> results;
+  const auto add = [&](const char* name, std::vector<std::string> outputs) {
+    texts.outputs = std::move(outputs);
+    results.push_back({name, text_metrics(texts)});
+  };
+  if (has_texts(kMostFrequent, fitted))
+    add("most frequent", std::vector(size_t(rows.size()), kept_texts(kMostFrequent, fitted).at(0)));
+  if (has_nearest_row(fitted) && !inputs.empty())
+    add(nearest_row_name(inputs), targets_of_nearest_rows(fitted, inputs));
+  return results;
 }
 
 void SequenceOutput::finish(const Model&, std::span<const Example>,

@@ -52,6 +52,17 @@ class SequenceOutput : public OutputKind {
   SequenceOutput(std::function<const Tokeniser&()> target, std::string axis)
       : target_(std::move(target)), axis_(std::move(axis)) {}
 
+  Metrics measure(const Model& model, const Dataset& rows,
+                  const RowProgress& progress) const override;
+  /// With the interval of the metric that decides.
+  Evaluation evaluate(const Model& model, const Dataset& rows,
+                      const RowProgress& progress) const override;
+  /// What most training rows have as target, where several have the same; and where the data says
+  /// how alike sources are, the target of the training row that is the nearest (nearest_row.h).
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override;
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override;
+
   void finish(const Model& model, std::span<const Example> examples,
               std::vector<Prediction>& predictions) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
@@ -76,6 +87,18 @@ class SequenceOutput : public OutputKind {
   /// The first output as an axis, a unit for each token; the end is special.
   Axis output_axis(const Prediction& prediction) const;
 
+  /// Of texts beside their references, whoever wrote them.
+  virtual Metrics text_metrics(const GeneratedRows& texts) const = 0;
+  /// What else is measured of the network.
+  virtual void add_metrics(const Model& model, const Dataset& rows, const GeneratedRows& all,
+                           Metrics& metrics) const = 0;
+  /// Which of them decides.
+  virtual std::string main_metric() const { return "exact_match"; }
+  /// What rows add to it; without rows: it is a share of them.
+  virtual SummedMetric main_sums(const GeneratedRows& all) const { return {}; }
+  /// The rows that are measured in place of these; null: these.
+  virtual std::shared_ptr<const Dataset> lengthened(const Dataset& rows) const { return nullptr; }
+
   /// How rows are measured together.
   virtual RowBatches batches(const Model& model, const Dataset& rows) const = 0;
   /// finish() of these rows.
@@ -90,6 +113,7 @@ class SequenceOutput : public OutputKind {
   void add_truth(const Model& model, const Dataset& rows, Metrics& metrics) const;
 
  private:
+  Metrics metrics_of(const Model& model, const Dataset& rows, const GeneratedRows& all) const;
   std::function<const Tokeniser&()> target_;
   std::string axis_;
 };

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/data/questions/encoder.h"
 #include "fovea/metrics/answers.h"
+#include "fovea/tasks/outputs/word_overlap.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tensor/torch.h"
 
@@ -14,7 +17,8 @@ namespace fovea {
 namespace {
 
 constexpr int64_t kTokensOfBatch = 8192;
-constexpr double kNever = 1e9;  // a preference that no threshold reaches
+constexpr const char* kMostFrequentAnswer = "answer";  // of a baseline
+constexpr double kNever = 1e9;                         // a preference that no threshold reaches
 
 /// Whether an output says that there is no answer; `pieces` of its row.
 bool is_refusal(const Decoded& output, const at::Tensor& pieces) {
@@ -66,6 +70,27 @@ Predictions target_spans(const Batch& batch) {
     targets.outputs.push_back({target});
   }
   return targets;
+}
+
+/// The sentence with most words of the question; the first of several.
+std::string likeliest_sentence(const std::string& text, const std::set<std::string>& asked) {
+  std::string best;
+  double most = -1;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text.find_first_of(".!?\n", begin);
+    // A point within a number or a name ends nothing.
+    while (end != std::string::npos && end + 1 < text.size() && text[end] != '\n' &&
+           text[end + 1] != ' ' && text[end + 1] != '\n')
+      end = text.find_first_of(".!?\n", end + 1);
+    end = end == std::string::npos ? text.size() : end + 1;
+    const std::string sentence(trim(std::string_view(text).substr(begin, end - begin)));
+    const std::set<std::string> words = different_words(sentence);
+    const auto shared = double(std::ranges::count_if(
+        asked, [&](const std::string& word) { return words.contains(word); }));
+    if (shared > most && !sentence.empty()) most = shared, best = sentence;
+    begin = end;
+  }
+  return best;
 }
 
 /// Where the text begins in the axis's, behind the question and a line end.
@@ -146,10 +171,11 @@ Evaluation SpanOutput::evaluate(const Model& model, const Dataset& rows,
   Evaluation evaluation;
   evaluation.metrics = metrics_of(answered);
   evaluation.main = "f1";
-  std::vector<double> f1;
+  SummedMetric f1;
   AnsweredRows with, without;
   for (const Answered& row : answered.rows) {
-    f1.push_back(score_answer(refuses(row.preference) ? "" : row.text, row.right, may_refuse()).f1);
+    const std::string found = refuses(row.preference) ? "" : row.text;
+    f1.rows.push_back({score_answer(found, row.right, may_refuse()).f1, 1});
     (row.right.empty() ? without : with).rows.push_back(row);
   }
   if (!without.rows.empty() && !with.rows.empty())
@@ -158,13 +184,48 @@ Evaluation SpanOutput::evaluate(const Model& model, const Dataset& rows,
       for (const Metric& metric : metrics_of(*part))
         if (metric.name != "loss")
           evaluation.metrics.push_back({name + metric.name, metric.value, true});
-  evaluation.interval =
-      bootstrap_interval(rows.size(), [&](std::span<const double> times) -> std::optional<double> {
-        double sum = 0, count = 0;
-        for (size_t i = 0; i < times.size(); ++i) sum += times[i] * f1[i], count += times[i];
-        return count > 0 ? std::optional<double>(sum / count) : std::nullopt;
-      });
+  evaluation.interval = bootstrap_interval(f1);
   return evaluation;
+}
+
+NamedTensors SpanOutput::fit_baselines(const Dataset& train, const LinearInputs&) const {
+  std::map<std::string, int64_t> counts;
+  std::string most;
+  int64_t largest = 0;
+  for (int64_t row = 0; row < train.size(); ++row)
+    for (const std::string& answer : train.references(row))
+      if (const int64_t count = ++counts[answer]; count > largest) largest = count, most = answer;
+  NamedTensors fitted;
+  put_texts(kMostFrequentAnswer, {most}, fitted);
+  return fitted;
+}
+
+std::vector<BaselineResult> SpanOutput::measure_baselines(const NamedTensors& fitted,
+                                                          const Dataset& rows,
+                                                          const LinearInputs&) const {
+  if (rows.size() == 0) return {};
+  AnsweredRows frequent, nothing, overlapping;
+  const std::string most = kept_texts(kMostFrequentAnswer, fitted).at(0);
+  for (int64_t row = 0; row < rows.size(); ++row) {
+    const Json input = rows.input(row);
+    const std::vector<std::string> right = rows.references(row);
+    frequent.rows.push_back({most, -kNever, right});
+    nothing.rows.push_back({"", kNever, right});
+    overlapping.rows.push_back(
+        {likeliest_sentence(input.at("text").get<std::string>(),
+                            different_words(input.at("question").get<std::string>())),
+         -kNever, right});
+  }
+  std::vector<BaselineResult> results;
+  const auto add = [&](const char* name, const AnsweredRows& answered) {
+    Metrics metrics = metrics_of(answered);
+    metrics.erase(metrics.begin());  // a rule has no loss
+    results.push_back({name, std::move(metrics)});
+  };
+  if (may_refuse()) add("no answer", nothing);
+  add("most frequent answer", frequent);
+  add("sentence with most words of the question", overlapping);
+  return results;
 }
 
 void SpanOutput::check_options(bool) const {

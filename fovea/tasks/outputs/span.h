@@ -34,6 +34,10 @@ class SpanOutput : public OutputKind {
   /// and without one.
   Evaluation evaluate(const Model& model, const Dataset& rows,
                       const RowProgress& progress) const override;
+  /// The most frequent answer, no answer, and the sentence with most words of the question.
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override;
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override;
   void check_options(bool has_validation) const override;
   bool fit_answers(Model& model, const Dataset& validation) override;
   Json fitted_answers() const override;

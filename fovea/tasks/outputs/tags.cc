@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <unordered_map>
 
 #include "fovea/base/error.h"
 #include "fovea/metrics/entities.h"
 #include "fovea/models/tagger.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -21,6 +24,17 @@ constexpr double kAsGood = 0.97;  // of the best F1: less than its standard erro
 // The nearest to 0 first: of several that are as good, it is taken.
 constexpr double kShifts[] = {0,    0.25, -0.25, 0.5, -0.5, 0.75, -0.75, 1, -1,
                               1.25, 1.5,  1.75,  2,   2.25, 2.5,  2.75,  3};
+
+constexpr const char *kWord = "word", *kWordTags = "word_tags";  // of a baseline
+
+/// visit(words, tags) of every row.
+template <class Visit>
+void for_each_sentence(const Dataset& rows, const Visit& visit) {
+  for (int64_t row = 0; row < rows.size(); ++row) {
+    const at::Tensor tags = rows.batch({&row, 1}).at("target")[0].contiguous();  // [W]
+    visit(rows.example(row).axis("words").labels, tags.data_ptr<int64_t>());
+  }
+}
 
 /// Code points begin … end-1 of valid UTF-8.
 std::string cut_span(const std::string& text, const Span& span) {
@@ -85,22 +99,30 @@ TagsOutput::TaggedRows TagsOutput::tag_rows(const Model& model, const Dataset& r
   return tagged;
 }
 
-Metrics TagsOutput::measure(const TaggedRows& tagged, const Model& model,
-                            const Dataset& rows) const {
-  const auto& [outputs, targets, nats] = tagged;
+Metrics TagsOutput::tag_metrics(std::span<const Tags> outputs,
+                                std::span<const Tags> targets) const {
   double words = 0, right = 0;
   for (size_t row = 0; row < outputs.size(); ++row) {
     words += double(targets[row].size());
     for (size_t w = 0; w < outputs[row].size(); ++w) right += outputs[row][w] == targets[row][w];
   }
   require(words > 0, ErrorKind::BadData, "there are no words to measure on");
-  Metrics metrics{{"loss", nats / words}, {"token_accuracy", right / words, true}};
+  Metrics metrics{{"token_accuracy", right / words, true}};
   if (coding_().entities) {
     const EntityScore found = score_entities(outputs, targets).all;
     metrics.push_back({"precision", found.precision(), true});
     metrics.push_back({"recall", found.recall(), true});
     metrics.push_back({"f1", found.f1(), true});
   }
+  return metrics;
+}
+
+Metrics TagsOutput::measure(const TaggedRows& tagged, const Model& model,
+                            const Dataset& rows) const {
+  Metrics metrics = tag_metrics(tagged.outputs, tagged.targets);
+  double words = 0;
+  for (const Tags& target : tagged.targets) words += double(target.size());
+  metrics.insert(metrics.begin(), {"loss", tagged.nats / words});
   if (rows.has_truth())
     if (const auto share = planted_truth(model, rows, "attention"))
       metrics.push_back({"attention_truth", *share, true});
@@ -118,35 +140,71 @@ Evaluation TagsOutput::evaluate(const Model& model, const Dataset& rows,
   Evaluation evaluation;
   evaluation.metrics = measure(tagged, model, rows);
   // Sentences are drawn, not words: those of one sentence depend on each other.
-  struct Counts {
-    double right = 0, found = 0, wanted = 0;
-  };
-  std::vector<Counts> by_row;
+  SummedMetric metric;  // F1 is 2 right / (found + wanted)
   for (size_t row = 0; row < tagged.outputs.size(); ++row) {
     const Tags &output = tagged.outputs[row], &target = tagged.targets[row];
+    double right = 0, both = 0;
     if (coding_().entities && !target.empty()) {
       const EntityScore own = score_entities({&output, 1}, {&target, 1}).all;
-      by_row.push_back({double(own.right), double(own.found), double(own.wanted)});
-    } else {
-      Counts own{0, double(target.size()), double(target.size())};
-      for (size_t w = 0; w < target.size(); ++w) own.right += output[w] == target[w];
-      by_row.push_back(coding_().entities ? Counts{} : own);
+      right = 2 * double(own.right), both = double(own.found + own.wanted);
+    } else if (!coding_().entities) {
+      for (size_t w = 0; w < target.size(); ++w) right += output[w] == target[w];
+      both = double(target.size());
     }
+    metric.rows.push_back({right, both});
   }
   evaluation.main = coding_().entities ? "f1" : "token_accuracy";
-  evaluation.interval =
-      bootstrap_interval(rows.size(), [&](std::span<const double> times) -> std::optional<double> {
-        double right = 0, both = 0;
-        for (size_t i = 0; i < times.size(); ++i) {
-          right += times[i] * by_row[i].right;
-          both += times[i] * (by_row[i].found + by_row[i].wanted);
-        }
-        return both > 0 ? std::optional<double>(2 * right / both) : std::nullopt;
-      });
+  evaluation.interval = bootstrap_interval(metric);
   if (coding_().entities)
     for (const auto& [type, score] : score_entities(tagged.outputs, tagged.targets).by_type)
       evaluation.entities.emplace_back(type, score);
   return evaluation;
+}
+
+NamedTensors TagsOutput::fit_baselines(const Dataset& train, const LinearInputs&) const {
+  const size_t count = coding_().tags.size();
+  std::map<std::string, std::vector<int64_t>> counts;  // of each tag, by word
+  std::vector<int64_t> of_all(count, 0);
+  for_each_sentence(train, [&](const std::vector<std::string>& words, const int64_t* tags) {
+    for (size_t w = 0; w < words.size(); ++w) {
+      ++counts.try_emplace(words[w], count, 0).first->second.at(size_t(tags[w]));
+      ++of_all.at(size_t(tags[w]));
+    }
+  });
+  if (counts.empty()) return {};
+  const auto most = [](const std::vector<int64_t>& own) {
+    return int64_t(std::ranges::max_element(own) - own.begin());
+  };
+  std::vector<std::string> words;
+  std::vector<int64_t> tags{most(of_all)};  // of an unknown word, then of each
+  for (const auto& [word, own] : counts) {
+    words.push_back(word);
+    tags.push_back(most(own));
+  }
+  NamedTensors fitted{{kWordTags, torch::tensor(tags)}};
+  put_texts(kWord, words, fitted);
+  return fitted;
+}
+
+std::vector<BaselineResult> TagsOutput::measure_baselines(const NamedTensors& fitted,
+                                                          const Dataset& rows,
+                                                          const LinearInputs&) const {
+  if (rows.size() == 0) return {};
+  const std::vector<std::string> words = kept_texts(kWord, fitted);
+  const std::vector<int64_t> known = to_vector<int64_t>(fitted.at(kWordTags));
+  std::unordered_map<std::string, int64_t> tag_of;
+  for (size_t w = 0; w < words.size(); ++w) tag_of[words[w]] = known.at(w + 1);
+  std::vector<Tags> outputs, targets;
+  for_each_sentence(rows, [&](const std::vector<std::string>& sentence, const int64_t* tags) {
+    std::vector<int64_t> own;
+    for (const std::string& word : sentence) {
+      const auto found = tag_of.find(word);
+      own.push_back(found == tag_of.end() ? known.at(0) : found->second);
+    }
+    outputs.push_back(tag_names(own));
+    targets.push_back(tag_names({tags, sentence.size()}));
+  });
+  return {{"most frequent tag", tag_metrics(outputs, targets)}};
 }
 
 bool TagsOutput::fit_answers(Model& model, const Dataset& validation) {

@@ -35,6 +35,10 @@ class TagsOutput : public OutputKind {
   /// With a table by type of entity.
   Evaluation evaluate(const Model& model, const Dataset& rows,
                       const RowProgress& progress) const override;
+  /// The tag that each word has most often in training; an unknown word has that of all words.
+  NamedTensors fit_baselines(const Dataset& train, const LinearInputs& inputs) const override;
+  std::vector<BaselineResult> measure_baselines(const NamedTensors& fitted, const Dataset& rows,
+                                                const LinearInputs& inputs) const override;
   Json answer(const Example& example, const Prediction& prediction) const override;
   /// The tags as the prediction, then words and entities.
   Json answer_row(const Example& example, const Prediction& prediction) const override;
@@ -60,6 +64,8 @@ class TagsOutput : public OutputKind {
   };
   TaggedRows tag_rows(const Model& model, const Dataset& rows, const RowProgress& progress) const;
   Metrics measure(const TaggedRows& tagged, const Model& model, const Dataset& rows) const;
+  /// token_accuracy, and of entities precision, recall and f1.
+  Metrics tag_metrics(std::span<const Tags> outputs, std::span<const Tags> targets) const;
   std::vector<std::string> tag_names(std::span<const int64_t> tags) const;
   std::function<const TagCoding&()> coding_;
   TagsOptions options_;
