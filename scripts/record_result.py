@@ -2,6 +2,7 @@
 docs/results.md between <!-- results NAME --> and <!-- end -->. tests/cli/results_test.cc compares the page with these files.
 usage: record_result.py NAME SECONDS PROGRAM
        record_result.py NAME    the page alone, from the file"""
+import ast
 import datetime
 import json
 import os
@@ -43,6 +44,28 @@ def write_page(name, record):
         write("docs/results.md", before + begin + printed_block(record) + "\n" + rest[rest.index(end):])
 
 
+def functions_of(script, read_script=read):
+    """Of each scripts/results_*.py that a section calls: what its command uses of the file's functions and constants, {file: {name: text}}."""
+    used = {}
+    for path, command in re.findall(r"(scripts/results_\w+\.py)(?: (\w+))?", script):
+        text = read_script(path)
+        parts = {}
+        for node in ast.parse(text).body:
+            names = [node.name] if isinstance(node, ast.FunctionDef) else [one.id for one in node.targets if isinstance(one, ast.Name)] if isinstance(node, ast.Assign) else []
+            parts.update((one, node) for one in names)
+        own, left = used.setdefault(path, {}), [command if command in parts else "main"]
+        while left:
+            part = left.pop()
+            if part in own:
+                continue
+            own[part] = ast.get_source_segment(text, parts[part])
+            nodes = list(ast.walk(parts[part]))
+            own_names = {node.arg for node in nodes if isinstance(node, ast.arg)} | {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            left += sorted({node.id for node in nodes if isinstance(node, ast.Name)} & set(parts) - own_names)
+        used[path] = dict(sorted(own.items()))
+    return used
+
+
 name = sys.argv[1]
 path = f"docs/results/{name}.json"
 if len(sys.argv) == 2:
@@ -66,6 +89,7 @@ processor = re.search(r"model name\s*: (.*)", read("/proc/cpuinfo"))
 record = {
     "command": f"./dev results {name}",
     "script": script.strip().split("\n"),
+    "functions": functions_of(script),
     "configs": {path: read(path) for path in sorted(set(re.findall(r"configs/[\w.-]+\.json", script)))},
     "commit": line_of("git", "rev-parse", "--short", "HEAD") + ("" if not line_of("git", "status", "--porcelain", "--", "fovea", "cli", "scripts", "configs") else ", with changes"),
     "date": datetime.date.today().isoformat(),

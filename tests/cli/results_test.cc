@@ -100,6 +100,16 @@ TEST(Results, NoCommandHasChangedSinceItRan) {
     std::vector<std::string> ran;
     for (const std::string line : record["script"]) ran.emplace_back(trim(line));
     EXPECT_EQ(ran, script_of(name)) << "run ./dev results " << name << " again";
+    const Json functions = record.value("functions", Json::object());
+    const auto calls = [](const std::string& line) {
+      return line.find("scripts/results_") != std::string::npos;
+    };
+    EXPECT_EQ(!functions.empty(), std::ranges::any_of(ran, calls))
+        << name << ": the functions that it calls are recorded";
+    for (const auto& [path, of_file] : functions.items())
+      for (const auto& [function, text] : of_file.items())
+        EXPECT_NE(read_file(kRoot / path).find(text.get<std::string>()), std::string::npos)
+            << path << ", " << function << ": run ./dev results " << name << " again";
     for (const auto& [path, text] : record["configs"].items())
       EXPECT_EQ(read_file(kRoot / path), text.get<std::string>())
           << path << ": run ./dev results " << name << " again";
