@@ -30,8 +30,10 @@ constexpr int64_t kRowsInOverview = 50;  // in a report that nobody asked to mea
 
 struct ExplainFlags : RowFlags {
   InputFlags inputs;
-  std::vector<std::string> out, with;
+  std::vector<std::string> out, with, without;
   std::string weights, labels, truth;
+  std::optional<std::string> flip;  // the axis, may be empty
+  std::optional<int64_t> most;      // units of the set
   ImportOptions import;
   std::optional<bool> faithfulness;  // unset: reports have it
   int64_t adversary = 0;             // steps of the search for other weights
@@ -94,6 +96,8 @@ void find_data(const Task& task, ExplainFlags& flags) {
 Explanation explain_rows(Pipeline& pipeline, ExplainFlags& flags) {
   require(flags.import.layers.empty() && flags.import.heads.empty(), ErrorKind::InvalidArgument,
           "--layers and --heads choose among the maps of an input; give an input");
+  require(flags.without.empty() && !flags.flip, ErrorKind::InvalidArgument,
+          "--without and --flip take units away from an input; give an input");
   const auto rows = choose_rows(pipeline, flags);
   Explanation explanation = pipeline.overview(*rows);
   if (!flags.with.empty())
@@ -124,6 +128,41 @@ Explanation over_seeds(const Pipeline& pipeline, const Example& example, const H
   return mean;
 }
 
+using Taken = std::pair<Example, std::optional<TakenAway>>;
+
+/// --flip: without the smallest set of units found that changes the answer.
+Taken take_smallest_away(const Pipeline& pipeline, const Example& whole,
+                         const ExplainFlags& flags) {
+  FlipOptions options;
+  options.axis = *flags.flip;
+  options.most = flags.most.value_or(options.most);
+  std::optional<Progress> progress;
+  options.progress = [&](int64_t done, int64_t most) {
+    if (!progress) progress.emplace("smallest change", most, "predictions at most", flags.quiet);
+    progress->update(done);
+  };
+  const Flip flip = pipeline.find_flip(whole, options);
+  if (progress) progress->finish();
+  if (flip.away.units.empty()) {
+    tell(concat(flip.most == 1 ? "no single unit" : concat("no set of up to ", flip.most, " units"),
+                " of the axis '", flip.away.axis, "' changes the answer (",
+                format_count(flip.predictions), " predictions)"));
+    return {whole, {}};
+  }
+  auto [left, without] = pipeline.take_away(whole, {{flip.away}});
+  without.predictions = flip.predictions;
+  return {left, without};
+}
+
+/// The input without the units that --without names.
+Taken take_away(const Pipeline& pipeline, const Example& whole, const ExplainFlags& flags) {
+  if (flags.flip) return take_smallest_away(pipeline, whole, flags);
+  if (flags.without.empty()) return {whole, {}};
+  std::vector<AxisUnits> away;
+  for (const std::string& text : flags.without) away.push_back(parse_away(text, whole));
+  return pipeline.take_away(whole, away);
+}
+
 std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const ExplainFlags& flags) {
   std::vector<Pipeline> others;
   for (const std::string& run : flags.with) {
@@ -141,7 +180,7 @@ std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const ExplainF
   require(flags.truth.empty() || inputs.examples.size() == 1, ErrorKind::InvalidArgument,
           "--truth is the right answer of one input; of a table name the column as training did");
   for (size_t i = 0; i < inputs.examples.size(); ++i) {
-    const Example& example = inputs.examples[i];
+    const auto [example, without] = take_away(pipeline, inputs.examples[i], flags);
     const Prediction prediction = pipeline.predict({&example, 1}).front();
     explanations.push_back(others.empty() ? pipeline.explain(example, prediction, heads)
                                           : over_seeds(pipeline, example, heads, others));
@@ -149,6 +188,7 @@ std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const ExplainF
     if (!truth.empty()) pipeline.tell_truth(explanations.back(), prediction, truth);
     if (wants_faithfulness(flags))
       explanations.back().faithfulness = measure(pipeline, {&example, 1}, flags);
+    explanations.back().without = without;
   }
   return explanations;
 }
@@ -191,7 +231,16 @@ void run_explain(ExplainFlags& flags) {
           ErrorKind::InvalidArgument,
           "--adversary is one of the measures of faithfulness; add --faithfulness",
           flags.weights.empty() ? "" : ", which needs a run in place of --weights");
+  require(flags.without.empty() || (!flags.flip && flags.with.empty()), ErrorKind::InvalidArgument,
+          "--without says itself what is taken away, of one run: leave out ",
+          flags.flip ? "--flip" : "--with");
+  require(!flags.flip || flags.with.empty(), ErrorKind::InvalidArgument,
+          "--flip looks for what changes the answer of one run; leave out --with");
+  require(flags.flip || !flags.most, ErrorKind::InvalidArgument,
+          "--flip-most says how large a set --flip may find; add --flip");
   if (!flags.weights.empty()) {
+    require(flags.without.empty() && !flags.flip, ErrorKind::InvalidArgument,
+            "--without and --flip ask a run again; --weights has none");
     require(flags.run.empty(), ErrorKind::InvalidArgument,
             "--weights shows a file of weights; leave the run out");
     write_all({import_file(flags.weights, flags.labels, flags.import,
@@ -242,6 +291,19 @@ void add_explain(CLI::App& program) {
       ->check(above_zero());
   command->add_option("--with", flags->with,
                       "further runs of the same task, other seeds: the interval of each weight");
+  command
+      ->add_option("--without", flags->without,
+                   "take units away from the input first, AXIS:UNIT,UNIT: labels, or places as #3; "
+                   "may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag_callback(
+      "--flip", [flags] { flags->flip.emplace(); },
+      "look for the smallest set of units without which the answer is another one, and show it");
+  command->add_option_function<std::string>(
+      "--flip-axis", [flags](const std::string& axis) { flags->flip = axis; },
+      "the same among the units of this axis; else of the first that can lose some");
+  command->add_option("--flip-most", flags->most, "units that such a set may have (default 10)")
+      ->check(above_zero());
   command->add_option("--weights", flags->weights,
                       "show attention from elsewhere: .json, .safetensors or .npz; no run then");
   command->add_option("--labels", flags->labels,
@@ -268,7 +330,9 @@ void add_explain(CLI::App& program) {
       "Examples:\n"
       "  fovea explain runs/first --out report.html\n"
       "  fovea explain runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6 --out row.svg\n"
-      "  fovea explain runs/tag \"Anna lives in Paris\" --faithfulness");
+      "  fovea explain runs/tag \"Anna lives in Paris\" --faithfulness\n"
+      "  fovea explain runs/tag \"Anna lives in Paris\" --without words:Anna\n"
+      "  fovea explain runs/tag \"Anna lives in Paris\" --flip");
   command->callback([flags] { run_explain(*flags); });
 }
 

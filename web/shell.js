@@ -10,16 +10,17 @@ import {Tabs} from "fovea/parts/tabs.js";
 import {Tools} from "fovea/parts/tools.js";
 import {Tooltip} from "fovea/parts/tooltip.js";
 import {viewsFor} from "fovea/views/index.js";
+import {awayNote} from "fovea/whatif/note.js";
 
 const caution = "Attention is evidence, not proof: a large weight says where the model looked, " +
   "not that the answer rests on it.";
 const mapKeys = ["map", "layer", "head", "view"];
 const shells = [];  // keys pressed outside of all of them go to the first
 
-/** Fills `host`. `compact` leaves out what a page around it has. */
+/** Fills `host`. `compact` leaves out what a page around it has; `whatIf` (a WhatIf) takes units of the input away. */
 export class Shell {
-  constructor(host, explanation, {state, compact = false, truth = null}) {
-    Object.assign(this, {host, explanation, state, compact, truth, map: null, view: null, mounted: null});
+  constructor(host, explanation, {state, compact = false, truth = null, whatIf = null}) {
+    Object.assign(this, {host, explanation, state, compact, truth, whatIf, map: null, view: null, mounted: null});
     this.tooltip = new Tooltip();
     this.families = new Tabs("Maps", (key) => this.#pickFamily(key));
     this.views = new Tabs("Views", (id) => state.set({view: id, zoom: ""}));
@@ -85,7 +86,7 @@ export class Shell {
     this.root = element("article", {class: compact ? "shell compact" : "shell"},
       element("div", {class: "shell-top"}, heading(explanation, compact), this.actions.node),
       headBlocks(explanation, compact, this.truth),
-      this.families.node, this.verdict.node, this.controls, this.stage,
+      this.families.node, this.verdict.node, this.whatIf?.node ?? awayNote(explanation), this.controls, this.stage, this.whatIf?.result,
       notes.length > 0 && element("ul", {class: "shell-notes", "aria-label": "Notes"}, notes),
       element("p", {class: "shell-caution", text: caution}), this.live);
     clear(this.host).append(this.root);
@@ -151,6 +152,7 @@ export class Shell {
     } catch (error) {
       this.#showNothing(`This view cannot be drawn: ${error.message}`);
     }
+    this.whatIf?.opened(map, this.stage);
     this.tools.show();
   }
 

@@ -11,16 +11,21 @@ namespace fovea::serving {
 
 namespace {
 
+void check_known(const Json& object, const std::vector<std::string>& known,
+                 const std::string& within) {
+  for (const auto& [name, value] : object.items())
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string shown = shorten_bytes(name, 64);
+      refuse_field(within + shown, "there is no such field", suggestion(shown, known),
+                   "; known are ", join(known));
+    }
+}
+
 Json parse_object(const std::string& body, const std::vector<std::string>& known) {
   Json object = parse_body(body);
   if (!object.is_object())
     refuse_field("", "the body must be a JSON object, this is ", object.type_name());
-  for (const auto& [name, value] : object.items())
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      const std::string shown = shorten_bytes(name, 64);
-      refuse_field(shown, "there is no such field", suggestion(shown, known), "; known are ",
-                   join(known));
-    }
+  check_known(object, known, "");
   return object;
 }
 
@@ -118,6 +123,25 @@ Selection selection_of(const Json& object) {
   return selection;
 }
 
+std::vector<AxisUnits> away_of(const Json& list) {
+  if (!list.is_array()) wrong_type("without", "a list of objects", list);
+  if (list.empty()) refuse_field("without", "the list is empty; leave it out for the whole input");
+  std::vector<AxisUnits> away;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string field = concat("without[", i, "]");
+    if (!list[i].is_object()) wrong_type(field, "an object", list[i]);
+    check_known(list[i], {"axis", "units"}, field + ".");
+    const Json* units = find(list[i], "units");
+    if (!find(list[i], "axis") || !units)
+      refuse_field(field, "needs both axis and units, as {\"axis\": \"tokens\", \"units\": [3]}");
+    if (units->is_array() && units->empty())
+      refuse_field(field + ".units", "the list is empty; name units by their places, from 0");
+    if (!list[i]["axis"].is_string()) wrong_type(field + ".axis", "a text", list[i]["axis"]);
+    away.push_back({list[i]["axis"], number_list(*units, field + ".units", 0)});
+  }
+  return away;
+}
+
 }  // namespace
 
 Json parse_body(std::string_view body) {
@@ -155,7 +179,7 @@ PredictBody parse_predict(const std::string& body) {
 
 ExplainBody parse_explain(const std::string& body) {
   const Json object = parse_object(body, {"model", "input", "maps", "layers", "heads", "rows",
-                                          "top_k", "faithfulness", "truth", "format"});
+                                          "top_k", "faithfulness", "truth", "without", "format"});
   ExplainBody request;
   request.model = text_field(object, "model");
   const Json* input = find(object, "input");
@@ -164,6 +188,7 @@ ExplainBody parse_explain(const std::string& body) {
   request.selection = selection_of(object);
   request.faithfulness = flag_field(object, "faithfulness");
   request.truth = text_field(object, "truth");
+  if (const Json* without = find(object, "without")) request.without = away_of(*without);
   const std::string format = text_field(object, "format");
   if (!format.empty() && format != "json" && format != "html")
     refuse_field("format", "'", shorten_bytes(format, 64), "' is unknown; expected json or html");
@@ -175,6 +200,21 @@ NamesBody parse_names(const std::string& body) {
   const Json object = parse_object(body, {"model", "property", "text"});
   if (!find(object, "property")) refuse_field("property", "is missing");
   return {text_field(object, "model"), text_field(object, "property"), text_field(object, "text")};
+}
+
+FlipBody parse_flip(const std::string& body) {
+  const Json object = parse_object(body, {"model", "input", "axis", "most", "stream"});
+  FlipBody parsed;
+  parsed.model = text_field(object, "model");
+  const Json* input = find(object, "input");
+  if (!input) refuse_field("input", "is missing");
+  parsed.input = input_of(*input, "input");
+  parsed.axis = text_field(object, "axis");
+  if (const Json* most = find(object, "most")) parsed.most = number_of(*most, "most", 1);
+  if (parsed.most > kMostUnitsOfFlip)
+    refuse_field("most", parsed.most, " is not between 1 and ", kMostUnitsOfFlip);
+  if (find(object, "stream")) parsed.stream = flag_field(object, "stream");
+  return parsed;
 }
 
 GenerateBody parse_generate(const std::string& body) {

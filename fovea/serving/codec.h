@@ -34,7 +34,16 @@ struct ExplainBody {
   Selection selection;
   bool faithfulness = false;
   std::string truth;
+  std::vector<AxisUnits> without;
   bool html = false;
+};
+
+struct FlipBody {
+  std::string model;
+  GivenInput input;
+  std::string axis;
+  int64_t most = FlipRequest().most;
+  bool stream = true;
 };
 
 struct GenerateBody {
@@ -51,6 +60,7 @@ struct NamesBody {
 
 PredictBody parse_predict(const std::string& body);
 ExplainBody parse_explain(const std::string& body);
+FlipBody parse_flip(const std::string& body);
 GenerateBody parse_generate(const std::string& body);
 NamesBody parse_names(const std::string& body);
 

@@ -42,6 +42,9 @@ Json predict_schema() {
 Json explain_schema() {
   const Json mean{{"const", "mean"}};
   const Json numbers = list_of(whole_number(1), "from 1; all by default");
+  const Json units = list_of(whole_number(0), "places on that axis, from 0");
+  const Json away =
+      object({{"axis", text("name of an axis of the input")}, {"units", units}}, {"axis", "units"});
   return object({{"model", text("name of a model; may be left out when there is one")},
                  {"input", reference("Input")},
                  {"maps", list_of({{"type", "string"}}, "names of maps; all by default")},
@@ -51,6 +54,7 @@ Json explain_schema() {
                  {"top_k", whole_number(1)},
                  {"faithfulness", {{"type", "boolean"}, {"default", false}}},
                  {"truth", {{"type", "string"}}},
+                 {"without", list_of(away, "units to take away from the input first")},
                  {"format", {{"enum", {"json", "html"}}, {"default", "json"}}}},
                 {"input"});
 }
@@ -60,6 +64,17 @@ Json names_schema() {
                  {"property", text("a property of its inputs that has `known` names")},
                  {"text", text("what the names hold, whatever its case; all by default")}},
                 {"property"});
+}
+
+Json flip_schema() {
+  Json most = whole_number(1);
+  most["maximum"] = kMostUnitsOfFlip;
+  return object({{"model", text("name of a model; may be left out when there is one")},
+                 {"input", reference("Input")},
+                 {"axis", text("whose units are taken away; the first that can lose some")},
+                 {"most", most},
+                 {"stream", {{"type", "boolean"}, {"default", true}}}},
+                {"input"});
 }
 
 Json generate_schema() {
@@ -120,6 +135,7 @@ Json schemas() {
              {{"model", {{"type", "string"}}},
               {"predictions", {{"type", "array"}, {"items", {{"type", "object"}}}}}}}}},
           {"Explain", explain_schema()},
+          {"Flip", flip_schema()},
           {"Generate", generate_schema()},
           {"Names", names_schema()},
           {"FoundNames",
@@ -156,9 +172,11 @@ Json success(Action action) {
       both["content"]["text/html"] = {{"schema", {{"type", "string"}}}};
       return both;
     }
+    case Action::Flip:
     case Action::Generate: {
-      Json both =
-          answer("The text, an event for each token", "text/event-stream", {{"type", "string"}});
+      Json both = answer(action == Action::Flip ? "How far the search is, last what was found"
+                                                : "The text, an event for each token",
+                         "text/event-stream", {{"type", "string"}});
       both["content"]["application/json"] = {{"schema", {{"type", "object"}}}};
       return both;
     }
@@ -209,6 +227,7 @@ Json operation(const Route& route, bool has_key) {
   Json described{{"summary", route.summary}};
   const char* body = route.action == Action::Predict    ? "Predict"
                      : route.action == Action::Explain  ? "Explain"
+                     : route.action == Action::Flip     ? "Flip"
                      : route.action == Action::Generate ? "Generate"
                      : route.action == Action::Names    ? "Names"
                                                         : nullptr;

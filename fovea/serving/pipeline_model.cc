@@ -9,6 +9,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/explain/faithfulness/faithfulness.h"
+#include "fovea/explain/record/json.h"
 #include "fovea/serving/http_error.h"
 #include "fovea/serving/known_names.h"
 #include "fovea/tasks/generate.h"
@@ -117,7 +118,8 @@ class PipelineModel : public ServedModel {
     return pipeline_.predict(examples);
   }
 
-  Explanation explain(const Example& example, const ExplainRequest& request) const override {
+  Explanation explain(const Example& whole, const ExplainRequest& request) const override {
+    const auto [example, without] = take_away(whole, request.without);
     const Prediction prediction = pipeline_.predict({&example, 1}).front();
     // How long the output is shows only now; the maps are yet to be made.
     check_weights(weights(pipeline_.describe_output(example, prediction), request),
@@ -126,12 +128,36 @@ class PipelineModel : public ServedModel {
     if (!request.truth.empty()) pipeline_.tell_truth(explanation, prediction, request.truth);
     if (request.faithfulness)
       explanation.faithfulness = measure_faithfulness(pipeline_, {&example, 1});
+    explanation.without = without;
     return explanation;
+  }
+
+  void find_flip(const Example& example, const FlipRequest& request,
+                 const Tell& tell) const override {
+    FlipOptions options;
+    options.axis = request.axis;
+    options.most = request.most;
+    options.progress = [&](int64_t done, int64_t most) {
+      tell({{"predictions", done}, {"most_predictions", most}});
+    };
+    const Flip flip = pipeline_.find_flip(example, options);
+    Json found{{"done", true},
+               {"axis", flip.away.axis},
+               {"units", flip.away.units},
+               {"most", flip.most},
+               {"predictions", flip.predictions}};
+    if (!flip.away.units.empty()) {
+      const auto [left, without] = pipeline_.take_away(example, {{flip.away}});
+      found["labels"] = texts_to_json(without.units[0].labels);
+      found["before"] = without.before.answer;
+      found["after"] = answer(left, pipeline_.predict({&left, 1}).front());
+    }
+    tell(found);
   }
 
   bool generates() const override { return generator_.has_value(); }
   void generate(const Example& example, const GenerateRequest& request,
-                const std::function<void(const Json&)>& tell) const override {
+                const Tell& tell) const override {
     const Decoded whole =
         generator_->generate(example, options_of(request), [&](const GeneratedToken& one) {
           Json event{{"token", one.token}, {"text", one.text}};
@@ -146,6 +172,16 @@ class PipelineModel : public ServedModel {
   }
 
  private:
+  using Taken = std::pair<Example, std::optional<TakenAway>>;
+  Taken take_away(const Example& whole, const std::vector<AxisUnits>& away) const {
+    if (away.empty()) return {whole, {}};
+    try {
+      return pipeline_.take_away(whole, away);
+    } catch (const Error& error) {
+      throw error_of_input(error, "without");
+    }
+  }
+
   /// The first request of a user should not be the slow one; and which maps this model really has
   /// shows only then. An example that no longer fits is no reason not to serve.
   void try_first_example() {
@@ -189,9 +225,12 @@ std::vector<std::string> ServedModel::names(const std::string& property,
   return KnownNames().find(property, text);
 }
 
-void ServedModel::generate(const Example&, const GenerateRequest&,
-                           const std::function<void(const Json&)>&) const {
+void ServedModel::generate(const Example&, const GenerateRequest&, const Tell&) const {
   fail(ErrorKind::Unsupported, "this model writes no text");
+}
+
+void ServedModel::find_flip(const Example&, const FlipRequest&, const Tell&) const {
+  fail(ErrorKind::Unsupported, "no units of this model's inputs can be taken away");
 }
 
 void check_units(int64_t units, int64_t most, const std::string& field) {

@@ -16,6 +16,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/names", Action::Names, true, "Names that a model knows"},
     {"POST", "/v1/predict", Action::Predict, true, "Answers for one or several inputs"},
     {"POST", "/v1/explain", Action::Explain, true, "Where the model looked for one input"},
+    {"POST", "/v1/flip", Action::Flip, true, "The smallest change found that changes the answer"},
     {"POST", "/v1/generate", Action::Generate, true, "Continues a text, told token by token"},
 };
 

@@ -20,6 +20,7 @@ enum class Action {
   Names,
   Predict,
   Explain,
+  Flip,
   Generate
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fovea/explain/record/explanation.h"
+#include "fovea/explain/what_if/flip.h"
 
 namespace fovea::serving {
 
@@ -28,7 +29,8 @@ struct ModelCard {
 struct ExplainRequest {
   HeadChoice heads = Heads::All;
   bool faithfulness = false;
-  std::string truth = {};  // the right answer; empty: not given
+  std::string truth = {};               // the right answer; empty: not given
+  std::vector<AxisUnits> without = {};  // to be taken away first, as check_away() allows
   /// An explanation with more of them is refused: HttpError 422.
   int64_t most_weights = std::numeric_limits<int64_t>::max();
 };
@@ -45,6 +47,16 @@ struct GenerateRequest {
   std::vector<std::string> stop = {};
   bool attention = false;  // wanted with each token
 };
+
+/// Where the smallest change of the answer is looked for.
+struct FlipRequest {
+  std::string axis = {};  // empty: the first one that can lose units
+  int64_t most = FlipOptions().most;
+};
+inline constexpr int64_t kMostUnitsOfFlip = 100;
+
+/// Told of what is there so far, event by event; the last one has "done".
+using Tell = std::function<void(const Json&)>;
 
 class ServedModel {
  public:
@@ -77,7 +89,14 @@ class ServedModel {
   /// and perhaps "attention"; what is told last holds the whole: {"done": true, "text", "tokens",
   /// "log_probability"}. By the worker that explains.
   virtual void generate(const Example& example, const GenerateRequest& request,
-                        const std::function<void(const Json& event)>& tell) const;
+                        const Tell& tell) const;
+
+  /// The smallest set of units found without which the answer is another one. Tells how far the
+  /// search is, {"predictions", "most_predictions"}, and last what was found: {"done": true,
+  /// "axis", "units", "labels", "before", "after", "most", "predictions"}, without units where
+  /// nothing was.
+  virtual void find_flip(const Example& example, const FlipRequest& request,
+                         const Tell& tell) const;
 };
 
 /// What a request may cost, found out before it is computed: the units of its inputs (tokens,

@@ -63,6 +63,16 @@ std::string file_name(std::string name) {
   return name + ".html";
 }
 
+/// What an input's axes do not allow is a mistake in that field of the body.
+template <class Check>
+void check_field(const char* field, const Check& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    refuse_field(field, error.what());
+  }
+}
+
 constexpr double kMostSecondsOfStream = 600;
 
 /// Who reads a text while it is written. The worker that writes it may outlive the request.
@@ -211,6 +221,8 @@ HttpResponse Server::act(Action action, HttpRequest& request, AccessRecord& reco
       return predict(request, record);
     case Action::Explain:
       return explain(request, record);
+    case Action::Flip:
+      return flip(request, record);
     case Action::Generate:
       return generate(request, record);
   }
@@ -371,9 +383,11 @@ HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
   request.heads.heads = body.selection.heads;
   request.faithfulness = body.faithfulness;
   request.truth = body.truth;
+  request.without = body.without;
   request.most_weights = options_.max_weights / (request.faithfulness ? kFaithfulnessShare : 1);
   Example example = parse(hosted.model(), body.input.line, body.input.field);
   check_units(hosted.model().units(example), options_.max_units, body.input.field);
+  check_field("without", [&] { check_away(example, body.without); });
   check_weights(hosted.model().weights(example, request), request.most_weights);
   HttpResponse response;
   response.compress = true;
@@ -393,8 +407,48 @@ HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
   return response;
 }
 
-/// Server-sent events (text/event-stream), one a token, the last with the whole text; or, with
-/// "stream": false, the whole alone.
+HttpResponse Server::tell_events(HttpRequest& http, AccessRecord& record, HostedModel& hosted,
+                                 const EventWork& work) {
+  HttpResponse head;
+  head.type = "text/event-stream";
+  add_headers(http, head);
+  head.headers.emplace_back("X-Request-Id", record.id);
+  const auto reader = std::make_shared<StreamReader>(http, head);
+  HttpResponse response;
+  response.is_streamed = true;
+  try {
+    hosted.batcher().explain_with(
+        [work, reader](ServedModel& model) {
+          work(model, [&](const Json& event) { reader->tell(event); });
+          return true;
+        },
+        Caller(seconds_from_now(kMostSecondsOfStream), [reader] { return reader->is_gone(); }));
+  } catch (...) {
+    std::string detail;
+    const HttpError error = error_of(std::current_exception(), detail);
+    if (!reader->end(error.to_json())) throw;
+    record.error = detail.empty() ? error.what() : detail;
+    return response;
+  }
+  reader->end(nullptr);
+  return response;
+}
+
+HttpResponse Server::tell_last(const HttpRequest& http, HostedModel& hosted,
+                               const EventWork& work) {
+  Json whole = hosted.batcher().explain_with(
+      [work](ServedModel& model) {
+        Json last;
+        work(model, [&](const Json& event) { last = event; });
+        last.erase("done");
+        return last;
+      },
+      caller_of(http));
+  whole["model"] = hosted.name();
+  return json_response(whole);
+}
+
+/// An event a token, the last with the whole text; or, with "stream": false, the whole alone.
 HttpResponse Server::generate(HttpRequest& http, AccessRecord& record) {
   const GenerateBody body = parse_generate(read_json(http));
   HostedModel& hosted = host_.find(body.model);
@@ -409,41 +463,25 @@ HttpResponse Server::generate(HttpRequest& http, AccessRecord& record) {
                     "tokens");
   const Example example = parse(hosted.model(), body.input.line, body.input.field);
   check_units(hosted.model().units(example), options_.max_units, body.input.field);
-  if (!body.stream) {
-    Json whole = hosted.batcher().explain_with(
-        [example, request = body.request](ServedModel& model) {
-          Json last;
-          model.generate(example, request, [&](const Json& event) { last = event; });
-          last.erase("done");
-          return last;
-        },
-        caller_of(http));
-    whole["model"] = hosted.name();
-    return json_response(whole);
-  }
-  HttpResponse head;
-  head.type = "text/event-stream";
-  add_headers(http, head);
-  head.headers.emplace_back("X-Request-Id", record.id);
-  const auto reader = std::make_shared<StreamReader>(http, head);
-  HttpResponse response;
-  response.is_streamed = true;
-  try {
-    hosted.batcher().explain_with(
-        [example, request = body.request, reader](ServedModel& model) {
-          model.generate(example, request, [&](const Json& event) { reader->tell(event); });
-          return true;
-        },
-        Caller(seconds_from_now(kMostSecondsOfStream), [reader] { return reader->is_gone(); }));
-  } catch (...) {
-    std::string detail;
-    const HttpError error = error_of(std::current_exception(), detail);
-    if (!reader->end(error.to_json())) throw;
-    record.error = detail.empty() ? error.what() : detail;
-    return response;
-  }
-  reader->end(nullptr);
-  return response;
+  const auto work = [example, request = body.request](ServedModel& model, const Tell& tell) {
+    model.generate(example, request, tell);
+  };
+  return body.stream ? tell_events(http, record, hosted, work) : tell_last(http, hosted, work);
+}
+
+/// An event now and then with how far the search is, the last with what was found; or that alone.
+HttpResponse Server::flip(HttpRequest& http, AccessRecord& record) {
+  const FlipBody body = parse_flip(read_json(http));
+  HostedModel& hosted = host_.find(body.model);
+  record.model = hosted.name();
+  const Example example = parse(hosted.model(), body.input.line, body.input.field);
+  check_units(hosted.model().units(example), options_.max_units, body.input.field);
+  check_weights(hosted.model().weights(example, {}), options_.max_weights);
+  if (!body.axis.empty()) check_field("axis", [&] { check_axis(example, body.axis); });
+  const auto work = [example, body](ServedModel& model, const Tell& tell) {
+    model.find_flip(example, {body.axis, body.most}, tell);
+  };
+  return body.stream ? tell_events(http, record, hosted, work) : tell_last(http, hosted, work);
 }
 
 }  // namespace fovea::serving

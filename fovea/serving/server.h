@@ -60,6 +60,13 @@ class Server : private HttpHandler {
   HttpResponse predict(HttpRequest& request, AccessRecord& record);
   HttpResponse explain(HttpRequest& request, AccessRecord& record);
   HttpResponse generate(HttpRequest& request, AccessRecord& record);
+  HttpResponse flip(HttpRequest& request, AccessRecord& record);
+  using EventWork = std::function<void(ServedModel&, const Tell&)>;
+  /// What `work` tells as server-sent events (text/event-stream).
+  HttpResponse tell_events(HttpRequest& http, AccessRecord& record, HostedModel& hosted,
+                           const EventWork& work);
+  /// What it tells last, as JSON.
+  HttpResponse tell_last(const HttpRequest& http, HostedModel& hosted, const EventWork& work);
   void check_host(const HttpRequest& request) const;
   void check_key(const HttpRequest& request) const;
   void add_headers(const HttpRequest& request, HttpResponse& response) const;

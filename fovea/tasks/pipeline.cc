@@ -59,6 +59,12 @@ struct RandomisedPredictor : BorrowedPredictor {
   std::unique_ptr<Model> owned;
 };
 
+/// How many there are to choose among.
+int64_t count_answers(const Json& answer, const std::vector<AnswerShare>& shares) {
+  if (!answer.is_object()) return 0;
+  return int64_t(answer.contains("scores") ? answer["scores"].size() : shares.size());
+}
+
 Predictions side_by_side(std::span<const Prediction> predictions) {
   const auto stacked = [&](at::Tensor Prediction::*field) {
     if (predictions.empty() || !(predictions[0].*field).defined()) return at::Tensor();
@@ -266,10 +272,7 @@ void Pipeline::tell_truth(Explanation& explanation, const Prediction& prediction
   const std::string right = named_choice(explanation.answer, prediction, truth);
   explanation.truth = compare_truth(explanation.answer, right);
   explanation.shares = answer_shares(explanation.answer, prediction, right);
-  const Json& answer = explanation.answer;
-  explanation.answers = int64_t(!answer.is_object()         ? 0
-                                : answer.contains("scores") ? answer["scores"].size()
-                                                            : explanation.shares.size());
+  explanation.answers = count_answers(explanation.answer, explanation.shares);
 }
 
 Explanation Pipeline::explain(const Example& example, const HeadChoice& heads) const {
@@ -291,6 +294,35 @@ Explanation Pipeline::explain(const Example& example, const Prediction& predicti
   if (!example.given.empty())  // what was typed, on the page too
     for (const std::string& note : task.input_notes(example)) explanation.notes.push_back(note);
   return explanation;
+}
+
+std::pair<Example, TakenAway> Pipeline::take_away(const Example& example,
+                                                  std::span<const AxisUnits> away) const {
+  std::pair<Example, TakenAway> taken{without_units(*this, example, away), {}};
+  for (AxisUnits& some : by_axis(away)) {
+    std::vector<std::string> labels;
+    for (const int64_t unit : some.units)
+      labels.push_back(example.axis(some.axis).labels[size_t(unit)]);
+    taken.second.units.push_back({std::move(some.axis), std::move(some.units), std::move(labels)});
+  }
+  const Prediction prediction = predict({&example, 1}).front();
+  GivenAnswer& before = taken.second.before;
+  before.text = task().explain_options().describe(example, prediction);
+  before.answer = task().answer(example, prediction);
+  before.shares = answer_shares(before.answer, prediction, "");
+  before.answers = count_answers(before.answer, before.shares);
+  return taken;
+}
+
+Flip Pipeline::find_flip(const Example& example, FlipOptions options) const {
+  options.answer = [this](const Example& left, const Prediction& prediction) {
+    const std::optional<std::string> key = sameness_key(task().answer(left, prediction));
+    require(key.has_value(), ErrorKind::Unsupported, "the answers of the task ", task_name(),
+            " change a little with every unit: there is no smallest change that changes them; take "
+            "units away by hand (--without)");
+    return *key;
+  };
+  return fovea::find_flip(*this, example, options);
 }
 
 Explanation Pipeline::overview(const Dataset& rows) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "fovea/explain/what_if/flip.h"
 #include "fovea/tasks/setup.h"
 #include "fovea/tensor/predictor.h"
 
@@ -88,6 +89,13 @@ class Pipeline : public TaskPredictor {
   /// Of that answer, which may be another run's.
   Explanation explain(const Example& example, const Prediction& prediction,
                       const HeadChoice& heads = {}) const;
+  /// The input without these units, and for Explanation::without what was taken and what the
+  /// answer to the whole is.
+  std::pair<Example, TakenAway> take_away(const Example& example,
+                                          std::span<const AxisUnits> away) const;
+  /// The smallest change found that changes the answer; `options.answer` is filled in. Unsupported
+  /// where answers are numbers or vectors, of which no two are alike.
+  Flip find_flip(const Example& example, FlipOptions options) const;
   Explanation overview(const Dataset& rows) const;
 
  private:

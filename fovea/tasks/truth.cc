@@ -131,6 +131,14 @@ std::vector<AnswerShare> answer_shares(const Json& answer, const Prediction& pre
   return shares;
 }
 
+std::optional<std::string> sameness_key(const Json& answer) {
+  if (!answer.is_object() || answer.contains("value") || answer.contains("rating")) return {};
+  for (const char* key : {"labels", "tags", "class", "choice", "text"})
+    if (answer.contains(key)) return answer[key].dump();
+  if (answer.contains("answer") && answer.contains("score")) return answer["answer"].dump();
+  return {};
+}
+
 std::string input_key(const Json& input) {
   ContentHash hash;
   if (!input.is_object()) {

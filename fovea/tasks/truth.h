@@ -26,6 +26,10 @@ std::string named_choice(const Json& answer, const Prediction& prediction,
 std::vector<AnswerShare> answer_shares(const Json& answer, const Prediction& prediction,
                                        const std::string& truth);
 
+/// What two answers share that are the same one: the class, the labels, the tags, the text; nothing
+/// of numbers and vectors, of which no two are alike.
+std::optional<std::string> sameness_key(const Json& answer);
+
 /// The same for inputs that are the same: texts, or objects whose values read alike ("39" and 39).
 std::string input_key(const Json& input);
 

@@ -3,7 +3,7 @@
 
 const defaults = {
   example: 0, map: "", layer: 0, head: 0, view: "", query: -1, key: -1, threshold: 0, search: "", zoom: "",
-  theme: "auto", table: 0,
+  theme: "auto", table: 0, away: "",
 };
 const steps = new Set(["example", "map", "layer", "head", "view"]);  // each change is a step of the history
 const writeDelay = 200;

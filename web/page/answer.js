@@ -7,6 +7,7 @@ import {number, visible} from "fovea/parts/format.js";
 import {Explanation} from "fovea/model/explanation.js";
 import {kindOf, kinds} from "fovea/rows/kinds.js";
 import {Shell} from "fovea/shell.js";
+import {WhatIf} from "fovea/whatif/what_if.js";
 import {reasonOf, Status} from "fovea/page/status.js";
 
 /** An answer without maps as an explanation, so that it is shown like the others; `truth`: what is right, or "". */
@@ -38,7 +39,7 @@ function compared(answer, truth) {
 
 const quick = 1000;  // milliseconds in which a picture is measured without being asked
 
-/** `calls`: again(), truth(text) of who says what is right, measure(signal) -> Promise of the explanation with `faithfulness`, report(measured, signal) ->
+/** `calls`: those of WhatIf, again(), truth(text) of who says what is right, measure(signal) -> Promise of the explanation with `faithfulness`, report(measured, signal) ->
     Promise of a Blob, measured(). */
 export class Answer {
   #host = element("div", {class: "answer-picture"});
@@ -50,6 +51,7 @@ export class Answer {
   #state;
   #calls;
   #measuring = null;
+  #whatIf;
   #truth = "";  // what was said to be right of the answer on screen
   #isSlow = false;  // the last one took longer than `quick`
 
@@ -57,6 +59,7 @@ export class Answer {
     this.#state = state;
     this.#calls = calls;
     this.#status = new Status(this.#bar, calls.again);
+    this.#whatIf = new WhatIf(state, calls);
     const button = (text, click) =>
       element("button", {type: "button", class: "button-plain", text, on: {click}});
     this.#actions = element(
@@ -105,23 +108,42 @@ export class Answer {
     } catch (failure) {
       this.#status.say(`This answer cannot be shown: ${failure.message}`, "failed");
     }
+    if (this.#whatIf.focus(held)) return this.#tellBefore(before);
     if (held) ((field && this.#host.querySelector(".truth-field input")) || this.#host.parentElement).focus();
-    if (before !== undefined && before !== json.prediction?.text) this.#status.before(visible(before));
+    this.#tellBefore(before);
+  }
+
+  /** What was taken away is brought back, since the server says why it cannot go: the picture is still that of the rest. */
+  keep(why) {
+    this.#host.setAttribute("aria-busy", "false");
+    this.#host.classList.remove("stale");
+    this.#status.say(why, "failed");
+    this.#whatIf.refuse(why);
   }
 
   /** Takes the picture away. */
   destroy() {
+    this.#clear();
+    this.#whatIf.destroy();
+  }
+
+  #clear() {
     this.#stopMeasuring();
     this.#shell?.destroy();
     this.#shell = null;
   }
 
+  #tellBefore(text) {
+    if (text !== undefined && text !== this.#json.prediction?.text) this.#status.before(visible(text));
+  }
+
   #replace(json) {
     const explanation = Explanation.fromJson(json);
-    this.destroy();
+    this.#clear();
     this.#json = json;
+    this.#whatIf.use(explanation);
     this.#shell = new Shell(this.#host, explanation, {
-      state: this.#state, compact: true, truth: {text: this.#truth, told: (text) => this.#calls.truth(text)},
+      state: this.#state, compact: true, truth: {text: this.#truth, told: (text) => this.#calls.truth(text)}, whatIf: this.#whatIf,
     });
     this.#actions.hidden = false;
   }

@@ -8,6 +8,7 @@ import {ModelPicker} from "fovea/page/models.js";
 import {Prompt, shapeOf} from "fovea/page/prompt.js";
 import {FileRows} from "fovea/page/rows.js";
 import {reasonOf} from "fovea/page/status.js";
+import {readAway, writeAway} from "fovea/whatif/away.js";
 
 const waitings = {
   loading: (name) => `The model ${name} is loading.`,
@@ -77,13 +78,16 @@ export class Pane {
       label: "Input",
       changed: (how) => this.#edited(how),
       names: (property, text) => this.#names(property, text),
-      opened: (found) => this.#rows.offer({...found, model: this.#model}),
+      opened: (found) => this.#rows.offer({...found, model: this.#model, others: this.#alike()}),
     });
     this.#rows = new FileRows({page, place: () => this.node.parentElement});
     this.#answer = new Answer(answer, this.state, {
       again: () => this.#asker.again(),
       measure: (signal) => page.server.explain({...this.#last, faithfulness: true}, signal),
       truth: (text) => this.#tellTruth(text),
+      take: (away) => this.#takeAway(away),
+      flip: (axis, told, signal) => this.#flip(axis, told, signal),
+      announce: (text) => page.announce(text),
       measured: () => page.announce(`${name}: it was measured whether the picture shows what the model used.`),
       report: (measured, signal) => page.server.report({...this.#last, faithfulness: measured}, signal),
     });
@@ -137,8 +141,11 @@ export class Pane {
   /** Goes back to what an address wants. */
   restore(wanted) {
     this.#wanted = wanted;
+    const away = this.state.get("away");
     this.state.set(State.fromText(wanted.view).values);
-    if (!this.#model || (wanted.model === this.#model.name && wanted.input === this.text)) return;
+    const isSame = !this.#model || (wanted.model === this.#model.name && wanted.input === this.text);
+    if (isSame && away !== this.state.get("away")) this.ask({now: true});
+    if (isSame) return;
     this.#model = null;
     this.setModels(this.#models);
   }
@@ -157,6 +164,7 @@ export class Pane {
   write(text, truth = "") {
     if (text === this.text && truth === this.#truth) return;
     this.#truth = truth;
+    if (text !== this.text) this.state.set({away: ""});
     if (text !== this.text) this.#prompt.write(text);
     this.ask();
   }
@@ -176,7 +184,9 @@ export class Pane {
     if (status !== "ready") return this.#wait(waitings[status](name));
     const {input, problem} = this.#prompt.read();
     const truth = this.#truth;
-    if (problem === undefined) return this.#asker.ask({model: name, input, ...(truth && {truth})}, {now});
+    const without = readAway(this.state.get("away"));
+    const request = {model: name, input, ...(truth && {truth}), ...(without.length > 0 && {without})};
+    if (problem === undefined) return this.#asker.ask(request, {now});
     // What is wrong stands beside the input.
     this.#wait(this.#last?.model === name ? "The input is not complete: this is the answer to the one before." : "The input is not complete.");
   }
@@ -235,6 +245,11 @@ export class Pane {
     this.#answer.say(why);
   }
 
+  // Models whose answers may stand beside this one's.
+  #alike() {
+    return this.#models.filter(({name, task, status}) => status === "ready" && task === this.#model.task && name !== this.#model.name);
+  }
+
   #names(property, text) {
     const {count, names} = knownOf(this.#model.input_schema, property) ?? {count: 0, names: []};
     const wanted = text.toLowerCase();
@@ -255,7 +270,7 @@ export class Pane {
       this.#use(this.#model, input);
       if (input !== undefined && !this.#prompt.read().input) this.#use(this.#model);
     }
-    this.state.set({map: "", layer: 0, head: 0, query: -1, key: -1, zoom: ""});
+    this.state.set({map: "", layer: 0, head: 0, query: -1, key: -1, zoom: "", away: ""});
     this.#page.changed(this, "model");
     this.ask({now: true});
   }
@@ -263,8 +278,19 @@ export class Pane {
   // What was right of the input before says nothing of this one.
   #edited({truth = "", ...how}) {
     this.#truth = truth;
+    this.state.set({away: ""});
     this.#page.changed(this, "input");
     this.ask(how);
+  }
+
+  #takeAway(away) {
+    this.state.set({away: writeAway(away)});
+    this.ask({now: true});
+  }
+
+  #flip(axis, told, signal) {
+    const {model, input} = this.#last;
+    return this.#page.server.flip({model, input, ...(axis && {axis})}, told, signal);
   }
 
   #tellTruth(text) {
@@ -277,7 +303,7 @@ export class Pane {
     const {server} = this.#page;
     const model = this.#model;
     if (model.maps?.length > 0) return server.explain(request, signal);
-    const {truth = "", ...asked} = request;
+    const {truth = "", without, ...asked} = request;
     return withoutMaps(model, this.text, await server.predict(asked, signal), truth);
   }
 
@@ -290,8 +316,16 @@ export class Pane {
     this.#answer.tell(isOfInput ? {...happening, error: {status: 422, message: "The model does not take this input."}} : happening);
     if (error?.status === 0) this.#page.gone();
     if (happening.name === "answered") this.#show(happening);
+    if (String(error?.field).startsWith("without")) this.#keep(reasonOf(error));
     if (happening.name === "failed" && happening.error.status === 401) this.#page.refused();
     if (happening.error) this.#page.announce(happening.error.message);
+  }
+
+  // What cannot be taken away comes back: the answer before still stands, or there is none yet.
+  #keep(why) {
+    this.state.set({away: writeAway(this.#last?.without ?? [])});
+    if (!this.#last) return this.ask({now: true});
+    this.#answer.keep(why);
   }
 
   #show({request, answer}) {

@@ -54,6 +54,19 @@ export class Server {
     return (await response.json()).predictions;
   }
 
+  /** The smallest set of units found that changes the answer; `told(event)` hears how far the search is. */
+  async flip(request, told, signal) {
+    const response = await this.#post("v1/flip", request, signal);
+    let last = null;
+    for await (const event of eventsOf(response)) {
+      if (event.error) throw new ServerError(500, event.error);
+      last = event;
+      if (!event.done) told(event);
+    }
+    if (!last?.done) throw new ServerError(0, {message: "The server does not answer."});
+    return last;
+  }
+
   /** Names that the model knows and that hold the text, of a property of its inputs. */
   async names(request, signal) {
     const response = await this.#post("v1/names", request, signal);
@@ -93,6 +106,19 @@ export class Server {
     }
     if (!response.ok) throw await errorOf(response);
     return response;
+  }
+}
+
+// Server-sent events, each of one line "data: {…}".
+async function* eventsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const {value, done} = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop();
+    for (const part of parts) if (part.startsWith("data: ")) yield JSON.parse(part.slice("data: ".length));
   }
 }
 

@@ -59,22 +59,32 @@ FeatureRow feature_row(const Example& example, int64_t place) {
   return {{index + begin[0], index + begin[1]}, {value + begin[0], value + begin[1]}};
 }
 
-/// Leaves only the edges (row, place in the row, source) for which keep() holds.
+/// Of the first node's neighbours as they were given, the places of those that are left: pictures
+/// have gaps for the others.
+constexpr const char* kLeft = "neighbours.left";
+
+/// Leaves only the edges (row, place in the row, source) for which keep() holds; of the first row
+/// the places are those that its neighbours had at first.
 template <class Keep>
 void keep_edges(Example& example, Keep keep) {
   const std::vector<int64_t> begin = to_longs(example, "edge_begin"),
                              source = to_longs(example, "edge_source");
-  std::vector<int64_t> kept_begin{0}, kept, edges;
+  std::vector<int64_t> kept_begin{0}, kept, edges, still_left;
+  std::vector<int64_t> left(static_cast<size_t>(begin[1]));
+  std::iota(left.begin(), left.end(), int64_t{0});
+  if (example.tensors.contains(kLeft)) left = to_longs(example, kLeft);
   for (size_t row = 0; row + 1 < begin.size(); ++row) {
     for (int64_t e = begin[row]; e < begin[row + 1]; ++e)
-      if (keep(int64_t(row), e - begin[row], source[size_t(e)])) {
+      if (keep(int64_t(row), row == 0 ? left[size_t(e)] : e - begin[row], source[size_t(e)])) {
         kept.push_back(source[size_t(e)]);
         edges.push_back(e);
+        if (row == 0) still_left.push_back(left[size_t(e)]);
       }
     kept_begin.push_back(int64_t(kept.size()));
   }
   example.tensors["edge_begin"] = at::tensor(kept_begin, at::kLong);
   example.tensors["edge_source"] = at::tensor(kept, at::kLong);
+  example.tensors[kLeft] = at::tensor(still_left, at::kLong);
   if (const auto known = example.tensors.find("edge_features"); known != example.tensors.end())
     known->second = known->second.index_select(0, at::tensor(edges, at::kLong));
 }

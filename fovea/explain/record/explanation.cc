@@ -65,6 +65,16 @@ std::vector<std::string> axis_labels(const std::string& axis_name, const Example
 }
 
 /// The labels of one axis of a map.
+/// An example that lost units of an axis may have fewer keys than the axis has units: its tensor
+/// "<axis>.left" then says which these are, and the others are gaps.
+at::Tensor with_gaps(const at::Tensor& weights, const std::string& axis, const Example& example) {
+  const auto left = example.tensors.find(axis + ".left");
+  if (left == example.tensors.end() || left->second.numel() != weights.size(1)) return weights;
+  const auto units = int64_t(example.axis(axis).labels.size());
+  return at::full({weights.size(0), units}, std::numeric_limits<double>::quiet_NaN(), at::kDouble)
+      .index_copy(1, left->second, weights);  // [Q, K]
+}
+
 std::vector<std::string> checked_labels(const AttentionMap& map, const std::string& axis_name,
                                         const Example& example, int64_t size) {
   if (axis_name.empty()) {
@@ -246,7 +256,8 @@ MapView make_view(const AttentionMap& map, const Example& example, const Explain
   // Between two places lies a third one at which nobody looked: the first path stands for all.
   if (map.layout == MapLayout::Points && heads_of(map) > 1)
     view.head = std::max<int64_t>(1, options.head);
-  const at::Tensor weights = choose_head(map, view.head, view.title);  // [Q, K]
+  const at::Tensor weights =
+      with_gaps(choose_head(map, view.head, view.title), map.key_axis, example);  // [Q, K]
   view.query_labels = checked_labels(map, map.query_axis, example, weights.size(0));
   view.weights = to_vector<double>(weights);
   if (map.layout == MapLayout::Points) {

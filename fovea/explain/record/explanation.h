@@ -63,6 +63,26 @@ struct KnownTruth {
   std::string remark = "";    // how far off: "0.31 too high"
 };
 
+/// An answer with what it was chosen among.
+struct GivenAnswer {
+  std::string text;  // for people
+  Json answer = nullptr;
+  std::vector<AnswerShare> shares = {};
+  int64_t answers = 0;
+};
+
+/// What was taken away from the input of an explanation (what_if/without.h).
+struct TakenAway {
+  struct Units {
+    std::string axis;
+    std::vector<int64_t> units;       // places from 0
+    std::vector<std::string> labels;  // theirs
+  };
+  std::vector<Units> units;
+  GivenAnswer before;       // to the whole input
+  int64_t predictions = 0;  // that the search for them took (what_if/flip.h); 0: they were named
+};
+
 struct Explanation {
   std::string task, title;
   std::string prediction;  // for people: "malignant (0.97)"
@@ -77,6 +97,7 @@ struct Explanation {
   int64_t answers = 0;                   // that there are to choose among
   std::optional<KnownTruth> truth = {};
   std::vector<Cut> cuts = {};
+  std::optional<TakenAway> without = {};
   Json model = nullptr;  // the card of the run, docs/formats/explanation.md; null: not known
 };
 

@@ -200,20 +200,35 @@ Json faithfulness_to_json(const Faithfulness& judged) {
   return json;
 }
 
+Json answer_to_json(const GivenAnswer& given) {
+  Json json{{"text", valid_utf8(given.text)}};
+  if (!given.answer.is_null()) json["answer"] = given.answer;
+  if (given.shares.empty()) return json;
+  json["shares"] = Json::array();
+  for (const AnswerShare& share : given.shares) {
+    if (!std::isfinite(share.probability)) continue;
+    Json entry{{"label", valid_utf8(share.label)}, {"probability", share.probability}};
+    if (share.given) entry["given"] = true;
+    json["shares"].push_back(std::move(entry));
+  }
+  json["answers"] = given.answers;
+  return json;
+}
+
+Json taken_away_to_json(const TakenAway& without) {
+  Json json{{"units", Json::array()}, {"before", answer_to_json(without.before)}};
+  for (const TakenAway::Units& some : without.units)
+    json["units"].push_back({{"axis", valid_utf8(some.axis)},
+                             {"units", some.units},
+                             {"labels", texts_to_json(some.labels)}});
+  if (without.predictions > 0) json["predictions"] = without.predictions;
+  return json;
+}
+
 /// What is said of the answer besides its text.
 Json prediction_to_json(const Explanation& explanation) {
-  Json json{{"text", valid_utf8(explanation.prediction)}};
-  if (!explanation.answer.is_null()) json["answer"] = explanation.answer;
-  if (!explanation.shares.empty()) {
-    json["shares"] = Json::array();
-    for (const AnswerShare& share : explanation.shares) {
-      if (!std::isfinite(share.probability)) continue;
-      Json entry{{"label", valid_utf8(share.label)}, {"probability", share.probability}};
-      if (share.given) entry["given"] = true;
-      json["shares"].push_back(std::move(entry));
-    }
-    json["answers"] = explanation.answers;
-  }
+  Json json = answer_to_json(
+      {explanation.prediction, explanation.answer, explanation.shares, explanation.answers});
   if (explanation.truth) {
     const KnownTruth& truth = *explanation.truth;
     json["truth"] = {{"text", valid_utf8(truth.text)}};
@@ -262,6 +277,7 @@ Json explanation_to_json(const Explanation& explanation, Exactness exactness, Ch
   if (!explanation.input.empty()) value["input"] = valid_utf8(explanation.input);
   value["prediction"] = prediction_to_json(explanation);
   if (!explanation.cuts.empty()) value["cuts"] = cuts_to_json(explanation.cuts);
+  if (explanation.without) value["without"] = taken_away_to_json(*explanation.without);
   if (!explanation.model.is_null()) value["model"] = explanation.model;
   AxisTable axes(explanation.axes);
   Json maps = Json::array();

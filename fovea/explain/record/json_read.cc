@@ -231,17 +231,41 @@ Faithfulness faithfulness_from_json(const Field& field) {
   return judged;
 }
 
-void read_prediction(const Field& field, Explanation& explanation) {
-  explanation.prediction = field.at("text").text();
-  if (const auto answer = field.find("answer")) explanation.answer = answer->value();
+GivenAnswer answer_from_json(const Field& field) {
+  GivenAnswer given{field.at("text").text()};
+  if (const auto answer = field.find("answer")) given.answer = answer->value();
   if (const auto shares = field.find("shares")) {
     shares->each({}, [&](const Field& share) {
-      const auto given = share.find("given");
-      explanation.shares.push_back(
-          {share.at("label").text(), share.at("probability").finite(), given && given->mark()});
+      const auto is_given = share.find("given");
+      given.shares.push_back({share.at("label").text(), share.at("probability").finite(),
+                              is_given && is_given->mark()});
     });
-    explanation.answers = field.at("answers").integer(0, INT64_MAX);
+    given.answers = field.at("answers").integer(0, INT64_MAX);
   }
+  return given;
+}
+
+TakenAway taken_away_from_json(const Field& field) {
+  TakenAway without;
+  field.at("units").each({}, [&](const Field& entry) {
+    TakenAway::Units some{entry.at("axis").text(), {}, entry.at("labels").texts()};
+    entry.at("units").each(some.labels.size(), [&](const Field& unit) {
+      some.units.push_back(unit.integer(0, INT64_MAX));
+    });
+    without.units.push_back(std::move(some));
+  });
+  without.before = answer_from_json(field.at("before"));
+  if (const auto predictions = field.find("predictions"))
+    without.predictions = predictions->integer(1, INT64_MAX);
+  return without;
+}
+
+void read_prediction(const Field& field, Explanation& explanation) {
+  GivenAnswer given = answer_from_json(field);
+  explanation.prediction = std::move(given.text);
+  explanation.answer = std::move(given.answer);
+  explanation.shares = std::move(given.shares);
+  explanation.answers = given.answers;
   if (const auto known = field.find("truth")) {
     explanation.truth.emplace(KnownTruth{known->at("text").text(), {}});
     if (const auto right = known->find("right")) explanation.truth->right = right->mark();
@@ -310,6 +334,8 @@ Explanation explanation_from_json(const Json& value, const std::string& where) {
       const int64_t of = cut.at("of").integer(0, INT64_MAX);
       explanation.cuts.push_back({cut.at("unit").text(), cut.at("read").integer(0, of), of});
     });
+  if (const auto without = root.find("without"))
+    explanation.without = taken_away_from_json(*without);
   if (const auto card = root.find("model")) {
     card->expect(card->value().is_object(), "an object");
     explanation.model = card->value();

@@ -1,6 +1,9 @@
 #include "fovea/explain/record/explanation.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
+
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 #include "tests/explain/fake_predictor.h"
@@ -44,6 +47,17 @@ TEST(Explanation, HeadsAreAveragedOrChosen) {
   EXPECT_EQ(make_view(map, example, options).title, "m (head 2 of 2)");
   options.head = 3;
   EXPECT_THROW(make_view(map, example, options), Error);
+}
+
+TEST(Explanation, UnitsThatWereTakenAwayAreGaps) {
+  Example example = example_with({{"neighbours", {"a", "b", "c"}}});
+  example.tensors["neighbours.left"] = torch::tensor({0, 2}, torch::kLong);
+  const MapView view =
+      make_view(dense_map("m", "", "neighbours", torch::tensor({{{{0.25, 0.75}}}})), example);
+  ASSERT_EQ(view.weights.size(), 3u);
+  EXPECT_EQ(view.weights[0], 0.25);
+  EXPECT_TRUE(std::isnan(view.weights[1]));
+  EXPECT_EQ(view.weights[2], 0.75);
 }
 
 TEST(Explanation, AxesThatDoNotFitAreInternalErrors) {
