@@ -9,6 +9,7 @@
 #include "fovea/base/progress.h"
 #include "fovea/base/text.h"
 #include "fovea/explain/draw/report.h"
+#include "fovea/explain/record/beside.h"
 #include "fovea/tasks/record_rows.h"
 
 namespace fovea::cli {
@@ -17,6 +18,7 @@ namespace {
 
 struct EvaluateFlags : RowFlags {
   std::vector<std::string> out;
+  std::string beside;  // a second run
   int64_t explain = RecordOptions().explain;
   bool no_faithfulness = false, quiet = false;
 };
@@ -36,14 +38,34 @@ void check_outputs(const Pipeline& pipeline, const EvaluateFlags& flags) {
             ": expected a name that ends in .html or .json");
     check_output_file(path);
   }
-  if (!flags.out.empty()) check_rows_kind(pipeline);
+  if (!flags.out.empty() || !flags.beside.empty()) check_rows_kind(pipeline);
 }
 
-void write_rows(const Pipeline& pipeline, const Dataset& rows, const Json& evaluation,
-                const EvaluateFlags& flags) {
-  if (flags.out.empty()) return;
+/// What the second run answers to the same rows, those of `same`.
+RowsRecord record_beside(const Pipeline& pipeline, const EvaluateFlags& flags, RowFlags same) {
+  Pipeline other = Pipeline::load(flags.beside, flags.device, flags.assignments);
+  require(other.task_name() == pipeline.task_name(), ErrorKind::InvalidArgument, "--beside ",
+          flags.beside, ": is a run of the task ", other.task_name(), ", not ",
+          pipeline.task_name());
+  for (const std::string& note : other.notes()) tell(note);
+  const auto rows = choose_rows(other, same);
+  Progress answering(concat("answering, ", flags.beside), rows->size(), "rows", flags.quiet);
   RecordOptions options;
-  options.explain = flags.explain;
+  options.explain = 0;
+  options.progress = [&](int64_t done) { answering.update(done); };
+  RecordedRows recorded = record_rows(other, *rows, options);
+  answering.finish();
+  return std::move(recorded.record);
+}
+
+/// Writes the table of all rows, where one is wanted. What the second run makes of them comes back,
+/// and into `evaluation`.
+std::optional<BesideCounts> write_rows(const Pipeline& pipeline, const Dataset& rows,
+                                       const RowFlags& chosen, Json& evaluation,
+                                       const EvaluateFlags& flags) {
+  if (flags.out.empty() && flags.beside.empty()) return {};
+  RecordOptions options;
+  options.explain = flags.out.empty() ? 0 : flags.explain;
   options.faithfulness = !flags.no_faithfulness;
   Progress answering("answering", rows.size(), "rows", flags.quiet);
   options.progress = [&](int64_t done) { answering.update(done); };
@@ -55,6 +77,11 @@ void write_rows(const Pipeline& pipeline, const Dataset& rows, const Json& evalu
   RecordedRows recorded = record_rows(pipeline, rows, options);
   answering.finish();
   explaining.finish();
+  std::optional<BesideCounts> counts;
+  if (!flags.beside.empty()) {
+    counts = put_beside(recorded.record, record_beside(pipeline, flags, chosen));
+    evaluation["beside"] = counts->to_json();
+  }
   recorded.record.data = flags.data.empty() ? flags.source : flags.data;
   recorded.record.split = flags.split;
   recorded.record.evaluation = evaluation;
@@ -66,6 +93,7 @@ void write_rows(const Pipeline& pipeline, const Dataset& rows, const Json& evalu
                                    : rows_to_json(recorded.record).dump());
     tell(concat(path, ": ", format_count(rows.size()), rows.size() == 1 ? " row" : " rows"));
   }
+  return counts;
 }
 
 /// What figures of rows that were trained on are worth, and where better ones are: after --folds
@@ -92,6 +120,7 @@ void run_evaluate(EvaluateFlags& flags) {
   for (const std::string& note : pipeline.notes()) tell(note);
   check_outputs(pipeline, flags);
   const auto rows = choose_rows(pipeline, flags);
+  const RowFlags chosen = flags;
   if (flags.split == "validation" && flags.own_data && flags.trained_on.empty() &&
       pipeline.use_held_out_weights())
     tell(
@@ -114,7 +143,7 @@ void run_evaluate(EvaluateFlags& flags) {
   if (!notes.empty()) json["notes"] = notes;
   if (!flags.trained_on.empty()) json["trained_on"] = flags.trained_on;
   if (!pipeline.unfinished().empty()) json["unfinished"] = pipeline.unfinished();
-  write_rows(pipeline, *rows, json, flags);
+  const std::optional<BesideCounts> counts = write_rows(pipeline, *rows, chosen, json, flags);
   if (flags.json) {
     std::cout << json.dump() << "\n";
     return;
@@ -124,6 +153,7 @@ void run_evaluate(EvaluateFlags& flags) {
             << " rows\n";
   for (const std::string& note : notes) tell(note);
   std::cout << evaluation.text();
+  if (counts) std::cout << "\n" << counts->text();
   for (const std::string& remark : evaluation.remarks()) tell(remark);
 }
 
@@ -138,6 +168,9 @@ void add_evaluate(CLI::App& program) {
   command->add_option("--out", flags->out,
                       "also write the table of all rows: .html (a page that needs nothing else) or "
                       ".json");
+  command->add_option("--beside", flags->beside,
+                      "a second run of the same task: its answers to the same rows, where the two "
+                      "differ and which is right");
   command
       ->add_option("--explain", flags->explain,
                    "of how many rows that table shows where the network looked: half of them the "
@@ -152,6 +185,7 @@ void add_evaluate(CLI::App& program) {
       "  fovea evaluate runs/first\n"
       "  fovea evaluate runs/first data/mine --split validation\n"
       "  fovea evaluate runs/first --out rows.html\n"
+      "  fovea evaluate runs/first data/mine --beside runs/second --out rows.html\n"
       "  fovea evaluate runs/tag --json");
   command->callback([flags] { run_evaluate(*flags); });
 }

@@ -2,13 +2,14 @@
 import {clear, element} from "fovea/parts/dom.js";
 import {download} from "fovea/parts/export.js";
 import {count, number, percent, shorten, visible} from "fovea/parts/format.js";
+import {disagreement} from "fovea/rows/beside.js";
 import {rowsCsv} from "fovea/rows/csv.js";
 import {kinds} from "fovea/rows/kinds.js";
 import {meanOf} from "fovea/rows/measures.js";
 
 const mostOptions = 300;  // of a filter; of more names the search finds them
 const searchPause = 30;
-const titles = {right: "result", truth: "truth", answer: "answer", supported: "picture"};
+const titles = {right: "result", truth: "truth", answer: "answer", supported: "picture", agreement: "who"};
 
 /** Chooses among rows; `fileName` is that of the download, without its ending. */
 export class Filters {
@@ -32,7 +33,7 @@ export class Filters {
       element("div", {class: "rows-line"}, this.search, Object.keys(titles).map((role) => this.#select(role)),
         element("button", {type: "button", text: "Download CSV", on: {click: save}})),
       element("div", {class: "rows-line", role: "group", "aria-label": "Look at first"},
-        kinds[rows.kind].presets.map((preset) => this.#preset(preset)), this.#pictured()),
+        kinds[rows.kind].presets.map((preset) => this.#preset(preset)), this.#disagreement(), this.#pictured()),
       this.#chips, this.#status);
     selection.subscribe(() => this.show());
     this.show();
@@ -109,6 +110,13 @@ export class Filters {
     const click = () =>
       this.#selection.change({only: true, filters: wrong ? {right: onlyWrong} : {}, sort: {column, descending}});
     return element("button", {type: "button", title: about, text: title, on: {click}});
+  }
+
+  #disagreement() {
+    const differ = disagreement(this.#rows);
+    if (!differ) return null;
+    const click = () => this.#selection.change({only: true, filters: {differ}});
+    return element("button", {type: "button", title: "rows with two different answers", text: "Disagree", on: {click}});
   }
 
   #pictured() {

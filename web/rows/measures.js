@@ -11,6 +11,18 @@ export function wilson(share, count) {
   return [Math.max(0, (middle - half) / whole), Math.min(1, (middle + half) / whole)];
 }
 
+/** The p of McNemar's exact test, two-sided: rows that only the first, and only the second gets right. */
+export function mcnemar(first, second) {
+  const rows = first + second;
+  let sum = 0;
+  let logWays = -rows * Math.LN2;  // ln of the probability of k
+  for (let k = 0; k <= Math.min(first, second); ++k) {
+    sum += Math.exp(logWays);
+    logWays += Math.log((rows - k) / (k + 1));
+  }
+  return Math.min(1, 2 * sum);
+}
+
 /** How often each class was answered where each was right: counts[truth * C + answer]. */
 export function confusionOf(truth, answer) {
   const size = truth.names.length;

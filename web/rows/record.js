@@ -55,7 +55,7 @@ export class Rows {
   }
 
   #gather(end) {
-    const searched = this.columns.filter(({role}) => !["right", "supported"].includes(role));
+    const searched = this.columns.filter(({role}) => !["right", "supported", "beside_right", "agreement"].includes(role));
     while (this.#haystack.length < end) {
       const row = this.#haystack.length;
       this.#haystack.push(searched.map((column) => column.words(row)).join("\n"));

@@ -51,7 +51,7 @@ export function slices(rows, choose) {
 
 function canSlice(column) {
   const {role, type, names} = column;
-  const judges = ["right", "error", "residual", "distance", "surprisal"];
+  const judges = ["right", "error", "residual", "distance", "surprisal", "beside_right", "agreement"];
   if (judges.includes(role)) return false;
   return Boolean(column.numbers()) || (type !== "text" && names.length > 1 && names.length <= mostNames);
 }

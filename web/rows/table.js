@@ -15,7 +15,7 @@ const mostOnPhone = 11;      // of so many rem at most
 const rightMarks = {right: "✓ right", wrong: "✗ wrong"};
 const widths = {
   input: 22, answer: 12, truth: 12, probability: 8, surprisal: 8, distance: 9, right: 7, length: 6,
-  supported: 8.5, cell: 8, residual: 8, error: 8,
+  supported: 8.5, cell: 8, residual: 8, error: 8, beside_answer: 12, beside_right: 8, beside_probability: 8, agreement: 10,
 };
 
 /** `open(row)` is called when a row is chosen. */

@@ -2,6 +2,7 @@
 import {element} from "fovea/parts/dom.js";
 import {onThemeChange} from "fovea/parts/colour.js";
 import {addLooks} from "fovea/parts/looks.js";
+import {beside} from "fovea/rows/beside.js";
 import {confusion} from "fovea/rows/confusion.js";
 import {Filters} from "fovea/rows/filters.js";
 import {kinds} from "fovea/rows/kinds.js";
@@ -12,6 +13,7 @@ import {Selection} from "fovea/rows/selection.js";
 import {RowTable} from "fovea/rows/table.js";
 
 const figures = {
+  beside: {title: "Two models", draw: beside},
   confusion: {title: "Confusion matrix", draw: confusion},
   classes: {title: "Precision and recall", draw: classTable},
   labels: {title: "Precision and recall", draw: classTable},
@@ -53,7 +55,7 @@ export class RowsView {
       this.selection.change({filters});
       this.table.node.scrollIntoView({block: "nearest"});
     };
-    return kinds[this.rows.kind].figures.flatMap((name) => {
+    return ["beside", ...kinds[this.rows.kind].figures].flatMap((name) => {
       const {title, draw} = figures[name];
       const drawn = draw(this.rows, choose);
       if (!drawn) return [];

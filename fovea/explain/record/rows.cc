@@ -117,6 +117,7 @@ Json rows_to_json(const RowsRecord& record, ChunkWriter& chunks) {
             {"evaluation", record.evaluation},
             {"notes", texts_to_json(record.notes)}};
   if (!record.target.empty()) json["target"] = valid_utf8(record.target);
+  if (!record.beside.empty()) json["beside"] = valid_utf8(record.beside);
   for (const RowColumn& column : record.columns)
     json["columns"].push_back(column_to_json(column, size_t(record.rows), chunks));
   return json;

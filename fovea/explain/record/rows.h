@@ -17,7 +17,7 @@ inline constexpr int kRowsVersion = 1;
 /// One column of a record of rows: exactly one of the lists has an entry for each row.
 struct RowColumn {
   std::string role;  // input, cell, answer, truth, probability, surprisal, distance, right, length,
-                     // supported
+                     // supported; beside_answer, …: of a second run (beside.h)
   std::string name;  // for people
   std::string about = "";                       // what the numbers are, where the name does not say
   std::vector<std::string> texts = {};          //
@@ -30,8 +30,9 @@ struct RowColumn {
 
 struct RowsRecord {
   std::string task, title, run, data, split;
-  std::string kind;    // class, labels, number, text, tags, span or choice
-  std::string target;  // numbers: what they are
+  std::string kind;         // class, labels, number, text, tags, span or choice
+  std::string target;       // numbers: what they are
+  std::string beside = "";  // the second run, where its answers stand beside
   int64_t rows = 0;
   std::vector<RowColumn> columns;
   std::vector<int64_t> explained;  // rows from 0 with an explanation, in the order of those
