@@ -31,7 +31,7 @@ export class Detail {
         step(-1, "Previous row of the table", "Previous"), step(1, "Next row of the table", "Next")),
       title, element("dl", {class: "rows-facts"}, known.flatMap((column) => [
         element("dt", {title: column.about || null}, element("bdi", {text: visible(column.name)})),
-        element("dd", {class: column.role === "right" ? `rows-${column.value(row)}` : ""},
+        element("dd", {class: ["right", "beside_right"].includes(column.role) ? `rows-${column.value(row)}` : ""},
           folded(element("div", {class: "rows-fact", dir: "auto", text: column.text(row)}))),
       ])), host);
     if (explanation) this.#shell = new Shell(host, explanation, {state: this.state, compact: true});

@@ -193,7 +193,7 @@ export class RowTable {
 
 function cell(column, row) {
   const text = column.text(row);
-  if (column.role === "right") {
+  if (["right", "beside_right"].includes(column.role)) {
     return element("td", {class: `rows-${column.value(row) ?? "unknown"}`, text: rightMarks[text] ?? ""});
   }
   const shown = text.length > longestCell ? `${text.slice(0, longestCell)}…` : text;

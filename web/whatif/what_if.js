@@ -13,6 +13,7 @@ const hint = "Choose a unit in the picture; Delete takes it away, too.";
 const slow = 1000;  // from here on the search tells how far it is
 const mostSuggestions = 50;
 const longestLabel = 30;
+const mostNamed = 3;
 const controls = "button:not(.ranked-row), select, input, label, summary, textarea, [role=radio]";
 
 /** `calls`: take(away) asks without these units, flip(axis, told, signal) -> Promise of what POST /v1/flip found,
@@ -254,8 +255,15 @@ export class WhatIf {
   }
 
   #say(text) {
-    this.#said.textContent = text || hint;
+    const {without} = this.#explanation?.value ?? {};
+    this.#said.textContent = text || (without ? awayText(without.units) : hint);
   }
+}
+
+function awayText(units) {
+  const labels = units.flatMap((some) => some.labels.map((label) => `“${shorten(visible(label), longestLabel)}”`));
+  const names = labels.length <= mostNamed ? labels.join(", ") : `${labels.length} units`;
+  return `Without ${names}: the answers before and after stand below the picture.`;
 }
 
 function isOfInput({output, kind}) {
