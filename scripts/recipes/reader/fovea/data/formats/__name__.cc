@@ -1,4 +1,6 @@
 // Tables whose cells stand between blanks, with a header line: files that end in .__name__.
+#include <algorithm>
+
 #include "fovea/base/error.h"
 #include "fovea/base/text.h"
 #include "fovea/data/formats/bytes.h"
@@ -6,6 +8,19 @@
 #include "fovea/data/formats/text_encoding.h"
 
 namespace fovea {
+
+/// Column names say which cells are meant, so each must be another one; a file with more of them
+/// than a table can have is transposed, or no table.
+static void check___name___header(const std::vector<std::string>& names, const std::string& place) {
+  require(names.size() <= size_t(CsvOptions{}.max_columns), ErrorKind::BadData, place, ": found ",
+          format_count(int64_t(names.size())), " columns; expected at most ",
+          format_count(CsvOptions{}.max_columns));
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
+  const auto twin = std::ranges::adjacent_find(sorted);
+  require(twin == sorted.end(), ErrorKind::BadData, place, ": two columns are called '",
+          twin == sorted.end() ? "" : shorten_bytes(*twin, 64), "'");
+}
 
 static CsvTable read___name__(const std::filesystem::path& path) {
   FileBytes bytes = read_bytes(path, CsvOptions{}.max_bytes);
@@ -23,6 +38,7 @@ static CsvTable read___name__(const std::filesystem::path& path) {
     if (cells.empty()) continue;
     if (names.empty()) {
       names = std::move(cells);
+      check___name___header(names, concat(path.string(), ":", line));
       continue;
     }
     require(cells.size() == names.size(), ErrorKind::BadData, path.string(), ":", line,
@@ -37,6 +53,7 @@ static CsvTable read___name__(const std::filesystem::path& path) {
   return table;
 }
 
+/// Behind the reader may stand what is so of the format: .is_csv, .has_input_lines (table.h).
 TableFormat __name___format() {
   return {{".__name__"}, read___name__};
 }

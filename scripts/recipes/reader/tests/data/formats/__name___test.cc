@@ -21,6 +21,10 @@ TEST(__Name__, ErrorsNameTheLine) {
   const testing::TemporaryFolder folder;
   testing::expect_error(ErrorKind::BadData, {"a.__name__:3", "3 cells", "2"},
                         [&] { read_table(folder.write("a.__name__", "x y\n\n1 2 3\n")); });
+  testing::expect_error(ErrorKind::BadData, {"a.__name__:1", "two columns are called 'x'"},
+                        [&] { read_table(folder.write("a.__name__", "x y x\n1 2 3\n")); });
+  testing::expect_error(ErrorKind::BadData, {"a.__name__", "no rows"},
+                        [&] { read_table(folder.write("a.__name__", "x y\n")); });
 }
 
 }  // namespace
