@@ -17,12 +17,22 @@
 set(fovea_batch_files 28)
 set(fovea_batch_size 220000)  # bytes of source: what a batch costs goes by them
 
-# fovea_unity(TARGET): puts each of the target's sources into the first batch that it fits.
+# fovea_unity(TARGET): puts each of the target's sources into the first batch that it fits, those of earlier configurations first.
 function(fovea_unity target)
   if(NOT FOVEA_UNITY)
     return()
   endif()
-  get_target_property(sources ${target} SOURCES)
+  # New files come behind those that the build folder knows: these stay in their batches, and only what is new is compiled.
+  get_target_property(found ${target} SOURCES)
+  set(sources "")
+  foreach(source ${FOVEA_SOURCES_OF_${target}})
+    if(source IN_LIST found)
+      list(APPEND sources ${source})
+    endif()
+  endforeach()
+  list(APPEND sources ${found})
+  list(REMOVE_DUPLICATES sources)
+  set(FOVEA_SOURCES_OF_${target} "${sources}" CACHE INTERNAL "in the order in which they were put into batches")
   foreach(source ${sources})
     fovea_read_source(${source})
   endforeach()
