@@ -85,22 +85,27 @@ TrainerState check_checkpoint(const RunFolder& folder, const Setup& setup, const
   return state;
 }
 
-/// One whole line per epoch of the checkpoint; what a killed training wrote after it may follow.
+/// One whole line per report of the checkpoint, after every training.evaluate_epochs epochs; what a
+/// killed training wrote after it may follow.
 std::string check_metrics(const RunFolder& folder, const TrainerState& state, std::string& detail) {
   const std::string content = read_file(folder.metrics());
-  int64_t lines = 0;
+  int64_t lines = 0, epoch = 0;
   size_t begin = 0;
   for (size_t end = 0; (end = content.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string place = concat(folder.metrics().string(), ":", ++lines);
     const SortedJson line = parse_json_row(std::string_view(content).substr(begin, end - begin),
                                            place, "{\"epoch\": 1}");
-    if (!line.contains("epoch") || line["epoch"] != lines)
-      return concat(place, ": is not the line of epoch ", lines);
+    const auto number = line.find("epoch");
+    if (number == line.end() || !number->is_number_integer() || *number <= epoch)
+      return concat(place, ": is not the line of an epoch after ", epoch);
+    epoch = *number;
   }
-  if (lines < state.epoch)
-    return concat("metrics.jsonl has ", lines, " lines, the checkpoint ", state.epoch, " epochs");
-  detail = concat(lines, lines == 1 ? " epoch" : " epochs");
-  if (lines > state.epoch) detail += concat(", of which --resume repeats ", lines - state.epoch);
+  if (lines < state.reports)
+    return concat("metrics.jsonl has ", lines, " lines, the checkpoint ", state.reports,
+                  " reports");
+  detail = concat(epoch, epoch == 1 ? " epoch" : " epochs");
+  if (lines < epoch) detail += concat(", ", lines, lines == 1 ? " report" : " reports");
+  if (epoch > state.epoch) detail += concat(", of which --resume repeats ", epoch - state.epoch);
   if (begin < content.size()) detail += ", and a half-written line, which --resume cuts off";
   return "";
 }

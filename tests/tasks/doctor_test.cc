@@ -48,6 +48,27 @@ TEST_F(Doctor, LooksOnlyAtFilesOfTheRun) {
   EXPECT_NE(problem_with({{std::string(10'000, 'x'), hash}}), "");
 }
 
+TEST_F(Doctor, AReportMayStandForSeveralEpochs) {
+  const auto problem_with_metrics = [&](const std::filesystem::path& run) {
+    for (const Check& check : examine(run))
+      if (check.name == "metrics") return check.problem;
+    return std::string("no such check");
+  };
+  const std::filesystem::path run = folder / "rare";
+  const testing::SmallTraining rare{
+      "features",
+      {"data.rows=400", "training.epochs=5", "training.evaluate_epochs=2", "model.name=tutorial"},
+      "columns"};
+  testing::train_small(rare, run);
+  EXPECT_EQ(problem_with_metrics(run), "");
+  const std::string lines = read_file(RunFolder(run).metrics());
+  write_file(RunFolder(run).metrics(), lines.substr(0, lines.find('\n') + 1));
+  EXPECT_NE(problem_with_metrics(run).find("has 1 lines, the checkpoint 3 reports"),
+            std::string::npos);
+  write_file(RunFolder(run).metrics(), lines + lines);
+  EXPECT_NE(problem_with_metrics(run).find("metrics.jsonl:4"), std::string::npos);
+}
+
 TEST_F(Doctor, DevicesAndPipesAreNotRead) {
   std::filesystem::create_symlink("/dev/zero", path() / "assets" / "endless");
   ::mkfifo((path() / "assets" / "pipe").c_str(), 0600);
