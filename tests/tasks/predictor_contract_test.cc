@@ -181,11 +181,12 @@ TEST_P(PredictorContract, ExampleInputsCanBeGivenBack) {
   for (const Json& input : inputs)
     parsed.push_back(pipeline->parse(input.is_string() ? input.get<std::string>() : input.dump()));
   EXPECT_EQ(pipeline->predict(parsed).size(), inputs.size());
-  // Numbers were shortened for people, texts were not.
-  std::string name;
+  // Numbers were shortened for people, texts were not. Usually a tensor is called as its axis.
+  std::string name = GetParam().axis;
   for (const char* known : {"words", "units", "tokens", "source", "inputs", "user_words", "image",
                             "nodes", "codes", "pages"})
     if (examples[0].tensors.count(known)) name = known;
+  ASSERT_TRUE(examples[0].tensors.count(name)) << "no tensor is called as the axis, " << name;
   const at::Tensor tensor = examples[0].tensors.at(name);
   if (tensor.is_floating_point())
     EXPECT_TRUE(parsed[0].tensors.at(name).allclose(tensor, 1e-2, 1e-2));
