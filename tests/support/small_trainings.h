@@ -160,6 +160,7 @@ inline const SmallTraining kSmallTrainings[] = {
      {"data.accesses=400", "data.window=6", "model.hidden=8", "model.page=8", "model.experts=3",
       "model.history=attention", "training.epochs=1"},
      "accesses"},
+    // ./dev new task adds rows above
 };
 
 inline std::ostream& operator<<(std::ostream& out, const SmallTraining& training) {

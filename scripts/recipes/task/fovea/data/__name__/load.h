@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/base/json_field.h"
 #include "fovea/base/options.h"
 #include "fovea/data/load.h"
 
@@ -24,6 +25,15 @@ struct __Name__DataOptions {
   void describe(OptionList& list);
 };
 
+/// What is learned from the training rows and kept in the run: here the classes; means and
+/// vocabularies belong here too.
+struct __Name__Coding {
+  std::vector<std::string> classes;
+
+  Json to_json() const;
+  static __Name__Coding from_json(const Json& json, const std::string& where);
+};
+
 /// "letters" [T] int64, 1 … 26. BadData for anything but letters from a to z.
 Example __name___example(const std::string& letters);
 /// Padded with 0: "letters" [B, T] and "letters.keep", and "target" [B] where they have one.
@@ -34,9 +44,9 @@ FileRows<__Name__Row> read___name__(const std::filesystem::path& path,
                                     const RowSink<__Name__Row>& sink = {});
 SplitRows<__Name__Row> draw___name__(const __Name__DataOptions& options);
 
-/// Reads or draws. `classes` are found in the training rows where they are not known yet.
+/// Reads or draws. The coding is learned from the training rows where it has no classes yet.
 Splits load___name__(const DataSource& source, const __Name__DataOptions& options,
-                     std::vector<std::string>& classes, uint64_t seed);
+                     __Name__Coding& coding, uint64_t seed);
 /// Writes the drawn rows as files that read back the same.
 void write___name___data(const std::filesystem::path& folder, const __Name__DataOptions& options);
 
