@@ -26,6 +26,7 @@ add_row() {
 
 # add_line FILE PATTERN LINE: before the first line that holds the pattern.
 add_line() {
+  grep -qF -- "$2" "$1" || { echo "error: $1 has no line with: $2"; exit 1; }
   awk -v pattern="$2" -v line="$(fill <<<"$3")" '!done && index($0, pattern) { print line; done = 1 } { print }' "$1" >"$1.new" && mv "$1.new" "$1"
   touched+=("$1")
   echo "  row   $1"
@@ -49,3 +50,7 @@ done
 if command -v clang-format >/dev/null; then
   printf '%s\n' "${touched[@]}" | { grep -E '\.(h|cc|cu)$' || true; } | xargs -r clang-format -i
 fi
+
+# What CONTRIBUTING.md says comes next: the last cell of the kind's row below "| kind | next |".
+next=$(awk -F ' [|] ' -v kind="| \`$kind\`" '/^[|] kind [|] next/ { below = 1 } below && $1 == kind { sub(/ [|]$/, "", $2); print $2 }' CONTRIBUTING.md)
+echo "  next  ${next//NAME/$name}"
