@@ -1,8 +1,9 @@
 // One explanation on screen: heading, pickers of maps and views, layers and heads, search, threshold, the
 // view itself, and above it whether that picture shows what the model used.
+import {placeName} from "fovea/model/family.js";
 import {Actions} from "fovea/parts/actions.js";
 import {clear, element} from "fovea/parts/dom.js";
-import {findingOf, Verdict, verdictSentence} from "fovea/parts/faithfulness.js";
+import {Verdict, verdictSentence} from "fovea/parts/faithfulness.js";
 import {headBlocks, heading} from "fovea/parts/heading.js";
 import {showHelp} from "fovea/parts/help.js";
 import {Pager} from "fovea/parts/pager.js";
@@ -20,7 +21,7 @@ const shells = [];  // keys pressed outside of all of them go to the first
 /** Fills `host`. `compact` leaves out what a page around it has; `whatIf` (a WhatIf) takes units of the input away. */
 export class Shell {
   constructor(host, explanation, {state, compact = false, truth = null, whatIf = null}) {
-    Object.assign(this, {host, explanation, state, compact, truth, whatIf, map: null, view: null, mounted: null});
+    Object.assign(this, {host, explanation, state, compact, truth, whatIf, map: null, view: null, mounted: null, judged: []});
     this.tooltip = new Tooltip();
     this.families = new Tabs("Maps", (key) => this.#pickFamily(key));
     this.views = new Tabs("Views", (id) => state.set({view: id, zoom: ""}));
@@ -70,12 +71,16 @@ export class Shell {
     this.#showVerdict();
   }
 
-  /** A name for files: task, map, layer and head. */
+  /** The maps that the picture on screen is of; none where there is no picture. */
+  get drawn() {
+    return this.mounted?.drawnMaps() ?? [];
+  }
+
+  /** A name for files: task, map, layers and heads. */
   fileName() {
     const {task, title} = this.explanation;
-    const {name, layer, head} = this.map ?? {};
-    const parts = [task || title || "attention", name, layer && `layer-${layer}`, head && `head-${head}`];
-    return parts.filter(Boolean).join("-");
+    const parts = [task || title || "attention", this.map?.name, placeName(this.drawn)];
+    return parts.filter(Boolean).join("-").replace(/[ ,]+/g, "-");
   }
 
   #build() {
@@ -100,7 +105,10 @@ export class Shell {
     if (changed.has("theme")) this.actions.showTheme();
     const before = this.mounted;
     if (mapKeys.some((key) => changed.has(key))) this.#choose();
-    if (this.mounted === before) this.mounted?.update(changed);
+    if (this.mounted === before) {
+      this.mounted?.update(changed);
+      this.#followDrawn();
+    }
     this.tools.show();
   }
 
@@ -135,11 +143,9 @@ export class Shell {
 
   #mount(family, map, view) {
     this.#unmount();
-    const isNew = map !== this.map;
     Object.assign(this, {map, view});
     this.controls.hidden = false;
     this.verdict.node.hidden = false;
-    if (isNew) this.#showVerdict();
     const inside = (name, axis) => (this.state.get(name) < axis.size ? this.state.get(name) : -1);
     this.state.set({query: inside("query", map.queryAxis), key: inside("key", map.keyAxis)});
     const context = {
@@ -149,6 +155,7 @@ export class Shell {
     try {
       this.mounted = view.mount(clear(this.stage), context);
       this.stage.setAttribute("aria-label", this.mounted.describe());
+      this.#followDrawn();
     } catch (error) {
       this.#showNothing(`This view cannot be drawn: ${error.message}`);
     }
@@ -156,11 +163,17 @@ export class Shell {
     this.tools.show();
   }
 
+  // A verdict is that of what is drawn, which a view may choose itself.
+  #followDrawn() {
+    const drawn = this.drawn;
+    if (drawn.length !== this.judged.length || drawn.some((map, i) => map !== this.judged[i])) this.#showVerdict();
+  }
+
   #showVerdict() {
-    if (!this.map) return;
-    const finding = findingOf(this.map, this.explanation.familyOf(this.map), this.explanation);
-    this.verdict.show(finding, (key) => this.#pickFamily(key));
-    this.stage.setAttribute("aria-description", verdictSentence(this.explanation, this.map));
+    this.judged = this.drawn;
+    if (this.judged.length === 0) return;
+    this.verdict.show(this.judged, this.explanation, (key) => this.#pickFamily(key));
+    this.stage.setAttribute("aria-description", verdictSentence(this.explanation, this.judged));
   }
 
   #unmount() {

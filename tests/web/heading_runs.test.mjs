@@ -6,6 +6,7 @@ import {tmpdir} from "node:os";
 import path from "node:path";
 import {after, before, describe, test} from "node:test";
 import {pathToFileURL} from "node:url";
+import {choose, everyView} from "./reports.mjs";
 import {fovea, shoot, startBrowser, visit} from "./support.mjs";
 
 const folder = process.env.FOVEA_WEB_RUNS;
@@ -69,6 +70,14 @@ describe("the heading of real runs", {skip: runs.length === 0 && "FOVEA_WEB_RUNS
     });
   }
 
+  /** The text of the SVG that Export saves. */
+  async function savedPicture(page) {
+    await page.getByRole("button", {name: "Export"}).click();
+    const item = page.getByRole("menuitem", {name: "Vector picture SVG"});
+    const [download] = await Promise.all([page.waitForEvent("download"), item.click()]);
+    return readFileSync(await download.path(), "utf8");
+  }
+
   const exampleOf = (run) => JSON.parse(readFileSync(path.join(folder, run, "assets/examples.json"), "utf8"))[0];
 
   test("visits that were cut are said", async () => {
@@ -118,9 +127,7 @@ describe("the heading of real runs", {skip: runs.length === 0 && "FOVEA_WEB_RUNS
       await shoot(page, "axes-timeline");
     });
     await report("speech", exampleOf("speech"), "#view=spectrogram", async (page) => {
-      await page.getByRole("button", {name: "Export"}).click();
-      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", {name: "Vector picture SVG"}).click()]);
-      const svg = readFileSync(await download.path(), "utf8");
+      const svg = await savedPicture(page);
       for (const title of ["time in seconds", "frequency"]) assert.ok(svg.includes(title), title);
       await shoot(page, "axes-speech");
     });
@@ -130,25 +137,51 @@ describe("the heading of real runs", {skip: runs.length === 0 && "FOVEA_WEB_RUNS
     });
   });
 
-  // A tab that was judged shows its own sentence; one that was not shows nobody's.
+  // In every view of every map: what was judged shows its own sentence, and what was not shows nobody's.
   async function everyVerdict(page, {faithfulness}) {
-    const strip = page.getByRole("group", {name: "Does this picture show what the model used?"});
-    const tabs = page.locator("[role=tablist][aria-label=Maps] [role=tab]");
-    for (let place = 0; place < (await tabs.count()); ++place) {
-      if (await tabs.nth(place).isVisible()) await tabs.nth(place).click();
-      const text = await strip.locator("p").first().innerText();
-      const name = await tabs.nth(place).getAttribute("data-id");
-      const sentences = faithfulness.filter(({verdict}) => text.includes(verdict));
-      if (!words.test(text)) {
-        assert.equal(sentences.length, 0, text);
-        assert.match(text, /^Not measured/);
-        continue;
-      }
-      assert.equal(sentences.length, 1, text);
-      const [{map, trust, judged_as: as}] = sentences;
-      assert.equal(as === "rollout" ? `${map} rollout` : map, name);
-      const washed = await page.locator(".shell-stage.washed").count();
-      assert.equal(washed, trust === "unsupported" ? 1 : 0, `${trust}: ${text}`);
+    for (const [map, view] of await everyView(page)) {
+      await choose(page, "Maps", map);
+      await choose(page, "Views", view);
+      const isOverview = view === "heads";
+      await verdictOf(page, faithfulness, {map, mayBeJudged: !isOverview});
+      if (isOverview) assert.match(await strip(page).innerText(), /Not measured for these maps together\./);
+      if (view === "links") await everyHead(page, faithfulness, map);
     }
+  }
+
+  // Each head alone, then the mean and the first head together: none of these was judged.
+  async function everyHead(page, faithfulness, map) {
+    const chips = page.getByRole("group", {name: "Heads shown"}).getByRole("button");
+    for (let place = 1; place < (await chips.count()); ++place) {
+      await chips.nth(place).click();
+      await chips.nth(place - 1).click();
+      await verdictOf(page, faithfulness, {map, mayBeJudged: false});
+      assert.match(await savedPicture(page), new RegExp(`, head ${place}<`), "the saved picture names the head");
+    }
+    if ((await chips.count()) === 0) return;
+    await chips.first().click();
+    await verdictOf(page, faithfulness, {map, mayBeJudged: false});
+    assert.match(await strip(page).innerText(), /Not measured for these maps together\./);
+    await chips.last().click();
+    await verdictOf(page, faithfulness, {map, mayBeJudged: true});
+  }
+
+  const strip = (page) => page.getByRole("group", {name: "Does this picture show what the model used?"});
+
+  async function verdictOf(page, faithfulness, {map: family, mayBeJudged}) {
+    const text = await strip(page).locator("p").first().innerText();
+    const sentences = faithfulness.filter(({verdict}) => text.includes(verdict));
+    const washed = await page.locator(".shell-stage.washed").count();
+    if (!words.test(text)) {
+      assert.equal(sentences.length, 0, text);
+      assert.match(text, /^Not measured/);
+      assert.equal(washed, 0, "what was not judged is not washed out");
+      return;
+    }
+    assert.ok(mayBeJudged, `${family}: ${text}`);
+    assert.equal(sentences.length, 1, text);
+    const [{map, trust, judged_as: as}] = sentences;
+    assert.equal(as === "rollout" ? `${map} rollout` : map, family);
+    assert.equal(washed, trust === "unsupported" ? 1 : 0, `${trust}: ${text}`);
   }
 });

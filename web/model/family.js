@@ -1,6 +1,8 @@
 // Maps that belong together: the layers and heads of one attention, or the series of one group.
 import {MeanMatrix} from "fovea/model/matrix.js";
 
+const mostNamed = 4;
+
 /** key (in the address), name, title, maps, layers and heads (rising; empty where maps have none),
     grouped. */
 export class Family {
@@ -52,6 +54,19 @@ export class Family {
   holds(map) {
     return this.maps.includes(map) || [...this.means.values()].includes(map);
   }
+}
+
+/** Which layers and heads maps of one family are, in words: "layer 2, head 3", "mean of heads"; "" where it has neither. */
+export function placeName(maps) {
+  const layers = rising(maps.map(({layer}) => layer)).filter(Boolean);
+  const heads = rising(maps.map(({head}) => head));
+  const means = heads[0] === 0 ? ["mean of heads"] : [];
+  return [named("layer", layers), ...means, named("head", heads.filter(Boolean))].filter(Boolean).join(", ");
+}
+
+function named(word, numbers) {
+  if (numbers.length > mostNamed) return `${numbers.length} ${word}s`;
+  return numbers.length > 0 ? `${word}${numbers.length > 1 ? "s" : ""} ${numbers.join(" and ")}` : "";
 }
 
 /** Families in the order of their first maps. */

@@ -10,7 +10,7 @@ import {menu} from "fovea/parts/menu.js";
 const themes = ["auto", "light", "dark"];
 const themeNames = {auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark"};
 
-/** `shell`: {explanation, state, mounted (the view on screen or null), fileName(), announce(text)}. */
+/** `shell`: {explanation, state, mounted (the view on screen or null), drawn (its maps), fileName(), announce(text)}. */
 export class Actions {
   constructor(shell, compact) {
     this.shell = shell;
@@ -72,8 +72,8 @@ export class Actions {
     if (kind === "csv") return view?.csv();
     const picture = view?.svg();
     if (!picture) return null;
-    const {explanation, map} = this.shell;
-    const framed = framedSvg(picture, {explanation, map, legend: view.howToRead(), description: view.describe()});
+    const {explanation, drawn} = this.shell;
+    const framed = framedSvg(picture, {explanation, maps: drawn, legend: view.howToRead(), description: view.describe()});
     return kind === "svg" ? framed : svgToPng(framed);
   }
 }

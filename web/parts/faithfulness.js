@@ -19,12 +19,15 @@ const directions = {
 };
 
 /**
- * What is known of the map on screen: {entry} where it was judged itself; {entry, other, map} where only
- * something that it is part of was (`other` says what, `map` is the name of the family that shows that, if any);
- * {} where nothing was. `title` is there where the picture shows several maps: that of this one. `family` is the map's.
+ * What is known of the picture on screen, which draws `maps` of one family: {entry} where that was judged itself;
+ * {entry, other, map} where only something that it is part of was, or that is part of it (`other` says what, `map` is
+ * the name of the family that shows that, if any); {} where nothing was. `title` is there where the picture shows all
+ * series of a group: that of the one that was chosen.
  */
-export function findingOf(map, family, explanation) {
+function findingOf(maps, explanation) {
+  const [map] = maps;
   const {faithfulness} = explanation;
+  const family = explanation.familyOf(map);
   const rollout = faithfulness.find(({map: name, judged_as: as}) => as === "rollout" && `${name} rollout` === map.name);
   if (rollout) return {entry: rollout};
   const entry = faithfulness.find(({map: name}) => name === map.name);
@@ -32,26 +35,32 @@ export function findingOf(map, family, explanation) {
   const layers = new Set(family.maps.filter(({name}) => name === map.name).map(({layer}) => layer)).size;
   const as = entry.judged_as ?? (layers > 1 ? "mean of layers" : "mean of heads");
   const isOneHead = map.head > 0 && family.headsOf(map.layer).length > 1;
+  const isMean = maps.length === 1 && !isOneHead;
   if (as === "rollout" || (as === "mean of layers" && layers > 1)) {
     const shown = explanation.families().find(({name}) => name === `${map.name} rollout`);
     const what = as === "rollout" ? "all layers together, by their rollout" : "the mean of all layers";
     return {entry, other: what, map: as === "rollout" ? shown?.key : undefined};
   }
-  if (isOneHead) return {entry, other: "the mean of all heads", map: family.key};
+  if (!isMean) return {entry, other: "the mean of all heads", map: family.key};
   return family.grouped && family.maps.length > 1 ? {entry, title: map.title} : {entry};
 }
 
 /** The same as a sentence, for where there is no room for more: below a picture that is taken away. */
-export function verdictSentence(explanation, map) {
-  const {entry, other} = findingOf(map, explanation.familyOf(map), explanation);
-  if (!entry || other) return `${question} Not measured for this map.`;
+export function verdictSentence(explanation, maps) {
+  const {entry, other} = findingOf(maps, explanation);
+  if (!entry || other) return `${question} ${notMeasured(maps)}`;
   return `${question} ${(answers[entry.trust] ?? answers.unknown).word}. ${entry.verdict}`;
+}
+
+function notMeasured(maps) {
+  return maps.length > 1 ? "Not measured for these maps together." : "Not measured for this map.";
 }
 
 /** The strip between the tabs and the picture. `washed(isWashed)` is told whether the picture must look so. */
 export class Verdict {
   #washed;
   #finding = {};
+  #maps = [];
   #offer = null;
   #timer = 0;
 
@@ -61,10 +70,11 @@ export class Verdict {
     this.node = element("div", {class: "faith", role: "group", "aria-label": question});
   }
 
-  /** Shows what findingOf() found; `go(key)` opens another map. */
-  show(finding, go) {
+  /** Shows what is known of the picture that draws `maps`; `go(key)` opens another map. */
+  show(maps, explanation, go) {
     this.stop();
-    this.#finding = finding;
+    this.#maps = maps;
+    this.#finding = findingOf(maps, explanation);
     this.go = go;
     this.#draw();
   }
@@ -100,13 +110,13 @@ export class Verdict {
     if (entry && !other) return this.#drawVerdict(entry, title);
     const button = (text, click) => element("button", {type: "button", class: "faith-button", text, on: {click}});
     if (other) {
-      this.#fill("quiet", answers.unknown, "Not measured for this map.",
+      this.#fill("quiet", answers.unknown, notMeasured(this.#maps),
         element("span", {}, `What was measured is ${other}. `, map && button("Show that", () => this.go(map))));
     } else if (this.#offer) {
       this.#fill("quiet", answers.unknown, "Not measured yet.",
         element("span", {}, this.#offer.remark, " ", button("Measure it", this.#offer.start)));
     } else {
-      this.#fill("quiet", answers.unknown, "Not measured for this map.",
+      this.#fill("quiet", answers.unknown, notMeasured(this.#maps),
         "A large weight says where the model looked, not that the answer rests on it.");
     }
     this.node.dataset.state = "open";

@@ -1,5 +1,6 @@
 // A picture to take away with what a reader needs who sees nothing else: above it what was explained and what
 // the model said, below it whether the map shows what the model used.
+import {placeName} from "fovea/model/family.js";
 import {label, textWidth} from "fovea/parts/chart.js";
 import {svgDocument} from "fovea/parts/export.js";
 import {verdictSentence} from "fovea/parts/faithfulness.js";
@@ -20,16 +21,16 @@ const looks = {
 };
 
 /** Text of a stand-alone SVG of a view's `picture` (text of an SVG) with words of the explanation around it.
-    `legend`: what the view's howToRead() says. */
-export function framedSvg(picture, {explanation, map, legend, description}) {
+    `maps`: those that it draws; `legend`: what the view's howToRead() says. */
+export function framedSvg(picture, {explanation, maps, legend, description}) {
   const inner = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
   const [width, height] = ["width", "height"].map((name) => parseFloat(inner.getAttribute(name)));
   const full = Math.max(width, narrowest);
-  const above = textBlock(headOf(explanation, map), margin, full);
+  const above = textBlock(headOf(explanation, maps), margin, full);
   inner.setAttribute("y", above.bottom + gap);
   const bottom = above.bottom + gap + height + gap;
   const scale = legend.scale ? legendSvg(legend.scale, margin, bottom) : null;
-  const below = textBlock(footOf(explanation, map, legend), bottom + (scale ? scaleHeight : 0), full);
+  const below = textBlock(footOf(explanation, maps, legend), bottom + (scale ? scaleHeight : 0), full);
   const size = {width: full, height: below.bottom + margin};
   const nodes = [...above.nodes, inner, ...(scale ? [scale] : []), ...below.nodes];
   return svgDocument({...size, title: titleOf(explanation), description}, nodes);
@@ -39,21 +40,20 @@ function titleOf({title, task}) {
   return title || task || "Attention";
 }
 
-function headOf(explanation, map) {
+function headOf(explanation, maps) {
   const {input, prediction} = explanation;
-  const place = [map.layer && `layer ${map.layer}`, map.head && `head ${map.head}`, map.head === 0 && "mean of heads"];
   return [
     [titleOf(explanation), "title"],
     ...(input ? [[`Input: ${input}`, "text"]] : []),
     ...(prediction.text ? [[`Prediction: ${prediction.text}`, "text"]] : []),
     ...(prediction.truth ? [[truthSentence(prediction.truth), "text"]] : []),
-    [[map.title, ...place.filter(Boolean)].join(", "), "quiet"],
+    [[maps[0].title, placeName(maps)].filter(Boolean).join(", "), "quiet"],
   ];
 }
 
-function footOf(explanation, map, {scale, remark}) {
+function footOf(explanation, maps, {scale, remark}) {
   const equal = scale && equalText(scale);
-  return [...(equal ? [[`▲ ${equal}`, "quiet"]] : []), ...(remark ? [[remark, "quiet"]] : []), [verdictSentence(explanation, map), "quiet"]];
+  return [...(equal ? [[`▲ ${equal}`, "quiet"]] : []), ...(remark ? [[remark, "quiet"]] : []), [verdictSentence(explanation, maps), "quiet"]];
 }
 
 // Lines of text from `top` on: {nodes, bottom}.

@@ -74,6 +74,10 @@ class HeadsView {
     return headsSvg({rows, columns, pictures, width, height, ...texts});
   }
 
+  drawnMaps() {
+    return this.family.maps;
+  }
+
   howToRead() {
     return {remark};
   }

@@ -88,6 +88,10 @@ class LinksView extends CanvasView {
     return {remark: `The stronger a line, the larger its weight.${signed}${several}`};
   }
 
+  drawnMaps() {
+    return this.wanted;
+  }
+
   numbers() {
     return linksNumbers(this.wanted);
   }

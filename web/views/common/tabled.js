@@ -1,5 +1,6 @@
 // Every view with the table of its numbers under it, which opens with a button. The table is built when it is
 // opened, and anew when what is shown changes.
+import {placeName} from "fovea/model/family.js";
 import {element} from "fovea/parts/dom.js";
 import {csvText} from "fovea/parts/export.js";
 import {onPrint, pageWidth} from "fovea/parts/printing.js";
@@ -55,6 +56,11 @@ class Tabled {
     return this.view.howToRead?.() ?? {};
   }
 
+  /** The maps that the picture is of. */
+  drawnMaps() {
+    return this.view.drawnMaps?.() ?? [this.context.map];
+  }
+
   /** All numbers of the view. */
   async csv() {
     const rows = [];
@@ -88,9 +94,8 @@ class Tabled {
 
   async #fill() {
     const turn = ++this.turn;
-    const {title, layer, head} = this.context.map;
-    const place = [layer && `layer ${layer}`, head && `head ${head}`, head === 0 && "mean of heads"];
-    const shown = await numberTable(this.view.numbers(false), [title, ...place].filter(Boolean).join(", "))
+    const caption = [this.context.map.title, placeName(this.drawnMaps())].filter(Boolean).join(", ");
+    const shown = await numberTable(this.view.numbers(false), caption)
       .catch((error) => element("p", {class: "message", text: `The numbers cannot be read: ${error.message}`}));
     if (turn === this.turn && this.#isOpen) this.place.replaceChildren(shown);
   }
