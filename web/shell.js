@@ -1,27 +1,29 @@
 // One explanation on screen: heading, pickers of maps and views, layers and heads, search, threshold, the
 // view itself, and above it whether that picture shows what the model used.
 import {placeName} from "fovea/model/family.js";
+import {attention, colouredMap} from "fovea/model/importances.js";
 import {Actions} from "fovea/parts/actions.js";
 import {clear, element} from "fovea/parts/dom.js";
-import {Verdict, verdictSentence} from "fovea/parts/faithfulness.js";
+import {findingOf, Verdict, verdictSentence} from "fovea/parts/faithfulness.js";
 import {headBlocks, heading} from "fovea/parts/heading.js";
 import {showHelp} from "fovea/parts/help.js";
 import {Pager} from "fovea/parts/pager.js";
 import {Tabs} from "fovea/parts/tabs.js";
 import {Tools} from "fovea/parts/tools.js";
 import {Tooltip} from "fovea/parts/tooltip.js";
+import {Colouring} from "fovea/views/common/colouring.js";
 import {viewsFor} from "fovea/views/index.js";
 import {awayNote} from "fovea/whatif/note.js";
 
 const caution = "Attention is evidence, not proof: a large weight says where the model looked, " +
   "not that the answer rests on it.";
-const mapKeys = ["map", "layer", "head", "view"];
+const mapKeys = ["map", "layer", "head", "view", "colour"];
 const shells = [];  // keys pressed outside of all of them go to the first
 
 /** Fills `host`. `compact` leaves out what a page around it has; `whatIf` (a WhatIf) takes units of the input away. */
 export class Shell {
   constructor(host, explanation, {state, compact = false, truth = null, whatIf = null}) {
-    Object.assign(this, {host, explanation, state, compact, truth, whatIf, map: null, view: null, mounted: null, judged: []});
+    Object.assign(this, {host, explanation, state, compact, truth, whatIf, chosen: null, map: null, view: null, mounted: null, judged: []});
     this.tooltip = new Tooltip();
     this.families = new Tabs("Maps", (key) => this.#pickFamily(key));
     this.views = new Tabs("Views", (id) => state.set({view: id, zoom: ""}));
@@ -31,6 +33,7 @@ export class Shell {
     this.tools = new Tools(this);
     this.stage = element("section", {class: "shell-stage", role: "tabpanel"});
     this.verdict = new Verdict((isWashed) => this.stage.classList.toggle("washed", isWashed));
+    this.colouring = new Colouring((colour) => state.set({colour}));
     this.live = element("div", {class: "visually-hidden", "aria-live": "polite"});
     this.#build();
     this.unsubscribe = state.subscribe((changed) => this.#changed(changed));
@@ -68,6 +71,7 @@ export class Shell {
   judge(faithfulness) {
     this.explanation.faithfulness = faithfulness;
     this.explanation.value.faithfulness = faithfulness;
+    this.#choose();
     this.#showVerdict();
   }
 
@@ -79,7 +83,7 @@ export class Shell {
   /** A name for files: task, map, layers and heads. */
   fileName() {
     const {task, title} = this.explanation;
-    const parts = [task || title || "attention", this.map?.name, placeName(this.drawn)];
+    const parts = [task || title || "attention", this.map?.name, placeName(this.drawn), this.map?.original && this.map.valueName];
     return parts.filter(Boolean).join("-").replace(/[ ,]+/g, "-");
   }
 
@@ -91,14 +95,14 @@ export class Shell {
     this.root = element("article", {class: compact ? "shell compact" : "shell"},
       element("div", {class: "shell-top"}, heading(explanation, compact), this.actions.node),
       headBlocks(explanation, compact, this.truth),
-      this.families.node, this.verdict.node, this.whatIf?.node ?? awayNote(explanation), this.controls, this.stage, this.whatIf?.result,
+      this.families.node, this.verdict.node, this.colouring.node, this.whatIf?.node ?? awayNote(explanation), this.controls, this.stage, this.whatIf?.result,
       notes.length > 0 && element("ul", {class: "shell-notes", "aria-label": "Notes"}, notes),
       element("p", {class: "shell-caution", text: caution}), this.live);
     clear(this.host).append(this.root);
   }
 
   #pickFamily(key) {
-    this.state.set({map: key, layer: 0, head: 0, view: "", query: -1, key: -1, zoom: ""});
+    this.state.set({map: key, layer: 0, head: 0, view: "", query: -1, key: -1, zoom: "", colour: "attention"});
   }
 
   #changed(changed) {
@@ -109,6 +113,7 @@ export class Shell {
       this.mounted?.update(changed);
       this.#followDrawn();
     }
+    if (changed.has("query")) this.#showColouring();
     this.tools.show();
   }
 
@@ -120,25 +125,39 @@ export class Shell {
     const family = families.find(({key}) => key === name) ?? families.find(holdsName) ?? families[0];
     if (!family) return this.#showNothing("There are no maps in this explanation.");
     const ofGroup = family.grouped && holdsName(family) ? name : undefined;
-    const map = family.find(this.state.get("layer"), this.state.get("head"), ofGroup);
+    this.chosen = family.find(this.state.get("layer"), this.state.get("head"), ofGroup);
+    const map = colouredMap(this.#finding.entry, this.chosen, this.state.get("colour")) ?? this.chosen;
     const views = viewsFor(map, this.explanation);
     const view = views.find(({id}) => id === this.state.get("view")) ?? views[0];
     this.#showPickers(families, family, map, views, view);
     if (!view) return this.#showNothing("This map is empty: it has no queries or no keys.");
     if (map !== this.map || view !== this.view || !this.mounted) this.#mount(family, map, view);
+    this.#showColouring();
+  }
+
+  get #finding() {
+    return findingOf([this.chosen], this.explanation);
+  }
+
+  #showColouring() {
+    if (!this.chosen) return;
+    this.colouring.show(this.chosen, this.#finding.entry, this.map.original ? this.map.valueName : attention, this.state.get("query"));
   }
 
   #showPickers(families, family, map, views, view) {
     this.families.show(families.map(({key, title}) => ({id: key, title})), family.key);
     this.views.show(views.map(({id, title}) => ({id, title})), view?.id);
-    this.layers.show(family.layers.map((layer) => ({value: layer, text: `Layer ${layer}`})), map.layer);
+    this.layers.show(family.layers.map((layer) => ({value: layer, text: `Layer ${layer}`})), this.chosen.layer);
     const word = map.layout === "points" ? "Path" : "Head";
-    const heads = family.headsOf(map.layer).map((head) => ({value: head, text: `${word} ${head}`}));
+    const {layer, head} = this.chosen;
+    const heads = family.headsOf(layer).map((head) => ({value: head, text: `${word} ${head}`}));
     const hasMean = heads.length > 1 && family.averages;
-    this.heads.show(hasMean ? [{value: 0, text: "Mean of heads"}, ...heads] : heads, map.head);
+    this.heads.show(hasMean ? [{value: 0, text: "Mean of heads"}, ...heads] : heads, head);
     // Some views have pickers of their own.
     if (view?.picks?.includes("layer")) this.layers.node.hidden = true;
     if (view?.picks?.includes("head")) this.heads.node.hidden = true;
+    // What else says how much a unit matters says it of the whole.
+    if (map.original) this.layers.node.hidden = this.heads.node.hidden = true;
   }
 
   #mount(family, map, view) {
@@ -149,7 +168,7 @@ export class Shell {
     const inside = (name, axis) => (this.state.get(name) < axis.size ? this.state.get(name) : -1);
     this.state.set({query: inside("query", map.queryAxis), key: inside("key", map.keyAxis)});
     const context = {
-      explanation: this.explanation, map, maps: family.maps, state: this.state, tooltip: this.tooltip,
+      explanation: this.explanation, map, maps: map.original ? [map] : family.maps, state: this.state, tooltip: this.tooltip,
       set: (partial) => this.state.set(partial), announce: (text) => this.announce(text),
     };
     try {
@@ -187,6 +206,7 @@ export class Shell {
     this.stage.setAttribute("aria-label", text);
     this.controls.hidden = this.explanation.maps.length === 0;
     this.verdict.node.hidden = true;
+    this.colouring.show(null);
   }
 
   // Canvases follow the width; the height of the window matters to them too, but their own height must not

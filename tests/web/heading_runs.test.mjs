@@ -6,7 +6,8 @@ import {tmpdir} from "node:os";
 import path from "node:path";
 import {after, before, describe, test} from "node:test";
 import {pathToFileURL} from "node:url";
-import {choose, everyView} from "./reports.mjs";
+import {fits, isAccessible} from "./access.mjs";
+import {choose, drawn, everyView, tabsOf} from "./reports.mjs";
 import {fovea, shoot, startBrowser, visit} from "./support.mjs";
 
 const folder = process.env.FOVEA_WEB_RUNS;
@@ -34,6 +35,8 @@ describe("the heading of real runs", {skip: runs.length === 0 && "FOVEA_WEB_RUNS
       const json = path.join(reports, `${run}.json`);
       await fovea("explain", path.join(folder, run), input, "--quiet", "--faithfulness", "--out", report, "--out", json);
       const explanation = JSON.parse(readFileSync(json, "utf8"));
+      for (const {name, title} of explanation.maps)
+        assert.notEqual(title.split(" (")[0], name, "every task says in words what its maps show");
       for (const [look, options] of Object.entries(windows)) {
         await visit(browser, pathToFileURL(report).href, options, async ({page}) => {
           await page.locator(".shell-stage :is(svg, canvas, img, .running, .reviews)").first().waitFor();
@@ -52,6 +55,7 @@ describe("the heading of real runs", {skip: runs.length === 0 && "FOVEA_WEB_RUNS
           assert.match(card, /epochs?|fitted/);
           assert.match(card, /training rows/);
           await everyVerdict(page, explanation);
+          await everyColour(page, explanation, look);
           await shoot(page, `heading-${run}-${look}`);
         });
       }
@@ -164,6 +168,56 @@ describe("the heading of real runs", {skip: runs.length === 0 && "FOVEA_WEB_RUNS
     assert.match(await strip(page).innerText(), /Not measured for these maps together\./);
     await chips.last().click();
     await verdictOf(page, faithfulness, {map, mayBeJudged: true});
+  }
+
+  // What else says how much a unit matters: as the colours of the map, and side by side.
+  async function everyColour(page, {faithfulness, axes, maps}, look) {
+    const choice = page.getByRole("radiogroup", {name: "Colour by"});
+    let seen = 0;
+    for (const family of await tabsOf(page, "Maps")) {
+      await choose(page, "Maps", family);
+      const entry = faithfulness.find(({map}) => [map, `${map} rollout`].includes(family));
+      const names = new Set((entry?.importances ?? []).flatMap(({series}) => series.map(({name}) => name)));
+      assert.equal(await choice.isVisible(), names.size > 1, family);
+      if (names.size < 2) continue;
+      ++seen;
+      assert.equal(await choice.getByRole("radio").count(), names.size);
+      await choice.getByRole("radio", {checked: true}).focus();
+      for (const name of Array.from(names).slice(1)) {
+        await page.keyboard.press("ArrowRight");
+        await page.waitForFunction((wanted) => decodeURIComponent(location.hash.replaceAll("+", " ")).includes(`colour=${wanted}`), name);
+        await drawn(page);
+        assert.doesNotMatch(await page.locator(".shell-stage").innerText(), /cannot be/);
+        assert.match(await strip(page).innerText(), /Not measured for this map\. What was measured is (the attention|all layers|the mean)/);
+        assert.match(await savedPicture(page), new RegExp(`coloured by ${name}`));
+        if (seen === 1) await shoot(page, `colour-${name.replaceAll(" ", "-")}-${family.replaceAll(/\W+/g, "-")}-${look}`);
+        await choice.getByRole("radio", {checked: true}).focus();
+      }
+      await page.getByRole("button", {name: "Show that"}).click();
+      assert.equal(await choice.getByRole("radio", {checked: true}).textContent(), "Attention");
+      const [{key_axis: axis}] = maps.filter(({name}) => name === entry.map);
+      await sideBySide(page, entry, axes.find(({name}) => name === axis).labels.length);
+      if (seen === 1) {
+        await isAccessible(page, `side by side ${family}`);
+        await fits(page, `side by side ${family}`);
+        await shoot(page, `side-by-side-${family.replaceAll(/\W+/g, "-")}-${look}`);
+      }
+    }
+  }
+
+  async function sideBySide(page, {importances}, units) {
+    const place = page.getByRole("region", {name: "Attention, gradient and leaving out side by side"});
+    if (!(await place.isVisible())) await page.getByText("Compare them side by side").click();
+    await place.locator("tbody tr").first().waitFor();
+    assert.equal(await place.locator("tbody tr").count(), Math.min(30, units));
+    const [{series}] = importances;
+    const heads = place.locator("thead th button");
+    assert.equal(await heads.count(), series.length + 1);
+    await heads.nth(1).press("Enter");
+    const largest = Math.max(...series[0].values);
+    const first = Number((await place.locator("tbody tr").first().locator(".colouring-number").first().textContent()).replaceAll(",", "").replace("−", "-"));
+    assert.ok(Math.abs(first - largest) <= 0.006 * largest, `${first} stands first, ${largest} is the largest`);
+    await heads.first().press("Enter");
   }
 
   const strip = (page) => page.getByRole("group", {name: "Does this picture show what the model used?"});

@@ -126,6 +126,7 @@ export class AttentionMap {
     this.head = value.head ?? null;
     this.group = value.group ?? "";
     this.total = value.total ?? "";
+    this.valueName = this.kind === "contribution" ? "contribution" : "weight";
     this.queryAxis = axisOf(explanation, value.query_axis);
     this.keyAxis = axisOf(explanation, value.key_axis);
     const columns = this.layout === "points" ? undefined : this.keyAxis.size;

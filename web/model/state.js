@@ -4,8 +4,9 @@
 const defaults = {
   example: 0, map: "", layer: 0, head: 0, view: "", query: -1, key: -1, threshold: 0, search: "", zoom: "",
   theme: "auto", table: 0, away: "",
+  colour: "attention",
 };
-const steps = new Set(["example", "map", "layer", "head", "view"]);  // each change is a step of the history
+const steps = new Set(["example", "map", "layer", "head", "view", "colour"]);  // each change is a step of the history
 const writeDelay = 200;
 
 /** Keys and their defaults: see web/README.md; `example` is the place in a report's list. */

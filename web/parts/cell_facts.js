@@ -9,7 +9,7 @@ const describedRows = 6;
 export function cellLines(map, {query, key}) {
   const [queries, keys] = axisNames(map);
   const lines = [[queries, labelOf(map.queryAxis, query)], [keys, labelOf(map.keyAxis, key)]];
-  lines.push([map.kind === "contribution" ? "contribution" : "weight", weightText(map, query, key) ?? "…"]);
+  lines.push([map.valueName, weightText(map, query, key) ?? "…"]);
   const spread = map.spread?.peek(query, key);
   if (Number.isFinite(spread)) lines.push(["standard deviation", `± ${number(spread)}`]);
   const [low, high] = [map.low?.peek(query, key), map.high?.peek(query, key)];

@@ -24,8 +24,12 @@ const directions = {
  * the name of the family that shows that, if any); {} where nothing was. `title` is there where the picture shows all
  * series of a group: that of the one that was chosen.
  */
-function findingOf(maps, explanation) {
+export function findingOf(maps, explanation) {
   const [map] = maps;
+  if (map.original) {
+    const attention = {other: "the attention, not these colours", map: explanation.familyOf(map.original).key};
+    return {...attention, ...findingOf([map.original], explanation)};
+  }
   const {faithfulness} = explanation;
   const family = explanation.familyOf(map);
   const rollout = faithfulness.find(({map: name, judged_as: as}) => as === "rollout" && `${name} rollout` === map.name);

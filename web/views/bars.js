@@ -100,7 +100,7 @@ class Bars extends NumbersView {
     const shown = this.#shown();
     const signed = map.kind === "contribution" || this.bars.some(({weight}) => weight < 0);
     const equal = signed ? 0 : equalShare(map, map.keyAxis.size);
-    const heads = {label: visible(map.keyAxis.name), weight: map.kind === "contribution" ? "contribution" : "weight"};
+    const heads = {label: visible(map.keyAxis.name), weight: map.valueName};
     const drawn = drawBarRows(shown.rows, {width, top: headLine, signed, found: this.#found(), heads, equal});
     const equalText = `${number(equal)}: all ${count(map.keyAxis.size)} looked at alike`;
     const entries = [

@@ -142,7 +142,7 @@ class Panels extends NumbersView {
     const {columns, panelWidth, top, domain} = this.drawn;
     const panel = drawPanel(this.rows[query], {
       title: visible(map.queryAxis.labels[query]),
-      names: {up: map.kind === "contribution" ? "contribution" : "weight", across: visible(map.keyAxis.name)},
+      names: {up: map.valueName, across: visible(map.keyAxis.name)},
       width: panelWidth,
       domain,
       found: matches(map.keyAxis, state.get("search")),

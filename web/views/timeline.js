@@ -105,7 +105,7 @@ class Timeline extends NumbersView {
       signed,
       even: state.get("zoom") === "even",
       sums: map.kind === "contribution",
-      value: map.kind === "contribution" ? "contribution of the visit’s codes" : "weight of the visit",
+      value: map.kind === "contribution" ? "contribution of the visit’s codes" : `${map.valueName} of the visit`,
       unit: this.model.visits.timeUnit,
       isFaint: ({weight}) => Math.abs(weight) < least,
       isFound: ({key}) => found.has(key),

@@ -140,6 +140,7 @@ Attributions make_attributions(const Instance& instance, std::span<const Attenti
       row[token] = 0;  // it is no part of the picture and cannot be taken away
       const Tensor own = truth.defined() ? truth[token] : truth;
       attributions.list.push_back(make_attribution(row, own, kAllUnits));
+      attributions.list.back().row = token;
       return attributions;
     }
     const Tensor shares = looked_at(map, all, rows, attributions.notes);              // [Q]
@@ -154,6 +155,7 @@ Attributions make_attributions(const Instance& instance, std::span<const Attenti
     const int64_t row = given + unit;
     attributions.list.push_back(
         make_attribution(weights[row], truth.defined() ? truth[row] : truth, unit));
+    attributions.list.back().row = row;
   }
   return attributions;
 }

@@ -5,6 +5,7 @@
 // of a document), each row counts as much as that one looks at it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,9 +18,10 @@ namespace fovea::faithfulness {
 using Ranking = std::vector<int64_t>;  // units, the most important first
 
 struct Attribution {
-  std::vector<double> weights;  // one per unit of the key axis, magnitudes
-  int64_t unit = kAllUnits;     // the output unit that it is about
-  std::vector<char> truth;      // units that are known to matter; empty: not known, or none
+  std::vector<double> weights;      // one per unit of the key axis, magnitudes
+  int64_t unit = kAllUnits;         // the output unit that it is about
+  std::vector<char> truth;          // units that are known to matter; empty: not known, or none
+  std::optional<int64_t> row = {};  // of the map; none: all of them
 };
 
 struct Attributions {

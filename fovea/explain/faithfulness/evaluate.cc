@@ -62,13 +62,14 @@ void add_areas(const Setting& setting, Sample& sample) {
                                     area(sample.insertion, Source::Random)};
 }
 
-/// Everything that takes units away.
-void erase_units(const Setting& setting, const Attributions& attributions,
-                 const std::optional<Importances>& gradients, Sample& sample) {
+/// Everything that takes units away; returns what happens without each.
+std::optional<Importances> erase_units(const Setting& setting, const Attributions& attributions,
+                                       const std::optional<Importances>& gradients,
+                                       Sample& sample) {
   Erasures& erasures = setting.erasures;
   if (!erasures.possible()) {
     sample.notes.push_back(erasures.refusal());
-    return;
+    return {};
   }
   const Random ties = setting.random.split("ties");
   const Steps steps = rationale_steps(setting.options.bins, setting.x, attributions.units);
@@ -83,7 +84,7 @@ void erase_units(const Setting& setting, const Attributions& attributions,
   for (const Rankings& some : rankings) request_rankings(erasures, some, steps.points);
   erasures.run();
 
-  const Importances effects = leave_one_out(setting.instance, erasures, attributions);
+  Importances effects = leave_one_out(setting.instance, erasures, attributions);
   of(Source::LeaveOneOut) = rank_all(effects, ties.split("leave one out"));
   request_rankings(erasures, of(Source::LeaveOneOut), steps.points);
   erasures.run();
@@ -99,6 +100,26 @@ void erase_units(const Setting& setting, const Attributions& attributions,
   }
   add_areas(setting, sample);
   sample.largest_change = erasures.largest_change();
+  return effects;
+}
+
+/// Beside each other for who reads them; nothing where they are too many to be read or stored.
+void record_importances(const Attributions& attributions,
+                        const std::optional<Importances>& gradients,
+                        const std::optional<Importances>& effects, Sample& sample) {
+  constexpr int64_t kMostNumbers = 1 << 15;  // of each opinion
+  if (int64_t(attributions.list.size()) * attributions.units > kMostNumbers) {
+    sample.notes.push_back("too many units to record how much each of them matters");
+    return;
+  }
+  const auto name = [](Source source) { return kSourceNames[size_t(source)]; };
+  for (size_t i = 0; i < attributions.list.size(); ++i) {
+    const Attribution& attribution = attributions.list[i];
+    UnitImportances units{attribution.row, {{name(Source::Attention), attribution.weights}}};
+    if (gradients) units.series.push_back({name(Source::Gradient), (*gradients)[i]});
+    if (effects) units.series.push_back({name(Source::LeaveOneOut), (*effects)[i]});
+    sample.importances.push_back(std::move(units));
+  }
 }
 
 void change_map(const Setting& setting, const AttentionMap& map, const Attributions& attributions,
@@ -207,7 +228,8 @@ Sample evaluate(std::span<const AttentionMap> layers, const Setting& setting) {
   if (!gradients)
     sample.notes.push_back(
         concat("the network gives no gradients for the axis '", map.key_axis, "'"));
-  erase_units(setting, attributions, gradients, sample);
+  const auto effects = erase_units(setting, attributions, gradients, sample);
+  record_importances(attributions, gradients, effects, sample);
   change_map(setting, map, attributions, sample);
   look_for_adversary(setting, map, sample);
   compare_with_untrained(setting, map.name, attributions, sample);

@@ -34,6 +34,14 @@ struct FaithfulnessCurve {
   std::vector<Series> series;
 };
 
+/// How much each unit of the map's key axis matters, by the weights and by what they are held
+/// against.
+struct UnitImportances {
+  std::optional<int64_t> row;  // of the map; none: all of its rows together
+  std::vector<FaithfulnessCurve::Series>
+      series;  // "attention", "gradient x input", "leave one out"
+};
+
 struct Faithfulness {
   std::string map;      // the map that was judged
   std::string verdict;  // one plain sentence
@@ -42,6 +50,7 @@ struct Faithfulness {
   std::string output;  // what "the output" was: "probability of the answer"
   std::vector<FaithfulnessMeasure> measures;
   std::vector<FaithfulnessCurve> curves;
+  std::vector<UnitImportances> importances;  // of a single example
   std::vector<std::string> notes;
   /// What of a map with heads or layers was judged: "mean of heads", "mean of layers", "rollout";
   /// empty: the map itself.

@@ -179,6 +179,7 @@ Faithfulness summarise(const std::string& map, const std::vector<Sample>& sample
     result.measures.push_back(summarise_measure(measure, samples, values, result.notes));
   }
   result.curves = mean_curves(samples, x, values);
+  if (samples.size() == 1) result.importances = samples.front().importances;
   return result;
 }
 

@@ -63,6 +63,7 @@ struct Sample {
   bool values = false, by_row = false, has_truth = false;
   bool has_adversary = false;            // one was looked for
   std::optional<double> largest_change;  // that taking units away made
+  std::vector<UnitImportances> importances;
   std::vector<std::string> notes;
 
   Finding& operator[](Measure measure) { return findings[size_t(measure)]; }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -181,6 +182,27 @@ Json measure_to_json(const FaithfulnessMeasure& measure) {
   return json;
 }
 
+double with_four_digits(double value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value,
+                                          std::chars_format::scientific, 3);
+  std::from_chars(text.data(), end, value);
+  return value;
+}
+
+/// To four digits: they are looked at, and of long inputs there are many.
+Json importances_to_json(const UnitImportances& units) {
+  Json json;
+  if (units.row) json["row"] = *units.row;
+  json["series"] = Json::array();
+  for (const auto& series : units.series) {
+    std::vector<double> values = series.values;
+    std::ranges::transform(values, values.begin(), with_four_digits);
+    json["series"].push_back({{"name", series.name}, {"values", numbers_to_json(values)}});
+  }
+  return json;
+}
+
 Json curve_to_json(const FaithfulnessCurve& curve) {
   Json json{{"name", curve.name}, {"about", curve.about}, {"x", curve.x}};
   json["series"] = Json::array();
@@ -197,6 +219,8 @@ Json faithfulness_to_json(const Faithfulness& judged) {
   if (!judged.judged_as.empty()) json["judged_as"] = judged.judged_as;
   for (const auto& measure : judged.measures) json["measures"].push_back(measure_to_json(measure));
   for (const auto& curve : judged.curves) json["curves"].push_back(curve_to_json(curve));
+  for (const auto& units : judged.importances)
+    json["importances"].push_back(importances_to_json(units));
   return json;
 }
 

@@ -214,6 +214,18 @@ FaithfulnessCurve curve_from_json(const Field& field) {
   return curve;
 }
 
+UnitImportances importances_from_json(const Field& field, std::optional<size_t>& units) {
+  UnitImportances importances;
+  if (const auto row = field.find("row")) importances.row = row->integer(0, INT64_MAX);
+  field.at("series").each({}, [&](const Field& series) {
+    const Field values = series.at("values");
+    importances.series.push_back(
+        {series.at("name").text(), units ? values.numbers(*units) : values.numbers()});
+    units = importances.series.back().values.size();
+  });
+  return importances;
+}
+
 Faithfulness faithfulness_from_json(const Field& field) {
   Faithfulness judged;
   judged.map = field.at("map").text();
@@ -226,6 +238,11 @@ Faithfulness faithfulness_from_json(const Field& field) {
   });
   field.at("curves").each(
       {}, [&](const Field& curve) { judged.curves.push_back(curve_from_json(curve)); });
+  std::optional<size_t> units;  // alike in all of them
+  if (const auto importances = field.find("importances"))
+    importances->each({}, [&](const Field& entry) {
+      judged.importances.push_back(importances_from_json(entry, units));
+    });
   judged.notes = field.at("notes").texts();
   judged.judged_as = field.text_or_empty("judged_as");
   return judged;

@@ -3,7 +3,9 @@
 #include "fovea/explain/faithfulness/faithfulness.h"
 
 #include <gtest/gtest.h>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
@@ -56,6 +58,30 @@ TEST(FaithfulnessStudy, LongOutputsAreSampled) {
   EXPECT_TRUE(has_note(result, "3 units were judged"));
   EXPECT_FALSE(find(result, "permuted attention").value);
   EXPECT_LT(predictor.counts->rows, 70);
+}
+
+/// Each opinion by its name, of the attribution at a place.
+std::map<std::string, Numbers> opinions(const Faithfulness& result, size_t place) {
+  std::map<std::string, Numbers> found;
+  for (const auto& series : result.importances.at(place).series) found[series.name] = series.values;
+  return found;
+}
+
+TEST(FaithfulnessStudy, WhatEachUnitMattersIsRecordedOfASingleExample) {
+  LinearPredictor predictor = four_units();
+  const Example example = example_of(kInput);
+  const Faithfulness result = measure(predictor, example);
+  ASSERT_EQ(result.importances.size(), 1u);
+  const auto found = opinions(result, 0);
+  ASSERT_EQ(found.size(), 3u);
+  for (const auto& [name, values] : found) EXPECT_EQ(values.size(), kInput.size()) << name;
+  expect_near(found.at("attention"), kWeights);
+  // The output is a sum of one part per unit, which is what it loses without the unit.
+  expect_near(found.at("leave one out"), found.at("gradient x input"));
+  predictor.has_leaves = false;
+  EXPECT_FALSE(opinions(measure(predictor, example), 0).contains("gradient x input"));
+  const std::array<Example, 2> two{example, example};
+  EXPECT_TRUE(measure_faithfulness(predictor, two, options_of_tests()).at(0).importances.empty());
 }
 
 TEST(FaithfulnessStudy, WhatThePredictorCannotGiveIsUndefinedWithANote) {

@@ -143,10 +143,27 @@ Explanation rich() {
   judged.measures = {{"tau", 0.5, std::array<double, 2>{0.25, 0.75}, 0.0, "higher", "about"},
                      {"none", {}, {}, {}, "none", ""}};
   judged.curves = {{"deletion", "about", {0, 0.5, 1}, {{"random", {1, 0.5, 0}}}}};
+  judged.importances = {{2, {{"attention", {0.25, 0.5}}, {"leave one out", {0, 0.123456}}}},
+                        {{}, {{"attention", {1, -2}}}}};
   judged.notes = {"a note"};
   judged.judged_as = "mean of heads";
   explanation.faithfulness = {judged};
   return explanation;
+}
+
+TEST(ExplanationJson, WhatEachUnitMattersSurvivesToFourDigits) {
+  Json json = parse_json(explanation_to_json(rich()).dump(), "test");
+  const auto units = explanation_from_json(json, "test").faithfulness.at(0).importances;
+  ASSERT_EQ(units.size(), 2u);
+  EXPECT_EQ(units[0].row, 2);
+  EXPECT_FALSE(units[1].row);
+  ASSERT_EQ(units[0].series.size(), 2u);
+  EXPECT_EQ(units[0].series[1].name, "leave one out");
+  EXPECT_EQ(units[0].series[1].values, (std::vector<double>{0, 0.1235}));
+  EXPECT_EQ(units[1].series[0].values, (std::vector<double>{1, -2}));
+  json["faithfulness"][0]["importances"][1]["series"][0]["values"].push_back(3);
+  testing::expect_error(ErrorKind::BadData, "importances[1].series[0].values",
+                        [&] { explanation_from_json(json, "test"); });
 }
 
 TEST(ExplanationJson, WhatStandsAroundTheAnswerSurvives) {

@@ -62,7 +62,7 @@ export function barLines(bar, map) {
   const interval = intervalText(map);
   return [
     bar.label,
-    ["weight", number(bar.weight)],
+    [map.valueName, number(bar.weight)],
     ...(hasRange(bar) ? [[interval, `${number(bar.low)} … ${number(bar.high)}`]] : []),
     ...(bar.value === null ? [] : [["its value", valueText(bar)]]),
     ...(bar.isTrue ? ["known to matter"] : []),
