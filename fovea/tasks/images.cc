@@ -58,7 +58,10 @@ class PictureData : public CodedData<ImageDataOptions, ImageCoding> {
     const Image seen =
         fit_image(image, shape.height, shape.width, options_.files.fit, options_.files.resample);
     const Image shown = shown_to_people(image);
-    return encoder_for(shape).example(tensor_of(seen), &shown);
+    Example example = encoder_for(shape).example(tensor_of(seen), &shown);
+    const int64_t left_out = pixels_left_out(image, shape.height, shape.width, options_.files.fit);
+    example.add_cut("pixels", image.height * image.width - left_out, left_out);
+    return example;
   }
   Json input_schema() const override {
     const PictureShape& shape = coding_.shape;

@@ -65,6 +65,9 @@ Example example_of(const Image& image, const PictureReading& options) {
       tensor_of(fit_image(image, options.image_size, options.image_size, options.fit));
   example.axes.push_back(cell_axis("cells", options.grid, options.grid, "picture"));
   if (can_read_images()) example.media.push_back(medium_of(shown(image, options)));
+  const int64_t side = options.image_size;
+  const int64_t left_out = pixels_left_out(image, side, side, options.fit);
+  example.add_cut("pixels", image.height * image.width - left_out, left_out);
   return example;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "fovea/base/error.h"
 
@@ -141,6 +142,16 @@ Image centre_crop(const Image& image, int64_t height, int64_t width) {
   return crop;
 }
 
+/// Height and width of the largest crop with a shape: all of one side, and of the other what fits.
+std::pair<int64_t, int64_t> largest_crop(const Image& image, int64_t height, int64_t width) {
+  const auto at_most = [](int64_t most, int64_t other, int64_t wanted, int64_t per) {
+    const auto fitting = int64_t(std::llround(double(other * wanted) / double(per)));
+    return std::max<int64_t>(1, std::min(most, fitting));
+  };
+  return {at_most(image.height, image.width, height, width),
+          at_most(image.width, image.height, width, height)};
+}
+
 }  // namespace
 
 Image resize(const Image& image, int64_t height, int64_t width, const std::string& filter) {
@@ -157,16 +168,16 @@ Image resize(const Image& image, int64_t height, int64_t width, const std::strin
 
 Image resize_and_crop(const Image& image, int64_t height, int64_t width,
                       const std::string& filter) {
-  // The largest crop with the wanted shape: all of one side, and of the other what fits.
-  const int64_t crop_width = std::max<int64_t>(
-      1,
-      std::min(image.width, int64_t(std::llround(double(image.height * width) / double(height)))));
-  const int64_t crop_height = std::max<int64_t>(
-      1,
-      std::min(image.height, int64_t(std::llround(double(image.width * height) / double(width)))));
+  const auto [crop_height, crop_width] = largest_crop(image, height, width);
   Image result = resize(centre_crop(image, crop_height, crop_width), height, width, filter);
   result.animated = image.animated;
   return result;
+}
+
+int64_t pixels_left_out(const Image& image, int64_t height, int64_t width, const std::string& fit) {
+  if (fit != "crop") return 0;
+  const auto [crop_height, crop_width] = largest_crop(image, height, width);
+  return image.height * image.width - crop_height * crop_width;
 }
 
 Image letterbox(const Image& image, int64_t height, int64_t width, const std::string& filter) {

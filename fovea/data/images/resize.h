@@ -25,6 +25,9 @@ Image resize(const Image& image, int64_t height, int64_t width, const std::strin
 Image resize_and_crop(const Image& image, int64_t height, int64_t width,
                       const std::string& filter = "area");
 
+/// How many of its pixels fit_image() leaves out: those that "crop" cuts off.
+int64_t pixels_left_out(const Image& image, int64_t height, int64_t width, const std::string& fit);
+
 /// All of the picture in its own shape, in the middle of height x width; around it its mean colour.
 Image letterbox(const Image& image, int64_t height, int64_t width,
                 const std::string& filter = "area");

@@ -194,6 +194,8 @@ Example SeriesDataset::example(int64_t row) const {
   if (!layout_->series_column.empty())
     example.axes.push_back({"series", "series", {arrays_->names[block]}});
   if (truth_.defined()) example.truth["attention"] = truth_;
+  if (!windows_.left_out.empty())
+    example.add_cut("steps", layout_->window, windows_.left_out[size_t(row)]);
   return example;
 }
 

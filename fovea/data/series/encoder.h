@@ -106,11 +106,12 @@ struct SeriesArrays {
 
 /// The windows of one split.
 struct SeriesWindows {
-  std::vector<int64_t> starts;  // first step of each window
-  std::vector<int64_t> blocks;  // which series it is of
-  int64_t steps = 0;            // of the split
-  int64_t dropped = 0;          // windows that touch a gap
-  int64_t filled_cells = 0;     // interpolated
+  std::vector<int64_t> starts;         // first step of each window
+  std::vector<int64_t> blocks;         // which series it is of
+  int64_t steps = 0;                   // of the split
+  int64_t dropped = 0;                 // windows that touch a gap
+  int64_t filled_cells = 0;            // interpolated
+  std::vector<int64_t> left_out = {};  // steps that were given before each window; empty: none
 };
 
 class SeriesDataset : public Dataset {

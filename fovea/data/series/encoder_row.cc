@@ -199,6 +199,7 @@ std::shared_ptr<SeriesDataset> SeriesEncoder::last_windows(std::vector<PastSteps
     for (int64_t step = first; step < steps && !past.times.empty(); ++step)
       arrays->times.push_back(past.times[size_t(step)]);
     arrays->times.resize(arrays->times.empty() ? 0 : arrays->times.size() + size_t(T));
+    windows.left_out.push_back(first);
     windows.blocks.push_back(int64_t(windows.starts.size()));
     windows.starts.push_back(int64_t(windows.starts.size()) * (S + T));
   }

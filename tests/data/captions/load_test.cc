@@ -186,6 +186,8 @@ TEST(Captions, AnyPictureIsAnExample) {
   const Example cropped = example_of(make_image(300, 900, 3, 5), {32, "crop", 4});
   EXPECT_EQ(cropped.media.at(0).width, 300);
   EXPECT_EQ(cropped.media.at(0).height, 300);
+  EXPECT_EQ(cropped.cuts.at(0).read, 300 * 300);
+  EXPECT_EQ(cropped.cuts.at(0).of, 300 * 900);
 }
 
 }  // namespace

@@ -62,6 +62,14 @@ TEST(Resize, CroppingKeepsTheMiddleInItsShape) {
   EXPECT_EQ(fit_image(ramp(4, 8), 4, 4, "stretch").pixels, resize(ramp(4, 8), 4, 4).pixels);
 }
 
+TEST(Resize, WhatACropLeavesOutIsCounted) {
+  EXPECT_EQ(pixels_left_out(ramp(6, 10), 3, 3, "crop"), 24);
+  EXPECT_EQ(pixels_left_out(ramp(10, 6), 3, 3, "crop"), 24);
+  EXPECT_EQ(pixels_left_out(ramp(6, 6), 3, 3, "crop"), 0);
+  for (const char* fit : {"stretch", "letterbox"})
+    EXPECT_EQ(pixels_left_out(ramp(6, 10), 3, 3, fit), 0) << fit;
+}
+
 TEST(Resize, NothingCannotBecomeSomething) {
   expect_error(ErrorKind::InvalidArgument, "cannot become", [] { resize(Image{}, 4, 4); });
   expect_error(ErrorKind::InvalidArgument, "cannot become", [] { resize(ramp(2, 2), 0, 4); });

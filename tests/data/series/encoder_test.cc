@@ -173,6 +173,12 @@ TEST_F(SeriesTest, TypedSteps) {
     EXPECT_EQ(example.tensors.count("target"), 0u);
     EXPECT_EQ(example.axis("source").labels[0], "t-2");
   }
+  EXPECT_TRUE(encoder_.encode_row("[[7, 1], [8, 2], [9, 3]]").cuts.empty());
+  const Example longer = encoder_.encode_row("[[5, 5], [0, 0], [7, 1], [8, 2], [9, 3]]");
+  ASSERT_EQ(longer.cuts.size(), 1u) << "what came before the window is said";
+  EXPECT_EQ(longer.cuts[0].unit, "steps");
+  EXPECT_EQ(longer.cuts[0].read, 3);
+  EXPECT_EQ(longer.cuts[0].of, 5);
   const auto refused = [&](const std::vector<std::string>& words, const std::string& text) {
     expect_error(ErrorKind::BadData, words, [&] { encoder_.encode_row(text); });
   };
@@ -210,6 +216,7 @@ TEST_F(SeriesTest, TheEndOfAFileForPrediction) {
   const Batch batch = data->batch(rows);
   EXPECT_TRUE(torch::equal(batch.at("source"), torch::tensor({3.f, 4.f, 5.f}).view({1, 3, 1})));
   EXPECT_FALSE(batch.has("target") || batch.has("target.keep"));
+  EXPECT_EQ(data->example(0).cuts.at(0).of, 5);
   expect_error(ErrorKind::BadData, {"t.csv: 2 steps", "looks at 3"},
                [&] { encoder_.encode_inputs(write("a\n1\n2\n")); });
   expect_error(ErrorKind::BadData, {"t.csv:5", "'a' is missing"},
