@@ -28,7 +28,8 @@ class BarsBlock : public Block {
       largest = std::max(largest, weight);
       reach = std::max(reach, weight + deviation(key));
     }
-    scale_ = axis_scale(reach);
+    equal_ = equal_share(map);
+    scale_ = axis_scale(std::max(reach, equal_));
     const ValueFormat format(largest);
     std::vector<std::string> names;
     for (const size_t key : selection_.keys)
@@ -65,6 +66,8 @@ class BarsBlock : public Block {
     for (size_t row = 0; row < selection_.keys.size(); ++row)
       draw_row(canvas, row, {left, top + double(row) * kRowHeight, length, kRowHeight});
     canvas.line({left, top}, {left, top + bars_height()}, palette::kAxis, 1);
+    if (equal_ > 0)
+      draw_equal_mark(canvas, {left + length * equal_ / scale_.end, top + bars_height()});
     if (!rest_.empty())
       canvas.text({left, top + bars_height() + kAxisHeight + 12}, rest_,
                   {kTextSize, palette::kQuietInk});
@@ -79,12 +82,13 @@ class BarsBlock : public Block {
 
   void make_legend() {
     const bool has_truth = std::ranges::any_of(map_.truth, [](char mark) { return mark != 0; });
-    if (!has_truth && map_.spread.empty()) return;
+    if (!has_truth && map_.spread.empty() && equal_ == 0) return;
     const bool is_attention = map_.kind != MapKind::Contribution && map_.kind != MapKind::Free;
     legend_.push_back(
         {LegendMark::Square, palette::kWeight, is_attention ? "learned weight" : "mean"});
     if (!map_.spread.empty())
       legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation over the data"});
+    if (equal_ > 0) legend_.push_back({LegendMark::Equal, palette::kInk, equal_text(equal_)});
     if (has_truth) legend_.push_back({LegendMark::Square, palette::kTruth, "known to matter"});
   }
 
@@ -123,6 +127,7 @@ class BarsBlock : public Block {
   const MapView& map_;
   BarSelection selection_;
   AxisScale scale_;
+  double equal_ = 0;
   std::vector<std::string> labels_, values_;
   std::vector<LegendItem> legend_;
   std::string rest_;

@@ -41,7 +41,10 @@ void draw_mark(Canvas& canvas, const Rectangle& place, const LegendItem& item) {
     case LegendMark::Whisker: {
       const double middle = place.y + place.height / 2, right = place.x + place.width;
       canvas.whisker({place.x, middle}, {right, middle}, 3.5, item.colour, 1.2);
+      break;
     }
+    case LegendMark::Equal:
+      draw_equal_mark(canvas, {place.x + place.width / 2, place.y + 2});
   }
 }
 
@@ -61,6 +64,10 @@ void draw_legend(Canvas& canvas, Point origin, const std::vector<LegendItem>& it
                 {kTextSize - 1, palette::kQuietInk});
     x += item_width(item);
   }
+}
+
+void draw_equal_mark(Canvas& canvas, Point tip) {
+  canvas.polygon({tip, {tip.x + 4, tip.y + 7}, {tip.x - 4, tip.y + 7}}, palette::kInk);
 }
 
 AxisScale axis_scale(double largest) {

@@ -29,7 +29,7 @@ class Block {
   double height_ = 0;
 };
 
-enum class LegendMark { Square, Whisker, Frame };
+enum class LegendMark { Square, Whisker, Frame, Equal };
 
 struct LegendItem {
   LegendMark mark = LegendMark::Square;
@@ -42,6 +42,9 @@ inline constexpr double kLegendHeight = 24;
 /// The items in a row from `origin`, the upper left corner.
 double legend_width(const std::vector<LegendItem>& items);
 void draw_legend(Canvas& canvas, Point origin, const std::vector<LegendItem>& items);
+
+/// A small triangle whose tip is at a place below a scale: there all are looked at alike.
+void draw_equal_mark(Canvas& canvas, Point tip);
 
 /// A round end and a round step for an axis that starts at 0: at most six ticks.
 struct AxisScale {

@@ -95,7 +95,7 @@ Json chart_to_json(const LineChart& chart) {
 
 std::unique_ptr<Canvas> draw(const LineChart& chart, const CanvasFactory& make_canvas) {
   check_sizes(chart);
-  Page page{chart.title, "", {}, chart.notes};
+  Page page{chart.title, {}, {}, chart.notes};
   page.sections.push_back({"", "", chart_block(chart)});
   return draw_page(page, make_canvas);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -148,6 +149,71 @@ PanelRow panel_row(const MapView& map, size_t query) {
   return row;
 }
 
+std::vector<std::string> heading_lines(const Explanation& explanation) {
+  std::vector<std::string> lines;
+  if (!explanation.prediction.empty()) lines.push_back(explanation.prediction);
+  if (explanation.truth) {
+    const KnownTruth& truth = *explanation.truth;
+    const bool is_right = truth.right.value_or(false);
+    lines.push_back(concat(!truth.right ? ""
+                           : is_right   ? "Right. "
+                                        : "Wrong. ",
+                           is_right ? "That is the right answer: " : "The right answer: ",
+                           truth.text, truth.remark.empty() ? "" : "; ", truth.remark));
+  }
+  for (const Cut& cut : explanation.cuts)
+    lines.push_back(concat("Read ", format_count(cut.read), " of ", format_count(cut.of), " ",
+                           cut.unit, ". The model did not see the rest."));
+  return lines;
+}
+
+std::string verdict_sentence(const Explanation& explanation, const MapView& map) {
+  static const std::map<std::string, std::string> kWords{
+      {"supported", "Yes"}, {"mixed", "In part"}, {"unsupported", "No"}};
+  const std::string question = "Does this picture show what the model used? ";
+  for (const Faithfulness& judged : explanation.faithfulness) {
+    const bool is_rollout = judged.judged_as == "rollout";
+    const bool is_whole = judged.judged_as.empty() || judged.judged_as == "mean of heads";
+    const std::string name = is_rollout ? judged.map + " rollout" : judged.map;
+    if (name != map.name || !(is_rollout || is_whole) || map.head > 0) continue;
+    const auto word = kWords.find(judged.trust);
+    return concat(question, word == kWords.end() ? "Cannot be told" : word->second, ". ",
+                  judged.verdict);
+  }
+  return question + "Not measured for this map.";
+}
+
+double equal_share(const MapView& map) {
+  const bool shares = map.kind == MapKind::Distribution || map.kind == MapKind::Partial;
+  if (!shares || map.layout == MapLayout::Points || map.keys() == 0) return 0;
+  return 1 / double(map.keys());
+}
+
+std::string equal_text(double equal) {
+  return concat(format_number(equal, 3), ": the equal share, all looked at alike");
+}
+
+double ShadeScale::share(double weight) const {
+  if (!(ceiling > 0)) return 0;
+  return std::pow(std::min(1.0, std::abs(weight) / ceiling), power);
+}
+
+double ShadeScale::weight(double share) const {
+  return ceiling * std::pow(share, 1 / power);
+}
+
+namespace {
+
+ShadeScale shade_scale(const MapView& map, double largest) {
+  constexpr double kOverEqual = 4;
+  constexpr size_t kManyKeys = 64;
+  const double equal = equal_share(map);
+  return {std::max(largest, std::min(1.0, kOverEqual * equal)), equal,
+          map.keys() > kManyKeys ? 0.5 : 1.0};
+}
+
+}  // namespace
+
 MatrixCells max_pool(const MapView& map, size_t most_rows, size_t most_columns) {
   auto step_for = [](size_t count, size_t most) {
     return std::max<size_t>(1, (count + most - 1) / std::max<size_t>(most, 1));
@@ -163,6 +229,7 @@ MatrixCells max_pool(const MapView& map, size_t most_rows, size_t most_columns) 
   cells.columns = cells.column_labels.size();
   cells.values.assign(cells.rows * cells.columns, std::numeric_limits<double>::quiet_NaN());
   cells.truth.assign(cells.rows * cells.columns, 0);
+  double largest = 0;
   for (size_t query = 0; query < map.queries(); ++query) {
     for (size_t key = 0; key < map.keys(); ++key) {
       const size_t cell = query / cells.row_step * cells.columns + key / cells.column_step;
@@ -171,9 +238,10 @@ MatrixCells max_pool(const MapView& map, size_t most_rows, size_t most_columns) 
       if (!std::isfinite(weight)) continue;
       double& value = cells.values[cell];
       if (std::isnan(value) || std::abs(weight) > std::abs(value)) value = weight;
-      cells.largest = std::max(cells.largest, std::abs(weight));
+      largest = std::max(largest, std::abs(weight));
     }
   }
+  cells.scale = shade_scale(map, largest);
   for (const double value : cells.values) {
     cells.has_negative = cells.has_negative || value < 0;
     cells.has_gap = cells.has_gap || std::isnan(value);

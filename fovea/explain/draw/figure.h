@@ -78,6 +78,31 @@ struct PanelRows {
 };
 PanelRows panel_rows(const Figure& figure, size_t query, PictureOptions options);
 
+/// What is said of the answer, each a line: the answer, the truth, what was cut of the input.
+std::vector<std::string> heading_lines(const Explanation& explanation);
+
+/// Whether this map shows what the model used: the answer to that question in a sentence. Nothing
+/// is said of a map for another one, or for a part of it.
+std::string verdict_sentence(const Explanation& explanation, const MapView& map);
+
+/// The weight of each key where all are looked at alike; 0 for weights that are no shares of 1.
+double equal_share(const MapView& map);
+
+/// "0.25: the equal share, all looked at alike".
+std::string equal_text(double equal);
+
+/// How weights become shades, as on the web page: as a share of the largest, but where weights are
+/// shares of 1 never of less than four equal shares, so that an even map looks even and pale. Of
+/// many keys most weights are small: their shades follow the root.
+struct ShadeScale {
+  double ceiling = 0;  // has the last shade; 0 where there is none
+  double equal = 0;    // equal_share()
+  double power = 1;
+  double share(double weight) const;  // of the last shade, for a magnitude
+  double weight(double share) const;
+  bool has_mark() const { return equal > 0 && equal < ceiling; }
+};
+
 /// A map reduced to at most so many rows and columns: each cell keeps the weight of largest
 /// magnitude that falls into it.
 struct MatrixCells {
@@ -87,7 +112,7 @@ struct MatrixCells {
       column_labels;  // of the first in each cell, with visible_blanks()
   std::vector<double> values;
   std::vector<char> truth;
-  double largest = 0;  // magnitude
+  ShadeScale scale;
   bool has_negative = false, has_gap = false, has_truth = false;
 };
 MatrixCells max_pool(const MapView& map, size_t most_rows, size_t most_columns);

@@ -31,7 +31,7 @@ double degrees(LabelStand stand) {
 class MatrixBlock : public Block {
  public:
   explicit MatrixBlock(const MapView& map)
-      : cells_(max_pool(map, kMostCells, kMostCells)), format_(cells_.largest) {
+      : cells_(max_pool(map, kMostCells, kMostCells)), format_(cells_.scale.ceiling) {
     const double widest_row = widest(cells_.row_labels);
     const double widest_column = widest(cells_.column_labels);
     const double count = double(std::max(cells_.columns, cells_.rows));
@@ -86,6 +86,8 @@ class MatrixBlock : public Block {
   void make_legend() {
     if (cells_.has_truth)
       legend_.push_back({LegendMark::Frame, palette::kTruthEdge, "known to matter"});
+    if (cells_.scale.has_mark() && !cells_.has_negative)
+      legend_.push_back({LegendMark::Equal, palette::kInk, equal_text(cells_.scale.equal)});
     if (const std::string text = pooling_text(cells_); !text.empty())
       legend_.push_back({LegendMark::Square, palette::kGrid, text});
   }
@@ -105,7 +107,7 @@ class MatrixBlock : public Block {
       canvas.line({area.x, area.y + area.height}, {area.x + area.width, area.y}, palette::kAxis, 1);
       return;
     }
-    const double share = cells_.largest > 0 ? std::abs(value) / cells_.largest : 0;
+    const double share = cells_.scale.share(value);
     if (share > 0.002) canvas.fill(area, shade(share, value < 0));
   }
 
@@ -182,14 +184,17 @@ class MatrixBlock : public Block {
     }
     canvas.frame({origin.x, origin.y, kScaleWidth, kScaleHeight}, palette::kAxis, 0.8);
     const TextStyle style{kSmallTextSize, palette::kQuietInk, Anchor::Middle};
-    const double low = both ? -cells_.largest : 0;
+    const ShadeScale& scale = cells_.scale;
     for (const double share : {0.0, 0.5, 1.0}) {
-      const double value = low + share * (cells_.largest - low);
+      const double value = both ? (2 * share - 1) * scale.ceiling : scale.weight(share);
       canvas.text({origin.x + share * kScaleWidth, origin.y + 22},
                   value == 0 ? "0" : format_(value), style);
     }
     canvas.text({origin.x + kScaleWidth + 10, origin.y + 9}, "weight",
                 {kTextSize - 1, palette::kQuietInk});
+    if (!scale.has_mark() || both) return;
+    const double x = origin.x + scale.share(scale.equal) * kScaleWidth, y = origin.y + kScaleHeight;
+    draw_equal_mark(canvas, {x, y});
   }
 
   MatrixCells cells_;

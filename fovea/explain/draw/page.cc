@@ -14,7 +14,7 @@ namespace {
 constexpr double kMargin = 24;
 constexpr double kNarrowest = 420;  // of the content
 constexpr double kHeadingSize = 17;
-constexpr double kSubtitleSize = kTextSize + 1;
+constexpr double kLineSize = kTextSize + 1;
 constexpr double kMapTitleSize = 13;
 constexpr double kNoteSize = 11;
 constexpr double kNoteLine = 16;
@@ -36,8 +36,9 @@ double heading_height(const std::string& text, double size) {
 
 /// As wide as the widest figure; small figures stand on a small page, unless a heading needs more.
 double content_width(const Page& page) {
-  double headings = std::max(text_width(printable_label(page.title), kHeadingSize, true),
-                             text_width(printable_label(page.subtitle), kSubtitleSize));
+  double headings = text_width(printable_label(page.title), kHeadingSize, true);
+  for (const std::string& line : page.lines)
+    headings = std::max(headings, text_width(printable_label(line), kLineSize));
   double width = page.sections.empty() ? kPictureWidth : kNarrowest;
   for (const Section& section : page.sections) {
     headings =
@@ -48,16 +49,24 @@ double content_width(const Page& page) {
   return std::max(width, std::min(headings, kPictureWidth));
 }
 
-std::vector<std::string> note_lines(const Page& page, double width) {
+std::vector<std::string> note_lines(const std::vector<std::string>& notes, double width) {
   const auto columns = size_t(width / (kNoteSize * 0.62));
   std::vector<std::string> lines;
-  for (const std::string& note : page.notes)
-    for (std::string& line : wrapped(printable_label(note), columns))
-      lines.push_back(std::move(line));
+  for (const std::string& note : notes)
+    if (!note.empty())
+      for (std::string& line : wrapped(printable_label(note), columns))
+        lines.push_back(std::move(line));
   return lines;
 }
 
-void draw_section(Canvas& canvas, const Section& section, double& y) {
+void draw_notes(Canvas& canvas, const std::vector<std::string>& lines, double& y) {
+  for (const std::string& line : lines) {
+    y += kNoteLine;
+    canvas.text({kMargin, y - 4}, line, {kNoteSize, palette::kQuietInk});
+  }
+}
+
+void draw_section(Canvas& canvas, const Section& section, double width, double& y) {
   y += kBetweenFigures;
   const double baseline = y + kMapTitleSize;
   draw_heading(canvas, section.title, {kMapTitleSize, palette::kInk, Anchor::Start, true}, y);
@@ -68,31 +77,31 @@ void draw_section(Canvas& canvas, const Section& section, double& y) {
   y += 6;
   section.block->draw(canvas, {kMargin, y});
   y += section.block->height();
+  draw_notes(canvas, note_lines({section.remark}, width), y);
 }
 
 }  // namespace
 
 std::unique_ptr<Canvas> draw_page(const Page& page, const CanvasFactory& make_canvas) {
   const double width = content_width(page);
-  const std::vector<std::string> notes = note_lines(page, width);
-  double height = 2 * kMargin + heading_height(page.title, kHeadingSize) +
-                  heading_height(page.subtitle, kSubtitleSize);
+  const std::vector<std::string> notes = note_lines(page.notes, width);
+  double height = 2 * kMargin + heading_height(page.title, kHeadingSize);
+  for (const std::string& line : page.lines) height += heading_height(line, kLineSize);
   for (const Section& section : page.sections)
     height += kBetweenFigures + heading_height(section.title, kMapTitleSize) + 6 +
-              section.block->height();
+              section.block->height() +
+              kNoteLine * double(note_lines({section.remark}, width).size());
   if (!notes.empty()) height += 14 + kNoteLine * double(notes.size());
 
   std::unique_ptr<Canvas> canvas = make_canvas(width + 2 * kMargin, height);
   canvas->fill({0, 0, canvas->width(), canvas->height()}, palette::kPaper);
   double y = kMargin;
   draw_heading(*canvas, page.title, {kHeadingSize, palette::kInk, Anchor::Start, true}, y);
-  draw_heading(*canvas, page.subtitle, {kSubtitleSize, palette::kQuietInk}, y);
-  for (const Section& section : page.sections) draw_section(*canvas, section, y);
+  for (const std::string& line : page.lines)
+    draw_heading(*canvas, line, {kLineSize, palette::kQuietInk}, y);
+  for (const Section& section : page.sections) draw_section(*canvas, section, width, y);
   y += notes.empty() ? 0 : 14;
-  for (const std::string& note : notes) {
-    y += kNoteLine;
-    canvas->text({kMargin, y - 4}, note, {kNoteSize, palette::kQuietInk});
-  }
+  draw_notes(*canvas, notes, y);
   return canvas;
 }
 

@@ -16,10 +16,12 @@ namespace fovea {
 struct Section {
   std::string title, axes;  // either may be empty
   std::unique_ptr<Block> block;
+  std::string remark = "";  // below it
 };
 
 struct Page {
-  std::string title, subtitle;
+  std::string title;
+  std::vector<std::string> lines;  // below the title
   std::vector<Section> sections;
   std::vector<std::string> notes;
 };

@@ -25,10 +25,13 @@ std::unique_ptr<Block> block_for(const Figure& figure, const PictureOptions& opt
 
 std::unique_ptr<Canvas> draw(const Explanation& explanation, const CanvasFactory& make_canvas,
                              const PictureOptions& options) {
-  Page page{explanation.title, explanation.prediction, {}, drawing_notes(explanation)};
+  std::vector<std::string> lines = heading_lines(explanation);
+  if (!explanation.input.empty()) lines.insert(lines.begin(), concat("Input: ", explanation.input));
+  Page page{explanation.title, std::move(lines), {}, drawing_notes(explanation)};
   const Explanation drawn = mean_of_heads(explanation);
   for (const Figure& figure : arrange(drawn))
-    page.sections.push_back({figure.title(), axes_text(figure.map()), block_for(figure, options)});
+    page.sections.push_back({figure.title(), axes_text(figure.map()), block_for(figure, options),
+                             verdict_sentence(explanation, figure.map())});
   return draw_page(page, make_canvas);
 }
 

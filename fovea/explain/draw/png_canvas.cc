@@ -90,6 +90,7 @@ class PngCanvas : public Canvas {
 
   void polygon(const std::vector<Point>& corners, Colour colour) override {
     use(colour);
+    cairo_new_path(context_.get());  // text leaves its end as the place to go on from
     for (const Point& corner : corners) cairo_line_to(context_.get(), corner.x, corner.y);
     cairo_close_path(context_.get());
     cairo_fill(context_.get());

@@ -182,8 +182,8 @@ std::string render_terminal(const Explanation& explanation, const TerminalOption
   Lines lines;
   if (!explanation.title.empty())
     lines.push_back(style.paint(Ink::Bold, style.label(explanation.title, style.width())));
-  if (!explanation.prediction.empty())
-    lines.push_back(style.label(explanation.prediction, style.width()));
+  for (const std::string& line : heading_lines(explanation))
+    lines.push_back(style.label(line, style.width()));
   if (explanation.without) append(lines, away_lines(*explanation.without, style));
   const Explanation drawn = mean_of_heads(explanation);
   for (const Figure& figure : arrange(drawn)) {

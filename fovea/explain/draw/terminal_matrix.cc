@@ -16,9 +16,8 @@ constexpr size_t kTallestLabel = 16;  // column labels are written downwards
 constexpr int kLevels = 4;
 constexpr double kFaintest = 1.0 / 16;
 
-int shade_level(double value, double largest) {
-  if (!(largest > 0)) return 0;
-  const double share = std::abs(value) / largest;
+int shade_level(double value, const ShadeScale& scale) {
+  const double share = scale.share(value);
   // A row that looks everywhere a little must not seem to look nowhere.
   const int least = share >= kFaintest ? 1 : 0;
   return std::max(least, int(std::lround(share * kLevels)));
@@ -61,7 +60,7 @@ std::string cell_text(const MatrixCells& cells, size_t index, size_t cell_width,
   const double value = cells.values[index];
   const bool is_true = cells.truth[index] != 0;
   const bool is_gap = std::isnan(value);
-  const int level = is_gap ? 0 : shade_level(value, cells.largest);
+  const int level = is_gap ? 0 : shade_level(value, cells.scale);
   const Ink ink = is_gap ? Ink::Quiet : value < 0 ? Ink::Negative : Ink::Weight;
   const std::string shade = is_gap ? "x" : style.shade(level);
   if (cell_width == 1) return style.paint(is_true ? Ink::Truth : ink, shade);
@@ -72,10 +71,12 @@ std::string cell_text(const MatrixCells& cells, size_t index, size_t cell_width,
 
 /// The shades with their weights, what the marks mean and how many weights a cell stands for.
 Lines matrix_legend(const MatrixCells& cells, size_t cell_width, const TerminalStyle& style) {
-  const ValueFormat format(cells.largest);
+  const ValueFormat format(cells.scale.ceiling);
   std::vector<LegendEntry> items;
   for (int level = 1; level <= kLevels; ++level)
-    items.push_back({Ink::Weight, style.shade(level), format(cells.largest * level / kLevels)});
+    items.push_back(
+        {Ink::Weight, style.shade(level), format(cells.scale.weight(double(level) / kLevels))});
+  if (cells.scale.has_mark()) items.push_back({Ink::Quiet, "=", equal_text(cells.scale.equal)});
   // A cell of one column has no room for marks beside its shade: colour alone must tell.
   const bool has_marks = cell_width > 1;
   const std::string by_colour = has_marks ? "" : " (by colour)";

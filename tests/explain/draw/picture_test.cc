@@ -60,6 +60,39 @@ TEST(Picture, ManyColumnsAreCutToTheHeaviest) {
   EXPECT_FALSE(contains(svg_of(one_map(1, 104), {BarOrder::Keys, 200}), "more, together"));
 }
 
+TEST(Picture, AnEvenMapLooksEvenAndPale) {
+  Explanation even = one_map(4, 4);
+  even.maps[0].weights.assign(16, 0.25);
+  const std::string svg = svg_of(even);
+  EXPECT_TRUE(contains(svg, ">0.25: the equal share, all looked at alike</text>")) << svg;
+  EXPECT_EQ(occurrences(svg, "fill=\"#6e2c00\""), 1u) << "only the scale reaches the last shade";
+  even.maps[0].weights[0] = 1;
+  EXPECT_GT(occurrences(svg_of(even), "fill=\"#6e2c00\""), 1u);
+  even.maps[0].kind = MapKind::Free;
+  EXPECT_FALSE(contains(svg_of(even), "equal share")) << "these are no shares of 1";
+  EXPECT_TRUE(contains(svg_of(one_map(1, 4)), "0.25: the equal share")) << "bars have the mark too";
+}
+
+TEST(Picture, TellsAnswerTruthCutAndVerdict) {
+  Explanation explanation = one_map(2, 40);
+  explanation.input = "a text";
+  explanation.prediction = "good (0.9)";
+  explanation.truth = KnownTruth{"bad", false, ""};
+  explanation.cuts = {{"tokens", 512, 2290}};
+  const std::string alone = svg_of(explanation);
+  for (const char* words : {">Input: a text<", ">good (0.9)<", ">Wrong. The right answer: bad<",
+                            "Read 512 of 2,290 tokens.", "Not measured for this map."})
+    EXPECT_TRUE(contains(alone, words)) << words;
+  Faithfulness judged;
+  judged.map = "m";
+  judged.trust = "unsupported";
+  judged.verdict = "It rests on something else.";
+  explanation.faithfulness = {judged};
+  EXPECT_TRUE(contains(svg_of(explanation), "No. It rests on something else."));
+  explanation.faithfulness[0].judged_as = "rollout";  // not this layer
+  EXPECT_TRUE(contains(svg_of(explanation), "Not measured for this map."));
+}
+
 TEST(Picture, SizesThatCouldBreakIt) {
   for (const auto& [queries, keys] : {std::pair<size_t, size_t>{1, 0},
                                       {0, 3},

@@ -32,6 +32,21 @@ bool can_write_png() {
   }
 }
 
+TEST(PngCanvas, APolygonBeginsAnewBehindAText) {
+  if (!can_write_png()) GTEST_SKIP() << "built without cairo";
+  const testing::TemporaryFolder folder;
+  const auto drawn = [&](bool text_first) {
+    const auto canvas = make_png_canvas(120, 40);
+    const auto write = [&] { canvas->text({5, 12}, "text", {12, palette::kInk}); };
+    if (text_first) write();
+    canvas->polygon({{100, 30}, {104, 37}, {96, 37}}, palette::kInk);
+    if (!text_first) write();
+    canvas->save(folder.path() / "x.png");
+    return read_file(folder.path() / "x.png");
+  };
+  EXPECT_TRUE(drawn(true) == drawn(false));
+}
+
 TEST(PngCanvas, WritesAPngOfTheRightSize) {
   if (!can_write_png()) GTEST_SKIP() << "built without cairo";
   const testing::TemporaryFolder folder;
