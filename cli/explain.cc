@@ -6,6 +6,7 @@
 #include "cli/media.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/query_key.h"
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
 #include "fovea/base/names.h"
@@ -31,7 +32,7 @@ constexpr int64_t kRowsInOverview = 50;  // in a report that nobody asked to mea
 struct ExplainFlags : RowFlags {
   InputFlags inputs;
   std::vector<std::string> out, with, without;
-  std::string weights, labels, truth;
+  std::string weights, labels, truth, query_key;
   std::optional<std::string> flip;  // the axis, may be empty
   std::optional<int64_t> most;      // units of the set
   ImportOptions import;
@@ -193,6 +194,29 @@ std::vector<Explanation> explain_inputs(const Pipeline& pipeline, const ExplainF
   return explanations;
 }
 
+/// One weight, by dimension: as a table, and as bars where a picture is wanted. A report and .json
+/// are of the whole explanation, with that weight's making in it.
+void explain_one_weight(const Pipeline& pipeline, const ExplainFlags& flags) {
+  const KeyedInputs inputs = read_keyed_inputs(pipeline, flags.inputs, {});
+  require(inputs.examples.size() == 1 && flags.with.empty(), ErrorKind::InvalidArgument,
+          "--query-key is about one input and one run");
+  const Example& example = inputs.examples[0];
+  const Explanation whole = pipeline.explain(example, Heads::All);
+  const QueryKey made =
+      pipeline.explain_weight(example, parse_weight_place(flags.query_key, whole));
+  const Json json = query_key_to_json(made);
+  for (const std::string& path : flags.out) {
+    const bool is_whole = ends_in(path, ".html") || ends_in(path, ".json");
+    Explanation shown = is_whole ? whole : picture_of(made, whole);
+    shown.query_keys = Json::array({json});
+    if (ends_in(path, ".html"))
+      write_report(path, {&shown, 1});
+    else
+      write_picture(shown, path);
+  }
+  std::cout << (flags.json ? json.dump() + "\n" : query_key_table(made));
+}
+
 void write_all(const std::vector<Explanation>& explanations, const ExplainFlags& flags) {
   for (const std::string& path : flags.out) {
     if (ends_in(path, ".html")) {
@@ -253,7 +277,12 @@ void run_explain(ExplainFlags& flags) {
   Pipeline pipeline = Pipeline::load(flags.run, flags.device, flags.assignments);
   for (const std::string& note : pipeline.notes()) tell(note);
   find_data(pipeline.task(), flags);
-  if (flags.inputs.inputs.empty() && flags.inputs.file.empty())
+  const bool has_input = !flags.inputs.inputs.empty() || !flags.inputs.file.empty();
+  require(flags.query_key.empty() || has_input, ErrorKind::InvalidArgument,
+          "--query-key is about a weight of one input; give an input");
+  if (!flags.query_key.empty())
+    explain_one_weight(pipeline, flags);
+  else if (!has_input)
     write_all({explain_rows(pipeline, flags)}, flags);
   else
     write_all(explain_inputs(pipeline, flags), flags);
@@ -287,6 +316,10 @@ void add_explain(CLI::App& program) {
   command->add_option("--truth", flags->truth,
                       "the right answer of the input, shown beside that of the run; of a table of "
                       "inputs the column that training learned is taken");
+  command->add_option(
+      "--query-key", flags->query_key,
+      "what one weight is made of: [MAP.]LAYER.HEAD:QUERY,KEY, as 2.1:5,7; layers, heads and units "
+      "count from 1, units may be labels; what there is only one of may be left out");
   command->add_option("--rows", flags->rows, "rows of the data to measure (default 200)")
       ->check(above_zero());
   command->add_option("--with", flags->with,
@@ -332,7 +365,8 @@ void add_explain(CLI::App& program) {
       "  fovea explain runs/first 0.1,0.7,0.4,-0.2,0.5,0.9,-0.8,0.3,0.1,0.6 --out row.svg\n"
       "  fovea explain runs/tag \"Anna lives in Paris\" --faithfulness\n"
       "  fovea explain runs/tag \"Anna lives in Paris\" --without words:Anna\n"
-      "  fovea explain runs/tag \"Anna lives in Paris\" --flip");
+      "  fovea explain runs/tag \"Anna lives in Paris\" --flip\n"
+      "  fovea explain runs/tag \"Anna lives in Paris\" --query-key 1:4,1 --out weight.svg");
   command->callback([flags] { run_explain(*flags); });
 }
 

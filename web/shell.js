@@ -8,6 +8,7 @@ import {findingOf, Verdict, verdictSentence} from "fovea/parts/faithfulness.js";
 import {headBlocks, heading} from "fovea/parts/heading.js";
 import {showHelp} from "fovea/parts/help.js";
 import {Pager} from "fovea/parts/pager.js";
+import {QueryKeyPanel} from "fovea/parts/query_key.js";
 import {Tabs} from "fovea/parts/tabs.js";
 import {Tools} from "fovea/parts/tools.js";
 import {Tooltip} from "fovea/parts/tooltip.js";
@@ -20,9 +21,10 @@ const caution = "Attention is evidence, not proof: a large weight says where the
 const mapKeys = ["map", "layer", "head", "view", "colour"];
 const shells = [];  // keys pressed outside of all of them go to the first
 
-/** Fills `host`. `compact` leaves out what a page around it has; `whatIf` (a WhatIf) takes units of the input away. */
+/** Fills `host`. `compact` leaves out what a page around it has; `whatIf` (a WhatIf) takes units of the input away;
+    `queryKey(place, signal)` promises what a weight is made of, see parts/query_key.js. */
 export class Shell {
-  constructor(host, explanation, {state, compact = false, truth = null, whatIf = null}) {
+  constructor(host, explanation, {state, compact = false, truth = null, whatIf = null, queryKey = null}) {
     Object.assign(this, {host, explanation, state, compact, truth, whatIf, chosen: null, map: null, view: null, mounted: null, judged: []});
     this.tooltip = new Tooltip();
     this.families = new Tabs("Maps", (key) => this.#pickFamily(key));
@@ -34,6 +36,7 @@ export class Shell {
     this.stage = element("section", {class: "shell-stage", role: "tabpanel"});
     this.verdict = new Verdict((isWashed) => this.stage.classList.toggle("washed", isWashed));
     this.colouring = new Colouring((colour) => state.set({colour}));
+    this.making = new QueryKeyPanel(explanation, queryKey);
     this.live = element("div", {class: "visually-hidden", "aria-live": "polite"});
     this.#build();
     this.unsubscribe = state.subscribe((changed) => this.#changed(changed));
@@ -56,6 +59,7 @@ export class Shell {
     window.removeEventListener("resize", this.resizeListener);
     clearTimeout(this.liveTimer);
     this.verdict.stop();
+    this.making.destroy();
     this.#unmount();
     clear(this.host);
   }
@@ -95,7 +99,8 @@ export class Shell {
     this.root = element("article", {class: compact ? "shell compact" : "shell"},
       element("div", {class: "shell-top"}, heading(explanation, compact), this.actions.node),
       headBlocks(explanation, compact, this.truth),
-      this.families.node, this.verdict.node, this.colouring.node, this.whatIf?.node ?? awayNote(explanation), this.controls, this.stage, this.whatIf?.result,
+      this.families.node, this.verdict.node, this.colouring.node, this.whatIf?.node ?? awayNote(explanation), this.controls, this.stage,
+      this.making.node, this.whatIf?.result,
       notes.length > 0 && element("ul", {class: "shell-notes", "aria-label": "Notes"}, notes),
       element("p", {class: "shell-caution", text: caution}), this.live);
     clear(this.host).append(this.root);
@@ -115,6 +120,12 @@ export class Shell {
     }
     if (changed.has("query")) this.#showColouring();
     this.tools.show();
+    this.#showMaking();
+  }
+
+  // Of the cell that is chosen.
+  #showMaking() {
+    this.making.show(this.mounted && this.map, {query: this.state.get("query"), key: this.state.get("key")});
   }
 
   // The map and the view that the state asks for, or the nearest there are.
@@ -180,6 +191,7 @@ export class Shell {
     }
     this.whatIf?.opened(map, this.stage);
     this.tools.show();
+    this.#showMaking();
   }
 
   // A verdict is that of what is drawn, which a view may choose itself.

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "fovea/attention/fused.h"
+#include "fovea/attention/products.h"
 #include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
@@ -147,7 +148,10 @@ Attended attend(const AttendInput& in, Tap* tap) {
   if (poisoned.defined())
     weights = weights.masked_fill(mask.is_all() ? poisoned : poisoned & mask.keep(), kNaN);
   const auto fully_masked = mask.is_all() ? Tensor() : ~mask.seeing_queries();  // [b, h, q, 1]
-  if (tap) weights = report(in, weights, kind_of(in, aligned, fully_masked), *tap);
+  if (tap) {
+    keep_products(in, mask, aligned.factor, *tap);
+    weights = report(in, weights, kind_of(in, aligned, fully_masked), *tap);
+  }
 
   auto context = summarise(in, memory.values, weights, poisoned);  // [B, H, Q, Dv]
   const bool headless = in.query.defined() && in.query.dim() == 3 && context.size(1) == 1;

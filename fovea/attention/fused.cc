@@ -3,6 +3,7 @@
 #include <torch/version.h>
 #include <limits>
 
+#include "fovea/attention/products.h"
 #include "fovea/base/error.h"
 #include "fovea/kernels/fused_attention/fused_attention.h"
 #include "fovea/tensor/kernel_path.h"
@@ -345,6 +346,7 @@ Attended attend_fused(const AttendInput& in, Tap* tap) {
       map.source = std::make_shared<KernelWeights>(q, k, settings);
     else
       map.source = std::make_shared<TensorWeights>(q, k, mask, settings);
+    keep_products(in, mask, {}, *tap);
     tap->report(std::move(map));
   }
   return attended;

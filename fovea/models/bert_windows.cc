@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fovea/base/error.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -66,15 +67,20 @@ struct WindowPlan {
   }
 };
 
+/// Of each of the B * W windows its place among those that hold anything; -1: padding alone.
+std::vector<int64_t> frames_of(const WindowPlan& plan) {
+  std::vector<int64_t> frames(size_t(plan.rows * plan.windows), -1);
+  const Tensor real = plan.real.cpu();
+  for (int64_t frame = 0; frame < real.size(0); ++frame)
+    frames[size_t(real.data_ptr<int64_t>()[frame])] = frame;
+  return frames;
+}
+
 /// Rows of a map in windows, from the source of the windows' maps.
 class WindowSource : public WeightSource {
  public:
   WindowSource(std::shared_ptr<const WeightSource> frames, const WindowPlan& plan)
-      : frames_(std::move(frames)), plan_(plan), frame_of_(size_t(plan.rows * plan.windows), -1) {
-    const Tensor real = plan.real.cpu();
-    for (int64_t frame = 0; frame < real.size(0); ++frame)
-      frame_of_[size_t(real.data_ptr<int64_t>()[frame])] = frame;
-  }
+      : frames_(std::move(frames)), plan_(plan), frame_of_(frames_of(plan)) {}
 
   std::array<int64_t, 4> sizes() const override {
     return {plan_.rows, frames_->sizes()[1], plan_.length, plan_.length};
@@ -99,7 +105,27 @@ class WindowSource : public WeightSource {
  private:
   std::shared_ptr<const WeightSource> frames_;
   WindowPlan plan_;
-  std::vector<int64_t> frame_of_;  // [B * W], -1 where there is padding alone
+  std::vector<int64_t> frame_of_;
+};
+
+/// Their queries and keys, likewise: a query sees the keys of its window.
+class WindowProducts : public ProductSource {
+ public:
+  WindowProducts(std::shared_ptr<const ProductSource> frames, const WindowPlan& plan)
+      : frames_(std::move(frames)), plan_(plan), frame_of_(frames_of(plan)) {}
+
+  ProductRow row(int64_t example, int64_t head, int64_t query) const override {
+    const int64_t window = query / plan_.width, begin = window * plan_.width;
+    const int64_t frame = frame_of_[size_t(example * plan_.windows + window)];
+    require(frame >= 0, ErrorKind::InvalidArgument, "query ", query + 1, " is padding");
+    const Tensor kept = at::arange(std::min(plan_.width, plan_.length - begin), at::kLong);
+    return spread_keys(frames_->row(frame, head, query - begin), kept, kept + begin, plan_.length);
+  }
+
+ private:
+  std::shared_ptr<const ProductSource> frames_;
+  WindowPlan plan_;
+  std::vector<int64_t> frame_of_;
 };
 
 /// Stands between the encoder, which sees windows, and a tap, which sees whole sequences.
@@ -108,6 +134,11 @@ class WindowTap : public Tap {
   WindowTap(Tap& outer, const WindowPlan& plan) : outer_(outer), plan_(plan) {}
 
   bool needs_live(const std::string& name) const override { return outer_.needs_live(name); }
+  bool wants_products() const override { return outer_.wants_products(); }
+  void keep_products(const std::string& map, int64_t layer,
+                     std::shared_ptr<const ProductSource> products) override {
+    outer_.keep_products(map, layer, std::make_shared<WindowProducts>(std::move(products), plan_));
+  }
 
   Tensor report(AttentionMap map) override {
     if (map.source) {

@@ -1,5 +1,6 @@
 #include "fovea/models/choice_frames.h"
 
+#include "fovea/base/error.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
@@ -78,12 +79,46 @@ class FrameSource : public WeightSource {
   std::vector<int64_t> frame_, place_;
 };
 
+/// Their queries and keys, likewise: a query sees the keys of its frame.
+class FrameProducts : public ProductSource {
+ public:
+  FrameProducts(std::shared_ptr<const ProductSource> frames, const ChoiceFrames& plan,
+                const RowPlaces& places)
+      : frames_(std::move(frames)),
+        length_(plan.length),
+        columns_(plan.units.remainder(plan.length).cpu()),
+        keep_(plan.keep.cpu()),
+        frame_(to_vector<int64_t>(places.frame.cpu())),
+        place_(to_vector<int64_t>(places.place.cpu())) {}
+
+  ProductRow row(int64_t example, int64_t head, int64_t query) const override {
+    const auto at = size_t(example * length_ + query);
+    const int64_t frame = frame_[at];
+    require(frame >= 0, ErrorKind::InvalidArgument, "query ", query + 1, " is padding");
+    const Tensor kept = keep_[frame].nonzero().squeeze(1);
+    return spread_keys(frames_->row(frame, head, place_[at]), kept,
+                       columns_[frame].index_select(0, kept), length_);
+  }
+
+ private:
+  std::shared_ptr<const ProductSource> frames_;
+  int64_t length_;
+  Tensor columns_, keep_;  // [F, T]
+  std::vector<int64_t> frame_, place_;
+};
+
 class FrameTap : public Tap {
  public:
   FrameTap(Tap& outer, const ChoiceFrames& frames, const Tensor& chosen)
       : outer_(outer), frames_(frames), places_(frames, chosen) {}
 
   bool needs_live(const std::string& name) const override { return outer_.needs_live(name); }
+  bool wants_products() const override { return outer_.wants_products(); }
+  void keep_products(const std::string& map, int64_t layer,
+                     std::shared_ptr<const ProductSource> products) override {
+    outer_.keep_products(map, layer,
+                         std::make_shared<FrameProducts>(std::move(products), frames_, places_));
+  }
 
   Tensor report(AttentionMap map) override {
     const bool padded = (places_.frame < 0).any().item<bool>();  // behind shorter sequences

@@ -296,6 +296,11 @@ Explanation Pipeline::explain(const Example& example, const Prediction& predicti
   return explanation;
 }
 
+QueryKey Pipeline::explain_weight(const Example& example, const WeightPlace& place) const {
+  const Prediction prediction = predict({&example, 1}).front();
+  return fovea::explain_weight(*this, example, prediction, place, setup_.task().explain_options());
+}
+
 std::pair<Example, TakenAway> Pipeline::take_away(const Example& example,
                                                   std::span<const AxisUnits> away) const {
   std::pair<Example, TakenAway> taken{without_units(*this, example, away), {}};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "fovea/explain/record/query_key.h"
 #include "fovea/explain/what_if/flip.h"
 #include "fovea/tasks/setup.h"
 #include "fovea/tensor/predictor.h"
@@ -96,6 +97,8 @@ class Pipeline : public TaskPredictor {
   /// The smallest change found that changes the answer; `options.answer` is filled in. Unsupported
   /// where answers are numbers or vectors, of which no two are alike.
   Flip find_flip(const Example& example, FlipOptions options) const;
+  /// What one weight of such an explanation is made of.
+  QueryKey explain_weight(const Example& example, const WeightPlace& place) const;
   Explanation overview(const Dataset& rows) const;
 
  private:

@@ -7,6 +7,23 @@
 
 namespace fovea {
 
+namespace {
+
+/// Query q is that of step q, the only one there.
+class StepProducts : public ProductSource {
+ public:
+  explicit StepProducts(std::vector<std::shared_ptr<const ProductSource>> steps)
+      : steps_(std::move(steps)) {}
+  ProductRow row(int64_t example, int64_t head, int64_t query) const override {
+    return steps_[size_t(query)]->row(example, head, 0);
+  }
+
+ private:
+  std::vector<std::shared_ptr<const ProductSource>> steps_;
+};
+
+}  // namespace
+
 at::Tensor Tap::replaced(const AttentionMap& map) const {
   const auto replacement = replacements_.find(map.name);
   if (replacement == replacements_.end()) return map.weights;
@@ -48,6 +65,10 @@ void StepTap::finish() {
     outer_.record(std::move(whole));
   }
   steps_.clear();
+  for (auto& [place, steps] : products_)
+    outer_.keep_products(place.first, place.second,
+                         std::make_shared<StepProducts>(std::move(steps)));
+  products_.clear();
 }
 
 at::Tensor Tap::leaf(const std::string& axis, const at::Tensor& input,
@@ -64,6 +85,11 @@ at::Tensor Tap::leaf(const std::string& axis, const at::Tensor& input,
   return leaf.values;
 }
 
+std::shared_ptr<const ProductSource> Tap::products(const AttentionMap& map) const {
+  const auto found = products_.find({map.name, map.layer});
+  return found == products_.end() ? nullptr : found->second;
+}
+
 const AttentionMap& Tap::map(const std::string& name) const {
   for (auto map = maps_.rbegin(); map != maps_.rend(); ++map)
     if (map->name == name) return *map;
@@ -75,6 +101,7 @@ const AttentionMap& Tap::map(const std::string& name) const {
 void Tap::clear() {
   maps_.clear();
   leaves_.clear();
+  products_.clear();
 }
 
 at::Tensor report_to(Tap* tap, AttentionMap map) {

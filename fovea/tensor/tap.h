@@ -7,10 +7,12 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "fovea/tensor/attention_map.h"
+#include "fovea/tensor/products.h"
 
 namespace fovea {
 
@@ -38,6 +40,17 @@ class Tap {
     return record_ == Record::Live || replacements_.count(name) > 0;
   }
 
+  /// Whether the queries and keys that weights are made of are wanted. They are kept as they are,
+  /// so a fused kernel may compute all the same.
+  virtual bool wants_products() const { return wants_products_; }
+  void want_products() { wants_products_ = true; }
+  virtual void keep_products(const std::string& map, int64_t layer,
+                             std::shared_ptr<const ProductSource> products) {
+    products_[{map, layer}] = std::move(products);
+  }
+  /// Of the last such map; null where its weights are made of something else, or none were wanted.
+  std::shared_ptr<const ProductSource> products(const AttentionMap& map) const;
+
   /// Records the map as it was computed (nothing detached) and returns the weights to go on with:
   /// the replacement's, or the map's own.
   virtual at::Tensor report(AttentionMap map);
@@ -63,9 +76,11 @@ class Tap {
 
  private:
   Record record_;
+  bool wants_products_ = false;
   std::vector<AttentionMap> maps_;
   std::map<std::string, Leaf> leaves_;
   std::map<std::string, Replacement> replacements_;
+  std::map<std::pair<std::string, int64_t>, std::shared_ptr<const ProductSource>> products_;
 };
 
 /// Stands between a decoder that goes step by step and the tap: each step's rows pass through the
@@ -74,11 +89,18 @@ class StepTap : public Tap {
  public:
   explicit StepTap(Tap& outer) : outer_(outer) {}
   bool needs_live(const std::string&) const override { return true; }  // rows are put together
+  bool wants_products() const override { return outer_.wants_products(); }
+  void keep_products(const std::string& map, int64_t layer,
+                     std::shared_ptr<const ProductSource> products) override {
+    products_[{map, layer}].push_back(std::move(products));
+  }
   at::Tensor report(AttentionMap map) override;
   void finish();
 
  private:
   Tap& outer_;
+  std::map<std::pair<std::string, int64_t>, std::vector<std::shared_ptr<const ProductSource>>>
+      products_;                                  // likewise
   std::vector<std::vector<AttentionMap>> steps_;  // of each name and layer, in the order of step 1
 };
 

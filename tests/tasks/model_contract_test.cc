@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "fovea/attention/multi_head.h"
 #include "fovea/base/error.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/setup.h"
@@ -155,6 +156,40 @@ TEST_P(ModelContract, MapsAreWhatTheySayAndReplayGivesTheAnswer) {
   EXPECT_TRUE(replayed.isfinite().all().item<bool>());
   EXPECT_TRUE(model->replay(rows, predictions, &again).allclose(replayed, 1e-5, 1e-6));
   for (const AttentionMap& map : tap.maps()) EXPECT_EQ(check_map(map), "") << map.name;
+}
+
+TEST_P(ModelContract, ProductsOfQueryAndKeyMakeTheWeights) {
+  torch::NoGradGuard no_gradients;
+  const auto model = fresh();
+  model->eval();
+  const std::vector<Example> all = examples();
+  const Batch rows = setup_->task().collate(std::span(all).first(1));
+  const Predictions predictions = model->predict(rows);
+  std::set<std::pair<std::string, int64_t>> expected;
+  for (const HeadBlock& block : model->head_blocks())
+    if (block.attention->score().dot_scale(block.attention->head_size()))
+      expected.insert({block.map, block.layer});
+  for (const Record record : {Record::Live, Record::OnDemand}) {
+    Tap tap(record);
+    tap.want_products();
+    model->replay(rows, predictions, &tap);
+    for (const AttentionMap& map : tap.maps()) {
+      const auto products = tap.products(map);
+      EXPECT_TRUE(products || !expected.contains({map.name, map.layer})) << map.name;
+      if (!products) continue;
+      for (int64_t head = 0; head < heads_of(map); ++head) {
+        const at::Tensor weights = head_of(map, 0, head).to(at::kDouble);  // [Q, K]
+        for (const int64_t query : {int64_t{0}, weights.size(0) / 2, weights.size(0) - 1}) {
+          const ProductRow row = products->row(0, head, query);
+          EXPECT_LT((row.weights - weights[query]).abs().max().item<double>(), 1e-5)
+              << map.name << " " << map.layer << "." << head << ":" << query;
+          at::Tensor scores = row.scale * row.keys.mv(row.query);  // [K]
+          for (const ScoreTerm& term : row.terms) scores = scores + term.values;
+          EXPECT_TRUE(scores.allclose(row.scores));
+        }
+      }
+    }
+  }
 }
 
 TEST_P(ModelContract, RowsDoNotSeeEachOther) {

@@ -127,6 +127,7 @@ export class AttentionMap {
     this.group = value.group ?? "";
     this.total = value.total ?? "";
     this.valueName = this.kind === "contribution" ? "contribution" : "weight";
+    this.products = value.products === true;  // a weight can be told as query x key
     this.queryAxis = axisOf(explanation, value.query_axis);
     this.keyAxis = axisOf(explanation, value.key_axis);
     const columns = this.layout === "points" ? undefined : this.keyAxis.size;

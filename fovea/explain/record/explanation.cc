@@ -7,6 +7,7 @@
 #include "fovea/base/data_url.h"
 #include "fovea/base/error.h"
 #include "fovea/base/stop.h"
+#include "fovea/explain/record/query_key.h"
 #include "fovea/explain/record/rollout_views.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
@@ -139,8 +140,8 @@ std::string describe_prediction(const Prediction& prediction) {
 }
 
 /// One view, or one per head, and a note where the numbers are broken.
-void add_views(const AttentionMap& map, const Example& example, const ExplainOptions& options,
-               Explanation& explanation) {
+void add_views(const Tap& tap, const AttentionMap& map, const Example& example,
+               const ExplainOptions& options, Explanation& explanation) {
   const std::vector<int64_t> heads = chosen_heads(map, options.heads);
   if (heads.empty()) return;
   const AttentionMap shown = with_heads(map, heads);
@@ -152,6 +153,7 @@ void add_views(const AttentionMap& map, const Example& example, const ExplainOpt
       (options.heads.all == Heads::Mean || is_ensemble) && options.heads.heads.empty();
   if (is_mean || options.head > 0 || heads_of(map) == 1) {
     explanation.maps.push_back(make_view(shown, example, options));
+    explanation.maps.back().has_products = has_products(tap, map, options.head);
     return;
   }
   for (size_t i = 0; i < heads.size(); ++i) {
@@ -163,6 +165,7 @@ void add_views(const AttentionMap& map, const Example& example, const ExplainOpt
     if (!options.heads.heads.empty())  // it stands for itself
       view.title += concat(" (head ", heads[i], " of ", heads_of(map), ")");
     view.head = heads[i];
+    view.has_products = has_products(tap, map, heads[i]);
     explanation.maps.push_back(std::move(view));
   }
 }
@@ -304,6 +307,7 @@ Explanation mean_of_heads(const Explanation& explanation) {
     }
     ++heads[size_t(same - result.maps.begin())];
     for (size_t i = 0; i < map.weights.size(); ++i) same->weights[i] += map.weights[i];
+    same->has_products = false;
   }
   for (size_t i = 0; i < result.maps.size(); ++i) {
     MapView& map = result.maps[i];
@@ -338,6 +342,7 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
                                const Prediction& prediction, const ExplainOptions& options) {
   torch::NoGradGuard no_gradients;
   Tap tap(Record::OnDemand);
+  tap.want_products();
   predictor.replay(example, prediction, tap);
 
   Explanation explanation;
@@ -350,7 +355,7 @@ Explanation explain_prediction(const Predictor& predictor, const Example& exampl
   check_choice(options.heads, tap.maps());
   for (const AttentionMap& map : tap.maps()) {
     stop_if_asked();
-    add_views(map, described.example, options, explanation);
+    add_views(tap, map, described.example, options, explanation);
   }
   if (options.heads.is_everything()) add_rollout(explanation.maps);
   explanation.input = without_files(example.given);

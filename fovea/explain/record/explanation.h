@@ -36,7 +36,8 @@ struct MapView {
   int64_t layer = 0, head = 0;              // from 1; 0: there is only one, or a mean
   MapLayout layout = MapLayout::Dense;
   std::vector<int64_t> edge_queries = {}, edge_keys = {};  // edges: where each weight belongs
-  size_t point_width = 0;                                  // points: numbers of each row
+  bool has_products = false;  // query_key.h can say what a weight is made of
+  size_t point_width = 0;     // points: numbers of each row
 
   size_t queries() const { return query_labels.size(); }
   size_t keys() const { return key_labels.size(); }
@@ -98,6 +99,8 @@ struct Explanation {
   std::optional<KnownTruth> truth = {};
   std::vector<Cut> cuts = {};
   std::optional<TakenAway> without = {};
+  Json query_keys =
+      nullptr;           // what single weights are made of: a list of query_key.h's; null: none
   Json model = nullptr;  // the card of the run, docs/formats/explanation.md; null: not known
 };
 

@@ -166,6 +166,7 @@ Json map_to_json(const MapView& view, Packing packing, AxisTable& axes, ChunkWri
     for (size_t i = 0; i < view.truth.size(); ++i)
       if (view.truth[i] != 0) map["truth"].push_back(Json{i / view.keys(), i % view.keys()});
   }
+  if (view.has_products) map["products"] = true;
   if (!view.total.empty()) map["total"] = valid_utf8(view.total);
   return map;
 }
@@ -319,6 +320,7 @@ Json explanation_to_json(const Explanation& explanation, Exactness exactness, Ch
     for (const Faithfulness& judged : explanation.faithfulness)
       value["faithfulness"].push_back(faithfulness_to_json(judged));
   }
+  if (!explanation.query_keys.is_null()) value["query_keys"] = explanation.query_keys;
   value["notes"] = texts_to_json(explanation.notes);
   return value;
 }

@@ -164,6 +164,7 @@ MapView map_from_json(const Field& field, const std::vector<Axis>& axes, MatrixR
   view.head = field.integer_or("head", 0, 1, INT32_MAX);
   view.group = field.text_or_empty("group");
   view.total = field.text_or_empty("total");
+  if (const auto products = field.find("products")) view.has_products = products->mark();
   const Axis& query = find_axis(axes, field.at("query_axis"));
   const Axis& key = find_axis(axes, field.at("key_axis"));
   const auto name = [](const Axis& axis) {  // the one prediction has no name in a view
@@ -368,6 +369,10 @@ Explanation explanation_from_json(const Json& value, const std::string& where) {
     judged->each({}, [&](const Field& entry) {
       explanation.faithfulness.push_back(faithfulness_from_json(entry));
     });
+  if (const auto made = root.find("query_keys")) {
+    made->expect(made->value().is_array(), "a list");
+    explanation.query_keys = made->value();
+  }
   explanation.notes = root.at("notes").texts();
   return explanation;
 }
