@@ -11,10 +11,10 @@ namespace fovea::cli {
 int run_program(int argc, const char* const* argv);
 
 /// The commands, in the order of the help: each is a file, whose add_NAME() adds it to the program.
-#define FOVEA_COMMANDS(row)                                                                  \
-  row(tasks) row(scores) row(data) row(prepare) row(train) row(evaluate) row(predict)        \
-      row(generate) row(explain) row(adversary) row(compare) row(tune) row(heads) row(prune) \
-          row(serve) row(board) row(export) row(tokenise) row(doctor) row(completion)
+#define FOVEA_COMMANDS(row)                                                                       \
+  row(tasks) row(scores) row(data) row(prepare) row(train) row(evaluate) row(predict)             \
+      row(generate) row(explain) row(embeddings) row(adversary) row(compare) row(tune) row(heads) \
+          row(prune) row(serve) row(board) row(export) row(tokenise) row(doctor) row(completion)
 
 #define FOVEA_DECLARE(name) void add_##name(CLI::App& program);
 FOVEA_COMMANDS(FOVEA_DECLARE)

@@ -13,6 +13,7 @@
 #include "fovea/models/show_attend_tell.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/sequence.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -45,6 +46,9 @@ class CaptionData : public DataKind {
   }
   void write(const std::filesystem::path& folder) const override {
     write_captions_data(folder, options_);
+  }
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("words", coding_.tokeniser->vocabulary())};
   }
   void save(const RunFolder& folder) const override {
     save_tokeniser(folder, "tokeniser", *coding_.tokeniser);

@@ -26,6 +26,12 @@ namespace fovea {
 using LoadProgressMaker =
     std::function<LoadProgress(const std::string& title, const std::string& unit)>;
 
+/// What the numbers of a symbol stand for: "source", "words", "codes".
+struct SymbolTable {
+  std::string name;
+  std::vector<std::string> labels;
+};
+
 class DataKind {
  public:
   virtual ~DataKind() = default;
@@ -46,6 +52,8 @@ class DataKind {
   /// What was learned from the training rows, as assets of the run.
   virtual void save(const RunFolder& folder) const = 0;
   virtual void restore(const RunFolder& folder) = 0;
+  /// The symbols that networks have embeddings of, as learned from the training rows.
+  virtual std::vector<SymbolTable> symbols() const { return {}; }
   /// What a model outside of the library needs to know of encoded rows: "classes", "columns", …
   virtual std::map<std::string, int64_t> sizes() const { return {}; }
 

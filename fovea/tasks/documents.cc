@@ -17,6 +17,7 @@
 #include "fovea/tasks/outputs/by_kind.h"
 #include "fovea/tasks/pretrained.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/tasks/text_input.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
@@ -144,6 +145,9 @@ class PieceDocuments : public PieceData<DocumentsData> {
 class WordDocuments : public DocumentsData {
  public:
   using DocumentsData::DocumentsData;
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("words", *coding_.words)};
+  }
   void save(const RunFolder& folder) const override {
     DocumentsData::save(folder);
     folder.write_asset("words.json", coding_.words->to_json());

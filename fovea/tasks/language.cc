@@ -11,6 +11,7 @@
 #include "fovea/tasks/language_adapter.h"
 #include "fovea/tasks/language_folder.h"
 #include "fovea/tasks/outputs/continuation.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/tasks/text_input.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
@@ -92,6 +93,10 @@ class LanguageData : public DataKind {
   }
   void write(const std::filesystem::path& folder) const override {
     write_language_data(folder, options_.generator);
+  }
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("tokens", coding_->tokeniser->size(),
+                       [&](int64_t id) { return coding_->tokeniser->token(id); })};
   }
   void save(const RunFolder& folder) const override {
     folder.write_asset(kTokeniserAsset, coding_->tokeniser->to_json());

@@ -15,6 +15,7 @@
 #include "fovea/models/transformer.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/tasks/t5_folder.h"
 #include "fovea/training/checkpoint.h"
 
@@ -66,6 +67,10 @@ class PairsData : public DataKind {
   }
   void write(const std::filesystem::path& folder) const override {
     write_pairs(folder, generator_.draw(), options_.task, generator_.options());
+  }
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("source", tokenisers_.source->vocabulary()),
+            symbols_of("target", tokenisers_.target->vocabulary())};
   }
   void save(const RunFolder& folder) const override { save_tokenisers(folder, tokenisers_); }
   void restore(const RunFolder& folder) override { tokenisers_ = load_tokenisers(folder); }

@@ -12,6 +12,7 @@
 #include "fovea/tasks/outputs/embedding.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/pretrained.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/tasks/text_input.h"
 #include "fovea/tensor/parallel.h"
 #include "fovea/tensor/torch.h"
@@ -66,6 +67,7 @@ class CorpusData : public DataKind {
   void write(const std::filesystem::path& folder) const override {
     write_corpus_data(folder, options_.generator);
   }
+  std::vector<SymbolTable> symbols() const override { return {symbols_of("tokens", *tokeniser_)}; }
   void save(const RunFolder& folder) const override { save_pieces(folder, *tokeniser_); }
   void restore(const RunFolder& folder) override { tokeniser_ = load_pieces(folder); }
 

@@ -17,6 +17,7 @@
 #include "fovea/models/bert_pretrainer.h"
 #include "fovea/models/model.h"
 #include "fovea/tasks/model_spec.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/training/run_folder.h"
 
 namespace fovea {
@@ -89,6 +90,9 @@ class PieceData : public Data {
     pretrained_->require_data(source);
     if (!this->coding_.tokeniser) this->coding_.tokeniser = pretrained_->tokeniser;
     return pretrained_->noted(Data::load(source, seed));
+  }
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("tokens", *this->coding_.tokeniser)};
   }
   void save(const RunFolder& folder) const override {
     Data::save(folder);

@@ -14,6 +14,7 @@
 #include "fovea/tasks/outputs/numbers.h"
 #include "fovea/tasks/over_rows.h"
 #include "fovea/tasks/rows.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/tensor/safetensors.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
@@ -113,6 +114,9 @@ class RatingsData : public DataKind {
   }
   void write(const std::filesystem::path& folder) const override {
     write_ratings_data(folder, options_);
+  }
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("words", *coding_.vocabulary)};
   }
   void save(const RunFolder& folder) const override {
     folder.write_asset("ratings.json", coding_.to_json());

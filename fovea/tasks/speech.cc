@@ -14,6 +14,7 @@
 #include "fovea/models/listen_attend_spell.h"
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/sequence.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/tensor/torch.h"
 
 namespace fovea {
@@ -78,6 +79,9 @@ class SpeechData : public DataKind {
   }
   void write(const std::filesystem::path& folder) const override {
     write_speech_data(folder, options_);
+  }
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("symbols", coding_.tokeniser->vocabulary())};
   }
   void save(const RunFolder& folder) const override {
     save_tokeniser(folder, "tokeniser", *coding_.tokeniser);

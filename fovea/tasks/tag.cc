@@ -13,6 +13,7 @@
 #include "fovea/tasks/catalogue.h"
 #include "fovea/tasks/outputs/tags.h"
 #include "fovea/tasks/pretrained.h"
+#include "fovea/tasks/symbols.h"
 
 namespace fovea {
 
@@ -84,6 +85,10 @@ bool spell_entities(const std::vector<std::string>& tags) {
 class WordTags : public TagData {
  public:
   WordTags() : TagData(/*pieces=*/false) {}
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("words", coding_.words->words()),
+            symbols_of("letters", coding_.words->letters())};
+  }
   void save(const RunFolder& folder) const override {
     TagData::save(folder);
     folder.write_asset("words.json", coding_.words->to_json());

@@ -52,6 +52,7 @@ class Task {
   void prepare(const DataSource& source, uint64_t seed, const std::filesystem::path& path);
   void save(const RunFolder& folder) const { data().save(folder); }
   void restore(const RunFolder& folder) { data().restore(folder); }
+  std::vector<SymbolTable> symbols() const { return data().symbols(); }
   std::map<std::string, int64_t> sizes() const { return data().sizes(); }
   Example parse(const std::string& line) const { return data().parse(line); }
   bool takes_plain_text() const { return data().takes_plain_text(); }

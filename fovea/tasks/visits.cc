@@ -19,6 +19,7 @@
 #include "fovea/tasks/code_ranking.h"
 #include "fovea/tasks/outputs/by_kind.h"
 #include "fovea/tasks/over_rows.h"
+#include "fovea/tasks/symbols.h"
 #include "fovea/tensor/to_vector.h"
 #include "fovea/tensor/torch.h"
 
@@ -154,6 +155,9 @@ class VisitsData : public CodedData<VisitsDataOptions, VisitCoding> {
   void restore(const RunFolder& folder) override {
     CodedData::restore(folder);
     classes_ = coding_.classes();
+  }
+  std::vector<SymbolTable> symbols() const override {
+    return {symbols_of("codes", *coding_.codes)};
   }
   std::map<std::string, int64_t> sizes() const override {
     return {{"codes", coding_.codes->size()}, {"classes", int64_t(classes_.size())}};

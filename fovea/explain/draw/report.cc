@@ -30,7 +30,7 @@ std::string import_map(std::string_view document) {
   Json imports = Json::object();
   for (const WebFile& file : web_files()) {
     bool is_wanted = file.path.ends_with(".js");
-    for (const std::string_view folder : {"page", "rows", "board"})
+    for (const std::string_view folder : {"page", "rows", "board", "embeddings"})
       is_wanted = is_wanted && (folder == document || !file.path.starts_with(folder));
     if (is_wanted)
       imports[concat("fovea/", file.path)] =
@@ -123,6 +123,14 @@ std::string board_html(const std::string& title, const Json& runs,
   return html_of({"board/file.html", "board", title,
                   file_content("style.css") + file_content("board/board.css"), "<!--runs-->",
                   data});
+}
+
+std::string embeddings_html(const Json& points) {
+  const std::string run = points.value("run", "");
+  return html_of({"embeddings/file.html", "embeddings",
+                  concat("Embeddings of ", run.empty() ? points.value("task", "") : run),
+                  file_content("style.css"), "<!--embeddings-->",
+                  json_element("embeddings", points)});
 }
 
 void write_report(const std::filesystem::path& path, std::span<const Explanation> explanations) {

@@ -23,6 +23,9 @@ std::string rows_html(const RowsRecord& record, std::span<const Explanation> exp
 std::string board_html(const std::string& title, const Json& runs,
                        std::span<const std::pair<std::string, Json>> looks);
 
+/// Points as docs/formats/embeddings.md has them.
+std::string embeddings_html(const Json& points);
+
 /// Written atomically.
 void write_report(const std::filesystem::path& path, std::span<const Explanation> explanations);
 
