@@ -200,8 +200,9 @@ void explain_one_weight(const Pipeline& pipeline, const ExplainFlags& flags) {
   const KeyedInputs inputs = read_keyed_inputs(pipeline, flags.inputs, {});
   require(inputs.examples.size() == 1 && flags.with.empty(), ErrorKind::InvalidArgument,
           "--query-key is about one input and one run");
-  const Example& example = inputs.examples[0];
-  const Explanation whole = pipeline.explain(example, Heads::All);
+  const auto [example, without] = take_away(pipeline, inputs.examples[0], flags);
+  Explanation whole = pipeline.explain(example, Heads::All);
+  whole.without = without;
   const QueryKey made =
       pipeline.explain_weight(example, parse_weight_place(flags.query_key, whole));
   const Json json = query_key_to_json(made);

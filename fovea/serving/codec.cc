@@ -196,6 +196,33 @@ ExplainBody parse_explain(const std::string& body) {
   return request;
 }
 
+QueryKeyBody parse_query_key(const std::string& body) {
+  const Json object =
+      parse_object(body, {"model", "input", "map", "layer", "head", "query", "key", "without"});
+  QueryKeyBody request;
+  request.model = text_field(object, "model");
+  const Json* input = find(object, "input");
+  if (!input) refuse_field("input", "is missing");
+  request.input = input_of(*input, "input");
+  request.place.map = text_field(object, "map");
+  const auto whole = [&](const char* name, int64_t lowest) {
+    const Json* value = find(object, name);
+    if (!value && lowest == 0) refuse_field(name, "is missing");
+    return value ? number_of(*value, name, lowest) : 0;
+  };
+  request.place.layer = whole("layer", 1);
+  request.place.head = whole("head", 1);
+  request.place.query = whole("query", 0);
+  request.place.key = whole("key", 0);
+  if (const Json* without = find(object, "without")) request.without = away_of(*without);
+  return request;
+}
+
+EmbeddingsBody parse_embeddings(const std::string& body) {
+  const Json object = parse_object(body, {"model", "of"});
+  return {text_field(object, "model"), text_field(object, "of")};
+}
+
 NamesBody parse_names(const std::string& body) {
   const Json object = parse_object(body, {"model", "property", "text"});
   if (!find(object, "property")) refuse_field("property", "is missing");

@@ -53,6 +53,17 @@ struct GenerateBody {
   bool stream = true;
 };
 
+struct QueryKeyBody {
+  std::string model;
+  GivenInput input;
+  WeightPlace place;
+  std::vector<AxisUnits> without;
+};
+
+struct EmbeddingsBody {
+  std::string model, of;
+};
+
 struct NamesBody {
   std::string model;
   std::string property, text;
@@ -61,6 +72,8 @@ struct NamesBody {
 PredictBody parse_predict(const std::string& body);
 ExplainBody parse_explain(const std::string& body);
 FlipBody parse_flip(const std::string& body);
+QueryKeyBody parse_query_key(const std::string& body);
+EmbeddingsBody parse_embeddings(const std::string& body);
 GenerateBody parse_generate(const std::string& body);
 NamesBody parse_names(const std::string& body);
 

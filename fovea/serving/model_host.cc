@@ -47,6 +47,7 @@ Json HostedModel::to_json() const {
             {"input_schema", card.input_schema},
             {"examples", card.examples},
             {"maps", card.maps},
+            {"embeddings", card.embeddings},
             {"parameters", card.parameters}};
   if (!card.metric.is_null()) json["metric"] = card.metric;
   if (!card.note.empty()) json["note"] = card.note;

@@ -39,12 +39,16 @@ Json predict_schema() {
   return schema;
 }
 
+Json without_schema() {
+  const Json units = list_of(whole_number(0), "places on that axis, from 0");
+  return list_of(
+      object({{"axis", text("name of an axis of the input")}, {"units", units}}, {"axis", "units"}),
+      "units to take away from the input first");
+}
+
 Json explain_schema() {
   const Json mean{{"const", "mean"}};
   const Json numbers = list_of(whole_number(1), "from 1; all by default");
-  const Json units = list_of(whole_number(0), "places on that axis, from 0");
-  const Json away =
-      object({{"axis", text("name of an axis of the input")}, {"units", units}}, {"axis", "units"});
   return object({{"model", text("name of a model; may be left out when there is one")},
                  {"input", reference("Input")},
                  {"maps", list_of({{"type", "string"}}, "names of maps; all by default")},
@@ -54,9 +58,28 @@ Json explain_schema() {
                  {"top_k", whole_number(1)},
                  {"faithfulness", {{"type", "boolean"}, {"default", false}}},
                  {"truth", {{"type", "string"}}},
-                 {"without", list_of(away, "units to take away from the input first")},
+                 {"without", without_schema()},
                  {"format", {{"enum", {"json", "html"}}, {"default", "json"}}}},
                 {"input"});
+}
+
+Json query_key_schema() {
+  return object(
+      {{"model", text("name of a model; may be left out when there is one")},
+       {"input", reference("Input")},
+       {"map", text("name of a map; may be left out when one alone has queries and keys")},
+       {"layer", whole_number(1)},
+       {"head", whole_number(1)},
+       {"query", whole_number(0)},
+       {"key", whole_number(0)},
+       {"without", without_schema()}},
+      {"input", "query", "key"});
+}
+
+Json embeddings_schema() {
+  return object({{"model", text("name of a model; may be left out when there is one")},
+                 {"of", text("which of the model's `embeddings`; by default the first")}},
+                Json::array());
 }
 
 Json names_schema() {
@@ -113,6 +136,7 @@ Json model_schema() {
                {{"name", {{"type", "string"}}},
                 {"value", {{"type", "number"}}},
                 {"rows", {{"const", "validation"}}}}}}},
+            {"embeddings", {{"type", "array"}, {"items", {{"type", "string"}}}}},
             {"parameters", whole_number(0)}}}};
 }
 
@@ -137,6 +161,8 @@ Json schemas() {
           {"Explain", explain_schema()},
           {"Flip", flip_schema()},
           {"Generate", generate_schema()},
+          {"QueryKey", query_key_schema()},
+          {"Embeddings", embeddings_schema()},
           {"Names", names_schema()},
           {"FoundNames",
            {{"type", "object"},
@@ -180,6 +206,10 @@ Json success(Action action) {
       both["content"]["application/json"] = {{"schema", {{"type", "object"}}}};
       return both;
     }
+    case Action::QueryKey:
+      return answer("The weight by dimension", "application/json", {{"type", "object"}});
+    case Action::Embeddings:
+      return answer("The points", "application/json", {{"type", "object"}});
     case Action::Health:
     case Action::Runs:
     case Action::OpenApi:
@@ -225,12 +255,14 @@ const char* name_below(const Route& route) {
 
 Json operation(const Route& route, bool has_key) {
   Json described{{"summary", route.summary}};
-  const char* body = route.action == Action::Predict    ? "Predict"
-                     : route.action == Action::Explain  ? "Explain"
-                     : route.action == Action::Flip     ? "Flip"
-                     : route.action == Action::Generate ? "Generate"
-                     : route.action == Action::Names    ? "Names"
-                                                        : nullptr;
+  const char* body = route.action == Action::Predict      ? "Predict"
+                     : route.action == Action::Explain    ? "Explain"
+                     : route.action == Action::Flip       ? "Flip"
+                     : route.action == Action::Generate   ? "Generate"
+                     : route.action == Action::QueryKey   ? "QueryKey"
+                     : route.action == Action::Embeddings ? "Embeddings"
+                     : route.action == Action::Names      ? "Names"
+                                                          : nullptr;
   if (body) {
     described["requestBody"] = content("application/json", reference(body));
     described["requestBody"]["required"] = true;

@@ -12,6 +12,7 @@
 #include "fovea/explain/record/json.h"
 #include "fovea/serving/http_error.h"
 #include "fovea/serving/known_names.h"
+#include "fovea/tasks/embeddings.h"
 #include "fovea/tasks/generate.h"
 #include "fovea/tasks/pipeline.h"
 #include "fovea/tasks/train.h"
@@ -84,6 +85,7 @@ class PipelineModel : public ServedModel {
                       {"value", measured["value"]},
                       {"rows", measured.value("split", Json())}};
     card_.note = pipeline_.unfinished();
+    card_.embeddings = embedding_names(pipeline_);
     card_.parameters = count_parameters(pipeline_.model());
     if (std::filesystem::exists(pipeline_.folder().asset("examples.json")))
       card_.examples = pipeline_.folder().read_asset("examples.json");
@@ -155,6 +157,13 @@ class PipelineModel : public ServedModel {
     tell(found);
   }
 
+  QueryKey query_key(const Example& whole, const WeightPlace& place,
+                     const std::vector<AxisUnits>& without) const override {
+    return pipeline_.explain_weight(take_away(whole, without).first, place);
+  }
+
+  Json embeddings(const std::string& of) const override { return embeddings_json(pipeline_, of); }
+
   bool generates() const override { return generator_.has_value(); }
   void generate(const Example& example, const GenerateRequest& request,
                 const Tell& tell) const override {
@@ -223,6 +232,15 @@ int64_t ServedModel::units(const Example& example) const {
 std::vector<std::string> ServedModel::names(const std::string& property,
                                             const std::string& text) const {
   return KnownNames().find(property, text);
+}
+
+QueryKey ServedModel::query_key(const Example&, const WeightPlace&,
+                                const std::vector<AxisUnits>&) const {
+  fail(ErrorKind::Unsupported, "this model has no queries and keys");
+}
+
+Json ServedModel::embeddings(const std::string&) const {
+  fail(ErrorKind::Unsupported, "this model has no embeddings to show");
 }
 
 void ServedModel::generate(const Example&, const GenerateRequest&, const Tell&) const {

@@ -17,6 +17,8 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/predict", Action::Predict, true, "Answers for one or several inputs"},
     {"POST", "/v1/explain", Action::Explain, true, "Where the model looked for one input"},
     {"POST", "/v1/flip", Action::Flip, true, "The smallest change found that changes the answer"},
+    {"POST", "/v1/query-key", Action::QueryKey, true, "What a weight is made of: query and key"},
+    {"POST", "/v1/embeddings", Action::Embeddings, true, "Embeddings of a network as points"},
     {"POST", "/v1/generate", Action::Generate, true, "Continues a text, told token by token"},
 };
 

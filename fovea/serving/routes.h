@@ -21,6 +21,8 @@ enum class Action {
   Predict,
   Explain,
   Flip,
+  QueryKey,
+  Embeddings,
   Generate
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fovea/explain/record/explanation.h"
+#include "fovea/explain/record/query_key.h"
 #include "fovea/explain/what_if/flip.h"
 
 namespace fovea::serving {
@@ -22,8 +23,9 @@ struct ModelCard {
   Json examples = Json::array();  // inputs to try
   Json maps = Json::array();      // {"name", "title"} of each
   int64_t parameters = 0;
-  std::string note = {};  // what a user must know of its answers; may be empty
-  Json metric = {};       // how good it is: {"name", "value", "rows"}; null where nobody knows
+  std::string note = {};                     // what a user must know of its answers; may be empty
+  std::vector<std::string> embeddings = {};  // what embeddings() may be asked for
+  Json metric = {};  // how good it is: {"name", "value", "rows"}; null where nobody knows
 };
 
 struct ExplainRequest {
@@ -77,6 +79,15 @@ class ServedModel {
   /// Long work asks stop_if_asked() (base/stop.h) now and then.
   virtual std::vector<Prediction> predict(std::span<const Example> examples) const = 0;
   virtual Explanation explain(const Example& example, const ExplainRequest& request) const = 0;
+
+  /// What one weight of the input without those units is made of. Unsupported for a model that
+  /// cannot say. By the worker that explains.
+  virtual QueryKey query_key(const Example& whole, const WeightPlace& place,
+                             const std::vector<AxisUnits>& without) const;
+
+  /// Embeddings as points (docs/formats/embeddings.md); `of` empty: the first of the card's.
+  /// Unsupported for a model without any. By the worker that explains.
+  virtual Json embeddings(const std::string& of) const;
 
   /// Names that the model knows and that hold the text, for a property of its inputs. NotFound for
   /// one without names.

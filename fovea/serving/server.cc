@@ -223,6 +223,10 @@ HttpResponse Server::act(Action action, HttpRequest& request, AccessRecord& reco
       return explain(request, record);
     case Action::Flip:
       return flip(request, record);
+    case Action::QueryKey:
+      return query_key(request, record);
+    case Action::Embeddings:
+      return embeddings(request, record);
     case Action::Generate:
       return generate(request, record);
   }
@@ -404,6 +408,36 @@ HttpResponse Server::explain(HttpRequest& http, AccessRecord& record) {
         return html ? report_html({&explanation, 1}) : text_of(explanation_to_json(explanation));
       },
       caller);
+  return response;
+}
+
+HttpResponse Server::query_key(HttpRequest& http, AccessRecord& record) {
+  const std::string json = read_json(http);
+  const Caller caller = caller_of(http);
+  const QueryKeyBody body = parse_query_key(json);
+  HostedModel& hosted = host_.find(body.model);
+  record.model = hosted.name();
+  Example example = parse(hosted.model(), body.input.line, body.input.field);
+  check_units(hosted.model().units(example), options_.max_units, body.input.field);
+  check_field("without", [&] { check_away(example, body.without); });
+  HttpResponse response = json_response(hosted.batcher().explain_with(
+      [example = std::move(example), place = body.place,
+       without = body.without](ServedModel& model) {
+        return query_key_to_json(model.query_key(example, place, without));
+      },
+      caller));
+  response.compress = true;
+  return response;
+}
+
+HttpResponse Server::embeddings(HttpRequest& http, AccessRecord& record) {
+  const std::string json = read_json(http);
+  const EmbeddingsBody body = parse_embeddings(json);
+  HostedModel& hosted = host_.find(body.model);
+  record.model = hosted.name();
+  HttpResponse response = json_response(hosted.batcher().explain_with(
+      [of = body.of](ServedModel& model) { return model.embeddings(of); }, caller_of(http)));
+  response.compress = true;
   return response;
 }
 

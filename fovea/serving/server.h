@@ -59,6 +59,8 @@ class Server : private HttpHandler {
   HttpResponse runs(const HttpRequest& request) const;
   HttpResponse predict(HttpRequest& request, AccessRecord& record);
   HttpResponse explain(HttpRequest& request, AccessRecord& record);
+  HttpResponse query_key(HttpRequest& request, AccessRecord& record);
+  HttpResponse embeddings(HttpRequest& request, AccessRecord& record);
   HttpResponse generate(HttpRequest& request, AccessRecord& record);
   HttpResponse flip(HttpRequest& request, AccessRecord& record);
   using EventWork = std::function<void(ServedModel&, const Tell&)>;

@@ -44,6 +44,7 @@ export class Family {
       const maps = this.maps.filter((map) => map.layer === layer);
       const mean = Object.assign(Object.create(Object.getPrototypeOf(maps[0])), maps[0], {
         head: 0, weights: new MeanMatrix(maps.map((map) => map.weights)), spread: null, low: null, high: null,
+        products: false,
       });
       this.means.set(layer, mean);
     }

@@ -39,7 +39,7 @@ function compared(answer, truth) {
 
 const quick = 1000;  // milliseconds in which a picture is measured without being asked
 
-/** `calls`: those of WhatIf, again(), truth(text) of who says what is right, measure(signal) -> Promise of the explanation with `faithfulness`, report(measured, signal) ->
+/** `calls`: those of WhatIf, again(), queryKey(place, signal) -> Promise of what a weight is made of, truth(text) of who says what is right, measure(signal) -> Promise of the explanation with `faithfulness`, report(measured, signal) ->
     Promise of a Blob, measured(). */
 export class Answer {
   #host = element("div", {class: "answer-picture"});
@@ -144,6 +144,7 @@ export class Answer {
     this.#whatIf.use(explanation);
     this.#shell = new Shell(this.#host, explanation, {
       state: this.#state, compact: true, truth: {text: this.#truth, told: (text) => this.#calls.truth(text)}, whatIf: this.#whatIf,
+      queryKey: (place, signal) => this.#calls.queryKey(place, signal),
     });
     this.#actions.hidden = false;
   }

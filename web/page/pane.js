@@ -37,6 +37,7 @@ export class Pane {
   #picker;
   #prompt;
   #promptHost;
+  #embeddings = element("a", {class: "hint embeddings-link", hidden: true, text: "See its embeddings"});
   #answer;
   #asker;
   #rows;
@@ -71,6 +72,7 @@ export class Pane {
     );
     ask.append(element("h3", {class: "caption", text: "Model"}));
     this.#picker = new ModelPicker(ask, (model) => this.#pick(model));
+    ask.append(this.#embeddings);
     ask.append(element("p", {class: "hint following-note", text: "Same input as A."}));
     this.#promptHost = element("div", {class: "pane-prompt", hidden: true});
     ask.append(this.#promptHost);
@@ -89,6 +91,10 @@ export class Pane {
       flip: (axis, told, signal) => this.#flip(axis, told, signal),
       announce: (text) => page.announce(text),
       measured: () => page.announce(`${name}: it was measured whether the picture shows what the model used.`),
+      queryKey: (place, signal) => {
+        const {model, input, without} = this.#last;
+        return page.server.queryKey({model, input, ...place, ...(without && {without})}, signal);
+      },
       report: (measured, signal) => page.server.report({...this.#last, faithfulness: measured}, signal),
     });
     this.#asker = new Asker(
@@ -225,6 +231,8 @@ export class Pane {
   }
 
   #use(model, text) {
+    this.#embeddings.hidden = !model.embeddings?.length;
+    this.#embeddings.href = `web/embeddings/served.html#${new URLSearchParams({model: model.name})}`;
     this.#prompt.use(model, text ?? null);
     this.#wanted = {...this.#wanted, input: undefined};
   }

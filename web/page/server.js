@@ -21,6 +21,13 @@ export class ServerError extends Error {
 
 /** The requests of the page. Each rejects with a ServerError, or an AbortError when `signal` says so. */
 export class Server {
+  #root;
+
+  /** `root`: where the server stands, as seen from the document. */
+  constructor(root = "") {
+    this.#root = root;
+  }
+
   get key() {
     return sessionStorage.getItem(keyName) ?? "";
   }
@@ -67,6 +74,18 @@ export class Server {
     return last;
   }
 
+  /** What one weight is made of. */
+  async queryKey(request, signal) {
+    const response = await this.#post("v1/query-key", request, signal);
+    return response.json();
+  }
+
+  /** Embeddings of a model as points. */
+  async embeddings(request, signal) {
+    const response = await this.#post("v1/embeddings", request, signal);
+    return response.json();
+  }
+
   /** Names that the model knows and that hold the text, of a property of its inputs. */
   async names(request, signal) {
     const response = await this.#post("v1/names", request, signal);
@@ -76,7 +95,7 @@ export class Server {
   /** Whether somebody answers; a file of the page needs no key. */
   async isThere() {
     try {
-      await fetch("web/page.js", {method: "HEAD", cache: "no-store"});
+      await fetch(`${this.#root}web/page.js`, {method: "HEAD", cache: "no-store"});
       return true;
     } catch {
       return false;
@@ -99,7 +118,7 @@ export class Server {
     if (this.key) headers.Authorization = `Bearer ${this.key}`;
     let response;
     try {
-      response = await fetch(address, {...options, headers, cache: "no-store"});
+      response = await fetch(this.#root + address, {...options, headers, cache: "no-store"});
     } catch (failure) {
       if (failure.name === "AbortError") throw failure;
       throw new ServerError(0, {message: "The server does not answer."});
