@@ -58,6 +58,21 @@ TEST(QueryKey, IsWhatMadeTheWeightOfTheExplanation) {
       "/v1/query-key", R"({"input": "a fine film", "layer": 1, "head": 2, "query": 1, "key": 3})");
   ASSERT_EQ(made.status, 200) << made.body;
   EXPECT_NEAR(made.json()["weight"].get<double>(), map["weights"][1][3].get<double>(), 1e-5);
+  // The same of what is left when a word is away, which other weights are made of.
+  const std::string without = R"("without": [{"axis": "tokens", "units": [2]}])";
+  const Json left = ask("/v1/explain",
+                        R"({"input": "a fine film", "heads": [2], "layers": [1], )" + without + "}")
+                        .json()["maps"][0];
+  const Answer rest = ask("/v1/query-key", R"({"input": "a fine film", "layer": 1, "head": 2, )"
+                                           R"("query": 1, "key": 3, )" +
+                                               without + "}");
+  ASSERT_EQ(rest.status, 200) << rest.body;
+  EXPECT_NEAR(rest.json()["weight"].get<double>(), left["weights"][1][3].get<double>(), 1e-5);
+  EXPECT_NE(rest.json()["weight"], made.json()["weight"]);
+  EXPECT_EQ(ask("/v1/query-key", R"({"input": "a fine film", "layer": 1, "head": 2, "query": 1, )"
+                                 R"("key": 3, "without": [{"axis": "tokens", "units": [99]}]})")
+                .status,
+            400);
   EXPECT_EQ(made.json()["products"].size(), 4u);
   const Answer outside =
       ask("/v1/query-key", R"({"input": "a", "layer": 1, "head": 1, "query": 99, "key": 0})");

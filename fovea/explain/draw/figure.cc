@@ -167,6 +167,23 @@ std::vector<std::string> heading_lines(const Explanation& explanation) {
   return lines;
 }
 
+std::vector<std::string> without_lines(const TakenAway& without) {
+  std::vector<std::string> lines;
+  for (const TakenAway::Units& some : without.units) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < some.units.size(); ++i)
+      names.push_back(concat(some.labels[i], " (#", some.units[i] + 1, ")"));
+    lines.push_back(
+        concat("without ", some.units.size() == 1 ? "" : "the ", some.axis, ": ", join(names)));
+  }
+  lines.push_back("the answer to the whole input: " + without.before.text);
+  if (without.predictions > 0)
+    lines.push_back(
+        concat("found in ", format_count(without.predictions),
+               " predictions; without any one of them less the answer stays as it was"));
+  return lines;
+}
+
 std::string verdict_sentence(const Explanation& explanation, const MapView& map) {
   static const std::map<std::string, std::string> kWords{
       {"supported", "Yes"}, {"mixed", "In part"}, {"unsupported", "No"}};

@@ -81,6 +81,9 @@ PanelRows panel_rows(const Figure& figure, size_t query, PictureOptions options)
 /// What is said of the answer, each a line: the answer, the truth, what was cut of the input.
 std::vector<std::string> heading_lines(const Explanation& explanation);
 
+/// What was taken away from the input, and the answer to the whole.
+std::vector<std::string> without_lines(const TakenAway& without);
+
 /// Whether this map shows what the model used: the answer to that question in a sentence. Nothing
 /// is said of a map for another one, or for a part of it.
 std::string verdict_sentence(const Explanation& explanation, const MapView& map);

@@ -27,6 +27,8 @@ std::unique_ptr<Canvas> draw(const Explanation& explanation, const CanvasFactory
                              const PictureOptions& options) {
   std::vector<std::string> lines = heading_lines(explanation);
   if (!explanation.input.empty()) lines.insert(lines.begin(), concat("Input: ", explanation.input));
+  if (explanation.without)
+    for (std::string& line : without_lines(*explanation.without)) lines.push_back(std::move(line));
   Page page{explanation.title, std::move(lines), {}, drawing_notes(explanation)};
   const Explanation drawn = mean_of_heads(explanation);
   for (const Figure& figure : arrange(drawn))

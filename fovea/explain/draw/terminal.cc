@@ -122,25 +122,6 @@ std::string TerminalStyle::shade(int level) const {
 namespace {
 
 /// What was taken away, and the answer before.
-Lines away_lines(const TakenAway& without, const TerminalStyle& style) {
-  Lines lines;
-  for (const TakenAway::Units& some : without.units) {
-    const bool is_one = some.units.size() == 1;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < some.units.size(); ++i)
-      names.push_back(concat(some.labels[i], " (#", some.units[i] + 1, ")"));
-    append(lines, style.wrap(Ink::Plain, style.safe(concat("without ", is_one ? "" : "the ",
-                                                           some.axis, ": ", join(names)))));
-  }
-  append(lines, style.wrap(Ink::Quiet, style.safe(concat("the answer to the whole input: ",
-                                                         without.before.text))));
-  if (without.predictions > 0)
-    append(lines, style.wrap(Ink::Quiet, concat("found in ", format_count(without.predictions),
-                                                " predictions; without any one of them less the "
-                                                "answer stays as it was")));
-  return lines;
-}
-
 }  // namespace
 
 Lines legend_lines(const std::vector<LegendEntry>& entries, const TerminalStyle& style) {
@@ -184,7 +165,9 @@ std::string render_terminal(const Explanation& explanation, const TerminalOption
     lines.push_back(style.paint(Ink::Bold, style.label(explanation.title, style.width())));
   for (const std::string& line : heading_lines(explanation))
     lines.push_back(style.label(line, style.width()));
-  if (explanation.without) append(lines, away_lines(*explanation.without, style));
+  if (explanation.without)
+    for (const std::string& line : without_lines(*explanation.without))
+      append(lines, style.wrap(Ink::Plain, style.safe(line)));
   const Explanation drawn = mean_of_heads(explanation);
   for (const Figure& figure : arrange(drawn)) {
     if (!lines.empty()) lines.emplace_back();
