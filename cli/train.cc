@@ -1,3 +1,4 @@
+#include <functional>
 #include <iostream>
 
 #include "cli/board.h"
@@ -29,11 +30,11 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return text;
 }
 
-TextTable layer_table(const std::vector<LayerSummary>& layers, int64_t parameters) {
+TextTable layer_table(const Model& model) {
   TextTable table({"layer", "output", "parameters"});
-  for (const LayerSummary& layer : layers)
+  for (const LayerSummary& layer : model.summary())
     table.add({layer.layer, shape_text(layer.output_shape), format_count(layer.parameters)});
-  table.add({"total", "", format_count(parameters)});
+  table.add({"total", "", format_count(count_parameters(model))});
   return table;
 }
 
@@ -65,39 +66,43 @@ void print_choice(const ModelChoice& choice) {
   tell(concat("model.name=", choice.model, ": ", choice.reason));
 }
 
+std::string as_asked_for(double seconds) {
+  return concat("at most ", format_duration(seconds), ", as asked for");
+}
+
+/// "at most about 33.5 s (4.1 ms a step)".
+std::string time_text(const Training& training) {
+  const double most = training.plan.options.seconds, seconds = training.seconds();
+  if (most > 0 && seconds >= most) return as_asked_for(most);
+  if (training.fitted) return "about " + format_duration(seconds);
+  return concat("at most about ", format_duration(seconds), " (",
+                format_number(training.time.step * 1000, 3), " ms a step)");
+}
+
+constexpr double kTimedSeconds = 0.1;  // of steps, to say how long a training takes
 constexpr const char* kFitted =
     "fitted without steps, exactly (L-BFGS), the penalty by cross-validation";
 
 void print_summary(const Training& training) {
   for (const std::string& note : training.splits.notes) tell(note);
   if (training.choice) print_choice(*training.choice);
-  std::cerr << layer_table(training.model->summary(), count_parameters(*training.model)).plain();
+  std::cerr << layer_table(*training.model).plain();
   tell(training.fitted ? kFitted : plan_text(training.plan));
-}
-
-/// The rows of all steps.
-int64_t planned_rows(const Training& training) {
-  if (training.fitted) return 0;
-  return int64_t(double(training.plan.steps) / double(training.plan.steps_per_epoch) *
-                 double(training.splits.train->size()));
+  if (training.time.step > 0) tell("time: " + time_text(training));
 }
 
 std::string count_text(const std::shared_ptr<Dataset>& rows) {
   return format_count(rows ? rows->size() : 0);
 }
 
-/// "at most about 57.5 s: 24 s to choose the model, then 33.5 s (4.1 ms a step)".
+/// "at most about 57.5 s: 24 s to choose the model, then at most about 33.5 s (4.1 ms a step)".
 std::string time_text(const TrainingPreview& preview) {
-  const double most = preview.plan.options.seconds;
-  const std::string total = format_duration(preview.seconds());
-  if (most > 0 && preview.seconds() >= most) return concat("at most ", total, ", as asked for");
-  std::string text = concat(preview.fitted ? "about " : "at most about ", total);
-  if (preview.choice_seconds > 0)
-    text += concat(": ", format_duration(preview.choice_seconds), " to choose the model, then ",
-                   format_duration(preview.training_seconds()));
-  if (!preview.fitted)
-    text += concat(" (", format_number(preview.step_seconds * 1000, 3), " ms a step)");
-  return text;
+  const double choice = preview.training.time.choice;
+  if (choice == 0) return time_text(preview.training);
+  const double most = preview.training.plan.options.seconds;
+  if (most > 0 && preview.seconds() >= most) return as_asked_for(most);
+  return concat("at most about ", format_duration(preview.seconds()), ": ", format_duration(choice),
+                " to choose the model, then ", time_text(preview.training));
 }
 
 void run_dry(const TrainCommandFlags& flags) {
@@ -108,7 +113,8 @@ void run_dry(const TrainCommandFlags& flags) {
     std::cout << preview.to_json(setup).dump(2) << "\n";
     return;
   }
-  const Splits& splits = preview.splits;
+  const Training& training = preview.training;
+  const Splits& splits = training.splits;
   TextTable table({"", ""});
   const auto add = [&](const char* what, const std::string& value) { table.add({what, value}); };
   add("data", setup.common().data_path.empty() ? "built-in" : setup.common().data_path);
@@ -120,16 +126,42 @@ void run_dry(const TrainCommandFlags& flags) {
   if (!setup.task().candidates().empty())
     add("model", concat("the best of ", join(setup.task().candidates()),
                         " on held-out rows; the layers above are those of the first"));
-  const TrainingOptions& options = preview.plan.options;
-  add("training", preview.fitted ? kFitted : plan_text(preview.plan));
-  if (!preview.fitted)
+  const TrainingOptions& options = training.plan.options;
+  add("training", training.fitted ? kFitted : plan_text(training.plan));
+  if (!training.fitted)
     add("optimiser", concat(options.optimiser, ", rate ", format_number(options.learning_rate, 3),
                             ", ", options.schedule));
   add("time", time_text(preview));
   add("memory", concat(format_count(preview.memory >> 20), " MiB so far"));
   for (const std::string& note : splits.notes) put_line(note);
-  std::cout << layer_table(preview.layers, preview.parameters).plain() << table.plain();
+  std::cout << layer_table(*training.model).plain() << table.plain();
   tell("dry run: nothing was written");
+}
+
+/// A line for each stage, and its bar.
+class StageBar {
+ public:
+  void operator()(const Stage& stage, int64_t done, int64_t total) {
+    if (!bar_ || stage.title != title_) {
+      end();
+      tell(title_ = stage.title);
+      bar_ = std::make_unique<Progress>(title_, total, stage.unit);
+      if (stage.most_seconds > 0) bar_->ends_within(stage.most_seconds);
+    }
+    bar_->update(done);
+  }
+  void end() { bar_.reset(); }
+
+ private:
+  std::string title_;
+  std::unique_ptr<Progress> bar_;
+};
+
+/// "choosing among attention, plain: at most about 24 s; then the training, at most about 33.5 s".
+std::string choosing_text(const Task& task, const TrainingTime& time) {
+  return concat("choosing among ", join(task.candidates()), ": at most about ",
+                format_duration(time.choice), "; then the training, at most about ",
+                format_duration(time.longest));
 }
 
 /// What of an assignment may be changed when a run goes on: how long.
@@ -172,11 +204,14 @@ FoldsResult run_folds(const TrainCommandFlags& flags, const RunFolder& folder) {
   RunFolder(folder.path())
       .claim(flags.overwrite ? Claim::Overwrite : Claim::New);  // or refused now
   Progress progress("folds", flags.folds, "folds", flags.quiet);
+  StageBar bar;
   FoldsRequest request;
   request.make_setup = [&] { return make_setup(flags); };
   request.folds = flags.folds;
   request.should_stop = was_interrupted;
+  if (!flags.quiet) request.stage = std::ref(bar);
   request.fold_ended = [&](int64_t fold, const Training& training) {
+    bar.end();
     progress.line(concat("fold ", fold, "/", flags.folds, "  ", metrics_text(training.validation),
                          "  (best epoch ", training.result.best_epoch, ")"));
     progress.update(fold);
@@ -203,7 +238,8 @@ TextTable folds_table(const FoldsResult& folds) {
 void tell_held_out_rows(const Setup& setup, const Training& training) {
   if (training.splits.train->size() < kFewRows) {
     const bool foldable = setup.task().has_folds() && !setup.common().data_path.empty();
-    tell(concat("only ", format_count(training.splits.validation->size()), " validation rows",
+    const int64_t rows = training.splits.validation->size();
+    tell(concat("only ", format_count(rows), rows == 1 ? " validation row" : " validation rows",
                 foldable ? "; --folds 5 measures on all rows" : ""));
   }
   if (training.refitted_rows > 0)
@@ -260,20 +296,30 @@ void run_train(const TrainCommandFlags& flags) {
   request.folder = &folder;
   request.resume = flags.resume;
   request.overwrite = flags.overwrite;
-  if (!flags.quiet)
-    request.choosing = [](const std::string& model, int64_t done, int64_t total) {
-      tell(concat("choosing the model: ", done + 1, " of ", total, ", ", model));
+  StageBar bar;
+  if (!flags.quiet) {
+    request.time_steps = kTimedSeconds;
+    request.stage = [&](const Stage& stage, int64_t done, int64_t total) {
+      if (progress) progress->finish();
+      bar(stage, done, total);
     };
+    request.choosing = [&](const TrainingTime& time) { tell(choosing_text(setup.task(), time)); };
+  }
   request.untrained = flags.epochs == 0;
   request.watch = flags.page ? std::max<int64_t>(flags.watch, 1) : flags.watch;
   if (folds) request.folds = folds->to_json();
   request.loaded = [&](const Training& training) {
+    bar.end();
     for (const std::string& warning : training.warnings)
       std::cerr << "warning: " << warning << "\n";
     if (!flags.quiet) print_summary(training);
     if (!flags.tensorboard.empty())
       tensorboard = std::make_unique<TensorBoardLog>(flags.tensorboard);
-    progress = std::make_unique<Progress>("training", planned_rows(training), "rows", flags.quiet);
+    const int64_t rows =
+        training.fitted ? 0 : planned_rows(training.plan, training.splits.train->size());
+    progress = std::make_unique<Progress>("training", rows, "rows", flags.quiet);
+    if (const double most = training.plan.options.seconds; most > 0)
+      progress->ends_within(most - training.time.spent);
   };
   request.hooks.note = [&](const std::string& sentence) { progress->line(sentence); };
   request.hooks.progress = [&](int64_t rows, double loss) {
@@ -292,6 +338,7 @@ void run_train(const TrainCommandFlags& flags) {
         "  (", format_duration(report.seconds), ")"));
   };
   const Training training = train(setup, request);
+  bar.end();
   progress.reset();
   if (page) page->end();
 

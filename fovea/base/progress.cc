@@ -23,6 +23,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+constexpr double kFirstSeconds = 3;  // until a line says how long it will take
+constexpr double kDrawSeconds = 0.1;
+
 /// Between two lines where there is no terminal.
 double line_seconds() {
   double seconds = 10;
@@ -42,6 +45,7 @@ Progress::Progress(std::string title, int64_t total, std::string unit, bool quie
     : title_(std::move(title)),
       unit_(std::move(unit)),
       total_(total),
+      wait_(std::min(kFirstSeconds, line_seconds())),
       quiet_(quiet),
       terminal_(::isatty(STDERR_FILENO) != 0),
       start_(std::chrono::steady_clock::now()),
@@ -79,21 +83,31 @@ std::string Progress::render(const std::string& title, int64_t done, int64_t tot
   return title + " " + bar + right;
 }
 
+void Progress::ends_within(double seconds) {
+  most_seconds_ = seconds_since(start_) + seconds;
+}
+
 void Progress::update(int64_t done, const std::string& metrics) {
   if (first_ < 0) first_ = done;
-  if (quiet_ || seconds_since(last_draw_) < (terminal_ ? 0.1 : line_seconds())) return;
+  if (quiet_ || seconds_since(last_draw_) < (terminal_ ? kDrawSeconds : wait_)) return;
   last_draw_ = std::chrono::steady_clock::now();
+  wait_ = line_seconds();
   // A resumed training did not do the first part in this time.
   const double seconds =
       done > first_ ? seconds_since(start_) * double(done) / double(done - first_) : 0;
+  int64_t total = total_;
+  if (most_seconds_ > 0 && done > first_) {  // so many at this rate
+    const double share = std::max(0.0, most_seconds_ / seconds_since(start_));
+    total = std::min(total, first_ + int64_t(double(done - first_) * share));
+  }
   if (!terminal_) {
     std::fprintf(stderr, "%s %s\n", title_.c_str(),
-                 figures(done, total_, unit_, seconds, metrics).c_str());
+                 figures(done, total, unit_, seconds, metrics).c_str());
     std::fflush(stderr);
     return;
   }
   std::fprintf(stderr, "\r\033[K%s",
-               render(title_, done, total_, unit_, seconds, metrics, terminal_width()).c_str());
+               render(title_, done, total, unit_, seconds, metrics, terminal_width()).c_str());
   std::fflush(stderr);
   drawn_ = true;
 }
@@ -114,8 +128,12 @@ void Progress::finish() {
   std::fflush(stderr);
 }
 
-std::function<void(int64_t, int64_t)> progress_bar(const std::string& title,
-                                                   const std::string& unit) {
+CountProgress progress_of(const StageProgress& progress, const Stage& stage) {
+  if (!progress) return {};
+  return [progress, stage](int64_t done, int64_t total) { progress(stage, done, total); };
+}
+
+CountProgress progress_bar(const std::string& title, const std::string& unit) {
   return [title, unit, bar = std::shared_ptr<Progress>()](int64_t done, int64_t total) mutable {
     if (!bar) bar = std::make_shared<Progress>(title, total, unit);
     bar->update(done);

@@ -106,7 +106,9 @@ class LinearObjective {
 };
 
 /// Where a convex function is smallest, by L-BFGS with backtracking, from `place` on.
-at::Tensor minimise_objective(const LinearObjective& objective, at::Tensor place) {
+at::Tensor minimise_objective(
+    const LinearObjective& objective, at::Tensor place,
+    const std::function<void()>& iteration_ended = [] {}) {
   constexpr double kFlat = 1e-5;
   struct Change {
     at::Tensor place, gradient;
@@ -148,6 +150,7 @@ at::Tensor minimise_objective(const LinearObjective& objective, at::Tensor place
     place = next;
     gradient = next_gradient;
     value = next_value;
+    iteration_ended();
   }
   return place;
 }
@@ -299,7 +302,8 @@ LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets,
       minimise_objective(objective, torch::zeros({objective.size()}, at::kDouble)));
 }
 
-double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, LinearFit fit) {
+double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, LinearFit fit,
+                      const CountProgress& progress) {
   constexpr int64_t kPenaltyFolds = 5;
   constexpr double kWorkOfFolds = 1e6;
   constexpr int kFirst = 8, kLast = -4;  // 10^4 to 10^-2, two to a power of ten
@@ -324,7 +328,10 @@ double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, Lin
     at::Tensor place = torch::zeros({learns.size()}, at::kDouble), gradient;
     for (size_t i = 0; i < losses.size(); ++i) {  // each begins where the last one ended
       seen.fit.penalty = std::pow(10, double(kFirst - int(i)) / 2);
-      place = minimise_objective(learns, place);
+      place = minimise_objective(learns, place, [&] {
+        if (progress)
+          progress(fold * int64_t(losses.size()) + int64_t(i), folds * int64_t(losses.size()));
+      });
       losses[i] += judges.at(place, gradient);
     }
   }

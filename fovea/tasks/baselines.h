@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/base/progress.h"
 #include "fovea/data/dataset.h"
 #include "fovea/metrics/metric.h"
 #include "fovea/tensor/example.h"
@@ -71,8 +72,9 @@ LinearModel fit_linear(const LinearInputs& inputs, const at::Tensor& targets, co
 
 /// The penalty, of some between 0.01 and 10,000, whose models have the lowest loss on rows that
 /// they were not fitted on: five folds, of many rows one fifth. As RidgeCV and
-/// LogisticRegressionCV choose it.
-double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, LinearFit fit);
+/// LogisticRegressionCV choose it. `progress` counts penalties that were tried.
+double choose_penalty(const LinearInputs& inputs, const at::Tensor& targets, LinearFit fit,
+                      const CountProgress& progress = {});
 
 /// A linear baseline among the fitted tensors of a run: NAME.weight, NAME.bias and, where the
 /// inputs count tokens, which are seen as TF-IDF, NAME.inverse_frequencies.

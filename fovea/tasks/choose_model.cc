@@ -28,6 +28,7 @@ constexpr int64_t kFewestSteps = 300;         // however much they cost
 constexpr double kMostCost = 8;               // of a step: whoever costs more does not take part
 constexpr size_t kFewestBlocks = 4;           // that show how far differences vary
 constexpr double kBehind = 3;                 // standard errors
+constexpr double kFewestSeconds = 0.3;        // of a candidate's training, where the time is given
 
 /// Rows of one repeat: those to train on, and those to measure on in blocks.
 struct HeldOut {
@@ -97,19 +98,17 @@ TrainingOptions candidate_training(const Setup& setup, bool is_last) {
   return options;
 }
 
-std::unique_ptr<Model> candidate_model(const Setup& setup) {
-  auto model = setup.task().make_model();
-  model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
-  model->to(setup.prepare_device());
-  return model;
+Trainer trainer_of(const Setup& setup, Model& model, const TrainingOptions& options) {
+  return {model, options, static_cast<uint64_t>(setup.common().seed)};
 }
 
-/// The loss of the setup's model on every block, after training on the other rows.
+/// The loss of the setup's model on every block, after training on the other rows; the hooks are
+/// told of a stage with that title.
 std::vector<double> block_losses(const Setup& setup, const Splits& splits, const HeldOut& rows,
-                                 double most_seconds, const std::function<bool()>& should_stop) {
-  const auto seed = static_cast<uint64_t>(setup.common().seed);
+                                 double most_seconds, const std::string& title,
+                                 const ChooseHooks& hooks) {
   const Task& task = setup.task();
-  const auto model = candidate_model(setup);
+  const auto model = fresh_model(setup);
   const RowSubset training(splits.train, rows.training);
   const auto measure_blocks = [&] {
     std::vector<double> losses;
@@ -117,15 +116,20 @@ std::vector<double> block_losses(const Setup& setup, const Splits& splits, const
       losses.push_back(loss_in(task.measure(*model, RowSubset(splits.train, block))));
     return losses;
   };
-  if (!setup.has_budget() && task.fit(*model, training)) return measure_blocks();
-  TrainerHooks hooks;
-  hooks.should_stop = should_stop;
+  if (!setup.has_budget() &&
+      task.fit(*model, training, progress_of(hooks.progress, {title, "fits"})))
+    return measure_blocks();
+  TrainerHooks own;
+  own.should_stop = hooks.should_stop;
   std::shared_ptr<const Dataset> validation;
   if (splits.validation) validation = sample_rows(splits.validation, kMostHeldOutRows);
-  if (validation) hooks.evaluate = [&] { return task.measure(*model, *validation); };
+  if (validation) own.evaluate = [&] { return task.measure(*model, *validation); };
   TrainingOptions options = candidate_training(setup, rows.is_last);
   options.seconds = most_seconds;
-  Trainer(*model, options, seed).train(training, hooks);
+  Trainer trainer = trainer_of(setup, *model, options);
+  own.progress = training_progress(hooks.progress, {title, "rows", most_seconds},
+                                   planned_rows(trainer.plan(training), training.size()));
+  trainer.train(training, own);
   return measure_blocks();
 }
 
@@ -272,7 +276,12 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   const std::vector<std::string> names = candidates_of(setup, choice.left_out);
   choice.model = names[0];
   const int64_t rows = splits.train->size();
-  const auto repeats = hold_out_repeatedly(rows, static_cast<uint64_t>(setup.common().seed));
+  auto repeats = hold_out_repeatedly(rows, static_cast<uint64_t>(setup.common().seed));
+  const bool is_timed = setup.training().seconds > 0;
+  if (is_timed)  // fewer repeats rather than trainings that are too short to tell anything
+    repeats.resize(std::clamp(
+        size_t(kShareOfChoice * setup.training().seconds / kFewestSeconds / double(names.size())),
+        size_t(1), repeats.size()));
   choice.repeats = repeats.back().larger ? 1 : int64_t(repeats.size());
   choice.training_rows = int64_t(repeats.back().training.size());
   for (const auto& block : repeats[0].blocks) choice.held_out_rows += int64_t(block.size());
@@ -281,7 +290,7 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   const double end = seconds_now() + kShareOfChoice * setup.training().seconds;
   // With a time to keep, each of those that may still run gets the same share of it.
   const auto share_of_time = [&](size_t repeat, size_t candidate) {
-    if (setup.training().seconds == 0) return 0.0;
+    if (!is_timed) return 0.0;
     size_t runs = 0;
     for (size_t i = 0; i < names.size(); ++i)
       runs += race.runs(i) * (repeats.size() - repeat - (i < candidate));
@@ -290,16 +299,19 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   const auto stopped = [&] { return hooks.should_stop && hooks.should_stop(); };
   const bool possible = choice.held_out_rows > 0;
   for (size_t repeat = 0; possible && repeat < repeats.size(); ++repeat) {
+    if (repeat > 0 && is_timed && seconds_now() >= end) {
+      choice.repeats = std::min(choice.repeats, int64_t(repeat));
+      choice.training_rows = int64_t(repeats[repeat - 1].training.size());
+      break;
+    }
     for (size_t i = 0; i < names.size() && !stopped(); ++i) {
       if (!race.runs(i)) continue;
-      if (hooks.progress)
-        hooks.progress(names[i], int64_t(repeat * names.size() + i),
-                       int64_t(repeats.size() * names.size()));
+      const std::string title = concat("choosing the model: ", repeat * names.size() + i + 1,
+                                       " of ", repeats.size() * names.size(), ", ", names[i]);
       const double most_seconds = share_of_time(repeat, i);
       setup.set("model.name", names[i]);
       const double begin = seconds_now();
-      const auto losses =
-          block_losses(setup, splits, repeats[repeat], most_seconds, hooks.should_stop);
+      const auto losses = block_losses(setup, splits, repeats[repeat], most_seconds, title, hooks);
       race.add(i, losses, repeats[repeat], seconds_now() - begin);
     }
     require(!stopped(), ErrorKind::InvalidArgument,
@@ -317,49 +329,45 @@ std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
   return choice;
 }
 
-double planned_seconds(const TrainingPlan& plan, double step_seconds, double evaluation_seconds) {
-  const double epochs = double(plan.steps) / double(plan.steps_per_epoch);
-  return double(plan.steps) * step_seconds +
-         epochs / double(plan.options.evaluate_epochs) * evaluation_seconds;
-}
-
-double time_choice(Setup& setup, const Splits& splits) {
-  constexpr double kTimedOfEach = 0.2;  // of each candidate
-  if (setup.task().candidates().empty()) return 0;
+TrainingTime time_choice(Setup& setup, const Splits& splits, double seconds) {
+  constexpr size_t kRowsOfFit = 1000;
+  TrainingTime time;
+  if (setup.task().candidates().empty()) return time;
   const std::string asked = setup.task().model_name();
-  const auto seed = static_cast<uint64_t>(setup.common().seed);
-  const auto repeats = hold_out_repeatedly(splits.train->size(), seed);
-  if (repeats[0].blocks[0].empty()) return 0;  // too few rows to choose by
+  const auto repeats =
+      hold_out_repeatedly(splits.train->size(), static_cast<uint64_t>(setup.common().seed));
+  if (repeats[0].blocks[0].empty()) return time;  // too few rows to choose by
   setup.merge(changed_options(setup), "the options");
+  std::vector<int64_t> rows_of_fit = repeats[0].training;
+  rows_of_fit.resize(std::min(rows_of_fit.size(), kRowsOfFit));
+  const RowSubset some(splits.train, rows_of_fit);
   std::vector<std::string> left_out;
-  double seconds = 0;
   for (const std::string& name : candidates_of(setup, left_out)) {
     setup.set("model.name", name);
-    const auto model = candidate_model(setup);
-    const RowSubset first(splits.train, repeats[0].training);
+    const auto model = fresh_model(setup);
     const double begin = seconds_now();
-    if (!setup.has_budget() && setup.task().fit(*model, first)) {
-      const double taken = seconds_now() - begin;
-      for (const HeldOut& rows : repeats)
-        seconds += taken * double(rows.training.size()) / double(first.size());
+    if (!setup.has_budget() && setup.task().fit(*model, some)) {
+      const double of_row = (seconds_now() - begin) / double(some.size());
+      for (const HeldOut& rows : repeats) time.choice += of_row * double(rows.training.size());
       continue;
     }
-    double evaluation = 0;
-    if (splits.validation) {
-      const double looks = seconds_now();
-      setup.task().measure(*model, *sample_rows(splits.validation, kMostHeldOutRows));
-      evaluation = seconds_now() - looks;
-    }
-    const double step =
-        Trainer(*model, candidate_training(setup, true), seed).time_step(first, kTimedOfEach);
+    const TrainingTime own = time_network(setup, splits, seconds);
     for (const HeldOut& rows : repeats) {
-      Trainer trainer(*model, candidate_training(setup, rows.is_last), seed);
-      seconds +=
-          planned_seconds(trainer.plan(RowSubset(splits.train, rows.training)), step, evaluation);
+      Trainer trainer = trainer_of(setup, *model, candidate_training(setup, rows.is_last));
+      time.choice += planned_seconds(trainer.plan(RowSubset(splits.train, rows.training)), own);
     }
+    const bool refits =
+        splits.validation && !setup.has_budget() && setup.task().refits(/*fitted=*/false);
+    const double whole =
+        planned_seconds(trainer_of(setup, *model, setup.training()).plan(*splits.train), own);
+    time.longest = std::max(time.longest, refits ? with_refit(whole, splits) : whole);
   }
   setup.set("model.name", asked);
-  return seconds;
+  if (const double most = setup.training().seconds; most > 0) {
+    time.choice = std::min(time.choice, kShareOfChoice * most);
+    time.longest = std::min(time.longest, most - time.choice);
+  }
+  return time;
 }
 
 }  // namespace fovea

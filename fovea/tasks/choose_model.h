@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "fovea/base/progress.h"
 #include "fovea/base/text.h"
-#include "fovea/tasks/setup.h"
-#include "fovea/training/plan.h"
+#include "fovea/tasks/training_time.h"
 
 namespace fovea {
 
@@ -44,8 +44,7 @@ struct ModelChoice {
 void take_best(ModelChoice& choice);
 
 struct ChooseHooks {
-  std::function<void(const std::string& model, int64_t done, int64_t total)>
-      progress;                       // may be empty
+  StageProgress progress;             // of each candidate's trainings; may be empty
   std::function<bool()> should_stop;  // may be empty
 };
 
@@ -57,11 +56,8 @@ constexpr double kShareOfChoice = 0.3;  // of training.seconds, where it is give
 std::optional<ModelChoice> choose_model(Setup& setup, const Splits& splits,
                                         const ChooseHooks& hooks);
 
-/// Seconds that the choice takes at most, by the measured time of each candidate's steps; 0 where
-/// there is none to make. The setup stays as it is.
-double time_choice(Setup& setup, const Splits& splits);
-
-/// Seconds of all steps of a plan, and of all looks at the validation rows.
-double planned_seconds(const TrainingPlan& plan, double step_seconds, double evaluation_seconds);
+/// Of the choice and the training after it, by trying `seconds` of each candidate's steps. Zeros
+/// where there is no choice to make. The setup stays as it is.
+TrainingTime time_choice(Setup& setup, const Splits& splits, double seconds);
 
 }  // namespace fovea

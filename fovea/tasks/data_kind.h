@@ -74,6 +74,8 @@ class DataKind {
   /// What an input holds that training did not, one sentence each: unseen categories, numbers out
   /// of range, unknown names.
   virtual std::vector<std::string> input_notes(const Example& example) const { return {}; }
+  /// What a picture's labels do not say of how inputs are seen, one sentence each.
+  virtual std::vector<std::string> encoding_notes() const { return {}; }
   /// The same of all rows of a table of inputs, counted.
   virtual std::vector<std::string> table_notes(const CsvTable& table) const { return {}; }
   /// Examples side by side: stack() (data/dataset.h) where they need no padding.

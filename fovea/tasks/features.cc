@@ -94,6 +94,14 @@ class TableData : public CodedData<FeaturesDataOptions, TableEncoder> {
     if (!unknown.empty()) notes.push_back(unknown);
     return notes;
   }
+  std::vector<std::string> encoding_notes() const override {
+    std::vector<std::string> notes;
+    for (const TableColumn& column : coding_.columns())
+      if (column.kind() == ColumnKind::Date && !column.is_constant())
+        notes.push_back(
+            concat("'", column.name(), "' is seen as its ", join(column.calendar().part_names())));
+    return notes;
+  }
   std::vector<std::string> table_notes(const CsvTable& table) const override {
     return coding_.check(table);
   }
@@ -322,7 +330,8 @@ Json tutorial_settings() {
 }
 
 /// Logistic or ridge regression, its penalty by cross-validation. False for other losses.
-bool fit_convex(const TableData& data, TableNetwork& network, const Dataset& rows) {
+bool fit_convex(const TableData& data, TableNetwork& network, const Dataset& rows,
+                const CountProgress& progress) {
   if (!network.is_convex()) return false;
   const FeatureShape& shape = network.shape();
   const at::Tensor target = targets_of(rows);  // [N]
@@ -336,7 +345,7 @@ bool fit_convex(const TableData& data, TableNetwork& network, const Dataset& row
     fit.row_weights = of_rows / of_rows.mean();  // [N]
   }
   const LinearInputs inputs = data.linear_inputs(rows);
-  fit.penalty = choose_penalty(inputs, target, fit);
+  fit.penalty = choose_penalty(inputs, target, fit, progress);
   const LinearModel linear = fit_linear(inputs, target, fit);
   network.set_linear(linear.weight, linear.bias);
   return true;
@@ -377,9 +386,10 @@ ModelSpec network_spec(const std::string& name, const std::shared_ptr<TableData>
     return name == "transformer" ? width * width : std::min(width, kMostCost);
   };
   if (name == "linear")
-    spec.fit = of_network<TableNetwork>([data](TableNetwork& network, const Dataset& rows) {
-      return fit_convex(*data, network, rows);
-    });
+    spec.fit = of_network<TableNetwork>(
+        [data](TableNetwork& network, const Dataset& rows, const CountProgress& progress) {
+          return fit_convex(*data, network, rows, progress);
+        });
   spec.configs["tutorial"] = tutorial_settings();
   if (name == "auto") spec.configs["tutorial"]["model"]["name"] = "tutorial";
   return spec;

@@ -71,6 +71,17 @@ FoldsResult cross_validate(const FoldsRequest& request) {
     setup.set_fold(fold);
     TrainRequest one;
     one.hooks.should_stop = request.should_stop;
+    const std::string title = concat("fold ", fold + 1, " of ", request.folds);
+    if (request.stage)
+      one.stage = [&](const Stage& stage, int64_t done, int64_t total) {
+        request.stage({concat(title, ": ", stage.title), stage.unit, stage.most_seconds}, done,
+                      total);
+      };
+    one.loaded = [&](const Training& training) {
+      one.hooks.progress = training_progress(
+          request.stage, {concat(title, ": training"), "rows", training.plan.options.seconds},
+          planned_rows(training.plan, training.splits.train->size()));
+    };
     const Training training = train(setup, one);
     require(!request.should_stop || !request.should_stop(), ErrorKind::InvalidArgument,
             "--folds: interrupted; nothing was written");

@@ -14,6 +14,7 @@ struct FoldsRequest {
   std::function<Setup()> make_setup;
   int64_t folds = 5;
   std::function<bool()> should_stop;  // may be empty
+  StageProgress stage;                // of each fold's training; may be empty
   /// After each: its number from 1, and its training. May be empty.
   std::function<void(int64_t fold, const Training&)> fold_ended;
 };

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "fovea/base/progress.h"
 #include "fovea/explain/record/explanation.h"
 #include "fovea/models/model.h"
 #include "fovea/tasks/data_kind.h"
@@ -67,7 +68,7 @@ struct ModelSpec {
   std::function<void(const Model&, const RunFolder&)> save_weights = {};  // nothing
   /// Finds the weights by these rows without steps; false where the options ask for what only steps
   /// can do. Not called where epochs, steps or a time are given.
-  std::function<bool(Model&, const Dataset& train)> fit = {};  // steps alone
+  std::function<bool(Model&, const Dataset& train, const CountProgress&)> fit = {};  // steps alone
   /// Whether the rows that were held out are worth training on: then, once the model is judged by
   /// them, the run's weights are learned again from all rows (tasks/refit.h). `fitted`: without
   /// steps, so that it costs little.

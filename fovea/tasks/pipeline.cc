@@ -291,6 +291,7 @@ Explanation Pipeline::explain(const Example& example, const Prediction& predicti
   tell_truth(explanation, prediction, truth_of(example));
   explanation.cuts = example.cuts;
   explanation.model = card_;
+  for (const std::string& note : task.encoding_notes()) explanation.notes.push_back(note);
   if (!example.given.empty())  // what was typed, on the page too
     for (const std::string& note : task.input_notes(example)) explanation.notes.push_back(note);
   return explanation;

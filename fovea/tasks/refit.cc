@@ -1,5 +1,6 @@
 #include "fovea/tasks/refit.h"
 
+#include "fovea/base/text.h"
 #include "fovea/tensor/torch.h"
 #include "fovea/training/checkpoint.h"
 
@@ -25,13 +26,15 @@ class AllRows : public ColumnDataset {
 }  // namespace
 
 void refit_on_all_rows(const Setup& setup, Training& training, const RunFolder& folder,
-                       const TrainerHooks& hooks) {
+                       const TrainRequest& request) {
   if (!training.fitted && training.result.best_epoch == 0) return;
   const AllRows rows(training.splits);
   const auto seed = static_cast<uint64_t>(setup.common().seed);
   const auto judged = state_of(*training.model);
   std::map<std::string, at::Tensor> kept;
   for (const auto& [name, tensor] : judged) kept[name] = tensor.detach().cpu().clone();
+  const Stage stage{concat("learning again from all ", format_count(rows.size()), " rows"),
+                    training.fitted ? "fits" : "rows"};
   if (!training.fitted) {
     training.model->initialise(Random(seed).split("weights"));
     TrainingOptions options = setup.training();
@@ -39,12 +42,16 @@ void refit_on_all_rows(const Setup& setup, Training& training, const RunFolder& 
     options.steps = 0;
     options.patience = 0;
     TrainerHooks own;
-    own.should_stop = hooks.should_stop;
-    Trainer(*training.model, options, seed).train(rows, own);
+    own.should_stop = request.hooks.should_stop;
+    Trainer trainer(*training.model, options, seed);
+    own.progress =
+        training_progress(request.stage, stage, planned_rows(trainer.plan(rows), rows.size()));
+    trainer.train(rows, own);
   } else {
-    setup.task().fit(*training.model, rows);
+    setup.task().fit(*training.model, rows, progress_of(request.stage, stage));
   }
-  if (hooks.should_stop && hooks.should_stop()) {  // the judged weights are good ones
+  if (request.hooks.should_stop &&
+      request.hooks.should_stop()) {  // the judged weights are good ones
     load_state(*training.model, kept, "the judged weights");
     return;
   }

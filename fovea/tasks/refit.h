@@ -10,7 +10,7 @@ namespace fovea {
 
 /// Trains `training.model` anew on the training and the validation rows and writes it to the run.
 void refit_on_all_rows(const Setup& setup, Training& training, const RunFolder& folder,
-                       const TrainerHooks& hooks);
+                       const TrainRequest& request);
 
 /// Before a refitted run is resumed: the weights that were judged are those to go on with.
 void undo_refit(const RunFolder& folder);

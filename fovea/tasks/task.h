@@ -63,6 +63,7 @@ class Task {
   std::vector<std::string> input_notes(const Example& example) const {
     return data().input_notes(example);
   }
+  std::vector<std::string> encoding_notes() const { return data().encoding_notes(); }
   std::vector<std::string> table_notes(const CsvTable& table) const {
     return data().table_notes(table);
   }
@@ -102,9 +103,10 @@ class Task {
     if (spec().save_weights) spec().save_weights(model, folder);
   }
   /// ModelSpec::fit and refits.
-  bool fit(Model& model, const Dataset& train) const {
-    return spec().fit && spec().fit(model, train);
+  bool fit(Model& model, const Dataset& train, const CountProgress& fits = {}) const {
+    return spec().fit && spec().fit(model, train, fits);
   }
+  bool has_fit() const { return bool(spec().fit); }
   bool refits(bool fitted) const { return spec().refits && spec().refits(fitted); }
   /// Keeps only what attention looks at most, for `fovea prune`. Unsupported where that has no
   /// meaning.

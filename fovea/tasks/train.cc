@@ -167,6 +167,12 @@ int64_t rows_to_watch(const TrainRequest& request) {
 
 }  // namespace
 
+double Training::seconds() const {
+  const double once = fitted ? time.fit : planned_seconds(plan, time);
+  const double seconds = refits ? with_refit(once, splits) : once, most = plan.options.seconds;
+  return most > 0 ? std::min(seconds, most) : seconds;
+}
+
 NamedTensors read_baselines(const RunFolder& folder) {
   const std::filesystem::path file = folder.asset(kBaselines);
   return std::filesystem::exists(file) ? read_safetensors(file).tensors : NamedTensors();
@@ -227,25 +233,37 @@ Training train(Setup& setup, const TrainRequest& request) {
   if (request.resume) check_same_data(manifest, *folder, training.splits);
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
   setup.task().check_output(training.splits.validation != nullptr);  // before minutes are spent
-  if (request.chooses)
+  const double timed = request.resume || request.untrained ? 0 : request.time_steps;
+  if (timed > 0 && !setup.task().candidates().empty()) {
+    training.time = time_choice(setup, training.splits, timed / 5);
+    if (request.choosing && training.time.choice > 0) request.choosing(training.time);
+  }
+  if (!request.only_plans)
     training.choice =
-        choose_model(setup, training.splits, {request.choosing, request.hooks.should_stop});
-  else if (request.time_steps > 0)
-    training.choice_seconds = time_choice(setup, training.splits);
+        choose_model(setup, training.splits, {request.stage, request.hooks.should_stop});
   if (!setup.monitors_are_given())
     setup.training().monitor = setup.task().monitors(setup.training().monitor);
+  const bool may_fit = !request.untrained && !setup.has_budget() && setup.task().has_fit();
+  const auto time_steps = [&] {
+    if (timed == 0) return;
+    const TrainingTime own = time_network(setup, training.splits, timed);
+    training.time.step = own.step;
+    training.time.evaluation = own.evaluation;
+  };
+  if (!may_fit) time_steps();  // a large network does not stand in memory twice
   training.model = setup.task().make_model();
   training.model->initialise(Random(static_cast<uint64_t>(setup.common().seed)).split("weights"));
   if (!request.resume) setup.task().copy_pretrained(*training.model);
   training.model->to(device);
   const auto fit_begin = std::chrono::steady_clock::now();
-  training.fitted = !request.untrained && !setup.has_budget() &&
-                    setup.task().fit(*training.model, *training.splits.train);
-  training.fit_seconds =
+  training.fitted = may_fit && setup.task().fit(*training.model, *training.splits.train,
+                                                progress_of(request.stage, {"fitting", "fits"}));
+  training.time.fit =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - fit_begin).count();
+  if (may_fit && !training.fitted) time_steps();
   training.refits = request.resume
                         ? Field::root(manifest, "manifest.json").find("refits").has_value()
-                        : (folder || request.time_steps > 0) && !request.untrained &&
+                        : (folder || request.only_plans) && !request.untrained &&
                               training.splits.validation && !setup.has_budget() &&
                               setup.task().refits(training.fitted);
   Trainer trainer(*training.model, setup.training(), static_cast<uint64_t>(setup.common().seed),
@@ -259,12 +277,12 @@ Training train(Setup& setup, const TrainRequest& request) {
       validation ? sample_rows(validation, setup.training().evaluate_rows) : nullptr;
   if (looked_at && !request.resume && setup.monitors_are_given())
     check_monitors_on(setup, *training.model, looked_at);
+  const auto spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  training.time.spent = spent();
   if (request.loaded) request.loaded(training);
-  if (request.time_steps > 0) {
-    if (!training.fitted)
-      training.step_seconds = trainer.time_step(*training.splits.train, request.time_steps);
-    return training;
-  }
+  if (request.only_plans) return training;
   if (folder)
     training.baselines = request.resume ? read_baselines(*folder)
                                         : setup.task().fit_baselines(*training.splits.train);
@@ -283,8 +301,7 @@ Training train(Setup& setup, const TrainRequest& request) {
     watch.emplace(setup.task(), *training.model, shown, count, *folder, hooks.note);
     hooks.look = [&](int64_t epoch, int64_t step) { watch->look(epoch, step); };
   }
-  hooks.seconds_spent =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  hooks.seconds_spent = spent();
   if (request.untrained || training.fitted)
     trainer.write_untrained(*training.splits.train);
   else
@@ -293,7 +310,7 @@ Training train(Setup& setup, const TrainRequest& request) {
   if (validation) training.validation = setup.task().measure(*training.model, *validation);
   if (validation && folder && !training.result.stopped) judge_run(setup, training, *folder);
   if (training.refits && validation && !training.result.stopped)
-    refit_on_all_rows(setup, training, *folder, request.hooks);
+    refit_on_all_rows(setup, training, *folder, request);
   if (folder) {
     folder->require_still_ours();
     setup.task().save_weights(*training.model, *folder);

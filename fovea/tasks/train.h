@@ -18,9 +18,7 @@ struct Training {
   TrainingResult result;
   TrainingPlan plan;
   bool fused = false;                 // training.path
-  double step_seconds = 0;            // of one, where the request asks for it
-  double fit_seconds = 0;             // of a fit without steps
-  double choice_seconds = 0;          // of choosing the model, at most; with step_seconds
+  TrainingTime time;                  // where the request asks for it
   bool fitted = false;                // without steps: the weights are those of a convex problem
   bool refits = false;                // few rows: afterwards on all of them (refit.h)
   int64_t refitted_rows = 0;          // that the model has seen then; 0: it was not refitted
@@ -33,20 +31,24 @@ struct Training {
   NamedTensors baselines;  // fitted on the training rows, where there is a folder
   /// What a user must know before a resumed training goes on, one sentence each.
   std::vector<std::string> warnings;
+
+  /// That the training takes at most, after the choice of the model, by `time`.
+  double seconds() const;
 };
 
 struct TrainRequest {
   RunFolder* folder = nullptr;  // null: in memory only
   bool resume = false;
-  bool overwrite = false;  // what stands in the folder
-  bool untrained = false;  // the weights stay as `loaded` leaves them
-  double time_steps = 0;   // above 0: steps are timed for so many seconds, and that is all
-  bool chooses = true;     // no: where model.name leaves it open, the preferred model is taken
-  Json folds = nullptr;    // for the manifest: what cross-validation found
-  int64_t watch = 0;       // validation rows whose attention is kept epoch by epoch (watch.h)
-  TrainerHooks hooks;      // evaluate and look are filled in
-  std::function<void(const std::string& model, int64_t done, int64_t total)>
-      choosing;  // a candidate for model.name is about to be tried; may be empty
+  bool overwrite = false;   // what stands in the folder
+  bool untrained = false;   // the weights stay as `loaded` leaves them
+  double time_steps = 0;    // above 0: steps are tried for so many seconds, for Training::time
+  bool only_plans = false;  // nothing is trained; of several models the preferred one is planned
+  Json folds = nullptr;     // for the manifest: what cross-validation found
+  int64_t watch = 0;        // validation rows whose attention is kept epoch by epoch (watch.h)
+  TrainerHooks hooks;       // evaluate and look are filled in
+  StageProgress stage;      // what is trained or fitted beside the training itself; may be empty
+  std::function<void(const TrainingTime&)>
+      choosing;  // a model is about to be chosen; with time_steps; may be empty
   std::function<void(const Training&)>
       loaded;  // data read and model built, training about to begin; may be empty
 };

@@ -23,6 +23,7 @@ namespace {
 constexpr int64_t kBlockRows = 8192;  // rows of the fused path
 constexpr size_t kBlockBatches = 16;  // batches of the ordinary one
 
+constexpr double kSecondsForABatch = 0.3;  // a part of one says little of steps that are quick
 constexpr int64_t kMostRestarts = 3;
 constexpr double kGrownLoss = 10;  // times the first: the training diverges
 
@@ -246,7 +247,7 @@ double Trainer::time_step(const Dataset& rows, double seconds) {
       ++whole;
     else
       part *= 4;
-  } while (spent < seconds);
+  } while (spent < seconds || (whole == 0 && spent < kSecondsForABatch));
   return timed / double(timed_rows) * double(rows.size()) / double(count_steps(rows));
 }
 

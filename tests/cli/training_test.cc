@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <regex>
 
 #include "fovea/base/file.h"
 #include "fovea/training/run_folder.h"
@@ -39,6 +41,15 @@ class TrainCommand : public testing::ProgramTest {
     if (target != arguments.end() && std::ranges::count(more, "--resume") == 0)
       arguments.insert(target, {"--set", "model.name=linear"});
     return fovea(arguments);
+  }
+  /// What the real program says, which is no terminal here; `seconds` between lines.
+  std::string said(const std::string& seconds, const std::vector<std::string>& arguments) {
+    std::string command =
+        concat("FOVEA_PROGRESS_SECONDS=", seconds, " '", FOVEA_PROGRAM, "' train features");
+    for (const std::string& argument : arguments) command += concat(" '", argument, "'");
+    command += concat(" --out '", path("run"), "' 2>'", path("err.txt"), "' >/dev/null");
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    return read_file(path("err.txt"));
   }
   std::vector<std::string> names_in(const std::string& name) {
     std::vector<std::string> names;
@@ -292,21 +303,91 @@ TEST_F(TrainCommand, WeightsOfNoEpochAreCalledUntrainedWhateverTheMetricsSay) {
 
 /// Standard error of the real program, which is no terminal here.
 TEST_F(TrainCommand, ProgressIsSaidWithoutATerminal) {
-  const std::string command =
-      concat("FOVEA_PROGRESS_SECONDS=0.1 '", FOVEA_PROGRAM, "' train features '", flowers(3000),
-             "' --target class --epochs 100000 --set model.name=plain --set training.patience=0 "
-             "--set training.path=autograd "
-             "--time 1.5s --out '",
-             path("run"), "' ");
-  ASSERT_EQ(std::system((command + "2>'" + path("err.txt") + "' >/dev/null").c_str()), 0);
-  const std::string err = read_file(path("err.txt"));
+  const std::vector<std::string> arguments{flowers(3000),
+                                           "--target",
+                                           "class",
+                                           "--epochs",
+                                           "100000",
+                                           "--set",
+                                           "model.name=plain",
+                                           "--set",
+                                           "training.patience=0",
+                                           "--set",
+                                           "training.path=autograd",
+                                           "--time",
+                                           "1.5s"};
+  const std::string err = said("0.1", arguments);
   EXPECT_TRUE(says(err, "rows/s")) << err;
   EXPECT_TRUE(says(err, "left  loss")) << err;
   EXPECT_FALSE(says(err, "\r")) << "lines, no bar";
-  ASSERT_EQ(std::system(
-                (command + "--overwrite --quiet 2>'" + path("quiet.txt") + "' >/dev/null").c_str()),
-            0);
-  EXPECT_EQ(read_file(path("quiet.txt")), "");
+  std::vector<std::string> quiet = arguments;
+  quiet.insert(quiet.end(), {"--overwrite", "--quiet"});
+  EXPECT_EQ(said("0.1", quiet), "");
+}
+
+/// Every part that may last: candidates, fits, folds and what is learned again.
+TEST_F(TrainCommand, EveryPartOfATrainingSaysHowFarItIs) {
+  const std::string data = flowers(90);
+  const auto expect_lines = [&](std::vector<std::string> more,
+                                const std::vector<std::string>& patterns) {
+    std::vector<std::string> arguments{data, "--target", "class", "--overwrite"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const std::string err = said("0", arguments);
+    for (const std::string& pattern : patterns)
+      EXPECT_TRUE(std::regex_search(err, std::regex(pattern))) << pattern << " not in\n" << err;
+  };
+  const std::string left = " [0-9]+%.* [a-z]+/s .* left";
+  expect_lines({"--epochs", "2", "--set", "model.hidden=8"},
+               {"choosing among attention, transformer, plain, linear: at most about .*; then the "
+                "training, at most about ",
+                "choosing the model: 1 of 20, attention" + left,
+                "choosing the model: [0-9]+ of 20, transformer" + left, "time: at most about"});
+  expect_lines({"--set", "model.name=plain", "--set", "model.hidden=8"},
+               {"learning again from all 90 rows" + left});
+  expect_lines({"--set", "model.name=linear"},
+               {"fitting" + left, "learning again from all 90 rows" + left});
+  expect_lines({"--folds", "2", "--set", "model.name=plain", "--set", "model.hidden=8"},
+               {"fold 2 of 2: training" + left});
+}
+
+TEST_F(TrainCommand, TryingHowLongItTakesChangesNoWeight) {
+  const auto weights = [&](const char* out, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"train",
+                                       "features",
+                                       flowers(200),
+                                       "--target",
+                                       "class",
+                                       "--set",
+                                       "model.name=attention",
+                                       "--set",
+                                       "model.hidden=8",
+                                       "--epochs",
+                                       "3",
+                                       "--out",
+                                       path(out)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(fovea(arguments).status, 0);
+    return read_file(path(concat(out, "/model.safetensors")));
+  };
+  EXPECT_EQ(weights("told", {}), weights("quiet", {"--quiet"}));
+}
+
+/// A training that chooses its model ends within half of its time more than it was given.
+TEST_F(TrainCommand, AChoiceKeepsTheTime) {
+  constexpr double kSeconds = 6;
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome trained = fovea({"train", "features", flowers(900), "--target", "class", "--time",
+                                 "6s", "--out", path("run"), "--quiet", "--json"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const double taken =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_LT(taken, 1.5 * kSeconds);
+  double choosing = 0;
+  for (const Json& one : trained.json()["choice"]["candidates"])
+    choosing += one["seconds"].get<double>();
+  EXPECT_LT(choosing, 0.5 * kSeconds);
+  EXPECT_EQ(trained.json()["choice"]["repeats"], 1) << "more would be too short to tell anything";
+  EXPECT_GT(trained.json()["metrics"]["accuracy"].get<double>(), 0.9);
 }
 
 }  // namespace

@@ -66,6 +66,12 @@ CalendarEncoding CalendarEncoding::fit(std::span<const double> times, const Date
   return encoding;
 }
 
+std::vector<std::string> CalendarEncoding::part_names() const {
+  std::vector<std::string> names;
+  for (const Part& part : parts_) names.push_back(kPartKinds[part.kind].name);
+  return names;
+}
+
 std::vector<std::string> CalendarEncoding::input_names(const std::string& name) const {
   std::vector<std::string> names;
   for (const Part& part : parts_) {

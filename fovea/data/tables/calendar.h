@@ -28,6 +28,7 @@ class CalendarEncoding {
   double low() const { return low_; }  // of the training times
   double high() const { return high_; }
   int64_t inputs() const { return int64_t(input_means().size()); }
+  std::vector<std::string> part_names() const;  // "days", "hour"
   std::vector<std::string> input_names(const std::string& name) const;
   std::vector<double> input_means() const;
   std::vector<bool> pieces() const;  // of each input, whether it is a piece

@@ -209,10 +209,12 @@ void TableEncoder::note_columns() {
   std::vector<std::string> constant, capped, missing;
   for (const TableColumn& column : columns_) {
     ++kinds[size_t(column.kind())];
+    const std::string seen_as =
+        column.kind() == ColumnKind::Category ? concat(column.categories().size(), " values")
+        : column.kind() == ColumnKind::Date   ? join(column.calendar().part_names())
+                                              : "";
     names[size_t(column.kind())].push_back(
-        column.kind() == ColumnKind::Category
-            ? concat(column.name(), " (", column.categories().size(), " values)")
-            : column.name());
+        seen_as.empty() ? column.name() : concat(column.name(), " (", seen_as, ")"));
     if (column.is_constant()) constant.push_back(column.name());
     if (column.other_share() > 0)
       capped.push_back(concat(column.name(), " (", format_number(100 * column.other_share(), 3),
