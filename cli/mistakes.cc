@@ -17,11 +17,11 @@ using Words = std::vector<std::string>;
 
 /// What other programs call our commands, flags and options.
 const std::map<std::string, std::string> kOtherCommands{
-    {"fit", "train"},         {"eval", "evaluate"},    {"test", "evaluate"},
-    {"score", "evaluate"},    {"infer", "predict"},    {"run", "predict"},
-    {"plot", "explain"},      {"show", "explain"},     {"visualize", "explain"},
-    {"visualise", "explain"}, {"list", "tasks"},       {"models", "tasks"},
-    {"check", "doctor"},      {"tokenise", "prepare"}, {"tokenize", "prepare"}};
+    {"fit", "train"},         {"eval", "evaluate"}, {"test", "evaluate"}, {"infer", "predict"},
+    {"run", "predict"},       {"plot", "explain"},  {"show", "explain"},  {"visualize", "explain"},
+    {"visualise", "explain"}, {"list", "tasks"},    {"models", "tasks"},  {"check", "doctor"},
+    {"search", "tune"},       {"sweep", "tune"},    {"monitor", "board"}, {"tensorboard", "board"},
+    {"sample", "generate"}};
 const std::map<std::string, std::string> kOtherFlags{{"o", "out"},
                                                      {"output", "out"},
                                                      {"output-dir", "out"},

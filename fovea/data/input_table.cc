@@ -10,6 +10,7 @@
 #include "fovea/data/formats/cells.h"
 #include "fovea/data/formats/json_rows.h"
 #include "fovea/data/formats/named_cells.h"
+#include "fovea/data/formats/unnamed_column.h"
 
 namespace fovea {
 
@@ -122,6 +123,13 @@ std::vector<std::string> all_names(const InputColumns& columns) {
   return names;
 }
 
+/// As a table has them, which names the columns without a name.
+std::vector<std::string> with_unnamed(std::vector<std::string> names) {
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i].empty()) names[i] = unnamed_column(int64_t(i));
+  return names;
+}
+
 /// The names that a first line would give to columns; none for a line that cannot be a header.
 std::vector<std::string> names_in(std::string_view content, const std::string& name) {
   InputRecord record;
@@ -171,14 +179,17 @@ bool names_some(std::span<const std::string> names, const InputColumns& columns)
 }
 
 bool has_header(std::string_view content, const std::string& name, const InputColumns& columns) {
-  const std::vector<std::string> names = meant_names(names_in(content, name), all_names(columns));
-  if (names.empty()) return false;
+  const std::vector<std::string> named = meant_names(names_in(content, name), all_names(columns));
+  if (std::ranges::all_of(named, &std::string::empty)) return false;
+  const std::vector<std::string> names = with_unnamed(named);
   const bool known = all_known(names, columns);
   if (columns.texts && !is_table_name(name) && (names.size() < 2 || !known)) return false;
   if (holds_needed(names, columns)) return true;
   if (columns.texts && is_table_name(name)) fail_without_texts(names, name, columns);
   const bool numbers = std::any_of(names.begin(), names.end(), is_number);
-  if (!names_some(names, columns) && (!known || numbers)) return false;
+  if (!names_some(named, columns) &&  // an empty cell may be a missing value
+      (!known || numbers))
+    return false;
   for (const std::string& needed : columns.needed)
     require(contains_name(names, needed), ErrorKind::BadData, name,
             ":1: the first line names columns, but '", needed, "' is not among them",
@@ -194,7 +205,7 @@ bool is_header_line(const std::string& line, const InputColumns& columns) {
   std::vector<std::string> names;
   for (const std::string& cell : parse_csv_line(line, delimiter_of(line)))
     names.emplace_back(trim(cell));
-  names = meant_names(names, columns.needed);
+  names = with_unnamed(meant_names(names, columns.needed));
   return holds_needed(names, columns) && !std::all_of(names.begin(), names.end(), is_number);
 }
 

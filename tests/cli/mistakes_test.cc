@@ -28,11 +28,20 @@ TEST(Mistakes, Commands) {
   expect_line(fovea({}), 2, {"name a command"});
   expect_line(fovea({"trian", "features"}), 2, {"'trian'", "did you mean 'train'?", "doctor"});
   expect_line(fovea({"fit", "features"}), 2, {"did you mean 'train'?"});
+  expect_line(fovea({"tokenize", "x"}), 2, {"did you mean 'tokenise'?"});
   expect_line(fovea({"features"}), 2, {"fovea train features"});
   expect_line(fovea({"--json", "evaluate", "x"}), 2, {"behind the command", "evaluate", "--json"});
   expect_line(fovea({"--out", "x", "train", "features"}), 2, {"fovea train", "--out x"});
   EXPECT_EQ(fovea({"help", "train"}).out, fovea({"train", "--help"}).out);
   EXPECT_EQ(fovea({"help"}).status, 0);
+}
+
+/// No other program's word stands in the way of one that is nearly there.
+TEST(Mistakes, EveryCommandIsTheNearestToItself) {
+#define FOVEA_NAME(name) #name,
+  for (const std::string name : {FOVEA_COMMANDS(FOVEA_NAME)})
+    expect_line(fovea({name.substr(0, name.size() - 1), "x"}), 2, {"did you mean '" + name + "'?"});
+#undef FOVEA_NAME
 }
 
 TEST(Mistakes, Flags) {

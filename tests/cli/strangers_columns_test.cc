@@ -114,6 +114,71 @@ TEST_F(StrangersColumns, NumbersInAnotherFormAreAnsweredWithTheOneThatWasLearned
       << outcome.err;
 }
 
+TEST_F(StrangersColumns, ThousandsWithCommasAndSharesWithPercentAreNumbers) {
+  const auto english = [](int i) {
+    return concat("\"", 10 + i, ",", 100 + i * 7 % 900, ".", 10 + i % 90, "\",", i % 50, " %,",
+                  i % 2);
+  };
+  const Outcome trained = train("price,share,y", 90, english);
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_TRUE(holds(trained.err, "2 columns: 2 numbers")) << trained.err;
+  const Outcome written = predict("price,share\n\"33,374.10\",12 %\n");
+  ASSERT_EQ(written.status, 0) << written.err;
+  EXPECT_FALSE(holds(written.err, "training")) << written.err;
+  const Outcome bare = predict("price,share\n33374.10,12%\n");
+  EXPECT_EQ(bare.status, 0) << bare.err;
+  EXPECT_EQ(bare.out, written.out) << "one number in two spellings";
+  EXPECT_NE(predict("price,share\n\"93,374.10\",12 %\n").out, written.out);
+}
+
+TEST_F(StrangersColumns, ADateWithAnHourBecomesItsParts) {
+  const auto row = [](int i) {
+    const int hour = i * 7 % 24;
+    return concat("2021-0", 1 + i % 9, "-", 10 + i % 19, " ", hour < 10 ? "0" : "", hour, ":30:00,",
+                  i % 7, ",", hour > 11 ? "late" : "early");
+  };
+  const Outcome planned = train("when,a,y", 120, row, {"--dry-run"});
+  const std::string parts = "when (days, month, weekday, hour)";
+  ASSERT_EQ(planned.status, 0) << planned.err;
+  EXPECT_TRUE(holds(planned.out, parts)) << planned.out;
+  const Outcome trained =
+      train("when,a,y", 120, row, {"--set", "model.name=attention", "--set", "training.epochs=2"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_TRUE(holds(trained.err, parts)) << trained.err;
+  const Outcome explained = fovea({"explain", run(), "2021-03-15 14:30:00,3", "--json"});
+  ASSERT_EQ(explained.status, 0) << explained.err;
+  EXPECT_TRUE(holds(explained.out, "'when' is seen as its days, month, weekday, hour"))
+      << explained.out;
+}
+
+TEST_F(StrangersColumns, FreeTextIsEncodedAndAloneIsATaskOfItsOwn) {
+  const std::string words[] = {"slow", "fine", "broken", "late", "kind", "cheap", "quick"};
+  const auto text = [&](int i) {
+    return concat("the delivery was ", words[size_t(i) % 7], " and the box looked ",
+                  words[size_t(i * 3 + 1) % 7], " when number ", i, " came");
+  };
+  const auto label = [](int i) { return i % 7 == 2 ? "bad" : "good"; };
+  const Outcome trained =
+      train("a,comment,y", 105, [&](int i) { return concat(i % 5, ",", text(i), ",", label(i)); });
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_TRUE(holds(trained.err, "free texts: comment")) << trained.err;
+  EXPECT_FALSE(holds(trained.err, "left out")) << trained.err;
+  const Outcome answers = predict("a,comment\n1,the box was broken\n2,all was fine\n");
+  EXPECT_EQ(answers.status, 0) << answers.err;
+  const Outcome alone =
+      train("comment,y", 105, [&](int i) { return concat(text(i), ",", label(i)); });
+  EXPECT_TRUE(holds(alone.err, "fovea train documents")) << alone.err;
+}
+
+TEST_F(StrangersColumns, AColumnThatAnOptionMisspellsNamesTheNearest) {
+  const auto row = [](int i) { return concat(i % 7, ",", 10 + i % 40, ",", i % 2); };
+  for (const char* option : {"data.drop=incme", "data.keep=incme", "data.split=incme"}) {
+    const Outcome outcome = train("age,income,y", 60, row, {"--set", option});
+    EXPECT_EQ(outcome.status, 1) << option;
+    EXPECT_TRUE(holds(outcome.err, "'income'")) << option << ": " << outcome.err;
+  }
+}
+
 TEST_F(StrangersColumns, NumbersOfSeveralUnitsAreSaidToBeCategories) {
   const auto weights = [](int i) {
     return concat(i % 30, i % 2 ? " kg" : " g", ",", i % 7, ".5,", i % 3 ? "yes" : "no");

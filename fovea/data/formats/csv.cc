@@ -12,6 +12,7 @@
 #include "fovea/data/formats/bytes.h"
 #include "fovea/data/formats/table.h"
 #include "fovea/data/formats/text_encoding.h"
+#include "fovea/data/formats/unnamed_column.h"
 
 namespace fovea {
 
@@ -228,7 +229,7 @@ void CsvStream::read_header(const std::string& name) {
   auto cells = std::make_shared<CsvTable::Cells>();
   for (int64_t column = 0; column < parser_->count(); ++column) {
     std::string cell(trim(parser_->cell(static_cast<size_t>(column))));
-    if (cell.empty()) cell = concat("Unnamed: ", column);  // a saved row index, a column too many
+    if (cell.empty()) cell = unnamed_column(column);
     const auto [known, fresh] = cells->columns.emplace(cell, column);
     require(fresh, ErrorKind::BadData, place, ": columns ", known->second + 1, " and ", column + 1,
             " are both called '", cell, "'; names must differ", header_advice({&cell, 1}));
