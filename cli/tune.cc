@@ -18,7 +18,7 @@ namespace {
 
 struct TuneFlags : TrainFlags {
   std::vector<std::string> vary;
-  int64_t trials = 27;
+  int64_t trials = 27, seeds = TuneRequest().seeds;
   std::string out;
 };
 
@@ -39,7 +39,8 @@ std::vector<Tunable> varied(const TuneFlags& flags, const TrainFlags& each) {
 void tell_trial(const TuneTrial& trial, bool is_new) {
   std::vector<std::string> options;
   for (const auto& [key, value] : trial.options) options.push_back(key + "=" + value);
-  tell(concat("trial ", trial.number, ", ", std::lround(100 * trial.share), " % of a training: ",
+  tell(concat("trial ", trial.number, trial.seed > 0 ? concat(", seed ", trial.seed + 1) : "", ", ",
+              std::lround(100 * trial.share), " % of a training: ",
               trial.value ? format_number(*trial.value, 5) : "failed, " + trial.problem, "  (",
               format_duration(trial.seconds), ")  ",
               trial.number == 0 ? "usual options" : join(options, " "),
@@ -68,11 +69,15 @@ void print_search(const TuneResult& result, const TuneFlags& flags) {
         "the usual model is fitted exactly, without steps: none of the options that are usually "
         "varied changes it; name others with --vary key=a,b,c");
   if (result.stopped) return;
+  const std::string over =
+      result.finalists.empty()
+          ? ""
+          : concat(" (mean and deviation of ", result.finalists[0].values.size(), " seeds)");
   tell(result.best == result.usual
            ? concat("nothing better than the usual options was found: ", result.metric, " ",
-                    format_number(*usual.value, 4), " on the validation rows")
-           : concat("trial ", best.number, ": ", result.metric, " ", format_number(*best.value, 4),
-                    ", usual options ", format_number(*usual.value, 4),
+                    result.value_text(usual), " on the validation rows", over)
+           : concat("trial ", best.number, ": ", result.metric, " ", result.value_text(best),
+                    ", usual options ", result.value_text(usual), over,
                     ", on the validation rows that chose it"));
   if (result.test) tell("test rows, looked at once: " + result.test->headline());
 }
@@ -87,6 +92,7 @@ void run_tune(TuneFlags flags) {
   request.tunables = varied(flags, each);
   request.are_usual = flags.vary.empty();
   request.trials = flags.trials;
+  request.seeds = flags.seeds;
   catch_interrupts();
   request.should_stop = was_interrupted;
   if (!flags.quiet) request.trial_ended = tell_trial;
@@ -118,6 +124,13 @@ void add_tune(CLI::App& program) {
   add_train_flags(*command, *flags);
   command->add_option("--trials", flags->trials, "combinations to try")
       ->check(CLI::Range(1, 100000));
+  command
+      ->add_option(
+          "--seeds", flags->seeds,
+          "from so many seeds the usual options and the best two others are trained in the "
+          "end; the best mean wins")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   command->get_option("--time")->description("for the whole search: 90s, 10m, 2h");
   command
       ->add_option("--vary", flags->vary,

@@ -229,7 +229,8 @@ Training train(Setup& setup, const TrainRequest& request) {
   } else if (!from.empty()) {
     setup.task().load_pretrained(from);
   }
-  training.splits = setup.task().load(setup.source(), static_cast<uint64_t>(setup.common().seed));
+  training.splits = setup.task().load(
+      setup.source(), static_cast<uint64_t>(request.split_seed.value_or(setup.common().seed)));
   if (request.resume) check_same_data(manifest, *folder, training.splits);
   require(training.splits.train != nullptr, ErrorKind::BadData, "the data has no training rows");
   setup.task().check_output(training.splits.validation != nullptr);  // before minutes are spent

@@ -43,10 +43,11 @@ struct TrainRequest {
   bool untrained = false;   // the weights stay as `loaded` leaves them
   double time_steps = 0;    // above 0: steps are tried for so many seconds, for Training::time
   bool only_plans = false;  // nothing is trained; of several models the preferred one is planned
-  Json folds = nullptr;     // for the manifest: what cross-validation found
-  int64_t watch = 0;        // validation rows whose attention is kept epoch by epoch (watch.h)
-  TrainerHooks hooks;       // evaluate and look are filled in
-  StageProgress stage;      // what is trained or fitted beside the training itself; may be empty
+  std::optional<int64_t> split_seed;  // decides which rows are held out; none: the setup's seed
+  Json folds = nullptr;               // for the manifest: what cross-validation found
+  int64_t watch = 0;    // validation rows whose attention is kept epoch by epoch (watch.h)
+  TrainerHooks hooks;   // evaluate and look are filled in
+  StageProgress stage;  // what is trained or fitted beside the training itself; may be empty
   std::function<void(const TrainingTime&)>
       choosing;  // a model is about to be chosen; with time_steps; may be empty
   std::function<void(const Training&)>

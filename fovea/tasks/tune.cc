@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
@@ -26,6 +28,8 @@ constexpr const char* kBestRun = "best";
 // Of the time of a search, for the training with the usual options: it is trained once more, as a
 // run that stays.
 constexpr double kShareOfUsual = 0.5;
+constexpr size_t kFinalists = 3;        // the usual options among them
+constexpr double kShareOfFinals = 0.3;  // of the time of a search, at most, for their other seeds
 
 /// The folder of a search: what was asked for, and a line for each training that ended.
 class TuneFolder {
@@ -64,8 +68,8 @@ class TuneFolder {
   TuneFolder& operator=(const TuneFolder&) = delete;
 
   /// What is known of a training; none: it has not ended yet.
-  const TuneTrial* find(int64_t number, double share) const {
-    const auto found = known_.find({number, std::lround(share * 1000)});
+  const TuneTrial* find(int64_t number, double share, int64_t seed) const {
+    const auto found = known_.find({number, std::lround(share * 1000), seed});
     return found == known_.end() ? nullptr : &found->second;
   }
   void add(const TuneTrial& trial, const std::string& data) {
@@ -75,7 +79,7 @@ class TuneFolder {
     Json line = trial.to_json();
     line["data"] = data;
     append_to_file(lines_, line.dump() + "\n");
-    known_[{trial.number, std::lround(trial.share * 1000)}] = trial;
+    known_[{trial.number, std::lround(trial.share * 1000), trial.seed}] = trial;
   }
 
  private:
@@ -90,6 +94,7 @@ class TuneFolder {
       TuneTrial trial;
       trial.number = root.at("trial").integer(0, kMostTrials);
       trial.share = root.at("share").finite();
+      if (const auto seed = root.find("seed")) trial.seed = seed->integer(0, kMostTrials);
       root.at("options").each_member([&](const std::string& key, const Field& value) {
         trial.options.emplace_back(key, value.text());
       });
@@ -98,7 +103,7 @@ class TuneFolder {
       trial.seconds = root.at("seconds").finite();
       trial.problem = root.text_or_empty("problem");
       if (data_.empty()) data_ = root.text_or_empty("data");
-      known_[{trial.number, std::lround(trial.share * 1000)}] = std::move(trial);
+      known_[{trial.number, std::lround(trial.share * 1000), trial.seed}] = std::move(trial);
     }
     if (begin < content.size())  // a line that a killed search wrote half
       write_file(lines_, std::string_view(content).substr(0, begin));
@@ -107,7 +112,7 @@ class TuneFolder {
   std::filesystem::path path_, lines_;
   std::vector<std::filesystem::path> made_;
   std::optional<FileLock> lock_;
-  std::map<std::pair<int64_t, int64_t>, TuneTrial> known_;
+  std::map<std::tuple<int64_t, int64_t, int64_t>, TuneTrial> known_;
   std::string data_;
 };
 
@@ -129,6 +134,12 @@ class Search {
             "tune: the training with the usual options failed: ", usual->problem);
     result_.usual = result_.best = 0;
     if (result_.fitted && request_.are_usual) return;
+    search_trials();
+    train_finalists();
+  }
+
+  /// Brackets of trials, each halved to its best.
+  void search_trials() {
     for (int64_t first = 1; first <= request_.trials && !is_over(); first += kBracket) {
       std::vector<int64_t> alive;
       for (int64_t i = first; i < std::min(first + kBracket, request_.trials + 1); ++i)
@@ -149,6 +160,45 @@ class Search {
         for (const TuneTrial& trial : ended) alive.push_back(trial.number);
       }
     }
+  }
+
+  /// The usual options and the best others from further seeds; the best mean wins.
+  void train_finalists() {
+    std::vector<TuneTrial> others;
+    for (const TuneTrial& trial : result_.trials)
+      if (trial.is_full() && trial.value && trial.number > 0) others.push_back(trial);
+    if (result_.stopped || others.empty() || request_.seeds < 2) return;
+    std::ranges::stable_sort(others, [&](const TuneTrial& one, const TuneTrial& other) {
+      return result_.is_better(one, other);
+    });
+    std::vector<TuneTrial> finalists{result_.trials[result_.usual]};
+    for (size_t i = 0; i < std::min(kFinalists - 1, others.size()); ++i)
+      finalists.push_back(others[i]);
+    for (const TuneTrial& trial : finalists)
+      result_.finalists.push_back({trial.number, {*trial.value}});
+    in_finals_ = true;
+    const bool cut = std::exchange(result_.out_of_time, false);
+    for (int64_t seed = 1; seed < request_.seeds && !is_over(); ++seed) {
+      std::vector<double> values;  // of this seed
+      for (const TuneTrial& trial : finalists)
+        if (const TuneTrial* ended = step(trial.number, 1, seed))
+          values.push_back(ended->value.value_or(std::nan("")));
+      if (values.size() < finalists.size()) break;  // all have the same seeds, or none counts
+      for (size_t i = 0; i < values.size(); ++i) result_.finalists[i].values.push_back(values[i]);
+    }
+    result_.out_of_time |= cut;
+    // One that failed from any seed is none.
+    std::erase_if(result_.finalists,
+                  [](const TuneFinalist& one) { return !std::isfinite(one.mean()); });
+    std::ranges::stable_sort(result_.finalists, [&](const auto& one, const auto& other) {
+      return result_.higher_is_better ? one.mean() > other.mean() : one.mean() < other.mean();
+    });
+    const bool repeated = !result_.finalists.empty() && result_.finalists[0].values.size() > 1;
+    if (!repeated) return result_.finalists.clear();
+    const auto is_best = [&](const TuneTrial& trial) {
+      return trial.number == result_.finalists[0].number && trial.is_full() && trial.seed == 0;
+    };
+    result_.best = size_t(std::ranges::find_if(result_.trials, is_best) - result_.trials.begin());
   }
 
   /// The best options once more, as a run that stays.
@@ -202,20 +252,28 @@ class Search {
   bool has_time(double share) const {
     if (request_.seconds <= 0 || result_.trials.empty()) return true;
     const double best = result_.trials[result_.best].seconds;
-    return elapsed() + share * best + best <= request_.seconds;
+    return elapsed() + share * best + best + time_of_finals() <= request_.seconds;
+  }
+  /// That is kept free while trials are searched.
+  double time_of_finals() const {
+    if (in_finals_ || request_.seconds <= 0 || result_.trials.empty()) return 0;
+    return std::min(
+        double(kFinalists) * double(request_.seeds - 1) * result_.trials[result_.best].seconds,
+        kShareOfFinals * request_.seconds);
   }
 
   Setup setup_for(const TuneTrial& trial, int64_t budget) const {
     Setup setup = request_.make_setup();
     for (const auto& [key, value] : trial.options) setup.set(key, value);
     if (budget > 0) setup.set(budget_key_, concat(budget));
+    setup.common().seed += trial.seed;
     return setup;
   }
 
   /// The result of one training, known or new; none when the search is over.
-  const TuneTrial* step(int64_t number, double share) {
-    if (const TuneTrial* known = folder_.find(number, share)) {
-      if (number == 0) read_budget();
+  const TuneTrial* step(int64_t number, double share, int64_t seed = 0) {
+    if (const TuneTrial* known = folder_.find(number, share, seed)) {
+      if (number == 0 && seed == 0) read_budget();
       return note(*known, /*is_new=*/false);
     }
     if (request_.should_stop && request_.should_stop()) result_.stopped = true;
@@ -224,23 +282,26 @@ class Search {
     TuneTrial trial;
     trial.number = number;
     trial.share = share;
+    trial.seed = seed;
     const Random draws = draws_of_trial(uint64_t(plain_.common().seed), number);
     for (const Tunable& tunable : request_.tunables)
       if (number > 0) trial.options.emplace_back(tunable.key, drawn_value(plain_, tunable, draws));
     std::string data;
     if (!train_trial(trial, data)) return nullptr;
     folder_.add(trial, data);
-    return note(*folder_.find(number, share), /*is_new=*/true);
+    return note(*folder_.find(number, share, seed), /*is_new=*/true);
   }
 
   /// False when it was stopped on the way.
   bool train_trial(TuneTrial& trial, std::string& data) {
     const auto begin = std::chrono::steady_clock::now();
-    const double until = request_.seconds == 0 ? std::numeric_limits<double>::infinity()
-                         : result_.trials.empty()
-                             ? kShareOfUsual * request_.seconds
-                             : request_.seconds - result_.trials[result_.best].seconds;
+    const double until =
+        request_.seconds == 0 ? std::numeric_limits<double>::infinity()
+        : result_.trials.empty()
+            ? kShareOfUsual * request_.seconds
+            : request_.seconds - result_.trials[result_.best].seconds - time_of_finals();
     TrainRequest training;
+    training.split_seed = plain_.common().seed;
     training.hooks.should_stop = [&] {
       if (request_.should_stop && request_.should_stop()) result_.stopped = true;
       if (elapsed() > until) result_.out_of_time = true;
@@ -255,12 +316,13 @@ class Search {
       require(trained.splits.validation != nullptr, ErrorKind::BadData,
               "tune: the data has no validation rows to decide by");
       judge(setup, trained, trial);
-      if (trial.number == 0) learn_budget(setup, trained.fitted);
+      const bool is_first = trial.number == 0 && trial.seed == 0;
+      if (is_first) learn_budget(setup, trained.fitted);
       data = trained.splits.hash;
     } catch (const Error& error) {
-      if (is_over()) return false;  // while the model was chosen
-      if (trial.number == 0) throw;
-      trial.problem = error.what();  // options that do not fit each other, or no memory
+      if (is_over()) return false;        // while the model was chosen
+      if (result_.trials.empty()) throw;  // the usual options
+      trial.problem = error.what();       // options that do not fit each other, or no memory
     }
     trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return true;
@@ -301,10 +363,11 @@ class Search {
   const TuneTrial* note(const TuneTrial& trial, bool is_new) {
     result_.trials.push_back(trial);
     const size_t last = result_.trials.size() - 1;
-    if (trial.is_full() && trial.value && result_.is_better(trial, result_.trials[result_.best]))
+    if (trial.is_full() && trial.seed == 0 && trial.value &&
+        result_.is_better(trial, result_.trials[result_.best]))
       result_.best = last;
     if (request_.trial_ended) request_.trial_ended(trial, is_new);
-    return folder_.find(trial.number, trial.share);
+    return folder_.find(trial.number, trial.share, trial.seed);
   }
 
   void read_budget() {
@@ -324,6 +387,7 @@ class Search {
   std::chrono::steady_clock::time_point begin_;
   std::string budget_key_ = "training.epochs";
   double full_budget_ = 1;
+  bool in_finals_ = false;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fovea/metrics/statistics.h"
 #include "fovea/tasks/tune.h"
 #include "fovea/tensor/torch.h"
 
@@ -32,8 +33,22 @@ std::string options_text(const TuneTrial& trial) {
 
 }  // namespace
 
+double TuneFinalist::mean() const {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / double(values.size());
+}
+
+double TuneFinalist::deviation() const {
+  return summarize(values).deviation.value_or(0);
+}
+
+std::string TuneFinalist::text() const {
+  return concat(format_number(mean(), 4), " ± ", format_number(deviation(), 2));
+}
+
 Json TuneTrial::to_json() const {
-  Json json{{"trial", number}, {"share", share}, {"options", Json::object()}};
+  Json json{{"trial", number}, {"share", share}, {"seed", seed}, {"options", Json::object()}};
   for (const auto& [key, chosen] : options) json["options"][key] = chosen;
   json["value"] = value ? Json(*value) : Json();
   json["loss"] = std::isfinite(loss) ? Json(loss) : Json();
@@ -47,6 +62,16 @@ bool TuneResult::is_better(const TuneTrial& one, const TuneTrial& other) const {
   if (!one.value) return false;
   if (*one.value != *other.value) return (*one.value > *other.value) == higher_is_better;
   return one.loss < other.loss;
+}
+
+const TuneFinalist* TuneResult::finalist(int64_t number) const {
+  const auto found = std::ranges::find(finalists, number, &TuneFinalist::number);
+  return found == finalists.end() ? nullptr : &*found;
+}
+
+std::string TuneResult::value_text(const TuneTrial& trial) const {
+  const TuneFinalist* own = finalist(trial.number);
+  return own ? own->text() : format_number(*trial.value, 4);
 }
 
 std::vector<OptionImportance> measure_importance(const TuneResult& result,
@@ -89,15 +114,29 @@ std::vector<OptionImportance> measure_importance(const TuneResult& result,
 TextTable TuneResult::table(size_t most) const {
   std::vector<size_t> full;
   for (size_t i = 0; i < trials.size(); ++i)
-    if (trials[i].is_full() && trials[i].value) full.push_back(i);
-  std::ranges::stable_sort(full,
-                           [&](size_t a, size_t b) { return is_better(trials[a], trials[b]); });
-  TextTable table({"trial", metric, "seconds", "options"});
+    if (trials[i].is_full() && trials[i].seed == 0 && trials[i].value) full.push_back(i);
+  const auto place = [&](size_t i) {  // among the finalists, or behind them
+    return std::ranges::find(finalists, trials[i].number, &TuneFinalist::number) -
+           finalists.begin();
+  };
+  std::ranges::stable_sort(full, [&](size_t a, size_t b) {
+    return place(a) != place(b) ? place(a) < place(b) : is_better(trials[a], trials[b]);
+  });
+  std::vector<std::string> header{"trial", metric, "seconds", "options"};
+  if (!finalists.empty()) header = {"trial", metric, "deviation", "seeds", "seconds", "options"};
+  TextTable table(header);
   for (size_t i = 0; i < full.size(); ++i) {
     if (i >= most && full[i] != usual) continue;  // the usual options always stand there
     const TuneTrial& trial = trials[full[i]];
-    table.add({concat(trial.number), format_number(*trial.value, 5),
-               format_number(trial.seconds, 3), options_text(trial)});
+    const TuneFinalist* own = finalist(trial.number);
+    std::vector<std::string> row{concat(trial.number),
+                                 format_number(own ? own->mean() : *trial.value, 5)};
+    if (!finalists.empty()) {
+      row.push_back(own ? format_number(own->deviation(), 2) : "");
+      row.push_back(concat(own ? own->values.size() : 1));
+    }
+    row.insert(row.end(), {format_number(trial.seconds, 3), options_text(trial)});
+    table.add(std::move(row));
   }
   return table;
 }
@@ -139,6 +178,11 @@ Json TuneResult::to_json() const {
     json["trials"].push_back(trial.to_json());
   }
   for (const OptionImportance& one : importance) json["importance"][one.key] = one.share;
+  for (const TuneFinalist& one : finalists)
+    json["finalists"].push_back({{"trial", one.number},
+                                 {"mean", one.mean()},
+                                 {"deviation", one.deviation()},
+                                 {"values", one.values}});
   if (!trials.empty()) {
     json["best"] = trials[best].number;
     json["usual_value"] = trials[usual].value ? Json(*trials[usual].value) : Json();

@@ -434,7 +434,18 @@ TEST_F(Judgement, TuneFindsGoesOnAndKeeps) {
   const Outcome first = fovea(search);
   ASSERT_EQ(first.status, 0) << first.err;
   const Json json = first.json();
-  EXPECT_EQ(json["trials"].size(), 1u + 9 + 3 + 1) << "the usual options, then 9, 3 and 1";
+  EXPECT_EQ(json["trials"].size(), 1u + 9 + 3 + 1 + 2 * 2)
+      << "the usual options, then 9, 3 and 1; two finalists from two more seeds";
+  ASSERT_EQ(json["finalists"].size(), 2u);
+  EXPECT_EQ(json["finalists"][0]["trial"], json["best"]);
+  EXPECT_EQ(json["finalists"][1]["trial"], 0) << "the usual options";
+  for (const Json& one : json["finalists"]) {
+    const auto values = one["values"].get<std::vector<double>>();
+    ASSERT_EQ(values.size(), 3u);
+    EXPECT_NEAR(one["mean"], (values[0] + values[1] + values[2]) / 3, 1e-9);
+    EXPECT_GE(one["deviation"], 0);
+  }
+  EXPECT_GT(json["finalists"][0]["mean"], json["finalists"][1]["mean"]);
   EXPECT_GT(json["best_value"], json["usual_value"]) << "the usual rate is far too small";
   EXPECT_GT(json["importance"]["training.learning_rate"], 0.3);
   const Json best = evaluate("search/best");
