@@ -47,8 +47,8 @@ Json HostedModel::to_json() const {
             {"input_schema", card.input_schema},
             {"examples", card.examples},
             {"maps", card.maps},
-            {"embeddings", card.embeddings},
             {"parameters", card.parameters}};
+  if (!card.embeddings.empty()) json["embeddings"] = card.embeddings;
   if (!card.metric.is_null()) json["metric"] = card.metric;
   if (!card.note.empty()) json["note"] = card.note;
   if (now == ModelStatus::Failed) json["error"] = error_;

@@ -1,5 +1,5 @@
-// Horizontal bars: one per key, label left, value right, whiskers for the spread, a green band
-// behind what is planted to matter.
+// Horizontal bars as long as the magnitude, another colour below 0: one per key, label left, value
+// right, whiskers for the spread, a green band behind what is planted to matter.
 #include <algorithm>
 #include <cmath>
 
@@ -81,11 +81,21 @@ class BarsBlock : public Block {
   }
 
   void make_legend() {
+    const bool has_negative =
+        std::ranges::any_of(selection_.keys, [&](size_t key) { return map_.weight(0, key) < 0; });
+    if (has_negative) {
+      const bool is_part = map_.kind == MapKind::Contribution && !map_.total.empty();
+      legend_.push_back(
+          {LegendMark::Square, palette::kWeight, is_part ? "raises the " + map_.total : "above 0"});
+      legend_.push_back(
+          {LegendMark::Square, palette::kNegative, is_part ? "lowers it" : "below 0"});
+    }
     const bool has_truth = std::ranges::any_of(map_.truth, [](char mark) { return mark != 0; });
     if (!has_truth && map_.spread.empty() && equal_ == 0) return;
     const bool is_attention = map_.kind != MapKind::Contribution && map_.kind != MapKind::Free;
-    legend_.push_back(
-        {LegendMark::Square, palette::kWeight, is_attention ? "learned weight" : "mean"});
+    if (!has_negative)
+      legend_.push_back(
+          {LegendMark::Square, palette::kWeight, is_attention ? "learned weight" : "mean"});
     if (!map_.spread.empty())
       legend_.push_back({LegendMark::Whisker, palette::kInk, "± one deviation over the data"});
     if (equal_ > 0) legend_.push_back({LegendMark::Equal, palette::kInk, equal_text(equal_)});
@@ -118,7 +128,7 @@ class BarsBlock : public Block {
     };
     const double magnitude = std::abs(weight);
     canvas.fill({area.x, middle - kBarHeight / 2, place(magnitude) - area.x, kBarHeight},
-                palette::kWeight);
+                weight < 0 ? palette::kNegative : palette::kWeight);
     if (const double spread = deviation(key); spread > 0)
       canvas.whisker({place(magnitude - spread), middle}, {place(magnitude + spread), middle}, 3.5,
                      palette::kInk, 1.2);

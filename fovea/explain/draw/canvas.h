@@ -26,7 +26,7 @@ inline constexpr Colour kAxis{150, 150, 150};
 inline constexpr Colour kWeight{232, 113, 10};        // learned: orange
 inline constexpr Colour kLightWeight{250, 190, 130};  // a second series: the same hue, paler
 inline constexpr Colour kDarkWeight{110, 44, 0};      // the top of a matrix' scale
-inline constexpr Colour kNegative{40, 100, 180};      // signed matrices only
+inline constexpr Colour kNegative{40, 100, 180};      // below 0
 inline constexpr Colour kTruth{150, 212, 160};        // planted: green
 inline constexpr Colour kTruthEdge{30, 140, 62};
 }  // namespace palette

@@ -128,6 +128,20 @@ TEST(Picture, SignedMatricesHaveTwoColours) {
   EXPECT_TRUE(contains(svg_of(explanation), "#2864b4"));
 }
 
+TEST(Picture, BarsBelowZeroHaveAColourOfTheirOwn) {
+  Explanation explanation = one_map(1, 3);
+  EXPECT_FALSE(contains(svg_of(explanation), "#2864b4"));
+  MapView& map = explanation.maps[0];
+  map.kind = MapKind::Contribution;
+  map.total = "score";
+  map.weights = {0.5, -0.25, 0.125};
+  const std::string svg = svg_of(explanation);
+  EXPECT_EQ(occurrences(svg, "fill=\"#2864b4\""), 2u);  // a bar and the legend
+  EXPECT_EQ(occurrences(svg, "fill=\"#e8710a\""), 3u);
+  EXPECT_TRUE(contains(svg, ">raises the score</text>"));
+  EXPECT_TRUE(contains(svg, ">lowers it</text>"));
+}
+
 TEST(Picture, ColumnLabelsStandAsTheyFit) {
   const std::string letters = svg_of(sample_date());  // level
   EXPECT_EQ(occurrences(letters, "rotate("), 0u);
