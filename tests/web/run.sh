@@ -49,6 +49,7 @@ train language "${few[@]}" "${heads[@]}" --set model.layers=2 --set model.maximu
 "$program" explain "$work/runs/context" --out "$work/output/context.json" >/dev/null
 "$program" explain "$work/runs/dates" "9 May 2018" --faithfulness --quiet --out "$work/output/dates.json" >/dev/null
 "$program" explain "$work/runs/documents" "a fine film" --out "$work/output/documents.json" >/dev/null
+"$program" explain "$work/runs/documents" "a fine film" --query-key 1.2:2,3 --out "$work/output/query_key.json" >/dev/null
 "$program" explain "$work/runs/caption" --out "$work/output/caption.json" >/dev/null
 "$program" explain "$work/runs/forecast" --out "$work/output/forecast.json" >/dev/null
 
