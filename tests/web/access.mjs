@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
+import {shoot} from "./support.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export const wide = {width: 1440, height: 900};
 export const phones = [430, 390, 320].map((width) => ({width, height: 800}));
+const usualPhone = 390;  // of which there is a shot of every page
 export const schemes = ["light", "dark"];
 
 /** Fails with what axe-core finds, but for what it calls minor. */
@@ -45,6 +47,7 @@ export async function isForEveryone(page, where, settled = () => {}) {
     await page.setViewportSize(viewport);
     await settled();
     await fits(page, `${where} ${viewport.width}`);
+    if (viewport.width === usualPhone) await shoot(page, `everyone-${where.replaceAll(/[^\w]+/g, "-")}-${usualPhone}`);
   }
   await isAccessible(page, `${where} ${phones.at(-1).width}`);
 }

@@ -218,6 +218,27 @@ describe("the page for everyone", {skip: withoutRuns}, () => {
       });
     });
 
+    test(`paper has what was asked and answered and no controls, ${colorScheme}`, async () => {
+      for (const [hash, asked] of [["#model=dates&input=9+May+2018", "9 May 2018"], ["#model=documents&input=a+fine+film", "a fine film"]]) {
+        await opened(hash, {}, async (page) => {
+          await page.locator(".answer-picture[aria-busy=false] .shell-stage").waitFor(patience);
+          const said = await page.locator(".prediction").textContent();
+          assert.equal(await page.locator(".head-input").isVisible(), false, "on screen it stands in the form");
+          await onPaper(page, async () => {
+            await page.locator(".head-input").getByText(asked).waitFor(patience);
+            assert.equal(await page.locator(".prediction").innerText(), said);
+            const controls = await page.evaluate(() => Array.from(document.querySelectorAll("button, input, textarea, select"))
+              .filter((node) => node.checkVisibility() && !node.closest(".visually-hidden"))
+              .filter((node) => !node.matches("[aria-selected=true], [aria-checked=true], [aria-pressed=true], .pager select, .heads-grid button"))  // a head is a picture
+              .map((node) => `${node.tagName} ${node.className} ${node.textContent || node.ariaLabel}`));
+            assert.deepEqual(controls, []);
+            assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+            await shoot(page, `paper-page-${asked.replaceAll(" ", "-")}-${colorScheme}`);
+          });
+        });
+      }
+    });
+
     test(`a told right answer, ${colorScheme}`, async () => {
       await opened("#model=dates&input=9+May+2018", {}, async (page) => {
         await page.getByLabel("Right answer").fill(`<b>${"very long ".repeat(20)}${"x".repeat(200)}`);

@@ -13,7 +13,7 @@ export function heading({title, task}, compact) {
   return element("header", {class: "shell-heading"}, name);
 }
 
-/** Everything that is said before the picture. `compact` leaves out the input, which the page shows beside it;
+/** Everything that is said before the picture. `compact` leaves the input to paper: the page shows it beside it;
     `truth` asks for the right answer, see answer_block.js. */
 export function headBlocks(explanation, compact, truth = null) {
   addLooks(rules);
@@ -22,7 +22,7 @@ export function headBlocks(explanation, compact, truth = null) {
   return element("div", {class: "head"},
     warning && element("p", {class: "head-warning"}, element("strong", {text: "Do not rely on this. "}),
       element("bdi", {text: asSentence(warning)})),
-    input && !compact && inputBlock(input),
+    input && inputBlock(input, compact),
     cutLines(value.cuts),
     element("div", {class: "head-blocks"}, answerBlock(explanation, truth), modelCard(value.model)));
 }
@@ -31,8 +31,8 @@ function asSentence(text) {
   return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
-function inputBlock(input) {
-  return element("div", {class: "head-input"}, element("h2", {class: "head-name", text: "Input"}),
+function inputBlock(input, onlyOnPaper) {
+  return element("div", {class: onlyOnPaper ? "head-input only-on-paper" : "head-input"}, element("h2", {class: "head-name", text: "Input"}),
     folded(element("p", {class: "input", dir: "auto", text: input})));
 }
 
@@ -47,6 +47,7 @@ function cutLines(cuts) {
 const rules = `
 .head { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.8rem; }
 .shell-heading h2 { font-size: 1.15rem; }
+@media not print { .only-on-paper { display: none; } }
 .head-name, .head-name h2 {
   margin: 0; color: var(--quiet); font-size: 0.8rem; font-weight: 600; letter-spacing: 0.02em;
 }
