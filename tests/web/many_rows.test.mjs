@@ -11,7 +11,7 @@ import {pathToFileURL} from "node:url";
 import Ajv from "ajv/dist/2020.js";
 import {isAccessible, isForEveryone, onPaper, schemes, wide} from "./access.mjs";
 import {Served, pane, patience, runFolder, sees, withoutRuns} from "./served.mjs";
-import {speedOf} from "./rows_speed.mjs";
+import {speedOf, workOf} from "./rows_speed.mjs";
 import {desktop, fovea, phone, root, shoot, startBrowser, visit} from "./support.mjs";
 
 const judgedFolder = process.env.FOVEA_WEB_JUDGED;
@@ -22,13 +22,16 @@ const judged = {
   choices: {folder: runFolder, kind: "choice", metric: "accuracy"},
   dates: {folder: runFolder, kind: "text", metric: "exact_match"},
   context: {folder: runFolder, kind: "number", metric: "mae"},
+  digits: {folder: runFolder, kind: "class", metric: "accuracy"},
+  visits: {folder: runFolder, kind: "class", metric: "accuracy"},
+  graph: {folder: runFolder, kind: "class", metric: "accuracy"},
   labels: {folder: judgedFolder, kind: "labels", metric: "subset_accuracy"},
   tags: {folder: judgedFolder, kind: "tags", metric: null},
   questions: {folder: judgedFolder, kind: "span", metric: "exact_match"},
 };
-// Bounds for small and busy machines; the figures are printed.
-const longestOpening = 6000; // milliseconds
-const longestFilter = 300;
+const longestOpening = 2000; // milliseconds of processor time, the median of several; the figures are printed
+const longestFilter = 100;
+const timesMeasured = 5;
 
 const lines = (page) => page.locator(".rows-table tbody tr[data-row]");
 const status = (page) => page.locator(".rows-status").textContent();
@@ -322,10 +325,14 @@ describe("the table of rows", {skip: withoutRuns || withoutJudged}, () => {
     await fovea("evaluate", run, data, "--out", `${run}.html`, "--explain", "0", "--quiet");
     console.log(`10,000 rows: ${(statSync(`${run}.html`).size / 1e6).toFixed(2)} MB`);
     await visit(browser, pageOf("many"), {}, async ({page}) => {
-      const speed = await speedOf(page);
-      console.log(`10,000 rows: ${JSON.stringify(speed)}`);
-      assert.ok(speed.open < longestOpening, `opened in ${speed.open} ms`);
-      assert.ok(speed.filter < longestFilter && speed.search < longestFilter, JSON.stringify(speed));
+      console.log(`10,000 rows, on the clock: ${JSON.stringify(await speedOf(page))}`);
+      const works = [];
+      while (works.length < timesMeasured) works.push(await workOf(page));
+      const median = (name) => works.map((work) => work[name]).toSorted((a, b) => a - b)[Math.floor(timesMeasured / 2)];
+      const [open, search, filter] = ["open", "search", "filter"].map(median);
+      console.log(`10,000 rows, processor time: ${JSON.stringify({open, search, filter})}`);
+      assert.ok(open > 10 && open < longestOpening, `opened in ${open} ms`);
+      assert.ok(filter < longestFilter && search < longestFilter, JSON.stringify(works));
       assert.ok((await lines(page).count()) < 80, "only the rows in sight are in the document");
     });
   });

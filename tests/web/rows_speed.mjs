@@ -6,6 +6,40 @@ import path from "node:path";
 import {fileURLToPath, pathToFileURL} from "node:url";
 import {startBrowser, visit} from "./support.mjs";
 
+/** Milliseconds of the page's own thread to open it, to filter by a figure and to search: processor time, which other
+    programs on the machine do not lengthen. */
+export async function workOf(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", {timeDomain: "threadTicks"});
+  const busy = async () => {
+    const {metrics} = await session.send("Performance.getMetrics");
+    return 1000 * metrics.find(({name}) => name === "TaskDuration").value;
+  };
+  const during = async (work) => {
+    const begin = await busy();
+    await work();
+    return Math.round((await busy()) - begin);
+  };
+  const settled = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+  const open = await during(async () => {
+    await page.reload();
+    await page.locator(".rows-table tbody tr[data-row]").first().waitFor({timeout: 60_000});
+  });
+  await page.waitForTimeout(1500); // what is made while nobody waits for it
+  const status = () => page.locator(".rows-status").textContent();
+  const changes = (act) => during(async () => {
+    const before = await status();
+    await act();
+    await page.waitForFunction((text) => document.querySelector(".rows-status").textContent !== text, before);
+    await settled();
+  });
+  const search = await changes(() => page.locator('input[type="search"]').first().fill("years"));
+  await page.locator('input[type="search"]').first().fill("");
+  await settled();
+  const filter = await changes(() => page.locator(".rows-figures button:not(:disabled)").first().click());
+  return {open, search, filter};
+}
+
 /** Milliseconds of what a reader does, on a page of rows that is open. */
 export async function speedOf(page) {
   await page.locator(".rows-table tbody tr[data-row]").first().waitFor({timeout: 60_000});
