@@ -324,8 +324,8 @@ Flip Pipeline::find_flip(const Example& example, FlipOptions options) const {
   options.answer = [this](const Example& left, const Prediction& prediction) {
     const std::optional<std::string> key = sameness_key(task().answer(left, prediction));
     require(key.has_value(), ErrorKind::Unsupported, "the answers of the task ", task_name(),
-            " change a little with every unit: there is no smallest change that changes them; take "
-            "units away by hand (--without)");
+            " are numbers or lists, which change a little with every unit: there is no smallest "
+            "change; take units away one by one");
     return *key;
   };
   return fovea::find_flip(*this, example, options);

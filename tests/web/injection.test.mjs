@@ -80,7 +80,10 @@ describe("hostile texts", {skip: withoutRuns}, () => {
         measures: [{name: "measure", value: 1, better: "higher", about: "about"}],
       }));
       const truth = {text: "right", right: false, remark: "off"};
-      const more = {faithfulness: judged, prediction: {...explanation.prediction, truth}, cuts: [{unit: "words", read: 1, of: 2}]};
+      const before = {text: "before", shares: [{label: "share", probability: 0.5}], answers: 1};
+      const without = {units: [{axis: explanation.axes[0]?.name ?? "axis", units: [0], labels: ["label"]}], before, predictions: 3};
+      const prediction = {...explanation.prediction, truth, shares: before.shares, answers: 1};
+      const more = {faithfulness: judged, prediction, without, cuts: [{unit: "words", read: 1, of: 2}]};
       writeFileSync(file(`${run}-hostile.json`), JSON.stringify(poisoned({...explanation, ...more})));
       await fovea("explain", "--weights", file(`${run}-hostile.json`), "--quiet", "--out", file(`${run}.html`));
       await visit(browser, pathToFileURL(file(`${run}.html`)).href, {}, async ({page}) => {
@@ -105,7 +108,7 @@ describe("hostile texts", {skip: withoutRuns}, () => {
 
   test("every text of a record of rows", async () => {
     const run = path.join(runFolder, "orders");
-    await fovea("evaluate", run, "--out", file("rows.html"), "--explain", "2", "--quiet");
+    await fovea("evaluate", run, "--beside", run, "--out", file("rows.html"), "--explain", "2", "--quiet");
     const html = readFileSync(file("rows.html"), "utf8");
     const held = (id) => new RegExp(`(<script type="application/json" id="${id}">)(.*?)(</script>)`, "s");
     let hurt = html;

@@ -140,6 +140,7 @@ describe("what if", {skip: withoutRuns}, () => {
       assert.deepEqual(await chips(page).allTextContents(), ["x1", "x2"]);
       const left = await served.post("explain", {model: "features", input: row, without: [{axis: "columns", units: [1, 2]}]});
       await sees(page, left.prediction.text);
+      assert.match(await pane(page).locator(".bars-chart").textContent(), /x1 \(away\).*x2 \(away\)|x2 \(away\).*x1 \(away\)/);
       await page.getByRole("button", {name: "Copy link"}).click();
       link = await page.evaluate(() => navigator.clipboard.readText());
       await choose(page, "dates");
@@ -158,6 +159,16 @@ describe("what if", {skip: withoutRuns}, () => {
       await page.setViewportSize({width: 390, height: 800});
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), "no sideways scrolling");
       await shoot(page, "whatif-phone");
+    });
+  });
+
+  test("in a text, what is away is struck out", async () => {
+    await served.open("#model=tag&view=document", {}, async ({page}) => {
+      await sees(page, await served.answer("tag", served.models.tag.examples[0]));
+      await pane(page).locator(".word").nth(1).click();
+      await strip(page).getByRole("button", {name: /^Take away “/}).click();
+      await away(page, 1);
+      assert.equal(await pane(page).locator(".word.away").count(), 1);
     });
   });
 

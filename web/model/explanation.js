@@ -44,6 +44,7 @@ export class Explanation {
     this.axes = (value.axes ?? []).map((axis) => new Axis(axis, store));
     this.maps = (value.maps ?? []).map((map) => new AttentionMap(map, this, store));
     this.familyList = null;
+    for (const {axis, units} of value.without?.units ?? []) this.axis(axis)?.away.push(...units);
   }
 
   /** The axis of a name, or undefined. */
@@ -88,6 +89,7 @@ export class Axis {
     for (const field of optional) {
       this[field] = value[field] ?? null;
     }
+    this.away = [];  // units that were taken away from the input
     this.timeUnit = value.time_unit ?? "";
     this.output = value.output === true;
     this.spectrogram = value.spectrogram ? matrixOf(value.spectrogram, store, undefined, this.size) : null;

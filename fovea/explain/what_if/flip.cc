@@ -49,7 +49,8 @@ class FlipSearch {
       : options_(options),
         prediction_(predictor.predict({&example, 1}).front()),
         instance_(faithfulness::examine(predictor, example, prediction_)),
-        erasures_(instance_, axis, int64_t(example.axis(axis).labels.size())),
+        // The output may have lengthened the axis: a text that was continued.
+        erasures_(instance_, axis, int64_t(instance_.described.axis(axis).labels.size())),
         pool_(removable(example.axis(axis))),
         answer_(options.answer(example, prediction_)) {
     require(erasures_.possible(), ErrorKind::Unsupported, erasures_.refusal());

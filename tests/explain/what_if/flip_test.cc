@@ -112,6 +112,12 @@ TEST_F(FlipTest, OnlyAxesThatCanLoseUnits) {
                [&] { find(); });
 }
 
+TEST_F(FlipTest, TheOutputMayLengthenTheAxis) {
+  predictor.says_yes = [](const Away& away) { return !away[5]; };
+  predictor.written = 3;
+  EXPECT_EQ(find().away.units, Units{5});
+}
+
 TEST_F(FlipTest, WhatTheModelAddsStays) {
   predictor.says_yes = [](const Away& away) { return !away[0] && !away[4]; };
   Example whole = predictor.example(std::vector<std::string>(kUnits, "u"));

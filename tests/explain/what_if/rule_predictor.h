@@ -16,6 +16,7 @@ using Away = std::vector<bool>;
 struct RulePredictor : Predictor {
   std::function<bool(const Away&)> says_yes;
   std::vector<double> falls;  // of the probability, without each unit
+  size_t written = 0;         // units that the output adds to the axis
 
   std::vector<Prediction> predict(std::span<const Example> examples) const override {
     std::vector<Prediction> predictions;
@@ -50,6 +51,13 @@ struct RulePredictor : Predictor {
     away = away.clone();
     for (const int64_t unit : units) away[unit] = true;
     return left;
+  }
+
+  Example describe_output(const Example& example, const Prediction&) const override {
+    Example described = example;
+    for (Axis& axis : described.axes)
+      if (axis.name == "units") axis.labels.resize(axis.labels.size() + written, "written");
+    return described;
   }
 
   /// An example with a name for each unit.

@@ -42,6 +42,7 @@ export async function readBars(map, query) {
   const matrices = [map.weights, map.spread, map.low, map.high];
   const [weights, spread, low, high] = await Promise.all(matrices.map((matrix) => matrix?.row(query)));
   const {labels, values} = map.keyAxis;
+  const away = new Set(map.keyAxis.away);
   const ends = (weight, key) => {
     if (low && high) return {low: low[key], high: high[key]};
     const reach = spread ? spread[key] : NaN;
@@ -50,7 +51,7 @@ export async function readBars(map, query) {
   return Array.from(weights, (weight, key) => ({
     key,
     weight,
-    label: visible(labels[key]),
+    label: `${visible(labels[key])}${away.has(key) ? " (away)" : ""}`,
     value: values?.[key] ?? null,
     isTrue: map.isTrue(query, key),
     ...ends(weight, key),

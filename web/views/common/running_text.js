@@ -16,6 +16,7 @@ export class RunningText {
     this.marked = {};
     this.annotated = new Set();
     this.#build(this.axis.segments() ?? segmentsOfLabels(this.axis.labels));
+    for (const unit of this.axis.away) this.elements[unit]?.classList.add("away");
   }
 
   /** Colours the units begin … end-1 by `valueOf(unit)` on a WeightScale. */
@@ -119,6 +120,7 @@ const rules = `
 }
 .word.placeless { margin: 0; padding: 0.14em 0.4em; border: 1px solid var(--rule); font-size: 0.85em; }
 .word.true { box-shadow: inset 0 -2px 0 var(--truth); border-end-start-radius: 0; border-end-end-radius: 0; }
+.word.away { text-decoration: line-through; }
 .word.found { outline: 2px solid var(--caution); }
 .word.chosen { outline: 2px solid var(--accent); outline-offset: 1px; }
 .word.annotated {
