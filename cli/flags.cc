@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "cli/config_file.h"
@@ -12,6 +13,9 @@
 #include "fovea/base/json_field.h"
 #include "fovea/base/progress.h"
 #include "fovea/base/text.h"
+#include "fovea/data/formats/table.h"
+#include "fovea/data/input_table.h"
+#include "fovea/data/prepared.h"
 
 namespace fovea::cli {
 
@@ -240,15 +244,36 @@ void check_no_input(const std::string& out, std::initializer_list<std::string> i
   }
 }
 
+/// Columns of a file that the run does not know, where its reader said nothing of them.
+void tell_unknown_columns(const Pipeline& pipeline, const std::string& path,
+                          const std::vector<std::string>& roles,
+                          const std::vector<std::string>& said) {
+  const InputColumns columns = pipeline.task().input_columns(
+      roles.empty() ? pipeline.setup().source().roles : parse_roles(roles));
+  const bool has_header = std::filesystem::is_regular_file(path) && !is_prepared(path) &&
+                          is_csv_name(path) && plain_ending(path) != ".txt";
+  if (columns.needed.empty() || !has_header) return;
+  CsvTable head = CsvStream(path).head();
+  std::vector<std::string> all = columns.needed;
+  all.insert(all.end(), columns.known.begin(), columns.known.end());
+  match_names(head, all);
+  for (const std::string& name : columns.needed)
+    if (head.find(name) < 0) return;  // no header
+  const std::string note = unknown_columns_note(head, {}, all);
+  if (!note.empty() && std::ranges::find(said, note) == said.end()) tell(note);
+}
+
 std::shared_ptr<Dataset> choose_rows(Pipeline& pipeline, RowFlags& flags) {
   check_parallel(flags.data, flags.source, flags.target_text);
   check_is_data(flags.data);
   pipeline.setup().task().loading = progress_bar;
-  const Splits splits =
-      pipeline.load_data(flags.source.empty() ? flags.data : flags.source,
-                         roles_of(flags.columns, flags.target), flags.target_text);
-  if (!flags.data.empty() || !flags.source.empty())  // of the run's own data training said them
+  const std::string& path = flags.source.empty() ? flags.data : flags.source;
+  const std::vector<std::string> roles = roles_of(flags.columns, flags.target);
+  const Splits splits = pipeline.load_data(path, roles, flags.target_text);
+  if (!path.empty()) {  // of the run's own data training said them
     for (const std::string& note : splits.notes) tell(note);
+    tell_unknown_columns(pipeline, path, roles, splits.notes);
+  }
   const std::pair<const char*, std::shared_ptr<Dataset>> named[] = {
       {"test", splits.test}, {"validation", splits.validation}, {"train", splits.train}};
   const bool asked_for_training = flags.split == "train";

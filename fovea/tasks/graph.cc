@@ -183,6 +183,11 @@ class GraphData : public DataKind {
     columns.texts = true;  // a name may hold a comma
     return columns;
   }
+  std::vector<std::string> input_notes(const Example& example) const override {
+    const std::vector<std::string> known{"node", "features", "neighbours"};
+    const std::string unknown = unknown_names_note(example.given, known);
+    return unknown.empty() ? std::vector<std::string>() : std::vector{unknown};
+  }
   Json input_schema() const override {
     const Json names{{"type", "array"}, {"items", {{"type", "string"}}}};
     Json node{{"type", "string"}, {"known", known_.graph->names_json()}}, features = names;

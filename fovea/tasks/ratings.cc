@@ -159,7 +159,14 @@ class RatingsData : public DataKind {
       columns.known.push_back(name(role));
     columns.quotes = options_.quotes;
     columns.truth = name("rating");
+    known_keys_ = columns.known;
+    for (const char* key : {"user", "item", "user_reviews", "item_reviews"})
+      known_keys_.push_back(key);
     return columns;
+  }
+  std::vector<std::string> input_notes(const Example& example) const override {
+    const std::string unknown = unknown_names_note(example.given, known_keys_);
+    return unknown.empty() ? std::vector<std::string>() : std::vector{unknown};
   }
   Json input_schema() const override {
     Json user{{"type", "string"}, {"known", Json::array()}}, item = user;
@@ -212,6 +219,7 @@ class RatingsData : public DataKind {
   RatingsDataOptions options_;
   RatingCoding coding_;
   std::optional<WordVectors> vectors_;
+  mutable std::vector<std::string> known_keys_;  // of a JSON input, as input_columns() found them
 };
 
 /// {"rating": …, "user": {"known": …, "reviews": …}, "item": {…}}: how many reviews each side has,

@@ -214,6 +214,27 @@ TEST_F(Forecast, EvaluateShowsBaselinesSeriesAndStepsInTheUnit) {
   EXPECT_TRUE(fovea({"evaluate", path("run"), "--json"}).json()["baselines"].contains("mean"));
 }
 
+/// Shops whose weeks look alike but for their size, which only the static column tells early.
+TEST_F(Forecast, AStaticColumnIsKnownOfEachSeries) {
+  std::string rows = "shop,date,region,y\n";
+  for (const char* shop : {"a", "b", "c", "d"})
+    for (int day = 0; day < 120; ++day)
+      rows += concat(shop, ",", date(day), ",", shop[0] < 'c' ? "north" : "south", ",",
+                     (shop[0] < 'c' ? 10 : 30) * (1 + day % 7), "\n");
+  const Outcome trained =
+      train(file("shops.csv", rows),
+            {"--columns", "series=shop,time=date,target=y,static=region", "--epochs", "3"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_EQ(fovea({"evaluate", path("run"), "--quiet"}).status, 0);
+  const Outcome predicted = fovea({"predict", path("run"), "--input", path("shops.csv"), "--json"});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  EXPECT_EQ(predicted.json().size(), 4u) << "one forecast of each shop";
+  const Outcome without =
+      fovea({"predict", path("run"), "--input", file("bare.csv", "shop,date,y\na,2024-01-01,3\n")});
+  EXPECT_EQ(without.status, 1);
+  EXPECT_NE(without.err.find("region"), std::string::npos) << without.err;
+}
+
 TEST_F(Forecast, MistakesAreNamed) {
   const std::string data = file("sales.csv", sales(120));
   const auto refused = [&](std::vector<std::string> more, const std::vector<std::string>& words) {

@@ -384,6 +384,19 @@ TEST_F(StrangersTables, PointsPartThousandsWhereCommasAreDecimal) {
   EXPECT_TRUE(holds(fovea({"predict", other, "20,5;9.000;"}).err, "out of the training range"));
 }
 
+TEST_F(StrangersTables, AColumnWithoutANameHasOneInEveryFile) {
+  std::string rows = "a,,y,\n";
+  for (int i = 0; i < 60; ++i) rows += concat(i % 9, ",", i % 3, ",", i % 2, ",\n");
+  const std::string data = file("unnamed.csv", rows);
+  ASSERT_EQ(train(data, {"--target", "y"}).status, 0);
+  const std::string other = (shared->path() / "other").string();
+  const Outcome asked = fovea({"predict", other, "--input", data});
+  ASSERT_EQ(asked.status, 0) << asked.err;
+  EXPECT_EQ(lines(asked.out), 60);
+  const Outcome bare = fovea({"predict", other, "--input", file("bare.csv", ",2\n3,1\n")});
+  EXPECT_EQ(lines(bare.out), 2) << "an empty cell of a row is a missing value: " << bare.err;
+}
+
 TEST_F(StrangersTables, AHeaderThatIsMissingOrStandsBelow) {
   std::string rows;
   for (int i = 0; i < 30; ++i) rows += concat(i % 7 + 3, ",", i % 5 + 0.5, ",", i % 2, "\n");
