@@ -15,6 +15,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/train_run.h"
+#include "tests/support/unfinished_run.h"
 
 namespace fovea::serving::pipeline_model_test {
 namespace {
@@ -45,10 +46,7 @@ const std::string kRow = R"({"x0":0.1,"x1":-0.2,"x2":0.3,"x3":0.4,"x4":-0.5,)"
 
 TEST_F(PipelineModelTest, SaysThatATrainingDidNotFinish) {
   const std::filesystem::path copy = *folder_ / "unfinished";
-  std::filesystem::copy(run(), copy, std::filesystem::copy_options::recursive);
-  Json manifest = read_json_file(copy / "manifest.json");
-  manifest["training"] = {{"finished", false}};  // as a killed one leaves it
-  write_json_file(copy / "manifest.json", manifest);
+  copy_unfinished(run(), copy);
   Server server(test_options(),
                 {source_of_run(run(), "good", {}), source_of_run(copy, "half", {})});
   wait_until_ready(server);
@@ -57,6 +55,43 @@ TEST_F(PipelineModelTest, SaysThatATrainingDidNotFinish) {
   const std::string note = health["notes"]["half"];
   EXPECT_NE(note.find("did not finish"), std::string::npos) << note;
   EXPECT_EQ(note.find(copy.string()), std::string::npos) << "paths are nobody's business";
+}
+
+TEST_F(PipelineModelTest, AnAnswerSaysWhatOfItsInputWasIgnoredOrUnseen) {
+  std::string rows = "size,plan,y\n";
+  for (int i = 0; i < 90; ++i)
+    rows += concat(i % 30, ",", i % 2 ? "Basic" : "Premium", ",", i % 3 ? "yes" : "no", "\n");
+  const std::filesystem::path own = *folder_ / "plans";
+  write_file(*folder_ / "plans.csv", rows);
+  auto setup = setup_of("features", {"data.target=y", "model.name=linear", "training.epochs=1"});
+  setup.common().data_path = (*folder_ / "plans.csv").string();
+  train_run(std::move(setup), own);
+  Server server(test_options(), {source_of_run(own, "plans", {})});
+  wait_until_ready(server);
+  const auto ask = [&](const std::string& row) {
+    const Answer answer =
+        fovea::testing::post(server.port(), "/v1/predict", "{\"input\":" + row + "}");
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return answer.json()["predictions"][0];
+  };
+  const auto note = [&](const std::string& row) {
+    const Json answer = ask(row);
+    return answer.contains("notes") ? answer["notes"].dump() : "";
+  };
+  const std::string usual = R"({"size": 3, "plan": "Basic"})";
+  EXPECT_EQ(note(usual), "");
+  EXPECT_EQ(ask(R"({"SIZE": 3, "Plan": "Basic"})"), ask(usual)) << "names in another case";
+  EXPECT_EQ(ask(R"({"size": 3, "plan": "basic"})")["probability"], ask(usual)["probability"]);
+  EXPECT_NE(note(R"({"size": 3, "plan": "Basic", "shop": 7})").find("'shop': this run does not"),
+            std::string::npos);
+  EXPECT_NE(note(R"({"size": 3, "plan": "Basix"})").find("training never saw it"),
+            std::string::npos);
+  EXPECT_NE(note(R"({"size": 3000, "plan": "Basic"})").find("out of the training range"),
+            std::string::npos);
+  const Answer slip = fovea::testing::post(server.port(), "/v1/predict",
+                                           R"({"input": {"size": 3, "plann": "Basic"}})");
+  EXPECT_EQ(slip.status, 422) << slip.body;
+  EXPECT_NE(slip.body.find("did you mean 'plan'"), std::string::npos) << slip.body;
 }
 
 TEST_F(PipelineModelTest, ServesWhatTheRunPredicts) {

@@ -13,6 +13,7 @@
 #include "tests/serving/client.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/train_run.h"
+#include "tests/support/unfinished_run.h"
 
 namespace fovea::serve_test {
 namespace {
@@ -91,6 +92,19 @@ TEST_F(Serve, AnswersAndEndsOnSigterm) {
     EXPECT_EQ(program.wait(), 0);
     EXPECT_FALSE(Client(port).connected());
   }
+}
+
+TEST_F(Serve, SaysThatATrainingDidNotFinish) {
+  const std::filesystem::path copy = *folder_ / "half";
+  copy_unfinished(run(), copy);
+  Program program(folder_->path(), {copy.string(), "--port", "0", "--log", "none"});
+  const std::string note = testing::get(program.port(), "/health").json()["notes"]["half"];
+  EXPECT_NE(note.find("did not finish"), std::string::npos) << note;
+  const auto is_said = [&] { return program.err().find("did not finish") != std::string::npos; };
+  for (int i = 0; i < 200 && !is_said(); ++i) ::usleep(50000);  // it looks ten times a second
+  EXPECT_TRUE(is_said()) << program.err();
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.wait(), 0);
 }
 
 TEST_F(Serve, TakesItsFlagsFromTheEnvironment) {
