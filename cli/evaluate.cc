@@ -185,7 +185,7 @@ void add_evaluate(CLI::App& program) {
       "  fovea evaluate runs/first\n"
       "  fovea evaluate runs/first data/mine --split validation\n"
       "  fovea evaluate runs/first --out rows.html\n"
-      "  fovea evaluate runs/first data/mine --beside runs/second --out rows.html\n"
+      "  fovea evaluate runs/first data/mine --beside runs/mine --out rows.html\n"
       "  fovea evaluate runs/tag --json");
   command->callback([flags] { run_evaluate(*flags); });
 }

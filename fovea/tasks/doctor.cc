@@ -89,19 +89,23 @@ TrainerState check_checkpoint(const RunFolder& folder, const Setup& setup, const
 /// killed training wrote after it may follow.
 std::string check_metrics(const RunFolder& folder, const TrainerState& state, std::string& detail) {
   const std::string content = read_file(folder.metrics());
-  int64_t lines = 0, epoch = 0;
+  const bool each_epoch = state.reports == state.epoch;
+  int64_t lines = 0, epoch = 0, reports = 0;
   size_t begin = 0;
   for (size_t end = 0; (end = content.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string place = concat(folder.metrics().string(), ":", ++lines);
     const SortedJson line = parse_json_row(std::string_view(content).substr(begin, end - begin),
                                            place, "{\"epoch\": 1}");
     const auto number = line.find("epoch");
-    if (number == line.end() || !number->is_number_integer() || *number <= epoch)
-      return concat(place, ": is not the line of an epoch after ", epoch);
+    if (number == line.end() || !number->is_number_integer() || *number <= epoch ||
+        (each_epoch && *number != epoch + 1))
+      return concat(place, ": is not the line of ",
+                    each_epoch ? concat("epoch ", epoch + 1) : concat("an epoch after ", epoch));
     epoch = *number;
+    if (epoch <= state.epoch) ++reports;
   }
-  if (lines < state.reports)
-    return concat("metrics.jsonl has ", lines, " lines, the checkpoint ", state.reports,
+  if (reports < state.reports)
+    return concat("metrics.jsonl has ", reports, " lines, the checkpoint ", state.reports,
                   " reports");
   detail = concat(epoch, epoch == 1 ? " epoch" : " epochs");
   if (lines < epoch) detail += concat(", ", lines, lines == 1 ? " report" : " reports");

@@ -223,7 +223,8 @@ double Trainer::time_step(const Dataset& rows, double seconds) {
   int64_t timed_rows = 0;
   double timed = 0, spent = 0;
   size_t whole = 0, part = 1;
-  do {
+  bool goes_on = true;
+  while (goes_on) {
     const double begin = now();
     int64_t count = 0;
     bool is_whole = true;
@@ -247,7 +248,9 @@ double Trainer::time_step(const Dataset& rows, double seconds) {
       ++whole;
     else
       part *= 4;
-  } while (spent < seconds || (whole == 0 && spent < kSecondsForABatch));
+    // The next part has four times the rows.
+    goes_on = spent < seconds || (whole == 0 && spent + 4 * taken < kSecondsForABatch);
+  }
   return timed / double(timed_rows) * double(rows.size()) / double(count_steps(rows));
 }
 

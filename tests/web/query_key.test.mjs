@@ -23,7 +23,7 @@ describe("query and key", {skip: withoutRuns}, () => {
     rmSync(files, {recursive: true, force: true});
   });
 
-  const panel = (page) => page.getByRole("region", {name: "What this weight is made of"});
+  const panel = (page) => page.getByRole("group", {name: "What this weight is made of"});
 
   /** Opens the map of one head, as a link to it does. */
   async function openHead(options, body) {

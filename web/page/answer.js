@@ -167,7 +167,7 @@ export class Answer {
     this.#measuring = flight;
     const begin = performance.now();
     const timer = Number.isFinite(limit) && setTimeout(() => flight.abort(), limit);
-    shell.verdict.measuring(() => flight.abort());
+    shell.verdict.measuring(limit === Infinity ? () => flight.abort() : null);
     try {
       const {faithfulness = []} = await this.#calls.measure(flight.signal);
       if (this.#measuring !== flight) return;

@@ -90,9 +90,11 @@ export class Verdict {
     this.#draw();
   }
 
-  /** It is being measured; counts the seconds until something else is shown. `cancel()` ends it. */
+  /** It is being measured; counts the seconds until something else is shown. `cancel()` ends it; null: it ends by itself at once. */
   measuring(cancel) {
     this.stop();
+    this.node.dataset.state = "measuring";
+    if (!cancel) return this.#fill("quiet", answers.unknown, "Measuring…");
     const begin = performance.now();
     const seconds = element("span", {class: "faith-seconds"});
     const tell = () => (seconds.textContent = `${Math.floor((performance.now() - begin) / 1000)} s`);
@@ -100,7 +102,6 @@ export class Verdict {
     this.#timer = setInterval(tell, 500);
     this.#fill("quiet", answers.unknown, "Measuring…", element("span", {}, seconds, " ",
       element("button", {type: "button", class: "faith-button", text: "Cancel", on: {click: cancel}})));
-    this.node.dataset.state = "measuring";
   }
 
   /** Ends the counting. */

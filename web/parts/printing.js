@@ -29,7 +29,7 @@ addLooks(`
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .shell-actions, .shell-controls .tabs, .shell-tools .field, .pager button, .report-picker, .table-button,
   .picture-tools, .glimpse-tools, .sound-tools button, .ring-tools, .timeline-tools > .choice,
-  .truth-field, .faith-button, .bars-tools > .choice, .bars-more, .panels-more, .head-chip[aria-pressed="false"], .tooltip,
+  .truth-field, .faith-button, .making-table > summary, .bars-tools > .choice, .bars-more, .panels-more, .head-chip[aria-pressed="false"], .tooltip,
   .tabs button[aria-selected="false"], .choice:not(.thumbnails) button[aria-checked="false"] {
     display: none !important;
   }

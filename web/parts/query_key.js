@@ -47,7 +47,7 @@ export class QueryKeyPanel {
     this.body = element("div", {class: "making-body"},
       element("div", {class: "making-tools"}, this.subject.element, this.order.element), this.chart,
       element("div", {class: "making-tools"}, this.more, this.sum), this.table);
-    this.node = element("section", {class: "making", "aria-label": "What this weight is made of", hidden: true},
+    this.node = element("section", {class: "making", role: "group", "aria-label": "What this weight is made of", hidden: true},
       this.title, this.sentence, this.body);
     this.#endTheme = onThemeChange(() => this.#draw());
     this.#observer = new ResizeObserver(() => this.#draw());

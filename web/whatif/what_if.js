@@ -44,10 +44,10 @@ export class WhatIf {
     addLooks(rules);
     this.#state = state;
     this.#calls = calls;
-    this.node = element("section", {class: "whatif", "aria-label": "What if"},
+    this.node = element("section", {class: "whatif whatif-strip", role: "group", "aria-label": "What if"},
       element("h2", {tabindex: -1, text: "What if a part of the input were not there?"}), this.#tools, this.#progress, this.#said);
     /** What came of it stands below the picture, which must not move under the pointer. */
-    this.result = element("section", {class: "whatif whatif-result", "aria-label": "Taken away", hidden: true}, this.#away);
+    this.result = element("section", {class: "whatif whatif-result", role: "group", "aria-label": "Taken away", hidden: true}, this.#away);
     this.unsubscribe = state.subscribe((changed) => ["query", "key"].some((key) => changed.has(key)) && this.#showChosen());
   }
 
@@ -281,4 +281,5 @@ const rules = `
 .whatif-chips button { font-size: 0.8667rem; }
 .shell-stage.taking { outline: 2px dashed var(--accent); outline-offset: 4px; border-radius: 6px; }
 .shell-stage.taking canvas, .shell-stage.taking svg, .shell-stage.taking .word { cursor: not-allowed; }
+@media print { .whatif-strip, .whatif-result button { display: none !important; } }
 `;
