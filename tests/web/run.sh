@@ -63,4 +63,4 @@ judged tags tag --set data.rows=200 --epochs 1
 judged questions questions --set data.rows=200 --epochs 1
 
 FOVEA_PROGRAM=$program FOVEA_WEB_JUDGED=$work/judged FOVEA_WEB_RUNS=$work/runs FOVEA_WEB_OUTPUT=$work/output \
-  node --test "${files[@]}"
+  node --test --test-concurrency="$(nproc)" "${files[@]}"
