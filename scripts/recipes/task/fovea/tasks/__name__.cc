@@ -50,11 +50,13 @@ std::unique_ptr<Task> make___name__() {
   const auto titles = [] {
     return ExplainTitles{"Which letters were looked at", {{"attention", "answer -> letters"}}};
   };
-  const auto classes = [data]() -> const std::vector<std::string>& { return data->coding().classes; };
+  const auto classes = [data]() -> const std::vector<std::string>& {
+    return data->coding().classes;
+  };
   return std::make_unique<Task>(
       "__name__", data, std::make_shared<ClassesOutput>(classes),
-      std::vector{model_spec({"pooling"}, std::make_shared<__Name__PoolingOptions>(), training, make,
-                             titles)});
+      std::vector{model_spec({"pooling"}, std::make_shared<__Name__PoolingOptions>(), training,
+                             make, titles)});
 }
 
 }  // namespace
